@@ -1,0 +1,76 @@
+/** The states of a call; `other` stands for every value that the calls service does not document. */
+export const OPEN_STATUSES = ['initiated', 'ongoing'] as const
+export const FINAL_STATUSES = ['ended', 'unanswered', 'rejected', 'canceled'] as const
+export type FinalStatus = (typeof FINAL_STATUSES)[number] | 'other'
+export type CallStatus = (typeof OPEN_STATUSES)[number] | FinalStatus
+
+export const TYPES = ['audio', 'video', 'other'] as const
+export const MODES = ['call', 'meet', 'presenter', 'other'] as const
+export const RECEIVER_TYPES = ['user', 'group', 'other'] as const
+export type CallType = (typeof TYPES)[number]
+export type CallMode = (typeof MODES)[number]
+export type ReceiverType = (typeof RECEIVER_TYPES)[number]
+
+/** What a call is counted under. Interned by {@link labelsOf}: two equal label sets are the same object. */
+export type Labels = { readonly type: CallType; readonly mode: CallMode; readonly receiverType: ReceiverType }
+
+const interned = new Map(
+  TYPES.flatMap((type) =>
+    MODES.flatMap((mode) =>
+      RECEIVER_TYPES.map((receiverType): [string, Labels] => [
+        `${type}|${mode}|${receiverType}`,
+        Object.freeze({ type, mode, receiverType }),
+      ]),
+    ),
+  ),
+)
+
+/** The one label set of these three values. */
+export function labelsOf(type: CallType, mode: CallMode, receiverType: ReceiverType): Labels {
+  return interned.get(`${type}|${mode}|${receiverType}`)!
+}
+
+/** The label sets that the documented values span, in the order of the documentation. */
+export const DOCUMENTED_LABELS: readonly Labels[] = [...interned.values()].filter(
+  ({ type, mode, receiverType }) => type !== 'other' && mode !== 'other' && receiverType !== 'other',
+)
+
+/**
+ * A call as one answer of the service showed it, after the wire's oddities were removed. Times are UNIX seconds,
+ * minutes are minutes; `undefined` means that the answer said nothing usable about it.
+ */
+export type SeenCall = {
+  id: string
+  status: CallStatus
+  type: CallType | undefined
+  mode: CallMode | undefined
+  receiverType: ReceiverType | undefined
+  initiatedAt: number | undefined
+  startedAt: number | undefined
+  endedAt: number | undefined
+  /** Call-level minutes; `total` only where neither medium was given. */
+  callMinutes: SeenMinutes
+  /** Participant-level minutes, summed over the entries; `total` is what entries without a medium add up to. */
+  participantMinutes: SeenMinutes
+  /** Whether the answer had a list of participants, which alone says something about their minutes. */
+  hasParticipantList: boolean
+  totalParticipants: number | undefined
+  /** Entries that are in the call now: joined and not left. Without a list, the service's `totalParticipants`. */
+  joined: number | undefined
+  hasRecording: boolean
+  /** Whether a number of it had to be thrown away. */
+  badValue: boolean
+}
+
+export type SeenMinutes = { audio: number | undefined; video: number | undefined; total: number | undefined }
+
+/** The final status of a call seen like this; undefined while it is open. An undocumented one is final once there is an `endedAt`. */
+export function finalStatus({ status, endedAt }: Pick<SeenCall, 'status' | 'endedAt'>): FinalStatus | undefined {
+  if (status === 'initiated' || status === 'ongoing') return undefined
+  return status === 'other' && endedAt === undefined ? undefined : status
+}
+
+/** The time that baseline and horizon go by (UNIX seconds): the latest that the service gave of the call. */
+export function ownTime(call: Pick<SeenCall, 'initiatedAt' | 'startedAt' | 'endedAt'>): number | undefined {
+  return call.endedAt ?? call.startedAt ?? call.initiatedAt
+}

@@ -1,0 +1,221 @@
+import { finalStatus, labelsOf, ownTime, type FinalStatus, type SeenCall } from './call.ts'
+import type { DeltaDraft } from './delta-draft.ts'
+import { countMinutes, MEASURES, servedMinutes } from './minutes.ts'
+import { ANOMALIES, COUNTERS, HISTOGRAMS, type Anomaly } from './series.ts'
+import { beganAt, MARK, type Finish, type TrackedCall } from './tracked-call.ts'
+import type { TransitionPoint } from './transitions.ts'
+
+/** Most participants that a call can have, by the service's documentation. */
+const MAX_PARTICIPANTS = 50
+
+const ANOMALY_MARKS: Record<Anomaly, number> = {
+  final_changed: MARK.finalChanged,
+  unknown_status: MARK.unknownStatus,
+  labels_changed: MARK.labelsChanged,
+  bad_value: MARK.badValue,
+  time_reversed: MARK.timeReversed,
+  too_many_participants: MARK.tooManyParticipants,
+}
+
+/** Where a sighting comes from: `now` is the service's clock when it answered (UNIX seconds). */
+export type Answer = { now: number; source: 'list' | 'get'; askForDetails: boolean }
+
+/** A call that is remembered but never counted, because it was over before callwatch first looked. */
+export function baselineCall(seen: SeenCall, now: number): TrackedCall {
+  return { ...firstSight(seen, now), phase: 'baseline', listed: ownTime(seen) === undefined ? now : undefined }
+}
+
+/**
+ * Counts what one answer newly says of a call, into the draft.
+ *
+ * @param before what is remembered of the call: undefined for one that counts from now on
+ * @returns the call as it is to be remembered; the very same object where the answer changed nothing
+ */
+export function observeCall(
+  before: TrackedCall | undefined,
+  seen: SeenCall,
+  { now, source, askForDetails }: Answer,
+  draft: DeltaDraft,
+): TrackedCall {
+  const known = before ?? firstSight(seen, now)
+  if (before === undefined)
+    draft.count(COUNTERS.started, known.labels.type, known.labels.mode, known.labels.receiverType)
+  if (before?.phase === 'lost') draft.count(COUNTERS.reappeared)
+
+  const labels = labelsOf(
+    seen.type ?? known.labels.type,
+    seen.mode ?? known.labels.mode,
+    seen.receiverType ?? known.labels.receiverType,
+  )
+  const times = {
+    initiatedAt: seen.initiatedAt ?? known.initiatedAt,
+    startedAt: seen.startedAt ?? known.startedAt,
+    endedAt: seen.endedAt ?? known.endedAt,
+  }
+  const wasFinal = known.phase === 'final'
+  const ending = wasFinal ? undefined : finalStatus(seen)
+  const final = wasFinal || ending !== undefined
+  const call: Mutable<TrackedCall> = {
+    ...known,
+    ...times,
+    labels,
+    status: seen.status,
+    phase: final ? 'final' : 'open',
+    totalParticipants: seen.totalParticipants ?? known.totalParticipants,
+    joined: seen.joined ?? known.joined,
+    notFound: 0,
+    marks: known.marks | (seen.hasRecording ? MARK.recordingSeen : 0),
+  }
+  if (ending !== undefined) {
+    call.finish = finish(call, ending, now, draft)
+    if (askForDetails) call.marks |= MARK.detailsWanted
+  }
+  if (seen.hasParticipantList || source === 'get') call.marks &= ~MARK.detailsWanted
+  countTransitions(before, call, now, draft)
+  call.counted = countAllMinutes(call, seen, final, draft)
+  if (final) observeOnce(call, draft)
+  countAnomalies(call, before, seen, draft)
+  call.listed = listedTime(call, now)
+  return before !== undefined && isSame(before, call) ? before : call
+}
+
+/**
+ * Takes down that the service answered that it does not know the call. An open one is lost when that happens in two
+ * cycles; of one that is over there are no more details to be had.
+ */
+export function observeNotFound(before: TrackedCall, now: number, draft: DeltaDraft): TrackedCall {
+  if ((before.marks & MARK.detailsWanted) !== 0) return { ...before, marks: before.marks & ~MARK.detailsWanted }
+  if (before.phase !== 'open') return before
+  if (before.notFound === 0) return { ...before, notFound: 1 }
+  const lost: TrackedCall = { ...before, phase: 'lost', notFound: 0, listed: now }
+  draft.count(COUNTERS.lost)
+  draft.step(lost, { from: before.status, to: 'lost', observed: true }, now)
+  return lost
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+function firstSight(seen: SeenCall, now: number): TrackedCall {
+  return {
+    id: seen.id,
+    phase: 'open',
+    status: seen.status,
+    labels: labelsOf(seen.type ?? 'other', seen.mode ?? 'other', seen.receiverType ?? 'other'),
+    firstSeen: now,
+    initiatedAt: seen.initiatedAt,
+    startedAt: seen.startedAt,
+    endedAt: seen.endedAt,
+    totalParticipants: seen.totalParticipants,
+    joined: seen.joined,
+    counted: [0, 0, 0, 0],
+    finish: undefined,
+    notFound: 0,
+    listed: undefined,
+    marks: 0,
+  }
+}
+
+function finish(call: TrackedCall, status: FinalStatus, now: number, draft: DeltaDraft): Finish {
+  const { type, mode, receiverType } = call.labels
+  draft.count(COUNTERS.finished, type, mode, receiverType, status)
+  const at = call.endedAt === undefined ? now : Math.min(Math.max(call.endedAt, beganAt(call)), now)
+  const finish = { status, labels: call.labels, at, known: now }
+  draft.finish(finish)
+  return finish
+}
+
+function countTransitions(before: TrackedCall | undefined, call: TrackedCall, now: number, draft: DeltaDraft): void {
+  const from: TransitionPoint = before === undefined ? 'none' : before.phase === 'lost' ? 'lost' : before.status
+  if (from !== call.status) draft.path(call, from, call.status, now)
+}
+
+function countAllMinutes(call: TrackedCall, seen: SeenCall, final: boolean, draft: DeltaDraft): readonly number[] {
+  const served = servedMinutes(seen, call.labels.type, final)
+  let changed = false
+  const counted = MEASURES.map(({ level, media }, i) => {
+    const { counted, add, correction } = countMinutes(call.counted[i]!, served[i], final)
+    if (add > 0) {
+      if (level === 'participant') draft.add(COUNTERS.participantMinutes, add, media)
+      else draft.add(COUNTERS.callMinutes, add, call.labels.type, call.labels.mode, call.labels.receiverType, media)
+    }
+    if (correction > 0) draft.add(COUNTERS.corrections, correction, media, level)
+    if (counted !== call.counted[i]) changed = true
+    return counted
+  })
+  return changed ? counted : call.counted
+}
+
+/** What is observed of a finished call once each, as soon as all that it takes was seen. */
+function observeOnce(call: Mutable<TrackedCall>, draft: DeltaDraft): void {
+  const { initiatedAt, startedAt, endedAt, totalParticipants } = call
+  const { type, mode, receiverType } = call.finish!.labels
+  const once = (mark: number, ready: boolean): boolean => {
+    if (!ready || (call.marks & mark) !== 0) return false
+    call.marks |= mark
+    return true
+  }
+  const answered = call.finish!.status === 'ended'
+  if (
+    once(MARK.durationObserved, answered && startedAt !== undefined && endedAt !== undefined && endedAt >= startedAt)
+  ) {
+    draft.observe(HISTOGRAMS.duration, endedAt! - startedAt!, type, mode, receiverType)
+  }
+  if (
+    once(MARK.answerDelayObserved, initiatedAt !== undefined && startedAt !== undefined && startedAt >= initiatedAt)
+  ) {
+    draft.observe(HISTOGRAMS.answerDelay, startedAt! - initiatedAt!, type, receiverType)
+  }
+  if (once(MARK.participantsObserved, totalParticipants !== undefined)) {
+    draft.observe(HISTOGRAMS.participants, totalParticipants!, type, mode, receiverType)
+  }
+  if (once(MARK.recordedCounted, (call.marks & MARK.recordingSeen) !== 0)) draft.count(COUNTERS.recorded)
+}
+
+function countAnomalies(
+  call: Mutable<TrackedCall>,
+  before: TrackedCall | undefined,
+  seen: SeenCall,
+  draft: DeltaDraft,
+): void {
+  const { initiatedAt, startedAt, endedAt, totalParticipants } = call
+  const present: Record<Anomaly, boolean> = {
+    final_changed: before?.phase === 'final' && before.status !== seen.status,
+    unknown_status: seen.status === 'other',
+    labels_changed: before !== undefined && before.labels !== call.labels,
+    bad_value: seen.badValue,
+    time_reversed: isAfter(initiatedAt, startedAt) || isAfter(startedAt, endedAt) || isAfter(initiatedAt, endedAt),
+    too_many_participants: (totalParticipants ?? 0) > MAX_PARTICIPANTS,
+  }
+  for (const kind of ANOMALIES) {
+    if (!present[kind] || (call.marks & ANOMALY_MARKS[kind]) !== 0) continue
+    call.marks |= ANOMALY_MARKS[kind]
+    draft.count(COUNTERS.anomalies, kind)
+  }
+}
+
+function isAfter(earlier: number | undefined, later: number | undefined): boolean {
+  return earlier !== undefined && later !== undefined && earlier > later
+}
+
+/** Only a call without any time of its own is kept by when it was listed; an hour's precision spares a write a look. */
+function listedTime(call: TrackedCall, now: number): number | undefined {
+  if (call.phase === 'open' || ownTime(call) !== undefined) return undefined
+  return call.listed !== undefined && now - call.listed < 3600 ? call.listed : now
+}
+
+function isSame(a: TrackedCall, b: TrackedCall): boolean {
+  return (
+    a.status === b.status &&
+    a.phase === b.phase &&
+    a.marks === b.marks &&
+    a.counted === b.counted &&
+    a.labels === b.labels &&
+    a.initiatedAt === b.initiatedAt &&
+    a.startedAt === b.startedAt &&
+    a.endedAt === b.endedAt &&
+    a.totalParticipants === b.totalParticipants &&
+    a.joined === b.joined &&
+    a.notFound === b.notFound &&
+    a.listed === b.listed
+  )
+}

@@ -1,0 +1,145 @@
+import { DOCUMENTED_LABELS, FINAL_STATUSES, type Labels } from './call.ts'
+import { MEASURES } from './minutes.ts'
+import { DOCUMENTED_STEPS } from './transitions.ts'
+
+/**
+ * What the ledger counts for good. A durable series is named by its key: the metric's name and its label values in the
+ * order of `labels`, joined by `|` (no documented value holds one). `target` is not part of it: each target has its own ledger.
+ */
+export type DurableCounter = {
+  name: string
+  help: string
+  labels: readonly string[]
+  /** Label values that exist from the start, so that the first increment is seen by `rate()`. */
+  span: readonly (readonly string[])[]
+}
+
+/** A histogram's key ends in the upper bound of the one bucket that an observation fell into, or in `sum`. */
+export type DurableHistogram = DurableCounter & { buckets: readonly number[] }
+
+const labelValues = ({ type, mode, receiverType }: Labels) => [type, mode, receiverType]
+const CALL_LABELS = ['type', 'mode', 'receiver_type']
+const EACH_LABELS = DOCUMENTED_LABELS.map(labelValues)
+const MEDIA = ['audio', 'video']
+export const ANOMALIES = [
+  'final_changed',
+  'unknown_status',
+  'labels_changed',
+  'bad_value',
+  'time_reversed',
+  'too_many_participants',
+] as const
+export type Anomaly = (typeof ANOMALIES)[number]
+export const REJECTIONS = ['no_session_id', 'no_status', 'not_an_object'] as const
+export type Rejection = (typeof REJECTIONS)[number]
+
+export const COUNTERS = {
+  started: {
+    name: 'callwatch_calls_started_total',
+    help: 'Calls first seen',
+    labels: CALL_LABELS,
+    span: EACH_LABELS,
+  },
+  finished: {
+    name: 'callwatch_calls_total',
+    help: 'Calls that reached a final status: ended, unanswered, rejected, canceled, other',
+    labels: [...CALL_LABELS, 'status'],
+    span: EACH_LABELS.flatMap((labels) => FINAL_STATUSES.map((status) => [...labels, status])),
+  },
+  lost: {
+    name: 'callwatch_calls_lost_total',
+    help: 'Open calls that the service no longer knows',
+    labels: [],
+    span: [[]],
+  },
+  reappeared: {
+    name: 'callwatch_calls_reappeared_total',
+    help: 'Lost calls that came back',
+    labels: [],
+    span: [[]],
+  },
+  transitions: {
+    name: 'callwatch_call_transitions_total',
+    help: 'Status transitions; from="none" at first sight; observed="false" where the step was inferred',
+    labels: ['from', 'to', 'observed'],
+    span: DOCUMENTED_STEPS.flatMap(([from, to]) => ['true', 'false'].map((observed) => [from, to, observed])),
+  },
+  callMinutes: {
+    name: 'callwatch_call_minutes_total',
+    help: 'Call-level minutes',
+    labels: [...CALL_LABELS, 'media'],
+    span: EACH_LABELS.flatMap((labels) => MEDIA.map((media) => [...labels, media])),
+  },
+  participantMinutes: {
+    name: 'callwatch_participant_minutes_total',
+    help: 'Participant-level minutes, summed over entries (what is billed)',
+    labels: ['media'],
+    span: MEDIA.map((media) => [media]),
+  },
+  corrections: {
+    name: 'callwatch_minutes_corrections_total',
+    help: 'Minutes by which totals of final calls went down; never subtracted from the counters',
+    labels: ['media', 'level'],
+    span: MEASURES.map(({ media, level }) => [media, level]),
+  },
+  recorded: {
+    name: 'callwatch_calls_recorded_total',
+    help: 'Finished calls with a recording',
+    labels: [],
+    span: [[]],
+  },
+  anomalies: {
+    name: 'callwatch_call_anomalies_total',
+    help: 'Calls that did something no call should, once a call and kind',
+    labels: ['kind'],
+    span: ANOMALIES.map((kind) => [kind]),
+  },
+  rejected: {
+    name: 'callwatch_calls_rejected_total',
+    help: 'Items of a list that could not be used',
+    labels: ['reason'],
+    span: REJECTIONS.map((reason) => [reason]),
+  },
+} satisfies Record<string, DurableCounter>
+
+export const HISTOGRAMS = {
+  duration: {
+    name: 'callwatch_call_duration_seconds',
+    help: 'startedAt to endedAt of ended calls',
+    labels: CALL_LABELS,
+    span: EACH_LABELS,
+    buckets: [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200],
+  },
+  answerDelay: {
+    name: 'callwatch_call_answer_delay_seconds',
+    help: 'initiatedAt to startedAt of finished calls that were answered',
+    labels: ['type', 'receiver_type'],
+    span: [...new Set(DOCUMENTED_LABELS.map(({ type, receiverType }) => `${type}|${receiverType}`))].map((key) =>
+      key.split('|'),
+    ),
+    buckets: [1, 2, 5, 10, 15, 20, 30, 45, 60, 90],
+  },
+  participants: {
+    name: 'callwatch_call_participants',
+    help: 'totalParticipants of finished calls',
+    labels: CALL_LABELS,
+    span: EACH_LABELS,
+    buckets: [1, 2, 3, 4, 6, 8, 12, 25, 50],
+  },
+} satisfies Record<string, DurableHistogram>
+
+/** The key of a durable series. */
+export function seriesKey(counter: DurableCounter, ...values: readonly string[]): string {
+  return values.length === 0 ? counter.name : `${counter.name}|${values.join('|')}`
+}
+
+/** The keys that one observation adds to: its bucket by 1, its sum by the value. */
+export function observationKeys(
+  histogram: DurableHistogram,
+  value: number,
+  ...values: readonly string[]
+): { bucket: string; sum: string } {
+  const bound = histogram.buckets.find((bucket) => value <= bucket)
+  const key = seriesKey(histogram, ...values)
+  return { bucket: `${key}|${bound ?? 'Inf'}`, sum: `${key}|sum` }
+}

@@ -1,0 +1,109 @@
+import { withFinished, type FinishedCalls } from './finished-calls.ts'
+import { MARK, type Finish, type TrackedCall } from './tracked-call.ts'
+import type { TransitionPoint } from './transitions.ts'
+
+/**
+ * All that is known of one target. Only {@link apply} changes it, and only after the delta was committed. The two maps
+ * are changed in place, the one exception to values that are never changed: copying them for each look would cost
+ * what exists instead of what changed.
+ */
+export type LedgerState = {
+  readonly calls: Map<string, TrackedCall>
+  /** The open calls among `calls`. */
+  readonly open: Map<string, TrackedCall>
+  /** Calls whose list of participants is still to be asked for. */
+  readonly detailsWanted: Map<string, TrackedCall>
+  readonly counters: Map<string, number>
+  finished: FinishedCalls
+  facts: Facts
+}
+
+/** What is known of the target beside its calls. Times are UNIX seconds by the service's clock unless said otherwise. */
+export type Facts = {
+  /** The sequence number of the last commit; each delta moves it on by one. */
+  readonly seq: number
+  /** When the target was first set up in the store. */
+  readonly created: number
+  /** Whether the service's clock was once compared with the host's, and `created` corrected by the difference. */
+  readonly clockCompared: boolean
+  /** When the last complete look began; undefined before the first, which ends the baseline. */
+  readonly lastComplete: number | undefined
+  /** When the last good look ended, and the one before it: windows reach back to that one. */
+  readonly lastGood: number | undefined
+  readonly previousGood: number | undefined
+  /** The host's clock at the end of the last good look. */
+  readonly lastGoodHost: number | undefined
+  /** Calls that the last complete look passed over on purpose. */
+  readonly ignored: { readonly baseline: number; readonly beforeHorizon: number }
+}
+
+/** One transition as it goes to the live feed. */
+export type Transition = {
+  call: TrackedCall
+  from: TransitionPoint
+  to: TransitionPoint
+  observed: boolean
+  /** When callwatch saw it (UNIX seconds). */
+  at: number
+}
+
+/** What one observation changes; committed whole or not at all. */
+export type Delta = {
+  facts: Facts
+  /** New and changed calls by id, each with its whole new value. */
+  calls: Map<string, TrackedCall>
+  /** Calls that need not be remembered any more. */
+  forgotten: TrackedCall[]
+  /** Increments of durable series by key. */
+  counters: Map<string, number>
+  finishes: Finish[]
+  transitions: Transition[]
+}
+
+/** A target that was just set up. `created` in UNIX seconds by the host's clock. */
+export function newLedger(created: number): LedgerState {
+  const facts: Facts = {
+    seq: 0,
+    created,
+    clockCompared: false,
+    lastComplete: undefined,
+    lastGood: undefined,
+    previousGood: undefined,
+    lastGoodHost: undefined,
+    ignored: { baseline: 0, beforeHorizon: 0 },
+  }
+  return { calls: new Map(), open: new Map(), detailsWanted: new Map(), counters: new Map(), finished: [], facts }
+}
+
+/**
+ * Moves the state on by a committed delta, in place.
+ *
+ * @param keepFinished how long finished calls stay in the list that windows are counted from (seconds)
+ * @throws {Error} when the delta was not made from this very state
+ */
+export function apply(state: LedgerState, delta: Delta, keepFinished: number): void {
+  if (delta.facts.seq !== state.facts.seq + 1) {
+    throw new Error(`delta ${delta.facts.seq} does not follow state ${state.facts.seq}`)
+  }
+  for (const call of delta.calls.values()) remember(state, call)
+  for (const { id } of delta.forgotten) {
+    for (const index of [state.calls, state.open, state.detailsWanted]) index.delete(id)
+  }
+  for (const [key, increment] of delta.counters) state.counters.set(key, (state.counters.get(key) ?? 0) + increment)
+  state.facts = delta.facts
+  const { lastGood, previousGood } = delta.facts
+  const oldest = Math.min(previousGood ?? Infinity, (lastGood ?? Infinity) - keepFinished)
+  state.finished = withFinished(state.finished, delta.finishes, oldest === Infinity ? 0 : oldest)
+}
+
+/** Puts a call where its phase belongs. */
+export function remember(
+  { calls, open, detailsWanted }: Pick<LedgerState, 'calls' | 'open' | 'detailsWanted'>,
+  call: TrackedCall,
+): void {
+  calls.set(call.id, call)
+  if (call.phase === 'open') open.set(call.id, call)
+  else open.delete(call.id)
+  if ((call.marks & MARK.detailsWanted) !== 0) detailsWanted.set(call.id, call)
+  else detailsWanted.delete(call.id)
+}

@@ -1,0 +1,130 @@
+import { finalStatus, ownTime, type SeenCall } from './call.ts'
+import { newDraft } from './delta-draft.ts'
+import { baselineCall, observeCall, observeNotFound, type Answer } from './observe-call.ts'
+import { COUNTERS, type Rejection } from './series.ts'
+import type { Delta, Facts, LedgerState } from './state.ts'
+import { rememberedTill, type TrackedCall } from './tracked-call.ts'
+
+/** What one answer of the service showed. */
+export type Sighting = {
+  source: 'list' | 'get'
+  /** The service's clock when it answered, the host's where it shows none (UNIX seconds). */
+  now: number
+  /** The host's clock at that moment (UNIX seconds). */
+  host: number
+  calls: SeenCall[]
+  /** Calls that were asked for and that the service says it does not know. */
+  notFound: string[]
+  /** Items of a list that could not be used, by reason. */
+  rejected: Partial<Record<Rejection, number>>
+}
+
+/** A look that saw everything back to the horizon. */
+export type CompleteLook = {
+  /** When it began and ended, by the service's clock, and the host's clock at its end (UNIX seconds). */
+  began: number
+  now: number
+  host: number
+  /** The ids that were listed with a usable status. */
+  listed: ReadonlySet<string>
+}
+
+/** A part of a look: some answers, and with the last part of a complete one its end. */
+export type Observation = { sightings: Sighting[]; complete?: CompleteLook }
+
+export type LedgerOptions = {
+  /** How far back a call may still change, and how long it is remembered (seconds). */
+  lookback: number
+  /** Whether calls that were over before the target was set up are passed over. */
+  baseline: 'skip' | 'count'
+  /** Whether a finished call that was listed without participants is to be asked for, once. */
+  details: 'missing' | 'never'
+}
+
+/** How far back calls count (UNIX seconds): the lookback before the last complete look, or before the set-up. */
+export function horizon({ lastComplete, created }: Facts, lookback: number): number {
+  return (lastComplete ?? created) - lookback
+}
+
+/**
+ * What an observation changes. Pure: the state is only read, and one state and observation make one delta.
+ *
+ * @returns the delta; undefined where nothing at all changed
+ */
+export function step(state: LedgerState, observation: Observation, options: LedgerOptions): Delta | undefined {
+  const draft = newDraft(state.facts)
+  const { delta } = draft
+  const find = (id: string) => delta.calls.get(id) ?? state.calls.get(id)
+  const askForDetails = options.details === 'missing'
+  const [first] = observation.sightings
+  if (first !== undefined && !state.facts.clockCompared) delta.facts = compareClocks(delta.facts, first)
+  const oldest = horizon(delta.facts, options.lookback)
+
+  for (const { source, now, calls, notFound, rejected } of observation.sightings) {
+    const answer: Answer = { now, source, askForDetails }
+    for (const seen of calls) {
+      const before = find(seen.id)
+      const after = sight(before, seen, answer)
+      if (after !== undefined && after !== before) delta.calls.set(seen.id, after)
+    }
+    for (const id of notFound) {
+      const before = find(id)
+      const after = before && observeNotFound(before, now, draft)
+      if (after !== undefined && after !== before) delta.calls.set(id, after)
+    }
+    for (const [reason, items] of Object.entries(rejected)) draft.add(COUNTERS.rejected, items, reason)
+  }
+  if (observation.complete) conclude(observation.complete)
+  const changed = observation.complete !== undefined || delta.calls.size > 0 || delta.counters.size > 0
+  return changed ? delta : undefined
+
+  function sight(before: TrackedCall | undefined, seen: SeenCall, answer: Answer): TrackedCall | undefined {
+    if (before?.phase === 'baseline') return before
+    if (before !== undefined || finalStatus(seen) === undefined) return observeCall(before, seen, answer, draft)
+    const own = ownTime(seen)
+    if (own !== undefined && own < oldest) return undefined
+    if (options.baseline === 'skip' && isBaseline(own)) return baselineCall(seen, answer.now)
+    return observeCall(undefined, seen, answer, draft)
+  }
+
+  function isBaseline(own: number | undefined): boolean {
+    const { created, lastComplete } = delta.facts
+    return own === undefined ? lastComplete === undefined : Math.floor(own) < Math.floor(created)
+  }
+
+  function conclude({ began, now, host, listed }: CompleteLook): void {
+    delta.facts = {
+      ...delta.facts,
+      lastComplete: began,
+      lastGood: now,
+      previousGood: state.facts.lastGood,
+      lastGoodHost: host,
+      ignored: countIgnored(listed),
+    }
+    const newHorizon = horizon(delta.facts, options.lookback)
+    for (const call of state.calls.values()) {
+      const current = delta.calls.get(call.id) ?? call
+      if (rememberedTill(current) < newHorizon) delta.forgotten.push(current)
+    }
+  }
+
+  function countIgnored(listed: ReadonlySet<string>): Facts['ignored'] {
+    let baseline = 0
+    let beforeHorizon = 0
+    for (const id of listed) {
+      const call = find(id)
+      if (call === undefined) beforeHorizon += 1
+      else if (call.phase === 'baseline') baseline += 1
+    }
+    return { baseline, beforeHorizon }
+  }
+}
+
+/**
+ * `created` was read from the host's clock before the service was ever asked. Where the two clocks disagree by more
+ * than the `Date` header's own second, it is set right once: everything it is compared with is the service's time.
+ */
+function compareClocks(facts: Facts, { now, host }: Sighting): Facts {
+  const skew = now - host
+  return { ...facts, clockCompared: true, created: Math.abs(skew) < 2 ? facts.created : facts.created + skew }
+}

@@ -1,0 +1,72 @@
+import { ownTime, type CallStatus, type FinalStatus, type Labels } from './call.ts'
+
+/**
+ * What is remembered of a call, and stored as its row: what the service last said, and what was already counted of it.
+ * A value is never changed; a call that changed gets a new one. Times are UNIX seconds by the service's clock.
+ *
+ * - `open`: counted as started, not yet finished
+ * - `lost`: it was open, and the service no longer knows it; it may come back
+ * - `final`: counted as finished, once
+ * - `baseline`: it was over before callwatch first looked, and is never counted
+ */
+export type TrackedCall = {
+  readonly id: string
+  readonly phase: 'open' | 'lost' | 'final' | 'baseline'
+  /** As last served; after the finish it may differ from `finish.status` (anomaly `final_changed`). */
+  readonly status: CallStatus
+  readonly labels: Labels
+  readonly firstSeen: number
+  readonly initiatedAt: number | undefined
+  readonly startedAt: number | undefined
+  readonly endedAt: number | undefined
+  readonly totalParticipants: number | undefined
+  readonly joined: number | undefined
+  /** Minutes already counted, in the order of MEASURES. */
+  readonly counted: readonly number[]
+  readonly finish: Finish | undefined
+  /** Cycles in a row in which the service answered that it does not know this open call. */
+  readonly notFound: number
+  /** When it was lost or, for calls without any time of their own, when it was last listed, to the hour or so. */
+  readonly listed: number | undefined
+  /** Set of MARK bits. */
+  readonly marks: number
+}
+
+/** How a call was counted as finished; never changes afterwards. */
+export type Finish = {
+  readonly status: FinalStatus
+  readonly labels: Labels
+  /** `endedAt` clamped to [began, known], else when it was first seen final. */
+  readonly at: number
+  /** When callwatch first saw it final. */
+  readonly known: number
+}
+
+/** What happened once and must not be counted again. */
+export const MARK = {
+  durationObserved: 1 << 0,
+  answerDelayObserved: 1 << 1,
+  participantsObserved: 1 << 2,
+  recordingSeen: 1 << 3,
+  recordedCounted: 1 << 4,
+  /** It finished without a list of participants having been seen: one Get Call is still to ask for it. */
+  detailsWanted: 1 << 5,
+  finalChanged: 1 << 6,
+  unknownStatus: 1 << 7,
+  labelsChanged: 1 << 8,
+  badValue: 1 << 9,
+  timeReversed: 1 << 10,
+  tooManyParticipants: 1 << 11,
+} as const
+
+/** When the call began (UNIX seconds): the earliest thing known of it. */
+export function beganAt(call: Pick<TrackedCall, 'initiatedAt' | 'startedAt' | 'endedAt' | 'firstSeen'>): number {
+  return call.initiatedAt ?? call.startedAt ?? call.endedAt ?? call.firstSeen
+}
+
+/** The moment after which the call can be forgotten once the horizon passes it (UNIX seconds); open ones never are. */
+export function rememberedTill(call: TrackedCall): number {
+  if (call.phase === 'open') return Infinity
+  // Not before its own end was seen, either: an `endedAt` that comes late would make it look new.
+  return Math.max(ownTime(call) ?? 0, call.listed ?? 0, call.finish?.known ?? call.firstSeen)
+}

@@ -1,0 +1,50 @@
+import type { CallMode, CallStatus } from './call.ts'
+
+export type TransitionPoint = CallStatus | 'none' | 'lost'
+
+/** One step of a call from one state to the next; `observed` where both ends were seen. */
+export type Step = { from: TransitionPoint; to: TransitionPoint; observed: boolean }
+
+/** The steps that calls are documented to take, exported with 0 from the start. */
+export const DOCUMENTED_STEPS: readonly (readonly [TransitionPoint, TransitionPoint])[] = [
+  ['none', 'initiated'],
+  ['none', 'ongoing'],
+  ['initiated', 'ongoing'],
+  ['ongoing', 'ended'],
+  ['initiated', 'unanswered'],
+  ['initiated', 'rejected'],
+  ['initiated', 'canceled'],
+]
+
+const CALL_PATH = {
+  initiated: ['initiated'],
+  ongoing: ['initiated', 'ongoing'],
+  ended: ['initiated', 'ongoing', 'ended'],
+  unanswered: ['initiated', 'unanswered'],
+  rejected: ['initiated', 'rejected'],
+  canceled: ['initiated', 'canceled'],
+} as const
+
+/** Meetings do not ring: whoever opens one is in it. */
+const MEETING_PATH = { ...CALL_PATH, ongoing: ['ongoing'], ended: ['ongoing', 'ended'] } as const
+
+/**
+ * The steps from one known state to another, with those inserted that must have happened between two looks.
+ * Steps from or to `other` and `lost`, steps backwards and steps out of a final state are taken as they are.
+ */
+export function stepsBetween(from: TransitionPoint, to: TransitionPoint, mode: CallMode): Step[] {
+  if (to === 'other' || to === 'lost' || from === 'other' || from === 'lost') {
+    return [{ from, to, observed: from !== 'none' }]
+  }
+  if (to === 'none') return []
+  const meeting = mode === 'meet' || mode === 'presenter'
+  // A meeting that was seen as initiated goes on from there like any call.
+  const path: readonly TransitionPoint[] = (meeting && from !== 'initiated' ? MEETING_PATH : CALL_PATH)[to]
+  const start = from === 'none' ? -1 : path.indexOf(from)
+  const isForward = from === 'none' || (start >= 0 && start < path.length - 1)
+  if (!isForward) return [{ from, to, observed: true }]
+  const points: TransitionPoint[] = [from, ...path.slice(start + 1)]
+  // Seen at its first state, or one step after the last: nothing was inserted, so nothing was inferred.
+  const observed = points.length === 2
+  return points.slice(1).map((point, i) => ({ from: points[i]!, to: point, observed }))
+}

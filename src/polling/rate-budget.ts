@@ -1,0 +1,59 @@
+import { sleep, type Clock } from '../clock/clock.ts'
+
+/** Grants requests to one address with one key, one after the other. Shared by all targets that use both. */
+export type RateBudget = {
+  /** Resolves when a request may be made; rejects when `signal` is aborted first, without having used anything up. */
+  take: (signal: AbortSignal) => Promise<void>
+  /** Holds every request back for that many seconds, because the service asked for it. */
+  holdBack: (seconds: number) => void
+}
+
+export type RateBudgetOptions = {
+  clock: Clock
+  maxRequestsPerMinute: number
+  /** Until when requests are held back from before a restart (UNIX seconds by the host's clock). */
+  heldUntil: number | undefined
+  /** Told a new end of holding back (UNIX seconds by the host's clock), so that it outlives a restart. */
+  onHold: (until: number) => void
+}
+
+/**
+ * A token bucket of a tenth of the minute's requests, refilled at nine tenths of the limit and empty at the start: no
+ * 60 seconds see more than `maxRequestsPerMinute`, restarts included. First come, first served.
+ */
+export function rateBudget({ clock, maxRequestsPerMinute, heldUntil, onHold }: RateBudgetOptions): RateBudget {
+  const size = Math.max(1, maxRequestsPerMinute / 10)
+  const perSecond = (0.9 * maxRequestsPerMinute) / 60
+  let tokens = 0
+  let countedAt = clock.monotonic()
+  let freeAt = countedAt + Math.max(0, (heldUntil ?? 0) - clock.wall())
+  let queue: Promise<unknown> = Promise.resolve()
+
+  async function grant(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      signal.throwIfAborted()
+      const now = clock.monotonic()
+      tokens = Math.min(size, tokens + (now - countedAt) * perSecond)
+      countedAt = now
+      const wait = Math.max(freeAt - now, (1 - tokens) / perSecond)
+      // The tolerance is a microsecond: less than that a timer cannot wait for.
+      if (wait < 1e-6) break
+      await sleep(clock, wait, signal)
+    }
+    tokens -= 1
+  }
+
+  return {
+    take: (signal) => {
+      const granted = queue.then(() => grant(signal))
+      queue = granted.catch(() => undefined)
+      return granted
+    },
+    holdBack: (seconds) => {
+      const until = clock.monotonic() + seconds
+      if (until <= freeAt) return
+      freeAt = until
+      onHold(clock.wall() + seconds)
+    },
+  }
+}

@@ -1,0 +1,28 @@
+import { networkError } from './calls-client.ts'
+import { isObject, readAnswer } from './read-answer.ts'
+import { ServiceError } from './service-error.ts'
+import type { Transport } from './transport.ts'
+
+/**
+ * Creates an auth token for an end user: the one operation of the chat service that callwatch knows, and the only thing
+ * it ever creates. Works with a key of either scope.
+ *
+ * @param transport to the chat service's base address
+ * @param host the host's clock (UNIX seconds)
+ * @throws {ServiceError}
+ */
+export async function createAuthToken(
+  transport: Transport,
+  { apiKey, uid, host, signal }: { apiKey: string; uid: string; host: number; signal: AbortSignal },
+): Promise<string> {
+  const path = `/users/${encodeURIComponent(uid)}/auth_tokens`
+  const headers = { accept: 'application/json', 'content-type': 'application/json', apikey: apiKey }
+  const response = await transport({ method: 'POST', path, headers, body: '{}', signal }).catch((error: unknown) => {
+    throw networkError(error)
+  })
+  const body = readAnswer(response, host)
+  const data = isObject(body['data']) ? body['data'] : body
+  const token = data['authToken']
+  if (typeof token !== 'string') throw new ServiceError('invalid', 'the chat service answered without an `authToken`')
+  return token
+}

@@ -1,0 +1,54 @@
+/**
+ * Why a request came to nothing.
+ *
+ * - `auth`: the key is missing or unknown; `scope`: the key may not do this
+ * - `not_found`: the service has no such call
+ * - `rate_limited`, `server`: it asks to come back later
+ * - `refused`: any other refusal
+ * - `invalid`: the answer was not the service's JSON
+ * - `timeout`, `network`: there was no answer
+ */
+export type ServiceErrorKind =
+  | 'auth'
+  | 'scope'
+  | 'not_found'
+  | 'rate_limited'
+  | 'server'
+  | 'refused'
+  | 'invalid'
+  | 'timeout'
+  | 'network'
+
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError'
+  readonly kind: ServiceErrorKind
+  /** The HTTP status, where there was an answer. */
+  readonly status: number | undefined
+  /** Seconds that the service asked to wait. */
+  readonly retryAfter: number | undefined
+  /** The service's clock when it answered (UNIX seconds). */
+  readonly now: number | undefined
+
+  constructor(
+    kind: ServiceErrorKind,
+    message: string,
+    details: { status?: number; retryAfter?: number | undefined; now?: number; cause?: unknown } = {},
+  ) {
+    super(message, { cause: details.cause })
+    this.kind = kind
+    this.status = details.status
+    this.retryAfter = details.retryAfter
+    this.now = details.now
+  }
+}
+
+/** Whether the same request may succeed when it is made again. */
+export function isRetryable({ kind }: ServiceError): boolean {
+  return kind === 'rate_limited' || kind === 'server' || kind === 'invalid' || kind === 'timeout' || kind === 'network'
+}
+
+/** The `code` label of a request: its HTTP status, or what kept it from having a meaningful one. */
+export function requestCode(error: ServiceError): string {
+  if (error.kind === 'timeout' || error.kind === 'network' || error.kind === 'invalid') return error.kind
+  return String(error.status)
+}

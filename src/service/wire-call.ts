@@ -1,0 +1,175 @@
+import * as z from 'zod'
+import {
+  FINAL_STATUSES,
+  MODES,
+  OPEN_STATUSES,
+  RECEIVER_TYPES,
+  TYPES,
+  type CallStatus,
+  type SeenCall,
+  type SeenMinutes,
+} from '../ledger/call.ts'
+import type { Rejection } from '../ledger/series.ts'
+import { isObject } from './read-answer.ts'
+
+/** More minutes than 50 participants can spend in a month are a mistake. */
+const MAX_MINUTES = 50 * 31 * 24 * 60
+/** Times above this are milliseconds. */
+const MAX_SECONDS = 1e11
+const DAY = 86_400
+
+// Nothing but sessionId and status is indispensable. A number that cannot be used becomes NaN here and a `badValue`
+// below; what is merely not there becomes undefined.
+const given = (value: unknown) => value !== undefined && value !== null && value !== ''
+const toNumber = (value: unknown) => {
+  if (!given(value)) return undefined
+  const read = typeof value === 'string' ? Number(value) : value
+  return typeof read === 'number' && Number.isFinite(read) && read >= 0 ? read : Number.NaN
+}
+const toMinutes = (value: unknown) => {
+  const read = toNumber(value)
+  return read !== undefined && read > MAX_MINUTES ? Number.NaN : read
+}
+const toTime = (value: unknown) => {
+  const read = toNumber(value)
+  if (read === undefined || read === 0) return undefined
+  return read > MAX_SECONDS ? read / 1000 : read
+}
+const number = z.unknown().optional().transform(toNumber)
+const minutes = z.unknown().optional().transform(toMinutes)
+const time = z.unknown().optional().transform(toTime)
+const text = z.string().optional().catch(undefined)
+const list = z.array(z.unknown()).optional().catch(undefined)
+const flag = z
+  .unknown()
+  .optional()
+  .transform((value) => value === true || value === 1 || value === '1' || value === 'true')
+
+const wireCall = z.compile(
+  z.object({
+    status: z.string().min(1),
+    type: text,
+    mode: text,
+    receiverType: text,
+    initiatedAt: time,
+    startedAt: time,
+    endedAt: time,
+    totalAudioMinutes: minutes,
+    totalVideoMinutes: minutes,
+    totalDurationInMinutes: minutes,
+    totalParticipants: number,
+    hasRecording: flag,
+    recordings: list,
+    participants: list,
+  }),
+)
+
+const wireParticipant = z.compile(
+  z.object({
+    totalAudioMinutes: minutes,
+    totalVideoMinutes: minutes,
+    totalDurationInMinutes: minutes,
+    // A float of minutes in the published sample, `HH:MM:SS` elsewhere: only a number says minutes.
+    totalDuration: z
+      .unknown()
+      .optional()
+      .transform((value) => (typeof value === 'number' ? toMinutes(value) : undefined)),
+    isJoined: flag,
+    leftAt: z.unknown().optional().transform(given),
+  }),
+)
+type WireParticipant = z.output<typeof wireParticipant>
+
+/** What is needed to read a call: how odd statuses are spelt, and the service's clock (UNIX seconds). */
+export type Reading = { statusMap: Readonly<Record<string, CallStatus>>; now: number }
+
+/** A call as the ledger knows it, or why this item of a list cannot be one. */
+export function readCall(item: unknown, reading: Reading): SeenCall | Rejection {
+  if (!isObject(item)) return 'not_an_object'
+  const id = readSessionId(item['sessionId'])
+  if (id === undefined) return 'no_session_id'
+  const parsed = wireCall.safeParse(item)
+  if (!parsed.success) return 'no_status'
+  const wire = parsed.data
+  const entries = wire.participants?.filter(isObject).map((entry) => wireParticipant.parse(entry))
+  const callMinutes: SeenMinutes = { audio: wire.totalAudioMinutes, video: wire.totalVideoMinutes, total: undefined }
+  if (callMinutes.audio === undefined && callMinutes.video === undefined)
+    callMinutes.total = wire.totalDurationInMinutes
+  const participantMinutes = sumEntries(entries ?? [])
+  const numbers = [
+    wire.initiatedAt,
+    wire.startedAt,
+    wire.endedAt,
+    wire.totalParticipants,
+    ...Object.values(callMinutes),
+    ...Object.values(participantMinutes),
+  ]
+  const plausible = (time: number | undefined) => (time !== undefined && time <= reading.now + DAY ? time : undefined)
+  return {
+    id,
+    status: readStatus(wire.status, reading.statusMap),
+    type: readLabel(wire.type, TYPES),
+    mode: readLabel(wire.mode, MODES),
+    receiverType: readLabel(wire.receiverType, RECEIVER_TYPES),
+    initiatedAt: plausible(wire.initiatedAt),
+    startedAt: plausible(wire.startedAt),
+    endedAt: plausible(wire.endedAt),
+    callMinutes: usable(callMinutes),
+    participantMinutes: usable(participantMinutes),
+    hasParticipantList: entries !== undefined,
+    totalParticipants: usableNumber(wire.totalParticipants),
+    joined:
+      entries === undefined
+        ? usableNumber(wire.totalParticipants)
+        : entries.filter(({ isJoined, leftAt }) => isJoined && !leftAt).length,
+    hasRecording: wire.hasRecording || (wire.recordings?.length ?? 0) > 0,
+    badValue: numbers.some(Number.isNaN),
+  }
+}
+
+/** A finite number is taken as its decimal text; anything else but a text is none. */
+export function readSessionId(value: unknown): string | undefined {
+  if (typeof value === 'string' && value !== '') return value
+  return typeof value === 'number' && Number.isFinite(value) ? String(value) : undefined
+}
+
+function readStatus(value: string, statusMap: Reading['statusMap']): CallStatus {
+  const status = value.trim().toLowerCase()
+  return [...OPEN_STATUSES, ...FINAL_STATUSES].find((known) => known === status) ?? statusMap[status] ?? 'other'
+}
+
+/** A label that is missing says nothing; one outside the documented values is `other`. */
+function readLabel<T extends string>(value: string | undefined, known: readonly T[]): T | undefined {
+  if (value === undefined || value === '') return undefined
+  return known.find((label) => label === value.trim().toLowerCase()) ?? known.at(-1)
+}
+
+/**
+ * Participant-level minutes by medium. Entries with neither medium but a total add to `total`. A medium is known where
+ * any entry says anything about minutes: who has only audio minutes has no video minutes. One unusable number makes
+ * its sum unusable, since a sum without it would look like a correction.
+ */
+function sumEntries(entries: readonly WireParticipant[]): SeenMinutes {
+  const sums: SeenMinutes = { audio: undefined, video: undefined, total: undefined }
+  for (const { totalAudioMinutes, totalVideoMinutes, totalDurationInMinutes, totalDuration } of entries) {
+    const total =
+      totalAudioMinutes === undefined && totalVideoMinutes === undefined
+        ? (totalDurationInMinutes ?? totalDuration)
+        : undefined
+    if (total !== undefined) sums.total = (sums.total ?? 0) + total
+    if (totalAudioMinutes !== undefined) sums.audio = (sums.audio ?? 0) + totalAudioMinutes
+    if (totalVideoMinutes !== undefined) sums.video = (sums.video ?? 0) + totalVideoMinutes
+  }
+  const nothing = sums.audio === undefined && sums.video === undefined && sums.total === undefined
+  return nothing ? sums : { ...sums, audio: sums.audio ?? 0, video: sums.video ?? 0 }
+}
+
+function usable({ audio, video, total }: SeenMinutes): SeenMinutes {
+  // Which medium an unusable total would have gone to is not known here, so neither is.
+  if (Number.isNaN(total)) return { audio: undefined, video: undefined, total: undefined }
+  return { audio: usableNumber(audio), video: usableNumber(video), total: usableNumber(total) }
+}
+
+function usableNumber(value: number | undefined): number | undefined {
+  return Number.isNaN(value) ? undefined : value
+}
