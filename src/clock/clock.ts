@@ -19,12 +19,12 @@ export const systemClock: Clock = {
 /** A timer of the host cannot wait longer than this (seconds); who waits for more looks again in between. */
 const LONGEST_SLEEP = 3600
 
-/** Resolves after that many seconds, an hour at most; rejects with the signal's reason when that is aborted first. */
+/** Resolves after that many seconds, an hour at most; rejects when the signal is aborted first. */
 export function sleep(clock: Clock, seconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => {
       waiting.unsubscribe()
-      reject(signal?.reason as Error)
+      reject(new Error('aborted while waiting', { cause: signal?.reason }))
     }
     const waiting = clock.scheduler.schedule(
       () => {

@@ -1,3 +1,4 @@
+import { readRetryAfter } from '../clock/retry-after.ts'
 import { ServiceError, type ServiceErrorKind } from './service-error.ts'
 import type { TransportResponse } from './transport.ts'
 
@@ -55,16 +56,6 @@ function kindOfStatus(status: number, isService: boolean): ServiceErrorKind {
   // A bare 404 comes from a proxy or a wrong address: it says nothing about a call.
   if (status === 404 && isService) return 'not_found'
   return status >= 400 ? 'refused' : 'invalid'
-}
-
-/**
- * Retry-After in seconds from now (RFC 9110 §10.2.3: delay-seconds or an HTTP-date); undefined where it is neither.
- */
-export function readRetryAfter(value: string | undefined, now: number): number | undefined {
-  if (value === undefined) return undefined
-  if (/^\d+$/.test(value.trim())) return Number(value)
-  const date = Date.parse(value) / 1000
-  return Number.isFinite(date) ? Math.max(0, date - now) : undefined
 }
 
 /** The first value of a header; undefined where it is missing. */

@@ -1,0 +1,184 @@
+import type { AlertInstance } from '../alerts/alert-instance.ts'
+import type { Rule } from '../alerts/rule.ts'
+import { OPEN_STATUSES, DOCUMENTED_LABELS, type Labels } from '../ledger/call.ts'
+import { countWindow, EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../ledger/failure-ratio.ts'
+import { COUNTERS, HISTOGRAMS, type DurableCounter, type DurableHistogram } from '../ledger/series.ts'
+import type { LedgerState } from '../ledger/state.ts'
+import { beganAt } from '../ledger/tracked-call.ts'
+
+/** One line of an exposition: label values by name, and perhaps a name with a suffix. */
+export type Sample = { labels: Record<string, string | number>; value: number; metricName?: string }
+
+/** A metric whose values are read from committed state whenever it is scraped. */
+export type DerivedMetric = {
+  name: string
+  help: string
+  type: 'counter' | 'gauge' | 'histogram'
+  /** Beside `target`, for the documentation. */
+  labels: readonly string[]
+  read: (exported: ExportedTarget) => Sample[]
+}
+
+/** What is exported of one target. */
+export type ExportedTarget = {
+  readonly target: string
+  readonly ledger: LedgerState
+  readonly alerts: ReadonlyMap<string, AlertInstance>
+  readonly rules: readonly Rule[]
+  /** Seconds since the last complete look; undefined before the first. */
+  readonly sweepAge: () => number | undefined
+}
+
+/** All metrics of a target's committed state. */
+export const DERIVED_METRICS: readonly DerivedMetric[] = [
+  ...Object.values<DurableCounter>(COUNTERS).map(counterMetric),
+  ...Object.values<DurableHistogram>(HISTOGRAMS).map(histogramMetric),
+  gauge(
+    'callwatch_calls_ignored',
+    'Calls in the last whole sweep that are not counted on purpose',
+    ['reason'],
+    ({ ledger: { facts } }) => [
+      [['baseline'], facts.ignored.baseline],
+      [['before_horizon'], facts.ignored.beforeHorizon],
+    ],
+  ),
+  gauge('callwatch_calls_in_progress', 'Open calls', ['type', 'mode', 'receiver_type', 'status'], ({ ledger }) =>
+    callsInProgress(ledger),
+  ),
+  gauge(
+    'callwatch_oldest_open_call_timestamp_seconds',
+    'When the oldest open call began; absent with none open',
+    [],
+    ({ ledger: { open } }) => {
+      const oldest = Math.min(...[...open.values()].map(beganAt))
+      return Number.isFinite(oldest) ? [[[], oldest]] : []
+    },
+  ),
+  gauge('callwatch_participants_in_progress', 'Participant entries in ongoing calls', [], ({ ledger }) => [
+    [[], participantsInProgress(ledger)],
+  ]),
+  gauge(
+    'callwatch_call_failure_ratio',
+    'Share of finished calls in the window that failed',
+    ['window', 'reason'],
+    ({ ledger }) =>
+      windows(ledger).flatMap(([window, counts]) =>
+        counts.total < MIN_EXPORTED_CALLS
+          ? []
+          : REASONS.map((reason) => [[window, reason], failureRatio(counts, reason)]),
+      ),
+  ),
+  gauge('callwatch_window_calls', 'Finished calls in the window: the n behind the ratio', ['window'], ({ ledger }) =>
+    windows(ledger).map(([window, counts]) => [[window], counts.total]),
+  ),
+  gauge('callwatch_poll_last_success_timestamp_seconds', 'When the last good look ended', [], ({ ledger: { facts } }) =>
+    facts.lastGoodHost === undefined ? [] : [[[], facts.lastGoodHost]],
+  ),
+  gauge('callwatch_tracked_calls', 'Calls in the state cache', [], ({ ledger }) => [[[], ledger.calls.size]]),
+  gauge('callwatch_sweep_age_seconds', 'Since the last whole listing', [], ({ sweepAge }) => {
+    const age = sweepAge()
+    return age === undefined ? [] : [[[], age]]
+  }),
+  gauge('callwatch_alerts', 'Alert instances: pending, firing', ['alert', 'severity', 'state'], ({ alerts, rules }) =>
+    rules.flatMap(({ name, severity }) =>
+      ['pending', 'firing'].map(
+        (state) => [[name, severity, state], alerts.get(name)?.state === state ? 1 : 0] as const,
+      ),
+    ),
+  ),
+]
+
+/** The value of a durable counter's series, summed over those whose label values match from the left. */
+export function sumOf(
+  ledger: Pick<LedgerState, 'counters'>,
+  counter: DurableCounter,
+  matches: (labelValues: string[]) => boolean = () => true,
+): number {
+  let sum = 0
+  for (const [key, value] of ledger.counters) {
+    const [name, ...labelValues] = key.split('|')
+    if (name === counter.name && matches(labelValues)) sum += value
+  }
+  return sum
+}
+
+export function participantsInProgress({ open }: Pick<LedgerState, 'open'>): number {
+  let joined = 0
+  for (const call of open.values()) if (call.status === 'ongoing') joined += call.joined ?? 0
+  return joined
+}
+
+/** The exported windows as they were judged at the last good look; none before the first. */
+export function windows({ finished, facts }: Pick<LedgerState, 'finished' | 'facts'>) {
+  const { lastGood: now, previousGood } = facts
+  if (now === undefined) return []
+  return Object.entries(EXPORTED_WINDOWS).map(
+    ([window, seconds]) => [window, countWindow(finished, seconds, { now, previousGood })] as const,
+  )
+}
+
+type LabelledValue = readonly [labelValues: readonly string[], value: number]
+
+function gauge(
+  name: string,
+  help: string,
+  labels: readonly string[],
+  values: (exported: ExportedTarget) => readonly LabelledValue[],
+): DerivedMetric {
+  const read = (exported: ExportedTarget) =>
+    values(exported).map(([labelValues, value]) => ({
+      labels: withTarget(exported.target, labels, labelValues),
+      value,
+    }))
+  return { name, help, type: 'gauge', labels, read }
+}
+
+function counterMetric({ name, help, labels, span }: DurableCounter): DerivedMetric {
+  const read = ({ target, ledger: { counters } }: ExportedTarget) => {
+    const values = new Map(span.map((labelValues) => [[name, ...labelValues].join('|'), 0]))
+    for (const [key, value] of counters) if (isSeriesOf(key, name)) values.set(key, value)
+    return [...values].map(([key, value]) => ({ labels: withTarget(target, labels, key.split('|').slice(1)), value }))
+  }
+  return { name, help, type: 'counter', labels, read }
+}
+
+function histogramMetric({ name, help, labels, span, buckets }: DurableHistogram): DerivedMetric {
+  const read = ({ target, ledger: { counters } }: ExportedTarget) => {
+    const keys = new Set(span.map((labelValues) => [name, ...labelValues].join('|')))
+    for (const key of counters.keys()) if (isSeriesOf(key, name)) keys.add(key.slice(0, key.lastIndexOf('|')))
+    return [...keys].flatMap((key) => {
+      const base = withTarget(target, labels, key.split('|').slice(1))
+      let count = 0
+      const samples: Sample[] = [...buckets, 'Inf'].map((bound) => {
+        count += counters.get(`${key}|${bound}`) ?? 0
+        return { metricName: `${name}_bucket`, labels: { ...base, le: bound === 'Inf' ? '+Inf' : bound }, value: count }
+      })
+      samples.push({ metricName: `${name}_sum`, labels: base, value: counters.get(`${key}|sum`) ?? 0 })
+      samples.push({ metricName: `${name}_count`, labels: base, value: count })
+      return samples
+    })
+  }
+  return { name, help, type: 'histogram', labels, read }
+}
+
+function isSeriesOf(key: string, name: string): boolean {
+  return key.startsWith(name) && (key.length === name.length || key[name.length] === '|')
+}
+
+function withTarget(target: string, names: readonly string[], values: readonly string[]): Record<string, string> {
+  return Object.fromEntries([['target', target], ...names.map((name, i) => [name, values[i]!] as const)])
+}
+
+function inProgressKey({ type, mode, receiverType }: Labels, status: string): string {
+  return `${type}|${mode}|${receiverType}|${status}`
+}
+
+function callsInProgress({ open }: LedgerState): LabelledValue[] {
+  const counts = new Map(
+    DOCUMENTED_LABELS.flatMap((labels) => OPEN_STATUSES.map((status) => [inProgressKey(labels, status), 0])),
+  )
+  for (const { labels, status } of open.values()) {
+    counts.set(inProgressKey(labels, status), (counts.get(inProgressKey(labels, status)) ?? 0) + 1)
+  }
+  return [...counts].map(([labelValues, count]) => [labelValues.split('|'), count])
+}

@@ -1,0 +1,106 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+
+const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+const LAG_SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 900, 3600]
+const COMMIT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+
+type Definition = { name: string; help: string; labels: readonly string[]; buckets?: number[] }
+
+/** The metrics about callwatch itself. They are no part of the durable state and start again with the process. */
+export const COUNTER_DEFINITIONS = {
+  polls: {
+    name: 'callwatch_polls_total',
+    help: 'Polls by outcome: complete, incremental, partial, failed; skipped where a tick fell into a running cycle',
+    labels: ['target', 'outcome'],
+  },
+  requests: {
+    name: 'callwatch_api_requests_total',
+    help: 'Requests to the calls service by operation and HTTP code, or timeout, network, invalid',
+    labels: ['target', 'operation', 'code'],
+  },
+  notifications: {
+    name: 'callwatch_notifications_total',
+    help: 'Notifications by outcome: sent, retried, dropped',
+    labels: ['notifier', 'outcome'],
+  },
+} satisfies Record<string, Definition>
+
+export const GAUGE_DEFINITIONS = {
+  up: { name: 'callwatch_up', help: '1 if the last look was good', labels: ['target'] },
+  rateLimitRemaining: {
+    name: 'callwatch_api_ratelimit_remaining',
+    help: 'Requests left by the response headers, absent if never sent',
+    labels: ['target'],
+  },
+  notificationsPending: {
+    name: 'callwatch_notifications_pending',
+    help: 'Notifications waiting in the outbox',
+    labels: ['notifier'],
+  },
+  storeWritable: { name: 'callwatch_store_writable', help: '0 while commits fail', labels: [] },
+  reloadSuccessful: {
+    name: 'callwatch_config_last_reload_successful',
+    help: '1 if the configuration that was last read is in force',
+    labels: [],
+  },
+  buildInfo: {
+    name: 'callwatch_build_info',
+    help: 'Always 1; the versions of callwatch and of Node.js',
+    labels: ['version', 'node'],
+  },
+} satisfies Record<string, Definition>
+
+export const HISTOGRAM_DEFINITIONS = {
+  pollDuration: {
+    name: 'callwatch_poll_duration_seconds',
+    help: 'One poll, from the first request to the commit',
+    labels: ['target'],
+    buckets: SECONDS,
+  },
+  detectionLag: {
+    name: 'callwatch_detection_lag_seconds',
+    help: 'endedAt to the moment callwatch knew',
+    labels: ['target'],
+    buckets: LAG_SECONDS,
+  },
+  requestDuration: {
+    name: 'callwatch_api_request_duration_seconds',
+    help: 'One request to the calls service, its whole answer included',
+    labels: ['target', 'operation'],
+    buckets: SECONDS,
+  },
+  commitDuration: {
+    name: 'callwatch_store_commit_duration_seconds',
+    help: 'One commit to the store',
+    labels: [],
+    buckets: COMMIT_SECONDS,
+  },
+} satisfies Record<string, Definition>
+
+export type OperationalMetrics = { [K in keyof typeof COUNTER_DEFINITIONS]: Counter } & {
+  [K in keyof typeof GAUGE_DEFINITIONS]: Gauge
+} & { [K in keyof typeof HISTOGRAM_DEFINITIONS]: Histogram }
+
+/** Makes the operational metrics in a registry. */
+export function operationalMetrics(registry: Registry): OperationalMetrics {
+  const registers = [registry]
+  const counter = ({ name, help, labels }: Definition) => new Counter({ name, help, labelNames: labels, registers })
+  const gauge = ({ name, help, labels }: Definition) => new Gauge({ name, help, labelNames: labels, registers })
+  const histogram = ({ name, help, labels, buckets = [] }: Definition) =>
+    new Histogram({ name, help, labelNames: labels, buckets, registers })
+  return {
+    polls: counter(COUNTER_DEFINITIONS.polls),
+    requests: counter(COUNTER_DEFINITIONS.requests),
+    notifications: counter(COUNTER_DEFINITIONS.notifications),
+    up: gauge(GAUGE_DEFINITIONS.up),
+    rateLimitRemaining: gauge(GAUGE_DEFINITIONS.rateLimitRemaining),
+    notificationsPending: gauge(GAUGE_DEFINITIONS.notificationsPending),
+    storeWritable: gauge(GAUGE_DEFINITIONS.storeWritable),
+    reloadSuccessful: gauge(GAUGE_DEFINITIONS.reloadSuccessful),
+    buildInfo: gauge(GAUGE_DEFINITIONS.buildInfo),
+    pollDuration: histogram(HISTOGRAM_DEFINITIONS.pollDuration),
+    detectionLag: histogram(HISTOGRAM_DEFINITIONS.detectionLag),
+    requestDuration: histogram(HISTOGRAM_DEFINITIONS.requestDuration),
+    commitDuration: histogram(HISTOGRAM_DEFINITIONS.commitDuration),
+  }
+}

@@ -1,0 +1,90 @@
+import { collectDefaultMetrics, Registry, type Metric, type OpenMetricsContentType } from 'prom-client'
+import { DERIVED_METRICS, type DerivedMetric, type ExportedTarget } from './derived-metrics.ts'
+import {
+  COUNTER_DEFINITIONS,
+  GAUGE_DEFINITIONS,
+  HISTOGRAM_DEFINITIONS,
+  operationalMetrics,
+  type OperationalMetrics,
+} from './operational-metrics.ts'
+
+export type Metrics = {
+  operational: OperationalMetrics
+  /** The text that a scrape gets. */
+  expose: (format: 'prometheus' | 'openmetrics') => Promise<{ contentType: string; body: string }>
+}
+
+/**
+ * All that callwatch exports.
+ *
+ * @param targets the targets as they are at the moment of a scrape: committed state, never anything on its way there
+ * @param version of callwatch
+ */
+export function metricsOf(targets: () => readonly ExportedTarget[], version: string): Metrics {
+  const prometheus = new Registry()
+  const operational = operationalMetrics(prometheus)
+  operational.buildInfo.set({ version, node: process.versions.node }, 1)
+  operational.reloadSuccessful.set(1)
+  operational.storeWritable.set(1)
+  collectDefaultMetrics({ register: prometheus })
+  for (const metric of DERIVED_METRICS) prometheus.registerMetric(scraped(metric, targets))
+  // prom-client renames counters in place for OpenMetrics, so that format has metric objects of its own.
+  const openmetrics = new Registry<OpenMetricsContentType>()
+  openmetrics.setContentType(Registry.OPENMETRICS_CONTENT_TYPE)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- prom-client's types do not say that these are its metrics
+  for (const metric of prometheus.getMetricsAsArray() as unknown as AnyMetric[])
+    openmetrics.registerMetric(copied(metric))
+  return {
+    operational,
+    expose: async (format) => {
+      const registry = format === 'openmetrics' ? openmetrics : prometheus
+      return { contentType: registry.contentType, body: await registry.metrics() }
+    },
+  }
+}
+
+export type MetricDescription = { name: string; type: string; labels: readonly string[]; help: string }
+
+/** Every metric by name, as the documentation lists them. */
+export function describeMetrics(): MetricDescription[] {
+  const derived = DERIVED_METRICS.map(({ name, type, labels, help }) => ({
+    name,
+    type,
+    labels: ['target', ...labels],
+    help,
+  }))
+  return [
+    ...derived,
+    ...typed(COUNTER_DEFINITIONS, 'counter'),
+    ...typed(GAUGE_DEFINITIONS, 'gauge'),
+    ...typed(HISTOGRAM_DEFINITIONS, 'histogram'),
+  ].toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function typed(definitions: Record<string, Omit<MetricDescription, 'type'>>, type: string): MetricDescription[] {
+  return Object.values(definitions).map(({ name, labels, help }) => ({ name, type, labels, help }))
+}
+
+type Values = { name: string; help: string; type: string; values: unknown[] }
+/** What a registry asks of a metric, which is less than prom-client's types want. */
+type AnyMetric = { name: string; get: () => Values | Promise<Values>; getForPromString?: () => Promise<Values> }
+
+function scraped({ name, help, type, read }: DerivedMetric, targets: () => readonly ExportedTarget[]): Metric {
+  const metric = { name, help, type, get: () => ({ name, help, type, values: targets().flatMap(read) }) }
+  return asMetric(metric)
+}
+
+function copied(metric: AnyMetric): Metric {
+  const copy = {
+    ...metric,
+    name: metric.name,
+    get: async () => ({ ...(await (metric.getForPromString ?? metric.get).call(metric)), name: copy.name }),
+    getForPromString: undefined,
+  }
+  return asMetric(copy)
+}
+
+function asMetric(metric: object): Metric {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see AnyMetric
+  return metric as unknown as Metric
+}

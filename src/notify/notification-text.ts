@@ -1,0 +1,58 @@
+import type { Notification } from '../alerts/notification.ts'
+
+/** A value of the notification's signal, as people read it: `37.5 %`, `5m 30s`. */
+export function formatValue({ signal }: Pick<Notification, 'signal'>, value: number): string {
+  return signal === 'failure_ratio' ? `${formatNumber(value * 100)} %` : formatSeconds(value)
+}
+
+/** Seconds as `45s`, `5m`, `1h 30m`, `2d 3h`: the two largest units. */
+export function formatSeconds(seconds: number): string {
+  const units = [
+    ['d', 86_400],
+    ['h', 3600],
+    ['m', 60],
+    ['s', 1],
+  ] as const
+  let rest = Math.max(0, Math.round(seconds))
+  const parts: string[] = []
+  for (const [unit, size] of units) {
+    const count = Math.floor(rest / size)
+    rest -= count * size
+    if (count > 0) parts.push(`${count}${unit}`)
+  }
+  return parts.slice(0, 2).join(' ') || '0s'
+}
+
+/** The state of the alert in one line: what is measured, how it stands to the threshold, and over how many calls. */
+export function summaryOf(notification: Notification): string {
+  const { kind, signal, value, threshold, counts } = notification
+  const is = formatValue(notification, value)
+  const limit = formatValue(notification, threshold)
+  const of = counts === undefined ? '' : ` of ${counts.total} finished calls`
+  const subject = signal === 'failure_ratio' ? `${reasonText(notification)}: ${is}${of}` : `last good poll ${is} ago`
+  if (kind === 'firing') return `${subject}, threshold ${limit}`
+  if (kind === 'resolved') return `${subject}, back at or below ${limit}`
+  return `${subject} when last judged; closed, not resolved: ${notification.closedBecause ?? 'no verdict'}`
+}
+
+function reasonText({ reason, window }: Notification): string {
+  const what = reason === undefined || reason === 'any' ? 'failed' : reason
+  return `${what} in the last ${formatSeconds(window ?? 0)}`
+}
+
+function formatNumber(value: number): string {
+  return String(Math.round(value * 10) / 10)
+}
+
+/** How the finished calls behind a ratio ended, failures first by number: `rejected 12, unanswered 5, canceled 0, ended 23`. */
+export function splitOf({ counts }: Notification): string | undefined {
+  if (counts === undefined) return undefined
+  const failures = (['unanswered', 'rejected', 'canceled'] as const).toSorted((a, b) => counts[b] - counts[a])
+  const shown = [...failures, 'ended' as const, ...(counts.other > 0 ? (['other'] as const) : [])]
+  return shown.map((status) => `${status} ${counts[status]}`).join(', ')
+}
+
+/** A time (UNIX seconds) as `2026-11-20 08:15:30 UTC`. */
+export function formatTime(seconds: number): string {
+  return `${new Date(Math.floor(seconds) * 1000).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}

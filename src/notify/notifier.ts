@@ -1,0 +1,24 @@
+import type { Notification } from '../alerts/notification.ts'
+
+/** One way to tell a team. Adding another is a new file. */
+export type Notifier = {
+  /** As in the `notifier` label and the outbox. */
+  name: string
+  /** Delivers one notification. Rejects with a {@link DeliveryError}. */
+  deliver: (notification: Notification) => Promise<void>
+}
+
+/** A notification was not accepted. Its message never holds the address, which is a secret. */
+export class DeliveryError extends Error {
+  override readonly name = 'DeliveryError'
+  /** Whether it may be accepted when it is sent again. */
+  readonly retryable: boolean
+  /** Seconds that the receiver asked to wait. */
+  readonly retryAfter: number | undefined
+
+  constructor(message: string, { retryable, retryAfter }: { retryable: boolean; retryAfter?: number | undefined }) {
+    super(message)
+    this.retryable = retryable
+    this.retryAfter = retryAfter
+  }
+}

@@ -1,0 +1,90 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { StoreError } from './store.ts'
+
+/** Marks a file as ours ("call" in ASCII), so that another program's database is never written to. */
+const APPLICATION_ID = 0x63616c6c
+
+/** Each entry brings the schema from the version of its index to the next. Never edited, only added to. */
+const MIGRATIONS = [
+  `
+  CREATE TABLE targets (
+    name TEXT PRIMARY KEY,
+    fingerprint TEXT NOT NULL,
+    seq INTEGER NOT NULL,   -- of the last commit: the fence against a second writer
+    facts TEXT NOT NULL     -- JSON of ledger/state.ts Facts
+  ) STRICT, WITHOUT ROWID;
+
+  -- Remembered calls and the history of finished ones in one table: a call moves from one to the other by one column.
+  CREATE TABLE calls (
+    target TEXT NOT NULL,
+    id TEXT NOT NULL,
+    finished REAL,          -- when a counted call finished, UNIX seconds
+    remembered INTEGER NOT NULL,
+    data TEXT NOT NULL,     -- pack-call.ts
+    PRIMARY KEY (target, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX calls_by_finish ON calls (target, finished) WHERE finished IS NOT NULL;
+
+  CREATE TABLE counters (
+    target TEXT NOT NULL,
+    series TEXT NOT NULL,   -- ledger/series.ts seriesKey
+    value REAL NOT NULL,
+    PRIMARY KEY (target, series)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE alerts (
+    target TEXT NOT NULL,
+    alert TEXT NOT NULL,
+    data TEXT NOT NULL,     -- JSON of alerts/alert-instance.ts AlertInstance
+    PRIMARY KEY (target, alert)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE outbox (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    notifier TEXT NOT NULL,
+    data TEXT NOT NULL      -- JSON of alerts/notification.ts Notification
+  ) STRICT;
+
+  CREATE TABLE holds (
+    key TEXT PRIMARY KEY,
+    until REAL NOT NULL     -- UNIX seconds by the host's clock
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE holder (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    who TEXT NOT NULL       -- which daemon uses this store, for the one that finds it taken
+  ) STRICT, WITHOUT ROWID;
+  `,
+]
+
+/**
+ * Brings an opened database to this program's schema.
+ *
+ * @throws {StoreError} refused: another program's file, a newer callwatch's, or a damaged one
+ */
+export function migrate(db: DatabaseSync, path: string): void {
+  const applicationId = readPragma(db, 'application_id')
+  const version = readPragma(db, 'user_version')
+  const isEmpty = db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n'] === 0
+  if (!isEmpty && applicationId !== APPLICATION_ID) {
+    throw new StoreError('refused', `${path} is a database of another program; name another file in store.path`)
+  }
+  if (version > MIGRATIONS.length) {
+    throw new StoreError(
+      'refused',
+      `${path} was written by a newer callwatch (schema ${version}, this one knows ${MIGRATIONS.length}); upgrade this one`,
+    )
+  }
+  const damage = db.prepare('PRAGMA quick_check(1)').get()?.['quick_check']
+  if (damage !== 'ok') {
+    throw new StoreError('refused', `${path} is damaged (${String(damage)}); restore it from a backup`)
+  }
+  if (version === MIGRATIONS.length) return
+  db.exec('BEGIN IMMEDIATE')
+  for (const migration of MIGRATIONS.slice(version)) db.exec(migration)
+  db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`)
+}
+
+function readPragma(db: DatabaseSync, name: string): number {
+  return Number(db.prepare(`PRAGMA ${name}`).get()?.[name])
+}

@@ -1,0 +1,239 @@
+import { mkdirSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { dirname } from 'node:path'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import type { AlertInstance } from '../alerts/alert-instance.ts'
+import type { Notification } from '../alerts/notification.ts'
+import { newLedger, remember, type Facts, type LedgerState } from '../ledger/state.ts'
+import type { Finish, TrackedCall } from '../ledger/tracked-call.ts'
+import { packCall, unpackCall } from './pack-call.ts'
+import { primaryCode, takeLock } from './sqlite-lock.ts'
+import { migrate } from './sqlite-schema.ts'
+import { StoreError, type Commit, type Store } from './store.ts'
+
+export type SqliteStoreOptions = {
+  /** The file, made where it does not exist; `:memory:` keeps nothing. */
+  path: string
+  /** Every notification is put into the outbox once for each of these. */
+  notifiers: readonly string[]
+}
+
+/** Calls in one INSERT: past a hundred, more rows a statement gain nothing. */
+const ROWS_A_STATEMENT = 100
+
+/**
+ * The embedded store: one SQLite file in WAL mode, every commit on disk before it counts. One daemon a file.
+ *
+ * @throws {StoreError} refused: the file is held by another daemon, damaged, or not ours
+ */
+export function openSqliteStore({ path, notifiers }: SqliteStoreOptions): Store {
+  const { db, release } = openDatabase(path)
+  const prepare = (sql: string) => db.prepare(sql)
+  const insertCalls = (rows: number) =>
+    prepare(`
+      INSERT INTO calls (target, id, finished, remembered, data)
+      VALUES ${Array.from({ length: rows }, () => '(?, ?, ?, 1, ?)').join(', ')}
+      ON CONFLICT DO UPDATE SET finished = excluded.finished, remembered = 1, data = excluded.data`)
+  const statements = {
+    move: prepare('UPDATE targets SET seq = seq + 1, facts = ? WHERE name = ? AND seq = ?'),
+    insertMany: insertCalls(ROWS_A_STATEMENT),
+    insertOne: insertCalls(1),
+    keepAsHistory: prepare('UPDATE calls SET remembered = 0 WHERE target = ? AND id = ?'),
+    deleteCall: prepare('DELETE FROM calls WHERE target = ? AND id = ?'),
+    increment: prepare(`
+      INSERT INTO counters (target, series, value) VALUES (?, ?, ?)
+      ON CONFLICT DO UPDATE SET value = value + excluded.value`),
+    setAlert: prepare('INSERT OR REPLACE INTO alerts (target, alert, data) VALUES (?, ?, ?)'),
+    deleteAlert: prepare('DELETE FROM alerts WHERE target = ? AND alert = ?'),
+    putOut: prepare('INSERT INTO outbox (notifier, data) VALUES (?, ?)'),
+    nextOut: prepare('SELECT id, data FROM outbox WHERE notifier = ? ORDER BY id LIMIT 1'),
+    removeOut: prepare('DELETE FROM outbox WHERE id = ?'),
+    countOut: prepare('SELECT notifier, count(*) AS n FROM outbox GROUP BY notifier'),
+    readHold: prepare('SELECT until FROM holds WHERE key = ?'),
+    writeHold: prepare('INSERT OR REPLACE INTO holds (key, until) VALUES (?, ?)'),
+    history: prepare(`
+      SELECT target, id, data FROM calls WHERE finished >= ? ORDER BY finished DESC LIMIT ?`),
+    trim: prepare('DELETE FROM calls WHERE remembered = 0 AND finished < ?'),
+  }
+
+  function writeCommit(target: string, { ledger, alerts }: Commit): void {
+    const { seq } = ledger.facts
+    const { changes } = statements.move.run(JSON.stringify(ledger.facts), target, seq - 1)
+    if (changes !== 1) {
+      throw new StoreError('stale', `the store is not where this daemon left target ${target}: another one wrote to it`)
+    }
+    writeCalls(target, [...ledger.calls.values()])
+    for (const call of ledger.forgotten) {
+      if (call.finish === undefined) statements.deleteCall.run(target, call.id)
+      else statements.keepAsHistory.run(target, call.id)
+    }
+    for (const [series, increment] of ledger.counters) statements.increment.run(target, series, increment)
+    for (const instance of alerts.changed) statements.setAlert.run(target, instance.rule.name, JSON.stringify(instance))
+    for (const { rule } of alerts.ended) statements.deleteAlert.run(target, rule.name)
+    for (const notification of alerts.notifications) {
+      for (const notifier of notifiers) statements.putOut.run(notifier, JSON.stringify(notification))
+    }
+  }
+
+  function writeCalls(target: string, calls: readonly TrackedCall[]): void {
+    const row = (call: TrackedCall): SQLInputValue[] => [target, call.id, call.finish?.at ?? null, packCall(call)]
+    const whole = calls.length - (calls.length % ROWS_A_STATEMENT)
+    for (let i = 0; i < whole; i += ROWS_A_STATEMENT) {
+      statements.insertMany.run(...calls.slice(i, i + ROWS_A_STATEMENT).flatMap(row))
+    }
+    for (const call of calls.slice(whole)) statements.insertOne.run(...row(call))
+  }
+
+  function loadLedger(target: string, facts: Facts, keepFinished: number): LedgerState {
+    const ledger = newLedger(facts.created)
+    ledger.facts = facts
+    const remembered = prepare('SELECT id, data FROM calls WHERE target = ? AND remembered = 1')
+    for (const { id, data } of remembered.iterate(target)) remember(ledger, unpackCall(String(id), String(data)))
+    const counters = prepare('SELECT series, value FROM counters WHERE target = ?')
+    for (const { series, value } of counters.iterate(target)) ledger.counters.set(String(series), Number(value))
+    const finished = prepare('SELECT id, data FROM calls WHERE target = ? AND finished >= ? ORDER BY finished')
+    const { lastGood = facts.created, previousGood = lastGood } = facts
+    const finishes: Finish[] = []
+    for (const { id, data } of finished.iterate(target, Math.min(previousGood, lastGood - keepFinished))) {
+      finishes.push(unpackCall(String(id), String(data)).finish!)
+    }
+    ledger.finished = finishes
+    return ledger
+  }
+
+  /** Runs `work` in a transaction that is kept whole or not at all. Nothing waits inside: node:sqlite is synchronous. */
+  function transaction<T>(work: () => T): T {
+    db.exec('BEGIN IMMEDIATE')
+    try {
+      const result = work()
+      db.exec('COMMIT')
+      return result
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  const answer = async <T>(work: () => T): Promise<T> => {
+    try {
+      return work()
+    } catch (error) {
+      throw storeError(error, path)
+    }
+  }
+
+  return {
+    openTarget: ({ name, fingerprint }, created, keepFinished) =>
+      answer(() =>
+        transaction(() => {
+          const row = prepare('SELECT fingerprint, facts FROM targets WHERE name = ?').get(name)
+          if (row === undefined) {
+            const ledger = newLedger(created)
+            const insert = prepare('INSERT INTO targets (name, fingerprint, seq, facts) VALUES (?, ?, 0, ?)')
+            insert.run(name, fingerprint, JSON.stringify(ledger.facts))
+            return { ledger, alerts: new Map() }
+          }
+          if (row['fingerprint'] !== fingerprint) {
+            throw new StoreError(
+              'refused',
+              `target ${name} had another address, on_behalf_of or query when its calls were counted; ` +
+                `give the new one another name, or run with --reset-target ${name} to count from nothing`,
+            )
+          }
+          const alerts = new Map<string, AlertInstance>()
+          for (const { alert, data } of prepare('SELECT alert, data FROM alerts WHERE target = ?').iterate(name)) {
+            alerts.set(String(alert), parse<AlertInstance>(data))
+          }
+          return { ledger: loadLedger(name, parse<Facts>(row['facts']), keepFinished), alerts }
+        }),
+      ),
+    resetTarget: (name) =>
+      answer(() =>
+        transaction(() => {
+          for (const table of ['calls', 'counters', 'alerts'])
+            prepare(`DELETE FROM ${table} WHERE target = ?`).run(name)
+          prepare('DELETE FROM targets WHERE name = ?').run(name)
+        }),
+      ),
+    commit: (target, commit) => answer(() => transaction(() => writeCommit(target, commit))),
+    nextOutboxEntry: (notifier) =>
+      answer(() => {
+        const row = statements.nextOut.get(notifier)
+        return row && { id: Number(row['id']), notifier, notification: parse<Notification>(row['data']) }
+      }),
+    removeOutboxEntry: (id) => answer(() => void statements.removeOut.run(id)),
+    countOutbox: () =>
+      answer(() => new Map(statements.countOut.all().map(({ notifier, n }) => [String(notifier), Number(n)]))),
+    heldUntil: (key) =>
+      answer(() => {
+        const row = statements.readHold.get(key)
+        return row && Number(row['until'])
+      }),
+    hold: (key, until) => answer(() => void statements.writeHold.run(key, until)),
+    finishedCalls: ({ since, limit }) =>
+      answer(() =>
+        statements.history
+          .all(since, limit)
+          .map(({ target, id, data }) => ({ target: String(target), call: unpackCall(String(id), String(data)) })),
+      ),
+    trimHistory: (before) => answer(() => void statements.trim.run(before)),
+    close: () =>
+      answer(() => {
+        db.close()
+        release()
+      }),
+  }
+}
+
+function openDatabase(path: string): { db: DatabaseSync; release: () => void } {
+  let release: (() => void) | undefined = nothingToRelease
+  try {
+    if (path !== ':memory:') {
+      mkdirSync(dirname(path), { recursive: true })
+      release = takeLock(`${path}.lock`)
+    }
+    const db = new DatabaseSync(path, { timeout: 0 })
+    if (release === undefined) throw heldError(db, path)
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+    migrate(db, path)
+    const who = `${hostname()}, process ${process.pid}`
+    db.prepare('INSERT OR REPLACE INTO holder (only, who) VALUES (1, ?)').run(who)
+    return { db, release }
+  } catch (error) {
+    release?.()
+    throw storeError(error, path)
+  }
+}
+
+function nothingToRelease(): void {}
+
+function heldError(db: DatabaseSync, path: string): StoreError {
+  const who = db.prepare('SELECT who FROM holder').get()?.['who'] ?? 'another process'
+  db.close()
+  return new StoreError(
+    'refused',
+    `${path} is in use by another callwatch (${String(who)}); stop it, or name another file in store.path`,
+  )
+}
+
+/** What a failure of SQLite means, by its result code (https://www.sqlite.org/rescode.html). */
+function storeError(error: unknown, path: string): StoreError {
+  if (error instanceof StoreError) return error
+  const message = error instanceof Error ? error.message : String(error)
+  const code = primaryCode(error)
+  if (code === 11 || code === 26) {
+    return new StoreError(
+      'refused',
+      `${path} is damaged or no SQLite database (${message}); restore it from a backup, or name another file in store.path`,
+      error,
+    )
+  }
+  return new StoreError('unavailable', `the store ${path} cannot be used: ${message}`, error)
+}
+
+/** JSON that this store itself wrote: T is what it was written from. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters
+function parse<T>(text: unknown): T {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return JSON.parse(String(text)) as T
+}
