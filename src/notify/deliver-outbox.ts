@@ -16,6 +16,8 @@ export type Delivery = {
 export type DeliverOptions = {
   store: Pick<Store, 'nextOutboxEntry' | 'removeOutboxEntry'>
   clock: Clock
+  /** How long a firing alert waits before it is sent (seconds). */
+  groupWait: number
   /** Emits when nothing more is to be sent; a delivery under way is finished. */
   stop$: Observable<unknown>
 }
@@ -28,7 +30,10 @@ const LONGEST_DELAY = 300
  * accepted, or refused for good; a failing receiver is tried again after longer and longer waits, up to five minutes.
  * Never errors: a store that cannot be read is asked again.
  */
-export function deliverOutbox(notifier: Notifier, { store, clock, stop$ }: DeliverOptions): Observable<Delivery> {
+export function deliverOutbox(
+  notifier: Notifier,
+  { store, clock, groupWait, stop$ }: DeliverOptions,
+): Observable<Delivery> {
   let failures = 0
   let notBefore = 0
 
@@ -37,6 +42,7 @@ export function deliverOutbox(notifier: Notifier, { store, clock, stop$ }: Deliv
     const entry = await store.nextOutboxEntry(notifier.name)
     if (entry === undefined) return undefined
     const { id, notification } = entry
+    if (notification.kind === 'firing' && clock.wall() < notification.at + groupWait) return undefined
     try {
       await notifier.deliver(notification)
     } catch (error) {

@@ -35,6 +35,19 @@ export function summaryOf(notification: Notification): string {
   return `${subject} when last judged; closed, not resolved: ${notification.closedBecause ?? 'no verdict'}`
 }
 
+/** The rule's description with its placeholders filled in: {value} {threshold} {calls} {window} {labels}. */
+export function descriptionOf(notification: Notification): string | undefined {
+  const { description, value, threshold, counts, window, target } = notification
+  const fillings: Record<string, string> = {
+    value: formatValue(notification, value),
+    threshold: formatValue(notification, threshold),
+    calls: String(counts?.total ?? 0),
+    window: formatSeconds(window ?? 0),
+    labels: `target=${target}`,
+  }
+  return description?.replaceAll(/\{(\w+)\}/g, (whole, name: string) => fillings[name] ?? whole)
+}
+
 function reasonText({ reason, window }: Notification): string {
   const what = reason === undefined || reason === 'any' ? 'failed' : reason
   return `${what} in the last ${formatSeconds(window ?? 0)}`

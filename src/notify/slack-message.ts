@@ -1,6 +1,6 @@
 import type { IncomingWebhookSendArguments } from '@slack/webhook'
 import type { Notification } from '../alerts/notification.ts'
-import { formatSeconds, formatTime, formatValue, splitOf, summaryOf } from './notification-text.ts'
+import { descriptionOf, formatSeconds, formatTime, formatValue, splitOf, summaryOf } from './notification-text.ts'
 
 /** Slack's limits, in characters (https://docs.slack.dev/reference/block-kit/blocks). */
 const HEADER_LIMIT = 150
@@ -20,11 +20,12 @@ export function slackMessage(
   notification: Notification,
   { now, dashboardUrl }: { now: number; dashboardUrl: string | undefined },
 ): IncomingWebhookSendArguments {
-  const { kind, target, alert, severity, since, firingSince, peak, at, runbookUrl, description } = notification
+  const { kind, target, alert, severity, since, firingSince, peak, at, runbookUrl } = notification
   const sign = kind === 'firing' ? SIGNS.firing[severity] : SIGNS[kind]
   const title = `${sign} ${kind === 'firing' ? severity : kind}: ${alert} on ${target}`
   const summary = summaryOf(notification)
   const split = splitOf(notification)
+  const description = descriptionOf(notification)
   const facts: [string, string][] = [
     ['Target', target],
     ['Since', formatTime(kind === 'firing' ? since : firingSince)],

@@ -15,6 +15,8 @@ export type CallsClientOptions = {
   statusMap: Readonly<Record<string, CallStatus>>
   /** The host's clock (UNIX seconds). */
   wall: () => number
+  /** Told each value outside the documented ones. */
+  onUnknown: (field: string, value: string) => void
 }
 
 /** What every answer tells beside its content. */
@@ -82,7 +84,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       const calls: SeenCall[] = []
       const rejected: CallPage['rejected'] = {}
       for (const item of items) {
-        const read = readCall(item, { statusMap: options.statusMap, now: answered.now })
+        const read = readCall(item, { ...options, now: answered.now })
         if (typeof read === 'object') calls.push(read)
         else rejected[read] = (rejected[read] ?? 0) + 1
       }
@@ -106,7 +108,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       if (shown !== undefined && shown !== sessionId) {
         throw new ServiceError('invalid', 'the service answered Get Call with another call than was asked for')
       }
-      const read = readCall({ ...item, sessionId }, { statusMap: options.statusMap, now: answered.now })
+      const read = readCall({ ...item, sessionId }, { ...options, now: answered.now })
       return { ...answered, call: typeof read === 'object' ? read : undefined }
     },
   }

@@ -12,6 +12,7 @@ import {
 import type { Rejection } from '../ledger/series.ts'
 import { isObject } from './read-answer.ts'
 
+const DOCUMENTED_STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES]
 /** More minutes than 50 participants can spend in a month are a mistake. */
 const MAX_MINUTES = 50 * 31 * 24 * 60
 /** Times above this are milliseconds. */
@@ -81,7 +82,12 @@ const wireParticipant = z.compile(
 type WireParticipant = z.output<typeof wireParticipant>
 
 /** What is needed to read a call: how odd statuses are spelt, and the service's clock (UNIX seconds). */
-export type Reading = { statusMap: Readonly<Record<string, CallStatus>>; now: number }
+export type Reading = {
+  statusMap: Readonly<Record<string, CallStatus>>
+  now: number
+  /** Told a value outside the documented ones; it is counted as `other`, and only the log shows it. */
+  onUnknown: (field: string, value: string) => void
+}
 
 /** A call as the ledger knows it, or why this item of a list cannot be one. */
 export function readCall(item: unknown, reading: Reading): SeenCall | Rejection {
@@ -107,10 +113,10 @@ export function readCall(item: unknown, reading: Reading): SeenCall | Rejection 
   const plausible = (time: number | undefined) => (time !== undefined && time <= reading.now + DAY ? time : undefined)
   return {
     id,
-    status: readStatus(wire.status, reading.statusMap),
-    type: readLabel(wire.type, TYPES),
-    mode: readLabel(wire.mode, MODES),
-    receiverType: readLabel(wire.receiverType, RECEIVER_TYPES),
+    status: readStatus(wire.status, reading),
+    type: readLabel('type', wire.type, TYPES, reading),
+    mode: readLabel('mode', wire.mode, MODES, reading),
+    receiverType: readLabel('receiverType', wire.receiverType, RECEIVER_TYPES, reading),
     initiatedAt: plausible(wire.initiatedAt),
     startedAt: plausible(wire.startedAt),
     endedAt: plausible(wire.endedAt),
@@ -133,15 +139,24 @@ export function readSessionId(value: unknown): string | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? String(value) : undefined
 }
 
-function readStatus(value: string, statusMap: Reading['statusMap']): CallStatus {
+function readStatus(value: string, { statusMap, onUnknown }: Reading): CallStatus {
   const status = value.trim().toLowerCase()
-  return [...OPEN_STATUSES, ...FINAL_STATUSES].find((known) => known === status) ?? statusMap[status] ?? 'other'
+  const known = DOCUMENTED_STATUSES.find((documented) => documented === status) ?? statusMap[status]
+  if (known === undefined) onUnknown('status', value)
+  return known ?? 'other'
 }
 
-/** A label that is missing says nothing; one outside the documented values is `other`. */
-function readLabel<T extends string>(value: string | undefined, known: readonly T[]): T | undefined {
+/** A label that is missing says nothing; one outside the documented values is `other`, which comes last. */
+function readLabel<T extends string>(
+  field: string,
+  value: string | undefined,
+  known: readonly T[],
+  { onUnknown }: Reading,
+): T | undefined {
   if (value === undefined || value === '') return undefined
-  return known.find((label) => label === value.trim().toLowerCase()) ?? known.at(-1)
+  const label = known.find((documented) => documented === value.trim().toLowerCase())
+  if (label === undefined) onUnknown(field, value)
+  return label ?? known.at(-1)
 }
 
 /**

@@ -1,0 +1,23 @@
+/** One mistake of the user. */
+export type Problem = {
+  /** The place in the file (`targets[0].region`), the environment variable's name, or `file:line:column`. */
+  path: string
+  /** What was found and what was expected; never a secret's value. */
+  message: string
+}
+
+/** The configuration cannot be used. Carries every problem that was found, at least one. */
+export class ConfigError extends Error {
+  readonly problems: readonly Problem[]
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.length === 1 ? '1 problem in the configuration' : `${problems.length} problems in the configuration`)
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+/** The problems for a terminal: one line each, `path: message`, without a line break at the end. */
+export function formatProblems(error: ConfigError): string {
+  return error.problems.map(({ path, message }) => `${path}: ${message}`).join('\n')
+}

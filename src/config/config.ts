@@ -1,0 +1,86 @@
+import type { Rule } from '../alerts/rule.ts'
+
+/** A status that the calls service documents. */
+export type DocumentedStatus = 'initiated' | 'ongoing' | 'ended' | 'unanswered' | 'rejected' | 'canceled'
+
+/**
+ * Everything that a command needs to know, checked and complete. Every duration is in seconds; an optional field
+ * that nobody set is absent.
+ */
+export type Config = {
+  /** At least one, names distinct. */
+  targets: TargetConfig[]
+  poll: PollConfig
+  store: StoreConfig
+  http: HttpConfig
+  notify: NotifyConfig
+  /** Names distinct; empty when the user wants none. */
+  alerts: Rule[]
+  log: LogConfig
+}
+
+/** One app of the calls service, under one key. */
+export type TargetConfig = {
+  /** The value of the label `target`. */
+  name: string
+  /** Address of the calls service with the path prefix, without a slash at the end. */
+  baseUrl: string
+  /** Address of the chat service, same form; absent when only `base_url` was given. */
+  chatBaseUrl?: string
+  /** A secret. */
+  apiKey: string
+  /** The uid whose calls are listed; absent: everybody's. */
+  onBehalfOf?: string
+  /** Further parameters of List Calls; never `page` or `perPage`. */
+  query: Record<string, string>
+}
+
+export type PollConfig = {
+  /** Seconds between the starts of two looks, above 0. */
+  interval: number
+  /** Calls asked for in one page, 1 to 1000. */
+  pageSize: number
+  /** Seconds that one request may take, above 0. */
+  timeout: number
+  /** Further attempts after a request's first, 0 to 20. */
+  retries: number
+  /** Seconds, above 0. */
+  lookback: number
+  /** Seconds, above 0. */
+  sweepInterval: number
+  /** Per address and key, at least 1. */
+  maxRequestsPerMinute: number
+  baseline: 'skip' | 'count'
+  details: 'missing' | 'never'
+  /** From a status as the service may spell it, in lower case, to a documented one. */
+  statusMap: Record<string, DocumentedStatus>
+}
+
+export type StoreConfig = {
+  /** Relative to the working directory; `:memory:` keeps nothing. */
+  path: string
+  /** Seconds, above 0. */
+  history: number
+}
+
+export type HttpConfig = {
+  host: string
+  /** 0 to 65535; 0 takes a free one. */
+  port: number
+}
+
+export type NotifyConfig = {
+  /** Seconds, 0 or more. */
+  groupWait: number
+  slack?: SlackConfig
+}
+
+export type SlackConfig = {
+  /** A secret. */
+  webhookUrl: string
+  dashboardUrl?: string
+}
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
+
+export type LogConfig = { level: LogLevel }

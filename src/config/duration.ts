@@ -1,0 +1,40 @@
+import { z } from 'zod'
+
+const secondsPer: Record<string, number> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 }
+const form = /^(?:0|\d{1,12}(?:ms|s|m|h|d))$/
+
+/** Seconds of a duration like `500ms`, `15s`, `5m`, `24h`, `7d` or `0`; undefined for anything else. */
+export function parseDuration(text: string): number | undefined {
+  if (!form.test(text)) return undefined
+  const unit = text.replace(/^\d+/, '')
+  const count = Number.parseInt(text, 10)
+  return unit === 'ms' ? count / 1000 : count * (secondsPer[unit] ?? 0)
+}
+
+/** Seconds in the readable form, in the largest unit that needs no fraction: 900 is `15m`, 90 is `90s`, 0 is `0s`. */
+export function formatDuration(seconds: number): string {
+  if (seconds === 0) return '0s'
+  for (const unit of ['d', 'h', 'm', 's']) {
+    const size = secondsPer[unit]!
+    if (seconds >= size && seconds % size === 0) return `${seconds / size}${unit}`
+  }
+  return `${Math.round(seconds * 1000)}ms`
+}
+
+/** A duration in the file, seconds in the program. `min` and `max` in seconds; without `min` it must be above 0. */
+export function duration(limits: { min?: number; max?: number } = {}) {
+  const { min = 0.001, max = 3650 * 86_400 } = limits
+  const range = `${min === 0 ? '0' : 'above 0'} ${min === 0 ? 'to' : 'and at most'} ${formatDuration(max)}`
+  const error = `a duration such as \`15s\`, \`5m\`, \`24h\` or \`7d\`, ${range}`
+  return z.codec(
+    z.union([z.string({ error }).regex(form, { error }), z.literal(0, { error })], { error }),
+    z.number({ error }).min(min, { error }).max(max, { error }),
+    {
+      decode: (value) => (typeof value === 'string' ? (parseDuration(value) ?? Number.NaN) : value),
+      encode: formatDuration,
+    },
+  )
+}
+
+/** The longest duration that a timer of the runtime can hold (2^31 milliseconds, 24.8 days), in seconds. */
+export const longestTimer = 24 * 86_400

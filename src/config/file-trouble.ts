@@ -1,0 +1,8 @@
+/** What keeps a file from being read, to follow the file's name in a sentence. */
+export function fileTrouble(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist'
+  if (code === 'EISDIR') return 'is a folder'
+  if (code === 'EACCES' || code === 'EPERM') return 'cannot be read, because its permissions forbid it'
+  return `cannot be read (${typeof code === 'string' ? code : 'unknown reason'})`
+}

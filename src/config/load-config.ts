@@ -1,0 +1,42 @@
+import type { Config } from './config.ts'
+import { ConfigError } from './config-error.ts'
+import { defaultRules } from './default-rules.ts'
+import { withOrigin, type Draft } from './draft.ts'
+import { fillFromEnvironment, type Environment } from './environment.ts'
+import { fileSchema } from './file-schema.ts'
+import { interpolate } from './interpolate.ts'
+import { valueAt } from './path.ts'
+import { problemsOf } from './problems-of.ts'
+import { readConfigFile } from './read-config-file.ts'
+import { readSecretFiles } from './read-secret-files.ts'
+import { resolve } from './resolve.ts'
+
+/**
+ * Reads, completes and checks the configuration. Nothing else in the program reads the environment or the file.
+ *
+ * @param options.file the value of `--config`
+ * @param options.cwd where relative names from the command line and the environment start
+ * @throws ConfigError with every problem at once, none of them with a secret in it; mistakes in the file's syntax alone,
+ *   since nothing can be said about the rest then
+ */
+export function loadConfig(options: { file?: string; env: Environment; cwd: string }): Config {
+  const { env, cwd } = options
+  const { content, name, folder } = readConfigFile(options)
+  const { draft, names } = interpolate(content, env)
+  const filled = fillFromEnvironment(draft, env, name, names)
+  return check(nameDefaults(readSecretFiles(filled, { file: folder, cwd }), name))
+}
+
+function check(draft: Draft): Config {
+  const result = fileSchema.safeParse(draft.tree)
+  const problems = [...draft.problems, ...problemsOf(result.error?.issues ?? [], draft)]
+  if (result.data === undefined || problems.length > 0) throw new ConfigError(problems)
+  return resolve(result.data)
+}
+
+/** What does not stand in the file gets a name that the user knows. */
+function nameDefaults(draft: Draft, fileName: string): Draft {
+  const named = withOrigin(draft, [], fileName)
+  if (valueAt(draft.tree, ['alerts']) !== undefined) return named
+  return defaultRules.reduce((next, _, i) => withOrigin(next, ['alerts', i, 'window'], 'store.history'), named)
+}

@@ -1,0 +1,19 @@
+import { stringify } from 'yaml'
+import { z } from 'zod'
+import type { Config } from './config.ts'
+import { fileSchema } from './file-schema.ts'
+import { valueAt, withValue } from './path.ts'
+import { toFile } from './resolve.ts'
+import { secretPlaces } from './secret-places.ts'
+
+const mask = '********'
+
+/** The configuration as a YAML file that says the same, every default written out, with secrets masked. */
+export function maskConfig(config: Config): string {
+  const tree = z.encode(fileSchema, toFile(config))
+  const masked = secretPlaces(tree).reduce<unknown>(
+    (next, place) => (valueAt(next, place) === undefined ? next : withValue(next, place, mask)),
+    tree,
+  )
+  return stringify(masked, { lineWidth: 0 })
+}

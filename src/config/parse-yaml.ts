@@ -1,0 +1,74 @@
+import { LineCounter, parseDocument, visit, type Document, type YAMLError } from 'yaml'
+import { ConfigError } from './config-error.ts'
+import { isMap } from './path.ts'
+
+/** What the library's own words would quote from the file, where a secret may stand. */
+const discreet: Partial<Record<YAMLError['code'], string>> = {
+  BAD_ALIAS: 'found `*` with the name of an anchor that is not there; a text that begins with `*` needs quotes',
+  BAD_DIRECTIVE: 'found `%` at the beginning of a line, where a directive would stand',
+  BAD_DQ_ESCAPE: 'found an unknown escape after `\\` between double quotes',
+  TAG_RESOLVE_FAILED: 'found `!` with the name of an unknown tag; a text that begins with `!` needs quotes',
+  UNEXPECTED_TOKEN: 'found something that cannot stand here; a text with one of `{}[],#&*!|>%@` in it may need quotes',
+}
+
+/**
+ * Maps, lists and scalars of a YAML 1.2 text; null for an empty one. `${NAME}` may stand anywhere in a text without
+ * quotes, within `{ }` and `[ ]` too, where YAML by itself would refuse it.
+ *
+ * @param name what the user calls the file
+ * @throws ConfigError with line and column (from 1) of the mistakes in the syntax
+ */
+export function parseYaml(source: string, name: string): unknown {
+  const lineCounter = new LineCounter()
+  const document = parseDocument(hideReferences(source), { lineCounter, prettyErrors: false, logLevel: 'silent' })
+  const mistakes = mistakesOf(document)
+  if (mistakes.length > 0) {
+    throw new ConfigError(
+      mistakes.map(({ code, message, at }) => {
+        const { line, col } = lineCounter.linePos(at)
+        return { path: `${name}:${line}:${col}`, message: `not valid YAML: ${discreet[code] ?? message}` }
+      }),
+    )
+  }
+  try {
+    return showReferences(document.toJS({ maxAliasCount: 100 }))
+  } catch {
+    throw new ConfigError([{ path: name, message: 'not accepted: its aliases (`*`) unfold to far too much' }])
+  }
+}
+
+type Mistake = { code: YAMLError['code']; message: string; at: number }
+
+/** Up to the first token that makes no sense: after it the parser has lost its way and complains about everything. */
+function mistakesOf(document: Document): Mistake[] {
+  const mistakes = [...document.errors, ...document.warnings].map(({ code, message, pos }): Mistake => ({
+    code,
+    message,
+    at: pos[0],
+  }))
+  visit(document, {
+    Alias(_, alias) {
+      if (alias.resolve(document) === undefined) {
+        mistakes.push({ code: 'BAD_ALIAS', message: '', at: alias.range?.[0] ?? 0 })
+      }
+    },
+  })
+  const lost = mistakes.findIndex(({ code }) => code === 'UNEXPECTED_TOKEN')
+  return lost === -1 ? mistakes : mistakes.slice(0, lost + 1)
+}
+
+// Characters for private use, as long as what they stand for, so that columns stay right.
+const [opening, closing] = ['\uF5D0\uF5D0', '\uF5D1']
+
+function hideReferences(source: string): string {
+  return source.replaceAll(/\$\{([A-Za-z_]\w*)\}/g, `${opening}$1${closing}`)
+}
+
+function showReferences(node: unknown): unknown {
+  if (typeof node === 'string') return node.replaceAll(/\uF5D0\uF5D0([A-Za-z_]\w*)\uF5D1/g, '$${$1}')
+  if (Array.isArray(node)) return node.map(showReferences)
+  if (!isMap(node)) return node
+  return Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [String(showReferences(key)), showReferences(value)]),
+  )
+}

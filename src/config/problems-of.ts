@@ -1,0 +1,65 @@
+import type { z } from 'zod'
+import type { Problem } from './config-error.ts'
+import { nameOf, type Draft } from './draft.ts'
+import { formatPath, valueAt } from './path.ts'
+import { isSecretPlace } from './secret-places.ts'
+
+const kinds: Record<string, string> = { object: 'a map', record: 'a map', array: 'a list' }
+
+/**
+ * The schema's findings as sentences: what was found, then what was expected. The one place where they are made. The
+ * message of a scalar's finding is its expectation (scalars.ts); a cross-check brings its whole sentence (section.ts).
+ */
+export function problemsOf(issues: readonly z.core.$ZodIssue[], draft: Draft): Problem[] {
+  return issues.flatMap((issue) => {
+    if (draft.settled.includes(formatPath(issue.path))) return []
+    return issue.code === 'unrecognized_keys' ? unknownKeys(issue, draft) : [problemOf(issue, draft)]
+  })
+}
+
+function problemOf(issue: z.core.$ZodIssue, draft: Draft): Problem {
+  const path = nameOf(draft, issue.path)
+  if (issue.code === 'custom' && issue.params?.['sentence'] === true) return { path, message: issue.message }
+  const kind = issue.code === 'invalid_type' ? kinds[issue.expected] : undefined
+  const value = valueAt(draft.tree, issue.path)
+  if (kind !== undefined) return { path, message: `${foundKind(value)}; expected ${kind}` }
+  return { path, message: `${found(value, issue, draft)}; expected ${issue.message}` }
+}
+
+/** One problem for each key; section.ts has written one line for each. */
+function unknownKeys(issue: z.core.$ZodIssueUnrecognizedKeys, draft: Draft): Problem[] {
+  const messages = issue.message.split('\n')
+  return issue.keys.map((key, index) => {
+    const place = [...issue.path, key.split(':')[0] ?? key]
+    const path = nameOf(draft, place)
+    return path === formatPath(place)
+      ? { path, message: messages[index] ?? issue.message }
+      : { path, message: `sets \`${formatPath(place)}\`, which is not known here; expected the variable to be unset` }
+  })
+}
+
+/** For a value of a wrong kind, which may be anything, a secret included. */
+function foundKind(value: unknown): string {
+  if (value === undefined || value === null) return 'missing'
+  if (Array.isArray(value)) return 'found a list'
+  if (typeof value === 'object') return 'found a map'
+  return typeof value === 'string' ? 'found a text' : `found a ${typeof value}`
+}
+
+function found(value: unknown, issue: z.core.$ZodIssue, draft: Draft): string {
+  if (value === '') return 'found an empty text'
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return foundKind(value)
+  const unquoted = typeof value !== 'string' && issue.code === 'invalid_type' && issue.expected === 'string'
+  const how = unquoted ? ' without quotes' : ''
+  if (isSecretPlace(issue.path)) return `found a value that is not shown${how}`
+  const template = draft.templates.get(formatPath(issue.path))
+  if (template !== undefined) return `found \`${excerpt(template)}\`, whose value is not shown`
+  return `found \`${excerpt(String(value))}\`${how}`
+}
+
+/** A value on one line, short, and without what may be secret in an address: user, password, query. */
+function excerpt(value: string): string {
+  const line = JSON.stringify(value).slice(1, -1)
+  const safe = line.replace(/\/\/[^/]*@/, '//…@').replace(/(:\/\/[^?]*\?).*/, '$1…')
+  return safe.length > 80 ? `${safe.slice(0, 79)}…` : safe
+}

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { ConfigError } from './config-error.ts'
+import type { Environment } from './environment.ts'
+import { fileTrouble } from './file-trouble.ts'
+import { parseYaml } from './parse-yaml.ts'
+
+const defaultFile = 'callwatch.yaml'
+
+/** A file's content, what the user calls the file, and the folder in which it lies. */
+export type ConfigFile = { content: unknown; name: string; folder: string }
+
+/**
+ * Reads the file that `--config` names, else the one of CALLWATCH_CONFIG, else ./callwatch.yaml if there is one; else
+ * the content is empty and the environment speaks alone.
+ *
+ * @throws ConfigError where a named file cannot be read, or the file is not YAML
+ */
+export function readConfigFile(options: { file?: string; env: Environment; cwd: string }): ConfigFile {
+  const { file, env, cwd } = options
+  const name = file ?? (env['CALLWATCH_CONFIG'] || defaultFile)
+  const path = resolve(cwd, name)
+  let source: string
+  try {
+    source = readFileSync(path, 'utf8')
+  } catch (error) {
+    const trouble = fileTrouble(error)
+    const named = file === undefined ? (env['CALLWATCH_CONFIG'] ? 'CALLWATCH_CONFIG' : undefined) : '--config'
+    if (named === undefined && trouble === 'does not exist') return { content: null, name, folder: cwd }
+    throw new ConfigError([
+      { path: named ?? name, message: `the file \`${name}\` ${trouble}; expected a configuration file in YAML` },
+    ])
+  }
+  return { content: parseYaml(source, name), name, folder: dirname(path) }
+}

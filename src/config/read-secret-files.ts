@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { nameOf, withOrigin, withProblem, type Draft } from './draft.ts'
+import { fileTrouble } from './file-trouble.ts'
+import { formatPath, valueAt, withValue, type Path } from './path.ts'
+import { secretPlaces } from './secret-places.ts'
+
+/**
+ * Puts the content of every secret's file (`api_key_file`) where the secret itself (`api_key`) would stand, without
+ * white space at its ends. A file that cannot be used is a problem, and so is a secret that is given both ways.
+ *
+ * @param folders where relative names start: in the file at the file's own folder, from a variable at `cwd`
+ */
+export function readSecretFiles(draft: Draft, folders: { file: string; cwd: string }): Draft {
+  return secretPlaces(draft.tree).reduce((next, secret) => readSecretFile(next, secret, folders), draft)
+}
+
+function readSecretFile(draft: Draft, secret: Path, folders: { file: string; cwd: string }): Draft {
+  const place = [...secret.slice(0, -1), `${String(secret.at(-1))}_file`]
+  const name = valueAt(draft.tree, place)
+  if (name === undefined) return draft
+  if (valueAt(draft.tree, secret) !== undefined) {
+    const own = draft.origins.get(formatPath(secret)) ?? String(secret.at(-1))
+    return withProblem(draft, place, `not accepted beside \`${own}\`; expected one of them`)
+  }
+  if (typeof name !== 'string' || name === '' || draft.settled.includes(formatPath(place))) return draft
+
+  const folder = draft.origins.has(formatPath(place)) ? folders.cwd : folders.file
+  const content = read(resolve(folder, name))
+  if ('trouble' in content) {
+    const file = mayShow(draft, place, name) ? `the file \`${name}\`` : 'the file named there'
+    return withProblem(draft, place, `${file} ${content.trouble}; expected a file that holds the secret`)
+  }
+  const origin = nameOf(draft, place)
+  const tree = withValue(withValue(draft.tree, place, undefined), secret, content.secret)
+  return withOrigin({ ...draft, tree }, secret, origin)
+}
+
+function read(file: string): { secret: string } | { trouble: string } {
+  try {
+    const secret = readFileSync(file, 'utf8').trim()
+    return secret === '' ? { trouble: 'is empty' } : { secret }
+  } catch (error) {
+    return { trouble: fileTrouble(error) }
+  }
+}
+
+/** Somebody may have put the secret itself where its file belongs: only what looks like a file's name is shown. */
+function mayShow(draft: Draft, place: Path, name: string): boolean {
+  return /[./\\]/.test(name) && !name.includes('://') && !draft.templates.has(formatPath(place))
+}

@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto'
+
+/** One entry of the live feed, as server-sent events carry it. */
+export type FeedEvent = { id: string; event: 'transition' | 'alert' | 'reset'; data: object }
+
+/** The latest transitions and alert changes: a view for those who look on, not a log. */
+export type EventFeed = {
+  publish: (event: 'transition' | 'alert', data: object) => void
+  /**
+   * What came after `lastId`, all that comes from now on without it; ids are `<boot>-<n>`. An id that is not known any
+   * more gets one `reset`.
+   */
+  since: (lastId: string | undefined) => FeedEvent[]
+  /** Calls back for each new entry until the returned function is called. */
+  listen: (listener: (event: FeedEvent) => void) => () => void
+}
+
+/** @param capacity how many entries are kept */
+export function eventFeed(capacity = 10_000): EventFeed {
+  const boot = randomBytes(4).toString('hex')
+  const kept: FeedEvent[] = []
+  const listeners = new Set<(event: FeedEvent) => void>()
+  let published = 0
+  return {
+    publish: (event, data) => {
+      published += 1
+      const entry: FeedEvent = { id: `${boot}-${published}`, event, data }
+      kept.push(entry)
+      // Cut in blocks: taking one off the front of a long array for each entry would copy it each time.
+      if (kept.length >= capacity * 2) kept.splice(0, kept.length - capacity)
+      for (const listener of listeners) listener(entry)
+    },
+    since: (lastId) => {
+      if (lastId === undefined) return []
+      const [, of, n] = /^([0-9a-f]+)-(\d+)$/.exec(lastId) ?? []
+      const missed = published - Number(n)
+      if (of !== boot || missed < 0 || missed > Math.min(kept.length, capacity)) {
+        return [{ id: `${boot}-${published}`, event: 'reset', data: {} }]
+      }
+      return missed === 0 ? [] : kept.slice(-missed)
+    },
+    listen: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+/** An entry in the event stream's format (WHATWG HTML §9.2.5). */
+export function formatEvent({ id, event, data }: FeedEvent): string {
+  return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+}

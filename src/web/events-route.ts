@@ -1,0 +1,39 @@
+import { PassThrough } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import { formatEvent, type EventFeed } from './event-feed.ts'
+
+/** A client that lets this much wait (bytes) is too slow and is cut off; it resumes when it comes back. */
+const MOST_WAITING = 1024 * 1024
+
+/** `GET /api/v1/events`: server-sent events, resumed by `Last-Event-ID`. */
+export function eventsRoute(app: FastifyInstance, feed: EventFeed): void {
+  const open = new Set<PassThrough>()
+  app.get('/api/v1/events', async (request, reply) => {
+    const lastId = request.headers['last-event-id']
+    const stream = new PassThrough()
+    open.add(stream)
+    const unlisten = feed.listen((event) => {
+      stream.write(formatEvent(event))
+      if (stream.writableLength > MOST_WAITING) stream.destroy()
+    })
+    stream.once('close', () => {
+      unlisten()
+      open.delete(stream)
+    })
+    // A first line at once, so that a client knows it is connected.
+    stream.write(
+      `: connected\nretry: 2000\n\n${feed
+        .since(typeof lastId === 'string' ? lastId : undefined)
+        .map(formatEvent)
+        .join('')}`,
+    )
+    return reply
+      .header('cache-control', 'no-store')
+      .header('x-accel-buffering', 'no')
+      .type('text/event-stream')
+      .send(stream)
+  })
+  app.addHook('preClose', async () => {
+    for (const stream of open) stream.end()
+  })
+}

@@ -1,0 +1,19 @@
+import type { WatchedTarget } from './views.ts'
+
+/** Intervals without a good look after which a target counts as failing. */
+const PATIENCE = 3
+
+/** Why callwatch is not ready, one sentence each; none when it is. */
+export function unreadyBecause(targets: readonly WatchedTarget[]): string[] {
+  const waiting = targets.filter(({ ledger }) => ledger.facts.lastGood === undefined)
+  if (waiting.length > 0) return waiting.map((watched) => because(watched, 'the first look has not ended yet'))
+  const failing = targets.filter(({ lookAge, interval }) => lookAge() > PATIENCE * interval)
+  if (failing.length === targets.length) return failing.map((watched) => because(watched, 'no good look for too long'))
+  return targets
+    .filter(({ health }) => health.storeFailed())
+    .map((watched) => because(watched, 'the store cannot be written'))
+}
+
+function because({ target, health }: WatchedTarget, state: string): string {
+  return `target ${target}: ${health.problem() ?? state}`
+}

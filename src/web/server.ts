@@ -1,0 +1,68 @@
+import { join } from 'node:path'
+import helmet from '@fastify/helmet'
+import serveFiles from '@fastify/static'
+import fastify from 'fastify'
+import type { Store } from '../store/store.ts'
+import { callsRoute } from './calls-route.ts'
+import type { EventFeed } from './event-feed.ts'
+import { eventsRoute } from './events-route.ts'
+import { unreadyBecause } from './readiness.ts'
+import { alertView, isoTime, targetView, type WatchedTarget } from './views.ts'
+
+export type WebOptions = {
+  host: string
+  /** 0 takes a free one. */
+  port: number
+  version: string
+  targets: readonly WatchedTarget[]
+  store: Pick<Store, 'finishedCalls'>
+  feed: EventFeed
+  expose: (format: 'prometheus' | 'openmetrics') => Promise<{ contentType: string; body: string }>
+  /** The host's clock (UNIX seconds). */
+  wall: () => number
+}
+
+export type Web = { port: number; close: () => Promise<void> }
+
+/**
+ * Serves metrics, health, the API and the page.
+ *
+ * @throws {Error} with `code` when the address cannot be listened on (EADDRINUSE, EACCES)
+ */
+export async function startWeb(options: WebOptions): Promise<Web> {
+  const { host, port, version, targets, feed, expose, wall } = options
+  const app = fastify({ forceCloseConnections: true })
+  await app.register(helmet, {
+    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'self'"], frameAncestors: ["'none'"] } },
+    referrerPolicy: { policy: 'no-referrer' },
+    // Whether this is reached by HTTPS is for whoever puts it there to say.
+    strictTransportSecurity: false,
+  })
+  await app.register(serveFiles, { root: join(import.meta.dirname, 'page'), cacheControl: false })
+
+  app.get('/metrics', async (request, reply) => {
+    const wanted = request.headers.accept?.includes('application/openmetrics-text') ? 'openmetrics' : 'prometheus'
+    const { contentType, body } = await expose(wanted)
+    return reply.header('content-type', contentType).send(body)
+  })
+  app.get('/healthz', async () => ({ status: 'ok' }))
+  app.get('/readyz', async (_request, reply) => {
+    const problems = unreadyBecause(targets)
+    return problems.length === 0 ? { status: 'ready' } : reply.code(503).send({ status: 'not ready', problems })
+  })
+  app.get('/api/v1/status', async () => ({ version, now: isoTime(wall()), targets: targets.map(targetView) }))
+  app.get('/api/v1/alerts', async () => ({
+    alerts: targets.flatMap(({ target, alerts }) =>
+      [...alerts.values()].map((instance) => alertView(target, instance)),
+    ),
+  }))
+  callsRoute(app, options)
+  eventsRoute(app, feed)
+
+  await app.listen({ host, port })
+  const address = app.server.address()
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    close: () => app.close(),
+  }
+}

@@ -1,0 +1,33 @@
+/** How a target's latest cycle went. */
+export type CycleHealth = { good: boolean; problem: string | undefined; requests: number; storeFailed: boolean }
+
+/** How a target has been doing since the process started. */
+export type TargetHealth = {
+  note: (cycle: CycleHealth) => void
+  /** Whether the last look was good. */
+  up: () => boolean
+  /** What went wrong in the last cycle. */
+  problem: () => string | undefined
+  storeFailed: () => boolean
+  requestsLastMinute: () => number
+}
+
+/** @param monotonic seconds */
+export function targetHealth(monotonic: () => number): TargetHealth {
+  let last: CycleHealth | undefined
+  let cycles: { at: number; requests: number }[] = []
+  return {
+    note: (cycle) => {
+      last = cycle
+      const at = monotonic()
+      cycles = [...cycles.filter((past) => at - past.at <= 60), { at, requests: cycle.requests }]
+    },
+    up: () => last?.good ?? false,
+    problem: () => last?.problem,
+    storeFailed: () => last?.storeFailed ?? false,
+    requestsLastMinute: () => {
+      const now = monotonic()
+      return cycles.reduce((sum, { at, requests }) => (now - at <= 60 ? sum + requests : sum), 0)
+    },
+  }
+}

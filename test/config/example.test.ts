@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { fileSchema } from '../../src/config/file-schema.ts'
+import { loadConfig } from '../../src/config/load-config.ts'
+import { folderWith } from './folder-with.ts'
+
+const source = readFileSync(join(import.meta.dirname, '../../config/callwatch.example.yaml'), 'utf8')
+const env = {
+  CALLWATCH_API_KEY: 'k1',
+  STAGING_API_KEY_FILE: 'key',
+  SLACK_WEBHOOK_URL: 'https://hooks.slack.example/x',
+}
+
+test('the shipped example loads, and but for its targets and its channel it says what holds anyway', () => {
+  const example = loadConfig({ file: 'example.yaml', env, cwd: folderWith({ 'example.yaml': source, key: 'k2' }) })
+  const defaults = loadConfig({
+    env: { CALLWATCH_APP_ID: 'a1', CALLWATCH_REGION: 'us', CALLWATCH_API_KEY: 'k' },
+    cwd: folderWith({}),
+  })
+  expect(example.targets.map(({ name, apiKey }) => [name, apiKey])).toEqual([
+    ['production', 'k1'],
+    ['staging', 'k2'],
+  ])
+  expect(example.notify.slack?.dashboardUrl).toBe('https://grafana.example/d/callwatch')
+  const { slack: _, ...notify } = example.notify
+  expect({ ...example, notify, targets: defaults.targets }).toEqual(defaults)
+})
+
+test('the shipped example is never loaded unless named', () => {
+  const cwd = folderWith({ 'config/callwatch.example.yaml': source, 'callwatch.example.yaml': source, key: 'k2' })
+  expect(() => loadConfig({ env, cwd })).toThrow(/problem/)
+})
+
+test('the shipped example shows every key', () => {
+  const missing = keysOf(z.toJSONSchema(fileSchema, { io: 'input' })).filter(
+    ({ key }) => !new RegExp(`\\b${key}\\b`).test(source),
+  )
+  expect(missing).toEqual([])
+})
+
+test('every key says in the schema what it is for', () => {
+  const keys = keysOf(z.toJSONSchema(fileSchema, { io: 'input' }))
+  expect(keys.length).toBeGreaterThan(45)
+  expect(keys.filter(({ described }) => !described)).toEqual([])
+})
+
+/** The keys of every map in a JSON Schema. */
+function keysOf(schema: z.core.JSONSchema._JSONSchema): { key: string; described: boolean }[] {
+  if (typeof schema === 'boolean') return []
+  const own = Object.entries(schema.properties ?? {}).flatMap(([key, value]) => [
+    { key, described: typeof value === 'object' && value.description !== undefined },
+    ...keysOf(value),
+  ])
+  const items = [schema.items ?? []].flat()
+  const inner = [...items, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]
+  return [...own, ...inner.flatMap(keysOf)]
+}

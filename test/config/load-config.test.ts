@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest'
+import { loadConfig } from '../../src/config/load-config.ts'
+import { folderWith } from './folder-with.ts'
+import { problemsWhenLoading } from './problems-when-loading.ts'
+
+const target = (name: string) => `targets: [{ name: ${name}, app_id: a1, region: us, api_key: k }]\n`
+
+describe('what a file may say', () => {
+  test('a target by its whole address, named by app_id or by the host', () => {
+    const yaml = `
+      targets:
+        - { base_url: https://calls.example/v3/, chat_base_url: https://chat.example/v3/, app_id: a1, api_key: k }
+        - { base_url: "http://[::1]:81/v3", api_key: k }
+        - { base_url: http://localhost/v3, name: here, api_key: k }`
+    expect(load(yaml).targets).toEqual([
+      {
+        name: 'a1',
+        baseUrl: 'https://calls.example/v3',
+        chatBaseUrl: 'https://chat.example/v3',
+        apiKey: 'k',
+        query: {},
+      },
+      { name: '[::1]:81', baseUrl: 'http://[::1]:81/v3', apiKey: 'k', query: {} },
+      { name: 'here', baseUrl: 'http://localhost/v3', apiKey: 'k', query: {} },
+    ])
+  })
+
+  test('another domain goes into both addresses', () => {
+    const yaml = 'targets: [{ app_id: a1, region: in, domain: calls.example, api_key: k }]'
+    expect(load(yaml).targets).toMatchObject([
+      { baseUrl: 'https://a1.call-in.calls.example/v3', chatBaseUrl: 'https://a1.api-in.calls.example/v3' },
+    ])
+  })
+
+  test('query values become texts', () => {
+    const yaml = 'targets: [{ app_id: a1, region: us, api_key: k, query: { hasRecording: true, n: 2, mode: call } }]'
+    expect(load(yaml).targets[0]?.query).toEqual({ hasRecording: 'true', n: '2', mode: 'call' })
+  })
+
+  test('spellings of a status are added to those that hold anyway, in lower case', () => {
+    const yaml = `${target('x')}poll: { status_map: { Declined: rejected, missed: canceled } }\n`
+    expect(load(yaml).poll.statusMap).toEqual({
+      cancelled: 'canceled',
+      missed: 'canceled',
+      busy: 'rejected',
+      declined: 'rejected',
+    })
+  })
+
+  test('`alerts: []` means none, `alerts:` without a value the default rules', () => {
+    expect(load(`${target('x')}alerts: []\n`).alerts).toEqual([])
+    expect(load(`${target('x')}alerts:\n`).alerts).toHaveLength(3)
+  })
+
+  test('a key without a value counts as left out', () => {
+    const yaml = 'targets: [{ name:, app_id: a1, region: us, api_key: k, on_behalf_of: }]\nnotify: { slack: }\nhttp:\n'
+    const rule = '{ name: A, signal: poll_age, above: 1, description:, runbook_url: }'
+    const config = load(`${yaml}alerts: [${rule}]\n`)
+    expect(config.alerts).toStrictEqual([
+      { name: 'A', signal: 'poll_age', above: 1, clear: 1, for: 0, severity: 'warning' },
+    ])
+    expect(config.targets[0]).toMatchObject({ name: 'a1' })
+    expect(config.notify).toStrictEqual({ groupWait: 10 })
+    expect(config.http.port).toBe(9464)
+  })
+
+  test('a window may be as long as finished calls are kept', () => {
+    const yaml = `${target('x')}store: { history: 2h }\nalerts: [{ name: A, signal: failure_ratio, above: 1, window: 2h }]\n`
+    expect(load(yaml).alerts).toMatchObject([{ window: 7200, above: 1 }])
+  })
+
+  test('a short rule has defaults, and `clear` is `above`', () => {
+    const yaml = `${target('x')}alerts: [{ name: A, signal: failure_ratio, above: 0.4 }, { name: B, signal: poll_age, above: 90 }]\n`
+    expect(load(yaml).alerts).toEqual([
+      {
+        name: 'A',
+        signal: 'failure_ratio',
+        reason: 'any',
+        window: 900,
+        above: 0.4,
+        clear: 0.4,
+        minCalls: 20,
+        for: 0,
+        severity: 'warning',
+      },
+      { name: 'B', signal: 'poll_age', above: 90, clear: 90, for: 0, severity: 'warning' },
+    ])
+  })
+
+  test('variables stand in any text, whole or in part, with or without quotes', () => {
+    const yaml = `
+      targets: [{ app_id: \${APP}, region: "\${R}", api_key: pre-\${KEY}-\${KEY} }]
+      http: { port: \${PORT} }
+      log: { level: \${LEVEL} }  # \${COMMENTS} do not count`
+    const config = load(yaml, { APP: 'a1', R: 'us', KEY: 'k#: {}', PORT: '81', LEVEL: 'warn' })
+    expect(config.targets[0]).toMatchObject({ name: 'a1', apiKey: 'pre-k#: {}-k#: {}' })
+    expect(config.http.port).toBe(81)
+    expect(config.log.level).toBe('warn')
+  })
+
+  test('`$${` is a plain `${`, and what a variable holds is not replaced again', () => {
+    const yaml = 'targets: [{ app_id: a1, region: us, api_key: "$${KEY}", on_behalf_of: "${UID}" }]'
+    expect(load(yaml, { UID: '${KEY}' }).targets[0]).toMatchObject({ apiKey: '${KEY}', onBehalfOf: '${KEY}' })
+  })
+})
+
+test('all problems come out at once, whatever finds them', () => {
+  const yaml = `
+targets:
+  - { app_id: a1, region: mars, api_key: k, domain: x.example, base_url: http://x.example/v3 }
+  - { name: a1, app_id: a2, region: us, api_key_file: ./nowhere, query: { page: 1, status: [ended] } }
+  - 7
+poll: { interval: soon, intervall: 15s, page_size: 0 }
+store: { history: 1h, histori: 2h }
+notify: { slack: { webhook_url: \${HOOK} } }
+alerts:
+  - { name: A, signal: failure_ratio, above: 0.3, clear: 0.4, window: 2h, min_call: 3 }
+  - { name: A, signal: guess }
+log: 3
+`
+  const lines = problemsWhenLoading({ env: {}, cwd: folderWith({ 'callwatch.yaml': yaml }) }).split('\n')
+  expect(lines.map((line) => line.split(': ')[0]).toSorted(byText)).toEqual(
+    [
+      'targets[0].region',
+      'targets[0].region',
+      'targets[0].domain',
+      'targets[0].base_url',
+      'targets[1].name',
+      'targets[1].api_key_file',
+      'targets[1].query.page',
+      'targets[1].query.status',
+      'targets[2]',
+      'poll.interval',
+      'poll.intervall',
+      'poll.page_size',
+      'store.histori',
+      'notify.slack.webhook_url',
+      'alerts[0].clear',
+      'alerts[0].window',
+      'alerts[0].min_call',
+      'alerts[1].name',
+      'alerts[1].signal',
+      'log',
+    ].toSorted(byText),
+  )
+})
+
+function byText(a = '', b = '') {
+  return a < b ? -1 : Number(a > b)
+}
+
+function load(yaml: string, env: Record<string, string> = {}) {
+  return loadConfig({ env, cwd: folderWith({ 'callwatch.yaml': yaml }) })
+}

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { ConfigError } from '../../src/config/config-error.ts'
+import { parseYaml } from '../../src/config/parse-yaml.ts'
+
+test('an empty text and one of comments hold nothing', () => {
+  expect(parseYaml('', 'f')).toBeNull()
+  expect(parseYaml('# nothing\n', 'f')).toBeNull()
+})
+
+test('`${NAME}` stands without quotes where YAML would refuse its braces', () => {
+  expect(parseYaml('{ a: ${A}, b: [${B}, x${C}y], ${D}: 1 }', 'f')).toEqual({
+    a: '${A}',
+    b: ['${B}', 'x${C}y'],
+    '${D}': 1,
+  })
+})
+
+test('lines and columns are those of the file, `${NAME}` before the mistake included', () => {
+  expect(problemsIn('a: { b: ${NAME}, b: 1 }')).toEqual([
+    { path: 'f:1:18', message: 'not valid YAML: Map keys must be unique' },
+  ])
+})
+
+test('after something that cannot stand there nothing more is complained of', () => {
+  expect(problemsIn('a: { b: c}d}e}\nf: { g }}\n')).toHaveLength(1)
+})
+
+test.each([
+  ['an alias', 'key: *hunter2'],
+  ['a tag', 'key: !hunter2 x'],
+  ['an escape', 'key: "hunter2\\q"'],
+  ['a stray text', 'key: "a" hunter2'],
+  ['a directive', '%hunter2 x\n---\nkey: 1'],
+  ['a reserved beginning', 'key: @hunter2'],
+  ['a quote that never ends', 'key: "hunter2'],
+  ['a text of several lines as a key', 'hunter2\nhunter2: 1'],
+  ['a bad indentation', 'a:\n    b: 1\n  hunter2: 1'],
+])('%s that YAML refuses is not quoted, for it may be a secret', (_, source) => {
+  const problems = problemsIn(source)
+  expect(problems).not.toEqual([])
+  expect(JSON.stringify(problems)).not.toContain('hunter2')
+})
+
+test('aliases that unfold to far too much are refused', () => {
+  const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]']
+  for (let i = 1; i < 9; i++)
+    lines.push(
+      `a${i}: &a${i} [${Array(10)
+        .fill(`*a${i - 1}`)
+        .join(', ')}]`,
+    )
+  expect(problemsIn(lines.join('\n'))).toEqual([
+    { path: 'f', message: 'not accepted: its aliases (`*`) unfold to far too much' },
+  ])
+})
+
+function problemsIn(source: string) {
+  try {
+    parseYaml(source, 'f')
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  return []
+}
