@@ -161,7 +161,10 @@ function observeOnce(call: Mutable<TrackedCall>, draft: DeltaDraft): void {
     draft.observe(HISTOGRAMS.duration, endedAt! - startedAt!, type, mode, receiverType)
   }
   if (
-    once(MARK.answerDelayObserved, initiatedAt !== undefined && startedAt !== undefined && startedAt >= initiatedAt)
+    once(
+      MARK.answerDelayObserved,
+      answered && initiatedAt !== undefined && startedAt !== undefined && startedAt >= initiatedAt,
+    )
   ) {
     draft.observe(HISTOGRAMS.answerDelay, startedAt! - initiatedAt!, type, receiverType)
   }

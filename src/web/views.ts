@@ -1,6 +1,5 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import type { Notification } from '../alerts/notification.ts'
-import { FINAL_STATUSES } from '../ledger/call.ts'
 import { COUNTERS, type DurableCounter } from '../ledger/series.ts'
 import type { Transition } from '../ledger/state.ts'
 import { horizon } from '../ledger/step.ts'
@@ -23,12 +22,11 @@ export function isoTime(seconds: number): string {
 }
 
 /** A target in `/api/v1/status`. Its sums equal the counters on `/metrics` at the same commit. */
-export function targetView(watched: WatchedTarget): object {
+export function targetView(watched: WatchedTarget) {
   const { target, ledger, health, lookback } = watched
   const { facts } = ledger
   const byLast = (counter: DurableCounter, value: string) => sumOf(ledger, counter, (labels) => labels.at(-1) === value)
   const media = (counter: DurableCounter) => ({ audio: byLast(counter, 'audio'), video: byLast(counter, 'video') })
-  const finished = [...FINAL_STATUSES, 'other'].map((status) => [status, byLast(COUNTERS.finished, status)] as const)
   return {
     name: target,
     up: health.up(),
@@ -41,7 +39,14 @@ export function targetView(watched: WatchedTarget): object {
     in_progress: ledger.open.size,
     participants_in_progress: participantsInProgress(ledger),
     started: sumOf(ledger, COUNTERS.started),
-    finished: { ...Object.fromEntries(finished), lost: sumOf(ledger, COUNTERS.lost) },
+    finished: {
+      ended: byLast(COUNTERS.finished, 'ended'),
+      unanswered: byLast(COUNTERS.finished, 'unanswered'),
+      rejected: byLast(COUNTERS.finished, 'rejected'),
+      canceled: byLast(COUNTERS.finished, 'canceled'),
+      other: byLast(COUNTERS.finished, 'other'),
+      lost: sumOf(ledger, COUNTERS.lost),
+    },
     minutes: media(COUNTERS.callMinutes),
     participant_minutes: media(COUNTERS.participantMinutes),
     requests_last_minute: health.requestsLastMinute(),

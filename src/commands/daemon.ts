@@ -1,0 +1,136 @@
+import type { Logger } from 'pino'
+import {
+  concat,
+  defer,
+  exhaustMap,
+  ignoreElements,
+  map,
+  merge,
+  take,
+  takeUntil,
+  tap,
+  timer,
+  type Observable,
+  type Subscription,
+} from 'rxjs'
+import type { Clock } from '../clock/clock.ts'
+import type { Config } from '../config/config.ts'
+import { introduceNotifier, introduceTarget } from '../metrics/record.ts'
+import { metricsOf } from '../metrics/registry.ts'
+import { deliverOutbox, type Delivery } from '../notify/deliver-outbox.ts'
+import type { RateBudget } from '../polling/rate-budget.ts'
+import type { WatchEvent } from '../polling/watch-target.ts'
+import type { Committed } from '../store/keep-target.ts'
+import { openSqliteStore } from '../store/sqlite-store.ts'
+import { eventFeed } from '../web/event-feed.ts'
+import { startWeb } from '../web/server.ts'
+import type { WatchedTarget } from '../web/views.ts'
+import { notifiersOf } from './notifiers.ts'
+import { reporter } from './reporter.ts'
+import { VERSION } from './version.ts'
+import { watch } from './watch.ts'
+
+export type DaemonEvent =
+  | { kind: 'watch'; target: string; event: WatchEvent<Committed> }
+  | { kind: 'delivery'; delivery: Delivery }
+
+export type Daemon = {
+  /** Where the page is. */
+  url: string
+  targets: readonly WatchedTarget[]
+  /** Everything that the daemon does, while it is subscribed to, once; completes when all is closed after `stop$`. */
+  events$: Observable<DaemonEvent>
+}
+
+export type DaemonOptions = {
+  config: Config
+  clock: Clock
+  /** From 0 to 1. */
+  random: () => number
+  log: Logger
+  /** Emits when the daemon is to stop; must replay to whoever asks later. */
+  stop$: Observable<unknown>
+  /** A target whose stored state is removed before it is watched. */
+  resetTarget?: string | undefined
+}
+
+/** How long a running cycle may still go on after the daemon was asked to stop (seconds). */
+const GRACE = 8
+const HOUSEKEEPING_INTERVAL = 3600
+
+/**
+ * Wires all parts together and opens them: store, targets, metrics, notifiers, web.
+ *
+ * @throws {StoreError} when the store cannot be used
+ * @throws {Error} with a `code` when the web address cannot be listened on
+ */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { config, clock, log, stop$ } = options
+  const notifiers = notifiersOf(config, clock, log)
+  const store = openSqliteStore({ path: config.store.path, notifiers: notifiers.map(({ name }) => name) })
+  const closing: (() => Promise<void>)[] = [() => store.close()]
+  const closeAll = async () => {
+    for (const close of closing.toReversed()) await close()
+  }
+  try {
+    if (options.resetTarget !== undefined) await store.resetTarget(options.resetTarget)
+    const abandon = new AbortController()
+    const budgets = new Map<string, RateBudget>()
+    const watches: Awaited<ReturnType<typeof watch>>[] = []
+    for (const [i, target] of config.targets.entries()) {
+      const offset = (i / config.targets.length) * config.poll.interval
+      const watched = await watch({ ...options, target, offset, store, budgets, abandon: abandon.signal })
+      closing.push(watched.close)
+      watches.push(watched)
+    }
+    const targets = watches.map(({ watched }) => watched)
+
+    const metrics = metricsOf(() => targets, VERSION)
+    for (const { target } of targets) introduceTarget(metrics.operational, target)
+    for (const { name } of notifiers) introduceNotifier(metrics.operational, name)
+    const feed = eventFeed()
+    const expose = async (format: 'prometheus' | 'openmetrics') => {
+      const pending = await store.countOutbox().catch(() => new Map<string, number>())
+      for (const { name } of notifiers)
+        metrics.operational.notificationsPending.set({ notifier: name }, pending.get(name) ?? 0)
+      return metrics.expose(format)
+    }
+    const { host } = config.http
+    const web = await startWeb({ ...config.http, version: VERSION, targets, store, feed, expose, wall: clock.wall })
+    closing.push(web.close)
+
+    const report = reporter({ log, metrics: metrics.operational, feed, targets })
+    const watched$ = watches.map(({ watched: { target }, events$ }) =>
+      events$.pipe(map((event): DaemonEvent => ({ kind: 'watch', target, event }))),
+    )
+    const delivered$ = notifiers.map((notifier) =>
+      deliverOutbox(notifier, { store, clock, groupWait: config.notify.groupWait, stop$ }).pipe(
+        map((delivery): DaemonEvent => ({ kind: 'delivery', delivery })),
+      ),
+    )
+    const housekeeping$ = timer(0, HOUSEKEEPING_INTERVAL * 1000, clock.scheduler).pipe(
+      takeUntil(stop$),
+      // What cannot be trimmed now is trimmed an hour later.
+      exhaustMap(() => store.trimHistory(clock.wall() - config.store.history).catch(() => undefined)),
+      ignoreElements(),
+    )
+    let patience: Subscription | undefined
+    const grace$ = stop$.pipe(
+      take(1),
+      tap(() => (patience = clock.scheduler.schedule(() => abandon.abort(), GRACE * 1000))),
+      ignoreElements(),
+    )
+    const closed$ = defer(async () => {
+      patience?.unsubscribe()
+      await closeAll()
+    }).pipe(ignoreElements())
+    return {
+      url: `http://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${web.port}/`,
+      targets,
+      events$: concat(merge(grace$, housekeeping$, ...watched$, ...delivered$).pipe(tap(report)), closed$),
+    }
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+}

@@ -1,0 +1,64 @@
+import type { Logger } from 'pino'
+import type { OperationalMetrics } from '../metrics/operational-metrics.ts'
+import { recordCommit, recordCycle, recordDelivery, recordSkipped } from '../metrics/record.ts'
+import type { CycleReport } from '../polling/cycle.ts'
+import type { Committed } from '../store/keep-target.ts'
+import type { EventFeed } from '../web/event-feed.ts'
+import { alertEvent, transitionEvent, type WatchedTarget } from '../web/views.ts'
+import type { DaemonEvent } from './daemon.ts'
+
+export type ReporterOptions = {
+  log: Logger
+  metrics: OperationalMetrics
+  feed: EventFeed
+  targets: readonly WatchedTarget[]
+}
+
+/** Tells metrics, live feed and log what happened, after it was committed. One line a failing cycle, not one a retry. */
+export function reporter({ log, metrics, feed, targets }: ReporterOptions): (event: DaemonEvent) => void {
+  const healthOf = new Map(targets.map(({ target, health }) => [target, health]))
+
+  function publish({ target, ledger, alerts }: Committed): void {
+    for (const transition of ledger.transitions) {
+      feed.publish('transition', transitionEvent(target, transition))
+      const { call, from, to, observed } = transition
+      log.debug({ target, session: call.id, from, to, observed }, 'transition')
+    }
+    for (const notification of alerts.notifications) feed.publish('alert', alertEvent(notification))
+  }
+
+  function noteCycle(target: string, report: CycleReport): void {
+    const { outcome, problem, requests, storeFailed } = report
+    const health = healthOf.get(target)!
+    const wasUp = health.up()
+    health.note({ good: outcome === 'complete', problem, requests: requests.length, storeFailed })
+    const seconds = Math.round(report.seconds * 1000) / 1000
+    const facts = { target, outcome, requests: requests.length, seconds }
+    if (problem !== undefined) log.warn(facts, `poll ${outcome}: ${problem}`)
+    else if (!wasUp) log.info(facts, 'poll complete: the target is up')
+    else log.debug(facts, 'poll complete')
+  }
+
+  return (happened) => {
+    if (happened.kind === 'delivery') {
+      const { notifier, notification, outcome, problem } = happened.delivery
+      recordDelivery(metrics, happened.delivery)
+      const { alert, target } = notification
+      if (outcome !== 'sent') log.warn({ notifier, target, alert }, `notification ${outcome}: ${problem}`)
+      return
+    }
+    const { target, event } = happened
+    switch (event.kind) {
+      case 'committed':
+        recordCommit(metrics, event.committed)
+        publish(event.committed)
+        return
+      case 'cycle':
+        recordCycle(metrics, target, event.report)
+        noteCycle(target, event.report)
+        return
+      case 'skipped':
+        recordSkipped(metrics, target)
+    }
+  }
+}

@@ -1,0 +1,4 @@
+/** The command line asks for something that cannot be; the message says what to do. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto'
+import type { Logger } from 'pino'
+import { defer, fromEvent, of, type Observable } from 'rxjs'
+import type { Clock } from '../clock/clock.ts'
+import type { Config, TargetConfig } from '../config/config.ts'
+import { rateBudget, type RateBudget } from '../polling/rate-budget.ts'
+import { watchTarget, type WatchEvent } from '../polling/watch-target.ts'
+import { callsClient } from '../service/calls-client.ts'
+import { undiciTransport } from '../service/undici-transport.ts'
+import { keepTarget, type Committed } from '../store/keep-target.ts'
+import type { Store } from '../store/store.ts'
+import { targetHealth } from '../web/target-health.ts'
+import type { WatchedTarget } from '../web/views.ts'
+
+export type WatchOptions = {
+  config: Config
+  target: TargetConfig
+  /** Seconds until the first cycle. */
+  offset: number
+  clock: Clock
+  random: () => number
+  log: Logger
+  store: Store
+  /** The rate budgets there are already, by address and key; a missing one is added. */
+  budgets: Map<string, RateBudget>
+  stop$: Observable<unknown>
+  /** Aborted when a cycle that is still running is to end. */
+  abandon: AbortSignal
+}
+
+/** Opens one target: its own connections, its state in the store, and the stream of what happens to it. */
+export async function watch(options: WatchOptions): Promise<{
+  watched: WatchedTarget
+  events$: Observable<WatchEvent<Committed>>
+  close: () => Promise<void>
+}> {
+  const { config, target, offset, clock, random, log, store, stop$, abandon } = options
+  const { poll } = config
+  const keeper = await keepTarget({
+    store,
+    clock,
+    identity: { name: target.name, fingerprint: fingerprintOf(target) },
+    ledger: poll,
+    rules: config.alerts,
+    interval: poll.interval,
+  })
+  const budget = await budgetOf(options)
+  const transport = undiciTransport(target.baseUrl)
+  const client = callsClient(transport.send, {
+    apiKey: target.apiKey,
+    onBehalfOf: target.onBehalfOf,
+    query: target.query,
+    pageSize: poll.pageSize,
+    statusMap: poll.statusMap,
+    wall: clock.wall,
+    onUnknown: onceEach((field, value) =>
+      log.warn({ target: target.name, field, value }, 'a value that is not documented is counted as other'),
+    ),
+  })
+  const events$ = watchTarget({
+    clock,
+    client,
+    attempt: { budget, timeout: poll.timeout, retries: poll.retries, random },
+    state: keeper.ledger,
+    fold: keeper.fold,
+    tick: keeper.tick,
+    poll,
+    offset,
+    stop$,
+    abandon$: defer(() => (abandon.aborted ? of(undefined) : fromEvent(abandon, 'abort'))),
+  })
+  const watched: WatchedTarget = {
+    ...keeper,
+    health: targetHealth(clock.monotonic),
+    lookback: poll.lookback,
+    interval: poll.interval,
+  }
+  return { watched, events$, close: transport.close }
+}
+
+/** What makes a target another one though its name is the same. */
+function fingerprintOf({ baseUrl, onBehalfOf = '', query }: TargetConfig): string {
+  const sorted = Object.entries(query).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return digest(JSON.stringify([baseUrl, onBehalfOf, sorted]))
+}
+
+async function budgetOf({ target, budgets, config, store, clock }: WatchOptions): Promise<RateBudget> {
+  // The store must not learn the key.
+  const key = digest(`${target.baseUrl} ${target.apiKey}`)
+  const existing = budgets.get(key)
+  if (existing !== undefined) return existing
+  const budget = rateBudget({
+    clock,
+    maxRequestsPerMinute: config.poll.maxRequestsPerMinute,
+    heldUntil: await store.heldUntil(key),
+    // A hold that cannot be written is kept in memory all the same.
+    onHold: (until) => void store.hold(key, until).catch(() => undefined),
+  })
+  budgets.set(key, budget)
+  return budget
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32)
+}
+
+/** The most values that are told apart; a service gone mad must not fill the log. */
+const MOST_VALUES = 100
+
+/** Passes on each pair of values the first time that it comes. */
+function onceEach(tell: (field: string, value: string) => void): (field: string, value: string) => void {
+  const told = new Set<string>()
+  return (field, value) => {
+    const key = `${field}=${value}`
+    if (told.has(key) || told.size >= MOST_VALUES) return
+    told.add(key)
+    tell(field, value.slice(0, 100))
+  }
+}

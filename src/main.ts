@@ -1,0 +1,120 @@
+#!/usr/bin/env node
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { check } from './commands/check.ts'
+import { demo } from './commands/demo.ts'
+import { run } from './commands/run.ts'
+import { simulate } from './commands/simulate.ts'
+import { testNotify } from './commands/test-notify.ts'
+import { token } from './commands/token.ts'
+import { UsageError } from './commands/usage-error.ts'
+import { VERSION } from './commands/version.ts'
+import type { Config } from './config/config.ts'
+import { ConfigError, formatProblems } from './config/config-error.ts'
+import { loadConfig } from './config/load-config.ts'
+import { ServiceError } from './service/service-error.ts'
+import { StoreError } from './store/store.ts'
+
+const SUCCESS = 0
+const FAILURE = 1
+const WRONG_USAGE = 2
+
+const print = (line: string) => void process.stdout.write(`${line}\n`)
+
+type WithConfig = { config?: string }
+const configured = ({ config: file }: WithConfig): Config =>
+  loadConfig({ ...(file === undefined ? {} : { file }), env: process.env, cwd: process.cwd() })
+
+const program = new Command('callwatch')
+  .description('Watches a hosted calls service: counts calls, minutes and failures exactly, and alerts a team')
+  .version(VERSION, '--version')
+  .exitOverride()
+
+/** A command that reads the configuration. */
+const configuredCommand = (name: string, description: string) =>
+  program
+    .command(name)
+    .description(description)
+    .option('--config <file>', 'the configuration (or CALLWATCH_CONFIG, or ./callwatch.yaml, or the environment alone)')
+
+configuredCommand('run', 'the daemon: watches until SIGTERM')
+  .option('--reset-target <name>', 'forget all that was counted of this target before watching it')
+  .action((options: WithConfig & { resetTarget?: string }) =>
+    run(configured(options), { resetTarget: options.resetTarget }),
+  )
+
+program
+  .command('demo')
+  .description('the daemon against a simulated service; needs nothing')
+  .option('--speed <n>', 'how many times shorter than life calls are', positive, 20)
+  .option('--calls-per-minute <n>', 'how many calls begin', positive, 60)
+  .option('--seed <n>', 'the same seed makes the same calls', whole, 1)
+  .action(async (options: { speed: number; callsPerMinute: number; seed: number }) => {
+    process.exitCode = (await demo(options, print)) ? SUCCESS : FAILURE
+  })
+
+configuredCommand('check', 'validates the configuration and prints it with its secrets masked')
+  .option('--probe', 'also ask each target for one page of calls', false)
+  .action(async (options: WithConfig & { probe: boolean }) => {
+    process.exitCode = (await check(configured(options), options, print)) ? SUCCESS : FAILURE
+  })
+
+program
+  .command('simulate')
+  .description('the simulated calls service alone, over HTTP on loopback')
+  .option('--port <n>', 'the port, 0 for a free one', whole, 8080)
+  .option('--speed <n>', 'how many times shorter than life calls are', positive, 1)
+  .option('--calls-per-minute <n>', 'how many calls begin', positive, 30)
+  .option('--seed <n>', 'the same seed makes the same calls', whole, 1)
+  .option('--history <n>', 'calls that are over at the start', whole, 100)
+  .option('--api-key <key>', 'the key of scope fullAccess')
+  .option('--requests-per-minute <n>', 'answer 429 above this many requests', positive)
+  .action((options: Parameters<typeof simulate>[0]) => simulate(options, print))
+
+configuredCommand('test-notify', 'sends a sample notification through every notifier').action(
+  async (options: WithConfig) => {
+    process.exitCode = (await testNotify(configured(options), print)) ? SUCCESS : FAILURE
+  },
+)
+
+configuredCommand('token', 'creates an auth token for a user, and prints it')
+  .argument('<uid>', 'the user')
+  .option('--target <name>', 'the target whose chat service creates it, where there are several')
+  .action((uid: string, options: WithConfig & { target?: string }) =>
+    token(configured(options), uid, options.target, print),
+  )
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  process.exitCode = explain(error)
+}
+
+/** Says what went wrong, in sentences where it is the user's to mend, and gives the exit code. */
+function explain(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : WRONG_USAGE
+  if (error instanceof ConfigError) {
+    process.stderr.write(`${error.message}\n${formatProblems(error)}\n`)
+    return WRONG_USAGE
+  }
+  if (!(error instanceof Error)) throw error
+  const listens = 'syscall' in error && error.syscall === 'listen'
+  if (listens || error instanceof StoreError || error instanceof ServiceError || error instanceof UsageError) {
+    process.stderr.write(`${error.message}${listens ? '; set another http.port or CALLWATCH_HTTP_PORT' : ''}\n`)
+    return error instanceof UsageError || (error instanceof StoreError && error.kind === 'refused')
+      ? WRONG_USAGE
+      : FAILURE
+  }
+  throw error
+}
+
+function positive(text: string): number {
+  const value = Number(text)
+  if (Number.isFinite(value) && value > 0) return value
+  throw new InvalidArgumentError('It must be a number above 0.')
+}
+
+function whole(text: string): number {
+  const value = Number(text)
+  if (Number.isSafeInteger(value) && value >= 0) return value
+  throw new InvalidArgumentError('It must be a whole number, 0 or more.')
+}

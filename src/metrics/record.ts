@@ -1,0 +1,71 @@
+import type { Notification } from '../alerts/notification.ts'
+import type { Committed } from '../store/keep-target.ts'
+import type { OperationalMetrics } from './operational-metrics.ts'
+
+/** Outcomes and requests that exist from a target's first moment, so that `rate()` misses no first one. */
+const OUTCOMES = ['complete', 'incremental', 'partial', 'failed', 'skipped']
+const OPERATIONS = ['list_calls', 'get_call']
+
+/** A cycle as far as metrics tell of it. */
+type Cycle = {
+  outcome: string
+  seconds: number
+  requests: readonly { operation: string; code: string; seconds: number }[]
+  remaining: number | undefined
+  storeFailed: boolean
+}
+
+/** Makes a target's series exist. */
+export function introduceTarget(metrics: OperationalMetrics, target: string): void {
+  metrics.up.set({ target }, 0)
+  for (const outcome of OUTCOMES) metrics.polls.inc({ target, outcome }, 0)
+  for (const operation of OPERATIONS) {
+    metrics.requests.inc({ target, operation, code: '200' }, 0)
+    metrics.requestDuration.zero({ target, operation })
+  }
+  metrics.pollDuration.zero({ target })
+  metrics.detectionLag.zero({ target })
+}
+
+/** Makes a notifier's series exist. */
+export function introduceNotifier(metrics: OperationalMetrics, notifier: string): void {
+  for (const outcome of ['sent', 'retried', 'dropped']) metrics.notifications.inc({ notifier, outcome }, 0)
+  metrics.notificationsPending.set({ notifier }, 0)
+}
+
+/** A tick that fell into a running cycle. */
+export function recordSkipped(metrics: OperationalMetrics, target: string): void {
+  metrics.polls.inc({ target, outcome: 'skipped' })
+}
+
+/** A cycle that has ended, however it did. */
+export function recordCycle(metrics: OperationalMetrics, target: string, cycle: Cycle): void {
+  metrics.up.set({ target }, cycle.outcome === 'complete' ? 1 : 0)
+  metrics.polls.inc({ target, outcome: cycle.outcome })
+  metrics.pollDuration.observe({ target }, cycle.seconds)
+  for (const { operation, code, seconds } of cycle.requests) {
+    metrics.requests.inc({ target, operation, code })
+    metrics.requestDuration.observe({ target, operation }, seconds)
+  }
+  if (cycle.remaining !== undefined) metrics.rateLimitRemaining.set({ target }, cycle.remaining)
+  if (cycle.storeFailed) metrics.storeWritable.set(0)
+}
+
+/** A commit that has succeeded. */
+export function recordCommit(metrics: OperationalMetrics, { target, ledger, seconds }: Committed): void {
+  metrics.storeWritable.set(1)
+  metrics.commitDuration.observe(seconds)
+  const finishes = new Set(ledger.finishes)
+  for (const { finish, endedAt } of ledger.calls.values()) {
+    if (finish === undefined || endedAt === undefined || !finishes.has(finish)) continue
+    metrics.detectionLag.observe({ target }, Math.max(0, finish.known - endedAt))
+  }
+}
+
+/** An attempt to deliver a notification. */
+export function recordDelivery(
+  metrics: OperationalMetrics,
+  { notifier, outcome }: { notifier: string; outcome: string; notification: Notification },
+): void {
+  metrics.notifications.inc({ notifier, outcome })
+}
