@@ -1,0 +1,118 @@
+import type { Call, CallStatus, Participant } from './call.ts'
+import type { Life, Seat } from './life.ts'
+
+/**
+ * The call as the service knows it at a moment of its life. Minutes never fall from one moment to a later one, and from
+ * the end on nothing changes.
+ *
+ * @param ms whole milliseconds since 1970, not before the call's beginning
+ */
+export function callAt(life: Life, ms: number): Call {
+  const seats = life.seats.filter((seat) => !seat.furtherDevice || (seat.joins && seat.joins.fromMs <= ms))
+  const spans = seats.map((seat) => spanAt(seat, ms))
+  const audioMs = callLevel(
+    life,
+    spans.map((span) => span.audioMs),
+  )
+  const videoMs = callLevel(
+    life,
+    spans.map((span) => span.videoMs),
+  )
+  const started = life.startedMs !== undefined && life.startedMs <= ms
+  const over = life.endedMs <= ms
+  const recorded = life.recordedFromMs !== undefined && life.recordedFromMs <= ms
+  return {
+    sessionId: life.sessionId,
+    mid: life.mid,
+    type: life.type,
+    mode: life.mode,
+    receiverType: life.receiverType,
+    initiator: life.seats[0]!.uid,
+    receiver: life.receiver,
+    status: statusAt(life, ms),
+    ...minutesOf(audioMs, videoMs),
+    totalDuration: clockText(started ? Math.min(ms, life.endedMs) - life.startedMs! : 0),
+    totalParticipants: seats.length,
+    hasRecording: recorded,
+    hasTranscription: false,
+    initiatedAt: seconds(life.initiatedMs),
+    ...(started ? { startedAt: seconds(life.startedMs!) } : {}),
+    ...(over ? { endedAt: seconds(life.endedMs) } : {}),
+    participants: seats.map((seat, index) => participantAt(life, seat, index, ms)),
+    ...(recorded && over ? { recordings: [recordingOf(life, life.recordedFromMs!)] } : {}),
+    tags: [],
+    metaData: [],
+  }
+}
+
+function statusAt(life: Life, ms: number): CallStatus {
+  if (life.endedMs <= ms) return life.outcome
+  return life.startedMs !== undefined && life.startedMs <= ms ? 'ongoing' : 'initiated'
+}
+
+function callLevel(life: Life, perSeat: number[]): number {
+  return life.callMinutes === 'sum' ? perSeat.reduce((sum, ms) => sum + ms, 0) : Math.max(0, ...perSeat)
+}
+
+/** How long one seat has been connected, with the camera on (video) and without (audio). */
+function spanAt(seat: Seat, ms: number): { audioMs: number; videoMs: number } {
+  if (!seat.joins) return { audioMs: 0, videoMs: 0 }
+  const { fromMs, toMs, cameraFromMs, cameraToMs } = seat.joins
+  const connectedMs = Math.max(0, Math.min(ms, toMs) - fromMs)
+  const videoMs = Math.max(0, Math.min(ms, cameraToMs) - cameraFromMs)
+  return { audioMs: connectedMs - videoMs, videoMs }
+}
+
+function participantAt(life: Life, seat: Seat, index: number, ms: number): Participant {
+  const { audioMs, videoMs } = spanAt(seat, ms)
+  const figures = { uid: seat.uid, ...minutesOf(audioMs, videoMs) }
+  if (!seat.joins || ms < seat.joins.fromMs) {
+    return { ...figures, isJoined: false, state: stateOfAbsent(life, seat, index, ms) }
+  }
+  const here = { ...figures, deviceId: seat.deviceId, isJoined: true, joinedAt: seconds(seat.joins.fromMs) }
+  if (ms < seat.joins.toMs) return { ...here, state: 'ongoing' }
+  return { ...here, leftAt: seconds(seat.joins.toMs), state: 'ended' }
+}
+
+function stateOfAbsent(life: Life, seat: Seat, index: number, ms: number): Participant['state'] {
+  const over = life.endedMs <= ms
+  if (index === 0) return over ? 'ended' : 'ongoing'
+  if (over && (life.outcome === 'rejected' || (life.outcome === 'ended' && seat.declines))) return 'rejected'
+  return 'unanswered'
+}
+
+function recordingOf(life: Life, fromMs: number): NonNullable<Call['recordings']>[number] {
+  const rid = `${life.mid}-1`
+  return {
+    rid,
+    duration: minutes(life.endedMs - fromMs),
+    startTime: seconds(fromMs),
+    endTime: seconds(life.endedMs),
+    recording_url: `https://recordings.invalid/${rid}.mp4`,
+  }
+}
+
+function minutesOf(
+  audioMs: number,
+  videoMs: number,
+): Pick<Call, 'totalAudioMinutes' | 'totalVideoMinutes' | 'totalDurationInMinutes'> {
+  const totalAudioMinutes = minutes(audioMs)
+  const totalVideoMinutes = minutes(videoMs)
+  const totalDurationInMinutes = Math.round((totalAudioMinutes + totalVideoMinutes) * 10_000) / 10_000
+  return { totalAudioMinutes, totalVideoMinutes, totalDurationInMinutes }
+}
+
+/** Four decimals, as in the published sample. Whole milliseconds come in, so that rounding never lets a value fall. */
+function minutes(ms: number): number {
+  return Math.round(ms / 6) / 10_000
+}
+
+function seconds(ms: number): number {
+  return Math.floor(ms / 1000)
+}
+
+function clockText(ms: number): string {
+  const total = seconds(ms)
+  const parts = [Math.floor(total / 3600), Math.floor(total / 60) % 60, total % 60]
+  return parts.map((part) => String(part).padStart(2, '0')).join(':')
+}

@@ -1,0 +1,50 @@
+export type CallType = 'audio' | 'video'
+export type CallMode = 'call' | 'meet' | 'presenter'
+export type ReceiverType = 'user' | 'group'
+export type OpenStatus = 'initiated' | 'ongoing'
+export const finalStatuses = ['ended', 'unanswered', 'rejected', 'canceled'] as const
+export type FinalStatus = (typeof finalStatuses)[number]
+export type CallStatus = OpenStatus | FinalStatus
+
+/** A call as the service writes it on the wire. Times are whole UNIX seconds, minutes have four decimals. */
+export type Call = {
+  sessionId: string
+  mid: string
+  type: CallType
+  mode: CallMode
+  receiverType: ReceiverType
+  initiator: string
+  receiver: string
+  status: CallStatus
+  totalAudioMinutes: number
+  totalVideoMinutes: number
+  totalDurationInMinutes: number
+  /** `HH:MM:SS` */
+  totalDuration: string
+  totalParticipants: number
+  hasRecording: boolean
+  hasTranscription: boolean
+  initiatedAt: number
+  startedAt?: number
+  endedAt?: number
+  participants: Participant[]
+  recordings?: Recording[]
+  tags: string[]
+  metaData: string[]
+}
+
+/** One device of one person; who never joined has neither device nor times. */
+export type Participant = {
+  uid: string
+  totalAudioMinutes: number
+  totalVideoMinutes: number
+  totalDurationInMinutes: number
+  deviceId?: string
+  isJoined: boolean
+  joinedAt?: number
+  leftAt?: number
+  state: 'ongoing' | 'ended' | 'unanswered' | 'rejected'
+}
+
+/** `duration` in minutes; the times in whole UNIX seconds. */
+export type Recording = { rid: string; duration: number; startTime: number; endTime: number; recording_url: string }

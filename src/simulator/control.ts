@@ -1,0 +1,71 @@
+import type { FastifyInstance } from 'fastify'
+
+import { finalStatuses } from './call.ts'
+import type { CallsService } from './service.ts'
+import { patchSwitches } from './switches.ts'
+import { addBurst, advance } from './world.ts'
+import type { Burst } from './world.ts'
+
+const MOST_BURST_CALLS = 10_000
+
+/** How a burst ends where nobody says. */
+export const defaultOutcomes: Burst['outcomes'] = { rejected: 1, unanswered: 1 }
+
+/** The simulator's own endpoints, under `/_simulator/`: no part of the calls service. */
+export function addControl(app: FastifyInstance, service: CallsService, clock: () => number): void {
+  const now = (): number => {
+    const at = clock()
+    advance(service.world, at, service.switches.arrivals)
+    return at
+  }
+
+  app.get('/_simulator/ledger', () => ({ now: now(), events: service.world.ledger }))
+
+  app.get('/_simulator/responses', () => {
+    const { dropped, responses } = service.recorder
+    return { dropped, responses }
+  })
+
+  app.get('/_simulator/switches', () => service.switches)
+
+  app.post('/_simulator/switches', (request, reply) => {
+    const result = patchSwitches(service.switches, parsed(request.body))
+    if ('problem' in result) return reply.code(400).send({ error: { code: 'ERR_SWITCHES', message: result.problem } })
+    now()
+    service.switches = result.switches
+    return service.switches
+  })
+
+  app.post('/_simulator/burst', (request, reply) => {
+    const burst = burstOf(parsed(request.body))
+    if (typeof burst === 'string') return reply.code(400).send({ error: { code: 'ERR_BURST', message: burst } })
+    addBurst(service.world, now(), burst)
+    return burst
+  })
+}
+
+function parsed(body: unknown): unknown {
+  try {
+    return JSON.parse(String(body))
+  } catch {
+    return undefined
+  }
+}
+
+/** What was asked for, or what is wrong with it. */
+function burstOf(body: unknown): Burst | string {
+  if (typeof body !== 'object' || body === null) return 'expected {"calls": n, "seconds": s, "outcomes": {...}}'
+  const { calls, seconds, outcomes = defaultOutcomes } = body as Partial<Burst>
+  if (!Number.isInteger(calls) || calls! < 1 || calls! > MOST_BURST_CALLS) {
+    return `calls: expected a whole number from 1 to ${MOST_BURST_CALLS}`
+  }
+  if (typeof seconds !== 'number' || !(seconds >= 0)) return 'seconds: expected a number of 0 or more'
+  const weights = Object.entries(outcomes)
+  const known = weights.every(
+    ([name, weight]) => finalStatuses.some((status) => status === name) && typeof weight === 'number' && weight >= 0,
+  )
+  if (!known || !weights.some(([, weight]) => weight > 0)) {
+    return `outcomes: expected weights of 0 or more, one at least above 0, of ${finalStatuses.join(', ')}`
+  }
+  return { calls: calls!, seconds, outcomes }
+}

@@ -1,0 +1,37 @@
+import type { ServerResponse } from 'node:http'
+
+import type { Reply } from './reply.ts'
+import type { RecordedResponse } from './responses.ts'
+
+const DRIP_BYTES = 8
+const DRIP_MS = 100
+
+/** Writes an answer to the connection as its delivery says, and notes in `response` whether all of it went out. */
+export function deliver(reply: Reply, raw: ServerResponse, response: RecordedResponse): void {
+  raw.once('close', () => {
+    response.delivered = raw.writableFinished
+  })
+  if (reply.delivery === 'hang') return
+  if (reply.delivery === 'reset') {
+    raw.socket?.resetAndDestroy()
+    return
+  }
+  const body = Buffer.from(reply.body)
+  raw.writeHead(reply.status, { ...reply.headers, 'content-length': body.length })
+  if (reply.delivery === 'whole') raw.end(body)
+  else if (reply.delivery === 'drip') drip(raw, body)
+  else raw.write(body.subarray(0, body.length / 2), () => raw.destroy())
+}
+
+function drip(raw: ServerResponse, body: Buffer): void {
+  let sent = 0
+  const timer = setInterval(() => {
+    raw.write(body.subarray(sent, sent + DRIP_BYTES))
+    sent += DRIP_BYTES
+    if (sent < body.length) return
+    clearInterval(timer)
+    raw.end()
+  }, DRIP_MS)
+  timer.unref()
+  raw.once('close', () => clearInterval(timer))
+}

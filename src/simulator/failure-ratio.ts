@@ -1,0 +1,43 @@
+import { countedCalls, statusLabel } from './counted-calls.ts'
+import type { CountedCall, TruthOptions } from './counted-calls.ts'
+import type { LedgerEvent } from './ledger.ts'
+
+export type FailureReason = 'any' | 'unanswered' | 'rejected' | 'canceled'
+
+/** `ratio` from 0 to 1 by reason; absent below five finished calls. */
+export type FailureRatio = { calls: number; ratio?: Record<FailureReason, number> }
+
+const FEWEST_CALLS = 5
+
+/**
+ * The share of the calls that failed among those that finished in a window (semantics.md, Failure ratio).
+ *
+ * @param from seconds since 1970, included; the window ends at `options.now`, included
+ */
+export function failureRatio(events: readonly LedgerEvent[], options: TruthOptions & { from: number }): FailureRatio {
+  const finished = countedCalls(events, options).filter((call) => {
+    const time = finishedAt(call, options.now)
+    return time !== undefined && time >= options.from
+  })
+  const calls = finished.length
+  if (calls < FEWEST_CALLS) return { calls }
+  const share = (...reasons: string[]): number =>
+    finished.filter(({ final }) => reasons.includes(statusLabel(final!))).length / calls
+  return {
+    calls,
+    ratio: {
+      any: share('unanswered', 'rejected', 'canceled'),
+      unanswered: share('unanswered'),
+      rejected: share('rejected'),
+      canceled: share('canceled'),
+    },
+  }
+}
+
+/** endedAt between the call's beginning and now; without one, the moment at which it became final. */
+function finishedAt({ first, final }: CountedCall, now: number): number | undefined {
+  if (!final) return undefined
+  const { initiatedAt, startedAt, endedAt, at } = final
+  const began = initiatedAt ?? startedAt ?? endedAt ?? first.at
+  return Math.min(Math.max(endedAt ?? at, began), now)
+}

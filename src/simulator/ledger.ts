@@ -1,0 +1,49 @@
+import type { Call } from './call.ts'
+import type { Happening } from './moment.ts'
+
+/** Minutes by medium. */
+export type Minutes = { audio: number; video: number }
+
+/**
+ * One line of the simulator's ledger: what happened to a call, and its figures from then on. Lines are appended as
+ * things happen and never changed. `at` in seconds since 1970 (three decimals), the other times in whole seconds.
+ */
+export type LedgerEvent = {
+  at: number
+  sessionId: string
+  event: Happening
+  type: string
+  mode: string
+  receiverType: string
+  status: string
+  initiatedAt?: number
+  startedAt?: number
+  endedAt?: number
+  callMinutes: Minutes
+  /** Summed over the participants' entries. */
+  participantMinutes: Minutes
+  participants: number
+  recorded: boolean
+}
+
+/** The ledger's line for a call that has just become what it is. */
+export function ledgerEvent(ms: number, event: Happening, call: Call): LedgerEvent {
+  const sum = (minutesOf: (participant: Call['participants'][number]) => number): number =>
+    call.participants.reduce((total, participant) => total + minutesOf(participant), 0)
+  return {
+    at: ms / 1000,
+    sessionId: call.sessionId,
+    event,
+    type: call.type,
+    mode: call.mode,
+    receiverType: call.receiverType,
+    status: call.status,
+    initiatedAt: call.initiatedAt,
+    ...(call.startedAt === undefined ? {} : { startedAt: call.startedAt }),
+    ...(call.endedAt === undefined ? {} : { endedAt: call.endedAt }),
+    callMinutes: { audio: call.totalAudioMinutes, video: call.totalVideoMinutes },
+    participantMinutes: { audio: sum((p) => p.totalAudioMinutes), video: sum((p) => p.totalVideoMinutes) },
+    participants: call.totalParticipants,
+    recorded: call.hasRecording,
+  }
+}

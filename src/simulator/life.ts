@@ -1,0 +1,167 @@
+import type { CallMode, CallType, FinalStatus, ReceiverType } from './call.ts'
+import { between, chance, exponential, hex, logNormal, weighted, whole } from './draw.ts'
+import type { Random } from './random.ts'
+
+/** A call's whole life, fixed when it is created. Times in whole milliseconds since 1970. */
+export type Life = {
+  sessionId: string
+  mid: string
+  type: CallType
+  mode: CallMode
+  receiverType: ReceiverType
+  receiver: string
+  /** The caller first. */
+  seats: Seat[]
+  initiatedMs: number
+  /** Absent where nobody answered. Equal to `initiatedMs` in meetings, which do not ring. */
+  startedMs?: number
+  endedMs: number
+  outcome: FinalStatus
+  /** The service brings a running call's figures up to date this often. */
+  progressMs: number
+  /** What the service takes for a call's own minutes: the sum of its participants' or those of the longest. */
+  callMinutes: 'sum' | 'longest'
+  recordedFromMs?: number
+}
+
+/** One device of one person in a call. */
+export type Seat = {
+  uid: string
+  deviceId: string
+  /** A further device is listed from when it joins; people are listed from the start. */
+  furtherDevice: boolean
+  declines: boolean
+  joins?: { fromMs: number; toMs: number; cameraFromMs: number; cameraToMs: number }
+}
+
+/** How calls are, apart from chance. */
+export type Manners = {
+  /** Ringing and talking take this many times less than in life; above 0. */
+  speed: number
+  /** 0 to 1, for calls that ring. */
+  answerProbability: number
+  /** Seconds at speed 1 between two updates of a running call's figures; never below one second of the clock. */
+  progressSeconds: number
+}
+
+const MODES: [CallMode, number][] = [
+  ['call', 0.7],
+  ['meet', 0.2],
+  ['presenter', 0.1],
+]
+const TYPES: [CallType, number][] = [
+  ['audio', 0.45],
+  ['video', 0.55],
+]
+const UNSUCCESSFUL: [FinalStatus, number][] = [
+  ['unanswered', 0.5],
+  ['rejected', 0.3],
+  ['canceled', 0.2],
+]
+const USERS = 400
+const GROUPS = 40
+const MOST_SEATS = 50
+const LONGEST_CALL_SECONDS = 4 * 3600
+
+/**
+ * Draws a call's whole life. The same random stream gives the same life, whatever its beginning.
+ *
+ * @param initiatedMs when it begins, whole milliseconds since 1970
+ * @param outcome how it ends, where that is not left to chance; it is then a call that rings
+ */
+export function drawLife(random: Random, manners: Manners, initiatedMs: number, outcome?: FinalStatus): Life {
+  const mode = outcome ? 'call' : weighted(random, MODES)
+  const type = weighted(random, TYPES)
+  const receiverType = chance(random, mode === 'call' ? 0.3 : 0.85) ? 'group' : 'user'
+  const ending = outcome ?? (mode === 'call' ? drawOutcome(random, manners) : 'ended')
+  const ms = (seconds: number): number => Math.max(1, Math.round((seconds * 1000) / manners.speed))
+
+  const ringingMs = mode === 'call' ? ms(ringingSeconds(random, ending)) : 0
+  const talkingMs = ending === 'ended' ? ms(talkingSeconds(random, mode)) : 0
+  const startedMs = initiatedMs + ringingMs
+  const endedMs = startedMs + talkingMs
+  const answered = ending === 'ended'
+
+  const people = drawPeople(random, receiverType)
+  return {
+    sessionId: mode === 'call' ? `v1.us.simulator.${hex(random, 24)}` : `${mode} room/${hex(random, 16)}`,
+    mid: hex(random, 32),
+    type,
+    mode,
+    receiverType,
+    receiver: receiverType === 'user' ? people[1]! : `group-${whole(random, 1, GROUPS)}`,
+    seats: drawSeats(random, people, type, answered ? { startedMs, endedMs } : undefined),
+    initiatedMs,
+    ...(answered ? { startedMs } : {}),
+    endedMs,
+    outcome: ending,
+    progressMs: Math.max(1000, Math.round((manners.progressSeconds * 1000) / manners.speed)),
+    callMinutes: chance(random, 0.5) ? 'sum' : 'longest',
+    ...(answered && chance(random, 0.2)
+      ? { recordedFromMs: startedMs + Math.floor(between(random, 0, talkingMs / 2)) }
+      : {}),
+  }
+}
+
+function drawOutcome(random: Random, manners: Manners): FinalStatus {
+  if (chance(random, manners.answerProbability)) return 'ended'
+  return weighted(random, UNSUCCESSFUL)
+}
+
+function ringingSeconds(random: Random, outcome: FinalStatus): number {
+  if (outcome === 'ended') return Math.min(60, logNormal(random, 6, 0.6))
+  if (outcome === 'unanswered') return between(random, 30, 45)
+  return Math.min(60, logNormal(random, outcome === 'rejected' ? 5 : 8, 0.6))
+}
+
+function talkingSeconds(random: Random, mode: CallMode): number {
+  return Math.min(LONGEST_CALL_SECONDS, mode === 'call' ? logNormal(random, 150, 1) : logNormal(random, 600, 0.9))
+}
+
+/** Different uids, the caller first, the one who answers second. */
+function drawPeople(random: Random, receiverType: ReceiverType): string[] {
+  const large = chance(random, 0.03)
+  const groupSize = large ? whole(random, 30, MOST_SEATS) : Math.min(MOST_SEATS, 3 + Math.floor(exponential(random, 3)))
+  const uids = new Set<string>()
+  while (uids.size < (receiverType === 'user' ? 2 : groupSize)) uids.add(`user-${whole(random, 1, USERS)}`)
+  return [...uids]
+}
+
+function drawSeats(
+  random: Random,
+  people: string[],
+  type: CallType,
+  talk: { startedMs: number; endedMs: number } | undefined,
+): Seat[] {
+  const seats = people.map((uid, index): Seat => {
+    const seat = { uid, deviceId: `${uid}-${hex(random, 8)}`, furtherDevice: false, declines: chance(random, 0.3) }
+    if (!talk) return seat
+    // The caller and the one who answers stay throughout: while both talk, the call goes on.
+    if (index < 2) return { ...seat, declines: false, joins: withCamera(random, type, talk.startedMs, talk.endedMs) }
+    return chance(random, 0.8) ? { ...seat, declines: false, joins: drawVisit(random, type, talk) } : seat
+  })
+  if (!talk) return seats
+  const further = seats
+    .filter((seat) => seat.joins && chance(random, 0.12))
+    .map(({ uid }): Seat => {
+      const joins = drawVisit(random, type, talk)
+      return { uid, deviceId: `${uid}-${hex(random, 8)}`, furtherDevice: true, declines: false, joins }
+    })
+  // In the order in which they come to be listed, so that entries are only ever added at the end.
+  return [...seats, ...further.toSorted((a, b) => a.joins!.fromMs - b.joins!.fromMs)].slice(0, MOST_SEATS)
+}
+
+function drawVisit(random: Random, type: CallType, talk: { startedMs: number; endedMs: number }): Seat['joins'] & {} {
+  const fromMs = talk.startedMs + Math.floor(((talk.endedMs - talk.startedMs) / 2) * random())
+  const toMs = talk.endedMs - Math.floor(((talk.endedMs - fromMs) / 2) * random())
+  return withCamera(random, type, fromMs, toMs)
+}
+
+function withCamera(random: Random, type: CallType, fromMs: number, toMs: number): Seat['joins'] & {} {
+  const length = toMs - fromMs
+  const cameraFromMs = fromMs + Math.floor(chance(random, 0.6) ? 0 : (length / 2) * random())
+  const cameraToMs = toMs - Math.floor(chance(random, 0.6) ? 0 : (length / 2) * random())
+  return type === 'video'
+    ? { fromMs, toMs, cameraFromMs, cameraToMs }
+    : { fromMs, toMs, cameraFromMs: toMs, cameraToMs: toMs }
+}

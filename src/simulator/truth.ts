@@ -1,0 +1,92 @@
+import { countedCalls, statusLabel } from './counted-calls.ts'
+import type { CountedCall, TruthOptions } from './counted-calls.ts'
+import type { LedgerEvent } from './ledger.ts'
+import { addTo } from './series.ts'
+import type { Series } from './series.ts'
+
+const DURATION_BUCKETS = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200]
+const ANSWER_DELAY_BUCKETS = [1, 2, 5, 10, 15, 20, 30, 45, 60, 90]
+const PARTICIPANTS_BUCKETS = [1, 2, 3, 4, 6, 8, 12, 25, 50]
+
+/** The families whose series `truth` gives: those that semantics.md calls exact. */
+export const exactFamilies = [
+  'callwatch_calls_started_total',
+  'callwatch_calls_total',
+  'callwatch_calls_in_progress',
+  'callwatch_calls_recorded_total',
+  'callwatch_call_minutes_total',
+  'callwatch_participant_minutes_total',
+  'callwatch_call_duration_seconds',
+  'callwatch_call_answer_delay_seconds',
+  'callwatch_call_participants',
+]
+
+/**
+ * Every exact series that a right daemon exports at `now`, from what happened alone (semantics.md, Three classes).
+ * Minutes are less corrections: where a final call's minutes fell, compare sums after subtracting them. Minutes of open
+ * calls are those that the service shows at `now`. Series of value 0 are left out.
+ */
+export function truth(events: readonly LedgerEvent[], options: TruthOptions): Series {
+  const series: Series = new Map()
+  for (const call of countedCalls(events, options)) {
+    addTo(series, 'callwatch_calls_started_total', labelsOf(call.first), 1)
+    addMinutes(series, call.last)
+    if (call.final) addFinish(series, call, call.final)
+    else addTo(series, 'callwatch_calls_in_progress', { ...labelsOf(call.last), status: statusLabel(call.last) }, 1)
+  }
+  for (const [name, value] of series) if (value === 0) series.delete(name)
+  return series
+}
+
+function addMinutes(series: Series, event: LedgerEvent): void {
+  for (const media of ['audio', 'video'] as const) {
+    addTo(series, 'callwatch_call_minutes_total', { ...labelsOf(event), media }, event.callMinutes[media])
+    addTo(series, 'callwatch_participant_minutes_total', { media }, event.participantMinutes[media])
+  }
+}
+
+function addFinish(series: Series, { last }: CountedCall, final: LedgerEvent): void {
+  const labels = labelsOf(final)
+  const status = statusLabel(final)
+  const { initiatedAt, startedAt, endedAt } = final
+  addTo(series, 'callwatch_calls_total', { ...labels, status }, 1)
+  if (last.recorded) addTo(series, 'callwatch_calls_recorded_total', {}, 1)
+  observe(series, 'callwatch_call_participants', PARTICIPANTS_BUCKETS, labels, final.participants)
+  if (status !== 'ended' || startedAt === undefined) return
+  if (endedAt !== undefined) {
+    observe(series, 'callwatch_call_duration_seconds', DURATION_BUCKETS, labels, endedAt - startedAt)
+  }
+  if (initiatedAt !== undefined) {
+    const { mode: _mode, ...rest } = labels
+    observe(series, 'callwatch_call_answer_delay_seconds', ANSWER_DELAY_BUCKETS, rest, startedAt - initiatedAt)
+  }
+}
+
+/** A time that runs backwards is no observation. */
+function observe(
+  series: Series,
+  metric: string,
+  buckets: number[],
+  labels: Record<string, string>,
+  value: number,
+): void {
+  if (value < 0) return
+  for (const le of [...buckets, Infinity]) {
+    const text = le === Infinity ? '+Inf' : String(le)
+    addTo(series, `${metric}_bucket`, { ...labels, le: text }, value <= le ? 1 : 0)
+  }
+  addTo(series, `${metric}_sum`, labels, value)
+  addTo(series, `${metric}_count`, labels, 1)
+}
+
+function labelsOf(event: LedgerEvent): { type: string; mode: string; receiver_type: string } {
+  return {
+    type: documented(event.type, ['audio', 'video']),
+    mode: documented(event.mode, ['call', 'meet', 'presenter']),
+    receiver_type: documented(event.receiverType, ['user', 'group']),
+  }
+}
+
+function documented(value: string, values: string[]): string {
+  return values.includes(value) ? value : 'other'
+}

@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import type { Call } from '../../src/simulator/call.ts'
+import { startSimulator } from '../../src/simulator/simulator.ts'
+import type { Simulator } from '../../src/simulator/simulator.ts'
+
+const START = 1_800_000_000
+
+type Answer = { status: number; headers: Headers; body: { data: Call[]; meta: { pagination: Pagination } } }
+type Pagination = { total: number; count: number; per_page: number; current_page: number; total_pages: number }
+
+let simulator: Simulator
+let now = START
+
+beforeAll(async () => {
+  simulator = await startSimulator({
+    clock: () => now,
+    history: 260,
+    historySeconds: 40_000,
+    callsPerMinute: 0,
+    open: 3,
+    apiKey: 'right',
+  })
+})
+
+afterAll(() => simulator.close())
+
+async function ask(
+  path: string,
+  headers: Record<string, string> = { apikey: 'right' },
+  method = 'GET',
+): Promise<Answer> {
+  const response = await fetch(simulator.url + path, { method, headers })
+  return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) }
+}
+
+async function everyCall(query = ''): Promise<Call[]> {
+  return (await ask(`/calls?perPage=1000${query}`)).body.data
+}
+
+describe('List Calls', () => {
+  test('gives 50 calls a page, newest first, with the pagination', async () => {
+    const { status, body } = await ask('/calls')
+    expect(status).toBe(200)
+    expect(body.data).toHaveLength(50)
+    expect(body.meta.pagination).toEqual({ total: 263, count: 50, per_page: 50, current_page: 1, total_pages: 6 })
+    const times = body.data.map((call) => call.initiatedAt)
+    expect(times).toEqual(times.toSorted((a, b) => b - a))
+  })
+
+  test('gives every call once over its pages, and none past the last', async () => {
+    const ids: string[] = []
+    for (let page = 1; page <= 4; page++) {
+      const { body } = await ask(`/calls?page=${page}&perPage=75`)
+      ids.push(...body.data.map((call) => call.sessionId))
+      expect(body.meta.pagination).toMatchObject({ current_page: page, per_page: 75, total_pages: 4 })
+    }
+    expect(new Set(ids).size).toBe(263)
+    expect(ids).toHaveLength(263)
+    const past = await ask('/calls?page=5&perPage=75')
+    expect(past.body).toMatchObject({ data: [], meta: { pagination: { total: 263, count: 0 } } })
+  })
+
+  test('gives at most 1000 calls a page', async () => {
+    expect((await ask('/calls?perPage=5000')).body.meta.pagination.per_page).toBe(1000)
+  })
+
+  test.each(['page=0', 'page=x', 'perPage=0', 'perPage=1.5'])('refuses %s', async (query) => {
+    expect(await ask(`/calls?${query}`)).toMatchObject({ status: 400, body: { error: { code: 'ERR_BAD_REQUEST' } } })
+  })
+
+  test.each([
+    ['type=video', (call: Call) => call.type === 'video'],
+    ['mode=presenter', (call: Call) => call.mode === 'presenter'],
+    ['status=rejected', (call: Call) => call.status === 'rejected'],
+    ['receiverType=group', (call: Call) => call.receiverType === 'group'],
+    [`startedAt=${START - 20_000}`, (call: Call) => (call.startedAt ?? 0) >= START - 20_000],
+    [`endedAt=${START - 20_000}`, (call: Call) => (call.endedAt ?? 0) >= START - 20_000],
+    ['hasRecording=true', (call: Call) => call.hasRecording],
+    ['participantsCount=2', (call: Call) => call.totalParticipants === 2],
+    ['type=audio&status=ended', (call: Call) => call.type === 'audio' && call.status === 'ended'],
+  ])('filters by %s', async (query, passes) => {
+    const expected = (await everyCall()).filter(passes)
+    expect(expected.length).toBeGreaterThan(0)
+    expect(expected.length).toBeLessThan(263)
+    expect(await everyCall(`&${query}`)).toEqual(expected)
+  })
+
+  test('filters by the uid of whoever takes part', async () => {
+    const all = await everyCall()
+    const { uid } = all[0]!.participants[1]!
+    const expected = all.filter((call) => call.participants.some((entry) => entry.uid === uid))
+    expect(await everyCall(`&uid=${uid}`)).toEqual(expected)
+  })
+
+  test('on behalf of a user lists only the calls of this user', async () => {
+    const all = await everyCall()
+    const uid = all[0]!.initiator
+    const { body } = await ask('/calls?perPage=1000', { APIKEY: 'right', OnBehalfOf: uid })
+    const expected = all.filter((call) => call.participants.some((entry) => entry.uid === uid))
+    expect(body.data).toEqual(expected)
+    expect(body.meta.pagination.total).toBe(expected.length)
+  })
+
+  test('has the shapes of the published sample', async () => {
+    const calls = await everyCall('&status=ended')
+    const call = calls.find((each) => each.participants.some((entry) => !entry.isJoined))!
+    expect(call).toMatchObject({ tags: [], metaData: [], initiator: expect.any(String), mid: expect.any(String) })
+    expect(call.totalDuration).toMatch(/^\d\d:\d\d:\d\d$/)
+    expect(call.participants[0]).toEqual({
+      uid: call.initiator,
+      totalAudioMinutes: expect.any(Number),
+      totalVideoMinutes: expect.any(Number),
+      totalDurationInMinutes: expect.any(Number),
+      deviceId: expect.any(String),
+      isJoined: true,
+      joinedAt: call.startedAt,
+      leftAt: call.endedAt,
+      state: 'ended',
+    })
+  })
+
+  test('has the Date of the moment whose state it shows', async () => {
+    const { headers } = await ask('/calls')
+    expect(headers.get('date')).toBe(new Date(START * 1000).toUTCString())
+  })
+})
+
+describe('Get Call', () => {
+  test('gives each call within data, by its percent-encoded id', async () => {
+    const all = await everyCall()
+    for (const mode of ['call', 'meet', 'presenter']) {
+      const call = all.find((each) => each.mode === mode)!
+      const { status, body } = await ask(`/calls/${encodeURIComponent(call.sessionId)}`)
+      expect({ status, body }).toEqual({ status: 200, body: { data: call } })
+    }
+  })
+
+  test('does not know a call that does not exist, nor one of other users', async () => {
+    const notFound = { status: 404, body: { error: { code: 'ERR_CALL_SESSION_NOT_FOUND' } } }
+    expect(await ask('/calls/nothing')).toMatchObject(notFound)
+    const id = encodeURIComponent((await everyCall())[0]!.sessionId)
+    expect(await ask(`/calls/${id}`, { apikey: 'right', onBehalfOf: 'nobody' })).toMatchObject(notFound)
+  })
+})
+
+describe('a key', () => {
+  test.each([
+    ['that is missing', {}, 401, 'AUTH_ERR_EMPTY_APIKEY'],
+    ['that is empty', { apikey: '' }, 401, 'AUTH_ERR_EMPTY_APIKEY'],
+    ['that is wrong', { apikey: 'wrong' }, 401, 'AUTH_ERR_APIKEY_NOT_FOUND'],
+    ['of the scope authOnly', { apikey: 'simulator-auth-only' }, 403, 'AUTH_ERR_NO_ACCESS'],
+  ])('%s is refused', async (_which, headers, status, code) => {
+    for (const path of ['/calls', '/calls/any']) {
+      expect(await ask(path, headers)).toMatchObject({ status, body: { error: { code, message: expect.any(String) } } })
+    }
+  })
+
+  test('of either scope creates auth tokens', async () => {
+    for (const apikey of [simulator.keys.fullAccess, simulator.keys.authOnly]) {
+      const answer = await ask('/users/some%20one/auth_tokens', { apikey }, 'POST')
+      expect(answer).toMatchObject({
+        status: 200,
+        body: {
+          data: { uid: 'some one', authToken: expect.stringMatching(/^some one_[0-9a-f]{40}$/), createdAt: START },
+        },
+      })
+    }
+    expect((await ask('/users/some%20one/auth_tokens', {}, 'POST')).status).toBe(401)
+  })
+})
+
+test('an unknown operation is not found', async () => {
+  for (const [path, method] of [
+    ['/rooms', 'GET'],
+    ['/calls', 'POST'],
+    ['/calls/a/b', 'GET'],
+  ] as const) {
+    expect(await ask(path, { apikey: 'right' }, method)).toMatchObject({
+      status: 404,
+      body: { error: { code: 'ERR_API_NOT_FOUND' } },
+    })
+  }
+})
+
+test('above its limit the service answers 429 until a minute has passed', async () => {
+  const limited = await startSimulator({ clock: () => now, requestsPerMinute: 3, history: 5 })
+  const list = () => fetch(`${limited.url}/calls`, { headers: { apikey: limited.keys.fullAccess } })
+  const remaining: (string | null)[] = []
+  for (let i = 0; i < 3; i++) {
+    const answer = await list()
+    expect(answer.status).toBe(200)
+    remaining.push(answer.headers.get('x-ratelimit-remaining'))
+    now += 10
+  }
+  expect(remaining).toEqual(['2', '1', '0'])
+  const refused = await list()
+  expect(refused.status).toBe(429)
+  expect(refused.headers.get('retry-after')).toBe('30')
+  expect(refused.headers.get('x-ratelimit-limit')).toBe('3')
+  expect(await refused.json()).toMatchObject({ error: { code: 'ERR_TOO_MANY_REQUESTS' } })
+  now += 29
+  expect((await list()).status).toBe(429)
+  now += 1
+  expect((await list()).status).toBe(200)
+  await limited.close()
+})

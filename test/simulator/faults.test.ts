@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+
+import { createService, setSwitches } from '../../src/simulator/create-service.ts'
+import { faultNames } from '../../src/simulator/faults/faults.ts'
+import type { FaultProbabilities } from '../../src/simulator/faults/faults.ts'
+import { answer } from '../../src/simulator/service.ts'
+import { startSimulator } from '../../src/simulator/simulator.ts'
+import type { Simulator } from '../../src/simulator/simulator.ts'
+
+const START = 1_800_000_000
+
+let simulator: Simulator
+
+beforeAll(async () => {
+  simulator = await startSimulator({ clock: () => START, history: 30, callsPerMinute: 0 })
+})
+
+beforeEach(() => simulator.setSwitches({ fault: {}, outage: false }))
+
+afterAll(() => simulator.close())
+
+const list = (timeout = 5000): Promise<Response> =>
+  fetch(`${simulator.url}/calls`, {
+    headers: { apikey: simulator.keys.fullAccess },
+    signal: AbortSignal.timeout(timeout),
+  })
+
+describe('the fault', () => {
+  test.each([
+    ['http_500', 500, /"code":"ERR_INTERNAL_SERVER_ERROR"/],
+    ['http_502', 502, /<h1>502 Bad Gateway/],
+    ['rate_limited', 429, /"code":"ERR_TOO_MANY_REQUESTS"/],
+    ['empty', 200, /^$/],
+    ['html_200', 200, /^<html>/],
+    ['error_200', 200, /^\{"error":/],
+  ] as const)('%s answers %i with its body', async (name, status, body) => {
+    simulator.setSwitches({ fault: { [name]: 1 } })
+    const response = await list()
+    expect(response.status).toBe(status)
+    expect(await response.text()).toMatch(body)
+  })
+
+  test('reset ends the connection at once, and so does an outage', async () => {
+    for (const patch of [{ fault: { reset: 1 } }, { outage: true }]) {
+      simulator.setSwitches({ fault: {}, outage: false, ...patch })
+      await expect(list()).rejects.toThrow('fetch failed')
+      expect(simulator.responses().at(-1)).toMatchObject({ status: 0, body: '', delivered: false })
+    }
+  })
+
+  test('hang never answers', async () => {
+    simulator.setSwitches({ fault: { hang: 1 } })
+    await expect(list(150)).rejects.toThrow(/timeout/)
+  })
+
+  test('drip sends a little again and again, without an end', async () => {
+    simulator.setSwitches({ fault: { drip: 1 } })
+    const response = await list(400)
+    expect(response.status).toBe(200)
+    let pieces = 0
+    const reader = response.body!.getReader()
+    await expect(async () => {
+      while (!(await reader.read()).done) pieces++
+    }).rejects.toThrow(/timeout/)
+    expect(pieces).toBeGreaterThan(1)
+    expect(simulator.responses().at(-1)).toMatchObject({ status: 200, delivered: false })
+  })
+
+  test('truncated breaks off in the middle of the body', async () => {
+    simulator.setSwitches({ fault: { truncated: 1 } })
+    const response = await list()
+    expect(response.status).toBe(200)
+    await expect(response.text()).rejects.toThrow('terminated')
+    expect(simulator.responses().at(-1)).toMatchObject({ status: 200, delivered: false })
+  })
+
+  test('nothing at all leaves the answer whole', async () => {
+    const response = await list()
+    expect(JSON.parse(await response.text()).data).toHaveLength(33)
+    expect(simulator.responses().at(-1)).toMatchObject({ status: 200, delivered: true })
+  })
+
+  test('rate_limited gives Retry-After in seconds and as a date, in the near future', () => {
+    const service = createService({ switches: { fault: { rate_limited: 1 } } }, START)
+    const forms = new Set<string>()
+    for (let i = 0; i < 40; i++) {
+      const retryAfter = ask(service).headers['Retry-After']!
+      const isDate = retryAfter.includes('GMT')
+      forms.add(isDate ? 'date' : 'seconds')
+      const ahead = isDate ? Date.parse(retryAfter) / 1000 - START : Number(retryAfter)
+      expect(ahead).toBeGreaterThanOrEqual(1)
+      expect(ahead).toBeLessThanOrEqual(4)
+    }
+    expect(forms).toEqual(new Set(['date', 'seconds']))
+  })
+})
+
+describe('faults', () => {
+  const all: FaultProbabilities = Object.fromEntries(faultNames.map((name) => [name, 0.05]))
+
+  test('come as often as their probabilities say', () => {
+    const service = createService({ history: 2, callsPerMinute: 0, switches: { fault: all } }, START)
+    const statuses = Array.from({ length: 2000 }, () => ask(service)).map(
+      ({ status, delivery }) => `${status} ${delivery}`,
+    )
+    const share = (wanted: string): number => statuses.filter((each) => each === wanted).length / 2000
+    for (const wanted of ['500 whole', '502 whole', '429 whole', '0 reset', '0 hang', '200 drip', '200 truncated']) {
+      expect(share(wanted)).toBeGreaterThan(0.03)
+      expect(share(wanted)).toBeLessThan(0.07)
+    }
+    // Half of the requests meet no fault, and three faults answer 200 as well.
+    expect(share('200 whole')).toBeGreaterThan(0.6)
+    expect(share('200 whole')).toBeLessThan(0.7)
+  })
+
+  test('are the same for the same seed', () => {
+    const [one, same, other] = ['a', 'a', 'b'].map((seed) => {
+      const service = createService({ seed, callsPerMinute: 0, switches: { fault: all } }, START)
+      return Array.from({ length: 50 }, () => ask(service)).map(({ status, delivery }) => `${status} ${delivery}`)
+    })
+    expect(same).toEqual(one)
+    expect(other).not.toEqual(one)
+  })
+
+  test('end when they are switched off', () => {
+    const service = createService({ switches: { fault: { http_500: 1 }, outage: true } }, START)
+    expect(ask(service).delivery).toBe('reset')
+    setSwitches(service, { outage: false })
+    expect(ask(service).status).toBe(500)
+    setSwitches(service, { fault: {} })
+    expect(ask(service).status).toBe(200)
+  })
+})
+
+function ask(service: ReturnType<typeof createService>) {
+  const request = { method: 'GET', path: '/v3/calls', query: '', headers: { apikey: service.keys.fullAccess } }
+  return answer(service, request, START).reply
+}

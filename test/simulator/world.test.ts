@@ -1,0 +1,270 @@
+import { array, assert, double, integer, property } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import type { Call } from '../../src/simulator/call.ts'
+import { ledgerEvent } from '../../src/simulator/ledger.ts'
+import type { LedgerEvent } from '../../src/simulator/ledger.ts'
+import { addBurst, advance, createWorld } from '../../src/simulator/world.ts'
+import type { World, WorldOptions } from '../../src/simulator/world.ts'
+
+const START = 1_800_000_000
+
+function worldOf(options: Partial<WorldOptions> = {}): World {
+  return createWorld(
+    {
+      seed: 7,
+      speed: 10,
+      callsPerMinute: 30,
+      answerProbability: 0.7,
+      progressSeconds: 15,
+      history: 20,
+      open: 3,
+      ...options,
+    },
+    START,
+  )
+}
+
+function advanced(options: Partial<WorldOptions>, seconds: number): World {
+  const world = worldOf(options)
+  advance(world, START + seconds)
+  return world
+}
+
+/** Seconds that the calls of a history last in all. */
+const lasting = (speed: number): number =>
+  advanced({ speed, history: 300, open: 0, historySeconds: 1e7, callsPerMinute: 0 }, 0)
+    .calls.map((call) => (call.endedAt ?? NaN) - call.initiatedAt)
+    .reduce((sum, seconds) => sum + seconds, 0)
+
+const isFinal = (call: Call): boolean => !['initiated', 'ongoing'].includes(call.status)
+
+describe('a world', () => {
+  test('is the same for the same seed and another for another seed', () => {
+    const [one, same, other] = ['a', 'a', 'b'].map((seed) => advanced({ seed }, 300).ledger)
+    expect(one!.length).toBeGreaterThan(200)
+    expect(same).toEqual(one)
+    expect(other).not.toEqual(one)
+  })
+
+  test('is the same however often it is advanced', () => {
+    assert(
+      property(integer(), array(double({ min: 0, max: 120, noNaN: true }), { maxLength: 30 }), (seed, times) => {
+        const often = worldOf({ seed })
+        addBurst(often, START + 10, { calls: 5, seconds: 20, outcomes: { rejected: 1, canceled: 1 } })
+        for (const time of times.toSorted((a, b) => a - b)) advance(often, START + time)
+        advance(often, START + 120)
+        const once = worldOf({ seed })
+        addBurst(once, START + 10, { calls: 5, seconds: 20, outcomes: { rejected: 1, canceled: 1 } })
+        advance(once, START + 120)
+        expect(often.ledger).toEqual(once.ledger)
+        expect(often.calls).toEqual(once.calls)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test('has calls of every type, mode, receiver type and status', () => {
+    const { ledger } = advanced({ callsPerMinute: 60 }, 1200)
+    const seen = (value: (event: LedgerEvent) => string): string[] => [...new Set(ledger.map(value))].toSorted()
+    expect(seen((event) => event.type)).toEqual(['audio', 'video'])
+    expect(seen((event) => event.mode)).toEqual(['call', 'meet', 'presenter'])
+    expect(seen((event) => event.receiverType)).toEqual(['group', 'user'])
+    expect(seen((event) => event.status)).toEqual([
+      'canceled',
+      'ended',
+      'initiated',
+      'ongoing',
+      'rejected',
+      'unanswered',
+    ])
+    expect(seen((event) => String(event.recorded))).toEqual(['false', 'true'])
+  })
+
+  test('begins its calls at the same times, and the same calls, whatever becomes of them', () => {
+    const [one, other] = [0.9, 0.1].map((answerProbability) => {
+      const { calls } = advanced({ answerProbability }, 60)
+      return calls.map(({ sessionId, mode, initiatedAt }) => (mode === 'call' ? initiatedAt : sessionId))
+    })
+    expect(other!.slice(23)).toEqual(one!.slice(23))
+  })
+
+  test('has its history before the start, and calls that are open at the start', () => {
+    for (const seed of [1, 2, 3, 4, 5]) {
+      const world = advanced({ seed, history: 40, open: 5, callsPerMinute: 10 }, 0)
+      const calls = world.calls
+      expect(calls).toHaveLength(45)
+      expect(calls.every((call) => call.initiatedAt <= START)).toBe(true)
+      expect(calls.filter((call) => !isFinal(call)).length).toBeGreaterThanOrEqual(5)
+    }
+  })
+
+  test('spreads its history over the time that is asked for', () => {
+    const calls = advanced({ history: 1000, historySeconds: 86_400, open: 0 }, 0).calls
+    const oldest = START - calls[0]!.initiatedAt
+    expect(oldest).toBeGreaterThan(0.8 * 86_400)
+    expect(oldest).toBeLessThan(1.2 * 86_400)
+  })
+
+  test('begins as many calls a minute as asked for, whatever the speed', () => {
+    for (const speed of [1, 100]) {
+      const world = advanced({ speed, callsPerMinute: 20, history: 0, open: 0 }, 6000)
+      // Poisson with mean 2000: five standard deviations.
+      expect(Math.abs(world.calls.length - 2000)).toBeLessThan(5 * Math.sqrt(2000))
+    }
+  })
+
+  test('begins no calls while arrivals are off, and lets the running ones end', () => {
+    const world = worldOf()
+    advance(world, START + 60)
+    const begun = world.calls.length
+    advance(world, START + 7200, false)
+    expect(world.calls).toHaveLength(begun)
+    expect(world.calls.every(isFinal)).toBe(true)
+    advance(world, START + 7260)
+    expect(world.calls.length).toBeGreaterThan(begun)
+  })
+
+  test('has lives that are as many times shorter as the speed says', () => {
+    expect(lasting(1) / lasting(10)).toBeGreaterThan(9.5)
+    expect(lasting(1) / lasting(10)).toBeLessThan(10.5)
+  })
+
+  test('lets the calls of a burst begin in its seconds and end as it says', () => {
+    const world = worldOf({ callsPerMinute: 0, history: 0, open: 0 })
+    addBurst(world, START + 5, { calls: 40, seconds: 10, outcomes: { rejected: 3, unanswered: 1 } })
+    advance(world, START + 3600)
+    const calls = world.calls
+    expect(calls).toHaveLength(40)
+    expect(calls.every((call) => call.initiatedAt >= START + 5 && call.initiatedAt < START + 15)).toBe(true)
+    const rejected = calls.filter((call) => call.status === 'rejected').length
+    expect(calls.filter((call) => call.status === 'unanswered')).toHaveLength(40 - rejected)
+    expect(rejected).toBeGreaterThan(20)
+    expect(rejected).toBeLessThan(40)
+  })
+})
+
+describe('a call', () => {
+  const world = worldOf({ seed: 'calls', callsPerMinute: 60, speed: 20, progressSeconds: 40 })
+  const served: Call[][] = []
+  const moments = [...Array.from({ length: 160 }, (_none, index) => START + index * 0.75), START + 3600]
+  for (const moment of moments) {
+    advance(world, moment, moment < START + 90)
+    served.push([...world.calls])
+  }
+  const lives = Map.groupBy(served.flat(), (call) => call.sessionId)
+
+  test('is served as its last ledger event says, at every moment', () => {
+    for (const [index, calls] of served.entries()) {
+      const past = world.ledger.filter((event) => event.at <= moments[index]!)
+      const last = new Map(past.map((event) => [event.sessionId, event]))
+      const fromWire = calls.map((call) => ledgerEvent(0, call.status, call))
+      expect(fromWire).toHaveLength(last.size)
+      for (const { at: _at, event: _event, ...figures } of fromWire) {
+        expect(last.get(figures.sessionId)).toMatchObject(figures)
+      }
+    }
+  })
+
+  test('has minutes that never fall and grow while it runs', () => {
+    let grown = 0
+    for (const looks of lives.values()) {
+      for (const [index, call] of looks.slice(1).entries()) {
+        const before = looks[index]!
+        expect(call.totalAudioMinutes).toBeGreaterThanOrEqual(before.totalAudioMinutes)
+        expect(call.totalVideoMinutes).toBeGreaterThanOrEqual(before.totalVideoMinutes)
+        for (const [entry, participant] of before.participants.entries()) {
+          const later = call.participants[entry]!
+          expect(later.uid).toBe(participant.uid)
+          expect(later.totalAudioMinutes).toBeGreaterThanOrEqual(participant.totalAudioMinutes)
+          expect(later.totalVideoMinutes).toBeGreaterThanOrEqual(participant.totalVideoMinutes)
+        }
+        const isOpen = !isFinal(call) && before.totalDurationInMinutes > 0
+        if (isOpen && call.totalDurationInMinutes > before.totalDurationInMinutes) grown++
+      }
+    }
+    expect(grown).toBeGreaterThan(20)
+  })
+
+  test('does not change any more once it is over', () => {
+    for (const looks of lives.values()) {
+      const over = looks.filter(isFinal)
+      expect(over.length).toBeGreaterThan(0)
+      for (const call of over) expect(call).toEqual(over[0])
+    }
+  })
+
+  test('has no end while it is open', () => {
+    const open = served.flat().filter((call) => !isFinal(call))
+    expect(open.length).toBeGreaterThan(100)
+    for (const call of open) expect(call).not.toHaveProperty('endedAt')
+  })
+
+  test('gives nobody more minutes than from joining to leaving', () => {
+    const left = world.calls.flatMap((call) => call.participants.filter((entry) => entry.leftAt !== undefined))
+    expect(left.length).toBeGreaterThan(100)
+    for (const { totalDurationInMinutes, joinedAt, leftAt } of left) {
+      const seconds = totalDurationInMinutes * 60
+      expect(Math.abs(leftAt! - joinedAt! - seconds)).toBeLessThan(1.02)
+    }
+  })
+
+  test('has a beginning, a start and an end where it was answered, and no start where it was not', () => {
+    for (const call of world.calls) {
+      expect(call.endedAt).toBeGreaterThanOrEqual(call.startedAt ?? call.initiatedAt)
+      if (call.status === 'ended') expect(call.startedAt).toBeGreaterThanOrEqual(call.initiatedAt)
+      else expect(call).not.toHaveProperty('startedAt')
+      if (call.mode !== 'call') expect(call.startedAt).toBe(call.initiatedAt)
+    }
+  })
+
+  test('has own minutes that are the sum of the participants in some calls and less in others', () => {
+    const ended = world.calls.filter((call) => call.status === 'ended' && call.totalDurationInMinutes > 0)
+    const sums = ended.map((call) => call.participants.reduce((sum, entry) => sum + entry.totalDurationInMinutes, 0))
+    const less = ended.filter((call, index) => call.totalDurationInMinutes < sums[index]! * 0.9)
+    expect(less.length).toBeGreaterThan(ended.length / 5)
+    expect(less.length).toBeLessThan((ended.length * 4) / 5)
+  })
+
+  test('has audio and video minutes that make up its duration', () => {
+    for (const call of world.calls) {
+      expect(call.totalDurationInMinutes).toBeCloseTo(call.totalAudioMinutes + call.totalVideoMinutes, 6)
+      if (call.type === 'audio') expect(call.totalVideoMinutes).toBe(0)
+    }
+    expect(world.calls.some((call) => call.totalVideoMinutes > 0 && call.totalAudioMinutes > 0)).toBe(true)
+  })
+
+  test('has at most 50 participants, some on two devices, and counts each device', () => {
+    const calls = advanced({ history: 2000, historySeconds: 1e6 }, 0).calls
+    const most = Math.max(...calls.map((call) => call.participants.length))
+    expect(most).toBe(50)
+    for (const call of calls) expect(call.totalParticipants).toBe(call.participants.length)
+    const doubled = calls.filter(
+      (call) => new Set(call.participants.map(({ uid }) => uid)).size < call.totalParticipants,
+    )
+    expect(doubled.length).toBeGreaterThan(50)
+  })
+
+  test('shows of a participant who never joined neither device nor times', () => {
+    const absent = world.calls.flatMap((call) => call.participants.filter((entry) => !entry.isJoined))
+    expect(absent.length).toBeGreaterThan(10)
+    for (const entry of absent) {
+      expect(Object.keys(entry)).not.toEqual(expect.arrayContaining(['deviceId']))
+      expect(entry).not.toHaveProperty('joinedAt')
+      expect(entry).not.toHaveProperty('leftAt')
+      expect(entry.totalDurationInMinutes).toBe(0)
+    }
+  })
+})
+
+test('the ledger only grows, in the order of time', () => {
+  const world = worldOf()
+  let before: LedgerEvent[] = []
+  for (const second of [0, 1, 30, 31, 300]) {
+    advance(world, START + second)
+    expect(world.ledger.slice(0, before.length)).toEqual(before)
+    expect(world.ledger.length).toBeGreaterThan(before.length)
+    before = structuredClone(world.ledger)
+    expect(before.map(({ at }) => at)).toEqual(before.map(({ at }) => at).toSorted((a, b) => a - b))
+  }
+})
