@@ -1,0 +1,364 @@
+import { describe, expect, test } from 'vitest'
+import { COUNTERS } from '../../src/ledger/series.ts'
+import { asked, completeLook, CREATED, ledgerBook, listed, seen } from './seen.ts'
+
+const { started, finished, transitions, callMinutes, corrections, anomalies, recorded } = COUNTERS
+const AUDIO_CALL = ['audio', 'call', 'user']
+
+describe('starts and ends', () => {
+  test('a call is started once and finished once, however often it is listed', () => {
+    const book = ledgerBook()
+    book.see(completeLook(1, seen('a', 'initiated')))
+    book.see(completeLook(2, seen('a', 'ongoing')))
+    book.see(completeLook(3, seen('a', 'ended', { endedAt: CREATED + 3 })))
+    book.see(completeLook(4, seen('a', 'ended', { endedAt: CREATED + 3 })))
+    expect([book.started(), book.finished()]).toEqual([1, 1])
+    expect(book.counted(finished, ...AUDIO_CALL, 'ended')).toBe(1)
+    expect(book.counted(transitions, 'ongoing', 'ended', 'true')).toBe(1)
+    expect(book.state.open.size).toBe(0)
+  })
+
+  test('the same call twice in one observation counts once', () => {
+    const book = ledgerBook()
+    const call = seen('a', 'ended', { endedAt: CREATED + 1 })
+    book.see(completeLook(2, call, call))
+    expect([book.started(), book.finished()]).toEqual([1, 1])
+  })
+
+  test('an observation that changes nothing makes no delta', () => {
+    const book = ledgerBook()
+    book.see({ sightings: [listed(CREATED + 1, seen('a', 'ongoing'))] })
+    expect(book.see({ sightings: [listed(CREATED + 2, seen('a', 'ongoing'))] })).toBeUndefined()
+    expect(book.see({ sightings: [] })).toBeUndefined()
+  })
+
+  test('an undocumented status is open without an end, and final with one', () => {
+    const book = ledgerBook()
+    book.see(completeLook(1, seen('a', 'other')))
+    expect([...book.state.open.keys()]).toEqual(['a'])
+    book.see(completeLook(2, seen('a', 'other', { endedAt: CREATED + 2 })))
+    expect(book.counted(finished, ...AUDIO_CALL, 'other')).toBe(1)
+    expect(book.counted(anomalies, 'unknown_status')).toBe(1)
+    expect(book.counted(transitions, 'none', 'other', 'false')).toBe(1)
+  })
+
+  test('a final call that changes is an anomaly once, and never finishes again', () => {
+    const book = ledgerBook()
+    book.see(completeLook(1, seen('a', 'ended', { endedAt: CREATED + 1 })))
+    book.see(completeLook(2, seen('a', 'ongoing')))
+    book.see(completeLook(3, seen('a', 'rejected')))
+    expect([book.started(), book.finished()]).toEqual([1, 1])
+    expect(book.counted(anomalies, 'final_changed')).toBe(1)
+    expect(book.counted(transitions, 'ended', 'ongoing', 'true')).toBe(1)
+    expect(book.counted(transitions, 'ongoing', 'rejected', 'true')).toBe(1)
+    expect(book.state.open.size).toBe(0)
+  })
+
+  test('finish time is endedAt, but not before the call began nor after now', () => {
+    const book = ledgerBook()
+    const began = CREATED + 100
+    book.see({
+      sightings: [
+        listed(
+          CREATED + 200,
+          seen('usual', 'ended', { initiatedAt: began, endedAt: began + 50 }),
+          seen('reversed', 'ended', { initiatedAt: began, endedAt: began - 50 }),
+          seen('early', 'ended', { initiatedAt: began, endedAt: CREATED + 5000 }),
+          seen('unsaid', 'ended', { initiatedAt: began }),
+        ),
+      ],
+    })
+    const at = (id: string) => book.state.calls.get(id)!.finish!.at - CREATED
+    expect([at('usual'), at('reversed'), at('early'), at('unsaid')]).toEqual([150, 100, 200, 200])
+    expect(book.counted(anomalies, 'time_reversed')).toBe(1)
+  })
+})
+
+describe('labels', () => {
+  test('a label that goes missing keeps its last value, one that changes is an anomaly', () => {
+    const book = ledgerBook()
+    book.see(completeLook(1, seen('a', 'initiated')))
+    book.see(completeLook(2, seen('a', 'ongoing', { type: undefined })))
+    expect(book.counted(anomalies, 'labels_changed')).toBe(0)
+    book.see(completeLook(3, seen('a', 'ended', { type: 'video', endedAt: CREATED + 3 })))
+    expect(book.counted(anomalies, 'labels_changed')).toBe(1)
+    expect(book.counted(started, ...AUDIO_CALL)).toBe(1)
+    expect(book.counted(finished, 'video', 'call', 'user', 'ended')).toBe(1)
+  })
+})
+
+describe('which calls count', () => {
+  test('what was over before the set-up is remembered and never counted', () => {
+    const book = ledgerBook()
+    const old = seen('old', 'ended', { endedAt: CREATED - 1 })
+    book.see(completeLook(1, old))
+    book.see(completeLook(2, { ...old, callMinutes: { audio: 9, video: 0, total: undefined } }))
+    expect([book.started(), book.finished(), book.counted(callMinutes, ...AUDIO_CALL, 'audio')]).toEqual([0, 0, 0])
+    expect(book.state.calls.get('old')!.phase).toBe('baseline')
+    expect(book.state.facts.ignored).toEqual({ baseline: 1, beforeHorizon: 0 })
+  })
+
+  test('what ended in the second of the set-up counts', () => {
+    const book = ledgerBook()
+    book.state.facts = { ...book.state.facts, created: CREATED + 0.9 }
+    book.see(completeLook(1, seen('a', 'ended', { endedAt: CREATED })))
+    expect(book.finished()).toBe(1)
+  })
+
+  test('what is open at the first look counts whole, however long ago it began', () => {
+    const book = ledgerBook()
+    const minutes = (audio: number) => ({ callMinutes: { audio, video: 0, total: undefined } })
+    book.see(completeLook(1, seen('a', 'ongoing', { initiatedAt: CREATED - 500_000, ...minutes(7) })))
+    book.see(completeLook(2, seen('a', 'ended', { endedAt: CREATED + 2, ...minutes(8) })))
+    expect([book.started(), book.finished(), book.counted(callMinutes, ...AUDIO_CALL, 'audio')]).toEqual([1, 1, 8])
+  })
+
+  test('a final call without any time is baseline until the first complete look has ended, and counts after', () => {
+    const book = ledgerBook()
+    book.see({ sightings: [listed(CREATED + 1, seen('before', 'ended'))] })
+    book.see(completeLook(2, seen('before', 'ended')))
+    book.see(completeLook(3, seen('before', 'ended'), seen('after', 'ended')))
+    expect([book.started(), book.finished()]).toEqual([1, 1])
+  })
+
+  test('with baseline: count the calls of the lookback before the set-up count, and none before that', () => {
+    const book = ledgerBook({ baseline: 'count', lookback: 1000 })
+    book.see(
+      completeLook(
+        1,
+        seen('in', 'ended', { endedAt: CREATED - 1000 }),
+        seen('out', 'ended', { endedAt: CREATED - 1001 }),
+      ),
+    )
+    expect(book.finished()).toBe(1)
+    expect(book.state.facts.ignored).toEqual({ baseline: 0, beforeHorizon: 1 })
+  })
+
+  test('the horizon goes by the last complete look: after an outage longer than the lookback all calls count', () => {
+    const book = ledgerBook({ lookback: 1000 })
+    book.see(completeLook(1))
+    book.see(completeLook(9000, seen('a', 'ended', { endedAt: CREATED + 2 })))
+    expect(book.finished()).toBe(1)
+    book.see(completeLook(9001, seen('b', 'ended', { endedAt: CREATED + 2 })))
+    expect(book.finished()).toBe(1)
+  })
+
+  test('a call is forgotten when the horizon passes its own time and the moment its end was seen', () => {
+    const book = ledgerBook({ lookback: 1000 })
+    book.see(completeLook(10, seen('a', 'ended', { endedAt: CREATED + 5 })))
+    book.see(completeLook(1010))
+    expect(book.state.calls.has('a')).toBe(true)
+    book.see(completeLook(1011))
+    expect(book.state.calls.has('a')).toBe(false)
+  })
+
+  test('a long call that ended without an endedAt is not counted again when the endedAt comes later', () => {
+    const book = ledgerBook({ lookback: 1000 })
+    const began = { initiatedAt: CREATED + 1, startedAt: CREATED + 1 }
+    book.see(completeLook(2, seen('a', 'ongoing', began)))
+    book.see(completeLook(3000, seen('a', 'ended', began)))
+    book.see(completeLook(3001, seen('a', 'ended', { ...began, endedAt: CREATED + 3000 })))
+    expect([book.started(), book.finished()]).toEqual([1, 1])
+  })
+
+  test('a final call without any time is kept for the lookback after it was last listed', () => {
+    const book = ledgerBook({ lookback: 10_000 })
+    book.see(completeLook(1))
+    for (const seconds of [2, 4000, 8000, 12_000]) book.see(completeLook(seconds, seen('a', 'ended')))
+    book.see(completeLook(21_000))
+    expect(book.state.calls.has('a')).toBe(true)
+    book.see(completeLook(22_001))
+    expect(book.state.calls.has('a')).toBe(false)
+    expect(book.finished()).toBe(1)
+  })
+
+  test('an open call is never forgotten', () => {
+    const book = ledgerBook({ lookback: 1000 })
+    book.see(completeLook(1, seen('a', 'ongoing', { initiatedAt: CREATED })))
+    book.see(completeLook(100_000))
+    expect(book.state.open.has('a')).toBe(true)
+  })
+
+  test('where the clocks of host and service disagree, the set-up is moved to the time of the service, once', () => {
+    const book = ledgerBook()
+    const behind = { ...listed(CREATED - 300, seen('a', 'ended', { endedAt: CREATED - 299 })), host: CREATED + 1 }
+    book.see({ sightings: [behind] })
+    expect(book.state.facts.created).toBe(CREATED - 301)
+    expect(book.finished()).toBe(1)
+    book.see({ sightings: [{ ...listed(CREATED + 900, seen('b', 'ongoing')), host: CREATED + 2 }] })
+    expect(book.state.facts.created).toBe(CREATED - 301)
+  })
+})
+
+describe('lost calls', () => {
+  const ongoing = seen('a', 'ongoing', { initiatedAt: CREATED })
+
+  test('a call is lost when the service does not know it in two cycles', () => {
+    const book = ledgerBook()
+    book.see(completeLook(1, ongoing))
+    book.see({ sightings: [asked(CREATED + 2, undefined, ['a'])] })
+    expect(book.lost()).toBe(0)
+    book.see({ sightings: [asked(CREATED + 3, undefined, ['a'])] })
+    expect(book.lost()).toBe(1)
+    expect(book.counted(transitions, 'ongoing', 'lost', 'true')).toBe(1)
+    expect(book.state.open.size).toBe(0)
+  })
+
+  test('a call that was listed in between is not lost', () => {
+    const book = ledgerBook()
+    book.see(completeLook(1, ongoing))
+    book.see({ sightings: [asked(CREATED + 2, undefined, ['a'])] })
+    book.see(completeLook(3, ongoing))
+    book.see({ sightings: [asked(CREATED + 4, undefined, ['a'])] })
+    expect(book.lost()).toBe(0)
+  })
+
+  test.each(['ongoing', 'ended'] as const)('a lost call that comes back %s reappears, and finishes once', (status) => {
+    const book = ledgerBook()
+    book.see(completeLook(1, ongoing))
+    for (const seconds of [2, 3]) book.see({ sightings: [asked(CREATED + seconds, undefined, ['a'])] })
+    book.see(completeLook(4, seen('a', status)))
+    expect(book.counted(transitions, 'lost', status, 'true')).toBe(1)
+    book.see(completeLook(5, seen('a', 'ended')))
+    const { started, reappeared, finished, lost, state } = book
+    expect([started(), reappeared(), finished(), lost(), state.open.size]).toEqual([1, 1, 1, 1, 0])
+  })
+
+  test('a call that is over, or unknown, is not lost', () => {
+    const book = ledgerBook()
+    book.see(completeLook(1, seen('a', 'ended', { endedAt: CREATED + 1 })))
+    for (const seconds of [2, 3]) book.see({ sightings: [asked(CREATED + seconds, undefined, ['a', 'unknown'])] })
+    expect(book.lost()).toBe(0)
+  })
+})
+
+describe('what is observed once of a finished call', () => {
+  const whole = { initiatedAt: CREATED + 1, startedAt: CREATED + 8, endedAt: CREATED + 68, totalParticipants: 2 }
+
+  test('duration, answer delay, participants and recording, each once', () => {
+    const book = ledgerBook()
+    for (const seconds of [70, 71])
+      book.see(completeLook(seconds, seen('a', 'ended', { ...whole, hasRecording: true })))
+    expect(book.observations('duration')).toBe(1)
+    expect(book.counted({ ...COUNTERS.started, name: 'callwatch_call_duration_seconds' }, ...AUDIO_CALL, '60')).toBe(1)
+    expect(
+      book.counted({ ...COUNTERS.started, name: 'callwatch_call_answer_delay_seconds' }, 'audio', 'user', 'sum'),
+    ).toBe(7)
+    expect(book.observations('participants')).toBe(1)
+    expect(book.counted(recorded)).toBe(1)
+  })
+
+  test('what is missing at the end is observed when it comes', () => {
+    const book = ledgerBook()
+    book.see(completeLook(70, seen('a', 'ended', { ...whole, endedAt: undefined, totalParticipants: undefined })))
+    expect([book.observations('duration'), book.observations('participants'), book.counted(recorded)]).toEqual([
+      0, 0, 0,
+    ])
+    book.see(completeLook(71, seen('a', 'ended', { ...whole, hasRecording: true })))
+    expect([book.observations('duration'), book.observations('participants'), book.counted(recorded)]).toEqual([
+      1, 1, 1,
+    ])
+  })
+
+  test('a recording seen while the call ran counts at its end', () => {
+    const book = ledgerBook()
+    book.see(completeLook(1, seen('a', 'ongoing', { hasRecording: true })))
+    expect(book.counted(recorded)).toBe(0)
+    book.see(completeLook(2, seen('a', 'ended')))
+    expect(book.counted(recorded)).toBe(1)
+  })
+
+  test('a call that was not answered has no duration and no answer delay', () => {
+    const book = ledgerBook()
+    book.see(completeLook(70, seen('a', 'rejected', whole)))
+    expect([
+      book.observations('duration'),
+      book.observations('answerDelay'),
+      book.observations('participants'),
+    ]).toEqual([0, 0, 1])
+  })
+
+  test('times that run backwards are an anomaly, no observation', () => {
+    const book = ledgerBook()
+    book.see(
+      completeLook(70, seen('a', 'ended', { initiatedAt: CREATED + 9, startedAt: CREATED + 8, endedAt: CREATED + 7 })),
+    )
+    expect([book.observations('duration'), book.observations('answerDelay')]).toEqual([0, 0])
+    expect(book.counted(anomalies, 'time_reversed')).toBe(1)
+  })
+
+  test('more participants than there can be are an anomaly', () => {
+    const book = ledgerBook()
+    book.see(
+      completeLook(
+        1,
+        seen('fifty', 'ongoing', { totalParticipants: 50 }),
+        seen('more', 'ongoing', { totalParticipants: 51 }),
+      ),
+    )
+    expect(book.counted(anomalies, 'too_many_participants')).toBe(1)
+  })
+})
+
+describe('minutes', () => {
+  const audio = (minutes: number) => ({ callMinutes: { audio: minutes, video: undefined, total: undefined } })
+
+  test('minutes less corrections are the minutes last served', () => {
+    const book = ledgerBook()
+    for (const [seconds, minutes] of [
+      [1, 1],
+      [2, 3],
+      [3, 2],
+    ] as const) {
+      book.see(completeLook(seconds, seen('a', 'ongoing', audio(minutes))))
+    }
+    for (const [seconds, minutes] of [
+      [4, 2.5],
+      [5, 4],
+      [6, 1.5],
+    ] as const) {
+      book.see(completeLook(seconds, seen('a', 'ended', audio(minutes))))
+    }
+    const added = book.counted(callMinutes, ...AUDIO_CALL, 'audio')
+    const corrected = book.counted(corrections, 'audio', 'call')
+    expect([added, corrected, added - corrected]).toEqual([3 + 1.5, 0.5 + 2.5, 1.5])
+  })
+})
+
+describe('details', () => {
+  const ended = seen('a', 'ended', { endedAt: CREATED + 1, hasParticipantList: false })
+
+  test('a call that finished without a list of participants is asked for until it was answered once', () => {
+    const book = ledgerBook()
+    book.see(completeLook(1, ended))
+    expect([...book.state.detailsWanted.keys()]).toEqual(['a'])
+    book.see(completeLook(2, ended))
+    expect(book.state.detailsWanted.size).toBe(1)
+    book.see({ sightings: [asked(CREATED + 2, ended)] })
+    expect(book.state.detailsWanted.size).toBe(0)
+  })
+
+  test.each([
+    ['it is listed with one later', completeLook(2, { ...ended, hasParticipantList: true })],
+    ['the service does not know it', { sightings: [asked(CREATED + 2, undefined, ['a'])] }],
+  ])('it is no longer asked for once %s', (_what, observation) => {
+    const book = ledgerBook()
+    book.see(completeLook(1, ended))
+    book.see(observation)
+    expect(book.state.detailsWanted.size).toBe(0)
+    expect(book.lost()).toBe(0)
+  })
+
+  test('with details: never nothing is asked for', () => {
+    const book = ledgerBook({ details: 'never' })
+    book.see(completeLook(1, ended))
+    expect(book.state.detailsWanted.size).toBe(0)
+  })
+})
+
+test('items that could not be used are counted by reason', () => {
+  const book = ledgerBook()
+  book.see({ sightings: [{ ...listed(CREATED + 1), rejected: { no_status: 2, not_an_object: 1 } }] })
+  expect(book.counted(COUNTERS.rejected, 'no_status')).toBe(2)
+  expect(book.counted(COUNTERS.rejected, 'not_an_object')).toBe(1)
+})

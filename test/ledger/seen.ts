@@ -1,0 +1,87 @@
+import type { SeenCall } from '../../src/ledger/call.ts'
+import { COUNTERS, HISTOGRAMS, type DurableCounter } from '../../src/ledger/series.ts'
+import { apply, newLedger, type Delta, type LedgerState } from '../../src/ledger/state.ts'
+import { step, type LedgerOptions, type Observation, type Sighting } from '../../src/ledger/step.ts'
+
+/** When the ledgers of these tests are set up (UNIX seconds). */
+export const CREATED = 1_790_000_000
+
+const NOTHING = { audio: undefined, video: undefined, total: undefined }
+
+/** A call as one answer shows it: an audio call between two users unless said otherwise. */
+export function seen(id: string, status: SeenCall['status'], more: Partial<SeenCall> = {}): SeenCall {
+  return {
+    id,
+    status,
+    type: 'audio',
+    mode: 'call',
+    receiverType: 'user',
+    initiatedAt: undefined,
+    startedAt: undefined,
+    endedAt: undefined,
+    callMinutes: NOTHING,
+    participantMinutes: NOTHING,
+    hasParticipantList: true,
+    totalParticipants: undefined,
+    joined: undefined,
+    hasRecording: false,
+    badValue: false,
+    ...more,
+  }
+}
+
+export function listed(now: number, ...calls: SeenCall[]): Sighting {
+  return { source: 'list', now, host: now, calls, notFound: [], rejected: {} }
+}
+
+export function asked(now: number, call: SeenCall | undefined, notFound: string[] = []): Sighting {
+  return { source: 'get', now, host: now, calls: call === undefined ? [] : [call], notFound, rejected: {} }
+}
+
+/** A look that saw just these calls, all there are, `seconds` after the set-up. */
+export function completeLook(seconds: number, ...calls: SeenCall[]): Observation {
+  const now = CREATED + seconds
+  return {
+    sightings: [listed(now, ...calls)],
+    complete: { began: now, now, host: now, listed: new Set(calls.map(({ id }) => id)) },
+  }
+}
+
+const OPTIONS: LedgerOptions = { lookback: 86_400, baseline: 'skip', details: 'missing' }
+
+/** A ledger that is fed by hand. */
+export function ledgerBook(options: Partial<LedgerOptions> = {}) {
+  const state: LedgerState = newLedger(CREATED)
+  const settings = { ...OPTIONS, ...options }
+  const counted = (counter: DurableCounter, ...values: string[]) =>
+    state.counters.get([counter.name, ...values].join('|')) ?? 0
+  return {
+    state,
+    /** Folds an observation in; returns what it changed. */
+    see: (observation: Observation): Delta | undefined => {
+      const delta = step(state, observation, settings)
+      if (delta !== undefined) apply(state, delta, 86_400)
+      return delta
+    },
+    counted,
+    started: () => total(state, COUNTERS.started),
+    finished: () => total(state, COUNTERS.finished),
+    lost: () => total(state, COUNTERS.lost),
+    reappeared: () => total(state, COUNTERS.reappeared),
+    observations: (histogram: keyof typeof HISTOGRAMS) =>
+      total(state, HISTOGRAMS[histogram], (key) => !key.endsWith('|sum')),
+  }
+}
+
+/** The sum of all series of a counter. */
+export function total(
+  state: LedgerState,
+  counter: DurableCounter,
+  matches: (key: string) => boolean = () => true,
+): number {
+  let sum = 0
+  for (const [key, value] of state.counters) {
+    if ((key === counter.name || key.startsWith(`${counter.name}|`)) && matches(key)) sum += value
+  }
+  return sum
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { apply } from '../../src/ledger/state.ts'
+import { step } from '../../src/ledger/step.ts'
+import { completeLook, ledgerBook, seen } from './seen.ts'
+
+test('a delta is applied once, to the state it was made from', () => {
+  const { state } = ledgerBook()
+  const delta = step(state, completeLook(1, seen('a', 'ongoing')), {
+    lookback: 100,
+    baseline: 'skip',
+    details: 'never',
+  })!
+  apply(state, delta, 100)
+  expect(() => apply(state, delta, 100)).toThrow('delta 1 does not follow state 1')
+  expect(state.open.size).toBe(1)
+})
+
+test('a step changes nothing by itself', () => {
+  const book = ledgerBook()
+  book.see(completeLook(1, seen('a', 'ongoing')))
+  const before = structuredClone(book.state)
+  step(book.state, completeLook(2, seen('a', 'ended'), seen('b', 'ongoing')), {
+    lookback: 100,
+    baseline: 'skip',
+    details: 'never',
+  })
+  expect(book.state).toEqual(before)
+})

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest'
+import { labelsOf } from '../../src/ledger/call.ts'
+import { countWindow, failureRatio } from '../../src/ledger/failure-ratio.ts'
+import { countFinished, withFinished } from '../../src/ledger/finished-calls.ts'
+import type { Finish } from '../../src/ledger/tracked-call.ts'
+
+const labels = labelsOf('audio', 'call', 'user')
+const finish = (at: number, status: Finish['status'] = 'ended'): Finish => ({ at, status, labels, known: at })
+
+describe('the list of finished calls', () => {
+  test('stays in order whatever comes in, and drops what is too old', () => {
+    const list = withFinished([finish(10), finish(20), finish(30)], [finish(25), finish(15), finish(5)], 15)
+    expect(list.map(({ at }) => at)).toEqual([15, 20, 25, 30])
+  })
+
+  test('is the same list where nothing changes', () => {
+    const list = [finish(10), finish(20)]
+    expect(withFinished(list, [], 10)).toBe(list)
+  })
+
+  test('counts by status from the first second to the last, both included', () => {
+    const list = [finish(9), finish(10, 'rejected'), finish(15, 'other'), finish(20), finish(21, 'rejected')]
+    expect(countFinished(list, 10, 20)).toEqual({
+      ended: 1,
+      unanswered: 0,
+      rejected: 1,
+      canceled: 0,
+      other: 1,
+      total: 3,
+    })
+  })
+
+  test('counts only the labels that are asked for', () => {
+    const video = { ...finish(10), labels: labelsOf('video', 'call', 'user') }
+    expect(countFinished([finish(10), video], 0, 20, ({ type }) => type === 'video').total).toBe(1)
+  })
+})
+
+test('a window reaches back to the last good look where that is earlier', () => {
+  const list = [finish(100), finish(500), finish(990)]
+  expect(countWindow(list, 60, { now: 1000, previousGood: 985 }).total).toBe(1)
+  expect(countWindow(list, 60, { now: 1000, previousGood: 400 }).total).toBe(2)
+  expect(countWindow(list, 60, { now: 1000, previousGood: undefined }).total).toBe(1)
+})
+
+test.each([
+  ['any', 0.6],
+  ['unanswered', 0.1],
+  ['rejected', 0.2],
+  ['canceled', 0.3],
+] as const)('the failure ratio by %s', (reason, ratio) => {
+  const counts = { ended: 3, unanswered: 1, rejected: 2, canceled: 3, other: 1, total: 10 }
+  expect(failureRatio(counts, reason)).toBeCloseTo(ratio, 12)
+})

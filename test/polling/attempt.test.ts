@@ -1,0 +1,135 @@
+import { lastValueFrom } from 'rxjs'
+import { describe, expect, test } from 'vitest'
+import { attempt, type RequestRecord } from '../../src/polling/attempt.ts'
+import type { RateBudget } from '../../src/polling/rate-budget.ts'
+import { ServiceError } from '../../src/service/service-error.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
+
+const never = () => new Promise<never>(() => undefined)
+
+/** Makes one request that is answered, attempt by attempt, by `answers`; the last goes on answering. */
+function asking(answers: ((signal: AbortSignal) => Promise<string>)[], retries = 4) {
+  const clock = virtualClock()
+  const records: RequestRecord[] = []
+  const attempts: number[] = []
+  const holds: number[] = []
+  const budget: RateBudget = { take: async () => undefined, holdBack: (seconds) => holds.push(seconds) }
+  const request = (signal: AbortSignal) => {
+    const answer = answers[Math.min(attempts.length, answers.length - 1)]!
+    attempts.push(clock.monotonic())
+    return answer(signal)
+  }
+  const onRequest = (record: RequestRecord) => void records.push(record)
+  const outcome = { value: undefined as string | undefined, error: undefined as ServiceError | undefined }
+  const options = { clock, budget, timeout: 10, retries, random: () => 1, onRequest }
+  const subscription = attempt('list_calls', request, options).subscribe({
+    next: (value) => (outcome.value = value),
+    error: (error: ServiceError) => (outcome.error = error),
+  })
+  return { clock, records, attempts, holds, outcome, subscription }
+}
+
+const failing =
+  (kind: ServiceError['kind'], details: { status?: number; retryAfter?: number } = {}) =>
+  async () => {
+    throw new ServiceError(kind, `it is ${kind}`, details)
+  }
+
+describe('one request', () => {
+  test('that is answered is recorded with its code', async () => {
+    const { clock, records, outcome } = asking([async () => 'page'])
+    await clock.advance(0)
+    expect(outcome.value).toBe('page')
+    expect(records).toEqual([{ operation: 'list_calls', code: '200', seconds: 0 }])
+  })
+
+  test('waits longer and longer between attempts, up to half a minute, and gives up after the last', async () => {
+    const { clock, attempts, outcome } = asking([failing('server', { status: 503 })], 8)
+    await clock.advance(300)
+    const waits = attempts.slice(1).map((at, i) => at - attempts[i]!)
+    expect(waits).toEqual([0.5, 1, 2, 4, 8, 16, 30, 30])
+    expect(outcome.error?.kind).toBe('server')
+  })
+
+  test.each(['auth', 'scope', 'not_found', 'refused'] as const)(
+    'that is refused (%s) is not made again',
+    async (kind) => {
+      const { clock, attempts, outcome } = asking([failing(kind, { status: 403 })])
+      await clock.advance(300)
+      expect(attempts).toHaveLength(1)
+      expect(outcome.error?.kind).toBe(kind)
+    },
+  )
+
+  test.each(['rate_limited', 'server', 'invalid', 'timeout', 'network'] as const)(
+    'that fails in passing (%s) succeeds when it is made again',
+    async (kind) => {
+      const { clock, records, outcome } = asking([failing(kind, { status: 500 }), async () => 'page'])
+      await clock.advance(1)
+      expect(outcome.value).toBe('page')
+      expect(records).toHaveLength(2)
+    },
+  )
+
+  test('hands a Retry-After to the budget, which holds back every request', async () => {
+    const { clock, attempts, holds } = asking([
+      failing('rate_limited', { status: 429, retryAfter: 17 }),
+      async () => 'page',
+    ])
+    await clock.advance(1)
+    expect(holds).toEqual([17])
+    expect(attempts).toHaveLength(2)
+  })
+
+  test('that is not answered in full in time is aborted, recorded as timeout and made again', async () => {
+    const signals: AbortSignal[] = []
+    const hanging = (signal: AbortSignal) => {
+      signals.push(signal)
+      return never()
+    }
+    const { clock, records, outcome } = asking([hanging, async () => 'page'])
+    await clock.advance(9.9)
+    expect(signals[0]?.aborted).toBe(false)
+    await clock.advance(1)
+    expect(signals[0]?.aborted).toBe(true)
+    expect(outcome.value).toBe('page')
+    expect(records.map(({ code, seconds }) => [code, seconds])).toEqual([
+      ['timeout', 10],
+      ['200', 0],
+    ])
+  })
+
+  test('is aborted when nobody waits for it any more', async () => {
+    let aborted = false
+    const { clock, subscription } = asking([
+      (signal) => {
+        signal.addEventListener('abort', () => (aborted = true))
+        return never()
+      },
+    ])
+    await clock.advance(1)
+    subscription.unsubscribe()
+    expect(aborted).toBe(true)
+  })
+
+  test('that throws something unforeseen is an answer that could not be read', async () => {
+    const broken = async () => {
+      throw new TypeError('undefined is not a function')
+    }
+    const { clock, outcome, records } = asking([broken], 0)
+    await clock.advance(1)
+    expect(outcome.error?.kind).toBe('invalid')
+    expect(records[0]?.code).toBe('invalid')
+  })
+
+  test('waits for the budget before every attempt', async () => {
+    const clock = virtualClock()
+    let taken = 0
+    const budget: RateBudget = { take: async () => void taken++, holdBack: () => undefined }
+    const options = { clock, budget, timeout: 1, retries: 2, random: () => 0, onRequest: () => undefined }
+    const done = lastValueFrom(attempt('get_call', failing('network'), options)).catch(() => undefined)
+    await clock.advance(10)
+    await done
+    expect(taken).toBe(3)
+  })
+})

@@ -1,0 +1,53 @@
+import type { SeenCall } from '../../src/ledger/call.ts'
+import type { CallPage, CallsClient } from '../../src/service/calls-client.ts'
+import { ServiceError } from '../../src/service/service-error.ts'
+import type { VirtualClock } from '../clock/virtual-clock.ts'
+
+/** A calls service whose list is changed by hand; every answer takes a tenth of a second. */
+export type FakeService = {
+  client: CallsClient
+  /** Newest first, as it is listed now. */
+  calls: SeenCall[]
+  /** What was asked: page numbers and session ids. */
+  asked: (number | string)[]
+  /** Runs before a page is read, to move the list while it is paged. */
+  beforePage: (page: number) => void
+  /** What the answer says beside the calls. */
+  says: Partial<Pick<CallPage, 'total' | 'totalPages'>>
+  /** What is thrown instead of an answer. */
+  fails: (operation: 'list' | 'get', asked: number | string) => ServiceError | undefined
+}
+
+export function fakeService(clock: VirtualClock, pageSize = 2): FakeService {
+  const answer = async <T>(operation: 'list' | 'get', asked: number | string, read: () => T): Promise<T> => {
+    service.asked.push(asked)
+    if (operation === 'list') service.beforePage(Number(asked))
+    const problem = service.fails(operation, asked)
+    if (problem !== undefined) throw problem
+    return read()
+  }
+  const answered = () => ({ now: clock.wall(), host: clock.wall(), remaining: undefined })
+  const service: FakeService = {
+    calls: [],
+    asked: [],
+    beforePage: () => undefined,
+    says: {},
+    fails: () => undefined,
+    client: {
+      listCalls: (page) =>
+        answer('list', page, () => {
+          const calls = service.calls.slice((page - 1) * pageSize, page * pageSize)
+          const total = service.calls.length
+          const totalPages = Math.ceil(total / pageSize)
+          return { ...answered(), page, calls, rejected: {}, items: calls.length, total, totalPages, ...service.says }
+        }),
+      getCall: (id) =>
+        answer('get', id, () => {
+          const call = service.calls.find((listed) => listed.id === id)
+          if (call === undefined) throw new ServiceError('not_found', 'unknown', { status: 404 })
+          return { ...answered(), call }
+        }),
+    },
+  }
+  return service
+}

@@ -1,0 +1,119 @@
+import { defer, lastValueFrom } from 'rxjs'
+import { describe, expect, test } from 'vitest'
+import { newLedger } from '../../src/ledger/state.ts'
+import { chooseFollowUps, followUps$, type AskedAt } from '../../src/polling/follow-ups.ts'
+import { ServiceError } from '../../src/service/service-error.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
+import { completeLook, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
+import { fakeService } from './fake-service.ts'
+
+const BOUNDS = { limit: 100, interval: 15, longest: 900 }
+
+function openCalls(...began: [id: string, secondsAgo: number][]) {
+  const book = ledgerBook()
+  book.see(completeLook(0, ...began.map(([id, ago]) => seen(id, 'ongoing', { initiatedAt: CREATED - ago }))))
+  return book.state
+}
+
+describe('which calls are asked for', () => {
+  test('those that are open and were not listed', () => {
+    const state = openCalls(['listed', 5], ['unlisted', 5])
+    const chosen = chooseFollowUps(state, new Set(['listed']), new Map(), { now: CREATED, monotonic: 0 }, BOUNDS)
+    expect(chosen.map(({ id }) => id)).toEqual(['unlisted'])
+  })
+
+  test('a young one in every cycle, an old one less often, none less than once a sweep interval', () => {
+    const state = openCalls(['young', 10], ['hours old', 7200], ['days old', 500_000])
+    const askedAt: AskedAt = new Map()
+    const times: Record<string, number[]> = {}
+    for (let second = 0; second <= 1800; second += 15) {
+      const chosen = chooseFollowUps(state, new Set(), askedAt, { now: CREATED, monotonic: second }, BOUNDS)
+      for (const { id } of chosen) (times[id] ??= []).push(second)
+    }
+    expect(times['young']).toHaveLength(121)
+    expect(times['hours old']).toEqual([0, 360, 720, 1080, 1440, 1800])
+    expect(times['days old']).toEqual([0, 900, 1800])
+  })
+
+  test('who waits longest comes first, when not all can be asked', () => {
+    const state = openCalls(['a', 1], ['b', 1], ['c', 1])
+    const askedAt: AskedAt = new Map()
+    const choose = (monotonic: number) =>
+      chooseFollowUps(state, new Set(), askedAt, { now: CREATED, monotonic }, { ...BOUNDS, limit: 2 }).map(
+        ({ id }) => id,
+      )
+    expect([choose(0), choose(15), choose(30)]).toEqual([
+      ['a', 'b'],
+      ['c', 'a'],
+      ['b', 'a'],
+    ])
+  })
+
+  test('never one whose id would name another resource', () => {
+    const state = openCalls(['.', 1], ['..', 1], ['...', 1])
+    const chosen = chooseFollowUps(state, new Set(), new Map(), { now: CREATED, monotonic: 0 }, BOUNDS)
+    expect(chosen.map(({ id }) => id)).toEqual(['...'])
+  })
+
+  test('nothing is remembered of a call that is not open any more', () => {
+    const askedAt: AskedAt = new Map([['gone', 1]])
+    chooseFollowUps(newLedger(CREATED), new Set(), askedAt, { now: CREATED, monotonic: 0 }, BOUNDS)
+    expect(askedAt.size).toBe(0)
+  })
+})
+
+describe('what the answers mean', () => {
+  const ids = ['a', 'b', 'c', 'd', 'e', 'f']
+
+  async function ask(known: string[], control: string | undefined, fails?: (id: string) => ServiceError | undefined) {
+    const service = fakeService(virtualClock(CREATED))
+    service.calls = known.map((id) => seen(id, 'ongoing'))
+    if (fails) service.fails = (_operation, id) => fails(String(id))
+    const problems: ServiceError[] = []
+    const state = openCalls(...ids.map((id): [string, number] => [id, 1]))
+    const fetchCall = (id: string) => defer(() => service.client.getCall(id, new AbortController().signal))
+    const sightings = await lastValueFrom(
+      followUps$(
+        [...state.open.values()],
+        control,
+        fetchCall,
+        () => CREATED,
+        (problem) => problems.push(problem),
+      ),
+    )
+    const notFound = sightings.flatMap((sighting) => sighting.notFound)
+    const found = sightings.flatMap(({ calls }) => calls.map(({ id }) => id))
+    return { notFound, found, problems, asked: service.asked }
+  }
+
+  test('a few that are unknown are unknown', async () => {
+    const { notFound, found, asked } = await ask(['a', 'b', 'c', 'listed'], 'listed')
+    expect(found).toEqual(['a', 'b', 'c'])
+    expect(notFound).toEqual(['d', 'e', 'f'])
+    expect(asked).not.toContain('listed')
+  })
+
+  test('where most are unknown, a call that was just listed is asked for as a control: found, the answers stand', async () => {
+    const { notFound, asked } = await ask(['a', 'b', 'listed'], 'listed')
+    expect(asked).toContain('listed')
+    expect(notFound).toEqual(['c', 'd', 'e', 'f'])
+  })
+
+  test.each([
+    ['the control is unknown as well', 'not there'],
+    ['nothing was listed', undefined],
+  ])('where %s, the answers are dropped', async (_what, control) => {
+    const { notFound, found, problems } = await ask(['a'], control)
+    expect(notFound).toEqual([])
+    expect(found).toEqual(['a'])
+    expect(problems).toHaveLength(1)
+  })
+
+  test('a call that cannot be asked for costs the others nothing', async () => {
+    const down = (id: string) => (id === 'b' ? new ServiceError('server', 'it is down', { status: 500 }) : undefined)
+    const { found, notFound, problems } = await ask(ids, undefined, down)
+    expect(found).toEqual(['a', 'c', 'd', 'e', 'f'])
+    expect(notFound).toEqual([])
+    expect(problems.map(({ kind }) => kind)).toEqual(['server'])
+  })
+})

@@ -1,0 +1,236 @@
+import { Subject } from 'rxjs'
+import { describe, expect, test } from 'vitest'
+import type { Observation } from '../../src/ledger/step.ts'
+import type { RateBudget } from '../../src/polling/rate-budget.ts'
+import { watchTarget, type WatchEvent } from '../../src/polling/watch-target.ts'
+import { ServiceError } from '../../src/service/service-error.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
+import { CREATED, ledgerBook, seen } from '../ledger/seen.ts'
+import { fakeService } from './fake-service.ts'
+
+const INTERVAL = 15
+
+/** Watches a fake service on a virtual clock, and keeps a ledger of what was folded. */
+function watching({ timeout = 10, retries = 0, offset = 0, pageSize = 2 } = {}) {
+  const clock = virtualClock(CREATED)
+  const service = fakeService(clock, pageSize)
+  const book = ledgerBook()
+  const folded: Observation[] = []
+  const ticks: number[] = []
+  const events: WatchEvent<number>[] = []
+  const stop$ = new Subject<void>()
+  const abandon$ = new Subject<void>()
+  const storage = { fails: false }
+  const budget: RateBudget = { take: async () => undefined, holdBack: () => undefined }
+  let completed = false
+  const watch$ = watchTarget<number>({
+    clock,
+    client: service.client,
+    attempt: { budget, timeout, retries, random: () => 0 },
+    state: book.state,
+    fold: async (observation) => {
+      if (storage.fails) throw new Error('the disk is full')
+      folded.push(observation)
+      return book.see(observation)?.facts.seq
+    },
+    tick: async () => {
+      ticks.push(clock.monotonic())
+      return undefined
+    },
+    poll: { interval: INTERVAL, lookback: 86_400, sweepInterval: 900, maxRequestsPerMinute: 400 },
+    offset,
+    stop$,
+    abandon$,
+  })
+  watch$.subscribe({ next: (event) => events.push(event), complete: () => (completed = true) })
+  const reports = () => events.flatMap((event) => (event.kind === 'cycle' ? [event.report] : []))
+  const outcomes = () => reports().map(({ outcome }) => outcome)
+  const skipped = () => events.filter(({ kind }) => kind === 'skipped').length
+  const isCompleted = () => completed
+  return {
+    clock,
+    service,
+    book,
+    folded,
+    ticks,
+    events,
+    stop$,
+    abandon$,
+    storage,
+    reports,
+    outcomes,
+    skipped,
+    isCompleted,
+  }
+}
+
+const never = () => new Promise<never>(() => undefined)
+
+describe('watching a target', () => {
+  test('a cycle runs at once and then each interval', async () => {
+    const { clock, service, outcomes } = watching()
+    await clock.advance(2 * INTERVAL + 1)
+    expect(outcomes()).toEqual(['complete', 'complete', 'complete'])
+    expect(service.asked).toEqual([1, 1, 1])
+  })
+
+  test('with an offset the first cycle waits for it', async () => {
+    const { clock, service } = watching({ offset: 7 })
+    await clock.advance(6.9)
+    expect(service.asked).toEqual([])
+    await clock.advance(0.2)
+    expect(service.asked).toEqual([1])
+  })
+
+  test('what is seen is counted, and what nothing changes is not committed but for the end of the look', async () => {
+    const { clock, service, book, events } = watching()
+    service.calls = [seen('a', 'ongoing', { initiatedAt: CREATED })]
+    await clock.advance(INTERVAL + 1)
+    expect(book.started()).toBe(1)
+    expect(events.map(({ kind }) => kind)).toEqual(['committed', 'committed', 'cycle', 'committed', 'cycle'])
+  })
+
+  test('no two cycles overlap: a tick that falls into a running one is skipped', async () => {
+    const { clock, service, outcomes, skipped } = watching({ timeout: 40 })
+    const { listCalls } = service.client
+    let slow = true
+    service.client.listCalls = (page, signal) => (slow ? never() : listCalls(page, signal))
+    await clock.advance(3)
+    slow = false
+    await clock.advance(INTERVAL * 2)
+    expect([outcomes(), skipped()]).toEqual([[], 2])
+    await clock.advance(INTERVAL)
+    expect([outcomes(), skipped()]).toEqual([['failed', 'complete'], 2])
+  })
+
+  test('the timers tick also while a poll hangs', async () => {
+    const { clock, service, ticks } = watching({ timeout: 100 })
+    service.client.listCalls = never
+    await clock.advance(INTERVAL * 2 + 1)
+    expect(ticks).toEqual([0, INTERVAL, INTERVAL * 2])
+  })
+
+  test('a failed look is no empty one: no call is asked for, nothing is folded', async () => {
+    const { clock, service, book, reports, folded } = watching()
+    service.calls = [seen('a', 'ongoing', { initiatedAt: CREATED })]
+    await clock.advance(1)
+    const before = folded.length
+    service.fails = () => new ServiceError('server', 'the service answered 503', { status: 503 })
+    await clock.advance(INTERVAL)
+    expect(reports().at(-1)).toMatchObject({ outcome: 'failed', problem: 'the service answered 503' })
+    expect(folded.length).toBe(before)
+    expect(book.state.open.size).toBe(1)
+  })
+
+  test('a failing page makes the look partial, and what was seen counts', async () => {
+    const { clock, service, book, outcomes } = watching()
+    service.calls = ['a', 'b', 'c', 'd'].map((id) => seen(id, 'ongoing', { initiatedAt: CREATED }))
+    service.fails = (_operation, page) => (page === 2 ? new ServiceError('network', 'it was cut') : undefined)
+    await clock.advance(1)
+    expect(outcomes()).toEqual(['partial'])
+    expect(book.started()).toBe(2)
+    expect(book.state.facts.lastComplete).toBeUndefined()
+  })
+
+  test('a call that vanishes from the list is asked for before it is lost', async () => {
+    const { clock, service, book } = watching()
+    service.calls = [seen('a', 'ongoing', { initiatedAt: CREATED })]
+    await clock.advance(1)
+    service.calls = []
+    await clock.advance(INTERVAL)
+    expect(service.asked).toEqual([1, 1, 'a'])
+    expect(book.lost()).toBe(0)
+    await clock.advance(INTERVAL)
+    expect(book.lost()).toBe(1)
+  })
+
+  test('a finished call that was listed without participants is asked for once, in the same cycle', async () => {
+    const { clock, service, book } = watching()
+    service.calls = [seen('a', 'ended', { endedAt: CREATED, hasParticipantList: false })]
+    await clock.advance(INTERVAL + 1)
+    expect(service.asked).toEqual([1, 'a', 1])
+    expect(book.finished()).toBe(1)
+  })
+
+  test('when the store fails the cycle failed, nothing was counted, and the next one finds the same', async () => {
+    const { clock, service, book, storage, reports } = watching()
+    service.calls = [seen('a', 'ongoing', { initiatedAt: CREATED })]
+    storage.fails = true
+    await clock.advance(1)
+    expect(reports()).toMatchObject([{ outcome: 'failed', storeFailed: true, problem: 'the disk is full' }])
+    expect(book.started()).toBe(0)
+    storage.fails = false
+    await clock.advance(INTERVAL)
+    expect(reports().at(-1)).toMatchObject({ outcome: 'complete', storeFailed: false })
+    expect(book.started()).toBe(1)
+  })
+
+  test('a long list is committed in chunks of a thousand calls, and concluded by the last', async () => {
+    const { clock, service, folded, book } = watching({ pageSize: 100 })
+    service.calls = Array.from({ length: 2450 }, (_, i) => seen(`call ${i}`, 'ongoing', { initiatedAt: CREATED - i }))
+    await clock.advance(1)
+    const sizes = folded.map(({ sightings }) => sightings.reduce((sum, { calls }) => sum + calls.length, 0))
+    expect(sizes).toEqual([1000, 1000, 450, 0])
+    expect(folded.map(({ complete }) => complete !== undefined)).toEqual([false, false, false, true])
+    expect(book.started()).toBe(2450)
+  })
+
+  test('a cycle ends at its deadline, four intervals on; what it has seen is committed', async () => {
+    const { clock, service, book, reports } = watching({ timeout: 1000 })
+    service.calls = ['a', 'b', 'c', 'd'].map((id) => seen(id, 'ongoing', { initiatedAt: CREATED }))
+    const { listCalls } = service.client
+    service.client.listCalls = (page, signal) => (page === 2 ? never() : listCalls(page, signal))
+    await clock.advance(4 * INTERVAL - 0.1)
+    expect(reports()).toEqual([])
+    await clock.advance(0.2)
+    expect(reports()).toMatchObject([
+      { outcome: 'partial', problem: 'the cycle reached its deadline after 1 of 2 pages' },
+    ])
+    expect(book.started()).toBe(2)
+  })
+})
+
+describe('stopping', () => {
+  test('no new cycle begins, and the watch completes at once when none runs', async () => {
+    const { clock, service, stop$, isCompleted } = watching()
+    await clock.advance(1)
+    stop$.next()
+    await clock.advance(100)
+    expect(service.asked).toEqual([1])
+    expect(isCompleted()).toBe(true)
+  })
+
+  test('a running cycle may end by itself, and is committed', async () => {
+    const { clock, service, stop$, outcomes, isCompleted } = watching()
+    const { listCalls } = service.client
+    let answer: (() => void) | undefined
+    service.client.listCalls = async (page, signal) => {
+      await new Promise<void>((resolve) => (answer = resolve))
+      return listCalls(page, signal)
+    }
+    await clock.advance(1)
+    stop$.next()
+    await clock.advance(1)
+    expect(isCompleted()).toBe(false)
+    answer?.()
+    await clock.advance(1)
+    expect([outcomes(), isCompleted()]).toEqual([['complete'], true])
+  })
+
+  test('a running cycle that is abandoned commits what it has seen, and aborts its request', async () => {
+    const { clock, service, stop$, abandon$, book, outcomes, isCompleted } = watching({ timeout: 1000 })
+    service.calls = ['a', 'b', 'c'].map((id) => seen(id, 'ongoing', { initiatedAt: CREATED }))
+    const { listCalls } = service.client
+    let aborted = false
+    service.client.listCalls = (page, signal) => {
+      signal.addEventListener('abort', () => (aborted = page === 2))
+      return page === 2 ? never() : listCalls(page, signal)
+    }
+    await clock.advance(1)
+    stop$.next()
+    abandon$.next()
+    await clock.advance(1)
+    expect([outcomes(), isCompleted(), aborted]).toEqual([['partial'], true, true])
+    expect(book.started()).toBe(2)
+  })
+})
