@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest'
+import type { Rule } from '../../src/alerts/rule.ts'
+import { COUNTERS } from '../../src/ledger/series.ts'
+import { keepTarget } from '../../src/store/keep-target.ts'
+import { openSqliteStore } from '../../src/store/sqlite-store.ts'
+import { StoreError, type Store } from '../../src/store/store.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
+import { completeLook, CREATED, seen, total } from '../ledger/seen.ts'
+
+const RULES: Rule[] = [
+  {
+    name: 'Failing',
+    signal: 'failure_ratio',
+    reason: 'any',
+    severity: 'critical',
+    window: 900,
+    above: 0.5,
+    clear: 0.4,
+    minCalls: 2,
+    for: 0,
+  },
+  { name: 'Blind', signal: 'poll_age', severity: 'critical', above: 300, clear: 300, for: 0 },
+]
+
+async function keeping(wrap: (store: Store) => Store = (store) => store) {
+  const clock = virtualClock(CREATED)
+  const memory = openSqliteStore({ path: ':memory:', notifiers: ['slack'] })
+  const open = () =>
+    keepTarget({
+      store: wrap(memory),
+      clock,
+      identity: { name: 'a', fingerprint: 'x' },
+      ledger: { lookback: 86_400, baseline: 'skip', details: 'missing' },
+      rules: RULES,
+      interval: 15,
+    })
+  return { clock, memory, open, keeper: await open() }
+}
+
+const failed = (n: number) => seen(`call ${n}`, 'rejected', { endedAt: CREATED + n })
+
+describe('a kept target', () => {
+  test('fires in the same commit as the calls that made it fire, and again after a restart it does not', async () => {
+    const { keeper, memory, open } = await keeping()
+    const committed = await keeper.fold(completeLook(10, failed(1), failed(2)))
+    expect(committed?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([['firing', 'Failing']])
+    expect((await memory.countOutbox()).get('slack')).toBe(1)
+    const again = await open()
+    const second = await again.fold(completeLook(25, failed(1), failed(2)))
+    expect(second?.alerts.notifications).toEqual([])
+    expect(again.alerts.get('Failing')?.state).toBe('firing')
+  })
+
+  test('judges the calls of all its looks, not of the last alone', async () => {
+    const { keeper } = await keeping()
+    await keeper.fold({ sightings: completeLook(10, failed(1)).sightings })
+    const committed = await keeper.fold(completeLook(12, failed(2)))
+    expect(committed?.alerts.notifications).toHaveLength(1)
+  })
+
+  test('changes nothing where the commit fails, and finds the same difference again', async () => {
+    let broken = true
+    const { keeper } = await keeping((store) => ({
+      ...store,
+      commit: async (target, commit) => {
+        if (broken) throw new StoreError('unavailable', 'the disk is full')
+        return store.commit(target, commit)
+      },
+    }))
+    const look = completeLook(10, failed(1), failed(2))
+    await expect(keeper.fold(look)).rejects.toThrow('the disk is full')
+    expect([keeper.ledger.calls.size, keeper.ledger.facts.seq, keeper.alerts.size]).toEqual([0, 0, 0])
+    broken = false
+    await keeper.fold(look)
+    expect(total(keeper.ledger, COUNTERS.finished)).toBe(2)
+    expect(keeper.alerts.size).toBe(1)
+  })
+
+  test('works off what it is given one after the other', async () => {
+    const { keeper } = await keeping()
+    const looks = [1, 2, 3].map((seconds) =>
+      keeper.fold(completeLook(seconds, seen('a', 'ongoing'), seen(`b${seconds}`, 'ongoing'))),
+    )
+    const committed = await Promise.all([...looks, keeper.tick()])
+    expect(committed.map((one) => one?.ledger.facts.seq)).toEqual([1, 2, 3, undefined])
+    expect(total(keeper.ledger, COUNTERS.started)).toBe(4)
+  })
+
+  test('says how long ago the last good look was, over a restart and whatever the wall clock does', async () => {
+    const { clock, keeper, open } = await keeping()
+    await clock.advance(20)
+    expect(keeper.lookAge()).toBe(20)
+    await keeper.fold(completeLook(20))
+    await clock.advance(30)
+    clock.stepWall(-5000)
+    expect(keeper.lookAge()).toBe(30)
+    clock.stepWall(5000)
+    expect((await open()).lookAge()).toBe(30)
+  })
+
+  test('fires on a poll that hangs, and resolves at the next good look', async () => {
+    const { clock, keeper } = await keeping()
+    await clock.advance(301)
+    const fired = await keeper.tick()
+    expect(fired?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([['firing', 'Blind']])
+    const resolved = await keeper.fold(completeLook(301))
+    expect(resolved?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([['resolved', 'Blind']])
+  })
+})

@@ -1,0 +1,282 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { AlertInstance } from '../../src/alerts/alert-instance.ts'
+import type { AlertDelta } from '../../src/alerts/evaluate.ts'
+import type { Notification } from '../../src/alerts/notification.ts'
+import { apply, type Delta, type LedgerState } from '../../src/ledger/state.ts'
+import { step, type LedgerOptions, type Observation } from '../../src/ledger/step.ts'
+import { openSqliteStore } from '../../src/store/sqlite-store.ts'
+import { completeLook, CREATED, seen } from '../ledger/seen.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+const OPTIONS: LedgerOptions = { lookback: 1000, baseline: 'skip', details: 'missing' }
+const NO_ALERTS: AlertDelta = { changed: [], ended: [], notifications: [] }
+const A = { name: 'a', fingerprint: 'x' }
+const DAY = 86_400
+
+function open(path: string, notifiers = ['slack']) {
+  const store = openSqliteStore({ path, notifiers })
+  onTestFinished(() => store.close().catch(() => undefined))
+  return store
+}
+
+/** Steps, commits and applies, as the daemon does. */
+async function see(store: ReturnType<typeof open>, ledger: LedgerState, observation: Observation): Promise<Delta> {
+  const delta = step(ledger, observation, OPTIONS)!
+  await store.commit('a', { ledger: delta, alerts: NO_ALERTS })
+  apply(ledger, delta, DAY)
+  return delta
+}
+
+const notification: Notification = {
+  kind: 'firing',
+  target: 'a',
+  alert: 'TooMany',
+  severity: 'critical',
+  signal: 'poll_age',
+  value: 400,
+  threshold: 300,
+  since: CREATED,
+  firingSince: CREATED,
+  peak: 400,
+  at: CREATED,
+}
+
+const instance: AlertInstance = {
+  rule: { name: 'TooMany', signal: 'poll_age', severity: 'critical', above: 300, clear: 300, for: 0 },
+  state: 'firing',
+  since: CREATED,
+  firingSince: CREATED,
+  credited: 0,
+  evaluatedAt: CREATED,
+  value: 400,
+  peak: 400,
+  counts: undefined,
+  tooFewSince: undefined,
+}
+
+describe('a stored target', () => {
+  test('is the same after a restart as it was in memory', async () => {
+    const path = join(temporaryFolder(), 'callwatch.db')
+    const store = open(path)
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    const minutes = { callMinutes: { audio: 0.1, video: 0.2, total: undefined } }
+    const ended = {
+      initiatedAt: CREATED + 1,
+      startedAt: CREATED + 3,
+      endedAt: CREATED + 9,
+      totalParticipants: 2,
+      ...minutes,
+    }
+    await see(
+      store,
+      ledger,
+      completeLook(5, seen('old', 'ended', { endedAt: CREATED - 5 }), seen('b', 'ongoing', { joined: 2 })),
+    )
+    await see(
+      store,
+      ledger,
+      completeLook(10, seen('b', 'other'), seen('c', 'ended', { ...ended, hasParticipantList: false })),
+    )
+    await see(
+      store,
+      ledger,
+      completeLook(11, seen('c', 'rejected', { ...ended, type: 'video', hasParticipantList: false })),
+    )
+    await store.close()
+
+    const again = await open(path).openTarget(A, CREATED + 500, DAY)
+    expect(again.ledger).toEqual(ledger)
+    expect(again.ledger.detailsWanted.size).toBe(1)
+  })
+
+  test('that is new is set up at the moment it was first opened', async () => {
+    const path = join(temporaryFolder(), 'callwatch.db')
+    const store = open(path)
+    expect((await store.openTarget(A, CREATED, DAY)).ledger.facts.created).toBe(CREATED)
+    await store.close()
+    expect((await open(path).openTarget(A, CREATED + 900, DAY)).ledger.facts.created).toBe(CREATED)
+  })
+
+  test('with a name that stood for something else is refused, with what to do', async () => {
+    const store = open(':memory:')
+    await store.openTarget(A, CREATED, DAY)
+    const opened = store.openTarget({ name: 'a', fingerprint: 'y' }, CREATED, DAY)
+    await expect(opened).rejects.toMatchObject({
+      kind: 'refused',
+      message: expect.stringContaining('--reset-target a'),
+    })
+  })
+
+  test('that was reset starts from nothing, and costs the others nothing', async () => {
+    const store = open(':memory:')
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    await store.openTarget({ name: 'b', fingerprint: 'z' }, CREATED, DAY)
+    await see(store, ledger, completeLook(1, seen('c', 'ongoing')))
+    await store.resetTarget('a')
+    const again = await store.openTarget({ name: 'a', fingerprint: 'y' }, CREATED + 9, DAY)
+    expect([again.ledger.calls.size, again.ledger.counters.size, again.ledger.facts.seq]).toEqual([0, 0, 0])
+    expect((await store.openTarget({ name: 'b', fingerprint: 'z' }, CREATED + 9, DAY)).ledger.facts.created).toBe(
+      CREATED,
+    )
+  })
+
+  test('a call that need not be remembered stays in the history if it was counted, and else goes', async () => {
+    const path = join(temporaryFolder(), 'callwatch.db')
+    const store = open(path)
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    const over = [seen('old', 'ended', { endedAt: CREATED - 5 }), seen('c', 'ended', { endedAt: CREATED + 1 })]
+    await see(store, ledger, completeLook(2, ...over))
+    const { forgotten } = await see(store, ledger, completeLook(2000))
+    expect(forgotten.map(({ id }) => id).toSorted()).toEqual(['c', 'old'])
+    await store.close()
+
+    const reopened = open(path)
+    const again = await reopened.openTarget(A, CREATED, DAY)
+    expect(again.ledger.calls.size).toBe(0)
+    expect(again.ledger.finished).toHaveLength(1)
+    const history = await reopened.finishedCalls({ since: CREATED, limit: 10 })
+    expect(history.map(({ call }) => call.id)).toEqual(['c'])
+    await reopened.trimHistory(CREATED + 2)
+    expect(await reopened.finishedCalls({ since: CREATED, limit: 10 })).toEqual([])
+  })
+
+  test('trimming the history takes nothing that is still remembered', async () => {
+    const store = open(':memory:')
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    await see(store, ledger, completeLook(2, seen('c', 'ended', { endedAt: CREATED + 1 })))
+    await store.trimHistory(CREATED + 500)
+    expect(await store.finishedCalls({ since: CREATED, limit: 10 })).toHaveLength(1)
+  })
+})
+
+describe('a commit', () => {
+  test('that does not follow the stored sequence number is refused, and changes nothing', async () => {
+    const store = open(':memory:')
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    const first = step(ledger, completeLook(1, seen('b', 'ongoing')), OPTIONS)!
+    const rival = step(ledger, completeLook(1, seen('c', 'ongoing')), OPTIONS)!
+    await store.commit('a', { ledger: first, alerts: NO_ALERTS })
+    await expect(store.commit('a', { ledger: rival, alerts: NO_ALERTS })).rejects.toMatchObject({ kind: 'stale' })
+    await expect(store.commit('a', { ledger: first, alerts: NO_ALERTS })).rejects.toMatchObject({ kind: 'stale' })
+    const { ledger: stored } = await store.openTarget(A, CREATED, DAY)
+    expect([...stored.calls.keys()]).toEqual(['b'])
+    expect(stored.counters).toEqual(first.counters)
+  })
+
+  test('that fails on its way leaves nothing behind', async () => {
+    const store = open(':memory:')
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    const delta = step(ledger, completeLook(1, seen('b', 'ongoing')), OPTIONS)!
+    const broken = { ...delta, counters: new Map<string, number>([['a series', Number.NaN]]) }
+    await expect(store.commit('a', { ledger: broken, alerts: NO_ALERTS })).rejects.toMatchObject({
+      kind: 'unavailable',
+    })
+    await store.commit('a', { ledger: delta, alerts: NO_ALERTS })
+    const { ledger: stored } = await store.openTarget(A, CREATED, DAY)
+    expect(stored.counters).toEqual(delta.counters)
+  })
+
+  test('of more calls than one statement takes keeps them all', async () => {
+    const store = open(':memory:')
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    const calls = Array.from({ length: 257 }, (_, i) => seen(`call ${i}`, 'ongoing'))
+    await see(store, ledger, completeLook(1, ...calls))
+    expect((await store.openTarget(A, CREATED, DAY)).ledger.open.size).toBe(257)
+  })
+
+  test('while another process writes the store is unavailable for now, and works afterwards', async () => {
+    const path = join(temporaryFolder(), 'callwatch.db')
+    const store = open(path)
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    const other = new DatabaseSync(path)
+    other.exec('BEGIN IMMEDIATE')
+    const delta = step(ledger, completeLook(1, seen('b', 'ongoing')), OPTIONS)!
+    await expect(store.commit('a', { ledger: delta, alerts: NO_ALERTS })).rejects.toMatchObject({ kind: 'unavailable' })
+    other.exec('ROLLBACK')
+    other.close()
+    await store.commit('a', { ledger: delta, alerts: NO_ALERTS })
+  })
+
+  test('alert instances are kept until they end', async () => {
+    const store = open(':memory:')
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    const first = step(ledger, completeLook(1), OPTIONS)!
+    await store.commit('a', { ledger: first, alerts: { ...NO_ALERTS, changed: [instance] } })
+    apply(ledger, first, DAY)
+    const { alerts } = await store.openTarget(A, CREATED, DAY)
+    expect(alerts.get('TooMany')).toEqual(instance)
+    const second = step(ledger, completeLook(2), OPTIONS)!
+    await store.commit('a', { ledger: second, alerts: { ...NO_ALERTS, ended: [instance] } })
+    expect((await store.openTarget(A, CREATED, DAY)).alerts.size).toBe(0)
+  })
+})
+
+describe('the outbox', () => {
+  test('holds each notification once for each notifier, oldest first, until it is taken out', async () => {
+    const store = open(':memory:', ['slack', 'log'])
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    const notifications = [notification, { ...notification, alert: 'Second' }]
+    await store.commit('a', {
+      ledger: step(ledger, completeLook(1), OPTIONS)!,
+      alerts: { ...NO_ALERTS, notifications },
+    })
+    expect(await store.countOutbox()).toEqual(
+      new Map([
+        ['slack', 2],
+        ['log', 2],
+      ]),
+    )
+    const first = await store.nextOutboxEntry('slack')
+    expect(first?.notification).toEqual(notification)
+    await store.removeOutboxEntry(first!.id)
+    expect((await store.nextOutboxEntry('slack'))?.notification.alert).toBe('Second')
+    expect((await store.nextOutboxEntry('log'))?.notification.alert).toBe('TooMany')
+    expect(await store.nextOutboxEntry('pager')).toBeUndefined()
+  })
+})
+
+test('a hold of requests outlives a restart', async () => {
+  const path = join(temporaryFolder(), 'callwatch.db')
+  const store = open(path)
+  expect(await store.heldUntil('key')).toBeUndefined()
+  await store.hold('key', CREATED + 60)
+  await store.hold('key', CREATED + 90)
+  await store.close()
+  expect(await open(path).heldUntil('key')).toBe(CREATED + 90)
+})
+
+describe('a store file is refused', () => {
+  test('that another daemon holds, naming it; it is free once that one is gone', async () => {
+    const path = join(temporaryFolder(), 'callwatch.db')
+    const store = open(path)
+    expect(() => open(path)).toThrow(new RegExp(`in use by another callwatch .*process ${process.pid}`))
+    await store.close()
+    open(path)
+  })
+
+  test('that is no database', () => {
+    const path = join(temporaryFolder(), 'callwatch.db')
+    writeFileSync(path, 'this is a text, and it is long enough to be more than a header of a database file '.repeat(20))
+    expect(() => open(path)).toThrow('no SQLite database')
+  })
+
+  test('that is of another program', () => {
+    const path = join(temporaryFolder(), 'callwatch.db')
+    const other = new DatabaseSync(path)
+    other.exec('CREATE TABLE notes (text TEXT)')
+    other.close()
+    expect(() => open(path)).toThrow('a database of another program')
+  })
+
+  test('that a newer callwatch wrote', async () => {
+    const path = join(temporaryFolder(), 'callwatch.db')
+    await open(path).close()
+    const newer = new DatabaseSync(path)
+    newer.exec('PRAGMA user_version = 99')
+    newer.close()
+    expect(() => open(path)).toThrow('written by a newer callwatch (schema 99')
+  })
+})

@@ -1,0 +1,17 @@
+import { setTimeout as wait } from 'node:timers/promises'
+
+/** Asks every tenth of a second until there is an answer; what it last threw is the reason when time runs out. */
+export async function eventually<T>(ask: () => Promise<T | undefined>, seconds: number): Promise<T> {
+  const end = performance.now() + seconds * 1000
+  let problem: unknown = new Error('there was no answer')
+  while (performance.now() < end) {
+    try {
+      const answer = await ask()
+      if (answer !== undefined) return answer
+    } catch (error) {
+      problem = error
+    }
+    await wait(100)
+  }
+  throw new Error(`not within ${seconds} s`, { cause: problem })
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { exactDifferences, live, settle, systemWorld } from './world.ts'
+import { difference } from './truth/exposition.ts'
+import { observedFamilies, replay } from './truth/replay.ts'
+
+const LIVELY = ['--speed', '400', '--calls-per-minute', '600', '--history', '250', '--seed']
+const SECONDS = 60_000
+
+test(
+  'undisturbed, every exact series equals the truth, and every observed one the replay of the responses',
+  { timeout: 2 * SECONDS },
+  async () => {
+    const world = await systemWorld(...LIVELY, '21')
+    const daemon = await world.startDaemon()
+    await live(12)
+    await settle(world, daemon)
+
+    const { expected, differences } = await exactDifferences(world, daemon)
+    expect(differences).toEqual([])
+    expect(expected.size).toBeGreaterThan(100)
+
+    const observed = replay(await world.responses(), { created: await daemon.created(), baseline: 'skip' })
+    expect(difference(observed, await daemon.scrape(), observedFamilies)).toEqual([])
+    expect(observed.size).toBeGreaterThan(5)
+    expect(await daemon.program.end('SIGTERM')).toBe(0)
+  },
+)
+
+test(
+  'killed twice in the middle of it, the daemon counts on, and every exact series equals the truth',
+  { timeout: 2 * SECONDS },
+  async () => {
+    const world = await systemWorld(...LIVELY, '22')
+    for (const seconds of [4.3, 3.9]) {
+      const daemon = await world.startDaemon()
+      await live(seconds)
+      expect(await daemon.program.end('SIGKILL')).toBeNull()
+    }
+    const daemon = await world.startDaemon()
+    await live(3)
+    await settle(world, daemon)
+    const { expected, differences } = await exactDifferences(world, daemon)
+    expect(differences).toEqual([])
+    expect(expected.size).toBeGreaterThan(100)
+    expect(await daemon.program.end('SIGTERM')).toBe(0)
+  },
+)
