@@ -16,7 +16,7 @@ export type AlertInstance = {
   readonly value: number
   readonly peak: number
   readonly counts: FinishedCounts | undefined
-  /** Since when a firing alert has had too few calls for a verdict. */
+  /** Since when a firing alert has had too few calls for a verdict, later by the time that nobody looked. */
   readonly tooFewSince: number | undefined
 }
 
@@ -42,14 +42,13 @@ export function advance(
 ): { instance: AlertInstance | undefined; change?: Change } {
   const { value, counts, tooFew } = reading
   if (before?.state === 'firing') {
-    if (tooFew) return withTooFewCalls(before, rule, now)
+    if (tooFew) return withTooFewCalls(before, rule, now, interval)
     if (value <= rule.clear) return { instance: undefined, change: 'resolved' }
     const peak = Math.max(before.peak, value)
     return { instance: { ...before, rule, value, counts, peak, evaluatedAt: now, tooFewSince: undefined } }
   }
   if (tooFew || !(value > rule.above)) return { instance: undefined }
-  const gap = before === undefined ? 0 : now - before.evaluatedAt
-  const credited = (before?.credited ?? 0) + (gap > 0 && gap <= CREDITED_INTERVALS * interval ? gap : 0)
+  const credited = before === undefined ? 0 : before.credited + creditedSince(before, now, interval)
   const since = before?.since ?? now
   const peak = Math.max(before?.peak ?? value, value)
   const pending: AlertInstance = {
@@ -68,14 +67,22 @@ export function advance(
   return { instance: { ...pending, state: 'firing', firingSince: now }, change: 'firing' }
 }
 
-/** Silence resolves nothing: for one window the alert stays as it was, then it is closed. */
+/** Silence resolves nothing: for one window of looks the alert stays as it was, then it is closed. */
 function withTooFewCalls(
   before: AlertInstance,
   rule: Rule,
   now: number,
+  interval: number,
 ): { instance: AlertInstance | undefined; change?: Change } {
-  const tooFewSince = before.tooFewSince ?? now
+  const notCredited = now - before.evaluatedAt - creditedSince(before, now, interval)
+  const tooFewSince = before.tooFewSince === undefined ? now : before.tooFewSince + notCredited
   const window = rule.signal === 'failure_ratio' ? rule.window : 0
   if (now - tooFewSince >= window) return { instance: undefined, change: 'closed' }
   return { instance: { ...before, rule, evaluatedAt: now, tooFewSince } }
+}
+
+/** Seconds since the last evaluation, where the two are near enough to vouch for the time between them. */
+function creditedSince({ evaluatedAt }: AlertInstance, now: number, interval: number): number {
+  const gap = now - evaluatedAt
+  return gap > 0 && gap <= CREDITED_INTERVALS * interval ? gap : 0
 }

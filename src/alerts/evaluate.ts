@@ -36,7 +36,7 @@ export function evaluate(
     const { instance, change } = advance(before, rule, reading, now, interval)
     if (instance !== undefined) delta.changed.push(instance)
     else if (before !== undefined) delta.ended.push(before)
-    const speaking = instance ?? before
+    const speaking = instance ?? (before && { ...before, rule })
     if (change === undefined || speaking === undefined) continue
     const said = change === 'closed' ? ({ kind: change, closedBecause: 'too few calls' } as const) : { kind: change }
     const latest = change === 'closed' ? speaking : reading

@@ -33,8 +33,21 @@ export type Facts = {
   readonly previousGood: number | undefined
   /** The host's clock at the end of the last good look. */
   readonly lastGoodHost: number | undefined
+  /** The list as the last good look left it; undefined where its order or its total are not known. */
+  readonly list: ListKnowledge | undefined
   /** Calls that the last complete look passed over on purpose. */
   readonly ignored: { readonly baseline: number; readonly beforeHorizon: number }
+}
+
+/** What a look can go by that reads the newest calls only. */
+export type ListKnowledge = {
+  readonly order: 'newest first' | 'oldest first'
+  /** How many calls the list had, all of which callwatch knows or ignores. */
+  readonly total: number
+  /** The most items that a page had. */
+  readonly pageSize: number
+  /** Ids at the end where the oldest calls are, from the outermost inwards; those that leave the list leave there. */
+  readonly end: readonly string[]
 }
 
 /** One transition as it goes to the live feed. */
@@ -70,6 +83,7 @@ export function newLedger(created: number): LedgerState {
     lastGood: undefined,
     previousGood: undefined,
     lastGoodHost: undefined,
+    list: undefined,
     ignored: { baseline: 0, beforeHorizon: 0 },
   }
   return { calls: new Map(), open: new Map(), detailsWanted: new Map(), counters: new Map(), finished: [], facts }

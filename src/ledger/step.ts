@@ -2,7 +2,7 @@ import { finalStatus, ownTime, type SeenCall } from './call.ts'
 import { newDraft } from './delta-draft.ts'
 import { baselineCall, observeCall, observeNotFound, type Answer } from './observe-call.ts'
 import { COUNTERS, type Rejection } from './series.ts'
-import type { Delta, Facts, LedgerState } from './state.ts'
+import type { Delta, Facts, LedgerState, ListKnowledge } from './state.ts'
 import { rememberedTill, type TrackedCall } from './tracked-call.ts'
 
 /** What one answer of the service showed. */
@@ -19,18 +19,21 @@ export type Sighting = {
   rejected: Partial<Record<Rejection, number>>
 }
 
-/** A look that saw everything back to the horizon. */
-export type CompleteLook = {
+/** How a good look ended: it saw whatever is new, or (`whole`) everything back to the horizon that the service shows. */
+export type GoodLook = {
+  whole: boolean
   /** When it began and ended, by the service's clock, and the host's clock at its end (UNIX seconds). */
   began: number
   now: number
   host: number
-  /** The ids that were listed with a usable status. */
+  /** Of a whole look, the ids that were listed with a usable status. */
   listed: ReadonlySet<string>
+  /** What the next look can go by. */
+  list: ListKnowledge | undefined
 }
 
-/** A part of a look: some answers, and with the last part of a complete one its end. */
-export type Observation = { sightings: Sighting[]; complete?: CompleteLook }
+/** A part of a look: some answers, and with the last part of a good one its end. */
+export type Observation = { sightings: Sighting[]; end?: GoodLook }
 
 export type LedgerOptions = {
   /** How far back a call may still change, and how long it is remembered (seconds). */
@@ -74,8 +77,8 @@ export function step(state: LedgerState, observation: Observation, options: Ledg
     }
     for (const [reason, items] of Object.entries(rejected)) draft.add(COUNTERS.rejected, items, reason)
   }
-  if (observation.complete) conclude(observation.complete)
-  const changed = observation.complete !== undefined || delta.calls.size > 0 || delta.counters.size > 0
+  if (observation.end) conclude(observation.end)
+  const changed = observation.end !== undefined || delta.calls.size > 0 || delta.counters.size > 0
   return changed ? delta : undefined
 
   function sight(before: TrackedCall | undefined, seen: SeenCall, answer: Answer): TrackedCall | undefined {
@@ -92,15 +95,11 @@ export function step(state: LedgerState, observation: Observation, options: Ledg
     return own === undefined ? lastComplete === undefined : Math.floor(own) < Math.floor(created)
   }
 
-  function conclude({ began, now, host, listed }: CompleteLook): void {
-    delta.facts = {
-      ...delta.facts,
-      lastComplete: began,
-      lastGood: now,
-      previousGood: state.facts.lastGood,
-      lastGoodHost: host,
-      ignored: countIgnored(listed),
-    }
+  function conclude({ whole, began, now, host, listed, list }: GoodLook): void {
+    const good = { lastGood: now, previousGood: state.facts.lastGood, lastGoodHost: host, list }
+    delta.facts = { ...delta.facts, ...good }
+    if (!whole) return
+    delta.facts = { ...delta.facts, lastComplete: began, ignored: countIgnored(listed) }
     const newHorizon = horizon(delta.facts, options.lookback)
     for (const call of state.calls.values()) {
       const current = delta.calls.get(call.id) ?? call

@@ -1,4 +1,4 @@
-import { concatMap, EMPTY, exhaustMap, from, of, takeUntil, timer, type Observable } from 'rxjs'
+import { exhaustMap, filter, takeUntil, timer, type Observable } from 'rxjs'
 import type { Notification } from '../alerts/notification.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Store } from '../store/store.ts'
@@ -24,11 +24,13 @@ export type DeliverOptions = {
 
 const FIRST_DELAY = 1
 const LONGEST_DELAY = 300
+/** A receiver that asks for a longer wait than this (seconds) is asked again all the same: alerts are at stake. */
+const LONGEST_RETRY_AFTER = 3600
 
 /**
  * Sends what waits in the outbox, in order and one a second, until `stop$`. An entry leaves the outbox after it was
  * accepted, or refused for good; a failing receiver is tried again after longer and longer waits, up to five minutes.
- * Never errors: a store that cannot be read is asked again.
+ * Never errors: a store that cannot be used is asked again.
  */
 export function deliverOutbox(
   notifier: Notifier,
@@ -36,34 +38,56 @@ export function deliverOutbox(
 ): Observable<Delivery> {
   let failures = 0
   let notBefore = 0
+  // The entry that was dealt with, but could not be taken out of the outbox yet. It must not be sent again.
+  let settled: number | undefined
 
   async function deliverNext(): Promise<Delivery | undefined> {
     if (clock.monotonic() < notBefore) return undefined
+    await removeSettled()
     const entry = await store.nextOutboxEntry(notifier.name)
-    if (entry === undefined) return undefined
-    const { id, notification } = entry
-    if (notification.kind === 'firing' && clock.wall() < notification.at + groupWait) return undefined
+    if (entry === undefined || isGathering(entry.notification)) return undefined
+    const delivery = await attempt(entry.notification)
+    if (delivery.outcome !== 'retried') {
+      settled = entry.id
+      await removeSettled().catch(() => undefined)
+    }
+    return delivery
+  }
+
+  async function removeSettled(): Promise<void> {
+    if (settled === undefined) return
+    await store.removeOutboxEntry(settled)
+    settled = undefined
+  }
+
+  function isGathering({ kind, at }: Notification): boolean {
+    const age = clock.wall() - at
+    // Where the clock was set back since, there is no telling how long it has waited.
+    return kind === 'firing' && age >= 0 && age < groupWait
+  }
+
+  async function attempt(notification: Notification): Promise<Delivery> {
     try {
       await notifier.deliver(notification)
+      failures = 0
+      return { notifier: notifier.name, notification, outcome: 'sent' }
     } catch (error) {
-      if (!(error instanceof DeliveryError)) throw error
-      if (!error.retryable) {
-        await store.removeOutboxEntry(id)
-        return { notifier: notifier.name, notification, outcome: 'dropped', problem: error.message }
+      const problem = error instanceof Error ? error.message : String(error)
+      // What fails in another way than by a refusal would fail again, and hold up all that waits behind it.
+      if (!(error instanceof DeliveryError) || !error.retryable) {
+        failures = 0
+        return { notifier: notifier.name, notification, outcome: 'dropped', problem }
       }
       failures += 1
-      const wait = error.retryAfter ?? Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (failures - 1))
-      notBefore = clock.monotonic() + wait
-      return { notifier: notifier.name, notification, outcome: 'retried', problem: error.message }
+      const backoff = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (failures - 1))
+      notBefore = clock.monotonic() + Math.min(error.retryAfter ?? backoff, LONGEST_RETRY_AFTER)
+      return { notifier: notifier.name, notification, outcome: 'retried', problem }
     }
-    failures = 0
-    await store.removeOutboxEntry(id)
-    return { notifier: notifier.name, notification, outcome: 'sent' }
   }
 
   return timer(0, 1000, clock.scheduler).pipe(
     takeUntil(stop$),
-    exhaustMap(() => from(deliverNext().catch(() => undefined))),
-    concatMap((delivery) => (delivery === undefined ? EMPTY : of(delivery))),
+    exhaustMap(() => deliverNext().catch(() => undefined)),
+    filter((delivery) => delivery !== undefined),
   )
 }

@@ -25,32 +25,37 @@ export function formatSeconds(seconds: number): string {
 
 /** The state of the alert in one line: what is measured, how it stands to the threshold, and over how many calls. */
 export function summaryOf(notification: Notification): string {
-  const { kind, signal, value, threshold, counts } = notification
+  const { kind, signal, value, threshold, closedBecause } = notification
   const is = formatValue(notification, value)
   const limit = formatValue(notification, threshold)
-  const of = counts === undefined ? '' : ` of ${counts.total} finished calls`
-  const subject = signal === 'failure_ratio' ? `${reasonText(notification)}: ${is}${of}` : `last good poll ${is} ago`
-  if (kind === 'firing') return `${subject}, threshold ${limit}`
-  if (kind === 'resolved') return `${subject}, back at or below ${limit}`
-  return `${subject} when last judged; closed, not resolved: ${notification.closedBecause ?? 'no verdict'}`
+  const subject = signal === 'failure_ratio' ? ratioText(notification) : `no good poll for ${is}`
+  if (kind === 'firing') return `${subject}, above the threshold of ${limit}`
+  if (kind === 'closed') return `${subject} when last judged; closed: ${closedBecause ?? 'no verdict'} (not resolved)`
+  return signal === 'failure_ratio'
+    ? `${subject}, back at or below ${limit}`
+    : `polls are good again, the last one ${is} ago`
 }
 
 /** The rule's description with its placeholders filled in: {value} {threshold} {calls} {window} {labels}. */
 export function descriptionOf(notification: Notification): string | undefined {
   const { description, value, threshold, counts, window, target } = notification
-  const fillings: Record<string, string> = {
-    value: formatValue(notification, value),
-    threshold: formatValue(notification, threshold),
-    calls: String(counts?.total ?? 0),
-    window: formatSeconds(window ?? 0),
-    labels: `target=${target}`,
-  }
-  return description?.replaceAll(/\{(\w+)\}/g, (whole, name: string) => fillings[name] ?? whole)
+  const fillings = new Map([
+    ['value', formatValue(notification, value)],
+    ['threshold', formatValue(notification, threshold)],
+    ['calls', String(counts?.total ?? 0)],
+    ['window', formatSeconds(window ?? 0)],
+    ['labels', `target=${target}`],
+  ])
+  return description?.replaceAll(/\{(\w+)\}/g, (whole, name: string) => fillings.get(name) ?? whole)
 }
 
-function reasonText({ reason, window }: Notification): string {
-  const what = reason === undefined || reason === 'any' ? 'failed' : reason
-  return `${what} in the last ${formatSeconds(window ?? 0)}`
+/** `17 of 40 calls that finished in the last 15m failed: 42.5 %`. */
+function ratioText(notification: Notification): string {
+  const { value, counts, reason = 'any', window = 0 } = notification
+  const total = counts?.total ?? 0
+  const calls = `${Math.round(value * total)} of ${total} ${total === 1 ? 'call' : 'calls'}`
+  const failed = reason === 'any' ? 'failed' : `were ${reason}`
+  return `${calls} that finished in the last ${formatSeconds(window)} ${failed}: ${formatValue(notification, value)}`
 }
 
 function formatNumber(value: number): string {

@@ -4,11 +4,14 @@ import {
   concatMap,
   defer,
   EMPTY,
+  EmptyError,
   filter,
+  firstValueFrom,
   map,
   merge,
   of,
   takeUntil,
+  throwError,
   timer,
   type Observable,
 } from 'rxjs'
@@ -16,15 +19,17 @@ import type { Clock } from '../clock/clock.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import { horizon, type Observation, type Sighting } from '../ledger/step.ts'
 import type { CallPage, CallsClient } from '../service/calls-client.ts'
-import type { ServiceError } from '../service/service-error.ts'
+import { ServiceError } from '../service/service-error.ts'
 import { attempt, type AttemptOptions, type RequestRecord } from './attempt.ts'
 import { chooseFollowUps, followUps$, type AskedAt } from './follow-ups.ts'
 import { inChunks } from './in-chunks.ts'
-import { listing$, newLook, type Look } from './listing.ts'
+import { newLook, readList, type ListMemory, type Look } from './look.ts'
 
 /** How a cycle went, whether or not anything of it was committed. */
 export type CycleReport = {
-  outcome: 'complete' | 'partial' | 'failed'
+  outcome: 'complete' | 'incremental' | 'partial' | 'failed'
+  /** Whether the look was good: complete, incremental, or limited only by the service's refusal of deep pages. */
+  good: boolean
   seconds: number
   requests: RequestRecord[]
   /** Requests left in the service's own limit, as it last said. */
@@ -42,6 +47,7 @@ export type CycleOptions<Committed> = {
   state: LedgerState
   /** Counts what was seen and commits it; resolves with what was committed, with undefined where nothing changed. */
   fold: (observation: Observation) => Promise<Committed | undefined>
+  memory: ListMemory
   askedAt: AskedAt
   poll: PollOptions
   /** Ends the cycle early; what it has seen by then is committed. Must replay, as each stage of the cycle asks it. */
@@ -57,28 +63,49 @@ export type CycleEvent<Committed> = { kind: 'committed'; committed: Committed } 
 const CHUNK = 1000
 
 /**
- * One cycle of a target: list, count, ask for what the list did not show, count that. Emits what was committed as it is,
- * and at last a report. Never errors: whatever goes wrong is in the report, and changes no count.
+ * One cycle of a target: read the list, count, ask for what the list did not show, count that. Emits what was committed
+ * as it is, and at last a report. Never errors: whatever goes wrong is in the report, and changes no count.
  */
 export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<CycleEvent<Committed>> {
-  const { clock, client, state, fold, askedAt, poll, abandon$ } = options
+  const { clock, client, state, fold, memory, askedAt, poll, abandon$ } = options
   return defer(() => {
     const begun = clock.monotonic()
     const look = newLook()
     const requests: RequestRecord[] = []
     let remaining: number | undefined
     let storeProblem: Error | undefined
-    const asking: AttemptOptions = { ...options.attempt, clock, onRequest: (record) => void requests.push(record) }
     const deadline = begun + Math.max(30, 4 * poll.interval)
     const deadline$ = defer(() => merge(timer((deadline - clock.monotonic()) * 1000, clock.scheduler), abandon$))
-    const limit = Math.max(5, Math.floor((poll.maxRequestsPerMinute * poll.interval) / 120))
-
-    const fetchPage = (page: number) => attempt('list_calls', (signal) => client.listCalls(page, signal), asking)
+    const asking: AttemptOptions = { ...options.attempt, clock, onRequest: (record) => void requests.push(record) }
+    const fetchPage = (page: number) =>
+      firstValueFrom(
+        attempt('list_calls', (signal) => client.listCalls(page, signal), asking).pipe(takeUntil(deadline$)),
+      )
     const fetchCall = (id: string) => attempt('get_call', (signal) => client.getCall(id, signal), asking)
     const noteProblem = (problem: ServiceError) => void (look.problem ??= problem)
+    // Half of what may be asked for in an interval is for a sweep, the other half for calls that were not listed.
+    const half = Math.max(1, Math.floor((poll.maxRequestsPerMinute * poll.interval) / 120))
 
-    const listed$ = defer(() => listing$(look, horizon(state.facts, poll.lookback), fetchPage)).pipe(
-      takeUntil(deadline$),
+    const listed$ = defer(() => {
+      const held = asking.budget.heldFor()
+      if (clock.monotonic() + held > deadline) return throwError(() => heldBack(held))
+      return readList(look, {
+        memory,
+        state,
+        clock,
+        horizon: horizon(state.facts, poll.lookback),
+        sweepInterval: poll.sweepInterval,
+        slice: half,
+        interval: poll.interval,
+        fetchPage,
+      })
+    }).pipe(
+      catchError((error: unknown) => {
+        if (error instanceof EmptyError) noteProblem(cutOff(look))
+        else if (error instanceof ServiceError) noteProblem(error)
+        else throw error
+        return EMPTY
+      }),
       inChunks<CallPage>(CHUNK, ({ items }) => items),
       concatMap((pages) => {
         remaining = pages.at(-1)?.remaining ?? remaining
@@ -88,7 +115,7 @@ export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<
     const asked$ = defer(() => {
       if (look.pages === 0) return EMPTY
       const times = { now: look.now, monotonic: clock.monotonic() }
-      const bounds = { limit, interval: poll.interval, longest: poll.sweepInterval }
+      const bounds = { limit: Math.max(5, half), interval: poll.interval, longest: poll.sweepInterval }
       const calls = chooseFollowUps(state, look.listed, askedAt, times, bounds)
       const [control] = look.listed
       return followUps$(calls, control, fetchCall, clock.wall, noteProblem)
@@ -96,17 +123,17 @@ export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<
       takeUntil(deadline$),
       concatMap((sightings) => fold({ sightings })),
     )
-    const concluded$ = defer(() => {
-      if (!look.complete) return EMPTY
-      const { now, host, listed } = look
-      return fold({ sightings: [], complete: { began: look.began!, now, host, listed } })
-    })
+    const concluded$ = defer(() => (look.end === undefined ? EMPTY : fold({ sightings: [], end: look.end })))
     const report$ = defer(() => {
-      const outcome = storeProblem || look.pages === 0 ? 'failed' : look.complete ? 'complete' : 'partial'
-      const problem = storeProblem?.message ?? look.problem?.message ?? (look.complete ? undefined : cutOff(look))
-      const seconds = clock.monotonic() - begun
       const storeFailed = storeProblem !== undefined
-      return of({ kind: 'cycle', report: { outcome, seconds, requests, remaining, problem, storeFailed } } as const)
+      const good = look.end !== undefined && !storeFailed
+      const problem = storeProblem?.message ?? look.problem?.message ?? (good ? undefined : underWay(memory))
+      const seconds = clock.monotonic() - begun
+      const outcome = storeFailed ? 'failed' : outcomeOf(look)
+      return of({
+        kind: 'cycle',
+        report: { outcome, good, seconds, requests, remaining, problem, storeFailed },
+      } as const)
     })
     return concat(
       concat(listed$, asked$, concluded$).pipe(
@@ -135,7 +162,24 @@ function asSighting({ now, host, calls, rejected }: CallPage): Sighting {
   return { source: 'list', now, host, calls, notFound: [], rejected }
 }
 
-function cutOff({ pages, totalPages }: Look): string {
-  if (pages === 0) return 'the cycle reached its deadline before the service answered'
-  return `the cycle reached its deadline after ${pages} of ${totalPages ?? 'an unknown number of'} pages`
+function outcomeOf({ pages, end, limited }: Look): CycleReport['outcome'] {
+  if (pages === 0) return 'failed'
+  if (end === undefined || limited) return 'partial'
+  return end.whole ? 'complete' : 'incremental'
+}
+
+function heldBack(seconds: number): ServiceError {
+  const wait = Math.ceil(seconds)
+  return new ServiceError('rate_limited', `the service asked to wait (Retry-After): no request for another ${wait} s`)
+}
+
+function cutOff({ pages }: Look): ServiceError {
+  const read = pages === 0 ? 'before the service answered' : `after ${pages} ${pages === 1 ? 'page' : 'pages'}`
+  return new ServiceError('timeout', `the cycle reached its deadline ${read}`)
+}
+
+/** How far the sweep is that the next cycle goes on with. */
+function underWay({ sweep }: ListMemory): string | undefined {
+  if (sweep === undefined) return undefined
+  return `the whole list is being read: ${sweep.done} of ${sweep.lastPage ?? 'an unknown number of'} pages so far`
 }

@@ -6,6 +6,8 @@ export type RateBudget = {
   take: (signal: AbortSignal) => Promise<void>
   /** Holds every request back for that many seconds, because the service asked for it. */
   holdBack: (seconds: number) => void
+  /** For how many seconds more requests are held back; 0 when they are not. */
+  heldFor: () => number
 }
 
 export type RateBudgetOptions = {
@@ -16,6 +18,9 @@ export type RateBudgetOptions = {
   /** Told a new end of holding back (UNIX seconds by the host's clock), so that it outlives a restart. */
   onHold: (until: number) => void
 }
+
+/** A service that asks for more than a day (seconds) is mistaken; callwatch would be blind for good. */
+const LONGEST_HOLD = 86_400
 
 /**
  * A token bucket of a tenth of the minute's requests, refilled at nine tenths of the limit and empty at the start: no
@@ -49,7 +54,9 @@ export function rateBudget({ clock, maxRequestsPerMinute, heldUntil, onHold }: R
       queue = granted.catch(() => undefined)
       return granted
     },
-    holdBack: (seconds) => {
+    heldFor: () => Math.max(0, freeAt - clock.monotonic()),
+    holdBack: (asked) => {
+      const seconds = Math.min(asked, LONGEST_HOLD)
       const until = clock.monotonic() + seconds
       if (until <= freeAt) return
       freeAt = until

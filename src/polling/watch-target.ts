@@ -1,7 +1,8 @@
 import { defer, exhaustMap, filter, finalize, from, map, merge, share, takeUntil, timer, type Observable } from 'rxjs'
 import { asCommitted, cycle$, type CycleEvent, type CycleOptions } from './cycle.ts'
+import { newListMemory } from './look.ts'
 
-export type WatchOptions<Committed> = Omit<CycleOptions<Committed>, 'askedAt'> & {
+export type WatchOptions<Committed> = Omit<CycleOptions<Committed>, 'askedAt' | 'memory'> & {
   /** Seconds until the first cycle, so that many targets do not all ask at once. */
   offset: number
   /** Evaluates what goes by time alone; resolves like `fold`. */
@@ -17,10 +18,14 @@ export type WatchEvent<Committed> = CycleEvent<Committed> | { kind: 'skipped' }
  * has ended; never errors.
  */
 export function watchTarget<Committed>(options: WatchOptions<Committed>): Observable<WatchEvent<Committed>> {
-  const { clock, poll, offset, tick, stop$ } = options
+  const { clock, state, poll, offset, tick, stop$ } = options
   return defer(() => {
     let running = false
     const askedAt = new Map<string, number>()
+    const { lastComplete, list } = state.facts
+    const sweptAt =
+      lastComplete === undefined ? undefined : clock.monotonic() - Math.max(0, clock.wall() - lastComplete)
+    const memory = newListMemory(list, sweptAt)
     const tick$ = timer(offset * 1000, poll.interval * 1000, clock.scheduler).pipe(takeUntil(stop$), share())
     const skipped$ = tick$.pipe(
       filter(() => running),
@@ -29,7 +34,7 @@ export function watchTarget<Committed>(options: WatchOptions<Committed>): Observ
     const cycles$ = tick$.pipe(
       exhaustMap(() => {
         running = true
-        return cycle$({ ...options, askedAt }).pipe(finalize(() => (running = false)))
+        return cycle$({ ...options, askedAt, memory }).pipe(finalize(() => (running = false)))
       }),
     )
     const timers$ = tick$.pipe(

@@ -1,5 +1,6 @@
-import { networkError } from './calls-client.ts'
-import { isObject, readAnswer } from './read-answer.ts'
+import { isObject } from './json-object.ts'
+import { networkError } from './network-error.ts'
+import { readAnswer } from './read-answer.ts'
 import { ServiceError } from './service-error.ts'
 import type { Transport } from './transport.ts'
 
@@ -20,9 +21,11 @@ export async function createAuthToken(
   const response = await transport({ method: 'POST', path, headers, body: '{}', signal }).catch((error: unknown) => {
     throw networkError(error)
   })
-  const body = readAnswer(response, host)
+  const body = readAnswer(response, { now: host, apiKey })
   const data = isObject(body['data']) ? body['data'] : body
   const token = data['authToken']
-  if (typeof token !== 'string') throw new ServiceError('invalid', 'the chat service answered without an `authToken`')
+  if (typeof token !== 'string' || token === '') {
+    throw new ServiceError('invalid', 'the chat service answered without an `authToken`')
+  }
   return token
 }

@@ -1,6 +1,9 @@
 import type { CallStatus, SeenCall } from '../ledger/call.ts'
 import type { Rejection } from '../ledger/series.ts'
-import { isObject, rateLimitRemaining, readAnswer, serviceClock } from './read-answer.ts'
+import { rateLimitRemaining, serviceClock } from './answer-headers.ts'
+import { isObject } from './json-object.ts'
+import { networkError } from './network-error.ts'
+import { readAnswer } from './read-answer.ts'
 import { ServiceError } from './service-error.ts'
 import type { Transport, TransportResponse } from './transport.ts'
 import { readCall, readSessionId } from './wire-call.ts'
@@ -12,6 +15,7 @@ export type CallsClientOptions = {
   /** Further List Calls parameters, passed through. */
   query: Readonly<Record<string, string>>
   pageSize: number
+  /** Further spellings of statuses, in any case. */
   statusMap: Readonly<Record<string, CallStatus>>
   /** The host's clock (UNIX seconds). */
   wall: () => number
@@ -36,6 +40,8 @@ export type CallPage = Answered & {
   rejected: Partial<Record<Rejection, number>>
   /** How many items the page had, unusable ones included. */
   items: number
+  /** What tells its items apart: a session id, or the whole item where it has none. */
+  keys: string[]
   /** How many calls the whole list has, as the service says. */
   total: number | undefined
   totalPages: number | undefined
@@ -58,6 +64,11 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
     ...(options.onBehalfOf === undefined ? {} : { onBehalfOf: options.onBehalfOf }),
   }
 
+  const spellings = Object.entries(options.statusMap).map(
+    ([spelling, status]) => [spelling.toLowerCase(), status] as const,
+  )
+  const reading = { statusMap: new Map(spellings), onUnknown: options.onUnknown }
+
   async function get(
     path: string,
     signal: AbortSignal,
@@ -70,7 +81,8 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
     }
     const host = options.wall()
     const now = serviceClock(response) ?? host
-    return { answered: { now, host, remaining: rateLimitRemaining(response) }, body: readAnswer(response, now) }
+    const body = readAnswer(response, { now, apiKey: options.apiKey })
+    return { answered: { now, host, remaining: rateLimitRemaining(response) }, body }
   }
 
   return {
@@ -83,10 +95,17 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       }
       const calls: SeenCall[] = []
       const rejected: CallPage['rejected'] = {}
+      const keys: string[] = []
+      const readAt = { ...reading, now: answered.now }
       for (const item of items) {
-        const read = readCall(item, { ...options, now: answered.now })
-        if (typeof read === 'object') calls.push(read)
-        else rejected[read] = (rejected[read] ?? 0) + 1
+        const read = readCall(item, readAt)
+        if (typeof read === 'object') {
+          calls.push(read)
+          keys.push(read.id)
+        } else {
+          rejected[read] = (rejected[read] ?? 0) + 1
+          keys.push(readSessionId(isObject(item) ? item['sessionId'] : undefined) ?? anonymousKey(item, keys))
+        }
       }
       const meta = isObject(body['meta']) ? body['meta'] : {}
       const pagination = isObject(meta['pagination']) ? meta['pagination'] : {}
@@ -97,6 +116,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
         calls,
         rejected,
         items: items.length,
+        keys,
         total,
         totalPages: readCount(pagination['total_pages']),
       }
@@ -108,38 +128,16 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       if (shown !== undefined && shown !== sessionId) {
         throw new ServiceError('invalid', 'the service answered Get Call with another call than was asked for')
       }
-      const read = readCall({ ...item, sessionId }, { ...options, now: answered.now })
+      const read = readCall({ ...item, sessionId }, { ...reading, now: answered.now })
       return { ...answered, call: typeof read === 'object' ? read : undefined }
     },
   }
 }
 
-/** Wraps whatever a transport rejects with; its cause's code says most (`ECONNREFUSED`, `ENOTFOUND`, a TLS code). */
-export function networkError(error: unknown): ServiceError {
-  if (error instanceof ServiceError) return error
-  const { code, message } = deepestCause(error)
-  const hint = HINTS[code ?? ''] ?? (code && /CERT|SIGNED|TLS|SSL/.test(code) ? TLS_HINT : undefined)
-  const what = [hint, code ?? message].filter(Boolean).join(': ')
-  return new ServiceError('network', `no answer from the service: ${what}`, { cause: error })
-}
-
-const TLS_HINT = 'its TLS certificate was not accepted (NODE_EXTRA_CA_CERTS names further authorities)'
-const HINTS: Record<string, string> = {
-  ENOTFOUND: 'there is no such host; check app_id, region and the network',
-  EAI_AGAIN: 'the host name could not be looked up; check the network',
-  ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was cut',
-  UND_ERR_SOCKET: 'the connection was cut',
-  UND_ERR_CONNECT_TIMEOUT: 'the connection could not be made in time',
-  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'the answer was larger than callwatch reads',
-}
-
-function deepestCause(error: unknown): { code: string | undefined; message: string } {
-  if (!(error instanceof Error)) return { code: undefined, message: String(error) }
-  if (error instanceof AggregateError && error.errors.length > 0) return deepestCause(error.errors[0])
-  if (error.cause !== undefined) return deepestCause(error.cause)
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
-  return { code, message: error.message }
+/** Tells an item without an id apart from the others of its page, also from one that is the same. */
+function anonymousKey(item: unknown, keys: readonly string[]): string {
+  const text = JSON.stringify(item)
+  return `${text} ${keys.filter((key) => key.startsWith(text)).length}`
 }
 
 function readCount(value: unknown): number | undefined {

@@ -10,7 +10,7 @@ import {
   type SeenMinutes,
 } from '../ledger/call.ts'
 import type { Rejection } from '../ledger/series.ts'
-import { isObject } from './read-answer.ts'
+import { isObject } from './json-object.ts'
 
 const DOCUMENTED_STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES]
 /** More minutes than 50 participants can spend in a month are a mistake. */
@@ -21,7 +21,8 @@ const DAY = 86_400
 
 // Nothing but sessionId and status is indispensable. A number that cannot be used becomes NaN here and a `badValue`
 // below; what is merely not there becomes undefined.
-const given = (value: unknown) => value !== undefined && value !== null && value !== ''
+const given = (value: unknown) =>
+  value !== undefined && value !== null && !(typeof value === 'string' && value.trim() === '')
 const toNumber = (value: unknown) => {
   if (!given(value)) return undefined
   const read = typeof value === 'string' ? Number(value) : value
@@ -31,6 +32,7 @@ const toMinutes = (value: unknown) => {
   const read = toNumber(value)
   return read !== undefined && read > MAX_MINUTES ? Number.NaN : read
 }
+// 0 stands for no time: no call was made in 1970.
 const toTime = (value: unknown) => {
   const read = toNumber(value)
   if (read === undefined || read === 0) return undefined
@@ -76,21 +78,25 @@ const wireParticipant = z.compile(
       .optional()
       .transform((value) => (typeof value === 'number' ? toMinutes(value) : undefined)),
     isJoined: flag,
-    leftAt: z.unknown().optional().transform(given),
+    leftAt: z
+      .unknown()
+      .optional()
+      .transform((value) => toTime(value) !== undefined),
   }),
 )
 type WireParticipant = z.output<typeof wireParticipant>
 
-/** What is needed to read a call: how odd statuses are spelt, and the service's clock (UNIX seconds). */
-export type Reading = {
-  statusMap: Readonly<Record<string, CallStatus>>
+export type ReadOptions = {
+  /** What further spellings of statuses mean, by the spelling in lower case. */
+  statusMap: ReadonlyMap<string, CallStatus>
+  /** The service's clock (UNIX seconds). */
   now: number
   /** Told a value outside the documented ones; it is counted as `other`, and only the log shows it. */
   onUnknown: (field: string, value: string) => void
 }
 
 /** A call as the ledger knows it, or why this item of a list cannot be one. */
-export function readCall(item: unknown, reading: Reading): SeenCall | Rejection {
+export function readCall(item: unknown, options: ReadOptions): SeenCall | Rejection {
   if (!isObject(item)) return 'not_an_object'
   const id = readSessionId(item['sessionId'])
   if (id === undefined) return 'no_session_id'
@@ -102,21 +108,13 @@ export function readCall(item: unknown, reading: Reading): SeenCall | Rejection 
   if (callMinutes.audio === undefined && callMinutes.video === undefined)
     callMinutes.total = wire.totalDurationInMinutes
   const participantMinutes = sumEntries(entries ?? [])
-  const numbers = [
-    wire.initiatedAt,
-    wire.startedAt,
-    wire.endedAt,
-    wire.totalParticipants,
-    ...Object.values(callMinutes),
-    ...Object.values(participantMinutes),
-  ]
-  const plausible = (time: number | undefined) => (time !== undefined && time <= reading.now + DAY ? time : undefined)
+  const plausible = (time: number | undefined) => (time !== undefined && time <= options.now + DAY ? time : undefined)
   return {
     id,
-    status: readStatus(wire.status, reading),
-    type: readLabel('type', wire.type, TYPES, reading),
-    mode: readLabel('mode', wire.mode, MODES, reading),
-    receiverType: readLabel('receiverType', wire.receiverType, RECEIVER_TYPES, reading),
+    status: readStatus(wire.status, options),
+    type: readLabel('type', wire.type, TYPES, options),
+    mode: readLabel('mode', wire.mode, MODES, options),
+    receiverType: readLabel('receiverType', wire.receiverType, RECEIVER_TYPES, options),
     initiatedAt: plausible(wire.initiatedAt),
     startedAt: plausible(wire.startedAt),
     endedAt: plausible(wire.endedAt),
@@ -129,19 +127,22 @@ export function readCall(item: unknown, reading: Reading): SeenCall | Rejection 
         ? usableNumber(wire.totalParticipants)
         : entries.filter(({ isJoined, leftAt }) => isJoined && !leftAt).length,
     hasRecording: wire.hasRecording || (wire.recordings?.length ?? 0) > 0,
-    badValue: numbers.some(Number.isNaN),
+    badValue: [wire, ...(entries ?? [])].some((read) => Object.values(read).some(Number.isNaN)),
   }
 }
 
-/** A finite number is taken as its decimal text; anything else but a text is none. */
+/**
+ * A finite number is taken as its decimal text; anything else but a text is none, and so is a text with half a
+ * surrogate pair, which can be neither asked for nor stored.
+ */
 export function readSessionId(value: unknown): string | undefined {
-  if (typeof value === 'string' && value !== '') return value
+  if (typeof value === 'string' && value !== '' && value.isWellFormed()) return value
   return typeof value === 'number' && Number.isFinite(value) ? String(value) : undefined
 }
 
-function readStatus(value: string, { statusMap, onUnknown }: Reading): CallStatus {
+function readStatus(value: string, { statusMap, onUnknown }: ReadOptions): CallStatus {
   const status = value.trim().toLowerCase()
-  const known = DOCUMENTED_STATUSES.find((documented) => documented === status) ?? statusMap[status]
+  const known = statusMap.get(status) ?? DOCUMENTED_STATUSES.find((documented) => documented === status)
   if (known === undefined) onUnknown('status', value)
   return known ?? 'other'
 }
@@ -151,10 +152,10 @@ function readLabel<T extends string>(
   field: string,
   value: string | undefined,
   known: readonly T[],
-  { onUnknown }: Reading,
+  { onUnknown }: ReadOptions,
 ): T | undefined {
   if (value === undefined || value === '') return undefined
-  const label = known.find((documented) => documented === value.trim().toLowerCase())
+  const label = known.find((documented) => documented === value)
   if (label === undefined) onUnknown(field, value)
   return label ?? known.at(-1)
 }

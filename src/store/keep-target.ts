@@ -77,9 +77,9 @@ export async function keepTarget(options: KeepTargetOptions): Promise<TargetKeep
       inTurn(async () => {
         const delta = step(ledger, observation, options.ledger)
         if (delta === undefined) return undefined
-        if (observation.complete === undefined) return commit(delta, { changed: [], ended: [], notifications: [] })
+        if (observation.end === undefined) return commit(delta, { changed: [], ended: [], notifications: [] })
         const finished = withFinished(ledger.finished, delta.finishes, 0)
-        const judged = { now: observation.complete.now, previousGood: delta.facts.previousGood }
+        const judged = { now: observation.end.now, previousGood: delta.facts.previousGood }
         const committed = await commit(delta, judge({ kind: 'look', finished, judged, pollAge: 0 }))
         goodAt = clock.monotonic()
         return committed

@@ -28,14 +28,18 @@ export function virtualClock(wall = 1_790_000_000): VirtualClock {
   }
   const scheduler: SchedulerLike = {
     now: () => now,
-    schedule: <T>(work: (this: SchedulerAction<T>, state: T) => void, delay = 0, state?: T): Subscription => {
+    schedule: <T>(
+      work: (this: SchedulerAction<T>, state: T) => void,
+      delay: number | undefined,
+      state?: T,
+    ): Subscription => {
       const action: SchedulerAction<T> = Object.assign(new Subscription(), {
         schedule: (next?: T, nextDelay = 0): Subscription => {
           enqueue(action, nextDelay, () => work.call(action, next!))
           return action
         },
       })
-      return action.schedule(state, delay)
+      return action.schedule(state, delay ?? 0)
     },
   }
   return {

@@ -43,7 +43,7 @@ export function completeLook(seconds: number, ...calls: SeenCall[]): Observation
   const now = CREATED + seconds
   return {
     sightings: [listed(now, ...calls)],
-    complete: { began: now, now, host: now, listed: new Set(calls.map(({ id }) => id)) },
+    end: { whole: true, began: now, now, host: now, listed: new Set(calls.map(({ id }) => id)), list: undefined },
   }
 }
 

@@ -13,7 +13,11 @@ function asking(answers: ((signal: AbortSignal) => Promise<string>)[], retries =
   const records: RequestRecord[] = []
   const attempts: number[] = []
   const holds: number[] = []
-  const budget: RateBudget = { take: async () => undefined, holdBack: (seconds) => holds.push(seconds) }
+  const budget: RateBudget = {
+    take: async () => undefined,
+    holdBack: (seconds) => holds.push(seconds),
+    heldFor: () => 0,
+  }
   const request = (signal: AbortSignal) => {
     const answer = answers[Math.min(attempts.length, answers.length - 1)]!
     attempts.push(clock.monotonic())
@@ -125,7 +129,7 @@ describe('one request', () => {
   test('waits for the budget before every attempt', async () => {
     const clock = virtualClock()
     let taken = 0
-    const budget: RateBudget = { take: async () => void taken++, holdBack: () => undefined }
+    const budget: RateBudget = { take: async () => void taken++, holdBack: () => undefined, heldFor: () => 0 }
     const options = { clock, budget, timeout: 1, retries: 2, random: () => 0, onRequest: () => undefined }
     const done = lastValueFrom(attempt('get_call', failing('network'), options)).catch(() => undefined)
     await clock.advance(10)

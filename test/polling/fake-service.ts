@@ -13,7 +13,7 @@ export type FakeService = {
   /** Runs before a page is read, to move the list while it is paged. */
   beforePage: (page: number) => void
   /** What the answer says beside the calls. */
-  says: Partial<Pick<CallPage, 'total' | 'totalPages'>>
+  says: Partial<Pick<CallPage, 'total' | 'totalPages' | 'items' | 'keys'>>
   /** What is thrown instead of an answer. */
   fails: (operation: 'list' | 'get', asked: number | string) => ServiceError | undefined
 }
@@ -39,7 +39,17 @@ export function fakeService(clock: VirtualClock, pageSize = 2): FakeService {
           const calls = service.calls.slice((page - 1) * pageSize, page * pageSize)
           const total = service.calls.length
           const totalPages = Math.ceil(total / pageSize)
-          return { ...answered(), page, calls, rejected: {}, items: calls.length, total, totalPages, ...service.says }
+          return {
+            ...answered(),
+            page,
+            calls,
+            rejected: {},
+            items: calls.length,
+            keys: calls.map(({ id }) => id),
+            total,
+            totalPages,
+            ...service.says,
+          }
         }),
       getCall: (id) =>
         answer('get', id, () => {

@@ -21,7 +21,7 @@ function watching({ timeout = 10, retries = 0, offset = 0, pageSize = 2 } = {}) 
   const stop$ = new Subject<void>()
   const abandon$ = new Subject<void>()
   const storage = { fails: false }
-  const budget: RateBudget = { take: async () => undefined, holdBack: () => undefined }
+  const budget: RateBudget = { take: async () => undefined, holdBack: () => undefined, heldFor: () => 0 }
   let completed = false
   const watch$ = watchTarget<number>({
     clock,
@@ -171,7 +171,7 @@ describe('watching a target', () => {
     await clock.advance(1)
     const sizes = folded.map(({ sightings }) => sightings.reduce((sum, { calls }) => sum + calls.length, 0))
     expect(sizes).toEqual([1000, 1000, 450, 0])
-    expect(folded.map(({ complete }) => complete !== undefined)).toEqual([false, false, false, true])
+    expect(folded.map(({ end }) => end !== undefined)).toEqual([false, false, false, true])
     expect(book.started()).toBe(2450)
   })
 
@@ -183,9 +183,7 @@ describe('watching a target', () => {
     await clock.advance(4 * INTERVAL - 0.1)
     expect(reports()).toEqual([])
     await clock.advance(0.2)
-    expect(reports()).toMatchObject([
-      { outcome: 'partial', problem: 'the cycle reached its deadline after 1 of 2 pages' },
-    ])
+    expect(reports()).toMatchObject([{ outcome: 'partial', problem: 'the cycle reached its deadline after 1 page' }])
     expect(book.started()).toBe(2)
   })
 })

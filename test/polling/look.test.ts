@@ -1,0 +1,346 @@
+import { describe, expect, test } from 'vitest'
+import { horizon } from '../../src/ledger/step.ts'
+import { provenOrder } from '../../src/polling/list-order.ts'
+import { newListMemory, newLook, readList, type Look } from '../../src/polling/look.ts'
+import type { CallPage } from '../../src/service/calls-client.ts'
+import { ServiceError } from '../../src/service/service-error.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
+import { CREATED, ledgerBook, seen } from '../ledger/seen.ts'
+import { fakeService } from './fake-service.ts'
+
+/** A call that ended `n` seconds before the ledger was set up; a negative one after. */
+const call = (n: number) => seen(`call ${n}`, 'ended', { initiatedAt: CREATED - n, endedAt: CREATED - n })
+/** Calls `from` to `to`, newest first. */
+const numbered = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => call(from + i))
+const BEFORE_ALL = 1_000_000
+
+/** Looks at a fake list again and again, as cycles do, and counts what it sees. */
+function looking({ lookback = BEFORE_ALL, pageSize = 4, slice = 3, sweepInterval = 900 } = {}) {
+  const running = virtualClock(CREATED + 1)
+  let waited = 0
+  const clock = { ...running, monotonic: () => running.monotonic() + waited }
+  const service = fakeService(clock, pageSize)
+  const book = ledgerBook({ lookback, details: 'never' })
+  const memory = newListMemory(undefined, undefined)
+  const look = async () => {
+    service.asked.length = 0
+    const look: Look = newLook()
+    const signal = new AbortController().signal
+    const fetchPage = (page: number): Promise<CallPage> => service.client.listCalls(page, signal)
+    const options = { memory, state: book.state, clock, horizon: horizon(book.state.facts, lookback) }
+    const pages = readList(look, { ...options, sweepInterval, slice, interval: 15, fetchPage })
+    try {
+      for await (const { now, host, calls, rejected } of pages) {
+        book.see({ sightings: [{ source: 'list', now, host, calls, notFound: [], rejected }] })
+      }
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      look.problem = error
+    }
+    if (look.end !== undefined) book.see({ sightings: [], end: look.end })
+    await clock.advance(15)
+    return look
+  }
+  /** The time that an answer takes. */
+  const wait = (seconds: number) => (waited += seconds)
+  const kind = ({ end }: Look) => (end === undefined ? 'not good' : end.whole ? 'whole' : 'incremental')
+  /** The kind of one look, and the pages that it asked for. */
+  const next = async () => [kind(await look()), [...service.asked]] as const
+  return { clock, wait, service, book, memory, look, next, remembered: () => book.state.calls.size }
+}
+
+describe('the first look', () => {
+  test('reads page after page until as many calls were seen as there are', async () => {
+    const { service, next, remembered } = looking()
+    service.calls = numbered(1, 10)
+    expect(await next()).toEqual(['whole', [1, 2, 3]])
+    expect(remembered()).toBe(10)
+  })
+
+  test('of nothing is whole', async () => {
+    const { next } = looking()
+    expect(await next()).toEqual(['whole', [1]])
+  })
+
+  test('counts items that cannot be used, which are calls of the total too', async () => {
+    const { service, look } = looking()
+    service.calls = numbered(1, 2)
+    service.says = { total: 3, totalPages: 1, items: 3, keys: ['call 1', 'call 2', 'no call'] }
+    expect((await look()).end?.whole).toBe(true)
+  })
+
+  test('without a total goes on until a page is empty', async () => {
+    const { service, next } = looking()
+    service.calls = numbered(1, 8)
+    service.says = { total: undefined, totalPages: undefined }
+    expect(await next()).toEqual(['whole', [1, 2, 3]])
+  })
+
+  test('without an end is given up, and is not good', async () => {
+    const { service, look } = looking()
+    service.calls = numbered(1, 4)
+    service.says = { total: undefined, totalPages: undefined }
+    const { listCalls } = service.client
+    service.client.listCalls = async (page, signal) => ({ ...(await listCalls(1, signal)), page })
+    const { end, problem } = await look()
+    expect(end).toBeUndefined()
+    expect(problem?.message).toContain('did not end')
+    expect(service.asked.length).toBeLessThan(40)
+  })
+
+  test('that does not find all there is says so, and is not good', async () => {
+    const { service, look } = looking()
+    service.calls = numbered(1, 8)
+    service.says = { total: 11, totalPages: 2 }
+    const { end, problem } = await look()
+    expect(end).toBeUndefined()
+    expect(problem?.message).toBe('the service says that it lists 11 calls, but only 8 were found on its pages')
+  })
+
+  test('stops at a page wholly before the horizon, once ten times have come in order', async () => {
+    const { service, next } = looking({ lookback: 11 })
+    service.calls = numbered(1, 100)
+    const [kind, asked] = await next()
+    // The fourth page is past the horizon; the last is read for the end of the list, the first for what came in since.
+    expect([kind, asked]).toEqual(['whole', [1, 2, 3, 4, 25, 1]])
+  })
+
+  test('forgets an order at the first time that is out of it', async () => {
+    const { service, next, memory } = looking()
+    service.calls = numbered(1, 16)
+    await next()
+    expect(provenOrder(memory.order)).toBe('newest first')
+    service.calls = [call(5), call(2), call(3), ...numbered(6, 18)]
+    expect(await next()).toEqual(['whole', [1, 1, 2, 3, 4]])
+  })
+
+  test('turns to the other end as soon as the list proves to be oldest first', async () => {
+    const { service, next, remembered } = looking({ lookback: 16, pageSize: 10 })
+    service.calls = numbered(1, 60).toReversed()
+    const [kind, asked] = await next()
+    expect(kind).toBe('whole')
+    expect(asked.slice(0, 4)).toEqual([1, 6, 5, 4])
+    expect(remembered()).toBe(16)
+  })
+
+  test('finds a call that slipped over the boundary when another left the list', async () => {
+    const { service, next, book } = looking()
+    service.calls = numbered(1, 12)
+    service.beforePage = (page) => {
+      if (page === 2 && service.asked.length === 2) service.calls = service.calls.filter(({ id }) => id !== 'call 1')
+    }
+    expect((await next())[0]).toBe('whole')
+    expect(book.state.calls.has('call 5')).toBe(true)
+  })
+
+  test('finds a call that came in at the top meanwhile', async () => {
+    const { service, next, book } = looking()
+    service.calls = numbered(1, 12)
+    service.beforePage = (page) => {
+      if (page === 3) service.calls = numbered(0, 12)
+    }
+    expect((await next())[0]).toBe('whole')
+    expect(book.state.calls.has('call 0')).toBe(true)
+  })
+
+  test('finds everything in a list that is shuffled for each request', async () => {
+    const { service, look, remembered } = looking()
+    const calls = numbered(1, 24)
+    let turn = 0
+    service.beforePage = () => {
+      turn += 1
+      service.calls = calls.toSorted((a, b) => hash(`${turn} ${a.id}`) - hash(`${turn} ${b.id}`))
+    }
+    const { end } = await look()
+    expect(end?.whole).toBe(true)
+    expect(remembered()).toBe(24)
+  })
+
+  test('that takes longer than an interval goes on in the next cycle, one page back', async () => {
+    const { wait, service, next, look } = looking()
+    service.calls = numbered(1, 24)
+    service.beforePage = () => void wait(6)
+    expect(await next()).toEqual(['not good', [1, 2, 3]])
+    expect((await look()).end).toBeUndefined()
+    expect(service.asked).toEqual([3, 4, 5])
+    expect((await next())[1].slice(0, 2)).toEqual([5, 6])
+  })
+
+  test('goes on where a failing page cut it off', async () => {
+    const { service, next, look } = looking()
+    service.calls = numbered(1, 12)
+    service.fails = (_operation, page) => (page === 3 ? new ServiceError('server', 'it is down') : undefined)
+    expect((await look()).problem?.kind).toBe('server')
+    service.fails = () => undefined
+    expect(await next()).toEqual(['whole', [2, 3]])
+  })
+})
+
+describe('a later look', () => {
+  async function afterTheFirst(calls = numbered(1, 40), options?: Parameters<typeof looking>[0]) {
+    const world = looking(options)
+    world.service.calls = calls
+    await world.look()
+    return world
+  }
+
+  test('reads the newest page alone where nothing is new', async () => {
+    const { next } = await afterTheFirst()
+    expect(await next()).toEqual(['incremental', [1]])
+  })
+
+  test.each([
+    [1, [1]],
+    [4, [1]],
+    [5, [1, 2]],
+    [11, [1, 2, 3]],
+  ])('reads on until the total explains %i new calls', async (count, pages) => {
+    const { service, next, remembered } = await afterTheFirst()
+    service.calls = numbered(1 - count, 40)
+    expect(await next()).toEqual(['incremental', pages])
+    expect(remembered()).toBe(40 + count)
+    expect(await next()).toEqual(['incremental', [1]])
+  })
+
+  test('reads an oldest-first list from its end', async () => {
+    const { service, next, remembered } = await afterTheFirst(numbered(1, 40).toReversed())
+    expect(await next()).toEqual(['incremental', [10]])
+    service.calls = numbered(-5, 40).toReversed()
+    expect(await next()).toEqual(['incremental', [10, 12, 11]])
+    expect(remembered()).toBe(46)
+    expect(await next()).toEqual(['incremental', [12]])
+  })
+
+  test('asks the other end where the total is too small, and what left there explains it', async () => {
+    const { service, next } = await afterTheFirst()
+    service.calls = numbered(0, 38)
+    expect(await next()).toEqual(['incremental', [1, 10]])
+    service.calls = numbered(-1, 37)
+    expect(await next()).toEqual(['incremental', [1, 10]])
+    expect(await next()).toEqual(['incremental', [1]])
+  })
+
+  test('reads on for new calls that those which left would have hidden', async () => {
+    const { service, next, book } = await afterTheFirst()
+    service.calls = numbered(-5, 37)
+    expect(await next()).toEqual(['incremental', [1, 11, 2]])
+    expect(book.state.calls.has('call -5')).toBe(true)
+    service.calls = numbered(-10, 35)
+    expect((await next())[0]).toBe('incremental')
+    expect(book.state.calls.has('call -10')).toBe(true)
+  })
+
+  test('that the total does not explain begins a sweep', async () => {
+    const { service, next, book } = await afterTheFirst()
+    service.calls = [...numbered(1, 20), seen('late', 'ended', { endedAt: CREATED - 20 }), ...numbered(21, 40)]
+    const [kind, asked] = await next()
+    expect(kind).toBe('whole')
+    expect(asked).toEqual([1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
+    expect(book.state.calls.has('late')).toBe(true)
+  })
+
+  test('knows the list again after a restart', async () => {
+    const { service, book, look } = await afterTheFirst()
+    const restarted = newListMemory(book.state.facts.list, 0)
+    service.asked.length = 0
+    const options = { memory: restarted, state: book.state, clock: virtualClock(), horizon: 0, sweepInterval: 900 }
+    const fetchPage = (page: number) => service.client.listCalls(page, new AbortController().signal)
+    const again = newLook()
+    for await (const _page of readList(again, { ...options, slice: 3, interval: 15, fetchPage })) continue
+    expect([again.end?.whole, service.asked]).toEqual([false, [1]])
+    expect(look).toBeDefined()
+  })
+
+  test('counts calls as new that a look before it saw, but could not prove', async () => {
+    const { service, next } = await afterTheFirst()
+    service.calls = numbered(-5, 40)
+    service.fails = (_operation, page) => (page === 2 ? new ServiceError('server', 'it is down') : undefined)
+    expect((await next())[0]).toBe('not good')
+    service.fails = () => undefined
+    expect(await next()).toEqual(['incremental', [1, 2]])
+  })
+
+  test('forgets the order at the first contradiction, and learns it again', async () => {
+    const { service, next, memory } = await afterTheFirst(numbered(1, 40), { pageSize: 10, slice: 10 })
+    service.calls = numbered(1, 40).toReversed()
+    expect((await next())[0]).toBe('whole')
+    expect(provenOrder(memory.order)).toBe('oldest first')
+    service.calls = numbered(0, 40).toReversed()
+    expect(await next()).toEqual(['incremental', [4, 5]])
+  })
+})
+
+describe('a sweep', () => {
+  test('is due once a sweep interval, and goes in slices beside the increments', async () => {
+    const { service, next } = looking({ sweepInterval: 60, slice: 3 })
+    service.calls = numbered(1, 40)
+    const looks: (readonly [string, readonly (string | number)[]])[] = []
+    for (let i = 0; i < 9; i++) looks.push(await next())
+    expect(looks).toEqual([
+      ['whole', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]],
+      ['incremental', [1]],
+      ['incremental', [1]],
+      ['incremental', [1]],
+      ['incremental', [1, 1, 2, 3]],
+      ['incremental', [1, 3, 4, 5]],
+      ['incremental', [1, 5, 6, 7]],
+      ['incremental', [1, 7, 8, 9]],
+      ['whole', [1, 9, 10]],
+    ])
+  })
+
+  test('finds a correction that no increment would see', async () => {
+    const { service, next, book } = looking({ sweepInterval: 30 })
+    service.calls = numbered(1, 40)
+    await next()
+    const corrected = { ...call(30), callMinutes: { audio: 3, video: undefined, total: undefined } }
+    service.calls = service.calls.map((listed) => (listed.id === corrected.id ? corrected : listed))
+    for (let i = 0; i < 8; i++) await next()
+    expect(book.state.calls.get('call 30')?.phase).toBe('baseline')
+    expect(book.state.facts.ignored.baseline).toBe(40)
+  })
+
+  test('that is long begins early enough to end in time', async () => {
+    const { clock, service, next } = looking({ sweepInterval: 600, slice: 3 })
+    service.calls = numbered(1, 40)
+    const wholes: number[] = []
+    for (let i = 0; i < 160; i++) if ((await next())[0] === 'whole') wholes.push(clock.monotonic())
+    const gaps = wholes.slice(1).map((at, i) => at - wholes[i]!)
+    expect(wholes.length).toBeGreaterThan(3)
+    expect(Math.max(...gaps.slice(1))).toBeLessThanOrEqual(615)
+  })
+})
+
+describe('a service that refuses deep pages', () => {
+  const refuseFrom = (depth: number) => (_operation: string, page: number | string) =>
+    typeof page === 'number' && page >= depth
+      ? new ServiceError('refused', `page ${page} exceeds the allowed maximum of 1000 records`, { status: 400 })
+      : undefined
+
+  test('newest first, is limited but good: what it shows counts', async () => {
+    const { service, look, next, memory, remembered } = looking()
+    service.calls = numbered(1, 100)
+    service.fails = refuseFrom(5)
+    const { end, limited } = await look()
+    expect([end?.whole, limited, memory.refusedFrom, remembered()]).toEqual([true, true, 5, 16])
+    service.calls = numbered(0, 100)
+    expect(await next()).toEqual(['incremental', [1]])
+  })
+
+  test('oldest first, is not good: new calls would stay unseen', async () => {
+    const { service, look, memory } = looking({ pageSize: 12 })
+    service.calls = numbered(1, 100).toReversed()
+    service.fails = refuseFrom(5)
+    const { end, problem } = await look()
+    expect(end).toBeUndefined()
+    expect(problem?.message).toContain('refuses page 9')
+    expect(memory.refusedFrom).toBe(9)
+  })
+})
+
+/** A number that looks drawn, and is the same each time. */
+function hash(text: string): number {
+  let value = 7
+  for (const char of text) value = (Math.imul(value, 31) + char.codePointAt(0)!) | 0
+  return Math.imul(value ^ (value >>> 15), 0x2c1b3c6d)
+}

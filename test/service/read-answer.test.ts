@@ -1,0 +1,155 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { readAnswer } from '../../src/service/read-answer.ts'
+import { ServiceError } from '../../src/service/service-error.ts'
+import { answer, type Answer } from './answering.ts'
+
+const NOW = Date.UTC(2026, 10, 20, 8, 15, 30) / 1000
+const KEY = 'k3y-0f-a-target'
+
+function read(given: Answer): Record<string, unknown> {
+  return readAnswer(answer(given), { now: NOW, apiKey: KEY })
+}
+
+function refusal(given: Answer): ServiceError {
+  try {
+    read(given)
+  } catch (error) {
+    if (error instanceof ServiceError) return error
+    throw error
+  }
+  throw new Error('it was accepted')
+}
+
+const error = (code: unknown, message?: unknown) => ({ error: { code, message } })
+
+test.each([
+  ['with data', { data: [] }],
+  ['with an error that is null', { data: [], error: null }],
+  ['with nothing in it', {}],
+])('a JSON object is the answer: %s', (_case, body) => {
+  expect(read({ body })).toEqual(body)
+  expect(read({ body, status: 201 })).toEqual(body)
+})
+
+describe('the code in the body says what went wrong, whatever the HTTP status', () => {
+  test.each([
+    ['AUTH_ERR_EMPTY_APIKEY', 'auth'],
+    ['AUTH_ERR_APIKEY_NOT_FOUND', 'auth'],
+    ['AUTH_ERR_SOMETHING_NEW', 'auth'],
+    ['AUTH_ERR_NO_ACCESS', 'scope'],
+    ['ERR_CALL_SESSION_NOT_FOUND', 'not_found'],
+    ['ERR_TOO_MANY_REQUESTS', 'rate_limited'],
+  ])('%s is %s', (code, kind) => {
+    for (const status of [200, 400, 401, 403, 404, 429, 500]) {
+      expect(refusal({ status, body: error(code, 'no') })).toMatchObject({ kind, status, now: NOW })
+    }
+  })
+})
+
+describe('where the body has no code that is known, the HTTP status says it', () => {
+  test.each([
+    [200, 'invalid'],
+    [301, 'invalid'],
+    [400, 'refused'],
+    [401, 'auth'],
+    [403, 'scope'],
+    [404, 'refused'],
+    [429, 'rate_limited'],
+    [500, 'server'],
+    [502, 'server'],
+    [503, 'server'],
+  ])('%d is %s', (status, kind) => {
+    for (const code of ['ERR_SOMETHING', 'constructor', 404, undefined]) {
+      expect(refusal({ status, body: error(code) }).kind).toBe(kind)
+    }
+    if (status !== 200) for (const body of ['', '<html>', {}]) expect(refusal({ status, body }).kind).toBe(kind)
+  })
+
+  test('a 404 is no lost call: only the code says that the session is unknown', () => {
+    expect(refusal({ status: 404 }).kind).toBe('refused')
+    expect(refusal({ status: 404, body: '<html>not found</html>' }).kind).toBe('refused')
+    expect(refusal({ status: 404, body: error('ERR_UID_NOT_FOUND') }).kind).toBe('refused')
+    expect(refusal({ status: 404, body: error(undefined, 'not found') }).kind).toBe('refused')
+  })
+})
+
+describe('the sentence says what came', () => {
+  test.each<[Answer, string]>([
+    [
+      { status: 401, body: error('AUTH_ERR_APIKEY_NOT_FOUND', 'no such key') },
+      'the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND: no such key',
+    ],
+    [{ status: 400, body: error('ERR_BAD_REQUEST') }, 'the service answered 400 ERR_BAD_REQUEST'],
+    [{ status: 400, body: error(undefined, 'bad page') }, 'the service answered 400 bad page'],
+    [
+      { status: 500, body: error('ERR', 'first\nsecond\t\u001B[31mthird') },
+      'the service answered 500 ERR: first second [31mthird',
+    ],
+    [{ status: 500, body: { error: {} } }, 'the service answered 500 with an error that says nothing'],
+    [{ status: 502, body: '<html>bad gateway</html>' }, 'the service answered 502 without an error body'],
+    [{ status: 404, body: { error: 'not found' } }, 'the service answered 404 without an error body'],
+    [{ body: '' }, 'the service answered 200 with something that is no JSON object: an empty body'],
+    [{ body: '\n <!doctype html>' }, 'the service answered 200 with something that is no JSON object: an HTML page'],
+    [{ body: '{"data":[{"sess' }, 'the service answered 200 with something that is no JSON object: 15 characters'],
+    [{ body: [{ sessionId: 's' }] }, 'the service answered 200 with something that is no JSON object: 19 characters'],
+    [{ body: 'null' }, 'the service answered 200 with something that is no JSON object: 4 characters'],
+  ])('%j: %s', (given, sentence) => {
+    expect(refusal(given).message).toBe(sentence)
+  })
+
+  test('an answer of 200 that is no JSON object is invalid', () => {
+    for (const body of ['', '<html>', '{"data":[', '[]', '"text"', '12']) {
+      expect(refusal({ body })).toMatchObject({ kind: 'invalid', status: 200 })
+    }
+  })
+
+  test('what the service says is cut where it is long', () => {
+    expect(refusal({ status: 500, body: error('ERR', 'x'.repeat(5000)) }).message).toHaveLength(
+      'the service answered 500 '.length + 201,
+    )
+  })
+
+  test('a service that quotes the key is told without it, even where the key lies across the cut', () => {
+    const message = `The key ${KEY} does not exist`
+    expect(refusal({ status: 401, body: error('AUTH_ERR_APIKEY_NOT_FOUND', message) }).message).toBe(
+      'the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND: The key ******** does not exist',
+    )
+    const long = `${'x'.repeat(190)} ${KEY}`
+    expect(refusal({ status: 401, body: error(undefined, long) }).message).not.toContain(KEY.slice(0, 5))
+  })
+})
+
+test.each([
+  ['7', 7],
+  ['Fri, 20 Nov 2026 08:17:00 GMT', 90],
+  ['Fri, 20 Nov 2026 08:15:00 GMT', 0],
+  ['soon', undefined],
+  [undefined, undefined],
+])('Retry-After %j asks to wait %j seconds, by the clock of the service', (value, seconds) => {
+  for (const status of [429, 503]) {
+    expect(refusal({ status, headers: { 'retry-after': value } }).retryAfter).toBe(seconds)
+    expect(refusal({ status, headers: { 'retry-after': value }, body: error('X') }).retryAfter).toBe(seconds)
+  }
+})
+
+test('whatever JSON and status come, nothing but a ServiceError is thrown', () => {
+  const text = fc.oneof(
+    fc.json(),
+    fc.string(),
+    fc
+      .record({ error: fc.record({ code: fc.jsonValue(), message: fc.jsonValue() }) })
+      .map((body) => JSON.stringify(body)),
+  )
+  fc.assert(
+    fc.property(fc.integer({ min: 100, max: 599 }), text, fc.string(), (status, body, retryAfter) => {
+      try {
+        const value = readAnswer({ status, headers: { 'retry-after': retryAfter }, body }, { now: NOW, apiKey: KEY })
+        expect(typeof value).toBe('object')
+      } catch (thrown) {
+        expect(thrown).toBeInstanceOf(ServiceError)
+      }
+    }),
+    { numRuns: 1000 },
+  )
+})

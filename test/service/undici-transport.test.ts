@@ -1,0 +1,187 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { inspect } from 'node:util'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { networkError } from '../../src/service/network-error.ts'
+import type { TransportRequest } from '../../src/service/transport.ts'
+import { undiciTransport } from '../../src/service/undici-transport.ts'
+import { never } from './answering.ts'
+
+const KEY = 'k3y-0f-a-target'
+const closing: (() => unknown)[] = []
+
+beforeEach(() => {
+  for (const name of ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {
+    vi.stubEnv(name, undefined)
+  }
+})
+
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  for (const close of closing.splice(0).toReversed()) await close()
+})
+
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  closing.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
+  return (server.address() as AddressInfo).port
+}
+
+const serve = (handler: RequestListener) => listen(createServer(handler))
+
+function transportTo(baseUrl: string) {
+  const { send, close } = undiciTransport(baseUrl)
+  closing.push(close)
+  return (path: string, request: Partial<TransportRequest> = {}) =>
+    send({ method: 'GET', path, headers: { apikey: KEY }, signal: never, ...request })
+}
+
+/** What goes wrong, as the client tells it. */
+async function failure(sent: Promise<unknown>) {
+  const error = await sent.then(
+    () => expect.unreachable('it was answered'),
+    (thrown: unknown) => networkError(thrown),
+  )
+  expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(KEY)
+  return error
+}
+
+test('a request arrives as it was made, below the path of the base address', async () => {
+  const seen: unknown[] = []
+  const port = await serve((request, response) => {
+    const { method, url, headers } = request
+    request.setEncoding('utf8').on('data', (body) => seen.push(body))
+    request.on('end', () => {
+      seen.push([method, url, headers['apikey']])
+      response.writeHead(418, { 'X-Rate-Limit-Remaining': '3' }).end('{"ü":1}')
+    })
+  })
+  const answer = await transportTo(`http://127.0.0.1:${port}/proxy/v3`)('/calls/a%2Fb?page=1', {
+    method: 'POST',
+    body: '{"b":2}',
+  })
+  expect(seen).toEqual(['{"b":2}', ['POST', '/proxy/v3/calls/a%2Fb?page=1', KEY]])
+  expect(answer).toMatchObject({ status: 418, body: '{"ü":1}', headers: { 'x-rate-limit-remaining': '3' } })
+})
+
+test('connections are used again', async () => {
+  const ports = new Set<number | undefined>()
+  const port = await serve((request, response) => {
+    ports.add(request.socket.remotePort)
+    response.end('{}')
+  })
+  const send = transportTo(`http://127.0.0.1:${port}`)
+  for (let i = 0; i < 6; i++) expect((await send('/calls')).body).toBe('{}')
+  // Where one request follows at once upon another, the pool takes turns between two connections.
+  expect(ports.size).toBeLessThanOrEqual(2)
+})
+
+test('a body that only drips is given up when the signal is aborted', async () => {
+  let socket: Socket | undefined
+  const port = await serve((request, response) => {
+    socket = request.socket
+    response.write('{"data":[')
+  })
+  const controller = new AbortController()
+  const sent = transportTo(`http://127.0.0.1:${port}`)('/calls', { signal: controller.signal })
+  await vi.waitFor(() => expect(socket?.bytesWritten).toBeGreaterThan(0))
+  const closed = once(socket!, 'close')
+  controller.abort(new Error('it took too long'))
+  expect(await failure(sent)).toMatchObject({
+    kind: 'network',
+    message: 'no answer from the service: it took too long',
+  })
+  await closed
+})
+
+test('a signal that was aborted before sends nothing', async () => {
+  let requests = 0
+  const port = await serve((_request, response) => {
+    requests += 1
+    response.end()
+  })
+  const send = transportTo(`http://127.0.0.1:${port}`)
+  await failure(send('/calls', { signal: AbortSignal.abort() }))
+  expect(requests).toBe(0)
+})
+
+test('an answer larger than 64 MiB is refused', async () => {
+  const mebibyte = Buffer.alloc(1024 * 1024, ' ')
+  const port = await serve((_request, response) => {
+    Readable.from(Array.from({ length: 65 }, () => mebibyte)).pipe(response)
+  })
+  expect(await failure(transportTo(`http://127.0.0.1:${port}`)('/calls'))).toMatchObject({
+    kind: 'network',
+    message: 'no answer from the service: the answer was larger than callwatch reads: UND_ERR_RES_EXCEEDED_MAX_SIZE',
+  })
+})
+
+test('a connection that is cut within the body is an error, not a short answer', async () => {
+  const port = await serve((_request, response) => {
+    response.writeHead(200, { 'content-length': '100' }).write('{"data":[]}', () => response.destroy())
+  })
+  expect((await failure(transportTo(`http://127.0.0.1:${port}`)('/calls'))).message).toMatch(
+    /^no answer from the service: the connection was cut: /,
+  )
+})
+
+test('a refused connection is told as such', async () => {
+  const server = createServer()
+  const port = await listen(server)
+  server.close()
+  await once(server, 'close')
+  expect(await failure(transportTo(`http://127.0.0.1:${port}`)('/calls'))).toMatchObject({
+    message: 'no answer from the service: the connection was refused: ECONNREFUSED',
+  })
+})
+
+test('a host that does not exist is told as such', async () => {
+  // Without a network there is no name server to ask either.
+  expect((await failure(transportTo('http://callwatch.invalid')('/calls'))).message).toMatch(
+    /there is no such host.*: ENOTFOUND$|the host name could not be looked up.*: EAI_AGAIN$/,
+  )
+})
+
+test('a certificate that nobody vouches for is told with what to do', async () => {
+  const newCertificate = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -noenc -subj /CN=localhost'
+  const pem = execFileSync('openssl', [...newCertificate.split(' '), '-keyout', '-', '-out', '-'], { stdio: 'pipe' })
+  const port = await listen(createTlsServer({ key: pem, cert: pem }, (_request, response) => response.end('{}')))
+  expect(await failure(transportTo(`https://127.0.0.1:${port}`)('/calls'))).toMatchObject({
+    kind: 'network',
+    message:
+      'no answer from the service: its TLS certificate was not accepted ' +
+      '(NODE_EXTRA_CA_CERTS names further authorities): DEPTH_ZERO_SELF_SIGNED_CERT',
+  })
+})
+
+test('TLS spoken to a server that does not know it is told as such', async () => {
+  const port = await serve((_request, response) => response.end())
+  expect((await failure(transportTo(`https://127.0.0.1:${port}`)('/calls'))).message).toContain('TLS failed')
+})
+
+test('a key that cannot stand in a header is not told', async () => {
+  const port = await serve((_request, response) => response.end())
+  const send = transportTo(`http://127.0.0.1:${port}`)
+  await failure(send('/calls', { headers: { apikey: `${KEY}\n` } }))
+})
+
+test('HTTPS_PROXY is honoured', async () => {
+  const asked: (string | undefined)[] = []
+  const proxy = createServer().on('connect', (request, socket) => {
+    asked.push(request.url)
+    socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')
+  })
+  vi.stubEnv('HTTPS_PROXY', `http://user:pass-word@127.0.0.1:${await listen(proxy)}`)
+  const { message } = await failure(transportTo('https://calls.test/v3')('/calls'))
+  expect(asked).toEqual(['calls.test:443'])
+  expect(message).not.toContain('pass-word')
+})

@@ -1,0 +1,426 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { CallStatus, SeenCall } from '../../src/ledger/call.ts'
+import { readCall, readSessionId } from '../../src/service/wire-call.ts'
+
+const NOW = 1_790_000_000
+const MOST_MINUTES = 50 * 31 * 24 * 60
+const STATUS_MAP = new Map<string, CallStatus>([
+  ['cancelled', 'canceled'],
+  ['missed', 'unanswered'],
+  ['busy', 'rejected'],
+])
+
+function reading(item: unknown) {
+  const unknown: [string, string][] = []
+  const call = readCall(item, {
+    now: NOW,
+    statusMap: STATUS_MAP,
+    onUnknown: (field, value) => void unknown.push([field, value]),
+  })
+  return { call, unknown }
+}
+
+/** The call that is read where the wire has these fields beside the indispensable ones. */
+function readWith(fields: Record<string, unknown>): SeenCall {
+  const { call } = reading({ sessionId: 's', status: 'ended', ...fields })
+  if (typeof call === 'string') throw new Error(`rejected: ${call}`)
+  return call
+}
+
+const BARE: SeenCall = {
+  id: 's',
+  status: 'ended',
+  type: undefined,
+  mode: undefined,
+  receiverType: undefined,
+  initiatedAt: undefined,
+  startedAt: undefined,
+  endedAt: undefined,
+  callMinutes: { audio: undefined, video: undefined, total: undefined },
+  participantMinutes: { audio: undefined, video: undefined, total: undefined },
+  hasParticipantList: false,
+  totalParticipants: undefined,
+  joined: undefined,
+  hasRecording: false,
+  badValue: false,
+}
+
+/** The published sample, with the fields that callwatch does not use. */
+const SAMPLE = {
+  sessionId: 'v1.in.3178.171',
+  mid: '9b-1',
+  type: 'audio',
+  mode: 'call',
+  receiverType: 'user',
+  status: 'ended',
+  initiator: 'alice',
+  receiver: 'bob',
+  initiatedAt: NOW - 60,
+  startedAt: NOW - 50,
+  endedAt: NOW - 31,
+  totalAudioMinutes: 0.3167,
+  totalVideoMinutes: 0,
+  totalDurationInMinutes: 0.3167,
+  totalDuration: '00:00:19',
+  totalParticipants: 2,
+  hasRecording: false,
+  hasTranscription: false,
+  tags: [],
+  metaData: [],
+  participants: [
+    {
+      uid: 'alice',
+      totalAudioMinutes: 0.3167,
+      totalVideoMinutes: 0,
+      totalDuration: 0.3167,
+      deviceId: 'd1',
+      isJoined: true,
+      joinedAt: NOW - 50,
+      leftAt: NOW - 31,
+      state: 'ended',
+    },
+    { uid: 'bob', totalAudioMinutes: 0.2833, totalVideoMinutes: 0, totalDuration: 0.2833, isJoined: true },
+    { uid: 'carol', isJoined: false, state: 'unanswered' },
+  ],
+}
+
+test('the published sample is read, its two levels of minutes each by itself', () => {
+  const { call, unknown } = reading(SAMPLE)
+  expect(call).toEqual({
+    id: 'v1.in.3178.171',
+    status: 'ended',
+    type: 'audio',
+    mode: 'call',
+    receiverType: 'user',
+    initiatedAt: NOW - 60,
+    startedAt: NOW - 50,
+    endedAt: NOW - 31,
+    callMinutes: { audio: 0.3167, video: 0, total: undefined },
+    participantMinutes: { audio: 0.3167 + 0.2833, video: 0, total: undefined },
+    hasParticipantList: true,
+    totalParticipants: 2,
+    joined: 1,
+    hasRecording: false,
+    badValue: false,
+  })
+  expect(unknown).toEqual([])
+})
+
+test('a session id and a status are all that it takes', () => {
+  expect(readWith({})).toEqual(BARE)
+})
+
+describe('an item that cannot be a call is rejected with the reason', () => {
+  test.each([
+    [null, 'not_an_object'],
+    ['ended', 'not_an_object'],
+    [17, 'not_an_object'],
+    [[{ sessionId: 's', status: 'ended' }], 'not_an_object'],
+    [{ status: 'ended' }, 'no_session_id'],
+    [{ sessionId: '', status: 'ended' }, 'no_session_id'],
+    [{ sessionId: null, status: 'ended' }, 'no_session_id'],
+    [{ sessionId: ['s'], status: 'ended' }, 'no_session_id'],
+    [{ sessionId: true, status: 'ended' }, 'no_session_id'],
+    [{ sessionId: '\uD83D', status: 'ended' }, 'no_session_id'],
+    [{ sessionId: 's' }, 'no_status'],
+    [{ sessionId: 's', status: '' }, 'no_status'],
+    [{ sessionId: 's', status: null }, 'no_status'],
+    [{ sessionId: 's', status: 4 }, 'no_status'],
+    [{}, 'no_session_id'],
+  ])('%j: %s', (item, reason) => {
+    expect(reading(item).call).toBe(reason)
+  })
+})
+
+test.each([
+  ['abc', 'abc'],
+  [' a/b ü😀', ' a/b ü😀'],
+  [12_345, '12345'],
+  [0, '0'],
+  [-1.5, '-1.5'],
+])('the session id %j is the text %j', (id, text) => {
+  expect(readSessionId(id)).toBe(text)
+})
+
+test.each([Number.NaN, Infinity, {}, [], false, undefined])('%j is no session id', (id) => {
+  expect(readSessionId(id)).toBeUndefined()
+})
+
+describe('a status', () => {
+  test.each([
+    ['ended', 'ended'],
+    ['ENDED', 'ended'],
+    [' Ongoing ', 'ongoing'],
+    ['Initiated', 'initiated'],
+    ['unanswered', 'unanswered'],
+    ['rejected', 'rejected'],
+    ['Canceled', 'canceled'],
+    ['cancelled', 'canceled'],
+    ['Missed', 'unanswered'],
+    ['BUSY', 'rejected'],
+  ])('%j is %s', (spelling, status) => {
+    const { call, unknown } = reading({ sessionId: 's', status: spelling })
+    expect(call).toMatchObject({ status })
+    expect(unknown).toEqual([])
+  })
+
+  test.each(['paused', 'failed', ' ', 'other', 'constructor', '__proto__', 'hasOwnProperty'])(
+    '%j is other, and told as it came',
+    (spelling) => {
+      const { call, unknown } = reading({ sessionId: 's', status: spelling })
+      expect(call).toMatchObject({ status: 'other' })
+      expect(unknown).toEqual([['status', spelling]])
+    },
+  )
+
+  test('goes by the status map first, so that it may also say what a documented one means', () => {
+    const statusMap = new Map<string, CallStatus>([['canceled', 'rejected']])
+    const call = readCall({ sessionId: 's', status: 'canceled' }, { now: NOW, statusMap, onUnknown: () => undefined })
+    expect(call).toMatchObject({ status: 'rejected' })
+  })
+})
+
+describe('a label', () => {
+  test.each([
+    ['type', 'audio', 'audio'],
+    ['type', 'Video', 'other'],
+    ['mode', 'MEET', 'other'],
+    ['mode', ' presenter', 'other'],
+    ['receiverType', 'group', 'group'],
+  ] as const)('%s %j is %s', (field, value, label) => {
+    expect(readWith({ [field]: value })[field]).toBe(label)
+  })
+
+  test.each(['type', 'mode', 'receiverType'] as const)(
+    '%s outside the documented values is other, and told',
+    (field) => {
+      const { call, unknown } = reading({ sessionId: 's', status: 'ended', [field]: 'hologram' })
+      expect(call).toMatchObject({ [field]: 'other' })
+      expect(unknown).toEqual([[field, 'hologram']])
+    },
+  )
+
+  test.each([undefined, null, '', 7, {}, []])('that is %j says nothing', (value) => {
+    const { call, unknown } = reading({
+      sessionId: 's',
+      status: 'ended',
+      type: value,
+      mode: value,
+      receiverType: value,
+    })
+    expect(call).toEqual(BARE)
+    expect(unknown).toEqual([])
+  })
+})
+
+describe('minutes', () => {
+  test.each([
+    [2, 2],
+    ['2.5', 2.5],
+    [' 3 ', 3],
+    [0, 0],
+    [MOST_MINUTES, MOST_MINUTES],
+  ])('%j are %d', (value, minutes) => {
+    expect(readWith({ totalAudioMinutes: value })).toEqual({
+      ...BARE,
+      callMinutes: { audio: minutes, video: undefined, total: undefined },
+    })
+  })
+
+  test.each([undefined, null, '', '  '])('that are %j are missing, which is no bad value', (value) => {
+    expect(readWith({ totalAudioMinutes: value, totalParticipants: value, endedAt: value })).toEqual(BARE)
+  })
+
+  test.each([-0.1, '-1', 'two', 'NaN', 'Infinity', Number.NaN, true, {}, [], [2], MOST_MINUTES + 1, 1e300])(
+    'that are %j are missing and a bad value',
+    (value) => {
+      expect(readWith({ totalVideoMinutes: value })).toEqual({ ...BARE, badValue: true })
+    },
+  )
+
+  test('without a medium are a total, and only where neither medium is given', () => {
+    expect(readWith({ totalDurationInMinutes: 5 }).callMinutes).toEqual({
+      audio: undefined,
+      video: undefined,
+      total: 5,
+    })
+    expect(readWith({ totalDurationInMinutes: 5, totalVideoMinutes: 4 }).callMinutes).toEqual({
+      audio: undefined,
+      video: 4,
+      total: undefined,
+    })
+    expect(readWith({ totalDuration: '00:05:00' })).toEqual(BARE)
+  })
+
+  test('that are bad beside good ones cost only themselves', () => {
+    expect(readWith({ totalAudioMinutes: 1, totalVideoMinutes: -1 })).toEqual({
+      ...BARE,
+      callMinutes: { audio: 1, video: undefined, total: undefined },
+      badValue: true,
+    })
+    expect(readWith({ totalAudioMinutes: 1, totalVideoMinutes: 2, totalDurationInMinutes: -3 })).toEqual({
+      ...BARE,
+      callMinutes: { audio: 1, video: 2, total: undefined },
+      badValue: true,
+    })
+    expect(readWith({ totalDurationInMinutes: 'five' })).toEqual({ ...BARE, badValue: true })
+  })
+})
+
+describe('a time', () => {
+  test.each([
+    [NOW - 5, NOW - 5],
+    [String(NOW - 5), NOW - 5],
+    [(NOW - 5) * 1000, NOW - 5],
+    [(NOW - 5) * 1000 + 250, NOW - 4.75],
+    [NOW + 86_400, NOW + 86_400],
+    [1e11, undefined],
+    [NOW + 86_401, undefined],
+    [(NOW + 86_401) * 1000, undefined],
+    [0, undefined],
+    ['0', undefined],
+  ])('%j is %j, without a bad value', (value, time) => {
+    expect(readWith({ initiatedAt: value, startedAt: value, endedAt: value })).toEqual({
+      ...BARE,
+      initiatedAt: time,
+      startedAt: time,
+      endedAt: time,
+    })
+  })
+
+  test.each([-5, 'yesterday', '2026-11-20T08:15:30Z', {}, false])('%j is missing and a bad value', (value) => {
+    expect(readWith({ endedAt: value })).toEqual({ ...BARE, badValue: true })
+  })
+})
+
+const minutesOf = (...participants: unknown[]) => readWith({ participants }).participantMinutes
+
+describe('participants', () => {
+  test('add up per medium, whatever else an entry says', () => {
+    expect(
+      minutesOf(
+        { totalAudioMinutes: 1, totalVideoMinutes: 2, totalDurationInMinutes: 99, totalDuration: 99 },
+        { totalAudioMinutes: '0.5', totalVideoMinutes: null },
+        { uid: 'never joined' },
+      ),
+    ).toEqual({ audio: 1.5, video: 2, total: undefined })
+  })
+
+  test.each([
+    ['totalDurationInMinutes', { totalDurationInMinutes: 3 }, 3],
+    ['totalDuration as a float of minutes', { totalDuration: 0.25 }, 0.25],
+    ['the first of both', { totalDurationInMinutes: 3, totalDuration: 0.25 }, 3],
+  ])('with no medium count as a total: %s', (_case, entry, total) => {
+    expect(minutesOf(entry)).toEqual({ audio: 0, video: 0, total })
+  })
+
+  test.each(['00:05:00', '5'])('whose totalDuration is the text %j say nothing of minutes', (totalDuration) => {
+    expect(minutesOf({ totalDuration })).toEqual(BARE.participantMinutes)
+  })
+
+  test('with and without a medium stand side by side', () => {
+    expect(minutesOf({ totalAudioMinutes: 1 }, { totalDuration: 2 })).toEqual({ audio: 1, video: 0, total: 2 })
+  })
+
+  test.each([
+    [
+      'a medium',
+      [{ totalAudioMinutes: 1, totalVideoMinutes: 2 }, { totalAudioMinutes: -1 }],
+      [undefined, 2, undefined],
+    ],
+    ['a total', [{ totalAudioMinutes: 1 }, { totalDuration: -1 }], [undefined, undefined, undefined]],
+  ])('with one unusable number in %s make that sum unusable, not smaller', (_case, participants, sums) => {
+    const call = readWith({ participants })
+    const { audio, video, total } = call.participantMinutes
+    expect([audio, video, total]).toEqual(sums)
+    expect(call.badValue).toBe(true)
+  })
+
+  test('may be an empty list, which says nothing of minutes but that nobody is in the call', () => {
+    expect(readWith({ participants: [], totalParticipants: 2 })).toEqual({
+      ...BARE,
+      totalParticipants: 2,
+      hasParticipantList: true,
+      joined: 0,
+    })
+  })
+
+  test.each([undefined, null, 'none', { 0: { totalAudioMinutes: 1 } }])(
+    'that are %j are no list; then all are taken to be in the call',
+    (participants) => {
+      expect(readWith({ participants, totalParticipants: 3 })).toEqual({ ...BARE, totalParticipants: 3, joined: 3 })
+    },
+  )
+
+  test('that are no objects are passed over', () => {
+    expect(readWith({ participants: [null, 'x', 4, [], { totalAudioMinutes: 1, isJoined: true }] })).toMatchObject({
+      participantMinutes: { audio: 1, video: 0, total: undefined },
+      joined: 1,
+    })
+  })
+
+  test.each([
+    [{ isJoined: true }, 1],
+    [{ isJoined: 1 }, 1],
+    [{ isJoined: 'true' }, 1],
+    [{ isJoined: true, leftAt: null }, 1],
+    [{ isJoined: true, leftAt: '' }, 1],
+    [{ isJoined: true, leftAt: 0 }, 1],
+    [{ isJoined: true, leftAt: NOW }, 0],
+    [{ isJoined: true, leftAt: '2026-11-20T08:15:30Z' }, 0],
+    [{ isJoined: false }, 0],
+    [{ isJoined: 'false' }, 0],
+    [{}, 0],
+  ])('are in the call when they joined and did not leave: %j counts %d', (entry, joined) => {
+    expect(readWith({ participants: [entry] })).toMatchObject({ joined, badValue: false })
+  })
+})
+
+test.each([
+  [{ hasRecording: true }, true],
+  [{ hasRecording: 1 }, true],
+  [{ hasRecording: 'true' }, true],
+  [{ hasRecording: false }, false],
+  [{ hasRecording: null }, false],
+  [{ hasRecording: 'no' }, false],
+  [{ recordings: [{ rid: 'r' }] }, true],
+  [{ hasRecording: false, recordings: [{ rid: 'r' }] }, true],
+  [{ recordings: [] }, false],
+  [{ recordings: 'r' }, false],
+  [{}, false],
+])('a call is recorded by the flag or by its list of recordings: %j is %s', (fields, hasRecording) => {
+  expect(readWith(fields).hasRecording).toBe(hasRecording)
+})
+
+describe('whatever JSON comes', () => {
+  // Half of the items have the fields of a call with anything in them: plain noise would hardly get past the first check.
+  const oddities = fc.oneof(
+    fc.constantFrom<unknown>('1e400', '-1', NOW, NOW * 1000, 1e300, 1e308, -1, '0x10', 'ended', true, null, '', [], {}),
+    fc.jsonValue(),
+  )
+  const fields = ['status', 'type', 'mode', 'receiverType', 'initiatedAt', 'startedAt', 'endedAt', 'hasRecording']
+  const minutes = ['totalAudioMinutes', 'totalVideoMinutes', 'totalDurationInMinutes', 'totalDuration', 'leftAt']
+  const some = (keys: string[]) =>
+    fc.record(Object.fromEntries(keys.map((key) => [key, oddities])), { requiredKeys: [] })
+  const item = fc
+    .tuple(some([...fields, ...minutes, 'totalParticipants', 'recordings', 'sessionId']), fc.array(some(minutes)))
+    .map(([call, participants]): unknown => ({ sessionId: 's', status: 'ended', participants, ...call }))
+
+  test('reading it never throws, and no number that comes out is infinite or none', () => {
+    fc.assert(
+      fc.property(fc.oneof(item, fc.jsonValue()), (value) => {
+        const { call } = reading(value)
+        if (typeof call === 'string') return
+        const { id, status, callMinutes, participantMinutes, ...rest } = call
+        expect(id).not.toBe('')
+        expect(['initiated', 'ongoing', 'ended', 'unanswered', 'rejected', 'canceled', 'other']).toContain(status)
+        const values = [rest, callMinutes, participantMinutes].flatMap((part) => Object.values(part))
+        for (const number of values.filter((field) => typeof field === 'number')) {
+          expect(Number.isFinite(number) && number >= 0).toBe(true)
+        }
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
