@@ -1,0 +1,203 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { MODES, RECEIVER_TYPES, TYPES, type SeenCall } from '../../src/ledger/call.ts'
+import { COUNTERS, HISTOGRAMS } from '../../src/ledger/series.ts'
+import type { LedgerState } from '../../src/ledger/state.ts'
+import { packCall, unpackCall } from '../../src/store/pack-call.ts'
+import { CREATED, ledgerBook, listed, seen, total } from './seen.ts'
+
+/** A call's whole life; times are seconds after the set-up, minutes are what is counted at its end. */
+type Life = {
+  began: number
+  answered: number | undefined
+  length: number
+  end: 'ended' | 'unanswered' | 'rejected' | 'canceled'
+  labels: Pick<SeenCall, 'type' | 'mode' | 'receiverType'>
+  minutes: [number, number, number, number]
+  participants: number
+  recorded: boolean
+}
+
+const HORIZON = 3000
+
+const wholeMinutes = fc.integer({ min: 0, max: 500 })
+
+const life: fc.Arbitrary<Life> = fc.record({
+  began: fc.integer({ min: -500, max: 1000 }),
+  answered: fc.option(fc.integer({ min: 0, max: 60 }), { nil: undefined }),
+  length: fc.integer({ min: 1, max: 800 }),
+  end: fc.constantFrom('ended', 'unanswered', 'rejected', 'canceled'),
+  labels: fc.record({
+    type: fc.constantFrom(...TYPES),
+    mode: fc.constantFrom(...MODES),
+    receiverType: fc.constantFrom(...RECEIVER_TYPES),
+  }),
+  minutes: fc.tuple(wholeMinutes, wholeMinutes, wholeMinutes, wholeMinutes),
+  participants: fc.integer({ min: 1, max: 50 }),
+  recorded: fc.boolean(),
+})
+
+/** What the service would show of a call at a moment; undefined before it begins. */
+function shownAt(
+  id: string,
+  { began, answered, length, end, labels, minutes, participants, recorded }: Life,
+  at: number,
+): SeenCall | undefined {
+  if (at < began) return undefined
+  const startedAt = end === 'ended' ? began + (answered ?? 0) : undefined
+  const endedAt = (startedAt ?? began) + length
+  const isOver = at >= endedAt
+  const grown = isOver ? 1 : (at - began) / (endedAt - began)
+  // Sixteenths add up without rounding, whichever way they are added.
+  const [callAudio, callVideo, audio, video] = minutes.map((value) => Math.floor(value * grown * 16) / 16)
+  return seen(id, isOver ? end : startedAt !== undefined && at >= startedAt ? 'ongoing' : 'initiated', {
+    ...labels,
+    initiatedAt: CREATED + began,
+    startedAt: startedAt !== undefined && at >= startedAt ? CREATED + startedAt : undefined,
+    endedAt: isOver ? CREATED + endedAt : undefined,
+    callMinutes: { audio: callAudio, video: callVideo, total: undefined },
+    participantMinutes: { audio, video, total: undefined },
+    totalParticipants: participants,
+    hasRecording: recorded && isOver,
+  })
+}
+
+/** How one look falls out: when, which calls it misses, in which order they come and which come twice. */
+const look = fc.record({
+  after: fc.integer({ min: 1, max: 300 }),
+  misses: fc.integer({ min: 0, max: 3 }),
+  turn: fc.nat(),
+  twice: fc.boolean(),
+  restart: fc.boolean(),
+  /** Calls in one observation. */
+  part: fc.integer({ min: 1, max: 10 }),
+})
+type LookPlan = typeof look extends fc.Arbitrary<infer T> ? T : never
+
+const world = fc.record({ lives: fc.array(life, { maxLength: 12 }), looks: fc.array(look, { maxLength: 15 }) })
+
+/** Looks at the world as planned, and at last once at all of it when everything is over. */
+function play(lives: readonly Life[], looks: readonly LookPlan[]) {
+  let book = ledgerBook({ lookback: HORIZON, details: 'never' })
+  let now = 0
+  const end: LookPlan = { after: HORIZON, misses: 0, turn: 0, twice: false, restart: false, part: 100 }
+  for (const [i, { after, misses, turn, twice, restart, part }] of [...looks, end].entries()) {
+    now = i === looks.length ? Math.max(now, 1900) + 1 : now + after
+    const shown = lives.flatMap((one, n) => shownAt(`call ${n}`, one, now) ?? [])
+    const turned = [...shown.slice(turn % (shown.length + 1)), ...shown.slice(0, turn % (shown.length + 1))]
+    const kept = turned.filter((_call, n) => misses === 0 || n % 4 !== misses)
+    const all = twice ? [...kept, ...kept] : kept
+    for (let from = 0; from < all.length; from += part) {
+      book.see({ sightings: [listed(CREATED + now, ...all.slice(from, from + part))] })
+    }
+    if (misses === 0) {
+      const ids = new Set(shown.map(({ id }) => id))
+      const at = CREATED + now
+      book.see({ sightings: [], end: { whole: true, began: at, now: at, host: at, listed: ids, list: undefined } })
+    }
+    if (restart) book = restarted(book)
+  }
+  return book
+}
+
+/** The ledger as it comes back from its rows. */
+function restarted(book: ReturnType<typeof ledgerBook>): ReturnType<typeof ledgerBook> {
+  for (const index of [book.state.calls, book.state.open]) {
+    for (const [id, call] of index) index.set(id, unpackCall(id, packCall(call)))
+  }
+  return book
+}
+
+/** What must have been counted of it. A call counts unless it was over before the set-up. */
+function counted(lives: readonly Life[]) {
+  const ends = lives.map((one, n) => shownAt(`call ${n}`, one, 10_000)!)
+  return ends.filter(({ endedAt }) => endedAt! >= CREATED)
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
+const observed = (state: LedgerState, histogram: keyof typeof HISTOGRAMS, part: 'count' | 'sum') =>
+  total(state, HISTOGRAMS[histogram], (key) => key.endsWith('|sum') === (part === 'sum'))
+
+describe('for any world and any way of looking at it', () => {
+  const check = (holds: (book: ReturnType<typeof ledgerBook>, calls: SeenCall[]) => void) =>
+    fc.assert(
+      fc.property(world, ({ lives, looks }) => holds(play(lives, looks), counted(lives))),
+      { numRuns: 400 },
+    )
+
+  test('every call is started once and finished once, under its labels and its status', () => {
+    check((book, calls) => {
+      expect([book.started(), book.finished()]).toEqual([calls.length, calls.length])
+      for (const { type, mode, receiverType, status } of calls) {
+        const same = calls.filter(
+          (other) => other.type === type && other.mode === mode && other.receiverType === receiverType,
+        )
+        expect(book.counted(COUNTERS.started, type!, mode!, receiverType!)).toBe(same.length)
+        const ended = same.filter((other) => other.status === status).length
+        expect(book.counted(COUNTERS.finished, type!, mode!, receiverType!, status)).toBe(ended)
+      }
+      expect(book.state.open.size).toBe(0)
+    })
+  })
+
+  test('minutes are those that were served last, and nothing was corrected', () => {
+    check((book, calls) => {
+      const served = sum(calls.map(({ callMinutes }) => callMinutes.audio! + callMinutes.video!))
+      expect(total(book.state, COUNTERS.callMinutes)).toBe(served)
+      for (const media of ['audio', 'video'] as const) {
+        const billed = sum(calls.map(({ participantMinutes }) => participantMinutes[media]!))
+        expect(book.counted(COUNTERS.participantMinutes, media)).toBe(billed)
+      }
+      expect(total(book.state, COUNTERS.corrections)).toBe(0)
+    })
+  })
+
+  test('what is observed once of a call was observed once', () => {
+    check(({ state }, calls) => {
+      const ended = calls.filter(({ status }) => status === 'ended')
+      expect(observed(state, 'duration', 'count')).toBe(ended.length)
+      expect(observed(state, 'duration', 'sum')).toBe(sum(ended.map(({ startedAt, endedAt }) => endedAt! - startedAt!)))
+      expect(observed(state, 'answerDelay', 'count')).toBe(ended.length)
+      expect(observed(state, 'participants', 'sum')).toBe(sum(calls.map(({ totalParticipants }) => totalParticipants!)))
+      expect(total(state, COUNTERS.recorded)).toBe(calls.filter(({ hasRecording }) => hasRecording).length)
+    })
+  })
+})
+
+test('one poll split in two counts the same as one', () => {
+  const whole = world.map(({ lives, looks }) => ({ lives, looks: looks.map((plan) => ({ ...plan, part: 100 })) }))
+  fc.assert(
+    fc.property(whole, fc.integer({ min: 1, max: 3 }), ({ lives, looks }, part) => {
+      const split = looks.map((plan) => ({ ...plan, part }))
+      const [one, two] = [play(lives, looks), play(lives, split)]
+      expect(two.state.counters).toEqual(one.state.counters)
+      expect(two.state.calls).toEqual(one.state.calls)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('started + reappeared = finished + lost + in progress, whatever calls do', () => {
+  const wild = fc.record({
+    id: fc.constantFrom('a', 'b', 'c'),
+    status: fc.constantFrom('initiated', 'ongoing', 'ended', 'rejected', 'other', 'not found') as fc.Arbitrary<
+      SeenCall['status'] | 'not found'
+    >,
+    endedAt: fc.option(fc.integer({ min: CREATED, max: CREATED + 50 }), { nil: undefined }),
+  })
+  fc.assert(
+    fc.property(fc.array(wild, { maxLength: 40 }), (happenings) => {
+      const book = ledgerBook()
+      for (const [i, { id, status, endedAt }] of happenings.entries()) {
+        const now = CREATED + i
+        const sighting = listed(now)
+        if (status === 'not found') sighting.notFound.push(id)
+        else sighting.calls.push(seen(id, status, { endedAt }))
+        book.see({ sightings: [sighting] })
+        const { started, reappeared, finished, lost, state } = book
+        expect(started() + reappeared()).toBe(finished() + lost() + state.open.size)
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
