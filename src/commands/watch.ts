@@ -6,6 +6,7 @@ import type { Config, TargetConfig } from '../config/config.ts'
 import { rateBudget, type RateBudget } from '../polling/rate-budget.ts'
 import { watchTarget, type WatchEvent } from '../polling/watch-target.ts'
 import { callsClient } from '../service/calls-client.ts'
+import type { Transport } from '../service/transport.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
 import { keepTarget, type Committed } from '../store/keep-target.ts'
 import type { Store } from '../store/store.ts'
@@ -24,6 +25,8 @@ export type WatchOptions = {
   /** The rate budgets there are already, by address and key; a missing one is added. */
   budgets: Map<string, RateBudget>
   stop$: Observable<unknown>
+  /** How the service is reached; by HTTP unless said otherwise. */
+  transportTo?: (baseUrl: string) => { send: Transport; close: () => Promise<void> }
   /** Aborted when a cycle that is still running is to end. */
   abandon: AbortSignal
 }
@@ -34,7 +37,7 @@ export async function watch(options: WatchOptions): Promise<{
   events$: Observable<WatchEvent<Committed>>
   close: () => Promise<void>
 }> {
-  const { config, target, offset, clock, random, log, store, stop$, abandon } = options
+  const { config, target, offset, clock, random, log, store, stop$, abandon, transportTo = undiciTransport } = options
   const { poll } = config
   const keeper = await keepTarget({
     store,
@@ -45,7 +48,7 @@ export async function watch(options: WatchOptions): Promise<{
     interval: poll.interval,
   })
   const budget = await budgetOf(options)
-  const transport = undiciTransport(target.baseUrl)
+  const transport = transportTo(target.baseUrl)
   const client = callsClient(transport.send, {
     apiKey: target.apiKey,
     onBehalfOf: target.onBehalfOf,

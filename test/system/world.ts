@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { LedgerEvent } from '../../src/simulator/ledger.ts'
 import type { RecordedResponse } from '../../src/simulator/responses.ts'
@@ -32,17 +34,12 @@ export async function systemWorld(...simulatorArgs: string[]): Promise<SystemWor
   const simulator = startProgram(['simulate', '--port', '0', '--api-key', API_KEY, ...simulatorArgs])
   const [, url] = await simulator.said(/calls service: (\S+)/)
   const control = `${new URL(url!).origin}/_simulator`
-  const env = {
-    CALLWATCH_BASE_URL: url!,
-    CALLWATCH_API_KEY: API_KEY,
-    CALLWATCH_POLL_INTERVAL: '500ms',
-    CALLWATCH_STORE_PATH: `${temporaryFolder()}/callwatch.db`,
-    CALLWATCH_HTTP_HOST: '127.0.0.1',
-    CALLWATCH_HTTP_PORT: '0',
-  }
+  const folder = temporaryFolder()
+  const config = join(folder, 'callwatch.yaml')
+  writeFileSync(config, configuration(url!, folder))
   return {
     startDaemon: async () => {
-      const program = startProgram(['run'], env)
+      const program = startProgram(['run', '--config', config])
       const [, page] = await program.said(/page at (http:\S+?)"/)
       return {
         program,
@@ -62,7 +59,17 @@ export async function systemWorld(...simulatorArgs: string[]): Promise<SystemWor
   }
 }
 
-/** Lets no more calls begin, and waits until the last has ended and the daemon has looked twice since. */
+/** Small pages and quick sweeps, so that looks of every kind come in a few seconds. */
+function configuration(url: string, folder: string): string {
+  return `
+targets: [{ base_url: '${url}', api_key: ${API_KEY} }]
+poll: { interval: 500ms, page_size: 40, sweep_interval: 4s, max_requests_per_minute: 6000 }
+store: { path: ${folder}/callwatch.db }
+http: { host: 127.0.0.1, port: 0 }
+`
+}
+
+/** Lets no more calls begin, and waits until the last has ended and the daemon has seen the whole list twice since. */
 export async function settle(world: SystemWorld, daemon: Daemon): Promise<void> {
   await world.setSwitches({ arrivals: false })
   const polls = async () => (await daemon.scrape()).get('callwatch_polls_total{outcome="complete"}') ?? 0
