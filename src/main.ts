@@ -19,6 +19,7 @@ const FAILURE = 1
 const WRONG_USAGE = 2
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)
+const complain = (line: string) => void process.stderr.write(`${line}\n`)
 
 type WithConfig = { config?: string }
 const configured = ({ config: file }: WithConfig): Config =>
@@ -61,7 +62,7 @@ configuredCommand('check', 'validates the configuration and prints it with its s
 program
   .command('simulate')
   .description('the simulated calls service alone, over HTTP on loopback')
-  .option('--port <n>', 'the port, 0 for a free one', whole, 8080)
+  .option('--port <n>', 'the port, 0 for a free one', port, 8080)
   .option('--speed <n>', 'how many times shorter than life calls are', positive, 1)
   .option('--calls-per-minute <n>', 'how many calls begin', positive, 30)
   .option('--seed <n>', 'the same seed makes the same calls', whole, 1)
@@ -93,18 +94,24 @@ try {
 function explain(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : WRONG_USAGE
   if (error instanceof ConfigError) {
-    process.stderr.write(`${error.message}\n${formatProblems(error)}\n`)
+    complain(`${error.message}\n${formatProblems(error)}`)
     return WRONG_USAGE
   }
   if (!(error instanceof Error)) throw error
-  const listens = 'syscall' in error && error.syscall === 'listen'
-  if (listens || error instanceof StoreError || error instanceof ServiceError || error instanceof UsageError) {
-    process.stderr.write(`${error.message}${listens ? '; set another http.port or CALLWATCH_HTTP_PORT' : ''}\n`)
-    return error instanceof UsageError || (error instanceof StoreError && error.kind === 'refused')
-      ? WRONG_USAGE
-      : FAILURE
+  if (cannotListen(error)) {
+    const mend = program.args[0] === 'simulate' ? 'choose another --port' : 'set another http.host or http.port'
+    complain(`${error.message}; ${mend}`)
+    return FAILURE
   }
-  throw error
+  if (!(error instanceof StoreError || error instanceof ServiceError || error instanceof UsageError)) throw error
+  complain(error.message)
+  const wrongUsage = error instanceof UsageError || (error instanceof StoreError && error.kind === 'refused')
+  return wrongUsage ? WRONG_USAGE : FAILURE
+}
+
+/** A port in use or not allowed, an address that is not this machine's, a name that stands for none. */
+function cannotListen(error: Error): boolean {
+  return 'syscall' in error && (error.syscall === 'listen' || error.syscall === 'getaddrinfo')
 }
 
 function positive(text: string): number {
@@ -115,6 +122,12 @@ function positive(text: string): number {
 
 function whole(text: string): number {
   const value = Number(text)
-  if (Number.isSafeInteger(value) && value >= 0) return value
+  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value
   throw new InvalidArgumentError('It must be a whole number, 0 or more.')
+}
+
+function port(text: string): number {
+  const value = whole(text)
+  if (value <= 65_535) return value
+  throw new InvalidArgumentError('It must be a port, 65535 at most.')
 }

@@ -15,6 +15,7 @@ import {
 } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
+import { secretsOf } from '../config/secrets-of.ts'
 import { introduceNotifier, introduceTarget } from '../metrics/record.ts'
 import { metricsOf } from '../metrics/registry.ts'
 import { deliverOutbox, type Delivery } from '../notify/deliver-outbox.ts'
@@ -25,6 +26,7 @@ import { openSqliteStore } from '../store/sqlite-store.ts'
 import { eventFeed } from '../web/event-feed.ts'
 import { startWeb } from '../web/server.ts'
 import type { WatchedTarget } from '../web/views.ts'
+import { maskSecrets } from './mask-secrets.ts'
 import { notifiersOf } from './notifiers.ts'
 import { reporter } from './reporter.ts'
 import { VERSION } from './version.ts'
@@ -95,11 +97,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         metrics.operational.notificationsPending.set({ notifier: name }, pending.get(name) ?? 0)
       return metrics.expose(format)
     }
-    const { host } = config.http
     const web = await startWeb({ ...config.http, version: VERSION, targets, store, feed, expose, wall: clock.wall })
     closing.push(web.close)
 
-    const report = reporter({ log, metrics: metrics.operational, feed, targets })
+    const mask = maskSecrets(secretsOf(config))
+    const report = reporter({ log, metrics: metrics.operational, feed, targets, mask })
     const watched$ = watches.map(({ watched: { target }, events$ }) =>
       events$.pipe(map((event): DaemonEvent => ({ kind: 'watch', target, event }))),
     )
@@ -125,7 +127,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       await closeAll()
     }).pipe(ignoreElements())
     return {
-      url: `http://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${web.port}/`,
+      url: pageUrl(config.http.host, web.port),
       targets,
       events$: concat(merge(grace$, housekeeping$, ...watched$, ...delivered$).pipe(tap(report)), closed$),
     }
@@ -133,4 +135,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     await closeAll()
     throw error
   }
+}
+
+/** Where a browser on this machine finds the page. */
+function pageUrl(host: string, port: number): string {
+  if (host === '0.0.0.0' || host === '::') return `http://localhost:${port}/`
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}/`
 }

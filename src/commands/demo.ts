@@ -7,6 +7,7 @@ import { compareWithTruth, type Comparison } from './compare-with-truth.ts'
 import { startDaemon, type DaemonEvent } from './daemon.ts'
 import { demoSummary, notificationLines, transitionLine } from './demo-lines.ts'
 import { createLogger } from './logger.ts'
+import { maskSecrets } from './mask-secrets.ts'
 import { stopSignal } from './stop-signal.ts'
 
 export type DemoOptions = { speed: number; callsPerMinute: number; seed: number }
@@ -30,7 +31,7 @@ export async function demo(
 ): Promise<boolean> {
   const simulator = await startSimulator({ seed, speed, callsPerMinute, mostRecordedResponses: 50 })
   const stop$ = stopSignal()
-  const log = createLogger({ level: 'warn', secrets: [], stream: process.stderr })
+  const log = createLogger({ level: 'warn', mask: maskSecrets([]), stream: process.stderr })
   const config = demoConfig(simulator)
   const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, stop$ })
   const [watched] = daemon.targets
@@ -51,7 +52,7 @@ export async function demo(
       for (const transition of event.committed.ledger.transitions) print(transitionLine(transition))
       for (const notification of event.committed.alerts.notifications) notificationLines(notification).forEach(print)
     }
-    if (event.kind !== 'cycle' || event.report.outcome !== 'complete') return
+    if (event.kind !== 'cycle' || !event.report.good) return
     // Compared right after a look: nothing newer has been asked for yet.
     comparison = compareWithTruth(watched, simulator)
     if (systemClock.monotonic() - summarized < SUMMARY_INTERVAL) return

@@ -1,19 +1,20 @@
 import { Writable } from 'node:stream'
 import { pino, type Logger } from 'pino'
 import pretty from 'pino-pretty'
+import type { Mask } from './mask-secrets.ts'
 
 export type LoggerOptions = {
   level: string
-  /** Never written, wherever they turn up. */
-  secrets: readonly string[]
+  /** Everything that is written goes through it. */
+  mask: Mask
   stream: NodeJS.WriteStream
 }
 
 /** A log of JSON lines, or of readable ones where a person watches. */
-export function createLogger({ level, secrets, stream }: LoggerOptions): Logger {
+export function createLogger({ level, mask, stream }: LoggerOptions): Logger {
   const destination = stream.isTTY
-    ? pretty({ destination: masking(stream, secrets), ignore: 'pid,hostname' })
-    : masking(stream, secrets)
+    ? pretty({ destination: masking(stream, mask), ignore: 'pid,hostname' })
+    : masking(stream, mask)
   return pino({ level, base: null, timestamp: isoTimestamp, formatters: { level: levelName } }, destination)
 }
 
@@ -25,17 +26,8 @@ function levelName(level: string): { level: string } {
   return { level }
 }
 
-/**
- * Writes on, with every secret replaced. Redaction by path would miss a secret within an error's message; this is the
- * last door that all text goes through.
- */
-function masking(stream: NodeJS.WriteStream, secrets: readonly string[]): Writable {
-  const spellings = secrets.flatMap((secret) => [
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-    encodeURIComponent(secret),
-  ])
-  const mask = (text: string) => spellings.reduce((masked, secret) => masked.replaceAll(secret, '********'), text)
+/** Writes on what is masked: the last door that all text goes through. */
+function masking(stream: NodeJS.WriteStream, mask: Mask): Writable {
   return new Writable({
     decodeStrings: false,
     write: (chunk: string | Buffer, _encoding, done) => {

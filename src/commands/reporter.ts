@@ -6,16 +6,19 @@ import type { Committed } from '../store/keep-target.ts'
 import type { EventFeed } from '../web/event-feed.ts'
 import { alertEvent, transitionEvent, type WatchedTarget } from '../web/views.ts'
 import type { DaemonEvent } from './daemon.ts'
+import type { Mask } from './mask-secrets.ts'
 
 export type ReporterOptions = {
   log: Logger
   metrics: OperationalMetrics
   feed: EventFeed
   targets: readonly WatchedTarget[]
+  /** Health is shown to whoever asks, and a service may repeat the key in what it says. */
+  mask: Mask
 }
 
 /** Tells metrics, live feed and log what happened, after it was committed. One line a failing cycle, not one a retry. */
-export function reporter({ log, metrics, feed, targets }: ReporterOptions): (event: DaemonEvent) => void {
+export function reporter({ log, metrics, feed, targets, mask }: ReporterOptions): (event: DaemonEvent) => void {
   const healthOf = new Map(targets.map(({ target, health }) => [target, health]))
 
   function publish({ target, ledger, alerts }: Committed): void {
@@ -28,15 +31,16 @@ export function reporter({ log, metrics, feed, targets }: ReporterOptions): (eve
   }
 
   function noteCycle(target: string, report: CycleReport): void {
-    const { outcome, problem, requests, storeFailed } = report
+    const { outcome, good, requests, storeFailed } = report
+    const problem = report.problem === undefined ? undefined : mask(report.problem)
     const health = healthOf.get(target)!
     const wasUp = health.up()
-    health.note({ good: outcome === 'complete', problem, requests: requests.length, storeFailed })
+    health.note({ good, problem, requests: requests.length, storeFailed })
     const seconds = Math.round(report.seconds * 1000) / 1000
     const facts = { target, outcome, requests: requests.length, seconds }
     if (problem !== undefined) log.warn(facts, `poll ${outcome}: ${problem}`)
-    else if (!wasUp) log.info(facts, 'poll complete: the target is up')
-    else log.debug(facts, 'poll complete')
+    else if (!wasUp) log.info(facts, `poll ${outcome}: the target is up`)
+    else log.debug(facts, `poll ${outcome}`)
   }
 
   return (happened) => {

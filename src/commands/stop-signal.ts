@@ -1,14 +1,18 @@
-import { fromEvent, merge, ReplaySubject, share, take, tap, type Observable } from 'rxjs'
+import { ReplaySubject, type Observable } from 'rxjs'
 
 /**
- * Emits once, at the first SIGTERM or SIGINT, and to whoever asks later. The second ends the process at once.
+ * Emits once, at the first SIGTERM or SIGINT from now on, and to whoever asks later. The second ends the process at once.
  */
 export function stopSignal(): Observable<unknown> {
-  return merge(fromEvent(process, 'SIGTERM'), fromEvent(process, 'SIGINT')).pipe(
-    take(1),
-    tap(() => {
-      for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => process.exit(1))
-    }),
-    share({ connector: () => new ReplaySubject(1), resetOnComplete: false, resetOnRefCountZero: false }),
-  )
+  // Listens before anybody subscribes: for process 1 of a container a signal that nobody listens for is lost.
+  const stop$ = new ReplaySubject<void>(1)
+  let asked = false
+  const onSignal = () => {
+    if (asked) process.exit(1)
+    asked = true
+    stop$.next()
+    stop$.complete()
+  }
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, onSignal)
+  return stop$.asObservable()
 }

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets-of.ts'
 import { DeliveryError } from '../notify/notifier.ts'
 import { createLogger } from './logger.ts'
+import { maskSecrets } from './mask-secrets.ts'
 import { notifiersOf } from './notifiers.ts'
 
 /**
@@ -12,7 +13,8 @@ import { notifiersOf } from './notifiers.ts'
  * @returns whether all were accepted
  */
 export async function testNotify(config: Config, print: (line: string) => void): Promise<boolean> {
-  const log = createLogger({ level: 'info', secrets: secretsOf(config), stream: process.stdout })
+  const mask = maskSecrets(secretsOf(config))
+  const log = createLogger({ level: 'info', mask, stream: process.stdout })
   const notifiers = notifiersOf(config, systemClock, log)
   let accepted = true
   for (const notifier of notifiers) {
@@ -23,7 +25,7 @@ export async function testNotify(config: Config, print: (line: string) => void):
       } catch (error) {
         if (!(error instanceof DeliveryError)) throw error
         accepted = false
-        print(`${notifier.name}: the sample "${notification.kind}" failed: ${error.message}`)
+        print(mask(`${notifier.name}: the sample "${notification.kind}" failed: ${error.message}`))
       }
     }
   }

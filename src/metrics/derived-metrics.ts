@@ -35,23 +35,27 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
   ...Object.values<DurableHistogram>(HISTOGRAMS).map(histogramMetric),
   gauge(
     'callwatch_calls_ignored',
-    'Calls in the last whole sweep that are not counted on purpose',
+    'Calls in the last whole sweep that are not counted on purpose: baseline, before_horizon',
     ['reason'],
     ({ ledger: { facts } }) => [
       [['baseline'], facts.ignored.baseline],
       [['before_horizon'], facts.ignored.beforeHorizon],
     ],
   ),
-  gauge('callwatch_calls_in_progress', 'Open calls', ['type', 'mode', 'receiver_type', 'status'], ({ ledger }) =>
-    callsInProgress(ledger),
+  gauge(
+    'callwatch_calls_in_progress',
+    'Open calls: initiated, ongoing, other',
+    ['type', 'mode', 'receiver_type', 'status'],
+    ({ ledger }) => callsInProgress(ledger),
   ),
   gauge(
     'callwatch_oldest_open_call_timestamp_seconds',
     'When the oldest open call began; absent with none open',
     [],
     ({ ledger: { open } }) => {
-      const oldest = Math.min(...[...open.values()].map(beganAt))
-      return Number.isFinite(oldest) ? [[[], oldest]] : []
+      let oldest = Infinity
+      for (const call of open.values()) oldest = Math.min(oldest, beganAt(call))
+      return open.size === 0 ? [] : [[[], oldest]]
     },
   ),
   gauge('callwatch_participants_in_progress', 'Participant entries in ongoing calls', [], ({ ledger }) => [
@@ -59,7 +63,7 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
   ]),
   gauge(
     'callwatch_call_failure_ratio',
-    'Share of finished calls in the window that failed',
+    'Share of finished calls in the window that failed; reason is any, unanswered, rejected, canceled',
     ['window', 'reason'],
     ({ ledger }) =>
       windows(ledger).flatMap(([window, counts]) =>
@@ -108,10 +112,10 @@ export function participantsInProgress({ open }: Pick<LedgerState, 'open'>): num
   return joined
 }
 
-/** The exported windows as they were judged at the last good look; none before the first. */
+/** The exported windows as they were judged at the last good look; without any call before the first. */
 export function windows({ finished, facts }: Pick<LedgerState, 'finished' | 'facts'>) {
-  const { lastGood: now, previousGood } = facts
-  if (now === undefined) return []
+  // A window that ends in 1970 holds nothing.
+  const { lastGood: now = 0, previousGood } = facts
   return Object.entries(EXPORTED_WINDOWS).map(
     ([window, seconds]) => [window, countWindow(finished, seconds, { now, previousGood })] as const,
   )

@@ -4,7 +4,7 @@ const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const LAG_SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 900, 3600]
 const COMMIT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 
-type Definition = { name: string; help: string; labels: readonly string[]; buckets?: number[] }
+export type Definition = { name: string; help: string; labels: readonly string[]; buckets?: number[] }
 
 /** The metrics about callwatch itself. They are no part of the durable state and start again with the process. */
 export const COUNTER_DEFINITIONS = {

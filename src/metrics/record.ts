@@ -5,10 +5,13 @@ import type { OperationalMetrics } from './operational-metrics.ts'
 /** Outcomes and requests that exist from a target's first moment, so that `rate()` misses no first one. */
 const OUTCOMES = ['complete', 'incremental', 'partial', 'failed', 'skipped']
 const OPERATIONS = ['list_calls', 'get_call']
+/** Those codes that do not depend on what the service makes up. */
+const CODES = ['200', 'timeout', 'network', 'invalid']
 
 /** A cycle as far as metrics tell of it. */
 type Cycle = {
   outcome: string
+  good: boolean
   seconds: number
   requests: readonly { operation: string; code: string; seconds: number }[]
   remaining: number | undefined
@@ -20,7 +23,7 @@ export function introduceTarget(metrics: OperationalMetrics, target: string): vo
   metrics.up.set({ target }, 0)
   for (const outcome of OUTCOMES) metrics.polls.inc({ target, outcome }, 0)
   for (const operation of OPERATIONS) {
-    metrics.requests.inc({ target, operation, code: '200' }, 0)
+    for (const code of CODES) metrics.requests.inc({ target, operation, code }, 0)
     metrics.requestDuration.zero({ target, operation })
   }
   metrics.pollDuration.zero({ target })
@@ -40,7 +43,7 @@ export function recordSkipped(metrics: OperationalMetrics, target: string): void
 
 /** A cycle that has ended, however it did. */
 export function recordCycle(metrics: OperationalMetrics, target: string, cycle: Cycle): void {
-  metrics.up.set({ target }, cycle.outcome === 'complete' ? 1 : 0)
+  metrics.up.set({ target }, cycle.good ? 1 : 0)
   metrics.polls.inc({ target, outcome: cycle.outcome })
   metrics.pollDuration.observe({ target }, cycle.seconds)
   for (const { operation, code, seconds } of cycle.requests) {

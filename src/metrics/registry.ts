@@ -5,6 +5,7 @@ import {
   GAUGE_DEFINITIONS,
   HISTOGRAM_DEFINITIONS,
   operationalMetrics,
+  type Definition,
   type OperationalMetrics,
 } from './operational-metrics.ts'
 
@@ -43,7 +44,14 @@ export function metricsOf(targets: () => readonly ExportedTarget[], version: str
   }
 }
 
-export type MetricDescription = { name: string; type: string; labels: readonly string[]; help: string }
+export type MetricDescription = {
+  name: string
+  type: string
+  labels: readonly string[]
+  help: string
+  /** Whether it is read from what the store keeps, so that it goes on after a restart where it was. */
+  durable: boolean
+}
 
 /** Every metric by name, as the documentation lists them. */
 export function describeMetrics(): MetricDescription[] {
@@ -52,6 +60,7 @@ export function describeMetrics(): MetricDescription[] {
     type,
     labels: ['target', ...labels],
     help,
+    durable: true,
   }))
   return [
     ...derived,
@@ -61,8 +70,8 @@ export function describeMetrics(): MetricDescription[] {
   ].toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-function typed(definitions: Record<string, Omit<MetricDescription, 'type'>>, type: string): MetricDescription[] {
-  return Object.values(definitions).map(({ name, labels, help }) => ({ name, type, labels, help }))
+function typed(definitions: Record<string, Definition>, type: string): MetricDescription[] {
+  return Object.values(definitions).map(({ name, labels, help }) => ({ name, type, labels, help, durable: false }))
 }
 
 type Values = { name: string; help: string; type: string; values: unknown[] }

@@ -2,8 +2,11 @@ import { PassThrough } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { formatEvent, type EventFeed } from './event-feed.ts'
 
-/** A client that lets this much wait (bytes) is too slow and is cut off; it resumes when it comes back. */
-const MOST_WAITING = 1024 * 1024
+/**
+ * A client that lets this much wait (bytes) is too slow and is cut off; it resumes when it comes back. More than the
+ * whole feed, so that no commit, however large, cuts off one that reads.
+ */
+const MOST_WAITING = 8 * 1024 * 1024
 
 /** `GET /api/v1/events`: server-sent events, resumed by `Last-Event-ID`. */
 export function eventsRoute(app: FastifyInstance, feed: EventFeed): void {

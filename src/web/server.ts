@@ -33,7 +33,16 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   const { host, port, version, targets, feed, expose, wall } = options
   const app = fastify({ forceCloseConnections: true })
   await app.register(helmet, {
-    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'self'"], frameAncestors: ["'none'"] } },
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'self'"],
+        baseUri: ["'none'"],
+        formAction: ["'none'"],
+        frameAncestors: ["'none'"],
+      },
+    },
+    xFrameOptions: { action: 'deny' },
     referrerPolicy: { policy: 'no-referrer' },
     // Whether this is reached by HTTPS is for whoever puts it there to say.
     strictTransportSecurity: false,

@@ -1,0 +1,200 @@
+import { spawnSync } from 'node:child_process'
+import { describe, expect, test } from 'vitest'
+import type { Sample } from '../metrics/read-exposition.ts'
+import { daemonInProcess, RETRIES, type DaemonInProcess } from './daemon-in-process.ts'
+import {
+  answering,
+  notListening,
+  withBadCertificate,
+  withKey,
+  withoutHost,
+  type TroubledService,
+} from './troubled-service.ts'
+
+type Trouble = {
+  what: string
+  service: () => Promise<TroubledService>
+  code: string
+  /** In the log, and in `/readyz`. */
+  reason: RegExp
+  /** Requests of one cycle: one that cannot succeed is not made again. */
+  requests: number
+  needsOpenssl?: true
+}
+
+const AGAIN = RETRIES + 1
+const TROUBLES: Trouble[] = [
+  {
+    what: 'a wrong key',
+    service: () => withKey(() => 'no such key'),
+    code: '401',
+    reason: /answered 401 AUTH_ERR_APIKEY_NOT_FOUND/,
+    requests: 1,
+  },
+  {
+    what: 'no key',
+    service: () => withKey(() => ''),
+    code: '401',
+    reason: /answered 401 AUTH_ERR_EMPTY_APIKEY/,
+    requests: 1,
+  },
+  {
+    what: 'a key of scope authOnly',
+    service: () => withKey(({ authOnly }) => authOnly),
+    code: '403',
+    reason: /answered 403 AUTH_ERR_NO_ACCESS/,
+    requests: 1,
+  },
+  {
+    what: 'a refused connection',
+    service: notListening,
+    code: 'network',
+    reason: /the connection was refused: ECONNREFUSED/,
+    requests: AGAIN,
+  },
+  {
+    what: 'a host that is not found, as a wrong region makes one',
+    service: withoutHost,
+    code: 'network',
+    reason: /no such host; check app_id, region|could not be looked up/,
+    requests: AGAIN,
+    needsOpenssl: true,
+  },
+  {
+    what: 'a TLS certificate that is not accepted',
+    service: withBadCertificate,
+    code: 'network',
+    reason: /TLS certificate was not accepted \(NODE_EXTRA_CA_CERTS/,
+    requests: AGAIN,
+    needsOpenssl: true,
+  },
+  {
+    what: 'no answer',
+    service: () => answering(() => undefined),
+    code: 'timeout',
+    reason: /did not answer in full within 0\.3 s/,
+    requests: AGAIN,
+  },
+  {
+    what: 'an answer that drips',
+    service: () =>
+      answering((request, response) => {
+        response.write('{"data":[')
+        const drip = setInterval(() => response.write(' '), 50)
+        request.socket.once('close', () => clearInterval(drip))
+      }),
+    code: 'timeout',
+    reason: /did not answer in full within 0\.3 s/,
+    requests: AGAIN,
+  },
+  {
+    what: 'HTML instead of JSON',
+    service: () => answering((_request, response) => response.end('<!doctype html><h1>Sign in</h1>')),
+    code: 'invalid',
+    reason: /answered 200 with something that is no JSON.*an HTML page/,
+    requests: AGAIN,
+  },
+  {
+    what: "a proxy's error page",
+    service: () => answering((_request, response) => response.writeHead(502).end('<h1>Bad gateway</h1>')),
+    code: '502',
+    reason: /answered 502 without an error body/,
+    requests: AGAIN,
+  },
+  {
+    what: 'JSON of another shape',
+    service: () => answering((_request, response) => response.end('{"hello":["world"]}')),
+    code: 'invalid',
+    reason: /without a `data` array/,
+    requests: AGAIN,
+  },
+  {
+    what: 'JSON that is no object',
+    service: () => answering((_request, response) => response.end('[{"sessionId":"a","status":"ended"}]')),
+    code: 'invalid',
+    reason: /answered 200 with something that is no JSON/,
+    requests: AGAIN,
+  },
+  {
+    what: 'half a body, cut off',
+    service: () =>
+      answering((_request, response) => {
+        response.writeHead(200, { 'content-length': 1000 })
+        response.write('{"data":[{"sessionId":"half","status":"ended"', () => response.destroy())
+      }),
+    code: 'network',
+    reason: /the connection was cut/,
+    requests: AGAIN,
+  },
+  {
+    what: 'half a body in good order',
+    service: () => answering((_request, response) => response.end('{"data":[{"sessionId":"half","status":"ended"')),
+    code: 'invalid',
+    reason: /answered 200 with something that is no JSON/,
+    requests: AGAIN,
+  },
+]
+
+const noOpenssl = spawnSync('openssl', ['version']).error !== undefined
+
+describe.each(TROUBLES)('$what', ({ service, code, reason, requests, needsOpenssl = false }) => {
+  test(
+    'fails each look in one log line, counts nothing, and passes by itself',
+    { timeout: 20_000 },
+    async (context) => {
+      if (needsOpenssl && noOpenssl && process.env['CI'] !== 'true') {
+        context.skip('openssl is not on the PATH: apt-get install openssl')
+      }
+      const { url, breakDown, mend } = await service()
+      const watching = await daemonInProcess(url)
+      const { cycles, log, moreCycles, recovered, readyz } = watching
+
+      // From the start: nothing was ever seen.
+      await moreCycles(2)
+      expect(await readyz()).toEqual({ status: 503, body: expect.stringMatching(reason) })
+      expect(await countsOf(watching)).toEqual([])
+      expect(await valueOf(watching, 'callwatch_up')).toBe(0)
+      expectOneLineACycle()
+      for (const cycle of cycles)
+        expect(cycle.requests.map((request) => request.code)).toEqual(Array(requests).fill(code))
+      const asked = await valueOf(watching, 'callwatch_api_requests_total', { operation: 'list_calls', code })
+      expect(asked).toBeGreaterThanOrEqual(2 * requests)
+
+      await mend()
+      await recovered()
+      expect((await readyz()).status).toBe(200)
+      expect(await valueOf(watching, 'callwatch_up')).toBe(1)
+      expect((await countsOf(watching)).length).toBeGreaterThan(0)
+
+      // From then on: what was counted stays as it is, though the world goes on.
+      await breakDown()
+      await moreCycles(2)
+      const before = await countsOf(watching)
+      await moreCycles(3)
+      expect(await countsOf(watching)).toEqual(before)
+      expect(await valueOf(watching, 'callwatch_up')).toBe(0)
+      expect(await readyz()).toEqual({ status: 503, body: expect.stringMatching(reason) })
+      expectOneLineACycle()
+
+      function expectOneLineACycle(): void {
+        const failed = cycles.filter(({ good }) => !good)
+        const complaints = log.filter(({ level }) => level >= 40)
+        expect(complaints).toHaveLength(failed.length)
+        for (const { target } of complaints) expect(target).toBe('production')
+        expect(complaints.at(-1)?.msg).toMatch(reason)
+      }
+    },
+  )
+})
+
+/** What is counted of calls, and the calls in progress; what is 0 left out. */
+async function countsOf({ samples }: DaemonInProcess): Promise<Sample[]> {
+  const counts = /^callwatch_(?:calls?_|participants?_|minutes_)/
+  return (await samples()).filter(({ name, value }) => counts.test(name) && value !== 0)
+}
+
+async function valueOf({ samples }: DaemonInProcess, name: string, labels: Record<string, string> = {}) {
+  const all = { target: 'production', ...labels }
+  const found = (await samples()).filter((sample) => sample.name === name)
+  return found.find((sample) => Object.entries(all).every(([label, value]) => sample.labels[label] === value))?.value
+}

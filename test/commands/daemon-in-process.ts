@@ -1,0 +1,111 @@
+import { pino } from 'pino'
+import { ReplaySubject } from 'rxjs'
+import { onTestFinished, vi } from 'vitest'
+import { systemClock } from '../../src/clock/clock.ts'
+import { startDaemon, type Daemon } from '../../src/commands/daemon.ts'
+import type { Config } from '../../src/config/config.ts'
+import type { CycleReport } from '../../src/polling/cycle.ts'
+import { readExposition, type Sample } from '../metrics/read-exposition.ts'
+
+export const KEY = 'hunter2-hunter2'
+/** Further attempts at a request that may succeed yet. */
+export const RETRIES = 1
+
+/** For one request (seconds). */
+export const TIMEOUT = 0.3
+
+export type LogLine = { level: number; target?: string; msg: string }
+
+export type DaemonInProcess = {
+  daemon: Daemon
+  cycles: CycleReport[]
+  log: LogLine[]
+  /** Resolves when that many more cycles have ended. */
+  moreCycles: (count: number) => Promise<void>
+  /** Resolves when a cycle that began from now on went well. */
+  recovered: () => Promise<void>
+  readyz: () => Promise<{ status: number; body: string }>
+  samples: () => Promise<Sample[]>
+}
+
+/** A daemon with one target on quick intervals, in memory; stopped after the test. */
+export async function daemonInProcess(
+  baseUrl: string,
+  { baseline = 'count' }: Partial<Config['poll']> = {},
+): Promise<DaemonInProcess> {
+  const stop$ = new ReplaySubject<void>(1)
+  const log: LogLine[] = []
+  const daemon = await startDaemon({
+    config: configOf(baseUrl, baseline),
+    clock: systemClock,
+    // Without waits between attempts.
+    random: () => 0,
+    log: pino({ level: 'info' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
+    stop$,
+  })
+  const cycles: CycleReport[] = []
+  const done = new Promise<void>((resolve, reject) => {
+    daemon.events$.subscribe({
+      next: (happened) => {
+        if (happened.kind === 'watch' && happened.event.kind === 'cycle') cycles.push(happened.event.report)
+      },
+      error: reject,
+      complete: resolve,
+    })
+  })
+  onTestFinished(async () => {
+    stop$.next()
+    await done
+  })
+  const until = (condition: () => boolean) =>
+    vi.waitFor(
+      () => {
+        if (!condition()) throw new Error(`not within 8 s; the latest cycle: ${JSON.stringify(cycles.at(-1))}`)
+      },
+      { timeout: 8000, interval: 10 },
+    )
+  return {
+    daemon,
+    cycles,
+    log,
+    moreCycles: (count) => {
+      const goal = cycles.length + count
+      return until(() => cycles.length >= goal)
+    },
+    recovered: () => {
+      const since = cycles.length
+      return until(() => cycles.slice(since).some(({ good }) => good))
+    },
+    readyz: async () => {
+      const response = await fetch(`${daemon.url}readyz`)
+      return { status: response.status, body: await response.text() }
+    },
+    samples: async () => {
+      const families = readExposition(await (await fetch(`${daemon.url}metrics`)).text())
+      return [...families.values()].flatMap(({ samples }) => samples)
+    },
+  }
+}
+
+function configOf(baseUrl: string, baseline: Config['poll']['baseline']): Config {
+  return {
+    targets: [{ name: 'production', baseUrl, apiKey: KEY, query: {} }],
+    poll: {
+      interval: 0.1,
+      pageSize: 1000,
+      timeout: TIMEOUT,
+      retries: RETRIES,
+      lookback: 3600,
+      sweepInterval: 60,
+      maxRequestsPerMinute: 100_000,
+      baseline,
+      details: 'missing',
+      statusMap: {},
+    },
+    store: { path: ':memory:', history: 86_400 },
+    http: { host: '127.0.0.1', port: 0 },
+    notify: { groupWait: 0 },
+    alerts: [],
+    log: { level: 'info' },
+  }
+}

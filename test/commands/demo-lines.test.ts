@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { demoSummary, notificationLines, transitionLine } from '../../src/commands/demo-lines.ts'
+import { finish, LOOKED, NOW, openCall } from '../metrics/hand-made-target.ts'
+import { watchedTarget } from '../web/serve.ts'
+
+const STEP = { call: openCall('v1.us.a'), from: 'initiated', to: 'ongoing', observed: true, at: NOW } as const
+const ALERT = {
+  kind: 'firing',
+  target: 'demo',
+  alert: 'HighFailureRate',
+  severity: 'critical',
+  signal: 'failure_ratio',
+  reason: 'any',
+  window: 20,
+  value: 0.75,
+  threshold: 0.5,
+  counts: { ended: 5, unanswered: 5, rejected: 10, canceled: 0, other: 0, total: 20 },
+  since: NOW - 3,
+  firingSince: NOW,
+  peak: 0.75,
+  at: NOW,
+} as const
+
+test('a transition is one line; what was inferred says so', () => {
+  expect(transitionLine(STEP)).toBe('14:13:20  audio call      user   initiated → ongoing     v1.us.a')
+  expect(transitionLine({ ...STEP, observed: false })).toMatch(/v1\.us\.a {2}\(inferred\)$/)
+})
+
+test('a notification shows what would go to the channel, and how long it lasted once it is over', () => {
+  const firing = notificationLines(ALERT).join('\n')
+  expect(firing).toContain('CRITICAL: HighFailureRate on demo')
+  expect(firing).toContain('rejected')
+  expect(firing).not.toContain('it lasted')
+  const resolved = notificationLines({ ...ALERT, kind: 'resolved', value: 0.1, threshold: 0.4, at: NOW + 90 })
+  expect(resolved.join('\n')).toContain('RESOLVED: HighFailureRate on demo')
+  expect(resolved.join('\n')).toMatch(/it lasted (90 s|1m30s|90s|1m 30s|1\.5m)/)
+})
+
+test('the summary gives the counts, and says whether they are the truth', () => {
+  const watched = watchedTarget({
+    counters: {
+      'callwatch_calls_started_total|audio|call|user': 12,
+      'callwatch_calls_total|audio|call|user|ended': 7,
+      'callwatch_calls_total|audio|call|user|rejected': 3,
+      'callwatch_call_minutes_total|audio|call|user|audio': 4.25,
+    },
+    finished: [finish('ended'), finish('ended'), finish('rejected'), finish('ended')],
+    facts: LOOKED,
+  })
+  const equal = demoSummary(watched, { series: 150, differences: [] }).join('\n')
+  expect(equal).toMatch(/started 12, in progress 0, ended 7, unanswered 0, rejected 3, canceled 0/)
+  expect(equal).toMatch(/audio 4\.\d, video 0\.0/)
+  expect(equal).toContain('25.0 % of 4 calls that finished in the last 15m')
+  expect(equal).toContain('equal: all 150 exact series are what the simulator says happened')
+  const differences = [{ series: 'callwatch_calls_total{a="b"}', truth: 2, counted: 3 }]
+  const different = demoSummary(watched, { series: 150, differences }).join('\n')
+  expect(different).toContain('NOT EQUAL in 1 of 150 exact series')
+  expect(different).toContain('callwatch_calls_total{a="b"}: 2 happened, 3 counted')
+})
+
+test('before a call has finished there is no failure ratio', () => {
+  expect(demoSummary(watchedTarget(), { series: 1, differences: [] }).join('\n')).toContain('no calls yet')
+})

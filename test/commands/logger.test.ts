@@ -1,0 +1,55 @@
+import { Writable } from 'node:stream'
+import { expect, test } from 'vitest'
+import { createLogger } from '../../src/commands/logger.ts'
+import { maskSecrets } from '../../src/commands/mask-secrets.ts'
+
+/** What a log of this level writes to a stream, a terminal or not. */
+function written(isTTY: boolean, secrets: string[], say: (log: ReturnType<typeof createLogger>) => void): string {
+  let text = ''
+  const stream = new Writable({
+    write: (chunk, _encoding, done) => {
+      text += String(chunk)
+      done()
+    },
+  })
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that the logger asks of stdout
+  const stdout = Object.assign(stream, { isTTY }) as unknown as NodeJS.WriteStream
+  say(createLogger({ level: 'trace', mask: maskSecrets(secrets), stream: stdout }))
+  return text
+}
+
+test('a line is JSON, with the level by name and the time in UTC', () => {
+  const line = written(false, [], (log) => log.warn({ target: 'a' }, 'poll failed'))
+  expect(JSON.parse(line)).toEqual({
+    level: 'warn',
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    target: 'a',
+    msg: 'poll failed',
+  })
+})
+
+test('on a terminal it is readable', () => {
+  const line = written(true, [], (log) => log.info({ target: 'a' }, 'poll complete'))
+  expect(line).toContain('poll complete')
+  expect(line).not.toContain('{"level"')
+})
+
+test.each([false, true])('no secret is written, wherever it stands (terminal: %s)', (isTTY) => {
+  const secret = 'hunter2 "quoted"/slash'
+  const text = written(isTTY, [secret], (log) => {
+    log.info(`in a message: ${secret}`)
+    log.info({ [secret]: secret, url: `http://x/?k=${encodeURIComponent(secret)}` })
+    log.error(new Error(`in an error: ${secret}`))
+    log.child({ apikey: secret }).trace('in a child')
+  })
+  expect(text).not.toContain('hunter2')
+  expect(text.match(/\*{8}/g)!.length).toBeGreaterThanOrEqual(5)
+})
+
+test('of two secrets one of which holds the other, nothing is left', () => {
+  expect(maskSecrets(['hunter2-long', 'hunter2'])('hunter2-long and hunter2')).toBe('******** and ********')
+})
+
+test('a key of a letter or two does not deface what is printed', () => {
+  expect(maskSecrets(['k', ''])('the key works')).toBe('the key works')
+})

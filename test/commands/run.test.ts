@@ -1,0 +1,120 @@
+import { connect } from 'node:net'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { startSimulator } from '../../src/simulator/simulator.ts'
+import { start, type Running } from './callwatch.ts'
+import { localServer } from './local-server.ts'
+
+const KEY = 'hunter2/"hunter2'
+const LOOPBACK = { CALLWATCH_HTTP_HOST: '127.0.0.1', CALLWATCH_HTTP_PORT: '0', CALLWATCH_STORE_PATH: ':memory:' }
+
+function run(baseUrl: string, env: Record<string, string> = {}): Running {
+  const target = { CALLWATCH_BASE_URL: baseUrl, CALLWATCH_API_KEY: KEY, CALLWATCH_POLL_INTERVAL: '200ms' }
+  return start(['run'], { env: { ...LOOPBACK, ...target, ...env } })
+}
+
+const pageOf = async ({ printed }: Running) => (await printed(/"url":"(http:[^"]+)"/))[1]!
+
+async function simulator() {
+  const started = await startSimulator({ apiKey: KEY, callsPerMinute: 600, speed: 20 })
+  onTestFinished(started.close)
+  return started
+}
+
+async function endedWithin(seconds: number, { child, ended }: Running, signal: NodeJS.Signals) {
+  const begun = performance.now()
+  child.kill(signal)
+  const result = await ended
+  expect(performance.now() - begun).toBeLessThan(seconds * 1000)
+  return result
+}
+
+describe('the daemon', () => {
+  test('runs by the environment alone, and serves what it counted', async () => {
+    const { url } = await simulator()
+    const running = run(url)
+    const page = await pageOf(running)
+    await vi.waitFor(async () => expect((await fetch(`${page}readyz`)).status).toBe(200), { timeout: 8000 })
+    const metrics = await (await fetch(`${page}metrics`)).text()
+    expect(metrics).toMatch(/^callwatch_up\{target="127\.0\.0\.1:\d+"\} 1$/m)
+    const { targets } = JSON.parse(await (await fetch(`${page}api/v1/status`)).text())
+    expect(targets).toMatchObject([{ up: true, tracked_calls: expect.any(Number) }])
+    expect(targets[0].tracked_calls).toBeGreaterThan(0)
+  })
+
+  test('answers on its page only once it is said to be there', async () => {
+    const { url } = await simulator()
+    const { port } = new URL(await pageOf(run(url)))
+    await new Promise<void>((resolve, reject) => {
+      const socket = connect(Number(port), '127.0.0.1', () => resolve(void socket.destroy()))
+      socket.once('error', reject)
+    })
+  })
+})
+
+describe('a signal', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it with exit 0 and a last word', async (signal) => {
+    const { url } = await simulator()
+    const running = run(url)
+    await running.printed(/the target is up/)
+    const { code, stdout, stderr } = await endedWithin(5, running, signal)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout.trim().split('\n').at(-1)).toContain('"msg":"stopped"')
+  })
+
+  test('ends it within ten seconds though the service does not answer', { timeout: 20_000 }, async () => {
+    let asked = 0
+    const { url } = await localServer(() => void (asked += 1))
+    const running = run(url)
+    await vi.waitFor(() => expect(asked).toBeGreaterThan(0), { timeout: 8000 })
+    const { code } = await endedWithin(10, running, 'SIGTERM')
+    expect(code).toBe(0)
+  })
+
+  test('the second time ends it at once', async () => {
+    let asked = 0
+    const { url } = await localServer(() => void (asked += 1))
+    const running = run(url)
+    await vi.waitFor(() => expect(asked).toBeGreaterThan(0), { timeout: 8000 })
+    running.child.kill('SIGTERM')
+    // Still up: it waits for the cycle that is running.
+    expect((await fetch(`${await pageOf(running)}healthz`)).status).toBe(200)
+    const { code } = await endedWithin(1, running, 'SIGINT')
+    expect(code).toBe(1)
+  })
+})
+
+test('the key is in nothing that is printed or served, though the service repeats it and all is logged', async () => {
+  const { url } = await localServer((request, response) => {
+    const message = `no key ${String(request.headers['apikey'])} (${encodeURIComponent(KEY)})`
+    response.writeHead(401).end(JSON.stringify({ error: { code: 'AUTH_ERR_APIKEY_NOT_FOUND', message } }))
+  })
+  const running = run(url, { CALLWATCH_LOG_LEVEL: 'trace' })
+  const page = await pageOf(running)
+  await running.printed(/poll failed: the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND: no key \*{8}/)
+  const served = ['readyz', 'metrics', 'api/v1/status', 'api/v1/calls', 'api/v1/alerts', ''].map(async (path) =>
+    (await fetch(page + path)).text(),
+  )
+  const [readyz, ...others] = await Promise.all(served)
+  expect(readyz).toContain('no key ********')
+  running.child.kill('SIGTERM')
+  const { stdout, stderr } = await running.ended
+  for (const text of [readyz, ...others, stdout, stderr]) expect(text).not.toContain('hunter2')
+})
+
+test('the simulator alone says where it is, answers there, and ends by a signal with exit 0', async () => {
+  const running = start(['simulate', '--port', '0', '--api-key', 'k'])
+  const [, url] = await running.printed(/^calls service: (http:\S+)$/m)
+  expect((await fetch(`${url}/calls?page=1&perPage=1`, { headers: { apikey: 'k' } })).status).toBe(200)
+  const { code, stderr } = await endedWithin(5, running, 'SIGTERM')
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+})
+
+test('the demo shows its page and transitions, and ends with its counters equal to the truth', async () => {
+  const running = start(['demo', '--calls-per-minute', '300'])
+  const [, page] = await running.printed(/^the page: +(http:\S+)$/m)
+  expect((await fetch(page!)).status).toBe(200)
+  await running.printed(/^\d\d:\d\d:\d\d {2}\S.* → /m)
+  const { code, stdout, stderr } = await endedWithin(10, running, 'SIGINT')
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/the end:[\s\S]*truth {5}equal: all \d+ exact series/)
+})

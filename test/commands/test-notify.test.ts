@@ -1,0 +1,55 @@
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { callwatch } from './callwatch.ts'
+import { localServer } from './local-server.ts'
+
+const ENV = { CALLWATCH_BASE_URL: 'http://127.0.0.1:1/v3', CALLWATCH_API_KEY: 'hunter2-hunter2' }
+
+/** A Slack webhook that answers with this status; what was posted to it. */
+async function webhook(status: number, body: string) {
+  const posted: { path: string; message: { text: string; attachments?: unknown; blocks?: unknown } }[] = []
+  const { url } = await localServer((request, response) => {
+    void text(request).then((message) => {
+      posted.push({ path: request.url ?? '', message: JSON.parse(message) })
+      response.writeHead(status).end(body)
+    })
+  })
+  return { posted, env: { ...ENV, SLACK_WEBHOOK_URL: `${url}/services/T0/B0/hunter2` } }
+}
+
+test('with no webhook both samples go to the log, as alerts would', async () => {
+  const { code, stdout, stderr } = await callwatch(['test-notify'], { env: ENV })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  const logged = stdout.split('\n').filter((line) => line.startsWith('{'))
+  expect(logged.map((line) => JSON.parse(line))).toMatchObject([
+    { level: 'warn', alert: 'SampleAlert', state: 'firing' },
+    { level: 'warn', alert: 'SampleAlert', state: 'resolved' },
+  ])
+  expect(stdout).toContain('log: the sample "firing" was accepted')
+  expect(stdout).toContain('log: the sample "resolved" was accepted')
+})
+
+test('a webhook gets one firing and one resolved message, marked as samples', async () => {
+  const { posted, env } = await webhook(200, 'ok')
+  const { code, stdout, stderr } = await callwatch(['test-notify'], { env })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toContain('slack: the sample "firing" was accepted\nslack: the sample "resolved" was accepted\n')
+  expect(posted.map(({ path }) => path)).toEqual(['/services/T0/B0/hunter2', '/services/T0/B0/hunter2'])
+  expect(posted[0]?.message.text).toContain('SampleAlert')
+  expect(posted[1]?.message.text.toLowerCase()).toContain('resolved')
+  expect(JSON.stringify(posted[0])).toContain('Nothing is wrong.')
+  expect(stdout).not.toContain('hunter2')
+})
+
+test.each([
+  [404, 'no_service', 'Slack refused the message with 404 (no_service)'],
+  [500, 'oops', 'Slack answered 500 (oops)'],
+  [403, 'no channel for /services/T0/B0/hunter2', 'Slack refused the message with 403'],
+])('a webhook that answers %i is exit 1 with what it said, without its address', async (status, body, said) => {
+  const { env } = await webhook(status, body)
+  const { code, stdout, stderr } = await callwatch(['test-notify'], { env })
+  expect(code).toBe(1)
+  expect(stdout).toContain(`slack: the sample "firing" failed: ${said}`)
+  expect(stdout).toContain('slack: the sample "resolved" failed')
+  expect(stdout + stderr).not.toContain(env.SLACK_WEBHOOK_URL)
+})

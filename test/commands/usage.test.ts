@@ -1,0 +1,179 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { callwatch, configFile, emptyFolder, start, type Ended } from './callwatch.ts'
+import { closedPort, localServer } from './local-server.ts'
+
+const COMMANDS = ['run', 'demo', 'check', 'simulate', 'test-notify', 'token']
+const TARGET = { CALLWATCH_BASE_URL: 'http://127.0.0.1:1/v3', CALLWATCH_API_KEY: 'hunter2-hunter2' }
+
+/** What a user's mistake looks like: sentences on stderr, nothing else anywhere, and no stack trace. */
+function expectSentence({ stdout, stderr }: Ended, ...parts: string[]): void {
+  expect(stdout).toBe('')
+  for (const part of parts) expect(stderr).toContain(part)
+  expect(stderr).not.toMatch(/^\s+at /m)
+  expect(stderr).not.toMatch(/node:internal|\.ts:\d|Node\.js v/)
+}
+
+describe('help', () => {
+  test('of the program names every command', async () => {
+    const { code, stdout, stderr } = await callwatch(['--help'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    for (const name of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
+  })
+
+  test.each([
+    ['run', ['--config <file>', '--reset-target <name>']],
+    ['demo', ['--speed <n>', '--calls-per-minute <n>', '--seed <n>']],
+    ['check', ['--config <file>', '--probe']],
+    ['simulate', ['--port <n>', '--seed <n>', '--speed <n>']],
+    ['test-notify', ['--config <file>']],
+    ['token', ['<uid>', '--config <file>', '--target <name>']],
+  ])('of %s names %j', async (name, options) => {
+    const { code, stdout, stderr } = await callwatch([name, '--help'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    for (const option of options) expect(stdout).toContain(option)
+  })
+})
+
+test('--version says the version of the package', async () => {
+  const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'))
+  expect(await callwatch(['--version'])).toMatchObject({ code: 0, stdout: `${manifest.version}\n`, stderr: '' })
+})
+
+test.each([
+  ['no command', [], 'Usage: callwatch'],
+  ['an unknown command', ['wacth'], "unknown command 'wacth'"],
+  ['an unknown option', ['run', '--confg', 'x'], "unknown option '--confg'"],
+  ['an option without its value', ['run', '--config'], "'--config <file>' argument missing"],
+  ['a missing argument', ['token'], "missing required argument 'uid'"],
+  ['an argument too many', ['check', 'callwatch.yaml'], 'too many arguments'],
+  ['a port that is a word', ['simulate', '--port', 'http'], 'It must be a whole number, 0 or more.'],
+  ['a port that is empty', ['simulate', '--port', ''], 'It must be a whole number, 0 or more.'],
+  ['a port that is none', ['simulate', '--port', '70000'], 'It must be a port, 65535 at most.'],
+  ['a speed of nothing', ['demo', '--speed', '0'], 'It must be a number above 0.'],
+  ['a seed that is a fraction', ['demo', '--seed', '1.5'], 'It must be a whole number, 0 or more.'],
+])('%s is wrong usage: exit 2 and a sentence', async (_what, args, sentence) => {
+  const ended = await callwatch(args)
+  expect(ended.code).toBe(2)
+  expectSentence(ended, sentence)
+})
+
+describe('an invalid configuration', () => {
+  const yaml = `
+targets:
+  - { name: a, app_id: x1, region: moon, api_key: k }
+  - { name: a, app_id: x2, region: us, api_kye: k }
+poll: { interval: 15 }
+`
+  test.each([['run'], ['check'], ['test-notify'], ['token', 'ann']])(
+    'is exit 2 for %s, with every problem at once by its path',
+    async (...args) => {
+      const ended = await callwatch([...args, '--config', configFile(yaml)])
+      expect(ended.code).toBe(2)
+      expectSentence(ended, 'problems in the configuration', 'targets[0].region: ', 'poll.interval: ', 'api_kye')
+      const [headline, ...problems] = ended.stderr.trim().split('\n')
+      expect(headline).toBe(`${problems.length} problems in the configuration`)
+      for (const problem of problems) expect(problem).toMatch(/^[a-z][\w.[\]]*: \S/)
+    },
+  )
+
+  test('is also one that does not exist, or is none at all', async () => {
+    const missing = await callwatch(['run', '--config', 'nowhere.yaml'])
+    expect(missing.code).toBe(2)
+    expectSentence(missing, 'nowhere.yaml')
+    const nothing = await callwatch(['run'])
+    expect(nothing.code).toBe(2)
+    expectSentence(nothing, 'targets: no target to watch', 'CALLWATCH_APP_ID', '--config')
+  })
+})
+
+describe('an address that cannot be listened on', () => {
+  const run = (env: Record<string, string>) => callwatch(['run'], { env: { ...TARGET, ...env } })
+
+  test('because it is in use is said by run in a sentence', async () => {
+    const { port } = await localServer(() => undefined)
+    const ended = await run({ CALLWATCH_HTTP_HOST: '127.0.0.1', CALLWATCH_HTTP_PORT: String(port) })
+    expect(ended.code).toBe(1)
+    expectSentence(ended, `127.0.0.1:${port}`, 'address already in use', 'set another http.host or http.port')
+  })
+
+  test("because it is another machine's is said in a sentence", async () => {
+    const ended = await run({ CALLWATCH_HTTP_HOST: '192.0.2.1' })
+    expect(ended.code).toBe(1)
+    expectSentence(ended, '192.0.2.1', 'set another http.host or http.port')
+  })
+
+  test('because it is the name of none is said in a sentence', async () => {
+    const ended = await run({ CALLWATCH_HTTP_HOST: 'callwatch-test.invalid' })
+    expect(ended.code).toBe(1)
+    expectSentence(ended, 'callwatch-test.invalid', 'set another http.host or http.port')
+  })
+
+  test('because it is in use is said by simulate in a sentence', async () => {
+    const { port } = await localServer(() => undefined)
+    const ended = await callwatch(['simulate', '--port', String(port)])
+    expect(ended.code).toBe(1)
+    expectSentence(ended, `127.0.0.1:${port}`, 'choose another --port')
+  })
+})
+
+describe('a store that cannot be used', () => {
+  const env = { ...TARGET, CALLWATCH_HTTP_HOST: '127.0.0.1', CALLWATCH_HTTP_PORT: '0' }
+
+  test('because another daemon holds it is exit 2, naming who holds it', async () => {
+    const cwd = emptyFolder()
+    const first = start(['run'], { env, cwd })
+    await first.printed(/"msg":"watching /)
+    const second = await callwatch(['run'], { env, cwd })
+    expect(second.code).toBe(2)
+    expectSentence(
+      second,
+      'data/callwatch.db is in use by another callwatch',
+      `process ${first.child.pid}`,
+      'store.path',
+    )
+    expect(first.child.exitCode).toBe(null)
+  })
+
+  test('because it is something else is exit 2, and leaves that as it was', async () => {
+    const file = configFile('this is no database, but it is long enough to be looked at as if it were one')
+    const before = readFileSync(file)
+    const ended = await callwatch(['run'], { env: { ...env, CALLWATCH_STORE_PATH: file } })
+    expect(ended.code).toBe(2)
+    expectSentence(ended, file, 'no SQLite database')
+    expect(readFileSync(file)).toEqual(before)
+  })
+
+  test('because it is a folder is exit 1', async () => {
+    const folder = emptyFolder()
+    const ended = await callwatch(['run'], { env: { ...env, CALLWATCH_STORE_PATH: folder } })
+    expect(ended.code).toBe(1)
+    expectSentence(ended, folder)
+  })
+
+  test('because a target of that name had another address is exit 2, with the way out', async () => {
+    const cwd = emptyFolder()
+    const yaml = (port: number) => `
+targets: [{ name: production, base_url: 'http://127.0.0.1:${port}', api_key: k }]
+poll: { retries: 0 }
+`
+    const path = { CALLWATCH_STORE_PATH: `${cwd}/x.db`, CALLWATCH_HTTP_HOST: '127.0.0.1', CALLWATCH_HTTP_PORT: '0' }
+    const first = start(['run', '--config', configFile(yaml(1))], { env: path })
+    await first.printed(/"msg":"watching /)
+    first.child.kill('SIGTERM')
+    await first.ended
+    const moved = configFile(yaml(await closedPort()))
+    const refused = await callwatch(['run', '--config', moved], { env: path })
+    expect(refused.code).toBe(2)
+    expectSentence(refused, 'target production had another address', '--reset-target production')
+    const reset = start(['run', '--config', moved, '--reset-target', 'production'], { env: path })
+    await reset.printed(/"msg":"watching production/)
+  })
+})
+
+test('a target to reset that is none is exit 2, naming those there are', async () => {
+  const ended = await callwatch(['run', '--reset-target', 'prodution'], { env: TARGET })
+  expect(ended.code).toBe(2)
+  expectSentence(ended, 'there is no target prodution to reset; there is: 127.0.0.1:1')
+})

@@ -1,0 +1,109 @@
+import type { AlertInstance } from '../../src/alerts/alert-instance.ts'
+import type { FailureRatioRule, Rule } from '../../src/alerts/rule.ts'
+import { labelsOf, type FinalStatus } from '../../src/ledger/call.ts'
+import { newLedger, remember, type Facts, type LedgerState } from '../../src/ledger/state.ts'
+import type { Finish, TrackedCall } from '../../src/ledger/tracked-call.ts'
+import type { ExportedTarget } from '../../src/metrics/derived-metrics.ts'
+
+/** When everything hand-made takes place (UNIX seconds): 2026-09-21T14:13:20Z. */
+export const NOW = 1_790_000_000
+
+export type HandMade = {
+  /** Durable series by key, as the ledger keeps them. */
+  counters?: Record<string, number>
+  calls?: TrackedCall[]
+  finished?: Finish[]
+  facts?: Partial<Facts>
+}
+
+/** A ledger in which nothing has happened but what is given. */
+export function handMadeLedger({ counters = {}, calls = [], finished = [], facts = {} }: HandMade = {}): LedgerState {
+  const ledger = newLedger(NOW - 3600)
+  for (const [key, value] of Object.entries(counters)) ledger.counters.set(key, value)
+  for (const call of calls) remember(ledger, call)
+  ledger.finished = finished
+  ledger.facts = { ...ledger.facts, ...facts }
+  return ledger
+}
+
+/** The facts of a target whose latest complete look ended just now. */
+export const LOOKED: Partial<Facts> = {
+  lastComplete: NOW - 1,
+  lastGood: NOW,
+  previousGood: NOW - 15,
+  lastGoodHost: NOW,
+}
+
+export function handMadeTarget(
+  made: HandMade & { target?: string; alerts?: AlertInstance[]; rules?: Rule[]; sweepAge?: number } = {},
+): ExportedTarget {
+  const { target = 'production', alerts = [], rules = [], sweepAge } = made
+  return {
+    target,
+    ledger: handMadeLedger(made),
+    alerts: new Map(alerts.map((instance) => [instance.rule.name, instance])),
+    rules,
+    sweepAge: () => sweepAge,
+  }
+}
+
+/** An ongoing audio call between two users. */
+export function openCall(id: string, differing: Partial<TrackedCall> = {}): TrackedCall {
+  return {
+    id,
+    phase: 'open',
+    status: 'ongoing',
+    labels: labelsOf('audio', 'call', 'user'),
+    firstSeen: NOW - 20,
+    initiatedAt: NOW - 30,
+    startedAt: NOW - 25,
+    endedAt: undefined,
+    totalParticipants: 2,
+    joined: 2,
+    counted: [0.5, 0, 0.75, 0],
+    finish: undefined,
+    notFound: 0,
+    listed: undefined,
+    marks: 0,
+    ...differing,
+  }
+}
+
+/** How a call finished that many seconds ago. */
+export function finish(status: FinalStatus, secondsAgo = 10): Finish {
+  return { status, labels: labelsOf('audio', 'call', 'user'), at: NOW - secondsAgo, known: NOW - secondsAgo + 3 }
+}
+
+/** A call that ended ten seconds ago. */
+export function finishedCall(id: string, differing: Partial<TrackedCall> = {}): TrackedCall {
+  const ended = { phase: 'final', status: 'ended', endedAt: NOW - 10, joined: 0, finish: finish('ended') } as const
+  return openCall(id, { ...ended, ...differing })
+}
+
+export const RATIO_RULE: FailureRatioRule = {
+  name: 'HighFailureRate',
+  signal: 'failure_ratio',
+  reason: 'any',
+  severity: 'warning',
+  window: 900,
+  above: 0.3,
+  clear: 0.2,
+  for: 120,
+  minCalls: 20,
+}
+
+/** A rule that has been firing for a minute. */
+export function firing(rule: Rule = RATIO_RULE): AlertInstance {
+  return {
+    rule,
+    state: 'firing',
+    since: NOW - 180,
+    firingSince: NOW - 60,
+    credited: 120,
+    evaluatedAt: NOW,
+    value: 0.425,
+    peak: 0.5,
+    counts: { ended: 23, unanswered: 5, rejected: 12, canceled: 0, other: 0, total: 40 },
+    tooFewSince: undefined,
+  }
+}

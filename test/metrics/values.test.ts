@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest'
+import { metricsOf } from '../../src/metrics/registry.ts'
+import { finish, finishedCall, firing, handMadeTarget, LOOKED, NOW, openCall, RATIO_RULE } from './hand-made-target.ts'
+import { linesOf, readExposition } from './read-exposition.ts'
+
+/** What one scrape shows of a metric, zeros left out. */
+async function shown(made: Parameters<typeof handMadeTarget>[0], name: string): Promise<string[]> {
+  const { body } = await metricsOf(() => [handMadeTarget(made)], '1').expose('prometheus')
+  return linesOf(readExposition(body), name).filter((line) => !/(^| )0$/.test(line))
+}
+
+describe('a durable counter', () => {
+  test('is what the ledger counted, label set by label set', async () => {
+    const counters = {
+      'callwatch_calls_total|audio|call|user|ended': 7,
+      'callwatch_calls_total|video|meet|group|ended': 2,
+      'callwatch_calls_started_total|audio|call|user': 9,
+      callwatch_calls_lost_total: 1,
+      'callwatch_call_minutes_total|audio|call|user|audio': 12.375,
+    }
+    expect(await shown({ counters }, 'callwatch_calls_total')).toEqual([
+      'type=audio,mode=call,receiver_type=user,status=ended 7',
+      'type=video,mode=meet,receiver_type=group,status=ended 2',
+    ])
+    expect(await shown({ counters }, 'callwatch_calls_started_total')).toEqual([
+      'type=audio,mode=call,receiver_type=user 9',
+    ])
+    expect(await shown({ counters }, 'callwatch_calls_lost_total')).toEqual(['1'])
+    expect(await shown({ counters }, 'callwatch_call_minutes_total')).toEqual([
+      'type=audio,mode=call,receiver_type=user,media=audio 12.375',
+    ])
+  })
+
+  test('takes nothing from a metric whose name begins like its own', async () => {
+    const counters = { callwatch_calls_lost_total: 1, callwatch_calls_lost_total_of_another: 5 }
+    expect(await shown({ counters }, 'callwatch_calls_lost_total')).toEqual(['1'])
+  })
+
+  test('of two targets is two series', async () => {
+    const counters = { callwatch_calls_recorded_total: 3 }
+    const targets = ['a', 'b'].map((target) => handMadeTarget({ target, counters }))
+    const { body } = await metricsOf(() => targets, '1').expose('prometheus')
+    const { samples } = readExposition(body).get('callwatch_calls_recorded_total')!
+    expect(samples.map(({ labels, value }) => [labels, value])).toEqual([
+      [{ target: 'a' }, 3],
+      [{ target: 'b' }, 3],
+    ])
+  })
+
+  test('is read anew at each scrape', async () => {
+    const target = handMadeTarget()
+    const { expose } = metricsOf(() => [target], '1')
+    const lost = async () => linesOf(readExposition((await expose('prometheus')).body), 'callwatch_calls_lost_total')
+    expect(await lost()).toEqual(['0'])
+    target.ledger.counters.set('callwatch_calls_lost_total', 4)
+    expect(await lost()).toEqual(['4'])
+  })
+})
+
+test('a histogram is cumulative, and its +Inf bucket is its count', async () => {
+  const key = 'callwatch_call_answer_delay_seconds|audio|user'
+  const counters = { [`${key}|2`]: 3, [`${key}|15`]: 2, [`${key}|Inf`]: 1, [`${key}|sum`]: 150.5 }
+  const { body } = await metricsOf(() => [handMadeTarget({ counters })], '1').expose('prometheus')
+  const of = readExposition(body)
+    .get('callwatch_call_answer_delay_seconds')!
+    .samples.filter(({ labels }) => labels['type'] === 'audio' && labels['receiver_type'] === 'user')
+  const buckets = of.filter(({ name }) => name.endsWith('_bucket')).map(({ labels, value }) => [labels['le'], value])
+  expect(Object.fromEntries(buckets)).toEqual({
+    1: 0,
+    2: 3,
+    5: 3,
+    10: 3,
+    15: 5,
+    20: 5,
+    30: 5,
+    45: 5,
+    60: 5,
+    90: 5,
+    '+Inf': 6,
+  })
+  expect(of.find(({ name }) => name.endsWith('_sum'))?.value).toBe(150.5)
+  expect(of.find(({ name }) => name.endsWith('_count'))?.value).toBe(6)
+})
+
+describe('the failure ratio', () => {
+  const finishes = (failed: number, ended: number) => [
+    ...Array.from({ length: failed }, () => finish('rejected')),
+    ...Array.from({ length: ended }, () => finish('ended')),
+  ]
+
+  test('is absent below five finished calls, though all of them failed', async () => {
+    const made = { finished: finishes(4, 0), facts: LOOKED }
+    expect(await shown(made, 'callwatch_call_failure_ratio')).toEqual([])
+    expect(await shown(made, 'callwatch_window_calls')).toEqual(['window=15m 4', 'window=1h 4', 'window=24h 4'])
+  })
+
+  test('is there from the fifth on, 0 included', async () => {
+    const { body } = await metricsOf(() => [handMadeTarget({ finished: finishes(1, 4), facts: LOOKED })], '1').expose(
+      'prometheus',
+    )
+    expect(linesOf(readExposition(body), 'callwatch_call_failure_ratio').slice(0, 4)).toEqual([
+      'window=15m,reason=any 0.2',
+      'window=15m,reason=unanswered 0',
+      'window=15m,reason=rejected 0.2',
+      'window=15m,reason=canceled 0',
+    ])
+  })
+
+  test('is judged window by window', async () => {
+    const old = Array.from({ length: 6 }, () => finish('canceled', 1000))
+    const made = { finished: [...old, ...finishes(0, 4)], facts: LOOKED }
+    expect(await shown(made, 'callwatch_window_calls')).toEqual(['window=15m 4', 'window=1h 10', 'window=24h 10'])
+    expect(await shown(made, 'callwatch_call_failure_ratio')).toEqual([
+      'window=1h,reason=any 0.6',
+      'window=1h,reason=canceled 0.6',
+      'window=24h,reason=any 0.6',
+      'window=24h,reason=canceled 0.6',
+    ])
+  })
+
+  test('and its n wait for a good look: part of a first look says nothing of a window', async () => {
+    const made = { finished: finishes(5, 5) }
+    expect(await shown(made, 'callwatch_call_failure_ratio')).toEqual([])
+    expect(await shown(made, 'callwatch_window_calls')).toEqual([])
+  })
+})
+
+describe('of the calls in progress', () => {
+  const calls = [
+    openCall('a', { initiatedAt: NOW - 500, joined: 3 }),
+    openCall('b', { initiatedAt: NOW - 400, joined: undefined }),
+    openCall('c', { status: 'initiated', startedAt: undefined, joined: 1 }),
+    finishedCall('d', { initiatedAt: NOW - 900, joined: 7 }),
+  ]
+
+  test('each is counted under its labels and status', async () => {
+    expect(await shown({ calls }, 'callwatch_calls_in_progress')).toEqual([
+      'type=audio,mode=call,receiver_type=user,status=initiated 1',
+      'type=audio,mode=call,receiver_type=user,status=ongoing 2',
+    ])
+  })
+
+  test('only ongoing ones have participants', async () => {
+    expect(await shown({ calls }, 'callwatch_participants_in_progress')).toEqual(['3'])
+  })
+
+  test('the oldest is told by when it began', async () => {
+    expect(await shown({ calls }, 'callwatch_oldest_open_call_timestamp_seconds')).toEqual([`${NOW - 500}`])
+  })
+
+  test('there may be more than a function takes arguments', async () => {
+    const many = Array.from({ length: 150_000 }, (_, i) => openCall(String(i), { initiatedAt: NOW - i }))
+    expect(await shown({ calls: many }, 'callwatch_oldest_open_call_timestamp_seconds')).toEqual([`${NOW - 149_999}`])
+  })
+
+  test('the cache holds the finished ones too', async () => {
+    expect(await shown({ calls }, 'callwatch_tracked_calls')).toEqual(['4'])
+  })
+})
+
+test('what a sweep passed over is told by the reason', async () => {
+  const facts = { ...LOOKED, ignored: { baseline: 12, beforeHorizon: 3 } }
+  expect(await shown({ facts }, 'callwatch_calls_ignored')).toEqual(['reason=baseline 12', 'reason=before_horizon 3'])
+})
+
+test("the last success is told by the host's clock, the sweep by its age", async () => {
+  const facts = { ...LOOKED, lastGoodHost: NOW + 2.5 }
+  expect(await shown({ facts, sweepAge: 42 }, 'callwatch_poll_last_success_timestamp_seconds')).toEqual([
+    `${NOW + 2.5}`,
+  ])
+  expect(await shown({ facts, sweepAge: 42 }, 'callwatch_sweep_age_seconds')).toEqual(['42'])
+})
+
+test('an alert is 1 in its state; a rule that is quiet is 0 in both', async () => {
+  const { body } = await metricsOf(
+    () => [handMadeTarget({ rules: [RATIO_RULE, { ...RATIO_RULE, name: 'Quiet' }], alerts: [firing()] })],
+    '1',
+  ).expose('prometheus')
+  expect(linesOf(readExposition(body), 'callwatch_alerts')).toEqual([
+    'alert=HighFailureRate,severity=warning,state=pending 0',
+    'alert=HighFailureRate,severity=warning,state=firing 1',
+    'alert=Quiet,severity=warning,state=pending 0',
+    'alert=Quiet,severity=warning,state=firing 0',
+  ])
+})

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { firing, RATIO_RULE } from '../metrics/hand-made-target.ts'
+import { serve, watchedTarget } from './serve.ts'
+
+test('the alerts have the documented shape, over all targets', async () => {
+  const pollAge = { ...firing(), rule: { ...RATIO_RULE, name: 'NoGoodPoll' }, counts: undefined, state: 'pending' }
+  const { url } = await serve([
+    watchedTarget({ rules: [RATIO_RULE], alerts: [firing()] }),
+    watchedTarget({ target: 'b', alerts: [{ ...pollAge, state: 'pending' }] }),
+    watchedTarget({ target: 'quiet' }),
+  ])
+  expect(await (await fetch(`${url}/api/v1/alerts`)).json()).toEqual({
+    alerts: [
+      {
+        target: 'production',
+        alert: 'HighFailureRate',
+        severity: 'warning',
+        state: 'firing',
+        labels: {},
+        value: 0.425,
+        threshold: 0.3,
+        calls: 40,
+        since: '2026-09-21T14:10:20.000Z',
+        peak: 0.5,
+      },
+      expect.objectContaining({ target: 'b', alert: 'NoGoodPoll', state: 'pending', calls: null }),
+    ],
+  })
+})

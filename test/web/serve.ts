@@ -1,0 +1,47 @@
+import { onTestFinished } from 'vitest'
+import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
+import { metricsOf } from '../../src/metrics/registry.ts'
+import { eventFeed, type EventFeed } from '../../src/web/event-feed.ts'
+import { startWeb } from '../../src/web/server.ts'
+import { targetHealth } from '../../src/web/target-health.ts'
+import type { WatchedTarget } from '../../src/web/views.ts'
+import { handMadeTarget, LOOKED, NOW } from '../metrics/hand-made-target.ts'
+
+type Watched = Parameters<typeof handMadeTarget>[0] & { lookAge?: number; problem?: string; storeFailed?: boolean }
+
+/** A target that is polled every 15 s, and whose latest look was good unless something else is said. */
+export function watchedTarget(made: Watched = {}): WatchedTarget {
+  const { facts = LOOKED, lookAge = 5, problem, storeFailed = false } = made
+  const health = targetHealth(() => 0)
+  health.note({ good: problem === undefined, problem, requests: 3, storeFailed })
+  return { ...handMadeTarget({ ...made, facts }), health, lookAge: () => lookAge, lookback: 86_400, interval: 15 }
+}
+
+export type Served = { url: string; feed: EventFeed; close: () => Promise<void> }
+
+/** The web server on a free port of loopback, over targets made by hand; closed after the test. */
+export async function serve(
+  targets: WatchedTarget[],
+  history: { target: string; call: TrackedCall }[] = [],
+): Promise<Served> {
+  const feed = eventFeed(5)
+  const web = await startWeb({
+    host: '127.0.0.1',
+    port: 0,
+    version: '1.2.3',
+    targets,
+    // As the store does it: newest first.
+    store: {
+      finishedCalls: async ({ since, limit }) =>
+        history
+          .filter(({ call }) => call.finish !== undefined && call.finish.at >= since)
+          .toSorted((a, b) => b.call.finish!.at - a.call.finish!.at)
+          .slice(0, limit),
+    },
+    feed,
+    expose: metricsOf(() => targets, '1.2.3').expose,
+    wall: () => NOW,
+  })
+  onTestFinished(web.close)
+  return { url: `http://127.0.0.1:${web.port}`, feed, close: web.close }
+}

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import { finishedCall, LOOKED, NOW, openCall } from '../metrics/hand-made-target.ts'
+import { readExposition, type Family } from '../metrics/read-exposition.ts'
+import { serve, watchedTarget } from './serve.ts'
+
+const COUNTERS = {
+  'callwatch_calls_started_total|audio|call|user': 30,
+  'callwatch_calls_started_total|video|meet|group': 3,
+  'callwatch_calls_total|audio|call|user|ended': 11,
+  'callwatch_calls_total|video|meet|group|ended': 2,
+  'callwatch_calls_total|audio|call|user|unanswered': 3,
+  'callwatch_calls_total|audio|call|group|rejected': 5,
+  'callwatch_calls_total|audio|call|group|canceled': 7,
+  'callwatch_calls_total|other|call|group|other': 1,
+  callwatch_calls_lost_total: 2,
+  'callwatch_call_minutes_total|audio|call|user|audio': 10.25,
+  'callwatch_call_minutes_total|video|meet|group|audio': 1.5,
+  'callwatch_call_minutes_total|video|meet|group|video': 4.75,
+  'callwatch_participant_minutes_total|audio': 20.5,
+  'callwatch_participant_minutes_total|video': 9.5,
+}
+
+async function statusOf(...targets: ReturnType<typeof watchedTarget>[]) {
+  const { url } = await serve(targets)
+  const response = await fetch(`${url}/api/v1/status`)
+  return { url, status: JSON.parse(await response.text()) }
+}
+
+test('the status has the documented shape', async () => {
+  const calls = [openCall('a', { joined: 3 }), finishedCall('b')]
+  const { status } = await statusOf(watchedTarget({ counters: COUNTERS, calls, sweepAge: 20 }))
+  expect(status).toEqual({
+    version: '1.2.3',
+    now: '2026-09-21T14:13:20.000Z',
+    targets: [
+      {
+        name: 'production',
+        up: true,
+        created: '2026-09-21T13:13:20.000Z',
+        horizon: '2026-09-20T14:13:19.000Z',
+        last_success: '2026-09-21T14:13:20.000Z',
+        lag_seconds: 5,
+        sweep_age_seconds: 20,
+        tracked_calls: 2,
+        in_progress: 1,
+        participants_in_progress: 3,
+        started: 33,
+        finished: { ended: 13, unanswered: 3, rejected: 5, canceled: 7, other: 1, lost: 2 },
+        minutes: { audio: 11.75, video: 4.75 },
+        participant_minutes: { audio: 20.5, video: 9.5 },
+        requests_last_minute: 3,
+      },
+    ],
+  })
+})
+
+test('a failing target says what its problem is', async () => {
+  const { status } = await statusOf(watchedTarget({ problem: 'the key is wrong' }), watchedTarget({ target: 'b' }))
+  expect(status.targets[0]).toMatchObject({ name: 'production', up: false, problem: 'the key is wrong' })
+  expect(status.targets[1]).toMatchObject({ name: 'b', up: true })
+  expect(status.targets[1]).not.toHaveProperty('problem')
+})
+
+test('before the first look there is no success and no sweep', async () => {
+  const { status } = await statusOf(watchedTarget({ facts: {} }))
+  expect(status.targets[0]).toMatchObject({ last_success: null, sweep_age_seconds: null })
+})
+
+test('the sums equal the counters of /metrics at the same commit', async () => {
+  const calls = [openCall('a'), openCall('b', { status: 'initiated' })]
+  const { url, status } = await statusOf(watchedTarget({ counters: COUNTERS, calls, facts: LOOKED }))
+  const families = readExposition(await (await fetch(`${url}/metrics`)).text())
+  const [target] = status.targets
+  for (const outcome of ['ended', 'unanswered', 'rejected', 'canceled', 'other']) {
+    expect(target.finished[outcome]).toBe(sum(families, 'callwatch_calls_total', { status: outcome }))
+  }
+  expect(target.finished.lost).toBe(sum(families, 'callwatch_calls_lost_total'))
+  expect(target.started).toBe(sum(families, 'callwatch_calls_started_total'))
+  expect(target.in_progress).toBe(sum(families, 'callwatch_calls_in_progress'))
+  expect(target.participants_in_progress).toBe(sum(families, 'callwatch_participants_in_progress'))
+  for (const media of ['audio', 'video']) {
+    expect(target.minutes[media]).toBe(sum(families, 'callwatch_call_minutes_total', { media }))
+    expect(target.participant_minutes[media]).toBe(sum(families, 'callwatch_participant_minutes_total', { media }))
+  }
+  expect(sum(families, 'callwatch_calls_total', { status: 'ended' })).toBe(13)
+})
+
+test('times are ISO 8601 in UTC', async () => {
+  const { status } = await statusOf(watchedTarget({ facts: { ...LOOKED, lastGoodHost: NOW + 0.25 } }))
+  expect(status.targets[0].last_success).toBe('2026-09-21T14:13:20.250Z')
+})
+
+function sum(families: ReadonlyMap<string, Family>, name: string, wanted: Record<string, string> = {}): number {
+  return families
+    .get(name)!
+    .samples.filter(({ labels }) => Object.entries(wanted).every(([label, value]) => labels[label] === value))
+    .reduce((total, { value }) => total + value, 0)
+}

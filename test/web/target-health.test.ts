@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { targetHealth } from '../../src/web/target-health.ts'
+
+const CYCLE = { good: true, problem: undefined, requests: 1, storeFailed: false }
+
+test('a target is down until its first good cycle', () => {
+  const health = targetHealth(() => 0)
+  expect([health.up(), health.problem(), health.storeFailed(), health.requestsLastMinute()]).toEqual([
+    false,
+    undefined,
+    false,
+    0,
+  ])
+})
+
+test('the latest cycle alone decides', () => {
+  const health = targetHealth(() => 0)
+  health.note({ ...CYCLE, good: false, problem: 'no answer', storeFailed: true })
+  expect([health.up(), health.problem(), health.storeFailed()]).toEqual([false, 'no answer', true])
+  health.note(CYCLE)
+  expect([health.up(), health.problem(), health.storeFailed()]).toEqual([true, undefined, false])
+})
+
+test('requests count for a minute after their cycle', () => {
+  let now = 0
+  const health = targetHealth(() => now)
+  health.note({ ...CYCLE, requests: 5 })
+  now = 50
+  health.note({ ...CYCLE, requests: 2 })
+  expect(health.requestsLastMinute()).toBe(7)
+  now = 61
+  expect(health.requestsLastMinute()).toBe(2)
+  now = 111
+  expect(health.requestsLastMinute()).toBe(0)
+})
