@@ -60,13 +60,13 @@ export const COUNTERS = {
   },
   transitions: {
     name: 'callwatch_call_transitions_total',
-    help: 'Status transitions; from="none" at first sight; observed="false" where the step was inferred',
+    help: 'Status transitions; from="none" at first sight; observed="false" where the step happened between two polls and was inferred (a call first seen as ended was initiated and ongoing before)',
     labels: ['from', 'to', 'observed'],
     span: DOCUMENTED_STEPS.flatMap(([from, to]) => ['true', 'false'].map((observed) => [from, to, observed])),
   },
   callMinutes: {
     name: 'callwatch_call_minutes_total',
-    help: 'Call-level minutes',
+    help: 'Call-level minutes; media is audio or video',
     labels: [...CALL_LABELS, 'media'],
     span: EACH_LABELS.flatMap((labels) => MEDIA.map((media) => [...labels, media])),
   },
@@ -78,7 +78,7 @@ export const COUNTERS = {
   },
   corrections: {
     name: 'callwatch_minutes_corrections_total',
-    help: 'Minutes by which totals of final calls went down; never subtracted from the counters',
+    help: 'Minutes by which totals of final calls went down; level is call or participant; never subtracted from the counters',
     labels: ['media', 'level'],
     span: MEASURES.map(({ media, level }) => [media, level]),
   },
@@ -90,13 +90,13 @@ export const COUNTERS = {
   },
   anomalies: {
     name: 'callwatch_call_anomalies_total',
-    help: 'Calls that did something no call should, once a call and kind',
+    help: 'final_changed, unknown_status, labels_changed, bad_value, time_reversed, too_many_participants',
     labels: ['kind'],
     span: ANOMALIES.map((kind) => [kind]),
   },
   rejected: {
     name: 'callwatch_calls_rejected_total',
-    help: 'Items of a list that could not be used',
+    help: 'Items of a list that could not be used: no_session_id, no_status, not_an_object',
     labels: ['reason'],
     span: REJECTIONS.map((reason) => [reason]),
   },
@@ -105,14 +105,14 @@ export const COUNTERS = {
 export const HISTOGRAMS = {
   duration: {
     name: 'callwatch_call_duration_seconds',
-    help: 'startedAt to endedAt of ended calls',
+    help: 'startedAt to endedAt of ended calls; 1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200',
     labels: CALL_LABELS,
     span: EACH_LABELS,
     buckets: [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200],
   },
   answerDelay: {
     name: 'callwatch_call_answer_delay_seconds',
-    help: 'initiatedAt to startedAt of finished calls that were answered',
+    help: 'initiatedAt to startedAt of finished calls that were answered, where both exist; 1, 2, 5, 10, 15, 20, 30, 45, 60, 90',
     labels: ['type', 'receiver_type'],
     span: [...new Set(DOCUMENTED_LABELS.map(({ type, receiverType }) => `${type}|${receiverType}`))].map((key) =>
       key.split('|'),
@@ -121,7 +121,7 @@ export const HISTOGRAMS = {
   },
   participants: {
     name: 'callwatch_call_participants',
-    help: 'totalParticipants of finished calls',
+    help: 'totalParticipants of finished calls; 1, 2, 3, 4, 6, 8, 12, 25, 50',
     labels: CALL_LABELS,
     span: EACH_LABELS,
     buckets: [1, 2, 3, 4, 6, 8, 12, 25, 50],

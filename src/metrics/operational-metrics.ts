@@ -10,17 +10,17 @@ export type Definition = { name: string; help: string; labels: readonly string[]
 export const COUNTER_DEFINITIONS = {
   polls: {
     name: 'callwatch_polls_total',
-    help: 'Polls by outcome: complete, incremental, partial, failed; skipped where a tick fell into a running cycle',
+    help: 'complete, incremental, partial, failed; skipped where a tick fell into a running cycle',
     labels: ['target', 'outcome'],
   },
   requests: {
     name: 'callwatch_api_requests_total',
-    help: 'Requests to the calls service by operation and HTTP code, or timeout, network, invalid',
+    help: 'list_calls, get_call; HTTP code, or timeout, network, invalid',
     labels: ['target', 'operation', 'code'],
   },
   notifications: {
     name: 'callwatch_notifications_total',
-    help: 'Notifications by outcome: sent, retried, dropped',
+    help: 'sent, retried, dropped',
     labels: ['notifier', 'outcome'],
   },
 } satisfies Record<string, Definition>
@@ -29,12 +29,12 @@ export const GAUGE_DEFINITIONS = {
   up: { name: 'callwatch_up', help: '1 if the last look was good', labels: ['target'] },
   rateLimitRemaining: {
     name: 'callwatch_api_ratelimit_remaining',
-    help: 'Requests left by the response headers, absent if never sent',
+    help: 'From the response headers, absent if never sent',
     labels: ['target'],
   },
   notificationsPending: {
     name: 'callwatch_notifications_pending',
-    help: 'Notifications waiting in the outbox',
+    help: 'Waiting in the outbox',
     labels: ['notifier'],
   },
   storeWritable: { name: 'callwatch_store_writable', help: '0 while commits fail', labels: [] },
@@ -45,7 +45,7 @@ export const GAUGE_DEFINITIONS = {
   },
   buildInfo: {
     name: 'callwatch_build_info',
-    help: 'Always 1; the versions of callwatch and of Node.js',
+    help: '1',
     labels: ['version', 'node'],
   },
 } satisfies Record<string, Definition>

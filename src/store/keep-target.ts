@@ -31,7 +31,7 @@ export type TargetKeeper = {
   readonly rules: readonly Rule[]
   /** Seconds since the last good look, by the monotonic clock; since the set-up before the first. */
   lookAge: () => number
-  /** Seconds since the last complete look; undefined before the first. */
+  /** Seconds since the last whole look began; undefined before the first. */
   sweepAge: () => number | undefined
   /** Counts what was seen. Resolves with what was committed; rejects with a StoreError, and then nothing has changed. */
   fold: (observation: Observation) => Promise<Committed | undefined>
@@ -53,6 +53,8 @@ export async function keepTarget(options: KeepTargetOptions): Promise<TargetKeep
   const ageAtStart = Math.max(0, clock.wall() - (ledger.facts.lastGoodHost ?? ledger.facts.created))
   let goodAt = clock.monotonic() - ageAtStart
   const lookAge = () => clock.monotonic() - goodAt
+  const { lastComplete } = ledger.facts
+  let sweptAt = lastComplete === undefined ? undefined : clock.monotonic() - Math.max(0, clock.wall() - lastComplete)
 
   async function commit(delta: Delta, alertDelta: AlertDelta): Promise<Committed> {
     const begun = clock.monotonic()
@@ -72,7 +74,7 @@ export async function keepTarget(options: KeepTargetOptions): Promise<TargetKeep
     alerts,
     rules,
     lookAge,
-    sweepAge: () => (ledger.facts.lastComplete === undefined ? undefined : lookAge()),
+    sweepAge: () => (sweptAt === undefined ? undefined : clock.monotonic() - sweptAt),
     fold: (observation) =>
       inTurn(async () => {
         const delta = step(ledger, observation, options.ledger)
@@ -82,6 +84,8 @@ export async function keepTarget(options: KeepTargetOptions): Promise<TargetKeep
         const judged = { now: observation.end.now, previousGood: delta.facts.previousGood }
         const committed = await commit(delta, judge({ kind: 'look', finished, judged, pollAge: 0 }))
         goodAt = clock.monotonic()
+        const { whole, began, now } = observation.end
+        if (whole) sweptAt = goodAt - Math.max(0, now - began)
         return committed
       }),
     tick: () =>

@@ -98,6 +98,18 @@ describe('a kept target', () => {
     expect((await open()).lookAge()).toBe(30)
   })
 
+  test('says how long ago the last whole look began, which an incremental one is not', async () => {
+    const { clock, keeper, open } = await keeping()
+    expect(keeper.sweepAge()).toBeUndefined()
+    await clock.advance(20)
+    const look = completeLook(20)
+    await keeper.fold({ ...look, end: { ...look.end!, began: CREATED + 15 } })
+    await clock.advance(30)
+    await keeper.fold({ ...completeLook(50), end: { ...completeLook(50).end!, whole: false } })
+    expect([keeper.sweepAge(), keeper.lookAge()]).toEqual([35, 0])
+    expect((await open()).sweepAge()).toBe(35)
+  })
+
   test('fires on a poll that hangs, and resolves at the next good look', async () => {
     const { clock, keeper } = await keeping()
     await clock.advance(301)
