@@ -8,6 +8,8 @@ export type OrderEvidence = { readonly order: Exclude<ListOrder, 'unknown'> | un
 
 export const NO_EVIDENCE: OrderEvidence = { order: undefined, times: 0 }
 
+/** A single call with a wrong date does not make another order: it steps out of it once and back again. */
+const TOLERATED = 0.1
 /** Times that must come in order before it is believed. */
 const TIMES_NEEDED = 10
 
@@ -21,7 +23,7 @@ export function evidenceOf(order: ListOrder): OrderEvidence {
   return order === 'unknown' ? NO_EVIDENCE : { order, times: TIMES_NEEDED }
 }
 
-/** The evidence with one more page. The first contradiction, within the page or with what came before, wipes it out. */
+/** The evidence with one more page. The first page that contradicts, itself or what came before, wipes it out. */
 export function learnOrder(evidence: OrderEvidence, calls: readonly SeenCall[]): OrderEvidence {
   let rises = 0
   let falls = 0
@@ -33,9 +35,10 @@ export function learnOrder(evidence: OrderEvidence, calls: readonly SeenCall[]):
     if (last !== undefined && began < last) falls += 1
     last = began
   }
-  if (rises > 0 && falls > 0) return NO_EVIDENCE
-  if (rises + falls === 0) return evidence
-  const order = rises > 0 ? 'oldest first' : 'newest first'
-  const times = rises + falls + 1
+  const steps = Math.max(rises, falls)
+  if (steps === 0) return evidence
+  if (Math.min(rises, falls) > steps * TOLERATED) return NO_EVIDENCE
+  const order = rises > falls ? 'oldest first' : 'newest first'
+  const times = steps + 1
   return evidence.order === order ? { order, times: evidence.times + times } : { order, times }
 }

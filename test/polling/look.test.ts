@@ -114,6 +114,15 @@ describe('the first look', () => {
     expect(await next()).toEqual(['whole', [1, 1, 2, 3, 4]])
   })
 
+  test('is not misled by one call with a wrong date', async () => {
+    const { service, next } = looking({ pageSize: 30 })
+    const misdated = { ...call(20), initiatedAt: CREATED + 9000, endedAt: CREATED + 9000 }
+    service.calls = [...numbered(1, 19), misdated, ...numbered(21, 60)]
+    await next()
+    service.calls = [call(0), ...service.calls]
+    expect(await next()).toEqual(['incremental', [1]])
+  })
+
   test('turns to the other end as soon as the list proves to be oldest first', async () => {
     const { service, next, remembered } = looking({ lookback: 16, pageSize: 10 })
     service.calls = numbered(1, 60).toReversed()

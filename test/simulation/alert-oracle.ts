@@ -1,0 +1,69 @@
+import type { FailureRatioRule } from '../../src/alerts/rule.ts'
+import type { Finish } from '../../src/ledger/tracked-call.ts'
+import type { Commit } from '../../src/store/store.ts'
+
+/** What a failure-ratio rule must have said, worked out from what was committed alone, as plainly as possible. */
+export type AlertOracle = {
+  /** Takes one commit that succeeded, at that time of the host's clock (UNIX seconds). */
+  committed: (commit: Commit, at: number) => void
+  /** `firing`, `resolved` and `closed`, in order. */
+  said: () => readonly string[]
+}
+
+/** @param interval seconds between polls */
+export function alertOracle(rule: FailureRatioRule, interval: number): AlertOracle {
+  const finishes: Finish[] = []
+  const said: string[] = []
+  let lastGood: number | undefined
+  let lastGoodHost: number | undefined
+  let breach: { credited: number; at: number } | undefined
+  let firing = false
+  let silence: { credited: number; at: number } | undefined
+
+  const credit = (since: { credited: number; at: number }, at: number) => {
+    const gap = at - since.at
+    return { credited: since.credited + (gap > 0 && gap <= 3 * interval ? gap : 0), at }
+  }
+  const judge = (from: number, to: number, at: number) => {
+    const inside = finishes.filter((finish) => finish.at >= from && finish.at <= to)
+    const reasons = rule.reason === 'any' ? ['unanswered', 'rejected', 'canceled'] : [rule.reason]
+    const ratio = inside.filter(({ status }) => reasons.includes(status)).length / inside.length
+    const tooFew = inside.length < Math.max(1, rule.minCalls)
+    if (firing) {
+      if (tooFew) {
+        silence = silence === undefined ? { credited: 0, at } : credit(silence, at)
+        if (silence.credited < rule.window) return
+        said.push('closed')
+        firing = false
+        silence = undefined
+        return
+      }
+      silence = undefined
+      if (ratio > rule.clear) return
+      said.push('resolved')
+      firing = false
+      return
+    }
+    if (tooFew || ratio <= rule.above) {
+      breach = undefined
+      return
+    }
+    breach = breach === undefined ? { credited: 0, at } : credit(breach, at)
+    if (breach.credited < rule.for) return
+    said.push('firing')
+    firing = true
+    breach = undefined
+  }
+  return {
+    committed: ({ ledger: { finishes: added, facts } }, at) => {
+      finishes.push(...added)
+      // Only the end of a good look is an occasion to judge.
+      if (facts.lastGoodHost === undefined || facts.lastGoodHost === lastGoodHost) return
+      const now = facts.lastGood!
+      judge(Math.min(now - rule.window, lastGood ?? now), now, at)
+      lastGood = now
+      lastGoodHost = facts.lastGoodHost
+    },
+    said: () => said,
+  }
+}

@@ -1,0 +1,29 @@
+import type { Notification } from '../../src/alerts/notification.ts'
+import { DeliveryError, type Notifier } from '../../src/notify/notifier.ts'
+
+/** A channel that fails now and then, in every way a real one does, and keeps what it accepted. */
+export type SimulatedSlack = {
+  notifier: Notifier
+  accepted: Notification[]
+  /** While it is down nothing is accepted. */
+  isDown: boolean
+}
+
+/** @param draw from 0 to 1, for what fails */
+export function simulatedSlack(draw: () => number, trouble: number): SimulatedSlack {
+  const slack: SimulatedSlack = {
+    accepted: [],
+    isDown: false,
+    notifier: {
+      name: 'slack',
+      deliver: async (notification) => {
+        if (slack.isDown) throw new DeliveryError('Slack could not be reached', { retryable: true })
+        const drawn = draw() / trouble
+        if (drawn < 0.5) throw new DeliveryError('Slack answered 500', { retryable: true })
+        if (drawn < 1) throw new DeliveryError('Slack answered 429', { retryable: true, retryAfter: 7 })
+        slack.accepted.push(notification)
+      },
+    },
+  }
+  return slack
+}
