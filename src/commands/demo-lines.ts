@@ -23,7 +23,7 @@ export function notificationLines(notification: Notification): string[] {
     summaryOf(notification),
     ...(split === undefined ? [] : [`how calls ended: ${split}`]),
     ...(kind === 'firing' ? [] : [`it lasted ${formatSeconds(at - firingSince)}`]),
-    ...(description === undefined ? [] : [descriptionOf(notification)!]),
+    ...(kind !== 'firing' || description === undefined ? [] : [descriptionOf(notification)!]),
   ]
   return ['', '  ┌─ to the channel', ...lines.map((line) => `  │ ${line}`), '  └─', '']
 }
@@ -42,8 +42,8 @@ export function demoSummary(watched: WatchedTarget, { series, differences }: Com
     `  minutes   ${minutes}`,
     `  failed    ${ratio} calls that finished in the last ${window}`,
     differences.length === 0
-      ? `  truth     equal: all ${series} exact series are what the simulator says happened`
-      : `  truth     NOT EQUAL in ${differences.length} of ${series} exact series:`,
+      ? `  truth     equal: all ${series} exact series and failure ratios are what the simulator says happened`
+      : `  truth     NOT EQUAL in ${differences.length} of ${series} exact series and failure ratios:`,
     ...differences
       .slice(0, 5)
       .map(({ series: name, truth, counted }) => `            ${name}: ${truth} happened, ${counted} counted`),

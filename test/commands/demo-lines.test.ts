@@ -51,7 +51,7 @@ test('the summary gives the counts, and says whether they are the truth', () => 
   expect(equal).toMatch(/started 12, in progress 0, ended 7, unanswered 0, rejected 3, canceled 0/)
   expect(equal).toMatch(/audio 4\.\d, video 0\.0/)
   expect(equal).toContain('25.0 % of 4 calls that finished in the last 15m')
-  expect(equal).toContain('equal: all 150 exact series are what the simulator says happened')
+  expect(equal).toContain('equal: all 150 exact series and failure ratios are what the simulator says happened')
   const differences = [{ series: 'callwatch_calls_total{a="b"}', truth: 2, counted: 3 }]
   const different = demoSummary(watched, { series: 150, differences }).join('\n')
   expect(different).toContain('NOT EQUAL in 1 of 150 exact series')

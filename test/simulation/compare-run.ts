@@ -1,13 +1,14 @@
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
-import { DERIVED_METRICS } from '../../src/metrics/derived-metrics.ts'
-import { addTo, seriesName, type Series } from '../../src/simulator/series.ts'
 import { setAside } from '../../src/simulator/set-aside.ts'
 import { exactFamilies, truth } from '../../src/simulator/truth.ts'
-import type { WatchedTarget } from '../../src/web/views.ts'
+import { exportedSeries } from '../../src/commands/compare-with-truth.ts'
 import { difference, lessCorrections } from '../system/truth/exposition.ts'
 import { observedFamilies, replay } from '../system/truth/replay.ts'
 import { contribution, FAMILIES_OBSERVED_ONCE } from './contribution.ts'
+import type { WatchedTarget } from '../../src/web/views.ts'
 import type { Run } from './simulate-run.ts'
+
+const COUNTED = ['callwatch_minutes_corrections_total', ...exactFamilies, ...observedFamilies]
 
 /** Compares what the daemon counted, observed and said with what happened, and writes down what differs. */
 export async function compareRun(run: Run): Promise<void> {
@@ -25,12 +26,12 @@ export async function compareRun(run: Run): Promise<void> {
   report.differences.push(...problems)
 }
 
-async function exactProblems({ service, store, lookback, clock }: Run, watched: WatchedTarget): Promise<string[]> {
+async function exactProblems({ service, store, clock }: Run, watched: WatchedTarget): Promise<string[]> {
   const { ledger: events } = service.world
   const aside = new Set(Object.values(setAside(events)).flat())
   const { created } = watched.ledger.facts
   const expected = truth(events, { created, baseline: 'skip', now: clock.wall(), except: aside })
-  const actual = lessCorrections(exported(watched))
+  const actual = lessCorrections(exportedSeries(watched, COUNTED))
   const rows = new Map<string, TrackedCall>()
   for (const { call } of await store.finishedCalls({ since: 0, limit: 1e9 })) rows.set(call.id, call)
   for (const call of watched.ledger.calls.values()) rows.set(call.id, call)
@@ -40,7 +41,6 @@ async function exactProblems({ service, store, lookback, clock }: Run, watched: 
     for (const [series, value] of contribution(call)) actual.set(series, (actual.get(series) ?? 0) - value)
   }
   const families = exactFamilies.filter((family) => aside.size === 0 || !FAMILIES_OBSERVED_ONCE.includes(family))
-  void lookback
   return difference(lessCorrections(expected), actual, families).map(
     ({ series, expected: happened, actual: counted }) => `${series}: ${happened} happened, ${counted} counted`,
   )
@@ -49,7 +49,7 @@ async function exactProblems({ service, store, lookback, clock }: Run, watched: 
 function observedProblems({ service, lookback, cycles }: Run, watched: WatchedTarget): string[] {
   const { created } = watched.ledger.facts
   const expected = replay(service.recorder.responses, { created, baseline: 'skip', lookback, cycles })
-  return difference(expected, exported(watched), observedFamilies).map(
+  return difference(expected, exportedSeries(watched, COUNTED), observedFamilies).map(
     ({ series, expected: replayed, actual }) => `${series}: ${replayed} replayed, ${actual} counted`,
   )
 }
@@ -69,16 +69,4 @@ function alertProblems({ oracle, slack, report, isCalm }: Run): string[] {
   if (kinds.some((kind, i) => kind !== (i % 2 === 0 ? 'firing' : 'resolved')))
     problems.push(`NoGoodPoll said ${kinds.join()}`)
   return problems
-}
-
-function exported(watched: WatchedTarget): Series {
-  const series: Series = new Map()
-  for (const metric of DERIVED_METRICS) {
-    for (const { labels, value, metricName = metric.name } of metric.read(watched)) {
-      const { target: _target, ...rest } = labels
-      const texts = Object.fromEntries(Object.entries(rest).map(([name, label]) => [name, String(label)]))
-      addTo(series, seriesName(metricName, texts), {}, value)
-    }
-  }
-  return series
 }
