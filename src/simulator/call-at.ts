@@ -1,13 +1,19 @@
-import type { Call, CallStatus, Participant } from './call.ts'
+import type { Call, Participant } from './call.ts'
 import type { Life, Seat } from './life.ts'
 
 /**
- * The call as the service knows it at a moment of its life. Minutes never fall from one moment to a later one, and from
- * the end on nothing changes.
+ * The call as the service knows it at a moment of its life, its turns included. Without turns minutes never fall from
+ * one moment to a later one, and from the end on nothing changes.
  *
  * @param ms whole milliseconds since 1970, not before the call's beginning
  */
 export function callAt(life: Life, ms: number): Call {
+  const call = plainCallAt(life, ms)
+  if (!life.turns) return call
+  return life.turns.reduce((turned, turn) => (turn.ms <= ms ? turn.change(turned) : turned), call)
+}
+
+function plainCallAt(life: Life, ms: number): Call {
   const seats = life.seats.filter((seat) => !seat.furtherDevice || (seat.joins && seat.joins.fromMs <= ms))
   const spans = seats.map((seat) => spanAt(seat, ms))
   const audioMs = callLevel(
@@ -37,7 +43,7 @@ export function callAt(life: Life, ms: number): Call {
     hasTranscription: false,
     initiatedAt: seconds(life.initiatedMs),
     ...(started ? { startedAt: seconds(life.startedMs!) } : {}),
-    ...(over ? { endedAt: seconds(life.endedMs) } : {}),
+    ...((life.endShownMs ?? life.endedMs) <= ms ? { endedAt: seconds(life.endedMs) } : {}),
     participants: seats.map((seat, index) => participantAt(life, seat, index, ms)),
     ...(recorded && over ? { recordings: [recordingOf(life, life.recordedFromMs!)] } : {}),
     tags: [],
@@ -45,9 +51,9 @@ export function callAt(life: Life, ms: number): Call {
   }
 }
 
-function statusAt(life: Life, ms: number): CallStatus {
+function statusAt(life: Life, ms: number): string {
   if (life.endedMs <= ms) return life.outcome
-  return life.startedMs !== undefined && life.startedMs <= ms ? 'ongoing' : 'initiated'
+  return life.startedMs !== undefined && life.startedMs <= ms ? 'ongoing' : (life.firstStatus ?? 'initiated')
 }
 
 function callLevel(life: Life, perSeat: number[]): number {

@@ -6,16 +6,23 @@ export const finalStatuses = ['ended', 'unanswered', 'rejected', 'canceled'] as 
 export type FinalStatus = (typeof finalStatuses)[number]
 export type CallStatus = OpenStatus | FinalStatus
 
-/** A call as the service writes it on the wire. Times are whole UNIX seconds, minutes have four decimals. */
+export function isFinalStatus(status: string): status is FinalStatus {
+  return finalStatuses.some((final) => final === status)
+}
+
+/**
+ * A call as the service writes it on the wire. Times are whole UNIX seconds, minutes have four decimals. Labels and
+ * status may be outside the documented values; an empty label stands for one that the wire does not show.
+ */
 export type Call = {
   sessionId: string
   mid: string
-  type: CallType
-  mode: CallMode
-  receiverType: ReceiverType
+  type: string
+  mode: string
+  receiverType: string
   initiator: string
   receiver: string
-  status: CallStatus
+  status: string
   totalAudioMinutes: number
   totalVideoMinutes: number
   totalDurationInMinutes: number

@@ -1,10 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 
 import { finalStatuses } from './call.ts'
+import { heal } from './heal.ts'
+import { addBurst } from './plan.ts'
+import type { Burst } from './plan.ts'
+import { rotateKey } from './rotate-key.ts'
 import type { CallsService } from './service.ts'
 import { patchSwitches } from './switches.ts'
-import { addBurst, advance } from './world.ts'
-import type { Burst } from './world.ts'
+import { advance } from './world.ts'
 
 const MOST_BURST_CALLS = 10_000
 
@@ -15,7 +18,7 @@ export const defaultOutcomes: Burst['outcomes'] = { rejected: 1, unanswered: 1 }
 export function addControl(app: FastifyInstance, service: CallsService, clock: () => number): void {
   const now = (): number => {
     const at = clock()
-    advance(service.world, at, service.switches.arrivals)
+    advance(service.world, at, service.switches)
     return at
   }
 
@@ -34,6 +37,27 @@ export function addControl(app: FastifyInstance, service: CallsService, clock: (
     now()
     service.switches = result.switches
     return service.switches
+  })
+
+  app.get('/_simulator/reached', () => {
+    now()
+    return Object.fromEntries(service.world.reached)
+  })
+
+  app.post('/_simulator/heal', () => {
+    now()
+    heal(service)
+    return service.switches
+  })
+
+  app.post('/_simulator/rotate-key', (request, reply) => {
+    const body = parsed(request.body)
+    const asked = typeof body === 'object' && body !== null && 'apiKey' in body ? body.apiKey : undefined
+    if (asked !== undefined && (typeof asked !== 'string' || asked === '')) {
+      const message = 'apiKey: expected a text that is not empty, or none for a random one'
+      return reply.code(400).send({ error: { code: 'ERR_KEY', message } })
+    }
+    return { apiKey: rotateKey(service, asked) }
   })
 
   app.post('/_simulator/burst', (request, reply) => {

@@ -10,41 +10,69 @@ export type TruthOptions = {
   now: number
   /** Calls that were over before this count nowhere either; absent: none are too old. */
   horizon?: number
+  /** Session ids of calls to leave out, such as those that `setAside` names. */
+  except?: ReadonlySet<string>
 }
 
-/** What became of one call: its first event, the first that is final, and its last. */
-export type CountedCall = { first: LedgerEvent; final?: LedgerEvent; last: LedgerEvent }
+/** What became of one call: its first event, the first that is final, and its last; gone: it has vanished, and not come back. */
+export type CountedCall = { first: LedgerEvent; final?: LedgerEvent; last: LedgerEvent; gone: boolean }
 
-const SPELLINGS: Record<string, string> = { cancelled: 'canceled', missed: 'unanswered', busy: 'rejected' }
+const SPELLINGS = new Map([
+  ['cancelled', 'canceled'],
+  ['missed', 'unanswered'],
+  ['busy', 'rejected'],
+])
 const FINAL = ['ended', 'unanswered', 'rejected', 'canceled']
 const OPEN = ['initiated', 'ongoing']
 
 /** The calls that a right daemon has counted at `now` (semantics.md, Which calls count), in the order of the events. */
 export function countedCalls(events: readonly LedgerEvent[], options: TruthOptions): CountedCall[] {
+  return [...callsUntil(events, options.now).values()].filter((call) => counts(call, options))
+}
+
+/** Every call until `now` (seconds since 1970), by its session id, in the order in which they began. */
+export function callsUntil(events: readonly LedgerEvent[], now: number): Map<string, CountedCall> {
   const calls = new Map<string, CountedCall>()
   for (const event of events) {
-    if (event.at > options.now) continue
-    const call = calls.get(event.sessionId) ?? { first: event, last: event }
+    if (event.at > now) continue
+    const call = calls.get(event.sessionId) ?? { first: event, last: event, gone: false }
     if (isFinal(event)) call.final ??= event
     call.last = event
+    call.gone = event.event === 'vanished'
     calls.set(event.sessionId, call)
   }
-  return [...calls.values()].filter((call) => counts(call, options))
+  return calls
+}
+
+/** The labels as they are counted: values outside the documented ones are `other`. */
+export function labelsOf(event: LedgerEvent): { type: string; mode: string; receiver_type: string } {
+  return {
+    type: documented(event.type, ['audio', 'video']),
+    mode: documented(event.mode, ['call', 'meet', 'presenter']),
+    receiver_type: documented(event.receiverType, ['user', 'group']),
+  }
 }
 
 /** The status as it is counted: one of the six, or `other`. */
 export function statusLabel(event: LedgerEvent): string {
   const lower = event.status.toLowerCase()
-  const status = SPELLINGS[lower] ?? lower
+  const status = SPELLINGS.get(lower) ?? lower
   return FINAL.includes(status) || OPEN.includes(status) ? status : 'other'
 }
 
-function isFinal(event: LedgerEvent): boolean {
+/** One of the four final statuses, or another with an `endedAt`. */
+export function isFinal(event: LedgerEvent): boolean {
   const status = statusLabel(event)
   return status === 'other' ? event.endedAt !== undefined : FINAL.includes(status)
 }
 
-function counts({ final }: CountedCall, { created, baseline, horizon = -Infinity }: TruthOptions): boolean {
+function documented(value: string, values: string[]): string {
+  return values.includes(value) ? value : 'other'
+}
+
+function counts({ first, final }: CountedCall, options: TruthOptions): boolean {
+  const { created, baseline, horizon = -Infinity, except } = options
+  if (except?.has(first.sessionId)) return false
   if (!final) return true
   const ownTime = final.endedAt ?? final.startedAt ?? final.initiatedAt ?? Infinity
   return ownTime >= Math.floor(horizon) && (baseline === 'count' || ownTime >= Math.floor(created))

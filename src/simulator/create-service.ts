@@ -17,6 +17,8 @@ export type ServiceOptions = Partial<WorldOptions> & {
   recordResponses?: boolean
   /** Above it the oldest recorded responses are dropped; 10,000 by default. */
   mostRecordedResponses?: number
+  /** The same for the sum of their bodies' lengths; 200 million by default. */
+  mostRecordedCharacters?: number
 }
 
 /**
@@ -27,6 +29,7 @@ export type ServiceOptions = Partial<WorldOptions> & {
  */
 export function createService(options: ServiceOptions, start: number): CallsService {
   const { seed = 1, requestsPerMinute, recordResponses = true, mostRecordedResponses = 10_000 } = options
+  const { mostRecordedCharacters = 2e8 } = options
   const service: CallsService = {
     world: createWorld(worldOptions(options, seed), start),
     keys: {
@@ -34,16 +37,24 @@ export function createService(options: ServiceOptions, start: number): CallsServ
       authOnly: options.authOnlyKey ?? 'simulator-auth-only',
     },
     switches: defaultSwitches,
-    recorder: { responses: [], most: recordResponses ? mostRecordedResponses : 0, dropped: 0 },
+    order: 'newest',
+    recorder: {
+      responses: [],
+      most: recordResponses ? mostRecordedResponses : 0,
+      mostCharacters: mostRecordedCharacters,
+      characters: 0,
+      dropped: 0,
+    },
     ...(requestsPerMinute === undefined ? {} : { rateLimit: { perMinute: requestsPerMinute, admitted: new Map() } }),
     streams: {
       faults: random(seed, 'faults'),
       behaviours: random(seed, 'behaviours'),
+      order: random(seed, 'order'),
       tokens: random(seed, 'tokens'),
     },
   }
   setSwitches(service, options.switches ?? {})
-  advance(service.world, start)
+  advance(service.world, start, service.switches)
   return service
 }
 
@@ -56,7 +67,7 @@ export function setSwitches(service: CallsService, patch: Partial<Switches>): vo
 
 function worldOptions(options: ServiceOptions, seed: number | string): WorldOptions {
   const { speed = 1, callsPerMinute = 30, answerProbability = 0.75, progressSeconds = 15 } = options
-  const { history = 100, historySeconds, open = 3 } = options
+  const { history = 100, historySeconds, open = 3, foldLedger = false } = options
   const spread = historySeconds === undefined ? {} : { historySeconds }
-  return { seed, speed, callsPerMinute, answerProbability, progressSeconds, history, open, ...spread }
+  return { seed, speed, callsPerMinute, answerProbability, progressSeconds, history, open, foldLedger, ...spread }
 }

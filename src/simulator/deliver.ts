@@ -16,6 +16,8 @@ export function deliver(reply: Reply, raw: ServerResponse, response: RecordedRes
     raw.socket?.resetAndDestroy()
     return
   }
+  // Without this the server adds a Date of its own.
+  raw.sendDate = false
   const body = Buffer.from(reply.body)
   raw.writeHead(reply.status, { ...reply.headers, 'content-length': body.length })
   if (reply.delivery === 'whole') raw.end(body)

@@ -36,18 +36,6 @@ export function weighted<Item>(random: Random, choices: readonly (readonly [item
   return choices.findLast(([, weight]) => weight > 0)![0]
 }
 
-/** A new array with the same items in an even random order (Fisher and Yates). */
-export function shuffled<Item>(random: Random, items: readonly Item[]): Item[] {
-  const mixed = [...items]
-  for (let i = mixed.length - 1; i > 0; i--) {
-    const j = whole(random, 0, i)
-    const item = mixed[i]!
-    mixed[i] = mixed[j]!
-    mixed[j] = item
-  }
-  return mixed
-}
-
 /** `size` hexadecimal digits. */
 export function hex(random: Random, size: number): string {
   let digits = ''

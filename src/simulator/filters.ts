@@ -1,4 +1,6 @@
 import type { Call } from './call.ts'
+import { listingOf } from './listing.ts'
+import type { Listing } from './listing.ts'
 
 type Filter = (call: Call, value: string) => boolean
 
@@ -16,12 +18,17 @@ const filters: Record<string, Filter> = {
 }
 
 /** The calls that pass every filter of the query; parameters that are no filter are not looked at. */
-export function filtered(calls: readonly Call[], query: URLSearchParams): readonly Call[] {
+export function filtered(listing: Listing, query: URLSearchParams): Listing {
   const asked = [...query].flatMap(([name, value]) => {
     const filter = Object.hasOwn(filters, name) ? filters[name] : undefined
     return filter ? [(call: Call) => filter(call, value)] : []
   })
-  return asked.length === 0 ? calls : calls.filter((call) => asked.every((passes) => passes(call)))
+  return asked.length === 0 ? listing : only(listing, (call) => asked.every((passes) => passes(call)))
+}
+
+/** The calls that pass, in the same order. */
+export function only({ entries, first }: Listing, passes: (call: Call) => boolean): Listing {
+  return listingOf(entries.filter(({ call }, index) => index >= first && passes(call)))
 }
 
 /** True for the caller, the one who is called and everyone who is listed in the call. */

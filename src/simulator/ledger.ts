@@ -1,5 +1,7 @@
 import type { Call } from './call.ts'
 import type { Happening } from './moment.ts'
+import { reach } from './reached.ts'
+import type { Reached } from './reached.ts'
 
 /** Minutes by medium. */
 export type Minutes = { audio: number; video: number }
@@ -26,10 +28,22 @@ export type LedgerEvent = {
   recorded: boolean
 }
 
-/** The ledger's line for a call that has just become what it is. */
+/** Where the lines go: a part of the world. */
+type Book = { ledger: LedgerEvent[]; nowMs: number; reached: Reached }
+
+const DAY = 86_400
+
+/** Appends the line of a call that has just become what it is. */
+export function write(book: Book, happening: Happening, call: Call): void {
+  book.ledger.push(ledgerEvent(book.nowMs, happening, call))
+  reach(book.reached, `event.${happening}`)
+}
+
+/** The ledger's line for a call. A time more than a day ahead is no time that anything happened at: it is left out. */
 export function ledgerEvent(ms: number, event: Happening, call: Call): LedgerEvent {
   const sum = (minutesOf: (participant: Call['participants'][number]) => number): number =>
     call.participants.reduce((total, participant) => total + minutesOf(participant), 0)
+  const happened = (time: number | undefined): time is number => time !== undefined && time <= ms / 1000 + DAY
   return {
     at: ms / 1000,
     sessionId: call.sessionId,
@@ -38,9 +52,9 @@ export function ledgerEvent(ms: number, event: Happening, call: Call): LedgerEve
     mode: call.mode,
     receiverType: call.receiverType,
     status: call.status,
-    initiatedAt: call.initiatedAt,
-    ...(call.startedAt === undefined ? {} : { startedAt: call.startedAt }),
-    ...(call.endedAt === undefined ? {} : { endedAt: call.endedAt }),
+    ...(happened(call.initiatedAt) ? { initiatedAt: call.initiatedAt } : {}),
+    ...(happened(call.startedAt) ? { startedAt: call.startedAt } : {}),
+    ...(happened(call.endedAt) ? { endedAt: call.endedAt } : {}),
     callMinutes: { audio: call.totalAudioMinutes, video: call.totalVideoMinutes },
     participantMinutes: { audio: sum((p) => p.totalAudioMinutes), video: sum((p) => p.totalVideoMinutes) },
     participants: call.totalParticipants,

@@ -1,14 +1,15 @@
-import type { CallMode, CallType, FinalStatus, ReceiverType } from './call.ts'
+import type { Call, CallMode, CallType, FinalStatus, ReceiverType } from './call.ts'
 import { between, chance, exponential, hex, logNormal, weighted, whole } from './draw.ts'
 import type { Random } from './random.ts'
+import type { Turn } from './turn.ts'
 
 /** A call's whole life, fixed when it is created. Times in whole milliseconds since 1970. */
 export type Life = {
   sessionId: string
   mid: string
-  type: CallType
-  mode: CallMode
-  receiverType: ReceiverType
+  type: string
+  mode: string
+  receiverType: string
   receiver: string
   /** The caller first. */
   seats: Seat[]
@@ -16,12 +17,21 @@ export type Life = {
   /** Absent where nobody answered. Equal to `initiatedMs` in meetings, which do not ring. */
   startedMs?: number
   endedMs: number
-  outcome: FinalStatus
+  /** One of the final statuses, or one that nobody has documented. */
+  outcome: string
+  /** What the call is shown as while it rings, where that is not `initiated`. */
+  firstStatus?: string
+  /** From when on the service shows `endedAt`, where that is later than the end; Infinity for never. */
+  endShownMs?: number
   /** The service brings a running call's figures up to date this often. */
   progressMs: number
   /** What the service takes for a call's own minutes: the sum of its participants' or those of the longest. */
   callMinutes: 'sum' | 'longest'
   recordedFromMs?: number
+  /** What else becomes of the call, in the order of time. */
+  turns?: readonly Turn[]
+  /** What the wire says instead of the call as it is, where that differs for good. */
+  shown?: (call: Call) => Record<string, unknown>
 }
 
 /** One device of one person in a call. */

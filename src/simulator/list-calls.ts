@@ -1,45 +1,61 @@
-import type { BehaviourContext, Envelope, Paging } from './behaviours/behaviour.ts'
+import type { BehaviourContext, Pagination, Paging } from './behaviours/behaviour.ts'
 import { behaviours } from './behaviours/behaviours.ts'
 import { DEFAULT_PER_PAGE } from './behaviours/page-size.ts'
-import type { Call } from './call.ts'
 import { filtered } from './filters.ts'
-import { errorReply, jsonReply } from './reply.ts'
+import { cut } from './list-order.ts'
+import type { Order } from './list-order.ts'
+import { sizeOf } from './listing.ts'
+import type { Listing } from './listing.ts'
+import { reach } from './reached.ts'
+import { errorReply, jsonTextReply } from './reply.ts'
 import type { Reply } from './reply.ts'
+import { showCall } from './show-call.ts'
 
 const MOST_PER_PAGE = 1000
 
-/** GET /calls. `calls`: all that the caller may see, oldest first. */
-export function listCalls(calls: readonly Call[], query: URLSearchParams, context: BehaviourContext): Reply {
+export type ListContext = BehaviourContext & { order: Order }
+
+/** GET /calls. `visible`: all that the caller may see. */
+export function listCalls(visible: Listing, query: URLSearchParams, context: ListContext): Reply {
+  const { order, random, reached, switches } = context
   const page = wholeNumber(query.get('page') ?? '1')
   const perPage = wholeNumber(query.get('perPage') ?? String(DEFAULT_PER_PAGE))
   if (!page || !perPage) {
     return errorReply(400, 'ERR_BAD_REQUEST', 'page and perPage are whole numbers of 1 or more.')
   }
-  let ordered = filtered(calls, query)
   let paging: Paging = { page, perPage: Math.min(perPage, MOST_PER_PAGE) }
+  let repeated = 0
   for (const behaviour of behaviours) {
-    ordered = behaviour.order?.(ordered, context) ?? ordered
     paging = behaviour.paging?.(paging, context) ?? paging
+    const refusal = behaviour.refusal?.(paging, context)
+    if (refusal) return refusal
+    repeated += behaviour.repeated?.(paging, context) ?? 0
   }
-  let envelope = envelopeOf(ordered, paging)
-  for (const behaviour of behaviours) envelope = behaviour.envelope?.(envelope, context) ?? envelope
-  return jsonReply(200, envelope)
+  reach(reached, `order.${order}`)
+  const listing = filtered(visible, query)
+  const from = (paging.page - 1) * paging.perPage
+  const entries = cut(listing, order, from - repeated, from + paging.perPage, random)
+  const showing = { random, reached, odd: switches.odd, operation: 'list' } as const
+  const items = entries.map((entry) => showCall(entry, showing))
+  const pagination = JSON.stringify(paginationOf(listing, items.length, paging, context))
+  return jsonTextReply(200, `{"data":[${items.join(',')}],"meta":{"pagination":${pagination}}}`)
 }
 
-function envelopeOf(calls: readonly Call[], { page, perPage }: Paging): Envelope {
-  const data = calls.slice((page - 1) * perPage, page * perPage)
-  return {
-    data,
-    meta: {
-      pagination: {
-        total: calls.length,
-        count: data.length,
-        per_page: perPage,
-        current_page: page,
-        total_pages: Math.max(1, Math.ceil(calls.length / perPage)),
-      },
-    },
+function paginationOf(
+  listing: Listing,
+  count: number,
+  { page, perPage }: Paging,
+  context: BehaviourContext,
+): Pagination {
+  const total = sizeOf(listing)
+  const pagination: Pagination = {
+    total,
+    count,
+    per_page: perPage,
+    current_page: page,
+    total_pages: Math.max(1, Math.ceil(total / perPage)),
   }
+  return behaviours.reduce((said, behaviour) => behaviour.pagination?.(said, context) ?? said, pagination)
 }
 
 /** 1 or more; undefined for anything else. */

@@ -4,10 +4,15 @@ export type Delivery = 'whole' | 'reset' | 'hang' | 'drip' | 'truncated'
 export type Reply = { status: number; headers: Record<string, string>; body: string; delivery: Delivery }
 
 export function jsonReply(status: number, value: unknown, headers: Record<string, string> = {}): Reply {
+  return jsonTextReply(status, JSON.stringify(value), headers)
+}
+
+/** @param body JSON */
+export function jsonTextReply(status: number, body: string, headers: Record<string, string> = {}): Reply {
   return {
     status,
     headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
-    body: JSON.stringify(value),
+    body,
     delivery: 'whole',
   }
 }

@@ -2,21 +2,28 @@ import { fastify } from 'fastify'
 
 import type { Keys } from './authorize.ts'
 import { addControl, defaultOutcomes } from './control.ts'
+import { callTruth } from './call-truth.ts'
+import type { CallTruth } from './call-truth.ts'
 import type { TruthOptions } from './counted-calls.ts'
 import { createService, setSwitches } from './create-service.ts'
 import type { ServiceOptions } from './create-service.ts'
 import { deliver } from './deliver.ts'
 import { failureRatio } from './failure-ratio.ts'
 import type { FailureRatio } from './failure-ratio.ts'
+import { heal } from './heal.ts'
 import type { LedgerEvent } from './ledger.ts'
+import { addBurst } from './plan.ts'
+import type { Burst } from './plan.ts'
 import type { RecordedResponse } from './responses.ts'
+import { rotateKey } from './rotate-key.ts'
 import type { Series } from './series.ts'
 import { answer } from './service.ts'
 import type { CallsService } from './service.ts'
+import { setAside } from './set-aside.ts'
+import type { SetAside } from './set-aside.ts'
 import type { Switches } from './switches.ts'
 import { truth } from './truth.ts'
-import { addBurst, advance } from './world.ts'
-import type { Burst } from './world.ts'
+import { advance } from './world.ts'
 
 export type SimulatorOptions = ServiceOptions & {
   /** 0: a free one. */
@@ -36,6 +43,10 @@ export type Simulator = {
   responses: () => readonly RecordedResponse[]
   /** Every exact series that a right daemon exports; `now` is the clock's where it is not given. */
   truth: (options: Omit<TruthOptions, 'now'> & { now?: number }) => Series
+  /** What became of each call by itself, until `now`. */
+  callTruth: (now?: number) => Map<string, CallTruth>
+  /** The calls about which the truth depends on when one looks, by the reason. */
+  setAside: () => SetAside
   /** The failure ratio of the window from `from` to `now`. */
   failureRatio: (options: Omit<TruthOptions, 'now'> & { from: number; now?: number }) => FailureRatio
   /** Additional calls, beginning evenly over `seconds` from now on; rejected and unanswered ones by default. */
@@ -43,6 +54,12 @@ export type Simulator = {
   switches: () => Switches
   /** @throws RangeError naming the switch that is unknown or has no such value */
   setSwitches: (patch: Partial<Switches>) => void
+  /** Ends every fault, odd way to show things and movement; what has happened stays. */
+  heal: () => void
+  /** Makes another key valid, a random one by default, and the old one unknown; returns the new one. */
+  rotateKey: (key?: string) => string
+  /** How often each fault, order, oddity and event really came about; see `Reached`. */
+  reached: () => Record<string, number>
   /** Ends open connections as well. */
   close: () => Promise<void>
 }
@@ -61,7 +78,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 
   const now = (): number => {
     const at = clock()
-    advance(service.world, at, service.switches.arrivals)
+    advance(service.world, at, service.switches)
     return at
   }
   const ledger = (): readonly LedgerEvent[] => {
@@ -75,12 +92,23 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     ledger,
     responses: () => service.recorder.responses,
     truth: (wanted) => truth(ledger(), { now: clock(), ...wanted }),
+    callTruth: (at) => callTruth(ledger(), at ?? clock()),
+    setAside: () => setAside(ledger()),
     failureRatio: (wanted) => failureRatio(ledger(), { now: clock(), ...wanted }),
     burst: (burst) => addBurst(service.world, now(), { outcomes: defaultOutcomes, ...burst }),
     switches: () => service.switches,
     setSwitches: (patch) => {
       now()
       setSwitches(service, patch)
+    },
+    heal: () => {
+      now()
+      heal(service)
+    },
+    rotateKey: (key) => rotateKey(service, key),
+    reached: () => {
+      now()
+      return Object.fromEntries(service.world.reached)
     },
     close: () => app.close(),
   }

@@ -1,4 +1,4 @@
-import { countedCalls, statusLabel } from './counted-calls.ts'
+import { countedCalls, labelsOf, statusLabel } from './counted-calls.ts'
 import type { CountedCall, TruthOptions } from './counted-calls.ts'
 import type { LedgerEvent } from './ledger.ts'
 import { addTo } from './series.ts'
@@ -24,7 +24,8 @@ export const exactFamilies = [
 /**
  * Every exact series that a right daemon exports at `now`, from what happened alone (semantics.md, Three classes).
  * Minutes are less corrections: where a final call's minutes fell, compare sums after subtracting them. Minutes of open
- * calls are those that the service shows at `now`. Series of value 0 are left out.
+ * calls are those that the service shows at `now`. A call that has vanished while it was open has started and is neither
+ * finished nor in progress. Series of value 0 are left out.
  */
 export function truth(events: readonly LedgerEvent[], options: TruthOptions): Series {
   const series: Series = new Map()
@@ -32,7 +33,8 @@ export function truth(events: readonly LedgerEvent[], options: TruthOptions): Se
     addTo(series, 'callwatch_calls_started_total', labelsOf(call.first), 1)
     addMinutes(series, call.last)
     if (call.final) addFinish(series, call, call.final)
-    else addTo(series, 'callwatch_calls_in_progress', { ...labelsOf(call.last), status: statusLabel(call.last) }, 1)
+    else if (!call.gone)
+      addTo(series, 'callwatch_calls_in_progress', { ...labelsOf(call.last), status: statusLabel(call.last) }, 1)
   }
   for (const [name, value] of series) if (value === 0) series.delete(name)
   return series
@@ -77,16 +79,4 @@ function observe(
   }
   addTo(series, `${metric}_sum`, labels, value)
   addTo(series, `${metric}_count`, labels, 1)
-}
-
-function labelsOf(event: LedgerEvent): { type: string; mode: string; receiver_type: string } {
-  return {
-    type: documented(event.type, ['audio', 'video']),
-    mode: documented(event.mode, ['call', 'meet', 'presenter']),
-    receiver_type: documented(event.receiverType, ['user', 'group']),
-  }
-}
-
-function documented(value: string, values: string[]): string {
-  return values.includes(value) ? value : 'other'
 }

@@ -1,17 +1,23 @@
 import { callAt } from './call-at.ts'
-import { finalStatuses } from './call.ts'
-import type { Call, FinalStatus } from './call.ts'
-import { exponential, weighted } from './draw.ts'
-import { ledgerEvent } from './ledger.ts'
+import { drawFacts } from './facts/facts.ts'
+import { foldLedger } from './fold-ledger.ts'
+import { write } from './ledger.ts'
 import type { LedgerEvent } from './ledger.ts'
-import { drawLife } from './life.ts'
 import type { Life, Manners } from './life.ts'
+import { insert, listingOf, remove } from './listing.ts'
+import type { Entry, Listing } from './listing.ts'
 import { momentAfter } from './moment.ts'
-import type { Moment } from './moment.ts'
+import { addHistory, addOpenCalls, planArrival } from './plan.ts'
 import { put, take } from './queue.ts'
 import type { Queue } from './queue.ts'
 import { random } from './random.ts'
 import type { Random } from './random.ts'
+import { reach } from './reached.ts'
+import type { Reached } from './reached.ts'
+import { defaultSwitches } from './switches.ts'
+import type { Switches } from './switches.ts'
+import { calmed } from './turn.ts'
+import { leavingAt, unlist } from './unlist.ts'
 
 /** What chance does not decide about a world. */
 export type WorldOptions = Manners & {
@@ -24,44 +30,60 @@ export type WorldOptions = Manners & {
   historySeconds?: number
   /** Calls, besides the history, that began before the start and end after it. */
   open: number
+  /** true: the ledger forgets how figures grew while a call ran, once it is over; for simulations of many days. */
+  foldLedger?: boolean
 }
 
-/** Calls that are to end in the given ways, with weights, and begin within `seconds` of the clock. */
-export type Burst = { calls: number; seconds: number; outcomes: Partial<Record<FinalStatus, number>> }
+/** The switches that decide what happens, not how it is shown. */
+export type Conduct = Pick<Switches, 'arrivals' | 'facts' | 'listedSeconds' | 'mostListed' | 'unlisted'>
 
 /**
- * The calls and what has happened to them. Each life is drawn whole when its call is created, from a random stream of
+ * The calls and what has happened to them. Each life is drawn whole when its call begins, from a random stream of
  * its own, so that a world is the same however often or seldom it is advanced. It is changed in place.
  */
 export type World = {
   options: WorldOptions
-  /** Every call that has begun, oldest first, with the figures that its last ledger event left. */
-  calls: Call[]
-  /** Where in `calls` a session stands. */
-  positions: Map<string, number>
+  /** Every call that is listed, oldest first. */
+  listing: Listing
+  /** Every call that is remembered, by its session id, also those that are gone for a while. */
+  entries: Map<string, Entry>
+  /** Calls that are too old for the list and that Get Call still knows. */
+  unlisted: Entry[]
+  /** Calls that began until here are too old for the list. */
+  unlistedUntilMs: number
   ledger: LedgerEvent[]
+  /** How many lines the ledger had when it was last folded. */
+  foldedLength: number
   upcoming: Queue<Upcoming>
   arrivals: { random: Random; count: number; lastMs: number }
   bursts: number
+  /** Whole milliseconds since 1970: everything until here has happened. */
+  nowMs: number
+  reached: Reached
 }
 
-/** `order` is the life's own: it decides between things that happen in the same millisecond. */
-type Upcoming = { life: Life; moment: Moment; order: number; arrival: boolean }
+/**
+ * When something more becomes of a call. `order` is the call's own: it decides between things that happen in the same
+ * millisecond. A call that is yet to begin has a life and no entry.
+ */
+export type Upcoming = { ms: number; order: number } & ({ life: Life; arrival: boolean } | { entry: Entry })
 
 /** @param start seconds since 1970: before it lies the history, after it the calls arrive */
 export function createWorld(options: WorldOptions, start: number): World {
   const startMs = Math.round(start * 1000)
   const world: World = {
     options,
-    calls: [],
-    positions: new Map(),
+    listing: listingOf([]),
+    entries: new Map(),
+    unlisted: [],
+    unlistedUntilMs: -Infinity,
     ledger: [],
-    upcoming: {
-      heap: [],
-      before: (a, b) => a.moment.ms < b.moment.ms || (a.moment.ms === b.moment.ms && a.order < b.order),
-    },
+    foldedLength: 0,
+    upcoming: { heap: [], before: (a, b) => a.ms < b.ms || (a.ms === b.ms && a.order < b.order) },
     arrivals: { random: random(options.seed, 'arrivals'), count: 0, lastMs: startMs },
     bursts: 0,
+    nowMs: -Infinity,
+    reached: new Map(),
   }
   addHistory(world, startMs)
   addOpenCalls(world, startMs)
@@ -73,76 +95,107 @@ export function createWorld(options: WorldOptions, start: number): World {
  * Lets everything happen that is due until `at`; nothing if that is in the past.
  *
  * @param at seconds since 1970
- * @param arrivals false: the calls that would begin in this time do not
+ * @param conduct what may happen in this time
  */
-export function advance(world: World, at: number, arrivals = true): void {
+export function advance(world: World, at: number, conduct: Conduct = defaultSwitches): void {
   const untilMs = Math.round(at * 1000)
-  while ((world.upcoming.heap[0]?.moment.ms ?? Infinity) <= untilMs) {
-    const { life, moment, order, arrival } = take(world.upcoming)!
-    if (arrival) planArrival(world)
-    if (arrival && !arrivals) continue
-    happen(world, life, moment)
-    const next = momentAfter(life, moment.ms)
-    if (next) put(world.upcoming, { life, moment: next, order, arrival: false })
+  for (;;) {
+    const nextMs = world.upcoming.heap[0]?.ms ?? Infinity
+    const leavingMs = leavingAt(world, conduct)
+    const ms = Math.min(nextMs, leavingMs)
+    if (ms > untilMs) break
+    world.nowMs = Math.max(world.nowMs, ms)
+    if (leavingMs < nextMs) unlist(world, conduct)
+    else comeAbout(world, take(world.upcoming)!, conduct)
   }
+  world.nowMs = Math.max(world.nowMs, untilMs)
+  if (world.options.foldLedger) foldLedger(world)
 }
 
-/** Adds calls that begin one after the other from `at` (seconds since 1970) on. */
-export function addBurst(world: World, at: number, burst: Burst): void {
-  world.bursts++
-  const startMs = Math.round(at * 1000)
-  const outcomes = finalStatuses.map((status) => [status, burst.outcomes[status] ?? 0] as const)
-  for (let i = 0; i < burst.calls; i++) {
-    const stream = random(world.options.seed, 'burst', world.bursts, i)
-    const initiatedMs = startMs + Math.round((i * burst.seconds * 1000) / burst.calls)
-    const life = drawLife(stream, world.options, initiatedMs, weighted(stream, outcomes))
-    plan(world, life, world.bursts * 1e6 + i + 0.5)
+/** From now on nothing out of the ordinary becomes of the calls there are; what is turned is still turned back. */
+export function calm(world: World): void {
+  for (const entry of world.entries.values()) if (entry.life) entry.life = calmed(entry.life, world.nowMs)
+}
+
+/** The call as Get Call knows it. */
+export function entryOf(world: World, sessionId: string): Entry | undefined {
+  const entry = world.entries.get(sessionId)
+  return entry?.known ? entry : undefined
+}
+
+function comeAbout(world: World, upcoming: Upcoming, conduct: Conduct): void {
+  if ('entry' in upcoming) {
+    goOn(world, upcoming.entry, upcoming.ms, conduct)
+    return
   }
+  const { life, order, arrival } = upcoming
+  if (arrival) planArrival(world)
+  if (!arrival || conduct.arrivals) begin(world, life, order, conduct)
 }
 
-export function callOf(world: World, sessionId: string): Call | undefined {
-  const position = world.positions.get(sessionId)
-  return position === undefined ? undefined : world.calls[position]
-}
-
-function happen(world: World, life: Life, moment: Moment): void {
-  const call = callAt(life, moment.ms)
-  const position = world.positions.get(call.sessionId) ?? world.calls.length
-  world.positions.set(call.sessionId, position)
-  world.calls[position] = call
-  world.ledger.push(ledgerEvent(moment.ms, moment.happening, call))
-}
-
-function planArrival(world: World): void {
-  const { options, arrivals } = world
-  if (options.callsPerMinute <= 0) return
-  arrivals.lastMs += Math.ceil(exponential(arrivals.random, 60_000 / options.callsPerMinute))
-  const life = drawLife(random(options.seed, 'call', arrivals.count), options, arrivals.lastMs)
-  plan(world, life, arrivals.count, true)
-  arrivals.count++
-}
-
-function plan(world: World, life: Life, order: number, arrival = false): void {
-  put(world.upcoming, { life, moment: momentAfter(life, -Infinity)!, order, arrival })
-}
-
-function addHistory(world: World, startMs: number): void {
-  const { seed, history, historySeconds, callsPerMinute } = world.options
-  const meanMs = historySeconds === undefined ? 60_000 / (callsPerMinute || 1) : (historySeconds * 1000) / history
-  const gaps = random(seed, 'history')
-  let ms = startMs
-  for (let i = 1; i <= history; i++) {
-    ms -= Math.ceil(exponential(gaps, meanMs))
-    plan(world, drawLife(random(seed, 'past', i), world.options, ms), -i)
+function begin(world: World, plain: Life, order: number, conduct: Conduct): void {
+  const { seed, speed } = world.options
+  const { life, names } = drawFacts(plain, conduct.facts, { seed, key: plain.sessionId, speed })
+  for (const name of names) reach(world.reached, `fact.${name}`)
+  const { sessionId, initiatedMs, endedMs, shown } = life
+  const entry: Entry = {
+    sessionId,
+    beganMs: initiatedMs,
+    order,
+    life,
+    atMs: -Infinity,
+    endedMs,
+    call: callAt(life, initiatedMs),
+    ...(shown ? { shown } : {}),
+    known: true,
   }
+  world.entries.set(sessionId, entry)
+  insert(world.listing, entry)
+  goOn(world, entry, initiatedMs, conduct)
 }
 
-function addOpenCalls(world: World, startMs: number): void {
-  const { seed, open } = world.options
-  for (let i = 1; i <= open; i++) {
-    // Drawn twice from the same stream: once to learn how long it lasts, once at the beginning that follows from it.
-    const lasts = drawLife(random(seed, 'open', i), world.options, 0).endedMs
-    const part = random(seed, 'open since', i)()
-    plan(world, drawLife(random(seed, 'open', i), world.options, startMs - Math.floor(part * lasts)), -0.5 - i)
+/** What becomes of a call at `ms`, if anything still does: it may have been calmed since that was planned. */
+function goOn(world: World, entry: Entry, ms: number, conduct: Conduct): void {
+  const { life } = entry
+  const moment = life && momentAfter(life, entry.atMs)
+  if (!moment) {
+    settle(world, entry)
+    return
   }
+  if (moment.ms > ms) {
+    put(world.upcoming, { ms: moment.ms, order: entry.order, entry })
+    return
+  }
+  entry.atMs = moment.ms
+  entry.call = callAt(life, moment.ms)
+  delete entry.text
+  if (moment.happening === 'vanished') hide(world, entry)
+  if (moment.happening === 'returned' && !show(world, entry, conduct)) return
+  write(world, moment.happening, entry.call)
+  const next = momentAfter(life, moment.ms)
+  if (next) put(world.upcoming, { ms: next.ms, order: entry.order, entry })
+  else settle(world, entry)
+}
+
+function hide(world: World, entry: Entry): void {
+  entry.known = false
+  remove(world.listing, entry)
+}
+
+/** Back it comes, into the list where it is not too old for it; false where calls of its age are forgotten. */
+function show(world: World, entry: Entry, conduct: Conduct): boolean {
+  const tooOld = entry.beganMs <= world.unlistedUntilMs
+  if (tooOld && conduct.unlisted === 'not_found') {
+    world.entries.delete(entry.sessionId)
+    return false
+  }
+  entry.known = true
+  if (tooOld) world.unlisted.push(entry)
+  else insert(world.listing, entry)
+  return true
+}
+
+function settle(world: World, entry: Entry): void {
+  delete entry.life
+  if (!entry.known) world.entries.delete(entry.sessionId)
 }

@@ -205,3 +205,17 @@ test('above its limit the service answers 429 until a minute has passed', async 
   expect((await list()).status).toBe(200)
   await limited.close()
 })
+
+test.each([
+  ['X-RateLimit', ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']],
+  ['X-Rate-Limit', ['x-rate-limit', 'x-rate-limit-remaining', 'x-rate-limit-reset']],
+  ['absent', []],
+] as const)('the headers of the limit are called %s', async (rateLimitHeaders, expected) => {
+  const limited = await startSimulator({ clock: () => START, requestsPerMinute: 1, switches: { rateLimitHeaders } })
+  for (const status of [200, 429]) {
+    const answer = await fetch(`${limited.url}/calls`, { headers: { apikey: limited.keys.fullAccess } })
+    expect(answer.status).toBe(status)
+    expect([...answer.headers.keys()].filter((name) => /limit|remaining|reset/.test(name))).toEqual(expected)
+  }
+  await limited.close()
+})

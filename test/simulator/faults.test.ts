@@ -28,7 +28,9 @@ const list = (timeout = 5000): Promise<Response> =>
 describe('the fault', () => {
   test.each([
     ['http_500', 500, /"code":"ERR_INTERNAL_SERVER_ERROR"/],
+    ['html_500', 500, /<h1>500 Internal Server Error/],
     ['http_502', 502, /<h1>502 Bad Gateway/],
+    ['http_503', 503, /<h1>503 Service Temporarily Unavailable/],
     ['rate_limited', 429, /"code":"ERR_TOO_MANY_REQUESTS"/],
     ['empty', 200, /^$/],
     ['html_200', 200, /^<html>/],
@@ -80,18 +82,33 @@ describe('the fault', () => {
     expect(simulator.responses().at(-1)).toMatchObject({ status: 200, delivered: true })
   })
 
-  test('rate_limited gives Retry-After in seconds and as a date, in the near future', () => {
-    const service = createService({ switches: { fault: { rate_limited: 1 } } }, START)
+  test.each([
+    ['rate_limited', ['date', 'seconds']],
+    ['http_503', ['date', 'none', 'seconds']],
+  ])('%s gives Retry-After in the forms %j, in the near future', (name, expected) => {
+    const service = createService({ switches: { fault: { [name]: 1 } } }, START)
     const forms = new Set<string>()
-    for (let i = 0; i < 40; i++) {
-      const retryAfter = ask(service).headers['Retry-After']!
+    for (let i = 0; i < 60; i++) {
+      const retryAfter = ask(service).headers['Retry-After']
+      if (retryAfter === undefined) {
+        forms.add('none')
+        continue
+      }
       const isDate = retryAfter.includes('GMT')
       forms.add(isDate ? 'date' : 'seconds')
       const ahead = isDate ? Date.parse(retryAfter) / 1000 - START : Number(retryAfter)
       expect(ahead).toBeGreaterThanOrEqual(1)
       expect(ahead).toBeLessThanOrEqual(4)
     }
-    expect(forms).toEqual(new Set(['date', 'seconds']))
+    expect([...forms].toSorted()).toEqual(expected)
+  })
+
+  test('rate_limited gives a date by the clock that the Date header shows', () => {
+    const service = createService({ switches: { fault: { rate_limited: 1 }, dateOffset: 1000 } }, START)
+    const headers = Array.from({ length: 40 }, () => ask(service).headers)
+    const dates = headers.map((each) => each['Retry-After']!).filter((value) => value.includes('GMT'))
+    expect(dates.length).toBeGreaterThan(5)
+    for (const date of dates) expect(Math.abs(Date.parse(date) / 1000 - START - 1000)).toBeLessThanOrEqual(4)
   })
 })
 
@@ -104,13 +121,14 @@ describe('faults', () => {
       ({ status, delivery }) => `${status} ${delivery}`,
     )
     const share = (wanted: string): number => statuses.filter((each) => each === wanted).length / 2000
-    for (const wanted of ['500 whole', '502 whole', '429 whole', '0 reset', '0 hang', '200 drip', '200 truncated']) {
+    for (const wanted of ['502 whole', '503 whole', '429 whole', '0 reset', '0 hang', '200 drip', '200 truncated']) {
       expect(share(wanted)).toBeGreaterThan(0.03)
       expect(share(wanted)).toBeLessThan(0.07)
     }
-    // Half of the requests meet no fault, and three faults answer 200 as well.
-    expect(share('200 whole')).toBeGreaterThan(0.6)
-    expect(share('200 whole')).toBeLessThan(0.7)
+    // Of the requests 40 % meet no fault, and three faults answer 200 as well.
+    expect(share('200 whole')).toBeGreaterThan(0.5)
+    expect(share('200 whole')).toBeLessThan(0.6)
+    expect(service.world.reached.get('fault.reset')! / 2000).toBe(share('0 reset'))
   })
 
   test('are the same for the same seed', () => {

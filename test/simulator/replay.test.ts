@@ -6,56 +6,8 @@ import type { Series } from '../../src/simulator/series.ts'
 import { answer } from '../../src/simulator/service.ts'
 import { truth } from '../../src/simulator/truth.ts'
 import { observedFamilies, replay } from '../system/truth/replay.ts'
-import type { ReplayOptions } from '../system/truth/replay.ts'
-
-const CREATED = 1_800_000_000
-
-type Item = Record<string, unknown>
-
-function call(sessionId: string, status: string, more: Item = {}): Item {
-  const labels = { type: 'audio', mode: 'call', receiverType: 'user' }
-  return { sessionId, status, ...labels, initiatedAt: CREATED + 1, ...more }
-}
-
-function response(path: string, status: number, body: unknown, more: Partial<RecordedResponse> = {}): RecordedResponse {
-  const date = new Date((CREATED + 60) * 1000).toUTCString()
-  const text = typeof body === 'string' ? body : JSON.stringify(body)
-  return { at: CREATED + 60, method: 'GET', path: `/v3${path}`, status, date, body: text, delivered: true, ...more }
-}
-
-function list(items: unknown[], total = items.length, page = 1): RecordedResponse {
-  return response(`/calls?page=${page}&perPage=100`, 200, { data: items, meta: { pagination: { total } } })
-}
-
-const get = (item: Item): RecordedResponse => response(`/calls/${String(item['sessionId'])}`, 200, { data: item })
-const notFound = (id: string): RecordedResponse =>
-  response(`/calls/${id}`, 404, { error: { code: 'ERR_CALL_SESSION_NOT_FOUND', message: 'no' } })
-
-const timeless = (id: string): Item => ({ sessionId: id, status: 'ended' })
-
-const audio = (status: string, minutes: unknown): RecordedResponse =>
-  list([call('a', status, { totalAudioMinutes: minutes })])
-
-/** A video call of which only durations are given. */
-function only(duration: number): RecordedResponse {
-  const participants = [{ totalDuration: duration }, { totalDurationInMinutes: duration }]
-  return list([call('a', 'ended', { type: 'video', totalDurationInMinutes: duration, participants })])
-}
-
-/** The series without `callwatch_` and the families' common endings, so that they can be read. */
-function replayed(responses: RecordedResponse[], options: Partial<ReplayOptions> = {}): Record<string, number> {
-  const series = replay(responses, { created: CREATED, baseline: 'skip', ...options })
-  return Object.fromEntries([...series].map(([name, value]) => [short(name), value]))
-}
-
-function short(name: string): string {
-  const [, metric, labels = ''] = /^callwatch_(\w+?)_total(?:\{(.*)\})?$/.exec(name)!
-  const { from, to, observed, ...rest } = Object.fromEntries(
-    [...labels.matchAll(/(\w+)="(.*?)"/g)].map(([, label, value]) => [label!, value!]),
-  )
-  if (metric === 'call_transitions') return `${from} → ${to}${observed === 'true' ? '' : ' (inferred)'}`
-  return [metric, ...Object.values(rest)].join(' ')
-}
+import { CREATED, call, get, list, notFound, replayed, response, timeless } from './replayed-answers.ts'
+import type { Item } from './replayed-answers.ts'
 
 describe('transitions', () => {
   test.each([
@@ -149,6 +101,50 @@ test('a final call from before the horizon is ignored, an open one is not', () =
   expect(replayed([list([call('a', 'initiated', old)])], { baseline: 'count' })).toEqual({ 'none → initiated': 1 })
 })
 
+describe('the horizon', () => {
+  const HOUR = 3600
+  const at = (hours: number, page: RecordedResponse): RecordedResponse => {
+    const time = CREATED + hours * HOUR
+    return { ...page, at: time, date: new Date(time * 1000).toUTCString() }
+  }
+  const ended = (hours: number): Item => ({ initiatedAt: CREATED, endedAt: CREATED + hours * HOUR })
+  const once = { 'ongoing → ended (inferred)': 1 }
+
+  test('forgets a call only when it has passed its own time and the moment at which its end was seen', () => {
+    // Over without an end until it is filled in late: known from 20 h on, its own time long past.
+    const over = list([call('a', 'ended', { initiatedAt: CREATED })])
+    const filledIn = list([call('a', 'ended', ended(19))])
+    expect(replayed([at(20, over), at(43, list([])), at(43, filledIn)])).toEqual(replayed([at(20, over)]))
+    const filledInLater = list([call('a', 'ended', ended(44))])
+    expect(replayed([at(20, over), at(45, list([])), at(46, filledInLater)])).toMatchObject({
+      'none → initiated (inferred)': 2,
+    })
+  })
+
+  test('never forgets a call that is open', () => {
+    const open = list([call('a', 'ongoing', { initiatedAt: undefined })])
+    const late = list([call('a', 'ended', ended(99))])
+    expect(replayed([at(20, open), at(90, list([])), at(100, late)])).toMatchObject({
+      'none → initiated (inferred)': 1,
+      'ongoing → ended': 1,
+    })
+  })
+
+  test('lies before the beginning of the last complete look, not before its end', () => {
+    const old = call('a', 'ended', ended(2))
+    const page = (hours: number, number: number): RecordedResponse =>
+      at(hours, list([call(`page ${number}`, 'initiated')], 2, number))
+    // The look begins at 25 h and ends at 27 h: calls that ended after 1 h still count.
+    expect(replayed([page(25, 1), page(27, 2), at(27, list([old]))])).toMatchObject(once)
+    expect(replayed([page(27, 1), page(27, 2), at(27, list([old]))])).not.toMatchObject(once)
+  })
+
+  test('goes by the clock of the requests where answers have no Date', () => {
+    const dateless = { ...list([call('a', 'initiated')]), at: CREATED + 100 * HOUR, date: '' }
+    expect(replayed([dateless, list([call('b', 'ended', ended(1))])])).toEqual({ 'none → initiated': 1 })
+  })
+})
+
 describe('a call that is not found', () => {
   const seen = list([call('a', 'ongoing')])
   const lost = { 'ongoing → lost': 1, calls_lost: 1 }
@@ -162,6 +158,16 @@ describe('a call that is not found', () => {
 
   test('twice in one cycle is not lost', () => {
     expect(replayed([seen, list([]), notFound('a'), notFound('a')])).not.toHaveProperty('calls_lost')
+  })
+
+  test('is asked for in one cycle or in two as the ends of the cycles say, where they are given', () => {
+    const answers = [seen, list([]), notFound('a'), list([]), notFound('a')].map((answer, index) => ({
+      ...answer,
+      at: CREATED + index,
+    }))
+    expect(replayed(answers, { cycles: [CREATED + 0.5, CREATED + 4] })).not.toHaveProperty('calls_lost')
+    expect(replayed(answers, { cycles: [CREATED, CREATED + 2, CREATED + 4] })).toMatchObject(lost)
+    expect(replayed(answers, { cycles: [CREATED + 0.5, CREATED + 3.5] })).toMatchObject(lost)
   })
 
   test('and listed in between is not lost', () => {
@@ -191,84 +197,6 @@ describe('a call that is not found', () => {
     expect(replayed([open, ...cycle, ...cycle])).not.toHaveProperty('calls_lost')
     expect(replayed([open, ...cycle, notFound('z'), ...cycle, notFound('z')])).not.toHaveProperty('calls_lost')
     expect(replayed([open, ...cycle, control, ...cycle, control])).toMatchObject({ calls_lost: 5 })
-  })
-})
-
-describe('minutes', () => {
-  test('that fall while the call is open are no correction', () => {
-    expect(replayed([audio('ongoing', 5), audio('ongoing', 3)])).not.toHaveProperty('minutes_corrections call audio')
-  })
-
-  test('that fall once it is over, or by which it ends lower, are corrections', () => {
-    const down = replayed([
-      audio('ongoing', 5),
-      audio('ended', 4.5),
-      audio('ended', 4.5),
-      audio('ended', 6),
-      audio('ended', 5.75),
-    ])
-    expect(down).toMatchObject({ 'minutes_corrections call audio': 0.75 })
-  })
-
-  test('that are missing or bad change nothing', () => {
-    const results = replayed([
-      audio('ended', 5),
-      audio('ended', null),
-      audio('ended', -2),
-      audio('ended', '1e99'),
-      audio('ended', 5),
-    ])
-    expect(results).not.toHaveProperty('minutes_corrections call audio')
-    expect(results).toMatchObject({ 'call_anomalies bad_value': 1 })
-  })
-
-  test('of participants are the sum over the entries, and no array is no information', () => {
-    const withEntries = (minutes: number[]): RecordedResponse =>
-      list([call('a', 'ended', { participants: minutes.map((totalVideoMinutes) => ({ totalVideoMinutes })) })])
-    const results = replayed([withEntries([2, 3]), list([call('a', 'ended')]), withEntries([2, 2.5])])
-    expect(results).toMatchObject({ 'minutes_corrections participant video': 0.5 })
-  })
-
-  test('given only as a duration go to the medium of the type', () => {
-    expect(replayed([only(3), only(2)])).toMatchObject({
-      'minutes_corrections call video': 1,
-      'minutes_corrections participant video': 2,
-    })
-  })
-})
-
-describe('an anomaly', () => {
-  test.each([
-    ['bad_value', { totalVideoMinutes: 'many' }],
-    ['bad_value', { startedAt: -1 }],
-    ['time_reversed', { startedAt: CREATED + 20, endedAt: CREATED + 10 }],
-    ['too_many_participants', { totalParticipants: '51' }],
-  ])('%s is counted once a call: %j', (kind, odd) => {
-    const odder = list([call('a', 'ongoing', odd), call('b', 'ongoing')])
-    expect(replayed([odder, odder])).toMatchObject({ [`call_anomalies ${kind}`]: 1 })
-  })
-
-  test('is none where a time is in milliseconds or a number is a text', () => {
-    const fine = { startedAt: (CREATED + 5) * 1000, endedAt: String(CREATED + 9), totalAudioMinutes: '2.5' }
-    const results = replayed([list([call('a', 'ended', fine)])])
-    expect(Object.keys(results).filter((name) => name.startsWith('call_anomalies'))).toEqual([])
-  })
-
-  test('final_changed is for other statuses as well, which are final with an end and open without', () => {
-    const paused = (end: Item): RecordedResponse => list([call('a', 'paused', end)])
-    const ended = list([call('a', 'ended')])
-    expect(replayed([paused({ endedAt: CREATED + 9 }), ended])).toMatchObject({ 'call_anomalies final_changed': 1 })
-    expect(replayed([paused({}), ended])).not.toHaveProperty('call_anomalies final_changed')
-  })
-
-  test('labels_changed is for values that change, not for values that are missing', () => {
-    const first = list([call('a', 'ongoing')])
-    expect(replayed([first, list([call('a', 'ongoing', { type: undefined })])])).not.toHaveProperty(
-      'call_anomalies labels_changed',
-    )
-    expect(replayed([first, list([call('a', 'ongoing', { type: 'video' })])])).toMatchObject({
-      'call_anomalies labels_changed': 1,
-    })
   })
 })
 

@@ -63,10 +63,60 @@ describe('a switch', () => {
     expect((await get('/calls')).meta.pagination).toEqual({ count: 50, per_page: 50, current_page: 1 })
   })
 
+  test('perPageField leaves out how long pages are, as the published sample does', async () => {
+    simulator.setSwitches({ perPageField: 'absent' })
+    expect((await get('/calls')).meta.pagination).toEqual({ total: 123, count: 50, current_page: 1, total_pages: 3 })
+  })
+
+  test('deepestPage refuses the pages after it, and no other', async () => {
+    simulator.setSwitches({ deepestPage: 10 })
+    expect((await get('/calls?page=10&perPage=10')).data).toHaveLength(10)
+    const { error } = await get('/calls?page=11&perPage=10')
+    expect(error).toMatchObject({
+      code: 'ERR_PAGE_TOO_DEEP',
+      message: 'page 11 exceeds the allowed maximum of 100 records',
+    })
+    expect(simulator.responses().at(-1)!.status).toBe(400)
+  })
+
+  test('duplicates repeats the end of the page before, and leaves nothing out', async () => {
+    const all = await ids()
+    simulator.setSwitches({ duplicates: 1 })
+    const pages: string[][] = []
+    for (let page = 1; page <= 4; page++) {
+      const { data, meta } = await get(`/calls?page=${page}&perPage=40`)
+      pages.push(data.map((call: { sessionId: string }) => call.sessionId))
+      expect(meta.pagination).toMatchObject({ total: 123, count: data.length })
+    }
+    expect(new Set(pages.flat())).toEqual(new Set(all))
+    expect(pages[0]).toEqual(all.slice(0, 40))
+    expect(pages[1]!.length).toBeGreaterThan(40)
+    const again = pages[1]!.length - 40
+    expect(pages[1]!.slice(0, again)).toEqual(pages[0]!.slice(-again))
+  })
+
+  test('date leaves the Date header out, and dateOffset steps it', async () => {
+    const date = async () => (await fetch(`${simulator.url}/calls`)).headers.get('date')
+    simulator.setSwitches({ dateOffset: -3600 })
+    expect(await date()).toBe(new Date((1_800_000_000 - 3600) * 1000).toUTCString())
+    simulator.setSwitches({ date: 'absent' })
+    expect(await date()).toBeNull()
+    expect(simulator.responses().at(-1)!.date).toBe('')
+  })
+
   test.each([
     [{ ordre: 'newest' }, /unknown switch "ordre"; there are .*order/],
-    [{ order: 'random' }, /switch "order": expected "newest" or "oldest" or "shuffled", got "random"/],
-    [{ perPage: 0 }, /switch "perPage": expected "honoured"/],
+    [{ order: 'random' }, /switch "order": expected "newest" or "oldest" or "shuffled" or "changing", got "random"/],
+    [{ perPage: 0 }, /switch "perPage": expected "honoured", "ignored" or a whole number/],
+    [{ deepestPage: 0 }, /switch "deepestPage": expected "any" or a whole number/],
+    [{ listedSeconds: 1.5 }, /switch "listedSeconds": expected "forever" or/],
+    [{ mostListed: 'none' }, /switch "mostListed": expected "all" or/],
+    [{ duplicates: 1.1 }, /switch "duplicates": expected a probability/],
+    [{ dateOffset: NaN }, /switch "dateOffset": expected a number of seconds/],
+    [{ facts: { vanished: 2 } }, /switch "facts": expected an object with probabilities/],
+    [{ facts: { eaten: 0.1 } }, /vanished_for_a_while/],
+    [{ odd: { reset: 0.1 } }, /spelling, milliseconds, fields, unusable/],
+    [{ odd: { fields: '1' } }, /switch "odd"/],
     [{ fault: { reset: 0.6, hang: 0.5 } }, /switch "fault": expected an object with probabilities/],
     [{ fault: { earthquake: 0.1 } }, /http_500/],
     [{ outage: 'yes' }, /switch "outage": expected true or false/],
@@ -91,6 +141,40 @@ describe('the control endpoints', () => {
     const refused = await control('switches', { order: 'oldest', ordre: 1 })
     expect(refused).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining('"ordre"') } } })
     expect((await control('switches')).body).toEqual(defaultSwitches)
+  })
+
+  test('heal ends everything but whether calls arrive', async () => {
+    simulator.setSwitches({ arrivals: false, order: 'oldest', fault: { reset: 1 }, facts: { swift: 1 }, outage: true })
+    const expected = { ...defaultSwitches, arrivals: false }
+    expect(await control('heal', {})).toEqual({ status: 200, body: expected })
+    expect(simulator.switches()).toEqual(expected)
+  })
+
+  test('rotate the key: the old one is refused from then on, and a new one valid', async () => {
+    const rotating = await startSimulator({ clock: () => 1_800_000_000 })
+    const statusFor = async (apikey: string) => (await fetch(`${rotating.url}/calls`, { headers: { apikey } })).status
+    const first = rotating.keys.fullAccess
+    const url = `http://127.0.0.1:${rotating.port}/_simulator/rotate-key`
+    const rotate = async (body: string) => JSON.parse(await (await fetch(url, { method: 'POST', body })).text())
+    const { apiKey } = await rotate('')
+    expect([await statusFor(first), await statusFor(apiKey)]).toEqual([401, 200])
+    expect(await rotate('{"apiKey": "third"}')).toEqual({ apiKey: 'third' })
+    expect([await statusFor(apiKey), await statusFor('third')]).toEqual([401, 200])
+    expect(rotating.rotateKey('fourth')).toBe('fourth')
+    expect([await statusFor('third'), await statusFor('fourth')]).toEqual([401, 200])
+    expect(await rotate('{"apiKey": ""}')).toMatchObject({ error: { code: 'ERR_KEY' } })
+    expect(rotating.reached()).toMatchObject({ 'key.rotated': 3, 'key.refused': 3 })
+    await rotating.close()
+  })
+
+  test('say what was really reached', async () => {
+    const before = (await control('reached')).body
+    simulator.setSwitches({ order: 'oldest', fault: { empty: 1 } })
+    await fetch(`${simulator.url}/calls`, { headers: { apikey: simulator.keys.fullAccess } })
+    const after = (await control('reached')).body
+    expect(after).toEqual(simulator.reached())
+    expect(after['order.oldest']).toBe((before['order.oldest'] ?? 0) + 1)
+    expect(after['fault.empty']).toBe((before['fault.empty'] ?? 0) + 1)
   })
 
   test('start a burst', async () => {
@@ -138,6 +222,7 @@ describe('the control endpoints', () => {
   test('keep no more responses than allowed, and none where none are wanted', async () => {
     for (const [options, kept] of [
       [{ mostRecordedResponses: 2 }, 2],
+      [{ mostRecordedCharacters: 450 }, 2],
       [{ recordResponses: false }, 0],
     ] as const) {
       const bounded = await startSimulator({ history: 1, ...options })

@@ -1,12 +1,16 @@
 import { describe, expect, test } from 'vitest'
 
 import type { Call } from '../../src/simulator/call.ts'
+import { callTruth } from '../../src/simulator/call-truth.ts'
 import { failureRatio } from '../../src/simulator/failure-ratio.ts'
 import type { LedgerEvent } from '../../src/simulator/ledger.ts'
+import { callsOf } from '../../src/simulator/listing.ts'
 import { addTo } from '../../src/simulator/series.ts'
 import type { Series } from '../../src/simulator/series.ts'
+import { defaultSwitches } from '../../src/simulator/switches.ts'
 import { exactFamilies, truth } from '../../src/simulator/truth.ts'
 import { advance, createWorld } from '../../src/simulator/world.ts'
+import type { World } from '../../src/simulator/world.ts'
 import { difference } from '../system/truth/exposition.ts'
 
 const START = 1_800_000_000
@@ -112,8 +116,8 @@ describe('the truth', () => {
         START,
       )
       for (let second = 0; second < 120; second += 3) advance(world, START + second)
-      advance(world, START + 3600, false)
-      const { calls } = world
+      advance(world, START + 3600, { ...defaultSwitches, arrivals: false })
+      const calls = callsOf(world.listing)
       const expected = summed(calls.filter((call) => call.endedAt! >= START))
       expect(expected.size).toBeGreaterThan(30)
       const families = exactFamilies.filter((family) => !family.includes('_seconds'))
@@ -149,6 +153,77 @@ function summed(calls: Call[]): Series {
   }
   return series
 }
+
+describe('a call that has vanished', () => {
+  const goneOpen = [event(100, 'one', 'ongoing'), event(105, 'one', 'ongoing', { event: 'vanished' })]
+  const names = (events: LedgerEvent[]): string =>
+    [...truth(events, { created: 100, baseline: 'skip', now: 200 }).keys()].join(' ')
+
+  test('while it was open has started, and is neither finished nor in progress', () => {
+    expect(names(goneOpen)).toMatch(/^callwatch_calls_started_total\S+$/)
+  })
+
+  test('and come back is as if it had never been gone', () => {
+    const back = event(110, 'one', 'ended', { event: 'returned', endedAt: 109 })
+    expect(names([...goneOpen, back])).toContain('status="ended"')
+    expect(names([...goneOpen, event(110, 'one', 'ongoing', { event: 'returned' })])).toContain('in_progress')
+  })
+
+  test('after its end has finished', () => {
+    const ended = event(104, 'one', 'ended', { endedAt: 104 })
+    const gone = event(110, 'one', 'ended', { endedAt: 104, event: 'vanished' })
+    expect(names([ended, gone])).toContain('status="ended"')
+  })
+})
+
+test('calls that are excepted count nowhere', () => {
+  const events = [...answered, event(120, 'two', 'ongoing')]
+  const options = { created: 100, baseline: 'skip', now: 200 } as const
+  expect(truth(events, { ...options, except: new Set(['two', 'three']) })).toEqual(truth(answered, options))
+  expect(truth(events, { ...options, except: new Set(['one', 'two']) }).size).toBe(0)
+})
+
+test('each call by itself has its first final status, the labels of then, and its last figures', () => {
+  const corrected = event(130, 'one', 'rejected', {
+    type: 'video',
+    startedAt: 104,
+    endedAt: 117,
+    callMinutes: { audio: 0.2, video: 0 },
+  })
+  const events = [...answered, corrected, event(120, 'two', 'BUSY', { mode: 'webinar', event: 'vanished' })]
+  const truths = callTruth(events, 200)
+  expect([...truths.keys()]).toEqual(['one', 'two'])
+  expect(truths.get('one')).toEqual({
+    labels: { type: 'audio', mode: 'call', receiver_type: 'user' },
+    status: 'ended',
+    final: true,
+    gone: false,
+    initiatedAt: 100,
+    startedAt: 104,
+    endedAt: 117,
+    callMinutes: { audio: 0.2, video: 0 },
+    participantMinutes: { audio: 0, video: 0 },
+    participants: 2,
+    recorded: false,
+  })
+  expect(truths.get('two')).toMatchObject({ labels: { mode: 'other' }, status: 'rejected', final: true, gone: true })
+  expect(callTruth(events, 110).get('one')).toMatchObject({ status: 'ongoing', final: false })
+})
+
+test('a ledger that is folded is shorter and says the same', () => {
+  const options = { speed: 10, callsPerMinute: 40, answerProbability: 0.9, progressSeconds: 5, history: 0, open: 0 }
+  const plain = createWorld({ seed: 4, ...options }, START)
+  const folded = createWorld({ seed: 4, ...options, foldLedger: true }, START)
+  const byCall = (world: World, now: number): string => JSON.stringify([...callTruth(world.ledger, now)])
+  for (let now = START; now <= START + 600; now += 20) {
+    advance(plain, now)
+    advance(folded, now)
+    expect(byCall(folded, now) === byCall(plain, now)).toBe(true)
+  }
+  expect(folded.ledger.length).toBeLessThan(plain.ledger.length * 0.7)
+  const asked = { created: START, baseline: 'skip', now: START + 600 } as const
+  expect(Object.fromEntries(truth(folded.ledger, asked))).toEqual(Object.fromEntries(truth(plain.ledger, asked)))
+})
 
 describe('the failure ratio', () => {
   const finished = ['ended', 'ended', 'unanswered', 'rejected', 'canceled', 'ended', 'ended', 'unanswered'].map(

@@ -5,8 +5,10 @@ import { error200 } from './error-200.ts'
 import type { Fault } from './fault.ts'
 import { hang } from './hang.ts'
 import { html200 } from './html-200.ts'
+import { html500 } from './html-500.ts'
 import { http500 } from './http-500.ts'
 import { http502 } from './http-502.ts'
+import { http503 } from './http-503.ts'
 import { rateLimited } from './rate-limited.ts'
 import { reset } from './reset.ts'
 import { truncated } from './truncated.ts'
@@ -14,7 +16,9 @@ import { truncated } from './truncated.ts'
 /** Every fault there is, by the name that the switch `fault` knows it by. A new one is a file here and a line. */
 export const faults = {
   http_500: http500,
+  html_500: html500,
   http_502: http502,
+  http_503: http503,
   rate_limited: rateLimited,
   reset,
   hang,

@@ -1,9 +1,9 @@
 import type { RecordedResponse } from '../../../src/simulator/responses.ts'
 import { addTo } from '../../../src/simulator/series.ts'
 import type { Series } from '../../../src/simulator/series.ts'
+import { isForgotten, look, miss } from './known-call.ts'
+import type { Known } from './known-call.ts'
 import { isObject, readCall } from './seen-call.ts'
-import type { Medium, SeenCall } from './seen-call.ts'
-import { steps } from './steps.ts'
 
 /** The families whose series `replay` gives: those that semantics.md calls observed. */
 export const observedFamilies = [
@@ -24,22 +24,14 @@ export type ReplayOptions = {
   /** Only what was answered to requests with this `onBehalfOf`; absent: only to requests without. */
   onBehalfOf?: string
   statusMap?: Record<string, string>
+  /** When each cycle of the daemon ended, seconds since 1970, ascending; absent: each request for page 1 begins one. */
+  cycles?: readonly number[]
 }
 
-type Known = {
-  counted: boolean
-  standing: string
-  finished: boolean
-  labels: { type: string; mode: string; receiver_type: string }
-  minutes: Record<string, number>
-  anomalies: Set<string>
-  ownTime?: number
-  lastListed: number
-  missedInCycle?: number
-}
-
-type Cycle = {
+export type Cycle = {
   number: number
+  /** The service's clock at its first answer. */
+  began?: number
   listed: Set<string>
   items: Set<string>
   total: number | undefined
@@ -49,11 +41,13 @@ type Cycle = {
   control?: boolean
 }
 
-type State = {
+export type State = {
   options: ReplayOptions & { lookback: number; statusMap: Record<string, string> }
   series: Series
   calls: Map<string, Known>
   cycle: Cycle
+  /** How many of `options.cycles` lie behind. */
+  cyclesEnded: number
   horizon: number
   firstLookOver: boolean
   now: number
@@ -63,7 +57,7 @@ const DEFAULT_STATUS_MAP = { cancelled: 'canceled', missed: 'unanswered', busy: 
 
 /**
  * Every observed series that a right daemon exports after it has committed what these answers say, in their order. An
- * answer that did not arrive whole says nothing. A cycle begins with every request for page 1.
+ * answer that did not arrive whole says nothing.
  */
 export function replay(responses: readonly RecordedResponse[], options: ReplayOptions): Series {
   const lookback = options.lookback ?? 24 * 3600
@@ -72,6 +66,7 @@ export function replay(responses: readonly RecordedResponse[], options: ReplayOp
     series: new Map(),
     calls: new Map(),
     cycle: newCycle(0),
+    cyclesEnded: 0,
     horizon: Math.floor(options.created) - lookback,
     firstLookOver: false,
     now: options.created,
@@ -86,15 +81,26 @@ export function replay(responses: readonly RecordedResponse[], options: ReplayOp
 function replayOne(state: State, response: RecordedResponse): void {
   const url = new URL(response.path, 'http://simulator')
   const [, id] = /\/calls(?:\/([^/]+))?$/.exec(url.pathname) ?? []
-  if (id === undefined && (url.searchParams.get('page') ?? '1') === '1') {
+  const isFirstPage = id === undefined && (url.searchParams.get('page') ?? '1') === '1'
+  if (isNextCycle(state, response, isFirstPage)) {
     endCycle(state)
     state.cycle = newCycle(state.cycle.number + 1)
   }
   const body = response.delivered ? parsed(response.body) : undefined
   if (!isObject(body)) return
-  state.now = Date.parse(response.date) / 1000
+  state.now = response.date === '' ? response.at : Date.parse(response.date) / 1000
+  state.cycle.began ??= state.now
   if (id !== undefined) replayGetCall(state, decodeURIComponent(id), body)
   else if (response.status === 200 && Array.isArray(body['data'])) replayPage(state, body['data'], body['meta'])
+}
+
+/** What was answered in the very moment in which a cycle ended belongs to it. */
+function isNextCycle(state: State, { at }: RecordedResponse, isFirstPage: boolean): boolean {
+  const { cycles } = state.options
+  if (cycles === undefined) return isFirstPage
+  const before = state.cyclesEnded
+  while ((cycles[state.cyclesEnded] ?? Infinity) < at) state.cyclesEnded++
+  return state.cyclesEnded > before
 }
 
 function replayPage(state: State, items: unknown[], meta: unknown): void {
@@ -139,98 +145,8 @@ function endCycle(state: State): void {
   for (const id of cycle.missing) if (believed && !cycle.listed.has(id)) miss(state, id)
   if (cycle.total === undefined ? !cycle.lastPageEmpty : cycle.items.size < cycle.total) return
   state.firstLookOver = true
-  state.horizon = Math.floor(state.now - options.lookback)
-  for (const [id, call] of state.calls) {
-    if (call.finished && (call.ownTime ?? call.lastListed) < state.horizon) state.calls.delete(id)
-  }
-}
-
-function miss(state: State, id: string): void {
-  const call = state.calls.get(id)
-  if (!call || !call.counted || call.finished || call.standing === 'lost') return
-  if (call.missedInCycle === undefined) {
-    call.missedInCycle = state.cycle.number
-  } else if (call.missedInCycle !== state.cycle.number) {
-    addTo(state.series, 'callwatch_calls_lost_total', {}, 1)
-    moveTo(state, call, 'lost')
-  }
-}
-
-function look(state: State, seen: SeenCall): void {
-  const known = state.calls.get(seen.id)
-  if (!known && tooOld(state, seen)) return
-  const call = known ?? newCall(state, seen)
-  state.calls.set(seen.id, call)
-  call.lastListed = state.now
-  if (seen.ownTime !== undefined) call.ownTime = seen.ownTime
-  delete call.missedInCycle
-  if (!call.counted) return
-
-  for (const kind of seen.anomalies) anomaly(state, call, kind)
-  if (Object.entries(seen.labels).some(([name, value]) => value !== { ...call.labels }[name])) {
-    anomaly(state, call, 'labels_changed')
-  }
-  call.labels = { ...call.labels, ...seen.labels }
-  if (call.standing === 'lost') addTo(state.series, 'callwatch_calls_reappeared_total', {}, 1)
-  if (call.finished && call.standing !== seen.status) anomaly(state, call, 'final_changed')
-  moveTo(state, call, seen.status)
-  call.finished ||= seen.final
-  countMinutes(state, call, seen)
-}
-
-function newCall(state: State, seen: SeenCall): Known {
-  return {
-    counted: !isBaseline(state, seen),
-    standing: 'none',
-    finished: false,
-    labels: { type: 'other', mode: 'other', receiver_type: 'other', ...seen.labels },
-    minutes: {},
-    anomalies: new Set(),
-    lastListed: state.now,
-  }
-}
-
-function tooOld(state: State, seen: SeenCall): boolean {
-  return seen.final && seen.ownTime !== undefined && seen.ownTime < state.horizon
-}
-
-function isBaseline({ options, firstLookOver }: State, seen: SeenCall): boolean {
-  if (options.baseline === 'count' || !seen.final) return false
-  return seen.ownTime === undefined ? !firstLookOver : seen.ownTime < Math.floor(options.created)
-}
-
-function moveTo(state: State, call: Known, to: string): void {
-  for (const step of steps(call.labels.mode, call.standing, to)) {
-    const labels = { from: step.from, to: step.to, observed: String(step.observed) }
-    addTo(state.series, 'callwatch_call_transitions_total', labels, 1)
-  }
-  call.standing = to
-}
-
-function countMinutes(state: State, call: Known, { callMinutes, participantMinutes }: SeenCall): void {
-  const medium: Medium = call.labels.type === 'video' ? 'video' : 'audio'
-  const whole = callMinutes.audio === undefined && callMinutes.video === undefined && call.finished
-  for (const media of ['audio', 'video'] as const) {
-    count(state, call, 'call', media, whole && media === medium ? callMinutes.duration : callMinutes[media])
-    if (!participantMinutes) continue
-    const rest = media === medium ? participantMinutes.duration : 0
-    count(state, call, 'participant', media, participantMinutes[media] + rest)
-  }
-}
-
-function count(state: State, call: Known, level: string, media: Medium, value: number | undefined): void {
-  if (value === undefined) return
-  const key = `${level} ${media}`
-  const counted = call.minutes[key] ?? 0
-  if (value < counted && !call.finished) return
-  if (value < counted) addTo(state.series, 'callwatch_minutes_corrections_total', { level, media }, counted - value)
-  call.minutes[key] = value
-}
-
-function anomaly(state: State, call: Known, kind: string): void {
-  if (call.anomalies.has(kind)) return
-  call.anomalies.add(kind)
-  addTo(state.series, 'callwatch_call_anomalies_total', { kind }, 1)
+  state.horizon = Math.floor((cycle.began ?? state.now) - options.lookback)
+  for (const [id, call] of state.calls) if (isForgotten(call, state.horizon)) state.calls.delete(id)
 }
 
 function newCycle(number: number): Cycle {

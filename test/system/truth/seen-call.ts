@@ -1,5 +1,8 @@
 export type Medium = 'audio' | 'video'
 
+/** Minutes by medium, where they are known; `total` goes to the medium of the call's type. */
+export type SeenMinutes = { audio?: number; video?: number; total?: number }
+
 /** What one item of an answer says about a call; absent is what it does not say. Times in whole seconds. */
 export type SeenCall = {
   id: string
@@ -7,8 +10,8 @@ export type SeenCall = {
   final: boolean
   labels: { type?: string; mode?: string; receiver_type?: string }
   ownTime?: number
-  callMinutes: { audio?: number; video?: number; duration?: number }
-  participantMinutes?: { audio: number; video: number; duration: number }
+  callMinutes: SeenMinutes
+  participantMinutes: SeenMinutes
   anomalies: Set<string>
 }
 
@@ -46,9 +49,10 @@ export function readCall(item: unknown, options: ReadOptions): SeenCall | string
   if (status === 'other') anomalies.add('unknown_status')
 
   const time = (name: string): number | undefined => {
-    const value = numberOf(item[name], anomalies)
-    const seconds = value !== undefined && value > 1e11 ? value / 1000 : value
-    return seconds === undefined || seconds > options.now + 86_400 ? undefined : Math.floor(seconds)
+    const value = usable(numberOf(item[name], anomalies))
+    if (value === undefined || value === 0) return undefined
+    const seconds = value > 1e11 ? value / 1000 : value
+    return seconds > options.now + 86_400 ? undefined : Math.floor(seconds)
   }
   const initiatedAt = time('initiatedAt')
   const startedAt = time('startedAt')
@@ -56,9 +60,8 @@ export function readCall(item: unknown, options: ReadOptions): SeenCall | string
   if (reversed(initiatedAt, startedAt) || reversed(startedAt, endedAt) || reversed(initiatedAt, endedAt)) {
     anomalies.add('time_reversed')
   }
-  if ((numberOf(item['totalParticipants'], anomalies) ?? 0) > 50) anomalies.add('too_many_participants')
+  if ((usable(numberOf(item['totalParticipants'], anomalies)) ?? 0) > 50) anomalies.add('too_many_participants')
   const ownTime = endedAt ?? startedAt ?? initiatedAt
-  const participantMinutes = readParticipants(item['participants'], anomalies)
   return {
     id: text,
     status,
@@ -69,41 +72,50 @@ export function readCall(item: unknown, options: ReadOptions): SeenCall | string
       ...label('receiver_type', item['receiverType'], DOCUMENTED.receiverType),
     },
     ...(ownTime === undefined ? {} : { ownTime }),
-    callMinutes: {
-      ...given('audio', minutesOf(item['totalAudioMinutes'], anomalies)),
-      ...given('video', minutesOf(item['totalVideoMinutes'], anomalies)),
-      ...given('duration', minutesOf(item['totalDurationInMinutes'], anomalies)),
-    },
-    ...(participantMinutes ? { participantMinutes } : {}),
+    callMinutes: readCallMinutes(item, anomalies),
+    participantMinutes: readParticipants(item['participants'], anomalies),
     anomalies,
   }
 }
 
-/** Sums over the entries; `duration` is the sum over those that have nothing else, and goes to the medium of `type`. */
-function readParticipants(value: unknown, anomalies: Set<string>): SeenCall['participantMinutes'] {
-  if (!Array.isArray(value)) return undefined
-  const sums = { audio: 0, video: 0, duration: 0 }
+/** The total is looked at only where neither medium is given at all. */
+function readCallMinutes(item: Item, anomalies: Set<string>): SeenMinutes {
+  const audio = minutesOf(item['totalAudioMinutes'], anomalies)
+  const video = minutesOf(item['totalVideoMinutes'], anomalies)
+  const total = minutesOf(item['totalDurationInMinutes'], anomalies)
+  return known({ audio, video, total: audio === undefined && video === undefined ? total : undefined })
+}
+
+/**
+ * Sums over the entries. Nothing is known where no entry says anything; a number that cannot be used makes its sum
+ * unknown, and both where it is the only total of an entry. `total` is the sum over the entries that have only that.
+ */
+function readParticipants(value: unknown, anomalies: Set<string>): SeenMinutes {
+  if (!Array.isArray(value)) return {}
+  const sums = { audio: 0, video: 0, total: 0 }
+  let isSaid = false
   for (const entry of value.filter(isObject)) {
     const audio = minutesOf(entry['totalAudioMinutes'], anomalies)
     const video = minutesOf(entry['totalVideoMinutes'], anomalies)
-    const total = minutesOf(entry['totalDurationInMinutes'], anomalies)
     const float = entry['totalDuration']
-    const duration = total ?? (typeof float === 'number' ? minutesOf(float, anomalies) : undefined)
+    const duration = typeof float === 'number' ? minutesOf(float, anomalies) : undefined
+    const total = minutesOf(entry['totalDurationInMinutes'], anomalies) ?? duration
     sums.audio += audio ?? 0
     sums.video += video ?? 0
-    if (audio === undefined && video === undefined) sums.duration += duration ?? 0
+    if (audio === undefined && video === undefined) sums.total += total ?? 0
+    isSaid ||= [audio, video, total].some((said) => said !== undefined)
   }
-  return sums
+  return isSaid && !Number.isNaN(sums.total) ? known(sums) : {}
 }
 
-/** Absent stays absent; anything else that is no number of 0 or more is a bad value and then absent too. */
+/** Missing, null and empty text say nothing; NaN, which is the anomaly, is what no number of 0 or more can be read from. */
 function numberOf(value: unknown, anomalies: Set<string>, most = Infinity): number | undefined {
   if (value === undefined || value === null) return undefined
-  const isText = typeof value === 'string' && value.trim() !== ''
-  const number = typeof value === 'number' || isText ? Number(value) : NaN
+  if (typeof value === 'string' && value.trim() === '') return undefined
+  const number = typeof value === 'number' || typeof value === 'string' ? Number(value) : NaN
   if (Number.isFinite(number) && number >= 0 && number <= most) return number
   anomalies.add('bad_value')
-  return undefined
+  return NaN
 }
 
 function minutesOf(value: unknown, anomalies: Set<string>): number | undefined {
@@ -111,12 +123,16 @@ function minutesOf(value: unknown, anomalies: Set<string>): number | undefined {
 }
 
 function label(name: string, value: unknown, documented: string[]): Record<string, string> {
-  if (value === undefined || value === null) return {}
+  if (value === undefined || value === null || value === '') return {}
   return { [name]: typeof value === 'string' && documented.includes(value) ? value : 'other' }
 }
 
-function given(name: string, value: number | undefined): Record<string, number> {
-  return value === undefined ? {} : { [name]: value }
+function usable(value: number | undefined): number | undefined {
+  return Number.isNaN(value) ? undefined : value
+}
+
+function known(minutes: { [Name in keyof SeenMinutes]-?: number | undefined }): SeenMinutes {
+  return Object.fromEntries(Object.entries(minutes).filter(([, value]) => usable(value) !== undefined))
 }
 
 function reversed(earlier: number | undefined, later: number | undefined): boolean {

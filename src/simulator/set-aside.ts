@@ -1,0 +1,43 @@
+import { callsUntil, isFinal, labelsOf, statusLabel } from './counted-calls.ts'
+import type { LedgerEvent } from './ledger.ts'
+
+/** Session ids by the reason for which the truth about a call depends on when one looks; a call may have several. */
+export type SetAside = {
+  /** Its status changed after it was final. */
+  finalChanged: string[]
+  /** It was out of the list and unknown to Get Call, for good or for a while. */
+  vanished: string[]
+  /** When it became final it had no `endedAt`. */
+  withoutEndedAt: string[]
+  /** Type, mode or receiver type changed: exact only as sums over that label. */
+  labelsChanged: string[]
+}
+
+/** The calls that a comparison with the truth may set aside, by name (semantics.md, Three kinds of numbers). */
+export function setAside(events: readonly LedgerEvent[]): SetAside {
+  const calls = callsUntil(events, Infinity)
+  const finalChanged = new Set<string>()
+  const vanished = new Set<string>()
+  const labelsChanged = new Set<string>()
+  const over = new Map<string, string>()
+  for (const event of events) {
+    const { sessionId } = event
+    const status = statusLabel(event)
+    const before = over.get(sessionId)
+    if (before !== undefined && before !== status) finalChanged.add(sessionId)
+    if (before === undefined && isFinal(event)) over.set(sessionId, status)
+    if (event.event === 'vanished') vanished.add(sessionId)
+    if (!sameLabels(event, calls.get(sessionId)!.first)) labelsChanged.add(sessionId)
+  }
+  const withoutEndedAt = [...calls].filter(([, { final }]) => final && final.endedAt === undefined).map(([id]) => id)
+  return {
+    finalChanged: [...finalChanged],
+    vanished: [...vanished],
+    withoutEndedAt,
+    labelsChanged: [...labelsChanged],
+  }
+}
+
+function sameLabels(a: LedgerEvent, b: LedgerEvent): boolean {
+  return JSON.stringify(labelsOf(a)) === JSON.stringify(labelsOf(b))
+}

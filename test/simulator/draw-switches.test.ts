@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest'
+
+import { drawSwitches } from '../../src/simulator/draw-switches.ts'
+import { factNames } from '../../src/simulator/facts/facts.ts'
+import { faultNames } from '../../src/simulator/faults/faults.ts'
+import { oddityNames } from '../../src/simulator/odd/oddities.ts'
+import { defaultSwitches, patchSwitches } from '../../src/simulator/switches.ts'
+
+const seeds = Array.from({ length: 200 }, (_none, index) => index)
+const drawn = seeds.map((seed) => drawSwitches(seed, 1))
+const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)
+
+describe('drawn switches', () => {
+  test('are the same for the same seed and others for another', () => {
+    expect(drawSwitches('a', 0.7)).toEqual(drawSwitches('a', 0.7))
+    expect(new Set(drawn.map((switches) => JSON.stringify(switches))).size).toBe(seeds.length)
+  })
+
+  test('are all valid', () => {
+    for (const switches of drawn) expect(patchSwitches(defaultSwitches, switches)).toEqual({ switches })
+  })
+
+  test('have every kind of fault, fact and oddity, and a quarter of all requests fail', () => {
+    for (const { fault, facts, odd } of drawn) {
+      expect(Object.keys(fault)).toEqual(faultNames)
+      expect(Object.keys(facts)).toEqual(factNames)
+      expect(Object.keys(odd)).toEqual(oddityNames)
+      expect(Math.min(...Object.values(fault), ...Object.values(facts), ...Object.values(odd))).toBeGreaterThan(0)
+      expect(sum(Object.values(fault))).toBeCloseTo(0.25, 9)
+    }
+  })
+
+  test('come to each value that a switch may have', () => {
+    const values = (name: keyof typeof defaultSwitches): Set<unknown> =>
+      new Set(drawn.map((switches) => (typeof switches[name] === 'number' ? 'number' : switches[name])))
+    expect(values('order')).toEqual(new Set(['newest', 'oldest', 'shuffled', 'changing']))
+    expect(values('perPage')).toEqual(new Set(['honoured', 'ignored', 'number']))
+    expect(values('getCall')).toEqual(new Set(['wrapped', 'bare']))
+    for (const name of ['perPageField', 'total', 'date'] as const) {
+      expect(values(name)).toEqual(new Set(['given', 'absent']))
+    }
+    expect(values('deepestPage')).toEqual(new Set(['any', 'number']))
+    expect(values('listedSeconds')).toEqual(new Set(['forever', 'number']))
+    expect(values('unlisted')).toEqual(new Set(['found', 'not_found']))
+    expect(values('rateLimitHeaders')).toEqual(new Set(['X-RateLimit', 'X-Rate-Limit', 'absent']))
+    expect(drawn.filter(({ duplicates }) => duplicates > 0).length).toBeGreaterThan(50)
+    expect(drawn.filter(({ dateOffset }) => dateOffset !== 0).length).toBeGreaterThan(30)
+    for (const { outage, arrivals } of drawn) expect([outage, arrivals]).toEqual([false, true])
+  })
+
+  test('stay within the limits that are given', () => {
+    for (const seed of seeds) {
+      const options = { fewestListedSeconds: 100, fewestPages: 3, mostDateOffset: 5 }
+      const { listedSeconds, deepestPage, dateOffset } = drawSwitches(seed, 1, options)
+      if (listedSeconds !== 'forever') expect(listedSeconds).toBeGreaterThanOrEqual(100)
+      if (listedSeconds !== 'forever') expect(listedSeconds).toBeLessThanOrEqual(400)
+      if (deepestPage !== 'any') expect(deepestPage).toBeGreaterThanOrEqual(3)
+      if (deepestPage !== 'any') expect(deepestPage).toBeLessThanOrEqual(6)
+      expect(Math.abs(dateOffset)).toBeLessThanOrEqual(5)
+    }
+  })
+
+  test('of intensity 0 have no fault, no fact and no oddity', () => {
+    for (const seed of seeds) {
+      const { fault, facts, odd, duplicates, date, dateOffset, listedSeconds } = drawSwitches(seed, 0)
+      const probabilities = [fault, facts, odd].flatMap((each) => Object.values(each))
+      expect(sum(probabilities) + duplicates + dateOffset).toBe(0)
+      expect([date, listedSeconds]).toEqual(['given', 'forever'])
+    }
+  })
+})

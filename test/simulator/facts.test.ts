@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'vitest'
+
+import { isFinal, statusLabel } from '../../src/simulator/counted-calls.ts'
+import { sizeOf } from '../../src/simulator/listing.ts'
+import type { LedgerEvent } from '../../src/simulator/ledger.ts'
+import { setAside } from '../../src/simulator/set-aside.ts'
+import { truth } from '../../src/simulator/truth.ts'
+import { START, serviceOf, livesWith, wires, named, some, minutesOf, get } from './world-with-facts.ts'
+
+describe('a call', () => {
+  test('that is swift goes from its beginning to its end within seconds', () => {
+    const lasting = ({ initiatedAt, endedAt }: LedgerEvent): number => endedAt! - initiatedAt!
+    const swift = livesWith({ swift: 1 }).map((events) => lasting(events.at(-1)!))
+    const plain = livesWith({}).map((events) => lasting(events.at(-1)!))
+    const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
+    expect(mean(swift)).toBeLessThan(mean(plain) / 15)
+    expect(swift.filter((seconds) => seconds < 5).length).toBeGreaterThan(swift.length * 0.8)
+  })
+
+  test('that is corrected has its minutes changed after its end, up or down, and nothing else', () => {
+    let up = 0
+    let down = 0
+    for (const events of livesWith({ corrected: 1 })) {
+      const end = events.findIndex(isFinal)
+      const later = events.slice(end + 1)
+      expect(later.length).toBeGreaterThanOrEqual(1)
+      expect(later.every(({ event }) => event === 'corrected')).toBe(true)
+      const [before, after] = [minutesOf(events[end]!), minutesOf(later.at(-1)!)]
+      up += before.filter((value, index) => after[index]! > value).length
+      down += before.filter((value, index) => after[index]! < value).length
+      const { at: _at, event: _event, callMinutes: _call, participantMinutes: _participants, ...rest } = later[0]!
+      expect(events[end]).toMatchObject(rest)
+    }
+    expect(up).toBeGreaterThan(50)
+    expect(down).toBeGreaterThan(50)
+  })
+
+  test('that is recorded late shows it after its end', () => {
+    const lives = livesWith({ recorded_late: 1 })
+    expect(some(lives, (events) => named(events, 'recorded').length === 1)).toBeGreaterThan(50)
+    for (const events of lives) {
+      const shown = events.findIndex(({ event }) => event === 'recorded')
+      if (shown < 0) continue
+      expect([events[shown - 1]!.recorded, events[shown]!.recorded]).toEqual([false, true])
+      expect(isFinal(events[shown - 1]!)).toBe(true)
+    }
+  })
+
+  test('whose final status changes gets another, or is ongoing again and ends once more', () => {
+    const lives = livesWith({ final_changed: 1 })
+    const reopened = some(lives, (events) => named(events, 'final_changed').length === 2)
+    expect(reopened).toBeGreaterThan(lives.length / 4)
+    expect(reopened).toBeLessThan((lives.length * 3) / 4)
+    for (const events of lives) {
+      const [first, ...changes] = events.filter((event, index) => isFinal(event) || index > events.findIndex(isFinal))
+      expect(changes.length).toBeGreaterThanOrEqual(1)
+      expect(changes[0]!.status).not.toBe(first!.status)
+      if (changes.length === 2) expect([changes[0]!.status, changes[0]!.endedAt]).toEqual(['ongoing', undefined])
+      expect(isFinal(events.at(-1)!)).toBe(true)
+    }
+  })
+
+  test('without endedAt is over all the same, and some get it later', () => {
+    const lives = livesWith({ without_ended_at: 1 })
+    for (const events of lives) {
+      const final = events.find(isFinal)!
+      expect(final.endedAt).toBeUndefined()
+      expect(events.at(-1)!.endedAt === undefined).toBe(events.at(-1)!.event !== 'dated')
+    }
+    expect(some(lives, (events) => events.at(-1)!.event === 'dated')).toBeGreaterThan(lives.length / 4)
+  })
+
+  test('whose labels change is open then', () => {
+    const lives = livesWith({ labels_changed: 1 })
+    expect(some(lives, (events) => named(events, 'relabelled').length === 1)).toBeGreaterThan(lives.length * 0.9)
+    for (const events of lives) for (const event of named(events, 'relabelled')) expect(isFinal(event)).toBe(false)
+  })
+
+  test('of an unknown label shows values outside the documented ones, or none, all its life', () => {
+    const service = serviceOf({ unknown_label: 1 }, 20_000)
+    const documented = ['audio', 'video', 'call', 'meet', 'presenter', 'user', 'group']
+    const odd = wires(service).flatMap(({ type, mode, receiverType }) =>
+      [type, mode, receiverType].filter((value) => !documented.some((each) => each === value)),
+    )
+    expect(odd).toHaveLength(sizeOf(service.world.listing))
+    expect(new Set(odd.map((value) => typeof value))).toEqual(new Set(['string', 'number', 'object', 'undefined']))
+    const series = truth(service.world.ledger, { created: START, baseline: 'skip', now: START + 20_000 })
+    const started = [...series.keys()].filter((name) => name.startsWith('callwatch_calls_started_total'))
+    expect(started.every((name) => name.includes('="other"'))).toBe(true)
+    expect(setAside(service.world.ledger).labelsChanged).toEqual([])
+  })
+
+  test('of an unknown status rings, holds or ends so, and is over in the end', () => {
+    const lives = livesWith({ unknown_status: 1 })
+    const statuses = new Set(lives.flat().map(({ status }) => status))
+    for (const status of ['ringing', 'on hold', 'failed']) expect(statuses).toContain(status)
+    for (const events of lives) {
+      expect(isFinal(events.at(-1)!)).toBe(true)
+      for (const event of events.slice(0, -1)) expect(isFinal(event)).toBe(false)
+    }
+    const held = lives.find((events) => named(events, 'paused').length > 0)!
+    const [paused] = named(held, 'paused')
+    expect([paused!.status, statusLabel(paused!), named(held, 'resumed')[0]!.status]).toEqual([
+      'on hold',
+      'other',
+      'ongoing',
+    ])
+  })
+
+  test('that is set back is initiated for a while', () => {
+    const lives = livesWith({ set_back: 1 }).filter((events) => named(events, 'set_back').length > 0)
+    expect(lives.length).toBeGreaterThan(50)
+    for (const events of lives) {
+      expect(named(events, 'set_back')[0]!.status).toBe('initiated')
+      expect(isFinal(events.at(-1)!)).toBe(true)
+    }
+  })
+
+  test('in the near future has all its times ahead by the same', () => {
+    const plain = new Map(livesWith({}).map((events) => [events[0]!.sessionId, events.at(-1)!]))
+    for (const events of livesWith({ near_future: 1 })) {
+      const last = events.at(-1)!
+      const before = plain.get(last.sessionId)!
+      const ahead = last.initiatedAt! - before.initiatedAt!
+      expect(ahead).toBeGreaterThanOrEqual(2)
+      expect(ahead).toBeLessThanOrEqual(7200)
+      expect(last.endedAt! - before.endedAt!).toBe(ahead)
+    }
+  })
+
+  test('in the far future has one time that nothing can have happened at, and the ledger leaves it out', () => {
+    const service = serviceOf({ far_future: 1 }, 20_000)
+    const far = wires(service).flatMap((wire) =>
+      ['initiatedAt', 'startedAt', 'endedAt'].filter((name) => Number(wire[name]) > START + 10 * 365 * 86_400),
+    )
+    expect(new Set(far)).toEqual(new Set(['initiatedAt', 'startedAt', 'endedAt']))
+    for (const { initiatedAt = 0, startedAt = 0, endedAt = 0 } of service.world.ledger) {
+      expect(Math.max(initiatedAt, startedAt, endedAt)).toBeLessThan(START + 20_000)
+    }
+    expect(setAside(service.world.ledger).withoutEndedAt).toHaveLength(far.filter((name) => name === 'endedAt').length)
+  })
+
+  test('of reversed times has no answer delay', () => {
+    const { ledger } = serviceOf({ times_reversed: 1 }, 20_000).world
+    const series = truth(ledger, { created: START, baseline: 'skip', now: START + 20_000 })
+    const names = [...series.keys()].join()
+    expect(names).toContain('callwatch_call_duration_seconds_count')
+    expect(names).not.toContain('answer_delay')
+  })
+
+  test('of a numeric id has a number on the wire, and its text everywhere else', () => {
+    const service = serviceOf({ numeric_id: 1 }, 20_000)
+    const ids = wires(service).map(({ sessionId }) => sessionId)
+    expect(ids.every((id) => typeof id === 'number')).toBe(true)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(service.world.ledger.every(({ sessionId }) => /^\d+$/.test(sessionId))).toBe(true)
+    expect(get(service, String(ids[0]), START + 20_000)).toBe(200)
+  })
+})

@@ -1,0 +1,124 @@
+import { addTo } from '../../../src/simulator/series.ts'
+import type { State } from './replay.ts'
+import type { Medium, SeenCall, SeenMinutes } from './seen-call.ts'
+import { steps } from './steps.ts'
+
+/** What is remembered of a call. */
+export type Known = {
+  counted: boolean
+  standing: string
+  finished: boolean
+  labels: { type: string; mode: string; receiver_type: string }
+  minutes: Record<string, number>
+  anomalies: Set<string>
+  ownTime?: number
+  lastListed: number
+  /** When it was first seen to be over, or was lost. */
+  overSince?: number
+  missedInCycle?: number
+}
+
+/** A call that was asked for and is not known. */
+export function miss(state: State, id: string): void {
+  const call = state.calls.get(id)
+  if (!call || !call.counted || call.finished || call.standing === 'lost') return
+  if (call.missedInCycle === undefined) {
+    call.missedInCycle = state.cycle.number
+  } else if (call.missedInCycle !== state.cycle.number) {
+    addTo(state.series, 'callwatch_calls_lost_total', {}, 1)
+    call.overSince = state.now
+    moveTo(state, call, 'lost')
+  }
+}
+
+/** Counts what one answer newly says of a call. */
+export function look(state: State, seen: SeenCall): void {
+  const known = state.calls.get(seen.id)
+  if (!known && tooOld(state, seen)) return
+  const call = known ?? newCall(state, seen)
+  state.calls.set(seen.id, call)
+  call.lastListed = state.now
+  if (seen.ownTime !== undefined) call.ownTime = seen.ownTime
+  delete call.missedInCycle
+  if (!call.counted) return
+
+  for (const kind of seen.anomalies) anomaly(state, call, kind)
+  if (Object.entries(seen.labels).some(([name, value]) => value !== { ...call.labels }[name])) {
+    anomaly(state, call, 'labels_changed')
+  }
+  call.labels = { ...call.labels, ...seen.labels }
+  if (call.standing === 'lost') {
+    addTo(state.series, 'callwatch_calls_reappeared_total', {}, 1)
+    delete call.overSince
+  }
+  if (call.finished && call.standing !== seen.status) anomaly(state, call, 'final_changed')
+  moveTo(state, call, seen.status)
+  call.finished ||= seen.final
+  if (call.finished) call.overSince ??= state.now
+  countMinutes(state, call, seen)
+}
+
+function newCall(state: State, seen: SeenCall): Known {
+  return {
+    counted: !isBaseline(state, seen),
+    standing: 'none',
+    finished: false,
+    labels: { type: 'other', mode: 'other', receiver_type: 'other', ...seen.labels },
+    minutes: {},
+    anomalies: new Set(),
+    lastListed: state.now,
+  }
+}
+
+function tooOld(state: State, seen: SeenCall): boolean {
+  return seen.final && seen.ownTime !== undefined && seen.ownTime < state.horizon
+}
+
+function isBaseline({ options, firstLookOver }: State, seen: SeenCall): boolean {
+  if (options.baseline === 'count' || !seen.final) return false
+  return seen.ownTime === undefined ? !firstLookOver : seen.ownTime < Math.floor(options.created)
+}
+
+function moveTo(state: State, call: Known, to: string): void {
+  for (const step of steps(call.labels.mode, call.standing, to)) {
+    const labels = { from: step.from, to: step.to, observed: String(step.observed) }
+    addTo(state.series, 'callwatch_call_transitions_total', labels, 1)
+  }
+  call.standing = to
+}
+
+function countMinutes(state: State, call: Known, { callMinutes, participantMinutes }: SeenCall): void {
+  const ownMedium: Medium = call.labels.type === 'video' ? 'video' : 'audio'
+  for (const media of ['audio', 'video'] as const) {
+    const total = call.finished && media === ownMedium ? callMinutes.total : undefined
+    count(state, call, 'call', media, callMinutes[media] ?? total)
+    count(state, call, 'participant', media, withTotal(participantMinutes, media, ownMedium))
+  }
+}
+
+/** What entries with only a total say belongs to the medium of the call's type, besides what the others say. */
+function withTotal(minutes: SeenMinutes, media: Medium, ownMedium: Medium): number | undefined {
+  const value = minutes[media]
+  return value === undefined || media !== ownMedium ? value : value + (minutes.total ?? 0)
+}
+
+function count(state: State, call: Known, level: string, media: Medium, value: number | undefined): void {
+  if (value === undefined) return
+  const key = `${level} ${media}`
+  const counted = call.minutes[key] ?? 0
+  if (value < counted && !call.finished) return
+  if (value < counted) addTo(state.series, 'callwatch_minutes_corrections_total', { level, media }, counted - value)
+  call.minutes[key] = value
+}
+
+function anomaly(state: State, call: Known, kind: string): void {
+  if (call.anomalies.has(kind)) return
+  call.anomalies.add(kind)
+  addTo(state.series, 'callwatch_call_anomalies_total', { kind }, 1)
+}
+
+/** Over or lost, and the horizon has passed both its own time and the moment at which that was seen. */
+export function isForgotten({ overSince, ownTime, lastListed }: Known, horizon: number): boolean {
+  if (overSince === undefined) return false
+  return ownTime === undefined ? lastListed < horizon : ownTime < horizon && overSince < horizon
+}
