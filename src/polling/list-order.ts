@@ -3,27 +3,31 @@ import type { SeenCall } from '../ledger/call.ts'
 /** How the service orders its list, as far as it has shown. */
 export type ListOrder = 'newest first' | 'oldest first' | 'unknown'
 
-/** What was seen of the order: how many distinct times came in it, one after the other. */
-export type OrderEvidence = { readonly order: Exclude<ListOrder, 'unknown'> | undefined; readonly times: number }
+/** What was seen of the order: steps from one call of a page to the next that rise and fall in time. */
+export type OrderEvidence = { readonly rises: number; readonly falls: number }
 
-export const NO_EVIDENCE: OrderEvidence = { order: undefined, times: 0 }
+export const NO_EVIDENCE: OrderEvidence = { rises: 0, falls: 0 }
 
+/** Ten distinct times must come in order before it is believed. */
+const STEPS_NEEDED = 9
 /** A single call with a wrong date does not make another order: it steps out of it once and back again. */
 const TOLERATED = 0.1
-/** Times that must come in order before it is believed. */
-const TIMES_NEEDED = 10
+/** Older evidence counts less: an order that changes is to be noticed. */
+const MOST_STEPS = 500
 
 /** The order that the evidence proves. */
-export function provenOrder({ order, times }: OrderEvidence): ListOrder {
-  return order !== undefined && times >= TIMES_NEEDED ? order : 'unknown'
+export function provenOrder({ rises, falls }: OrderEvidence): ListOrder {
+  const steps = rises + falls
+  if (steps < STEPS_NEEDED || Math.min(rises, falls) > steps * TOLERATED) return 'unknown'
+  return rises > falls ? 'oldest first' : 'newest first'
 }
 
 /** The evidence of an order that was proven before, by an earlier look. */
 export function evidenceOf(order: ListOrder): OrderEvidence {
-  return order === 'unknown' ? NO_EVIDENCE : { order, times: TIMES_NEEDED }
+  return { rises: order === 'oldest first' ? STEPS_NEEDED : 0, falls: order === 'newest first' ? STEPS_NEEDED : 0 }
 }
 
-/** The evidence with one more page. The first page that contradicts, itself or what came before, wipes it out. */
+/** The evidence with one more page. A page that by itself proves anything else than what came before wipes that out. */
 export function learnOrder(evidence: OrderEvidence, calls: readonly SeenCall[]): OrderEvidence {
   let rises = 0
   let falls = 0
@@ -35,10 +39,10 @@ export function learnOrder(evidence: OrderEvidence, calls: readonly SeenCall[]):
     if (last !== undefined && began < last) falls += 1
     last = began
   }
-  const steps = Math.max(rises, falls)
-  if (steps === 0) return evidence
-  if (Math.min(rises, falls) > steps * TOLERATED) return NO_EVIDENCE
-  const order = rises > falls ? 'oldest first' : 'newest first'
-  const times = steps + 1
-  return evidence.order === order ? { order, times: evidence.times + times } : { order, times }
+  const page = { rises, falls }
+  const isTelling = rises + falls >= STEPS_NEEDED
+  if (isTelling && provenOrder(page) !== provenOrder(evidence))
+    return provenOrder(page) === 'unknown' ? NO_EVIDENCE : page
+  const share = Math.min(1, MOST_STEPS / (evidence.rises + evidence.falls + rises + falls))
+  return { rises: (evidence.rises + rises) * share, falls: (evidence.falls + falls) * share }
 }

@@ -105,15 +105,6 @@ describe('the first look', () => {
     expect([kind, asked]).toEqual(['whole', [1, 2, 3, 4, 25, 1]])
   })
 
-  test('forgets an order at the first time that is out of it', async () => {
-    const { service, next, memory } = looking()
-    service.calls = numbered(1, 16)
-    await next()
-    expect(provenOrder(memory.order)).toBe('newest first')
-    service.calls = [call(5), call(2), call(3), ...numbered(6, 18)]
-    expect(await next()).toEqual(['whole', [1, 1, 2, 3, 4]])
-  })
-
   test('is not misled by one call with a wrong date', async () => {
     const { service, next } = looking({ pageSize: 30 })
     const misdated = { ...call(20), initiatedAt: CREATED + 9000, endedAt: CREATED + 9000 }

@@ -62,8 +62,8 @@ const RULES: readonly [FailureRatioRule, Rule] = [
     reason: 'any',
     severity: 'critical',
     window: 900,
-    above: 0.3,
-    clear: 0.2,
+    above: 0.26,
+    clear: 0.22,
     minCalls: 10,
     for: 60,
   },
@@ -105,6 +105,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
       speed: 4,
       history: 200,
       mostRecordedResponses: isCalm ? Infinity : 10,
+      mostRecordedCharacters: Infinity,
     },
     START,
   )

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { simulateRun } from './simulate-run.ts'
+
+const SEEDS = Array.from({ length: 24 }, (_, i) => i + 1)
+const MINUTES = 60_000
+
+test.each(SEEDS)(
+  'seed %i: whatever went wrong, the ledger equals the truth',
+  { timeout: 2 * MINUTES },
+  async (seed) => {
+    const { differences, polls } = await simulateRun({ seed, days: 0.02 })
+    expect(differences, `again: npm run simtest -- --first ${seed} --seeds 1 --days 0.02`).toEqual([])
+    expect(polls['incremental']).toBeGreaterThan(10)
+  },
+)
+
+test('the same seed makes the same run, to the last log line', { timeout: 2 * MINUTES }, async () => {
+  const [one, two] = [await simulateRun({ seed: 2, days: 0.03 }), await simulateRun({ seed: 2, days: 0.03 })]
+  expect(one.lines.length).toBeGreaterThan(100)
+  expect(two.lines).toEqual(one.lines)
+  expect(two).toEqual(one)
+})
