@@ -31,6 +31,7 @@ export const defaultRules: z.input<typeof ruleSchema>[] = [
     above: '5m',
     for: 0,
     severity: 'critical',
-    description: 'The calls service could not be read for {value}; until it can be, no other alert of this target can speak.',
+    description:
+      'The calls service could not be read for {value}; until it can be, no other alert of this target can speak.',
   },
 ]

@@ -126,8 +126,8 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
     slack: simulatedSlack(random(seed, 'slack'), 0.2),
     oracle,
     isCalm,
-    // Where calls are set aside by name nothing may be forgotten; elsewhere forgetting is part of the test.
-    lookback: trouble ? (days + 2) * 86_400 : 4 * 3600,
+    // Where calls are set aside by name, or looks are replayed, nothing may be forgotten; elsewhere that is tested too.
+    lookback: trouble || isCalm ? (days + 2) * 86_400 : 4 * 3600,
     cycles: [],
     watched: undefined,
     report: {

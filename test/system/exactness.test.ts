@@ -22,10 +22,10 @@ test(
     const observed = replay(await world.responses(), { created: await daemon.created(), baseline: 'skip' })
     expect(difference(observed, await daemon.scrape(), observedFamilies)).toEqual([])
     expect(observed.size).toBeGreaterThan(5)
-  const polls = await daemon.scrape()
-  for (const outcome of ['complete', 'incremental']) {
-    expect(polls.get(`callwatch_polls_total{outcome="${outcome}"}`)).toBeGreaterThan(2)
-  }
+    const polls = await daemon.scrape()
+    for (const outcome of ['complete', 'incremental']) {
+      expect(polls.get(`callwatch_polls_total{outcome="${outcome}"}`)).toBeGreaterThan(2)
+    }
     expect(await daemon.program.end('SIGTERM')).toBe(0)
   },
 )
