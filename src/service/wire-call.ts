@@ -15,6 +15,8 @@ import { isObject } from './json-object.ts'
 const DOCUMENTED_STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES]
 /** More minutes than 50 participants can spend in a month are a mistake. */
 const MAX_MINUTES = 50 * 31 * 24 * 60
+/** More than 50 are an anomaly; so many more are a mistake, and would make a sum useless. */
+const MAX_PEOPLE = 1e6
 /** Times above this are milliseconds. */
 const MAX_SECONDS = 1e11
 const DAY = 86_400
@@ -28,6 +30,10 @@ const toNumber = (value: unknown) => {
   const read = typeof value === 'string' ? Number(value) : value
   return typeof read === 'number' && Number.isFinite(read) && read >= 0 ? read : Number.NaN
 }
+const toPeople = (value: unknown) => {
+  const read = toNumber(value)
+  return read !== undefined && read > MAX_PEOPLE ? Number.NaN : read
+}
 const toMinutes = (value: unknown) => {
   const read = toNumber(value)
   return read !== undefined && read > MAX_MINUTES ? Number.NaN : read
@@ -38,7 +44,7 @@ const toTime = (value: unknown) => {
   if (read === undefined || read === 0) return undefined
   return read > MAX_SECONDS ? read / 1000 : read
 }
-const number = z.unknown().optional().transform(toNumber)
+const people = z.unknown().optional().transform(toPeople)
 const minutes = z.unknown().optional().transform(toMinutes)
 const time = z.unknown().optional().transform(toTime)
 const text = z.string().optional().catch(undefined)
@@ -60,7 +66,7 @@ const wireCall = z.compile(
     totalAudioMinutes: minutes,
     totalVideoMinutes: minutes,
     totalDurationInMinutes: minutes,
-    totalParticipants: number,
+    totalParticipants: people,
     hasRecording: flag,
     recordings: list,
     participants: list,

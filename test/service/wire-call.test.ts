@@ -228,6 +228,11 @@ describe('minutes', () => {
     })
   })
 
+  test('more participants than could ever be are a mistake', () => {
+    expect(readWith({ totalParticipants: 1e6 })).toMatchObject({ totalParticipants: 1e6, badValue: false })
+    expect(readWith({ totalParticipants: 1e308 })).toMatchObject({ totalParticipants: undefined, badValue: true })
+  })
+
   test.each([undefined, null, '', '  '])('that are %j are missing, which is no bad value', (value) => {
     expect(readWith({ totalAudioMinutes: value, totalParticipants: value, endedAt: value })).toEqual(BARE)
   })
