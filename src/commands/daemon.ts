@@ -16,6 +16,7 @@ import {
 import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets-of.ts'
+import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
 import { introduceNotifier, introduceTarget } from '../metrics/record.ts'
 import { metricsOf } from '../metrics/registry.ts'
 import { deliverOutbox, type Delivery } from '../notify/deliver-outbox.ts'
@@ -59,6 +60,8 @@ export type DaemonOptions = {
 /** How long a running cycle may still go on after the daemon was asked to stop (seconds). */
 const GRACE = 8
 const HOUSEKEEPING_INTERVAL = 3600
+/** The exported windows are counted from the history after a restart (seconds). */
+const LONGEST_WINDOW = Math.max(...Object.values(EXPORTED_WINDOWS))
 
 /**
  * Wires all parts together and opens them: store, targets, metrics, notifiers, web.
@@ -113,7 +116,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const housekeeping$ = timer(0, HOUSEKEEPING_INTERVAL * 1000, clock.scheduler).pipe(
       takeUntil(stop$),
       // What cannot be trimmed now is trimmed an hour later.
-      exhaustMap(() => store.trimHistory(clock.wall() - config.store.history).catch(() => undefined)),
+      exhaustMap(() =>
+        store.trimHistory(clock.wall() - Math.max(config.store.history, LONGEST_WINDOW)).catch(() => undefined),
+      ),
       ignoreElements(),
     )
     let patience: Subscription | undefined

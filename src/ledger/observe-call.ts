@@ -18,11 +18,27 @@ const ANOMALY_MARKS: Record<Anomaly, number> = {
 }
 
 /** Where a sighting comes from: `now` is the service's clock when it answered (UNIX seconds). */
-export type Answer = { now: number; source: 'list' | 'get'; askForDetails: boolean }
+export type Answer = {
+  now: number
+  source: 'list' | 'get'
+  askForDetails: boolean
+  /** How exactly it is kept when a call without a time of its own was listed (seconds). */
+  listedPrecision: number
+}
 
-/** A call that is remembered but never counted, because it was over before callwatch first looked. */
-export function baselineCall(seen: SeenCall, now: number): TrackedCall {
-  return { ...firstSight(seen, now), phase: 'baseline', listed: ownTime(seen) === undefined ? now : undefined }
+/**
+ * A call that is remembered but never counted, because it was over before callwatch first looked.
+ *
+ * @param before what is remembered of it; undefined at first sight
+ */
+export function baselineCall(
+  before: TrackedCall | undefined,
+  seen: SeenCall,
+  { now, listedPrecision }: Answer,
+): TrackedCall {
+  const known: TrackedCall = before ?? { ...firstSight(seen, now), phase: 'baseline' }
+  const listed = listedTime(known, now, listedPrecision)
+  return listed === known.listed ? known : { ...known, listed }
 }
 
 /**
@@ -34,7 +50,7 @@ export function baselineCall(seen: SeenCall, now: number): TrackedCall {
 export function observeCall(
   before: TrackedCall | undefined,
   seen: SeenCall,
-  { now, source, askForDetails }: Answer,
+  { now, source, askForDetails, listedPrecision }: Answer,
   draft: DeltaDraft,
 ): TrackedCall {
   const known = before ?? firstSight(seen, now)
@@ -53,7 +69,7 @@ export function observeCall(
     endedAt: seen.endedAt ?? known.endedAt,
   }
   const wasFinal = known.phase === 'final'
-  const ending = wasFinal ? undefined : finalStatus(seen)
+  const ending = wasFinal ? undefined : finalStatus({ status: seen.status, endedAt: times.endedAt })
   const final = wasFinal || ending !== undefined
   const call: Mutable<TrackedCall> = {
     ...known,
@@ -75,7 +91,7 @@ export function observeCall(
   call.counted = countAllMinutes(call, seen, final, draft)
   if (final) observeOnce(call, draft)
   countAnomalies(call, before, seen, draft)
-  call.listed = listedTime(call, now)
+  call.listed = listedTime(call, now, listedPrecision)
   return before !== undefined && isSame(before, call) ? before : call
 }
 
@@ -200,10 +216,10 @@ function isAfter(earlier: number | undefined, later: number | undefined): boolea
   return earlier !== undefined && later !== undefined && earlier > later
 }
 
-/** Only a call without any time of its own is kept by when it was listed; an hour's precision spares a write a look. */
-function listedTime(call: TrackedCall, now: number): number | undefined {
+/** Only a call without any time of its own is kept by when it was listed; not to the second, which spares a write a look. */
+function listedTime(call: TrackedCall, now: number, precision: number): number | undefined {
   if (call.phase === 'open' || ownTime(call) !== undefined) return undefined
-  return call.listed !== undefined && now - call.listed < 3600 ? call.listed : now
+  return call.listed !== undefined && now - call.listed < precision ? call.listed : now
 }
 
 function isSame(a: TrackedCall, b: TrackedCall): boolean {

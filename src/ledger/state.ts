@@ -24,8 +24,8 @@ export type Facts = {
   readonly seq: number
   /** When the target was first set up in the store. */
   readonly created: number
-  /** Whether the service's clock was once compared with the host's, and `created` corrected by the difference. */
-  readonly clockCompared: boolean
+  /** By how much the service's clock was ahead of the host's when they first met (seconds); `created` was corrected by it. */
+  readonly clockSkew: number | undefined
   /** When the last complete look began; undefined before the first, which ends the baseline. */
   readonly lastComplete: number | undefined
   /** When the last good look ended, and the one before it: windows reach back to that one. */
@@ -78,7 +78,7 @@ export function newLedger(created: number): LedgerState {
   const facts: Facts = {
     seq: 0,
     created,
-    clockCompared: false,
+    clockSkew: undefined,
     lastComplete: undefined,
     lastGood: undefined,
     previousGood: undefined,

@@ -22,8 +22,9 @@ export type Sighting = {
 /** How a good look ended: it saw whatever is new, or (`whole`) everything back to the horizon that the service shows. */
 export type GoodLook = {
   whole: boolean
-  /** When it began and ended, by the service's clock, and the host's clock at its end (UNIX seconds). */
+  /** When it began and ended, by the service's clock and by the host's (UNIX seconds). */
   began: number
+  hostBegan: number
   now: number
   host: number
   /** Of a whole look, the ids that were listed with a usable status. */
@@ -60,11 +61,11 @@ export function step(state: LedgerState, observation: Observation, options: Ledg
   const find = (id: string) => delta.calls.get(id) ?? state.calls.get(id)
   const askForDetails = options.details === 'missing'
   const [first] = observation.sightings
-  if (first !== undefined && !state.facts.clockCompared) delta.facts = compareClocks(delta.facts, first)
+  if (first !== undefined && state.facts.clockSkew === undefined) delta.facts = compareClocks(delta.facts, first)
   const oldest = horizon(delta.facts, options.lookback)
 
   for (const { source, now, calls, notFound, rejected } of observation.sightings) {
-    const answer: Answer = { now, source, askForDetails }
+    const answer: Answer = { now, source, askForDetails, listedPrecision: Math.min(3600, options.lookback / 10) }
     for (const seen of calls) {
       const before = find(seen.id)
       const after = sight(before, seen, answer)
@@ -82,11 +83,11 @@ export function step(state: LedgerState, observation: Observation, options: Ledg
   return changed ? delta : undefined
 
   function sight(before: TrackedCall | undefined, seen: SeenCall, answer: Answer): TrackedCall | undefined {
-    if (before?.phase === 'baseline') return before
+    if (before?.phase === 'baseline') return baselineCall(before, seen, answer)
     if (before !== undefined || finalStatus(seen) === undefined) return observeCall(before, seen, answer, draft)
     const own = ownTime(seen)
     if (own !== undefined && own < oldest) return undefined
-    if (options.baseline === 'skip' && isBaseline(own)) return baselineCall(seen, answer.now)
+    if (options.baseline === 'skip' && isBaseline(own)) return baselineCall(undefined, seen, answer)
     return observeCall(undefined, seen, answer, draft)
   }
 
@@ -95,11 +96,12 @@ export function step(state: LedgerState, observation: Observation, options: Ledg
     return own === undefined ? lastComplete === undefined : Math.floor(own) < Math.floor(created)
   }
 
-  function conclude({ whole, began, now, host, listed, list }: GoodLook): void {
+  function conclude({ whole, began, hostBegan, now, host, listed, list }: GoodLook): void {
     const good = { lastGood: now, previousGood: state.facts.lastGood, lastGoodHost: host, list }
     delta.facts = { ...delta.facts, ...good }
     if (!whole) return
-    delta.facts = { ...delta.facts, lastComplete: began, ignored: countIgnored(listed) }
+    const lastComplete = steadyTime(delta.facts, began, hostBegan)
+    delta.facts = { ...delta.facts, lastComplete, ignored: countIgnored(listed) }
     const newHorizon = horizon(delta.facts, options.lookback)
     for (const call of state.calls.values()) {
       const current = delta.calls.get(call.id) ?? call
@@ -120,10 +122,18 @@ export function step(state: LedgerState, observation: Observation, options: Ledg
 }
 
 /**
+ * When a look began, for the horizon: where the service's clock or the host's makes a step, the earlier of the two is
+ * believed, and the horizon never goes back. So no step makes callwatch forget a call that will be listed again.
+ */
+function steadyTime({ lastComplete = -Infinity, clockSkew = 0 }: Facts, began: number, hostBegan: number): number {
+  return Math.max(lastComplete, Math.min(began, hostBegan + clockSkew))
+}
+
+/**
  * `created` was read from the host's clock before the service was ever asked. Where the two clocks disagree by more
  * than the `Date` header's own second, it is set right once: everything it is compared with is the service's time.
  */
 function compareClocks(facts: Facts, { now, host }: Sighting): Facts {
-  const skew = now - host
-  return { ...facts, clockCompared: true, created: Math.abs(skew) < 2 ? facts.created : facts.created + skew }
+  const skew = Math.abs(now - host) < 2 ? 0 : now - host
+  return { ...facts, clockSkew: skew, created: Math.min(facts.created + skew, now) }
 }

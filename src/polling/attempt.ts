@@ -53,7 +53,13 @@ export function attempt<T>(
     return abortable(request).pipe(
       timeout({ first: limit * 1000, scheduler: clock.scheduler }),
       catchError((error: unknown) => throwError(() => asServiceError(error, limit))),
-      tap({ next: () => done('200'), error: (error: ServiceError) => done(requestCode(error)) }),
+      tap({
+        next: () => done('200'),
+        error: (error: ServiceError) => {
+          done(requestCode(error))
+          if (isRetryable(error) && error.retryAfter !== undefined) budget.holdBack(error.retryAfter)
+        },
+      }),
     )
   })
   return abortable((signal) => budget.take(signal)).pipe(
@@ -62,10 +68,8 @@ export function attempt<T>(
       count: retries,
       delay: (error: unknown, attempts) => {
         if (!(error instanceof ServiceError) || !isRetryable(error)) return throwError(() => error)
-        if (error.retryAfter !== undefined) {
-          budget.holdBack(error.retryAfter)
-          return timer(0, clock.scheduler)
-        }
+        // The budget holds it back for as long as the service asked.
+        if (error.retryAfter !== undefined) return timer(0, clock.scheduler)
         const longest = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (attempts - 1))
         return timer(random() * longest * 1000, clock.scheduler)
       },

@@ -23,7 +23,7 @@ import { ServiceError } from '../service/service-error.ts'
 import { attempt, type AttemptOptions, type RequestRecord } from './attempt.ts'
 import { chooseFollowUps, followUps$, type AskedAt } from './follow-ups.ts'
 import { inChunks } from './in-chunks.ts'
-import { newLook, readList, type ListMemory, type Look } from './look.ts'
+import { forgetProgress, newLook, readList, type ListMemory, type Look } from './look.ts'
 
 /** How a cycle went, whether or not anything of it was committed. */
 export type CycleReport = {
@@ -81,7 +81,11 @@ export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<
       firstValueFrom(
         attempt('list_calls', (signal) => client.listCalls(page, signal), asking).pipe(takeUntil(deadline$)),
       )
-    const fetchCall = (id: string) => attempt('get_call', (signal) => client.getCall(id, signal), asking)
+    const fetchCall = (id: string) =>
+      defer(() => {
+        askedAt.set(id, clock.monotonic())
+        return attempt('get_call', (signal) => client.getCall(id, signal), asking)
+      })
     const noteProblem = (problem: ServiceError) => void (look.problem ??= problem)
     // Half of what may be asked for in an interval is for a sweep, the other half for calls that were not listed.
     const half = Math.max(1, Math.floor((poll.maxRequestsPerMinute * poll.interval) / 120))
@@ -117,13 +121,26 @@ export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<
       const times = { now: look.now, monotonic: clock.monotonic() }
       const bounds = { limit: Math.max(5, half), interval: poll.interval, longest: poll.sweepInterval }
       const calls = chooseFollowUps(state, look.listed, askedAt, times, bounds)
-      const [control] = look.listed
-      return followUps$(calls, control, fetchCall, clock.wall, noteProblem)
+      return followUps$(calls, look.listed, {
+        fetchCall,
+        until$: deadline$,
+        wall: clock.wall,
+        onProblem: noteProblem,
+        onDistrust: () => {
+          look.end = undefined
+          forgetProgress(memory)
+        },
+      })
     }).pipe(
-      takeUntil(deadline$),
-      concatMap((sightings) => fold({ sightings })),
+      concatMap((sightings) => {
+        // A call that was seen after the list was read may have ended after that.
+        look.now = Math.max(look.now, ...sightings.map(({ now }) => now))
+        return fold({ sightings })
+      }),
     )
-    const concluded$ = defer(() => (look.end === undefined ? EMPTY : fold({ sightings: [], end: look.end })))
+    const concluded$ = defer(() =>
+      look.end === undefined ? EMPTY : fold({ sightings: [], end: { ...look.end, now: look.now } }),
+    )
     const report$ = defer(() => {
       const storeFailed = storeProblem !== undefined
       const good = look.end !== undefined && !storeFailed
@@ -139,6 +156,8 @@ export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<
       concat(listed$, asked$, concluded$).pipe(
         catchError((error: Error) => {
           storeProblem = error
+          // What was read but not committed must be read again.
+          forgetProgress(memory)
           return EMPTY
         }),
         asCommitted,

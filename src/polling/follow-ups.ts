@@ -1,4 +1,16 @@
-import { catchError, concatMap, defer, EMPTY, from, map, mergeMap, of, toArray, type Observable } from 'rxjs'
+import {
+  catchError,
+  concatMap,
+  defaultIfEmpty,
+  EMPTY,
+  from,
+  map,
+  mergeMap,
+  of,
+  takeUntil,
+  toArray,
+  type Observable,
+} from 'rxjs'
 import type { LedgerState } from '../ledger/state.ts'
 import type { Sighting } from '../ledger/step.ts'
 import { beganAt, type TrackedCall } from '../ledger/tracked-call.ts'
@@ -25,7 +37,7 @@ const CONCURRENT = 4
  * not listed. A call is asked for less often as it ages; who waits longest comes first.
  *
  * @param now the service's clock (UNIX seconds), for the calls' ages
- * @param monotonic for `askedAt`, which is brought up to date
+ * @param monotonic for `askedAt`, which forgets calls that are no longer to be asked for
  */
 export function chooseFollowUps(
   state: Pick<LedgerState, 'open' | 'detailsWanted'>,
@@ -46,75 +58,76 @@ export function chooseFollowUps(
     .filter((call) => !UNASKABLE.has(call.id) && isDue(call))
     .toSorted((a, b) => (askedAt.get(a.id) ?? -1) - (askedAt.get(b.id) ?? -1))
     .slice(0, limit)
-  for (const { id } of chosen) askedAt.set(id, monotonic)
   return chosen
 }
 
-type Answer = { id: string; sighting: Sighting } | { id: string; problem: ServiceError }
+export type AskOptions = {
+  /** Errors with a {@link ServiceError}. */
+  fetchCall: (id: string) => Observable<CallAnswer>
+  /** Emits when no more is to be asked; what was answered by then counts. Must replay. */
+  until$: Observable<unknown>
+  /** The host's clock (UNIX seconds). */
+  wall: () => number
+  /** Told what could not be asked. */
+  onProblem: (problem: ServiceError) => void
+  /** Told that the target is at fault: it knows none of what it should know. */
+  onDistrust: () => void
+}
 
 /**
  * Asks for calls one by one. Where more than half of at least five are unknown to the service, a call that it has just
  * listed is asked for as a control: if that is unknown too, the target is at fault and those answers are dropped.
  *
- * @param control an id that this cycle listed; undefined if there was none
- * @returns emits what was seen, once; `onProblem` is told what could not be asked
+ * @param listed the ids that this cycle listed
+ * @returns emits what was seen, once
  */
 export function followUps$(
   calls: readonly TrackedCall[],
-  control: string | undefined,
-  fetchCall: (id: string) => Observable<CallAnswer>,
-  host: () => number,
-  onProblem: (problem: ServiceError) => void,
+  listed: ReadonlySet<string>,
+  { fetchCall, until$, wall, onProblem, onDistrust }: AskOptions,
 ): Observable<Sighting[]> {
   const ask = (id: string): Observable<Answer> =>
     fetchCall(id).pipe(
       map(({ call, now, host }): Answer => ({
-        id,
-        sighting: { source: 'get', now, host, calls: call === undefined ? [] : [call], notFound: [], rejected: {} },
+        sighting: sightingOf({ calls: call === undefined ? [] : [call], now, host }),
       })),
-      catchError((error: ServiceError) =>
-        of<Answer>(
-          error.kind === 'not_found'
-            ? {
-                id,
-                sighting: {
-                  source: 'get',
-                  now: error.now ?? host(),
-                  host: host(),
-                  calls: [],
-                  notFound: [id],
-                  rejected: {},
-                },
-              }
-            : { id, problem: error },
-        ),
-      ),
+      catchError((error: ServiceError) => {
+        if (error.kind !== 'not_found') return of<Answer>({ problem: error })
+        const host = wall()
+        return of<Answer>({ sighting: sightingOf({ notFound: [id], now: error.now ?? host, host }) })
+      }),
+      takeUntil(until$),
     )
   if (calls.length === 0) return EMPTY
   return from(calls).pipe(
+    takeUntil(until$),
     mergeMap(({ id }) => ask(id), CONCURRENT),
     toArray(),
     concatMap((answers) => {
-      const sightings: Sighting[] = []
-      for (const answer of answers) {
-        if ('problem' in answer) onProblem(answer.problem)
-        else sightings.push(answer.sighting)
-      }
-      const unknown = sightings.filter(({ notFound }) => notFound.length > 0)
-      if (answers.length < 5 || unknown.length * 2 <= answers.length) return of(sightings)
+      for (const answer of answers) if ('problem' in answer) onProblem(answer.problem)
+      const sightings = answers.flatMap((answer) => ('sighting' in answer ? [answer.sighting] : []))
+      const known = sightings.filter(({ notFound }) => notFound.length === 0)
+      const unknown = sightings.length - known.length
+      if (answers.length < 5 || unknown * 2 <= answers.length) return of(sightings)
       const distrusted = () => {
-        onProblem(
-          new ServiceError(
-            'refused',
-            `the service knows none of ${unknown.length} open calls, nor one that it lists: wrong user or app?`,
-          ),
-        )
-        return sightings.filter(({ notFound }) => notFound.length === 0)
+        onDistrust()
+        onProblem(new ServiceError('refused', `the service knows none of ${unknown} open calls: wrong user or app?`))
+        return known
       }
+      const control = [...listed].find((id) => !UNASKABLE.has(id))
       if (control === undefined) return of(distrusted())
-      return defer(() => ask(control)).pipe(
-        map((answer) => ('sighting' in answer && answer.sighting.calls.length > 0 ? sightings : distrusted())),
+      return ask(control).pipe(
+        map((answer) =>
+          'sighting' in answer && answer.sighting.calls.length > 0 ? [...sightings, answer.sighting] : distrusted(),
+        ),
+        defaultIfEmpty(known),
       )
     }),
   )
+}
+
+type Answer = { sighting: Sighting } | { problem: ServiceError }
+
+function sightingOf(seen: Pick<Sighting, 'now' | 'host'> & Partial<Sighting>): Sighting {
+  return { source: 'get', calls: [], notFound: [], rejected: {}, ...seen }
 }

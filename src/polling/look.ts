@@ -2,6 +2,7 @@ import type { Clock } from '../clock/clock.ts'
 import { finalStatus, ownTime, type SeenCall } from '../ledger/call.ts'
 import type { LedgerState, ListKnowledge } from '../ledger/state.ts'
 import type { GoodLook } from '../ledger/step.ts'
+import { beganAt } from '../ledger/tracked-call.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { advanceIncrement, endOf, newIncrement, otherEnd, takeOtherEnd, type Increment } from './increment.ts'
@@ -60,6 +61,12 @@ export function newListMemory(list: ListKnowledge | undefined, sweptAt: number |
   return { order, fresh: new Set(), sweep: undefined, sweptAt, sweepSeconds: 0, sweepBegan: 0, refusedFrom: undefined }
 }
 
+/** Gives up what was read of the list so far: the next look reads it as a whole. */
+export function forgetProgress(memory: ListMemory): void {
+  memory.sweep = undefined
+  memory.sweptAt = undefined
+}
+
 export function newLook(): Look {
   return { now: 0, host: 0, pages: 0, listed: new Set(), end: undefined, limited: false, problem: undefined }
 }
@@ -76,6 +83,7 @@ export async function* readList(look: Look, options: LookOptions): AsyncGenerato
 
   const { list } = state.facts
   let proven: Increment | undefined
+  let earliest: number | undefined
   if (list !== undefined && provenOrder(memory.order) === list.order) proven = yield* readIncrement(list)
   const isDue = clock.monotonic() - (memory.sweptAt ?? -Infinity) >= options.sweepInterval - memory.sweepSeconds
   if (look.end?.whole) return
@@ -83,6 +91,7 @@ export async function* readList(look: Look, options: LookOptions): AsyncGenerato
 
   async function* read(number: number): AsyncGenerator<CallPage, CallPage> {
     const page = await fetchPage(number)
+    if (number >= (memory.refusedFrom ?? Infinity)) memory.refusedFrom = undefined
     look.now = page.now
     look.host = page.host
     look.pages += 1
@@ -95,13 +104,24 @@ export async function* readList(look: Look, options: LookOptions): AsyncGenerato
     return page
   }
 
+  /**
+   * Whether a page lies wholly before the horizon, and before the earliest call that is remembered: a long call stands
+   * where it began, though its end is recent. Open ones are asked for one by one.
+   */
+  function isPast({ calls }: CallPage): boolean {
+    if (calls.length === 0 || !calls.every((call) => (ownTime(call) ?? Infinity) < horizon)) return false
+    earliest ??= earliestRemembered(state)
+    const limit = earliest
+    return calls.every(({ initiatedAt, startedAt, endedAt }) => (initiatedAt ?? startedAt ?? endedAt ?? 0) < limit)
+  }
+
   /** The newest calls; what was read if that proves that nothing else is new. */
   async function* readIncrement(known: ListKnowledge): AsyncGenerator<CallPage, Increment | undefined> {
     const increment = newIncrement(known)
-    let began: number | undefined
+    let first: CallPage | undefined
     for (;;) {
       const page = yield* read(increment.page)
-      began ??= page.now
+      first ??= page
       if (memory.sweep) addToSweep(memory.sweep, page)
       if (provenOrder(memory.order) !== known.order) return undefined
       let progress = advanceIncrement(increment, page, memory.fresh)
@@ -117,7 +137,8 @@ export async function* readList(look: Look, options: LookOptions): AsyncGenerato
       const newList = { order: known.order, total, end, pageSize: known.pageSize }
       look.end = {
         whole,
-        began,
+        began: first.now,
+        hostBegan: first.host,
         now: look.now,
         host: look.host,
         listed: whole ? increment.seen : new Set(),
@@ -141,17 +162,19 @@ export async function* readList(look: Look, options: LookOptions): AsyncGenerato
         page = yield* read(sweep.page)
       } catch (error) {
         if (!isRefusal(error, sweep)) throw error
-        memory.refusedFrom = sweep.page
+        // Once may be a passing trouble; a limit refuses the same page in the next cycle as well.
+        const isLimit = memory.refusedFrom !== undefined && sweep.page >= memory.refusedFrom
+        memory.refusedFrom = Math.min(memory.refusedFrom ?? Infinity, sweep.page)
+        if (!isLimit) throw error
         yield* endLimited(sweep, proven, error)
         return
       }
-      const progress = advanceSweep(sweep, page, provenOrder(memory.order), horizon)
+      const progress = advanceSweep(sweep, page, provenOrder(memory.order), isPast)
       if (progress === 'on') continue
       if (progress === 'stuck') {
         memory.sweep = undefined
         look.problem = new ServiceError('invalid', stuckBecause(sweep))
       } else {
-        memory.refusedFrom = undefined
         yield* endWhole(sweep, proven, page)
       }
       return
@@ -183,8 +206,8 @@ export async function* readList(look: Look, options: LookOptions): AsyncGenerato
     last: CallPage | undefined,
   ): AsyncGenerator<CallPage, void> {
     const list = proven === undefined ? yield* knowledgeAfter(sweep, last) : look.end?.list
-    const { began = look.now, listed } = sweep
-    look.end = { whole: true, began, now: look.now, host: look.host, listed, list }
+    const { began = look, listed } = sweep
+    look.end = { whole: true, began: began.now, hostBegan: began.host, now: look.now, host: look.host, listed, list }
     concludeSweep(clock.monotonic() - memory.sweepBegan)
   }
 
@@ -222,6 +245,12 @@ export async function* readList(look: Look, options: LookOptions): AsyncGenerato
     memory.sweepSeconds = seconds
     memory.sweptAt = clock.monotonic() - seconds
   }
+}
+
+function earliestRemembered({ calls }: LedgerState): number {
+  let earliest = Infinity
+  for (const call of calls.values()) if (call.phase !== 'open') earliest = Math.min(earliest, beganAt(call))
+  return earliest
 }
 
 /** A call that each look ignores anew, and that is no news therefore. */

@@ -1,4 +1,3 @@
-import { ownTime } from '../ledger/call.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import type { ListOrder } from './list-order.ts'
 
@@ -7,8 +6,8 @@ import type { ListOrder } from './list-order.ts'
  * page to its end, and is changed in place meanwhile.
  */
 export type Sweep = {
-  /** The service's clock when its first page was answered (UNIX seconds); undefined before. */
-  began: number | undefined
+  /** The service's clock and the host's when its first page was answered (UNIX seconds); undefined before. */
+  began: { now: number; host: number } | undefined
   /** The page to be read next, and in which direction it goes on from there. */
   page: number
   direction: 1 | -1
@@ -86,12 +85,17 @@ export function addToSweep(sweep: Sweep, page: CallPage): void {
  * Takes the page that the sweep asked for, and decides how it goes on.
  *
  * @param order as known after this page
- * @param horizon how far back the sweep has to go (UNIX seconds)
+ * @param isPast whether a page lies wholly before all that the sweep has to see
  */
-export function advanceSweep(sweep: Sweep, page: CallPage, order: ListOrder, horizon: number): SweepProgress {
+export function advanceSweep(
+  sweep: Sweep,
+  page: CallPage,
+  order: ListOrder,
+  isPast: (page: CallPage) => boolean,
+): SweepProgress {
   const shrunk = sweep.total !== undefined && page.total !== undefined && page.total < sweep.total
   addToSweep(sweep, page)
-  sweep.began ??= page.now
+  sweep.began ??= { now: page.now, host: page.host }
   sweep.firstTotal ??= page.total
   sweep.total = page.total
   sweep.lastPage = lastPageOf(page, sweep.pageSize) ?? sweep.lastPage
@@ -100,7 +104,7 @@ export function advanceSweep(sweep: Sweep, page: CallPage, order: ListOrder, hor
   if (page.total === undefined && page.items === 0 && sweep.direction === 1) return 'complete'
 
   const isInOrder = order === (sweep.direction === 1 ? 'newest first' : 'oldest first')
-  if (isInOrder && isPast(page, horizon)) return 'complete'
+  if (isInOrder && isPast(page)) return 'complete'
   if (sweep.done === 1 && sweep.direction === 1 && order === 'oldest first' && sweep.lastPage !== undefined) {
     // Its first page has shown that the newest calls stand at the other end.
     sweep.direction = -1
@@ -143,8 +147,4 @@ export function lastPageOf({ total, totalPages }: CallPage, pageSize: number): n
 function isLast({ direction, lastPage }: Sweep, page: CallPage): boolean {
   if (direction === -1) return page.page <= 1
   return page.items === 0 || (page.total !== undefined && lastPage !== undefined && page.page >= lastPage)
-}
-
-function isPast({ calls }: CallPage, horizon: number): boolean {
-  return calls.length > 0 && calls.every((call) => (ownTime(call) ?? Infinity) < horizon)
 }

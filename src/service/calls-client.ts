@@ -96,7 +96,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       const calls: SeenCall[] = []
       const rejected: CallPage['rejected'] = {}
       const keys: string[] = []
-      const readAt = { ...reading, now: answered.now }
+      const readAt = { ...reading, now: latest(answered) }
       for (const item of items) {
         const read = readCall(item, readAt)
         if (typeof read === 'object') {
@@ -128,10 +128,15 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       if (shown !== undefined && shown !== sessionId) {
         throw new ServiceError('invalid', 'the service answered Get Call with another call than was asked for')
       }
-      const read = readCall({ ...item, sessionId }, { ...reading, now: answered.now })
+      const read = readCall({ ...item, sessionId }, { ...reading, now: latest(answered) })
       return { ...answered, call: typeof read === 'object' ? read : undefined }
     },
   }
+}
+
+/** What is far ahead of both clocks is a mistake; a service whose `Date` fell back must not lose the times of all calls. */
+function latest({ now, host }: Answered): number {
+  return Math.max(now, host)
 }
 
 /** Tells an item without an id apart from the others of its page, also from one that is the same. */

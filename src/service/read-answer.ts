@@ -49,6 +49,7 @@ export function readAnswer(response: TransportResponse, { now, apiKey }: AnswerC
 /** A 404 by itself says nothing about a call: it may come from a proxy, a wrong address, or be about the user. */
 function kindOfStatus(status: number): ServiceErrorKind {
   if (status === 429) return 'rate_limited'
+  if (status === 408) return 'server'
   if (status >= 500) return 'server'
   if (status === 401) return 'auth'
   if (status === 403) return 'scope'

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { SeenCall } from '../../src/ledger/call.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
+import type { Observation } from '../../src/ledger/step.ts'
 import { asked, completeLook, CREATED, ledgerBook, listed, seen } from './seen.ts'
 
 const { started, finished, transitions, callMinutes, corrections, anomalies, recorded } = COUNTERS
@@ -172,6 +174,18 @@ describe('which calls count', () => {
     expect(book.finished()).toBe(1)
   })
 
+  test.each([
+    ['baseline', 0, 86_400],
+    ['counted', 15, 1800],
+  ] as const)('a %s call without any time is one call for as long as it is listed', (_what, first, lookback) => {
+    const book = ledgerBook({ lookback })
+    book.see(completeLook(0, ...(first === 0 ? [seen('a', 'ended')] : [])))
+    for (let seconds = 15; seconds < 3 * lookback; seconds += lookback / 50)
+      book.see(completeLook(seconds, seen('a', 'ended')))
+    expect(book.started()).toBe(first === 0 ? 0 : 1)
+    expect(book.state.calls.size).toBe(1)
+  })
+
   test('an open call is never forgotten', () => {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completeLook(1, seen('a', 'ongoing', { initiatedAt: CREATED })))
@@ -187,6 +201,41 @@ describe('which calls count', () => {
     expect(book.finished()).toBe(1)
     book.see({ sightings: [{ ...listed(CREATED + 900, seen('b', 'ongoing')), host: CREATED + 2 }] })
     expect(book.state.facts.created).toBe(CREATED - 301)
+  })
+})
+
+describe('a step of a clock', () => {
+  /** A whole look at which the two clocks say different times. */
+  const lookAt = (service: number, host: number, ...calls: SeenCall[]): Observation => ({
+    sightings: [{ ...listed(service, ...calls), host }],
+    end: { whole: true, began: service, hostBegan: host, now: service, host, listed: new Set(), list: undefined },
+  })
+  const old = seen('old', 'ended', { endedAt: CREATED + 100 })
+  const DAYS = 86_400
+
+  test.each([
+    ["the service's forwards", 3600, 0],
+    ["the service's back", -5 * DAYS, 0],
+    ["the host's forwards", 0, 5 * DAYS],
+    ["the host's back", 0, -5 * DAYS],
+  ])('%s makes no call count twice', (_what, service, host) => {
+    for (const at of [DAYS - 1800, 5 * DAYS]) {
+      const book = ledgerBook()
+      book.see(lookAt(CREATED, CREATED))
+      book.see(lookAt(CREATED + 200, CREATED + 200, old))
+      for (const seconds of [at, at + 15]) book.see(lookAt(CREATED + seconds, CREATED + seconds, old))
+      book.see(lookAt(CREATED + at + 30 + service, CREATED + at + 30 + host, old))
+      for (const seconds of [at + 45, at + 60]) book.see(lookAt(CREATED + seconds, CREATED + seconds, old))
+      expect([book.started(), book.finished()]).toEqual([1, 1])
+    }
+  })
+
+  test('before the first answer does not put the set-up into the future', () => {
+    const book = ledgerBook()
+    const now = CREATED - 3600
+    book.see(lookAt(now, now))
+    book.see(lookAt(now + 210, now + 210, seen('a', 'ended', { endedAt: now + 200 })))
+    expect(book.finished()).toBe(1)
   })
 })
 

@@ -93,7 +93,10 @@ function play(lives: readonly Life[], looks: readonly LookPlan[]) {
     if (misses === 0) {
       const ids = new Set(shown.map(({ id }) => id))
       const at = CREATED + now
-      book.see({ sightings: [], end: { whole: true, began: at, now: at, host: at, listed: ids, list: undefined } })
+      book.see({
+        sightings: [],
+        end: { whole: true, began: at, hostBegan: at, now: at, host: at, listed: ids, list: undefined },
+      })
     }
     if (restart) book = restarted(book)
   }

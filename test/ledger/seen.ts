@@ -43,7 +43,15 @@ export function completeLook(seconds: number, ...calls: SeenCall[]): Observation
   const now = CREATED + seconds
   return {
     sightings: [listed(now, ...calls)],
-    end: { whole: true, began: now, now, host: now, listed: new Set(calls.map(({ id }) => id)), list: undefined },
+    end: {
+      whole: true,
+      began: now,
+      hostBegan: now,
+      now,
+      host: now,
+      listed: new Set(calls.map(({ id }) => id)),
+      list: undefined,
+    },
   }
 }
 

@@ -85,6 +85,12 @@ describe('one request', () => {
     expect(attempts).toHaveLength(2)
   })
 
+  test('hands over the Retry-After of its last attempt as well', async () => {
+    const { clock, holds } = asking([failing('rate_limited', { status: 429, retryAfter: 120 })], 0)
+    await clock.advance(1)
+    expect(holds).toEqual([120])
+  })
+
   test('that is not answered in full in time is aborted, recorded as timeout and made again', async () => {
     const signals: AbortSignal[] = []
     const hanging = (signal: AbortSignal) => {

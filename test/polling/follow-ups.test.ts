@@ -1,4 +1,4 @@
-import { defer, lastValueFrom } from 'rxjs'
+import { defer, lastValueFrom, NEVER } from 'rxjs'
 import { describe, expect, test } from 'vitest'
 import { newLedger } from '../../src/ledger/state.ts'
 import { chooseFollowUps, followUps$, type AskedAt } from '../../src/polling/follow-ups.ts'
@@ -28,7 +28,10 @@ describe('which calls are asked for', () => {
     const times: Record<string, number[]> = {}
     for (let second = 0; second <= 1800; second += 15) {
       const chosen = chooseFollowUps(state, new Set(), askedAt, { now: CREATED, monotonic: second }, BOUNDS)
-      for (const { id } of chosen) (times[id] ??= []).push(second)
+      for (const { id } of chosen) {
+        askedAt.set(id, second)
+        ;(times[id] ??= []).push(second)
+      }
     }
     expect(times['young']).toHaveLength(121)
     expect(times['hours old']).toEqual([0, 360, 720, 1080, 1440, 1800])
@@ -38,10 +41,12 @@ describe('which calls are asked for', () => {
   test('who waits longest comes first, when not all can be asked', () => {
     const state = openCalls(['a', 1], ['b', 1], ['c', 1])
     const askedAt: AskedAt = new Map()
-    const choose = (monotonic: number) =>
-      chooseFollowUps(state, new Set(), askedAt, { now: CREATED, monotonic }, { ...BOUNDS, limit: 2 }).map(
-        ({ id }) => id,
-      )
+    const choose = (monotonic: number) => {
+      const times = { now: CREATED, monotonic }
+      const ids = chooseFollowUps(state, new Set(), askedAt, times, { ...BOUNDS, limit: 2 }).map(({ id }) => id)
+      for (const id of ids) askedAt.set(id, monotonic)
+      return ids
+    }
     expect([choose(0), choose(15), choose(30)]).toEqual([
       ['a', 'b'],
       ['c', 'a'],
@@ -65,53 +70,56 @@ describe('which calls are asked for', () => {
 describe('what the answers mean', () => {
   const ids = ['a', 'b', 'c', 'd', 'e', 'f']
 
-  async function ask(known: string[], control: string | undefined, fails?: (id: string) => ServiceError | undefined) {
+  async function ask(known: string[], control: string[], fails?: (id: string) => ServiceError | undefined) {
     const service = fakeService(virtualClock(CREATED))
     service.calls = known.map((id) => seen(id, 'ongoing'))
     if (fails) service.fails = (_operation, id) => fails(String(id))
     const problems: ServiceError[] = []
     const state = openCalls(...ids.map((id): [string, number] => [id, 1]))
     const fetchCall = (id: string) => defer(() => service.client.getCall(id, new AbortController().signal))
+    let distrusted = false
     const sightings = await lastValueFrom(
-      followUps$(
-        [...state.open.values()],
-        control,
+      followUps$([...state.open.values()], new Set(control), {
         fetchCall,
-        () => CREATED,
-        (problem) => problems.push(problem),
-      ),
+        until$: NEVER,
+        wall: () => CREATED,
+        onProblem: (problem) => problems.push(problem),
+        onDistrust: () => (distrusted = true),
+      }),
     )
     const notFound = sightings.flatMap((sighting) => sighting.notFound)
     const found = sightings.flatMap(({ calls }) => calls.map(({ id }) => id))
-    return { notFound, found, problems, asked: service.asked }
+    return { notFound, found, problems, distrusted, asked: service.asked }
   }
 
   test('a few that are unknown are unknown', async () => {
-    const { notFound, found, asked } = await ask(['a', 'b', 'c', 'listed'], 'listed')
+    const { notFound, found, asked } = await ask(['a', 'b', 'c', 'listed'], ['.', 'listed'])
     expect(found).toEqual(['a', 'b', 'c'])
     expect(notFound).toEqual(['d', 'e', 'f'])
     expect(asked).not.toContain('listed')
   })
 
   test('where most are unknown, a call that was just listed is asked for as a control: found, the answers stand', async () => {
-    const { notFound, asked } = await ask(['a', 'b', 'listed'], 'listed')
+    const { notFound, asked } = await ask(['a', 'b', 'listed'], ['.', 'listed'])
     expect(asked).toContain('listed')
     expect(notFound).toEqual(['c', 'd', 'e', 'f'])
   })
 
   test.each([
-    ['the control is unknown as well', 'not there'],
-    ['nothing was listed', undefined],
+    ['the control is unknown as well', ['not there']],
+    ['nothing was listed', []],
+    ['nothing was listed that can be asked for', ['.', '..']],
   ])('where %s, the answers are dropped', async (_what, control) => {
-    const { notFound, found, problems } = await ask(['a'], control)
+    const { notFound, found, problems, distrusted } = await ask(['a'], control)
     expect(notFound).toEqual([])
     expect(found).toEqual(['a'])
     expect(problems).toHaveLength(1)
+    expect(distrusted).toBe(true)
   })
 
   test('a call that cannot be asked for costs the others nothing', async () => {
     const down = (id: string) => (id === 'b' ? new ServiceError('server', 'it is down', { status: 500 }) : undefined)
-    const { found, notFound, problems } = await ask(ids, undefined, down)
+    const { found, notFound, problems } = await ask(ids, [], down)
     expect(found).toEqual(['a', 'c', 'd', 'e', 'f'])
     expect(notFound).toEqual([])
     expect(problems.map(({ kind }) => kind)).toEqual(['server'])

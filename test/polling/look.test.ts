@@ -300,6 +300,24 @@ describe('a sweep', () => {
     expect(book.state.facts.ignored.baseline).toBe(40)
   })
 
+  test('goes as far as the beginning of the longest call that is remembered', async () => {
+    const { clock, service, look, book } = looking({ lookback: 1000, sweepInterval: 60, slice: 100 })
+    const long = { initiatedAt: CREATED + 1, startedAt: CREATED + 1 }
+    const minutes = (audio: number) => ({ callMinutes: { audio, video: 0, total: undefined } })
+    service.calls = [seen('long', 'ongoing', { ...long, ...minutes(1) })]
+    await look()
+    await clock.advance(5000)
+    const after = (n: number) =>
+      seen(`after ${n}`, 'ended', { initiatedAt: CREATED + 10 + n, endedAt: CREATED + 11 + n })
+    const short = Array.from({ length: 40 }, (_, n) => after(n)).toReversed()
+    const ended = (audio: number) => seen('long', 'ended', { ...long, ...minutes(audio), endedAt: CREATED + 5000 })
+    service.calls = [...short, ended(80)]
+    for (let i = 0; i < 6; i++) await look()
+    service.calls = [...short, ended(90)]
+    for (let i = 0; i < 10; i++) await look()
+    expect(book.state.calls.get('long')?.counted[0]).toBe(90)
+  })
+
   test('that is long begins early enough to end in time', async () => {
     const { clock, service, next } = looking({ sweepInterval: 600, slice: 3 })
     service.calls = numbered(1, 40)
@@ -321,19 +339,31 @@ describe('a service that refuses deep pages', () => {
     const { service, look, next, memory, remembered } = looking()
     service.calls = numbered(1, 100)
     service.fails = refuseFrom(5)
+    expect((await look()).problem?.kind).toBe('refused')
     const { end, limited } = await look()
     expect([end?.whole, limited, memory.refusedFrom, remembered()]).toEqual([true, true, 5, 16])
     service.calls = numbered(0, 100)
     expect(await next()).toEqual(['incremental', [1]])
   })
 
+  test('once only, had a passing trouble: the look goes on with that page', async () => {
+    const { service, look, memory } = looking()
+    service.calls = numbered(1, 24)
+    service.fails = refuseFrom(3)
+    expect((await look()).end).toBeUndefined()
+    service.fails = () => undefined
+    expect((await look()).limited).toBe(false)
+    expect(memory.refusedFrom).toBeUndefined()
+  })
+
   test('oldest first, is not good: new calls would stay unseen', async () => {
     const { service, look, memory } = looking({ pageSize: 12 })
     service.calls = numbered(1, 100).toReversed()
     service.fails = refuseFrom(5)
+    await look()
     const { end, problem } = await look()
     expect(end).toBeUndefined()
-    expect(problem?.message).toContain('refuses page 9')
+    expect(problem?.message).toContain('refuses page 10')
     expect(memory.refusedFrom).toBe(9)
   })
 })

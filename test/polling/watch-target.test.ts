@@ -4,6 +4,7 @@ import type { Observation } from '../../src/ledger/step.ts'
 import type { RateBudget } from '../../src/polling/rate-budget.ts'
 import { watchTarget, type WatchEvent } from '../../src/polling/watch-target.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
+import { sleep } from '../../src/clock/clock.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { CREATED, ledgerBook, seen } from '../ledger/seen.ts'
 import { fakeService } from './fake-service.ts'
@@ -163,6 +164,56 @@ describe('watching a target', () => {
     await clock.advance(INTERVAL)
     expect(reports().at(-1)).toMatchObject({ outcome: 'complete', storeFailed: false })
     expect(book.started()).toBe(1)
+  })
+
+  test('what a sweep had read when the store failed is read again, and counted', async () => {
+    const { clock, service, book, storage, folded } = watching({ pageSize: 500 })
+    const { listCalls } = service.client
+    service.client.listCalls = async (page, signal) => {
+      storage.fails = page >= 7
+      return listCalls(page, signal)
+    }
+    service.calls = Array.from({ length: 6000 }, (_, i) => seen(`call ${i}`, 'ongoing', { initiatedAt: CREATED - i }))
+    await clock.advance(1)
+    expect(book.started()).toBeLessThan(6000)
+    service.client.listCalls = listCalls
+    storage.fails = false
+    await clock.advance(2 * INTERVAL)
+    expect(book.started()).toBe(6000)
+    expect(folded.length).toBeGreaterThan(6)
+  })
+
+  test('where the service knows none of the open calls, nor what it lists, the look is not good', async () => {
+    const { clock, service, book, reports } = watching({ pageSize: 100 })
+    service.calls = Array.from({ length: 8 }, (_, i) => seen(`call ${i}`, 'ongoing', { initiatedAt: CREATED }))
+    await clock.advance(1)
+    service.calls = []
+    await clock.advance(2 * INTERVAL)
+    expect(reports().at(-1)).toMatchObject({ outcome: 'partial', good: false })
+    expect(book.lost()).toBe(0)
+  })
+
+  test('of calls that take long to ask for, those that were answered by the deadline count', async () => {
+    const { clock, service, book } = watching({ pageSize: 100 })
+    service.calls = Array.from({ length: 60 }, (_, i) => seen(`call ${i}`, 'ongoing', { initiatedAt: CREATED }))
+    await clock.advance(1)
+    service.calls = service.calls.map(({ id }) => seen(id, 'ended', { endedAt: CREATED + 1 }))
+    const { listCalls, getCall } = service.client
+    service.client.listCalls = async (page, signal) => ({
+      ...(await listCalls(page, signal)),
+      calls: [],
+      keys: [],
+      items: 0,
+      total: 0,
+    })
+    service.client.getCall = async (id, signal) => {
+      await sleep(clock, 8)
+      return getCall(id, signal)
+    }
+    await clock.advance(5 * INTERVAL)
+    expect(book.finished()).toBeGreaterThan(20)
+    await clock.advance(10 * INTERVAL)
+    expect(book.finished()).toBe(60)
   })
 
   test('a long list is committed in chunks of a thousand calls, and concluded by the last', async () => {

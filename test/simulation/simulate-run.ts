@@ -144,7 +144,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
   }
   const end = clock.wall() + days * 86_400
   const switchesAt = () => {
-    const drawn = drawSwitches(`${seed} ${clock.wall()}`, draw(), { mostDateOffset: 0, fewestListedSeconds: 5 * 3600 })
+    const drawn = drawSwitches(`${seed} ${clock.wall()}`, draw(), { mostDateOffset: isCalm ? 0 : 1800, fewestListedSeconds: 5 * 3600 })
     setSwitches(service, trouble ? withoutFacts(drawn, 'labels_changed') : withoutFacts(drawn, ...WILD_FACTS))
   }
   let nextSwitch = 0

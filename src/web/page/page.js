@@ -58,6 +58,7 @@ events.addEventListener('alert', reload)
 events.addEventListener('transition', ({ data }) => {
   const { at, target, session_id: id, mode, type, from, to } = JSON.parse(data)
   const feed = byId('feed')
+  document.getElementById('quiet')?.remove()
   feed.prepend(element('li', `${at.slice(11, 19)}  ${target}  ${id}  ${type} ${mode}  ${from} → ${to}`))
   while (feed.children.length > FEED_LENGTH) feed.lastChild.remove()
 })

@@ -1,0 +1,120 @@
+import { finalStatus, labelsOf, ownTime, type Labels, type SeenCall } from './call.ts'
+import { MEASURES, servedMinutes } from './minutes.ts'
+import type { Facts } from './state.ts'
+import { horizon, type LedgerOptions } from './step.ts'
+import { MARK, type TrackedCall } from './tracked-call.ts'
+
+/** One thing that the ledger says of a call and the service says otherwise. */
+export type Discrepancy = {
+  what:
+    | 'call'
+    | 'status'
+    | 'labels'
+    | `${(typeof MEASURES)[number]['level']} ${(typeof MEASURES)[number]['media']} minutes`
+  counted: string | number
+  served: string | number
+  /** The anomaly as which the ledger already knows it; undefined for one that it has not noticed. */
+  known?: 'final_changed' | 'labels_changed'
+}
+
+/**
+ * How what is served of a call compares with what the ledger counted of it.
+ *
+ * - `equal`: it is over, and counted as it is served
+ * - `open`: it is not over, and the ledger knows it; nothing of it is settled yet
+ * - `new`: it is not over, and the ledger does not know it
+ * - `note`: it differs only in what the ledger already counted as an anomaly
+ * - `difference`: the ledger does not know that it is over, or counted it otherwise
+ * - `baseline`, `ignored`, `lost`: it is not counted, as the rules have it
+ */
+export type Verdict =
+  | { kind: 'equal' | 'open' | 'new' | 'baseline' | 'ignored' | 'lost' }
+  | { kind: 'note' | 'difference'; discrepancies: Discrepancy[] }
+
+/** Sums of minutes are added up in the order of an answer's entries, which may change. */
+const TOLERANCE = 1e-9
+
+/**
+ * Compares a call as it is served with what is remembered of it. Written apart from the step that counts, so that a
+ * mistake there shows here.
+ *
+ * @param counted the call's row; undefined where there is none
+ */
+export function compareCall(
+  counted: TrackedCall | undefined,
+  seen: SeenCall,
+  facts: Facts,
+  options: Pick<LedgerOptions, 'lookback' | 'baseline'>,
+): Verdict {
+  const final = finalStatus({ status: seen.status, endedAt: seen.endedAt ?? counted?.endedAt })
+  if (counted === undefined) {
+    if (final === undefined) return { kind: 'new' }
+    const own = ownTime(seen)
+    if (own !== undefined && own < horizon(facts, options.lookback)) return { kind: 'ignored' }
+    if (options.baseline === 'skip' && wasOverBefore(own, facts)) return { kind: 'baseline' }
+    return difference('call', 'unknown', final)
+  }
+  if (counted.phase === 'baseline') return { kind: 'baseline' }
+  if (counted.finish === undefined) {
+    if (final !== undefined) return difference('status', counted.phase === 'lost' ? 'lost' : counted.status, final)
+    return { kind: counted.phase === 'lost' ? 'lost' : 'open' }
+  }
+  const discrepancies = compareFinished({ ...counted, finish: counted.finish }, seen)
+  if (discrepancies.length === 0) return { kind: 'equal' }
+  return { kind: discrepancies.every(({ known }) => known !== undefined) ? 'note' : 'difference', discrepancies }
+}
+
+/** The labels under which a call is served; what an answer leaves out keeps its last value. */
+export function servedLabels(counted: TrackedCall | undefined, { type, mode, receiverType }: SeenCall): Labels {
+  const last = counted?.labels ?? labelsOf('other', 'other', 'other')
+  return labelsOf(type ?? last.type, mode ?? last.mode, receiverType ?? last.receiverType)
+}
+
+/** The minutes of a call that is over as they are served, in the order of MEASURES; what an answer leaves out keeps its last value. */
+export function lastMinutes(counted: TrackedCall | undefined, seen: SeenCall): number[] {
+  const served = servedMinutes(seen, servedLabels(counted, seen).type, true)
+  return served.map((value, i) => value ?? counted?.counted[i] ?? 0)
+}
+
+function compareFinished(
+  counted: TrackedCall & { finish: NonNullable<TrackedCall['finish']> },
+  seen: SeenCall,
+): Discrepancy[] {
+  const { finish, marks } = counted
+  const discrepancies: Discrepancy[] = []
+  if (seen.status !== finish.status) {
+    const known = (marks & MARK.finalChanged) === 0 ? {} : { known: 'final_changed' as const }
+    discrepancies.push({ what: 'status', counted: finish.status, served: seen.status, ...known })
+  }
+  const labels = servedLabels(counted, seen)
+  if (labels !== finish.labels) {
+    const known = (marks & MARK.labelsChanged) === 0 ? {} : { known: 'labels_changed' as const }
+    discrepancies.push({ what: 'labels', counted: spell(finish.labels), served: spell(labels), ...known })
+  }
+  for (const [i, served] of lastMinutes(counted, seen).entries()) {
+    const { level, media } = MEASURES[i]!
+    const sum = counted.counted[i]!
+    if (isEqual(sum, served)) continue
+    discrepancies.push({ what: `${level} ${media} minutes`, counted: sum, served })
+  }
+  return discrepancies
+}
+
+/** Whether two sums of minutes are the same. */
+export function isEqual(a: number, b: number): boolean {
+  return Math.abs(a - b) <= TOLERANCE * Math.max(1, Math.abs(a), Math.abs(b))
+}
+
+/** Labels as a person reads them: `audio call user`. */
+export function spell({ type, mode, receiverType }: Labels): string {
+  return `${type} ${mode} ${receiverType}`
+}
+
+/** Whether a call that is over belongs to the time before the target was set up. */
+function wasOverBefore(own: number | undefined, { created, lastComplete }: Facts): boolean {
+  return own === undefined ? lastComplete === undefined : Math.floor(own) < Math.floor(created)
+}
+
+function difference(what: Discrepancy['what'], counted: string, served: string): Verdict {
+  return { kind: 'difference', discrepancies: [{ what, counted, served }] }
+}

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest'
+import { compareCall, lastMinutes } from '../../src/ledger/compare-call.ts'
+import type { SeenCall } from '../../src/ledger/call.ts'
+import { apply, newLedger, type LedgerState } from '../../src/ledger/state.ts'
+import { step, type LedgerOptions } from '../../src/ledger/step.ts'
+import { CREATED, listed, seen } from './seen.ts'
+
+const OPTIONS: LedgerOptions = { lookback: 1000, baseline: 'skip', details: 'never' }
+const AFTER = CREATED + 60
+const minutes = (audio: number, video = 0) => ({ audio, video, total: undefined })
+
+/** What the ledger remembers of a call after it was listed like this, one answer after the other. */
+function after(...answers: SeenCall[]): LedgerState {
+  const ledger = newLedger(CREATED)
+  for (const [i, answer] of answers.entries()) {
+    const delta = step(ledger, { sightings: [listed(AFTER + i, answer)] }, OPTIONS)
+    if (delta !== undefined) apply(ledger, { ...delta, facts: { ...delta.facts, seq: ledger.facts.seq + 1 } }, 1000)
+  }
+  return ledger
+}
+
+const compare = (ledger: LedgerState, served: SeenCall) =>
+  compareCall(ledger.calls.get(served.id), served, ledger.facts, OPTIONS)
+
+const over = seen('c', 'ended', { endedAt: AFTER, callMinutes: minutes(2, 1), participantMinutes: minutes(4, 2) })
+
+describe('a call that the ledger counted as finished', () => {
+  test('is equal where it is served as it was counted', () => {
+    expect(compare(after(over), over)).toEqual({ kind: 'equal' })
+    expect(compare(after(seen('c', 'ongoing'), over), over)).toEqual({ kind: 'equal' })
+  })
+
+  test('keeps what an answer leaves out, and the rounding of a sum is no difference', () => {
+    const bare = seen('c', 'ended', { type: undefined, mode: undefined, receiverType: undefined })
+    expect(compare(after(over), bare)).toEqual({ kind: 'equal' })
+    expect(lastMinutes(after(over).calls.get('c'), bare)).toEqual([2, 1, 4, 2])
+    expect(compare(after(over), { ...over, callMinutes: minutes(2 + 1e-12, 1) })).toEqual({ kind: 'equal' })
+  })
+
+  test.each([
+    ['another status', { status: 'rejected' as const }, { what: 'status', counted: 'ended', served: 'rejected' }],
+    ['being open again', { status: 'ongoing' as const }, { what: 'status', counted: 'ended', served: 'ongoing' }],
+    [
+      'another label',
+      { type: 'video' as const },
+      { what: 'labels', counted: 'audio call user', served: 'video call user' },
+    ],
+    ['more minutes', { callMinutes: minutes(3, 1) }, { what: 'call audio minutes', counted: 2, served: 3 }],
+    ['fewer', { participantMinutes: minutes(4, 0) }, { what: 'participant video minutes', counted: 2, served: 0 }],
+  ])('differs by %s', (_what, change, discrepancy) => {
+    expect(compare(after(over), { ...over, ...change })).toEqual({ kind: 'difference', discrepancies: [discrepancy] })
+  })
+
+  test('is noted where the ledger knows that its final status or its labels changed', () => {
+    const changed = { ...over, status: 'rejected' as const, type: 'video' as const }
+    expect(compare(after(over, changed), changed)).toEqual({
+      kind: 'note',
+      discrepancies: [
+        { what: 'status', counted: 'ended', served: 'rejected', known: 'final_changed' },
+        { what: 'labels', counted: 'audio call user', served: 'video call user', known: 'labels_changed' },
+      ],
+    })
+    const more = { ...changed, callMinutes: minutes(9, 1) }
+    expect(compare(after(over, changed), more)).toMatchObject({ kind: 'difference', discrepancies: [{}, {}, {}] })
+  })
+})
+
+describe('a call that the ledger has as open', () => {
+  test('is open whatever its minutes are', () => {
+    const open = seen('c', 'ongoing', { callMinutes: minutes(1) })
+    expect(compare(after(open), { ...open, callMinutes: minutes(7) })).toEqual({ kind: 'open' })
+  })
+
+  test('differs once it is served as over', () => {
+    const discrepancies = [{ what: 'status', counted: 'ongoing', served: 'ended' }]
+    expect(compare(after(seen('c', 'ongoing')), over)).toEqual({ kind: 'difference', discrepancies })
+  })
+})
+
+describe('a call that the ledger does not know', () => {
+  const ledger = after()
+  test.each([
+    ['new while it is open', seen('c', 'ongoing', { initiatedAt: CREATED - 5000 }), 'new'],
+    ['a difference once it is over', over, 'difference'],
+    ['ignored if it was over before the horizon', { ...over, endedAt: CREATED - 1001 }, 'ignored'],
+    ['baseline if it was over before the set-up', { ...over, endedAt: CREATED - 1 }, 'baseline'],
+    ['baseline without a time before the first whole look', { ...over, endedAt: undefined }, 'baseline'],
+  ])('is %s', (_what, served, kind) => {
+    expect(compare(ledger, served)).toMatchObject({ kind })
+  })
+
+  test('is a difference too where the baseline counts', () => {
+    const served = { ...over, endedAt: CREATED - 1 }
+    const verdict = compareCall(undefined, served, ledger.facts, { ...OPTIONS, baseline: 'count' })
+    expect(verdict).toMatchObject({ kind: 'difference', discrepancies: [{ what: 'call', served: 'ended' }] })
+  })
+})
+
+test('a baseline call stays one whatever becomes of it', () => {
+  const old = { ...over, endedAt: CREATED - 1 }
+  expect(compare(after(old), { ...old, status: 'rejected', callMinutes: minutes(9) })).toEqual({ kind: 'baseline' })
+})
+
+test('a lost call is lost while it is open, and differs once it is served as over', () => {
+  const ledger = after(seen('c', 'ongoing'))
+  const lost = { ...ledger.calls.get('c')!, phase: 'lost' as const }
+  expect(compareCall(lost, seen('c', 'ongoing'), ledger.facts, OPTIONS)).toEqual({ kind: 'lost' })
+  expect(compareCall(lost, over, ledger.facts, OPTIONS)).toMatchObject({
+    discrepancies: [{ what: 'status', counted: 'lost', served: 'ended' }],
+  })
+})
