@@ -109,6 +109,8 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
     },
     START,
   )
+  /** When each call was first seen, by id: none is started twice. */
+  const firstSeen = new Map<string, number>()
   const oracle = alertOracle(RULES[0], INTERVAL)
   const memory = openSqliteStore({ path: ':memory:', notifiers: ['slack'] })
   const store: Store = {
@@ -116,6 +118,15 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
     commit: async (target, commit) => {
       await memory.commit(target, commit)
       oracle.committed(commit, clock.wall())
+      for (const { call, from } of commit.ledger.transitions) {
+        if (from !== 'none' || call.firstSeen !== commit.ledger.calls.get(call.id)?.firstSeen) continue
+        const before = firstSeen.get(call.id)
+        firstSeen.set(call.id, call.firstSeen)
+        if (before === undefined || before === call.firstSeen) continue
+        run.report.differences.push(
+          `call ${call.id} was started at ${before} and again at ${call.firstSeen}: ${JSON.stringify(call)}`,
+        )
+      }
     },
   }
   const run: Run = {
@@ -144,8 +155,17 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
   }
   const end = clock.wall() + days * 86_400
   const switchesAt = () => {
-    const drawn = drawSwitches(`${seed} ${clock.wall()}`, draw(), { mostDateOffset: isCalm ? 0 : 1800, fewestListedSeconds: 5 * 3600 })
-    setSwitches(service, trouble ? withoutFacts(drawn, 'labels_changed') : withoutFacts(drawn, ...WILD_FACTS))
+    const drawn = drawSwitches(`${seed} ${clock.wall()}`, draw(), {
+      // Its first answer settles by which clock the target was set up; the truth is defined by that.
+      mostDateOffset: isCalm || clock.wall() < START + 600 ? 0 : 1800,
+      fewestListedSeconds: 5 * 3600,
+    })
+    setSwitches(
+      service,
+      trouble
+        ? withoutFacts(drawn, 'labels_changed')
+        : withoutFacts(drawn, ...WILD_FACTS, ...(isCalm ? [] : TIMELESS_FACTS)),
+    )
   }
   let nextSwitch = 0
   let outageUntil = 0
@@ -254,6 +274,8 @@ function withoutFacts(switches: Switches, ...names: (keyof Switches['facts'])[])
   return { ...switches, facts, unlisted: 'found' }
 }
 
+/** With its end in the far future and its other times left out of one answer, a forgotten call is one without any time. */
+const TIMELESS_FACTS = ['far_future'] as const
 const WILD_FACTS = ['final_changed', 'vanished', 'vanished_for_a_while', 'without_ended_at', 'labels_changed'] as const
 
 function configOf({ options: { seed }, lookback, service }: Run): Config {
