@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { audit } from './commands/audit.ts'
+import { backup } from './commands/backup.ts'
 import { check } from './commands/check.ts'
 import { demo } from './commands/demo.ts'
 import { run } from './commands/run.ts'
@@ -58,6 +60,19 @@ configuredCommand('check', 'validates the configuration and prints it with its s
   .action(async (options: WithConfig & { probe: boolean }) => {
     process.exitCode = (await check(configured(options), options, print)) ? SUCCESS : FAILURE
   })
+
+configuredCommand(
+  'audit',
+  'lists the whole lookback from the service now and compares it, call by call, with the store',
+)
+  .option('--json', 'print what was found as JSON', false)
+  .action(async (options: WithConfig & { json: boolean }) => {
+    process.exitCode = (await audit(configured(options), options, print)) ? SUCCESS : FAILURE
+  })
+
+configuredCommand('backup', 'a consistent copy of the store, also of a running daemon')
+  .argument('<file>', 'where the copy goes; must not exist yet')
+  .action((file: string, options: WithConfig) => backup(configured(options), file, print))
 
 program
   .command('simulate')

@@ -82,14 +82,18 @@ export async function watch(options: WatchOptions): Promise<{
 }
 
 /** What makes a target another one though its name is the same. */
-function fingerprintOf({ baseUrl, onBehalfOf = '', query }: TargetConfig): string {
+export function fingerprintOf({ baseUrl, onBehalfOf = '', query }: TargetConfig): string {
   const sorted = Object.entries(query).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return digest(JSON.stringify([baseUrl, onBehalfOf, sorted]))
 }
 
+/** What tells rate budgets apart. The store must not learn the key itself. */
+export function budgetKey({ baseUrl, apiKey }: TargetConfig): string {
+  return digest(`${baseUrl} ${apiKey}`)
+}
+
 async function budgetOf({ target, budgets, config, store, clock }: WatchOptions): Promise<RateBudget> {
-  // The store must not learn the key.
-  const key = digest(`${target.baseUrl} ${target.apiKey}`)
+  const key = budgetKey(target)
   const existing = budgets.get(key)
   if (existing !== undefined) return existing
   const budget = rateBudget({

@@ -63,6 +63,31 @@ const MIGRATIONS = [
  * @throws {StoreError} refused: another program's file, a newer callwatch's, or a damaged one
  */
 export function migrate(db: DatabaseSync, path: string): void {
+  const version = checkSchema(db, path)
+  if (version === MIGRATIONS.length) return
+  db.exec('BEGIN IMMEDIATE')
+  for (const migration of MIGRATIONS.slice(version)) db.exec(migration)
+  db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`)
+}
+
+/**
+ * Makes sure that an opened database can be read as it is.
+ *
+ * @throws {StoreError} refused: as for {@link migrate}, and one that this program's daemon has not brought to its schema yet
+ */
+export function expectSchema(db: DatabaseSync, path: string): void {
+  const version = checkSchema(db, path)
+  if (version === MIGRATIONS.length) return
+  throw new StoreError(
+    'refused',
+    version === 0
+      ? `${path} holds nothing yet; let \`callwatch run\` use it first, or name another file in store.path`
+      : `${path} was last used by an older callwatch (schema ${version}, this one reads ${MIGRATIONS.length}); let this one's \`callwatch run\` use it first`,
+  )
+}
+
+/** The version of a database's schema, 0 of an empty one. */
+function checkSchema(db: DatabaseSync, path: string): number {
   const applicationId = readPragma(db, 'application_id')
   const version = readPragma(db, 'user_version')
   const isEmpty = db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n'] === 0
@@ -79,10 +104,7 @@ export function migrate(db: DatabaseSync, path: string): void {
   if (damage !== 'ok') {
     throw new StoreError('refused', `${path} is damaged (${String(damage)}); restore it from a backup`)
   }
-  if (version === MIGRATIONS.length) return
-  db.exec('BEGIN IMMEDIATE')
-  for (const migration of MIGRATIONS.slice(version)) db.exec(migration)
-  db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`)
+  return version
 }
 
 function readPragma(db: DatabaseSync, name: string): number {

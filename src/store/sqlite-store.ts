@@ -7,7 +7,8 @@ import type { Notification } from '../alerts/notification.ts'
 import { newLedger, remember, type Facts, type LedgerState } from '../ledger/state.ts'
 import type { Finish, TrackedCall } from '../ledger/tracked-call.ts'
 import { packCall, unpackCall } from './pack-call.ts'
-import { primaryCode, takeLock } from './sqlite-lock.ts'
+import { sqliteError } from './sqlite-error.ts'
+import { takeLock } from './sqlite-lock.ts'
 import { migrate } from './sqlite-schema.ts'
 import { StoreError, type Commit, type Store } from './store.ts'
 
@@ -118,7 +119,7 @@ export function openSqliteStore({ path, notifiers }: SqliteStoreOptions): Store 
     try {
       return work()
     } catch (error) {
-      throw storeError(error, path)
+      throw sqliteError(error, path)
     }
   }
 
@@ -201,7 +202,7 @@ function openDatabase(path: string): { db: DatabaseSync; release: () => void } {
     return { db, release }
   } catch (error) {
     release?.()
-    throw storeError(error, path)
+    throw sqliteError(error, path)
   }
 }
 
@@ -214,21 +215,6 @@ function heldError(db: DatabaseSync, path: string): StoreError {
     'refused',
     `${path} is in use by another callwatch (${String(who)}); stop it, or name another file in store.path`,
   )
-}
-
-/** What a failure of SQLite means, by its result code (https://www.sqlite.org/rescode.html). */
-function storeError(error: unknown, path: string): StoreError {
-  if (error instanceof StoreError) return error
-  const message = error instanceof Error ? error.message : String(error)
-  const code = primaryCode(error)
-  if (code === 11 || code === 26) {
-    return new StoreError(
-      'refused',
-      `${path} is damaged or no SQLite database (${message}); restore it from a backup, or name another file in store.path`,
-      error,
-    )
-  }
-  return new StoreError('unavailable', `the store ${path} cannot be used: ${message}`, error)
 }
 
 /** JSON that this store itself wrote: T is what it was written from. */

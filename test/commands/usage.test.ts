@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { callwatch, configFile, emptyFolder, start, type Ended } from './callwatch.ts'
 import { closedPort, localServer } from './local-server.ts'
 
-const COMMANDS = ['run', 'demo', 'check', 'simulate', 'test-notify', 'token']
+const COMMANDS = ['run', 'demo', 'check', 'audit', 'backup', 'simulate', 'test-notify', 'token']
 const TARGET = { CALLWATCH_BASE_URL: 'http://127.0.0.1:1/v3', CALLWATCH_API_KEY: 'hunter2-hunter2' }
 
 /** What a user's mistake looks like: sentences on stderr, nothing else anywhere, and no stack trace. */
@@ -26,6 +26,8 @@ describe('help', () => {
     ['run', ['--config <file>', '--reset-target <name>']],
     ['demo', ['--speed <n>', '--calls-per-minute <n>', '--seed <n>']],
     ['check', ['--config <file>', '--probe']],
+    ['audit', ['--config <file>', '--json']],
+    ['backup', ['<file>', '--config <file>']],
     ['simulate', ['--port <n>', '--seed <n>', '--speed <n>']],
     ['test-notify', ['--config <file>']],
     ['token', ['<uid>', '--config <file>', '--target <name>']],
@@ -46,6 +48,7 @@ test.each([
   ['an unknown command', ['wacth'], "unknown command 'wacth'"],
   ['an unknown option', ['run', '--confg', 'x'], "unknown option '--confg'"],
   ['an option without its value', ['run', '--config'], "'--config <file>' argument missing"],
+  ['a backup without a file', ['backup'], "missing required argument 'file'"],
   ['a missing argument', ['token'], "missing required argument 'uid'"],
   ['an argument too many', ['check', 'callwatch.yaml'], 'too many arguments'],
   ['a port that is a word', ['simulate', '--port', 'http'], 'It must be a whole number, 0 or more.'],

@@ -1,0 +1,83 @@
+import { sumsAgree, type AuditReport, type ReportedCall, type Sums } from './audit-report.ts'
+
+/** The most calls that are named of each kind; `--json` names all. */
+const MOST_NAMED = 50
+
+/** What a person reads of one target's audit. */
+export function auditLines(report: AuditReport): string[] {
+  const { target, listed, problem, differences, notes, sums } = report
+  const compared = listed.equal + listed.note + listed.difference
+  const lines = [`${target}: ${headline(report, compared)}`]
+  if (problem !== null) lines.push(`  not compared as a whole: ${problem}`)
+  if (report.horizon === null) return [...lines, '']
+  const unlisted =
+    report.no_longer_listed === null ? '' : `, and ${report.no_longer_listed} finished ones that are no longer listed`
+  const looked = report.last_good_look === null ? 'it has not ended a good look yet' : report.last_good_look
+  lines.push(
+    `  back to ${report.horizon}; the daemon's last good look: ${looked}`,
+    `  listed: ${compared} finished calls compared, ${listed.open} open and known, ${listed.baseline} baseline, ` +
+      `${listed.ignored} before the horizon, ${listed.lost} lost`,
+    `  the ledger has ${report.lost} lost calls${unlisted}`,
+  )
+  if (report.daemon_looks === false) {
+    lines.push(
+      '  note: no daemon has looked while this waited for it; what happened since its last look is not counted yet',
+    )
+  }
+  if (listed.new > 0) lines.push(`  note: ${listed.new} open calls are not known yet; the next look is to find them`)
+  if (listed.gone > 0) lines.push(`  note: ${listed.gone} calls were listed, but unknown when asked for again`)
+  if (report.rejected > 0) lines.push(`  note: ${report.rejected} listed items could not be used`)
+  lines.push(
+    ...named('DIFFERS', differences),
+    ...named('note', notes),
+    ...(report.not_asked_again > 0
+      ? [`  ${report.not_asked_again} of these calls were not asked for again: they differ from the list`]
+      : []),
+    ...sums.map((sum) => `  ${sumsLine(sum)}`),
+    '',
+  )
+  return lines
+}
+
+function headline({ equal, problem, differences }: AuditReport, compared: number): string {
+  if (equal) return `equal: all ${compared} finished calls that the service lists are counted as they are`
+  const found = `${differences.length} ${differences.length === 1 ? 'call differs' : 'calls differ'}`
+  if (differences.length > 0) return `NOT EQUAL: ${found} from what was counted`
+  return problem === null ? found : 'NOT PROVEN: nothing differs in what could be compared, but that is not all'
+}
+
+function named(word: string, calls: readonly ReportedCall[]): string[] {
+  const lines = calls.slice(0, MOST_NAMED).map(({ session_id, discrepancies }) => {
+    const each = discrepancies.map(({ what, counted, served, known }) => {
+      const said =
+        what === 'call'
+          ? `${served} at the service, unknown to the ledger`
+          : `${what} ${counted} counted, ${served} served`
+      return known === undefined ? said : `${said} (${known})`
+    })
+    return `  ${word} ${printable(session_id)}: ${each.join('; ')}`
+  })
+  const more = calls.length - lines.length
+  return more > 0 ? [...lines, `  ${word} and ${more} more; --json names all`] : lines
+}
+
+function sumsLine(sum: AuditReport['sums'][number]): string {
+  const { labels, ledger, service } = sum
+  if (sumsAgree(sum)) return `${labels.padEnd(24)} ${sumsText(ledger)}`
+  return `${labels.padEnd(24)} ledger ${sumsText(ledger)}; service ${sumsText(service)}`
+}
+
+function sumsText(sums: Sums): string {
+  const call = `${minutes(sums.call_audio_minutes)}/${minutes(sums.call_video_minutes)}`
+  const participant = `${minutes(sums.participant_audio_minutes)}/${minutes(sums.participant_video_minutes)}`
+  return `${sums.calls} calls, audio/video minutes ${call}, of participants ${participant}`
+}
+
+function minutes(value: number): string {
+  return String(Math.round(value * 10_000) / 10_000)
+}
+
+/** A session id is the service's text: nothing in it may move a terminal's cursor. */
+function printable(id: string): string {
+  return /^[\x20-\x7e]+$/.test(id) ? id : JSON.stringify(id).replace(/[^\x20-\x7e]/g, '?')
+}

@@ -1,0 +1,116 @@
+import { isEqual, lastMinutes, servedLabels, spell, type Discrepancy } from '../ledger/compare-call.ts'
+import { isoTime } from '../web/views.ts'
+import type { ComparedCall, TargetAudit } from './audit-target.ts'
+
+/** A call that differs. No uid is in it. */
+export type ReportedCall = { session_id: string; discrepancies: Discrepancy[] }
+
+/** Finished calls and their minutes, under the labels that the ledger or the service has for them. */
+export type Sums = {
+  calls: number
+  call_audio_minutes: number
+  call_video_minutes: number
+  participant_audio_minutes: number
+  participant_video_minutes: number
+}
+
+/** What an audit says of one target; with `--json` as it is. Times are ISO 8601. */
+export type AuditReport = {
+  target: string
+  /** Everything could be compared, and nothing differs. */
+  equal: boolean
+  problem: string | null
+  horizon: string | null
+  last_good_look: string | null
+  /** Whether a daemon looks at it now; null where nothing differed, and nobody waited for it. */
+  daemon_looks: boolean | null
+  /** Listed calls by how they compare. */
+  listed: Record<ComparedCall['verdict']['kind'], number>
+  rejected: number
+  lost: number
+  no_longer_listed: number | null
+  not_asked_again: number
+  differences: ReportedCall[]
+  notes: ReportedCall[]
+  sums: { labels: string; ledger: Sums; service: Sums }[]
+}
+
+export function auditReport(audit: TargetAudit): AuditReport {
+  const listed = { equal: 0, open: 0, new: 0, note: 0, difference: 0, baseline: 0, ignored: 0, lost: 0, gone: 0 }
+  const differences: ReportedCall[] = []
+  const notes: ReportedCall[] = []
+  for (const { seen, verdict } of audit.calls) {
+    listed[verdict.kind] += 1
+    if (!('discrepancies' in verdict)) continue
+    const reported = { session_id: seen.id, discrepancies: verdict.discrepancies }
+    if (verdict.kind === 'note') notes.push(reported)
+    else differences.push(reported)
+  }
+  return {
+    target: audit.target,
+    equal: audit.problem === undefined && differences.length === 0,
+    problem: audit.problem ?? null,
+    horizon: timeOrNull(audit.horizon),
+    last_good_look: timeOrNull(audit.lastLook),
+    daemon_looks: audit.daemonLooks ?? null,
+    listed,
+    rejected: audit.rejected,
+    lost: audit.lost,
+    no_longer_listed: audit.unlisted ?? null,
+    not_asked_again: audit.unasked,
+    differences,
+    notes,
+    sums: sumsByLabels(audit.calls),
+  }
+}
+
+/** Whether the two sides of a label set come to the same. */
+export function sumsAgree({ ledger, service }: AuditReport['sums'][number]): boolean {
+  const minutes = [
+    'call_audio_minutes',
+    'call_video_minutes',
+    'participant_audio_minutes',
+    'participant_video_minutes',
+  ] as const
+  return ledger.calls === service.calls && minutes.every((name) => isEqual(ledger[name], service[name]))
+}
+
+function sumsByLabels(calls: readonly ComparedCall[]): AuditReport['sums'] {
+  const sums = new Map<string, AuditReport['sums'][number]>()
+  const sumsOf = (labels: string) => {
+    const found = sums.get(labels) ?? { labels, ledger: noSums(), service: noSums() }
+    sums.set(labels, found)
+    return found
+  }
+  for (const { seen, counted, verdict } of calls) {
+    if (verdict.kind !== 'equal' && verdict.kind !== 'note' && verdict.kind !== 'difference') continue
+    const { finish } = counted ?? {}
+    if (finish !== undefined) addTo(sumsOf(spell(finish.labels)).ledger, counted!.counted)
+    addTo(sumsOf(spell(servedLabels(counted, seen))).service, lastMinutes(counted, seen))
+  }
+  return [...sums.values()].toSorted((a, b) => (a.labels < b.labels ? -1 : 1))
+}
+
+function noSums(): Sums {
+  return {
+    calls: 0,
+    call_audio_minutes: 0,
+    call_video_minutes: 0,
+    participant_audio_minutes: 0,
+    participant_video_minutes: 0,
+  }
+}
+
+/** @param minutes in the order of MEASURES */
+function addTo(sums: Sums, minutes: readonly number[]): void {
+  const [callAudio = 0, callVideo = 0, participantAudio = 0, participantVideo = 0] = minutes
+  sums.calls += 1
+  sums.call_audio_minutes += callAudio
+  sums.call_video_minutes += callVideo
+  sums.participant_audio_minutes += participantAudio
+  sums.participant_video_minutes += participantVideo
+}
+
+function timeOrNull(time: number | undefined): string | null {
+  return time === undefined ? null : isoTime(time)
+}

@@ -1,0 +1,91 @@
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import { openDatabaseReadOnly } from './open-read-only.ts'
+import { sqliteError } from './sqlite-error.ts'
+import { StoreError } from './store.ts'
+
+/** What a backup holds. */
+export type Backup = {
+  bytes: number
+  /** The targets in it, each with the sequence number of its last commit. */
+  targets: { name: string; seq: number }[]
+}
+
+/**
+ * Copies a store, as it was at one moment, into a new file; a daemon that uses it goes on meanwhile. The copy is made
+ * beside the file, looked over, and only then given its name: there is never half a one.
+ *
+ * @throws {StoreError} refused: the file exists, or the store is none to copy; unavailable: it cannot be written or read
+ */
+export function backupStore(path: string, file: string): Backup {
+  if (existsSync(file)) throw fileExists(file)
+  const db = openDatabaseReadOnly(path)
+  const partial = `${file}.${process.pid}.partial`
+  try {
+    reserve(partial, file)
+    try {
+      return writeBackup(db, path, { partial, file })
+    } finally {
+      rmSync(partial, { force: true })
+    }
+  } finally {
+    db.close()
+  }
+}
+
+function writeBackup(db: DatabaseSync, path: string, { partial, file }: { partial: string; file: string }): Backup {
+  try {
+    db.prepare('VACUUM INTO ?').run(partial)
+  } catch (error) {
+    throw sqliteError(error, path)
+  }
+  try {
+    const backup = { bytes: statSync(partial).size, targets: targetsOf(partial) }
+    sync(partial)
+    if (existsSync(file)) throw fileExists(file)
+    renameSync(partial, file)
+    return backup
+  } catch (error) {
+    if (error instanceof StoreError) throw error
+    throw cannotWrite(error, file)
+  }
+}
+
+/** Makes the empty file that the copy goes into. */
+function reserve(partial: string, file: string): void {
+  try {
+    closeSync(openSync(partial, 'wx'))
+  } catch (error) {
+    throw cannotWrite(error, file)
+  }
+}
+
+/** Reads the copy back, the check of its pages included. */
+function targetsOf(copy: string): Backup['targets'] {
+  const db = openDatabaseReadOnly(copy)
+  try {
+    const rows = db.prepare('SELECT name, seq FROM targets ORDER BY name').all()
+    return rows.map(({ name, seq }) => ({ name: String(name), seq: Number(seq) }))
+  } finally {
+    db.close()
+  }
+}
+
+/** SQLite leaves what VACUUM INTO writes to the operating system; a backup is to outlast a power cut. */
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r+')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function fileExists(file: string): StoreError {
+  return new StoreError('refused', `${file} exists already; name a file that does not, backups never replace one`)
+}
+
+function cannotWrite(error: unknown, file: string): StoreError {
+  const message = error instanceof Error ? error.message : String(error)
+  return new StoreError('unavailable', `the backup ${file} cannot be written: ${message}`, error)
+}

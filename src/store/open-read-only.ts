@@ -1,0 +1,97 @@
+import { existsSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import type { Facts } from '../ledger/state.ts'
+import type { TrackedCall } from '../ledger/tracked-call.ts'
+import { unpackCall } from './pack-call.ts'
+import { sqliteError } from './sqlite-error.ts'
+import { expectSchema } from './sqlite-schema.ts'
+import { StoreError } from './store.ts'
+
+/** What a store holds, for whoever only looks. Every method throws a {@link StoreError} when it cannot be read now. */
+export type StoreReader = {
+  /** A target's facts as last committed; undefined where the store does not know it. */
+  target: (name: string) => { fingerprint: string; facts: Facts } | undefined
+  /** The calls that are remembered of a target, by id. */
+  calls: (target: string) => Map<string, TrackedCall>
+  /** One of them. */
+  call: (target: string, id: string) => TrackedCall | undefined
+  /** Until when requests with a key are held back (UNIX seconds by the host's clock). */
+  heldUntil: (key: string) => number | undefined
+  close: () => void
+}
+
+/** How long a reader waits for a store that is busy (milliseconds): it is so for moments only, while a daemon ends. */
+const PATIENCE = 5000
+
+/**
+ * Opens a store beside the daemon that may be using it: without its lock, and without writing.
+ *
+ * @throws {StoreError} refused: there is none, it is in memory, another program's, a newer callwatch's, or damaged
+ */
+export function openReadOnly(path: string): StoreReader {
+  const db = openDatabaseReadOnly(path)
+  const read = <T>(work: () => T): T => {
+    try {
+      return work()
+    } catch (error) {
+      throw sqliteError(error, path)
+    }
+  }
+  const statements = read(() => ({
+    target: db.prepare('SELECT fingerprint, facts FROM targets WHERE name = ?'),
+    calls: db.prepare('SELECT id, data FROM calls WHERE target = ? AND remembered = 1'),
+    call: db.prepare('SELECT data FROM calls WHERE target = ? AND id = ? AND remembered = 1'),
+    hold: db.prepare('SELECT until FROM holds WHERE key = ?'),
+  }))
+  return {
+    target: (name) =>
+      read(() => {
+        const row = statements.target.get(name)
+        if (row === undefined) return undefined
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by the daemon's store only
+        return { fingerprint: String(row['fingerprint']), facts: JSON.parse(String(row['facts'])) as Facts }
+      }),
+    calls: (target) =>
+      read(() => {
+        const rows = statements.calls.all(target)
+        return new Map(rows.map(({ id, data }) => [String(id), unpackCall(String(id), String(data))]))
+      }),
+    call: (target, id) =>
+      read(() => {
+        const row = statements.call.get(target, id)
+        return row && unpackCall(id, String(row['data']))
+      }),
+    heldUntil: (key) =>
+      read(() => {
+        const row = statements.hold.get(key)
+        return row && Number(row['until'])
+      }),
+    close: () => db.close(),
+  }
+}
+
+/**
+ * The database itself, checked to be one of this program's.
+ *
+ * @throws {StoreError} as {@link openReadOnly}
+ */
+export function openDatabaseReadOnly(path: string): DatabaseSync {
+  if (path === ':memory:') {
+    throw new StoreError(
+      'refused',
+      'the store is in memory, where only its own daemon sees it; set store.path to a file',
+    )
+  }
+  if (!existsSync(path)) {
+    throw new StoreError('refused', `there is no store ${path}; let \`callwatch run\` make it, or set store.path`)
+  }
+  let db: DatabaseSync | undefined
+  try {
+    db = new DatabaseSync(path, { readOnly: true, timeout: PATIENCE })
+    expectSchema(db, path)
+    return db
+  } catch (error) {
+    db?.close()
+    throw sqliteError(error, path)
+  }
+}

@@ -1,0 +1,159 @@
+import { join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
+import type { AuditReport } from '../../src/commands/audit-report.ts'
+import { callwatch, emptyFolder, type Ended } from './callwatch.ts'
+import { configFor, countedCalls, countedWorld, tamper, withStore } from './counted-world.ts'
+
+const SLOW = { timeout: 90_000 }
+
+function reportOf({ stdout }: Ended): AuditReport {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own process prints
+  return (JSON.parse(stdout) as { targets: AuditReport[] }).targets[0]!
+}
+
+test('beside a daemon that is counting, an audit finds everything equal, and disturbs nothing', SLOW, async () => {
+  const world = await countedWorld()
+  await world.finished(30)
+  const { code, stdout, stderr } = await callwatch(['audit', '--config', world.config])
+  expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/^production: equal: all \d+ finished calls that the service lists are counted as they are$/m)
+  expect(stdout).toMatch(/ 1\d\d baseline,/)
+  expect(stdout).toMatch(/^ {2}audio call user +\d+ calls, audio\/video minutes [\d.]+\/0, of participants/m)
+  expect(stdout).not.toMatch(/uid|user-\d/)
+  await world.finished(countedCalls(world.store).length + 10)
+  world.daemon.child.kill('SIGTERM')
+  expect(await world.daemon.ended).toMatchObject({ code: 0, stderr: '' })
+})
+
+test('beside a running daemon, too, a call that is missing in the store is found, and nothing else', SLOW, async () => {
+  const world = await countedWorld()
+  await world.finished(20)
+  const [deleted] = countedCalls(world.store)
+  withStore(world.store, (db) => db.prepare('DELETE FROM calls WHERE id = ?').run(deleted!.id))
+  const ended = await callwatch(['audit', '--json', '--config', world.config])
+  expect(ended.code).toBe(1)
+  const { differences, daemon_looks } = reportOf(ended)
+  expect(daemon_looks).toBe(true)
+  expect(differences).toEqual([
+    {
+      session_id: deleted!.id,
+      discrepancies: [{ what: 'call', counted: 'unknown', served: deleted!.finish!.status }],
+    },
+  ])
+})
+
+test('calls that were tampered with in the store, or deleted from it, are named with what differs', SLOW, async () => {
+  const world = await countedWorld()
+  await world.finished(30)
+  await world.settle()
+  const [status, minutes, deleted] = countedCalls(world.store).filter(({ finish }) => finish?.status === 'ended')
+  tamper(world.store, { ...status!, finish: { ...status!.finish!, status: 'rejected' } })
+  tamper(world.store, { ...minutes!, counted: minutes!.counted.map((sum, i) => (i === 2 ? sum + 1.5 : sum)) })
+  withStore(world.store, (db) => db.prepare('DELETE FROM calls WHERE id = ?').run(deleted!.id))
+
+  const text = await callwatch(['audit', '--config', world.config])
+  expect({ code: text.code, stderr: text.stderr }).toEqual({ code: 1, stderr: '' })
+  expect(text.stdout).toContain('production: NOT EQUAL: 3 calls differ from what was counted')
+  expect(text.stdout).toContain(`DIFFERS ${status!.id}: status rejected counted, ended served\n`)
+  expect(text.stdout).toContain(
+    `DIFFERS ${minutes!.id}: participant audio minutes ${minutes!.counted[2]! + 1.5} counted`,
+  )
+  expect(text.stdout).toContain(`DIFFERS ${deleted!.id}: ended at the service, unknown to the ledger\n`)
+  expect(text.stdout).toContain('no daemon has looked')
+
+  const json = await callwatch(['audit', '--json', '--config', world.config])
+  expect(json.code).toBe(1)
+  const report = reportOf(json)
+  expect(report).toMatchObject({ target: 'production', equal: false, problem: null, notes: [], daemon_looks: false })
+  expect(report.differences.map(({ session_id }) => session_id).toSorted()).toEqual(
+    [status!.id, minutes!.id, deleted!.id].toSorted(),
+  )
+  const calls = (side: 'ledger' | 'service') => report.sums.reduce((sum, sums) => sum + sums[side].calls, 0)
+  expect(calls('service') - calls('ledger')).toBe(1)
+  expect(calls('service')).toBe(report.listed.equal + 3)
+})
+
+test('minutes that the service corrected after the daemon saw the call last are found', SLOW, async () => {
+  const world = await countedWorld({ speed: 300, switches: { facts: { corrected: 1 } } })
+  await world.finished(20)
+  world.simulator.setSwitches({ arrivals: false })
+  world.daemon.child.kill('SIGTERM')
+  await world.daemon.ended
+  await vi.waitFor(
+    () => {
+      const truth = world.simulator.callTruth()
+      const corrected = countedCalls(world.store).filter(
+        ({ id, counted }) => truth.get(id)!.final && truth.get(id)!.callMinutes.audio !== counted[0],
+      )
+      expect(corrected.length).toBeGreaterThan(3)
+    },
+    { timeout: 10_000 },
+  )
+  const { code, stdout } = await callwatch(['audit', '--config', world.config])
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/DIFFERS \S.*: call audio minutes [\d.]+ counted, [\d.]+ served/)
+})
+
+test('a final status that changed, as the ledger knows, is a note and no difference', SLOW, async () => {
+  const world = await countedWorld({ sweepInterval: '1s', switches: { facts: { final_changed: 0.5 } } })
+  await world.finished(30)
+  world.simulator.setSwitches({ arrivals: false })
+  await vi.waitFor(
+    async () => {
+      const ended = await callwatch(['audit', '--json', '--config', world.config])
+      expect(ended).toMatchObject({ code: 0 })
+      const { equal, notes, differences } = reportOf(ended)
+      expect({ equal, differences }).toEqual({ equal: true, differences: [] })
+      expect(notes.length).toBeGreaterThan(0)
+      for (const { discrepancies } of notes) expect(discrepancies).toMatchObject([{ known: 'final_changed' }])
+    },
+    { timeout: 40_000, interval: 500 },
+  )
+})
+
+describe('what cannot be listed whole', () => {
+  test('because the key is wrong is said in a sentence without the key, with exit 1', SLOW, async () => {
+    const world = await countedWorld()
+    await world.finished(1)
+    const config = configFor(world.simulator.url, world.store, { apiKey: 'another-key' })
+    const { code, stdout, stderr } = await callwatch(['audit', '--config', config])
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+    expect(stdout).toMatch(/^production: NOT PROVEN: /)
+    expect(stdout).toContain('not compared as a whole: the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND')
+    expect(stdout).not.toContain('another-key')
+  })
+
+  test('because the service refuses deep pages is said, though all that it shows is equal', SLOW, async () => {
+    const world = await countedWorld({ history: 300 })
+    await world.finished(20)
+    world.simulator.setSwitches({ deepestPage: 2 })
+    const { code, stdout } = await callwatch(['audit', '--config', world.config])
+    expect(code).toBe(1)
+    expect(stdout).toContain('production: NOT PROVEN')
+    expect(stdout).toContain('the service shows no page from 3 on')
+  })
+})
+
+describe('a store that cannot be audited', () => {
+  const url = 'http://127.0.0.1:1/v3'
+  const audit = (store: string) => callwatch(['audit', '--config', configFor(url, store)])
+
+  test('because there is none is exit 2', async () => {
+    const { code, stdout, stderr } = await audit(join(emptyFolder(), 'nowhere.db'))
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(/^there is no store \S+nowhere\.db; let `callwatch run` make it, or set store\.path$/m)
+  })
+
+  test('because it is in memory is exit 2', async () => {
+    const { code, stderr } = await audit(':memory:')
+    expect(code).toBe(2)
+    expect(stderr).toContain('the store is in memory, where only its own daemon sees it')
+  })
+
+  test('because its target had another address is exit 2', SLOW, async () => {
+    const world = await countedWorld()
+    const { code, stderr } = await audit(world.store)
+    expect(code).toBe(2)
+    expect(stderr).toContain('target production had another address, on_behalf_of or query')
+  })
+})

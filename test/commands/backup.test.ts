@@ -1,0 +1,80 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { openReadOnly } from '../../src/store/open-read-only.ts'
+import { callwatch, emptyFolder, start } from './callwatch.ts'
+import { configFor, countedCalls, countedWorld, withStore } from './counted-world.ts'
+
+const SLOW = { timeout: 60_000 }
+const NOBODY = 'http://127.0.0.1:1/v3'
+
+test(
+  'a store that a daemon is writing to is copied as it was at one moment, and a daemon starts on it',
+  SLOW,
+  async () => {
+    const world = await countedWorld()
+    await world.finished(20)
+    const file = join(emptyFolder(), 'copy.db')
+    const { code, stdout, stderr } = await callwatch(['backup', file, '--config', world.config])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^\S+copy\.db: a copy of \S+callwatch\.db, \d+ bytes, with production \(commit \d+\)\n$/)
+    expect(readdirSync(dirname(file))).toEqual(['copy.db'])
+
+    const counted = countedCalls(file).length
+    expect(counted).toBeGreaterThanOrEqual(20)
+    const total = withStore(file, (db) =>
+      db.prepare("SELECT sum(value) AS n FROM counters WHERE series LIKE 'callwatch_calls_total|%'").get(),
+    )
+    expect(total).toEqual({ n: counted })
+
+    // It counts on where the copy was made, beside the first daemon.
+    const second = start(['run', '--config', configFor(world.simulator.url, file)])
+    await second.printed(/the target is up/)
+    second.child.kill('SIGTERM')
+    expect(await second.ended).toMatchObject({ code: 0, stderr: '' })
+    const reader = openReadOnly(file)
+    expect(reader.target('production')?.facts.seq).toBeGreaterThan(Number(/commit (\d+)/.exec(stdout)![1]))
+    reader.close()
+    expect(countedCalls(file).length).toBeGreaterThanOrEqual(counted)
+    await world.finished(counted + 5)
+  },
+)
+
+describe('a backup is refused, with a sentence,', () => {
+  const backup = (store: string, file: string) => callwatch(['backup', file, '--config', configFor(NOBODY, store)])
+
+  test('where the file exists, which stays as it is', SLOW, async () => {
+    const world = await countedWorld()
+    const file = join(emptyFolder(), 'copy.db')
+    writeFileSync(file, 'something dear')
+    const { code, stdout, stderr } = await backup(world.store, file)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(`${file} exists already`)
+    expect(readFileSync(file, 'utf8')).toBe('something dear')
+  })
+
+  test('where the place cannot be written to, as a failure', SLOW, async () => {
+    const world = await countedWorld()
+    const folder = emptyFolder()
+    writeFileSync(join(folder, 'plain'), '')
+    for (const file of [join(folder, 'nowhere/copy.db'), join(folder, 'plain/copy.db')]) {
+      const { code, stdout, stderr } = await backup(world.store, file)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toContain(`the backup ${file} cannot be written: `)
+      expect(stderr).not.toMatch(/^\s+at /m)
+    }
+    expect(readdirSync(folder)).toEqual(['plain'])
+  })
+
+  test('where there is no store, or none outside of a process', async () => {
+    const folder = emptyFolder()
+    const missing = await backup(join(folder, 'nowhere.db'), join(folder, 'copy.db'))
+    expect(missing.code).toBe(2)
+    expect(missing.stderr).toContain(`there is no store ${join(folder, 'nowhere.db')}`)
+    const memory = await backup(':memory:', join(folder, 'copy.db'))
+    expect(memory.code).toBe(2)
+    expect(memory.stderr).toContain('the store is in memory')
+    expect(existsSync(join(folder, 'copy.db'))).toBe(false)
+    expect(readdirSync(folder)).toEqual([])
+  })
+})
