@@ -65,15 +65,7 @@ async function auditConfigured(
     )
   }
   const transport = undiciTransport(target.baseUrl)
-  const client = callsClient(transport.send, {
-    apiKey: target.apiKey,
-    onBehalfOf: target.onBehalfOf,
-    query: target.query,
-    pageSize: poll.pageSize,
-    statusMap: poll.statusMap,
-    wall: systemClock.wall,
-    onUnknown: () => undefined,
-  })
+  const client = callsClient(transport.send, { ...target, ...poll, wall: systemClock.wall })
   const { timeout, retries } = poll
   const budget = impatient(budgetOf(target, poll.maxRequestsPerMinute * SHARE, reader, budgets))
   const asking = { clock: systemClock, budget, timeout, retries, random: Math.random, onRequest: () => undefined }

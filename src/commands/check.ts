@@ -28,15 +28,7 @@ export async function check(
 
 async function probeTarget(target: TargetConfig, { poll }: Config): Promise<string | undefined> {
   const transport = undiciTransport(target.baseUrl)
-  const client = callsClient(transport.send, {
-    apiKey: target.apiKey,
-    onBehalfOf: target.onBehalfOf,
-    query: target.query,
-    pageSize: 1,
-    statusMap: poll.statusMap,
-    wall: systemClock.wall,
-    onUnknown: () => undefined,
-  })
+  const client = callsClient(transport.send, { ...target, ...poll, pageSize: 1, wall: systemClock.wall })
   try {
     await client.listCalls(1, AbortSignal.timeout(poll.timeout * 1000))
     return undefined

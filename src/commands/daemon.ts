@@ -19,23 +19,18 @@ import { secretsOf } from '../config/secrets-of.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
 import { introduceNotifier, introduceTarget } from '../metrics/record.ts'
 import { metricsOf } from '../metrics/registry.ts'
-import { deliverOutbox, type Delivery } from '../notify/deliver-outbox.ts'
+import { deliverOutbox } from '../notify/deliver-outbox.ts'
 import type { RateBudget } from '../polling/rate-budget.ts'
-import type { WatchEvent } from '../polling/watch-target.ts'
-import type { Committed } from '../store/keep-target.ts'
 import { openSqliteStore } from '../store/sqlite-store.ts'
 import { eventFeed } from '../web/event-feed.ts'
 import { startWeb } from '../web/server.ts'
 import type { WatchedTarget } from '../web/views.ts'
 import { maskSecrets } from './mask-secrets.ts'
+import type { DaemonEvent } from './daemon-event.ts'
 import { notifiersOf } from './notifiers.ts'
 import { reporter } from './reporter.ts'
 import { VERSION } from './version.ts'
 import { watch } from './watch.ts'
-
-export type DaemonEvent =
-  | { kind: 'watch'; target: string; event: WatchEvent<Committed> }
-  | { kind: 'delivery'; delivery: Delivery }
 
 export type Daemon = {
   /** Where the page is. */

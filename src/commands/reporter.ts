@@ -5,7 +5,7 @@ import type { CycleReport } from '../polling/cycle.ts'
 import type { Committed } from '../store/keep-target.ts'
 import type { EventFeed } from '../web/event-feed.ts'
 import { alertEvent, transitionEvent, type WatchedTarget } from '../web/views.ts'
-import type { DaemonEvent } from './daemon.ts'
+import type { DaemonEvent } from './daemon-event.ts'
 import type { Mask } from './mask-secrets.ts'
 
 export type ReporterOptions = {

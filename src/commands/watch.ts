@@ -50,11 +50,8 @@ export async function watch(options: WatchOptions): Promise<{
   const budget = await budgetOf(options)
   const transport = transportTo(target.baseUrl)
   const client = callsClient(transport.send, {
-    apiKey: target.apiKey,
-    onBehalfOf: target.onBehalfOf,
-    query: target.query,
-    pageSize: poll.pageSize,
-    statusMap: poll.statusMap,
+    ...target,
+    ...poll,
     wall: clock.wall,
     onUnknown: onceEach((field, value) =>
       log.warn({ target: target.name, field, value }, 'a value that is not documented is counted as other'),

@@ -11,7 +11,7 @@ import { readCall, readSessionId } from './wire-call.ts'
 export type CallsClientOptions = {
   apiKey: string
   /** Scopes every answer to this user's calls. */
-  onBehalfOf: string | undefined
+  onBehalfOf?: string
   /** Further List Calls parameters, passed through. */
   query: Readonly<Record<string, string>>
   pageSize: number
@@ -20,7 +20,7 @@ export type CallsClientOptions = {
   /** The host's clock (UNIX seconds). */
   wall: () => number
   /** Told each value outside the documented ones. */
-  onUnknown: (field: string, value: string) => void
+  onUnknown?: (field: string, value: string) => void
 }
 
 /** What every answer tells beside its content. */
@@ -67,7 +67,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
   const spellings = Object.entries(options.statusMap).map(
     ([spelling, status]) => [spelling.toLowerCase(), status] as const,
   )
-  const reading = { statusMap: new Map(spellings), onUnknown: options.onUnknown }
+  const reading = { statusMap: new Map(spellings), onUnknown: options.onUnknown ?? (() => undefined) }
 
   async function get(
     path: string,

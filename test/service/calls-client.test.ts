@@ -9,7 +9,6 @@ const SERVICE = Date.parse(DATE) / 1000
 
 const OPTIONS: CallsClientOptions = {
   apiKey: 'k3y',
-  onBehalfOf: undefined,
   query: {},
   pageSize: 100,
   statusMap: { Busy: 'rejected' },
