@@ -33,7 +33,6 @@ test(
     let body = ''
     const client = callsClient(async () => ({ status: draw() < 0.9 ? 200 : 500, headers: {}, body }), {
       apiKey: 'key',
-      onBehalfOf: undefined,
       query: {},
       pageSize: 3,
       statusMap: { busy: 'rejected' },
