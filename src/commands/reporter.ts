@@ -31,11 +31,14 @@ export function reporter({ log, metrics, feed, targets, mask }: ReporterOptions)
   }
 
   function noteCycle(target: string, report: CycleReport): void {
-    const { outcome, good, requests, storeFailed } = report
+    const { outcome, requests, refusedFrom } = report
     const problem = report.problem === undefined ? undefined : mask(report.problem)
     const health = healthOf.get(target)!
     const wasUp = health.up()
-    health.note({ good, problem, requests: requests.length, storeFailed })
+    if (refusedFrom !== undefined && refusedFrom !== health.refusedFrom()) {
+      log.warn({ target, page: refusedFrom }, `the service refuses page ${refusedFrom} of its list and what follows`)
+    }
+    health.note({ ...report, problem, requests: requests.length })
     const seconds = Math.round(report.seconds * 1000) / 1000
     const facts = { target, outcome, requests: requests.length, seconds }
     if (problem !== undefined) log.warn(facts, `poll ${outcome}: ${problem}`)

@@ -38,6 +38,8 @@ export type CycleReport = {
   problem: string | undefined
   /** What went wrong came from the store, not from the service. */
   storeFailed: boolean
+  /** The first page of the list that the service refuses to show, where it does. */
+  refusedFrom?: number
 }
 
 export type CycleOptions<Committed> = {
@@ -143,13 +145,14 @@ export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<
     )
     const report$ = defer(() => {
       const storeFailed = storeProblem !== undefined
+      const refusal = memory.refusedFrom === undefined ? {} : { refusedFrom: memory.refusedFrom }
       const good = look.end !== undefined && !storeFailed
       const problem = storeProblem?.message ?? look.problem?.message ?? (good ? undefined : underWay(memory))
       const seconds = clock.monotonic() - begun
       const outcome = storeFailed ? 'failed' : outcomeOf(look)
       return of({
         kind: 'cycle',
-        report: { outcome, good, seconds, requests, remaining, problem, storeFailed },
+        report: { outcome, good, seconds, requests, remaining, problem, storeFailed, ...refusal },
       } as const)
     })
     return concat(

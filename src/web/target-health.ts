@@ -1,5 +1,12 @@
 /** How a target's latest cycle went. */
-export type CycleHealth = { good: boolean; problem: string | undefined; requests: number; storeFailed: boolean }
+export type CycleHealth = {
+  good: boolean
+  problem: string | undefined
+  requests: number
+  storeFailed: boolean
+  /** The first page of the list that the service refuses to show, where it does. */
+  refusedFrom?: number
+}
 
 /** How a target has been doing since the process started. */
 export type TargetHealth = {
@@ -9,6 +16,7 @@ export type TargetHealth = {
   /** What went wrong in the last cycle. */
   problem: () => string | undefined
   storeFailed: () => boolean
+  refusedFrom: () => number | undefined
   requestsLastMinute: () => number
 }
 
@@ -25,6 +33,7 @@ export function targetHealth(monotonic: () => number): TargetHealth {
     up: () => last?.good ?? false,
     problem: () => last?.problem,
     storeFailed: () => last?.storeFailed ?? false,
+    refusedFrom: () => last?.refusedFrom,
     requestsLastMinute: () => {
       const now = monotonic()
       return cycles.reduce((sum, { at, requests }) => (now - at <= 60 ? sum + requests : sum), 0)

@@ -226,6 +226,20 @@ describe('watching a target', () => {
     expect(book.started()).toBe(2450)
   })
 
+  test('a report says from which page on the service refuses its list', async () => {
+    const { clock, service, reports } = watching({ pageSize: 4 })
+    service.calls = Array.from({ length: 60 }, (_, i) => seen(`call ${i}`, 'ongoing', { initiatedAt: CREATED - i }))
+    service.fails = (operation, page) =>
+      operation === 'list' && Number(page) >= 7
+        ? new ServiceError('refused', 'page too deep', { status: 400 })
+        : undefined
+    await clock.advance(INTERVAL + 1)
+    expect(reports().map(({ outcome, good, refusedFrom }) => [outcome, good, refusedFrom])).toEqual([
+      ['partial', false, 7],
+      ['partial', true, 7],
+    ])
+  })
+
   test('a cycle ends at its deadline, four intervals on; what it has seen is committed', async () => {
     const { clock, service, book, reports } = watching({ timeout: 1000 })
     service.calls = ['a', 'b', 'c', 'd'].map((id) => seen(id, 'ongoing', { initiatedAt: CREATED }))

@@ -33,3 +33,11 @@ test('requests count for a minute after their cycle', () => {
   now = 111
   expect(health.requestsLastMinute()).toBe(0)
 })
+
+test('says from which page on the service refuses its list, as long as it does', () => {
+  const health = targetHealth(() => 0)
+  health.note({ ...CYCLE, refusedFrom: 11 })
+  expect(health.refusedFrom()).toBe(11)
+  health.note(CYCLE)
+  expect(health.refusedFrom()).toBeUndefined()
+})

@@ -1,0 +1,47 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { apply } from '../../src/ledger/state.ts'
+import { step, type LedgerOptions } from '../../src/ledger/step.ts'
+import { openSqliteStore } from '../../src/store/sqlite-store.ts'
+import { completeLook, CREATED, seen } from '../ledger/seen.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+const HOUR = 3600
+const DAY = 24 * HOUR
+const OPTIONS: LedgerOptions = { lookback: DAY, baseline: 'skip', details: 'never' }
+const HISTORY = 4 * DAY
+const CALLS_AN_HOUR = 100
+
+test(
+  'over weeks the file stays as large as lookback and history make it, and memory as large as the lookback',
+  { timeout: 60_000 },
+  async () => {
+    const path = join(temporaryFolder(), 'callwatch.db')
+    const store = openSqliteStore({ path, notifiers: [] })
+    const { ledger } = await store.openTarget({ name: 'a', fingerprint: 'x' }, CREATED, DAY)
+    const sizes: number[] = []
+    let listed = [seen('first', 'ended', { endedAt: CREATED })]
+    for (let hour = 1; hour <= 24 * 21; hour++) {
+      const now = hour * HOUR
+      const times = { initiatedAt: CREATED + now - 90, startedAt: CREATED + now - 80, endedAt: CREATED + now - 5 }
+      const calls = Array.from({ length: CALLS_AN_HOUR }, (_, n) => seen(`call ${hour} ${n}`, 'ended', times))
+      listed = [...calls, ...listed].slice(0, 30 * CALLS_AN_HOUR)
+      const delta = step(ledger, completeLook(now, ...listed), OPTIONS)!
+      await store.commit('a', { ledger: delta, alerts: { changed: [], ended: [], notifications: [] } })
+      apply(ledger, delta, DAY)
+      await store.trimHistory(CREATED + now - HISTORY)
+      if (hour % 24 === 0) sizes.push(statSync(path).size)
+    }
+    const kept = await store.finishedCalls({ since: 0, limit: 1e6 })
+    await store.close()
+
+    const inADay = 24 * CALLS_AN_HOUR
+    expect(ledger.calls.size).toBeLessThanOrEqual(inADay + 2 * CALLS_AN_HOUR)
+    expect(ledger.finished.length).toBeLessThanOrEqual(inADay + 2 * CALLS_AN_HOUR)
+    expect(kept.length).toBeLessThanOrEqual(4 * inADay + 2 * CALLS_AN_HOUR)
+    expect(kept.length).toBeGreaterThan(4 * inADay - 2 * CALLS_AN_HOUR)
+    // From the sixth day on nothing grows any more.
+    expect(sizes.at(-1)! / sizes[5]!).toBeLessThan(1.1)
+  },
+)
