@@ -156,7 +156,9 @@ export async function* readList(look: Look, options: LookOptions): AsyncGenerato
     memory.sweep = sweep
     const most = proven === undefined ? Infinity : options.slice
     const longest = proven === undefined ? options.interval : options.interval / 2
-    for (let pages = 0; pages < most && clock.monotonic() - begun < longest; pages++) {
+    // A sweep that goes on begins with a page that it has read: with less than one more it would never move.
+    const least = sweep.done === 0 ? 1 : 2
+    for (let pages = 0; pages < least || (pages < most && clock.monotonic() - begun < longest); pages++) {
       let page: CallPage
       try {
         page = yield* read(sweep.page)

@@ -300,6 +300,16 @@ describe('a sweep', () => {
     expect(book.state.facts.ignored.baseline).toBe(40)
   })
 
+  test('moves on however little it may read at a time', async () => {
+    const { service, wait, next } = looking({ sweepInterval: 60, slice: 1 })
+    service.calls = numbered(1, 24)
+    await next()
+    service.beforePage = () => void wait(8)
+    const kinds: string[] = []
+    for (let i = 0; i < 20; i++) kinds.push((await next())[0])
+    expect(kinds.filter((kind) => kind === 'whole').length).toBeGreaterThan(1)
+  })
+
   test('goes as far as the beginning of the longest call that is remembered', async () => {
     const { clock, service, look, book } = looking({ lookback: 1000, sweepInterval: 60, slice: 100 })
     const long = { initiatedAt: CREATED + 1, startedAt: CREATED + 1 }

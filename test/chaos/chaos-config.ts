@@ -1,0 +1,25 @@
+/** So few that the daemon is held back by it wherever a list has no order. */
+export const MAX_REQUESTS_PER_MINUTE = 360
+
+/** Small pages and quick sweeps, so that looks of every kind come in a few seconds, and rules that soon have to speak. */
+export function chaosConfig(given: { service: string; apiKey: string; slack: string; store: string }): string {
+  return `
+targets: [{ name: chaos, base_url: '${given.service}', api_key: ${given.apiKey} }]
+poll:
+  interval: 500ms
+  page_size: 40
+  timeout: 1s
+  retries: 2
+  sweep_interval: 4s
+  max_requests_per_minute: ${MAX_REQUESTS_PER_MINUTE}
+store: { path: '${given.store}' }
+http: { host: 127.0.0.1, port: 0 }
+notify:
+  group_wait: 0s
+  slack: { webhook_url: '${given.slack}' }
+alerts:
+  - { name: Failing, signal: failure_ratio, window: 8s, above: 0.5, clear: 0.4, min_calls: 3, for: 0s, severity: critical }
+  - { name: NoGoodPoll, signal: poll_age, above: 2s, for: 0s, severity: warning }
+log: { level: trace }
+`
+}

@@ -1,0 +1,77 @@
+import type { Random } from '../../src/simulator/random.ts'
+import type { Simulator } from '../../src/simulator/simulator.ts'
+import { startDaemonProcess, type DaemonProcess } from './daemon-process.ts'
+import type { FailingSlack } from './failing-slack.ts'
+import { now, type RequestLog } from './observed-requests.ts'
+
+/** All that a chaos run is made of and has come to so far. Changed in place. */
+export type ChaosRun = {
+  draw: Random
+  simulator: Simulator
+  requests: RequestLog
+  slack: FailingSlack
+  files: { config: string; store: string; order: string }
+  /** The daemon, while it can be asked. */
+  daemon: DaemonProcess | undefined
+  /** One for each process that was started, the first is 1. */
+  life: number
+  /** When a process was killed or held in a commit (monotonic seconds). */
+  deaths: number[]
+  /** What every process has written. */
+  outputs: (() => string)[]
+  /** How often each mishap came about. */
+  reached: Map<string, number>
+  /** Seconds that each SIGTERM took, and the exit code. */
+  stops: { seconds: number; code: number | null }[]
+  /** What became of the store's troubles, one for each. */
+  storeTroubles: StoreTrouble[]
+  /** While set, switches are not drawn anew. */
+  isSteady: boolean
+}
+
+export type StoreTrouble = {
+  kind: 'full' | 'locked'
+  /** `callwatch_store_writable` was 0. */
+  shown: boolean
+  /** `/readyz` said so. */
+  unready: boolean
+  /** Requests to the service meanwhile. */
+  requests: number
+  /** Counters about calls that moved meanwhile. */
+  counted: number
+  /** Seconds until it could be written and nothing said otherwise any more; undefined where that never came. */
+  recovered: number | undefined
+}
+
+export async function startDaemon(run: ChaosRun): Promise<DaemonProcess> {
+  run.life += 1
+  const daemon = await startDaemonProcess(run.files.config, run.files.order)
+  run.outputs.push(daemon.output)
+  run.daemon = daemon
+  return daemon
+}
+
+export async function killDaemon(run: ChaosRun, daemon: DaemonProcess, how: string): Promise<void> {
+  run.daemon = undefined
+  run.deaths.push(now())
+  const code = await daemon.end('SIGKILL')
+  if (code !== null) throw new Error(`the daemon had ended by itself with ${code}:\n${daemon.output().slice(-2000)}`)
+  count(run, how)
+}
+
+/** Asks the daemon to stop as an orchestrator does, and notes how long that takes. */
+export async function stopDaemon(run: ChaosRun, daemon: DaemonProcess): Promise<void> {
+  run.daemon = undefined
+  const begun = now()
+  run.deaths.push(begun)
+  const patience = setTimeout(() => daemon.child.kill('SIGKILL'), 20_000)
+  const code = await daemon.end('SIGTERM')
+  clearTimeout(patience)
+  run.stops.push({ seconds: now() - begun, code })
+  run.deaths.push(now())
+  count(run, 'stop.sigterm')
+}
+
+export function count(run: ChaosRun, what: string): void {
+  run.reached.set(what, (run.reached.get(what) ?? 0) + 1)
+}

@@ -1,0 +1,48 @@
+import { drawSwitches } from '../../src/simulator/draw-switches.ts'
+import { faultNames } from '../../src/simulator/faults/faults.ts'
+import type { Random } from '../../src/simulator/random.ts'
+import type { Switches } from '../../src/simulator/switches.ts'
+
+const ORDERS = ['newest', 'oldest', 'shuffled'] as const
+/** The service's clock is at most so many seconds off. */
+const MOST_DATE_OFFSET = 60
+/** A fault that has not come about yet is so many times as likely. */
+const EAGERNESS = 8
+
+/**
+ * Switches with a quarter of all requests failing, drawn from the seed and bent a little towards what has not come about
+ * yet. Labels do not change: a call's row does not keep enough to take such a call out of a comparison.
+ *
+ * @param mayStep whether the service's clock may be off: not before it was first compared, since by that the moment of
+ *   the set-up is decided, and not without a Date header, since then nobody could know
+ */
+export function chaosSwitches(
+  seed: string,
+  draw: Random,
+  { reached, mayStep }: { reached: Record<string, number>; mayStep: boolean },
+): Partial<Switches> {
+  const { arrivals: _arrivals, outage: _outage, ...drawn } = drawSwitches(seed, 1, { mostDateOffset: MOST_DATE_OFFSET })
+  const { labels_changed: _labels, ...facts } = drawn.facts
+  const missing = ORDERS.find((order) => reached[`order.${order}`] === undefined)
+  const date = draw() < 0.5 && reached['date.absent'] === undefined ? 'absent' : drawn.date
+  const isStepped = mayStep && date === 'given' && (reached['date.offset'] === undefined || drawn.dateOffset !== 0)
+  return {
+    ...drawn,
+    facts,
+    unlisted: 'found',
+    date,
+    order: missing !== undefined && draw() < 0.5 ? missing : drawn.order,
+    dateOffset: isStepped ? drawn.dateOffset || Math.round((draw() * 2 - 1) * MOST_DATE_OFFSET) || 1 : 0,
+    fault: bent(drawn.fault, reached),
+  }
+}
+
+/** The same sum, with more of what has not come about. */
+function bent(fault: Switches['fault'], reached: Record<string, number>): Switches['fault'] {
+  const weights = faultNames.map(
+    (name) => (fault[name] ?? 0) * (reached[`fault.${name}`] === undefined ? EAGERNESS : 1),
+  )
+  const total = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0)
+  const scale = total(Object.values(fault)) / total(weights)
+  return Object.fromEntries(faultNames.map((name, i) => [name, weights[i]! * scale]))
+}

@@ -1,0 +1,80 @@
+import type { ChaosRun } from './chaos-run.ts'
+import type { ExactComparison } from './compare-exact.ts'
+import type { MessageComparison } from './compare-messages.ts'
+
+/** One promise of the reliability table, or one thing that had to come about. */
+export type Row = { name: string; figure: string; holds: boolean; details: string[] }
+
+export type ChaosReport = {
+  seconds: number
+  seed: number
+  /** Processes of the daemon. */
+  lives: number
+  requests: number
+  promises: Row[]
+  reached: Row[]
+}
+
+export type Figures = {
+  exact: ExactComparison
+  messages: MessageComparison
+  /** Counters that were lower in a later scrape, a line each. */
+  lower: readonly string[]
+  scrapes: number
+  mostRequests: number
+  early: number
+  /** Texts with a secret in them, and how much was looked through. */
+  secrets: number
+  characters: number
+  undone: string[]
+}
+
+const LONGEST_STOP = 10
+const MINUTES_APART = 1e-9
+
+export function promiseRows({ stops, storeTroubles }: ChaosRun, figures: Figures, mostAllowed: number): Row[] {
+  const { exact, messages, lower, scrapes, mostRequests, early, secrets, characters, undone } = figures
+  const aside = Object.entries(exact.aside).map(([reason, calls]) => `${reason} ${calls}`)
+  const longest = Math.max(...stops.map(({ seconds }) => seconds))
+  return [
+    row('healed, everything comes to rest', undone.length === 0 ? 'yes' : 'no', undone.length === 0, undone),
+    row(
+      'exact series equal the truth',
+      `${exact.differences.length} of ${exact.series} differ; set aside: ${aside.join(', ')}`,
+      exact.differences.length === 0 && exact.series > 50,
+      exact.differences,
+    ),
+    row(
+      'minutes less corrections',
+      `relative difference ${exact.minutes.toExponential(1)}`,
+      exact.minutes <= MINUTES_APART,
+    ),
+    row('no counter about calls ever lower', `${lower.length} in ${scrapes} scrapes`, lower.length === 0, lower),
+    row(
+      'every committed message reaches the channel',
+      `${messages.distinct} messages, ${messages.lost} lost, ${messages.duplicates} came again after a death`,
+      messages.problems.length === 0,
+      messages.problems,
+    ),
+    row('requests in any 60 s', `${mostRequests} of ${mostAllowed}`, mostRequests <= mostAllowed),
+    row('requests before Retry-After', String(early), early === 0),
+    row('secrets in output, answers and store', `${secrets} in ${characters} characters`, secrets === 0),
+    row(
+      'SIGTERM to exit',
+      `${longest.toFixed(1)} s at most of ${stops.length}, codes ${stops.map(({ code }) => code).join(', ')}`,
+      longest <= LONGEST_STOP && stops.every(({ code }) => code === 0),
+    ),
+    ...storeTroubles.map(({ kind, shown, unready, requests, counted, recovered }) =>
+      row(
+        `store ${kind}`,
+        `${shown ? 'shown' : 'NOT SHOWN'}, ${unready ? 'not ready' : 'READY'}, ${requests} requests meanwhile, ` +
+          `${counted} counters moved, ${recovered === undefined ? 'NOT RECOVERED' : `recovered in ${recovered.toFixed(1)} s`}`,
+        shown && unready && requests > 0 && counted === 0 && recovered !== undefined,
+      ),
+    ),
+  ]
+}
+
+export function row(name: string, figure: string, holds: boolean, details: readonly string[] = []): Row {
+  return { name, figure, holds, details: details.slice(0, 20) }
+}

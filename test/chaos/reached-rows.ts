@@ -1,0 +1,43 @@
+import { faultNames } from '../../src/simulator/faults/faults.ts'
+import type { ChaosRun } from './chaos-run.ts'
+import { row, type Row } from './promise-rows.ts'
+
+/** A run that never came near its limit of requests says nothing about it. */
+const BUSY = 0.5
+
+const WANTED: Record<string, readonly string[]> = {
+  'each fault': [...faultNames, 'outage'].map((name) => `fault.${name}`),
+  'each order': ['order.newest', 'order.oldest', 'order.shuffled'],
+  'turns of events': ['event.vanished', 'event.returned', 'date.offset', 'date.absent', 'odd.unusable', 'odd.fields'],
+  kills: ['kill.somewhen', 'kill.in_cycle', 'kill.before_commit', 'kill.after_commit', 'kill.when_told'],
+  'store troubles': ['store.full', 'store.locked'],
+  'the channel fails': ['slack.http_500', 'slack.http_429', 'slack.hang'],
+  'messages of each kind': ['message.firing', 'message.end'],
+}
+
+/** Whether everything has come about that has to. */
+export function isAllReached(run: ChaosRun): boolean {
+  const counts = countsOf(run)
+  return Object.values(WANTED).every((wanted) => wanted.every((what) => counts.has(what)))
+}
+
+/** What had to come about for the run to mean anything, with how often it did. */
+export function reachedRows(run: ChaosRun, busyness: number): Row[] {
+  const counts = countsOf(run)
+  const rows = Object.entries(WANTED).map(([name, wanted]) => {
+    const figures = wanted.map((what) => `${what.split('.')[1]} ${counts.get(what) ?? 0}`)
+    const missing = wanted.filter((what) => !counts.has(what))
+    const details = missing.map((what) => `${what} never came about: give it more --seconds, or another --seed`)
+    return row(name, figures.join(', '), missing.length === 0, details)
+  })
+  return [...rows, row('requests near their limit', `${(busyness * 100).toFixed(0)} %`, busyness >= BUSY)]
+}
+
+function countsOf({ simulator, reached, slack }: ChaosRun): Map<string, number> {
+  const counts = new Map([...Object.entries(simulator.reached()), ...reached, ...slack.reached])
+  for (const { kind } of slack.accepted) {
+    const name = kind === 'firing' ? 'message.firing' : 'message.end'
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  return counts
+}

@@ -1,0 +1,46 @@
+import { eventually } from '../system/eventually.ts'
+import { parseExposition } from '../system/truth/exposition.ts'
+import type { ChaosRun } from './chaos-run.ts'
+import type { DaemonProcess } from './daemon-process.ts'
+import { textAt } from './scraper.ts'
+
+/** A running call says something new every second or two: after so many seconds without an event all have ended. */
+const QUIET = 5
+/** Seconds that the longest call, the slowest look and the last message may take. */
+const LONGEST_CALL = 90
+const LOOKS = 60
+const MESSAGES = 60
+
+/**
+ * Heals everything, lets no more calls begin, and waits: until nothing more becomes of any call, for two whole looks and as many
+ * good cycles after that, and until nothing is left to be told.
+ *
+ * @returns what is left undone, a line each
+ */
+export async function settle({ simulator, slack }: ChaosRun, { url }: DaemonProcess): Promise<string[]> {
+  simulator.heal()
+  simulator.setSwitches({ arrivals: false, outage: false })
+  slack.heal()
+  const undone: string[] = []
+  const until = async (what: string, seconds: number, isSo: () => Promise<boolean>) => {
+    await eventually(async () => ((await isSo()) ? true : undefined), seconds).catch((error: Error) => {
+      undone.push(`${what}: ${error.message}`)
+    })
+  }
+  const series = async () => parseExposition(await textAt(`${url}metrics`))
+  const whole = async () => (await series()).get('callwatch_polls_total{outcome="complete"}') ?? 0
+
+  await until('nothing happens any more', LONGEST_CALL, async () => {
+    const last = simulator.ledger().at(-1)
+    return last === undefined || Date.now() / 1000 - last.at > QUIET
+  })
+  const before = await whole()
+  // The one that is under way may have begun too early.
+  await until('two whole looks', LOOKS, async () => (await whole()) >= before + 2)
+  await until('no alert and no message are left', MESSAGES, async () => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon answers
+    const { alerts } = JSON.parse(await textAt(`${url}api/v1/alerts`)) as { alerts: unknown[] }
+    return alerts.length === 0 && (await series()).get('callwatch_notifications_pending{notifier="slack"}') === 0
+  })
+  return undone
+}

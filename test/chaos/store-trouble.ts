@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Series } from '../../src/simulator/series.ts'
+import { eventually } from '../system/eventually.ts'
+import { parseExposition } from '../system/truth/exposition.ts'
+import { count, type ChaosRun, type StoreTrouble } from './chaos-run.ts'
+import { running, type DaemonProcess } from './daemon-process.ts'
+import { now } from './observed-requests.ts'
+import { countersOf, textAt } from './scraper.ts'
+
+/** The disk is full: the store may grow no more, while more calls come than its free pages hold. */
+export async function storeFull(run: ChaosRun, daemon: DaemonProcess): Promise<void> {
+  writeFileSync(run.files.order, 'full')
+  run.simulator.burst({ calls: 80, seconds: 2 })
+  await endure(run, daemon, 'full', async () => writeFileSync(run.files.order, ''))
+}
+
+/** Another process holds the store's write lock. */
+export async function storeLocked(run: ChaosRun, daemon: DaemonProcess): Promise<void> {
+  const locker = spawn(process.execPath, [join(import.meta.dirname, 'lock-store.ts'), run.files.store], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  running.add(locker)
+  const exited = once(locker, 'exit').then(() => running.delete(locker))
+  await Promise.race([once(locker.stdout, 'data'), exited.then(() => Promise.reject(new Error('it was not locked')))])
+  await endure(run, daemon, 'locked', async () => {
+    locker.stdin.end()
+    await exited
+  })
+}
+
+/** Seconds that a trouble lasts after it was seen, until it is seen, and until it must be over after it was lifted. */
+const LASTS = 1.5
+const SEEN_WITHIN = 15
+const OVER_WITHIN = 30
+
+/** Watches the daemon through the trouble; the service does nothing wrong meanwhile, so that only the store is told of. */
+async function endure(
+  run: ChaosRun,
+  { url }: DaemonProcess,
+  kind: StoreTrouble['kind'],
+  lift: () => Promise<void>,
+): Promise<void> {
+  run.isSteady = true
+  run.simulator.setSwitches({ fault: {} })
+  const scrape = async () => parseExposition(await textAt(`${url}metrics`))
+  const trouble: StoreTrouble = { kind, shown: false, unready: false, requests: 0, counted: 0, recovered: undefined }
+  run.storeTroubles.push(trouble)
+  const seen = await eventually(async () => {
+    const series = await scrape()
+    return series.get('callwatch_store_writable') === 0 ? series : undefined
+  }, SEEN_WITHIN).catch(() => undefined)
+  if (seen !== undefined) {
+    trouble.shown = true
+    const requestsBefore = run.requests.requests.length
+    const saysSo = async () => ((await textAt(`${url}readyz`)).includes('the store') ? true : undefined)
+    trouble.unready = await eventually(saysSo, SEEN_WITHIN).catch(() => false)
+    await wait(LASTS * 1000)
+    trouble.counted = moved(countersOf(seen), countersOf(await scrape()))
+    trouble.requests = run.requests.requests.length - requestsBefore
+  }
+  await lift()
+  const lifted = now()
+  run.isSteady = false
+  const isOver = async () => {
+    const isWritable = (await scrape()).get('callwatch_store_writable') === 1
+    return isWritable && !(await textAt(`${url}readyz`)).includes('the store') ? now() - lifted : undefined
+  }
+  trouble.recovered = await eventually(isOver, OVER_WITHIN).catch(() => undefined)
+  count(run, `store.${kind}`)
+}
+
+function moved(before: Series, after: Series): number {
+  return [...after].filter(([series, value]) => value !== before.get(series)).length
+}
