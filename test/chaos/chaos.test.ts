@@ -1,7 +1,9 @@
-import { execFile } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { expect, test } from 'vitest'
+import { text } from 'node:stream/consumers'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Row } from './promise-rows.ts'
 
 const SECONDS = 1000
 
@@ -10,8 +12,17 @@ test(
   { timeout: 180 * SECONDS },
   async () => {
     const args = [join(import.meta.dirname, 'main.ts'), '--seconds', '40', '--seed', '7', '--json']
-    // A failing run exits with 1, and the error that is thrown then shows its report.
-    const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 170 * SECONDS, maxBuffer: 1e7 })
-    expect(JSON.parse(stdout)).toMatchObject({ holds: true })
+    const runner = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })
+    onTestFinished(() => void runner.kill('SIGKILL'))
+    const [output] = await Promise.all([text(runner.stdout), once(runner, 'exit')])
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own runner prints
+    const { promises, reached, again } = JSON.parse(output) as { promises: Row[]; reached: Row[]; again: string }
+    expect(promises.length).toBeGreaterThan(8)
+    expect(
+      promises.filter(({ holds }) => !holds),
+      again,
+    ).toEqual([])
+    // How often each fault comes about in so short a run depends on the machine; that it was killed in every way does not.
+    expect(reached.find(({ name }) => name === 'kills')?.holds, again).toBe(true)
   },
 )
