@@ -89,7 +89,7 @@ export function observeCall(
   if (seen.hasParticipantList || source === 'get') call.marks &= ~MARK.detailsWanted
   countTransitions(before, call, now, draft)
   call.counted = countAllMinutes(call, seen, final, draft)
-  if (final) observeOnce(call, draft)
+  if (final) observeOnce(call, seen.totalParticipants, draft)
   countAnomalies(call, before, seen, draft)
   call.listed = listedTime(call, now, listedPrecision)
   return before !== undefined && isSame(before, call) ? before : call
@@ -161,9 +161,12 @@ function countAllMinutes(call: TrackedCall, seen: SeenCall, final: boolean, draf
   return changed ? counted : call.counted
 }
 
-/** What is observed of a finished call once each, as soon as all that it takes was seen. */
-function observeOnce(call: Mutable<TrackedCall>, draft: DeltaDraft): void {
-  const { initiatedAt, startedAt, endedAt, totalParticipants } = call
+/**
+ * What is observed of a finished call once each, as soon as all that it takes was seen. How many took part is only known
+ * from an answer that shows it as over: while it ran more may have joined.
+ */
+function observeOnce(call: Mutable<TrackedCall>, totalParticipants: number | undefined, draft: DeltaDraft): void {
+  const { initiatedAt, startedAt, endedAt } = call
   const { type, mode, receiverType } = call.finish!.labels
   const once = (mark: number, ready: boolean): boolean => {
     if (!ready || (call.marks & mark) !== 0) return false

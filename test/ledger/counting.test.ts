@@ -309,6 +309,15 @@ describe('what is observed once of a finished call', () => {
     ])
   })
 
+  test('participants are those that an answer shows after the end, not those of the call while it ran', () => {
+    const book = ledgerBook()
+    book.see(completeLook(1, seen('a', 'ongoing', { totalParticipants: 1 })))
+    book.see(completeLook(70, seen('a', 'ended', { ...whole, totalParticipants: undefined })))
+    expect(book.observations('participants')).toBe(0)
+    book.see(completeLook(71, seen('a', 'ended', { ...whole, totalParticipants: 2 })))
+    expect(book.counted({ ...COUNTERS.started, name: 'callwatch_call_participants' }, ...AUDIO_CALL, 'sum')).toBe(2)
+  })
+
   test('a recording seen while the call ran counts at its end', () => {
     const book = ledgerBook()
     book.see(completeLook(1, seen('a', 'ongoing', { hasRecording: true })))
