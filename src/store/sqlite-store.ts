@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import type { Notification } from '../alerts/notification.ts'
@@ -190,6 +190,12 @@ function openDatabase(path: string): { db: DatabaseSync; release: () => void } {
   let release: (() => void) | undefined = nothingToRelease
   try {
     if (path !== ':memory:') {
+      if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+        throw new StoreError(
+          'refused',
+          `${path} is a folder; store.path names a file, such as ${join(path, 'callwatch.db')}`,
+        )
+      }
       mkdirSync(dirname(path), { recursive: true })
       release = takeLock(`${path}.lock`)
     }

@@ -148,11 +148,11 @@ describe('a store that cannot be used', () => {
     expect(readFileSync(file)).toEqual(before)
   })
 
-  test('because it is a folder is exit 1', async () => {
+  test('because it is a folder is exit 2', async () => {
     const folder = emptyFolder()
     const ended = await callwatch(['run'], { env: { ...env, CALLWATCH_STORE_PATH: folder } })
-    expect(ended.code).toBe(1)
-    expectSentence(ended, folder)
+    expect(ended.code).toBe(2)
+    expectSentence(ended, folder, 'is a folder')
   })
 
   test('because a target of that name had another address is exit 2, with the way out', async () => {

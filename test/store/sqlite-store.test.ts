@@ -263,6 +263,11 @@ describe('a store file is refused', () => {
     expect(() => open(path)).toThrow('no SQLite database')
   })
 
+  test('that is a folder, with what to name instead', () => {
+    const folder = temporaryFolder()
+    expect(() => open(folder)).toThrow(`${folder} is a folder; store.path names a file, such as ${folder}/callwatch.db`)
+  })
+
   test('that is of another program', () => {
     const path = join(temporaryFolder(), 'callwatch.db')
     const other = new DatabaseSync(path)
