@@ -262,9 +262,7 @@ function isIgnored(call: SeenCall, horizon: number): boolean {
 
 /** Services of this kind refuse pages past some depth; the first page is never too deep. */
 function isRefusal(error: unknown, { page, done }: Sweep): error is ServiceError {
-  return (
-    error instanceof ServiceError && (error.kind === 'refused' || error.kind === 'not_found') && page > 1 && done > 0
-  )
+  return error instanceof ServiceError && error.kind === 'refused' && page > 1 && done > 0
 }
 
 function stuckBecause({ total, seen }: Sweep): string {
