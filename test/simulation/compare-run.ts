@@ -21,7 +21,7 @@ export async function compareRun(run: Run): Promise<void> {
     ...alertProblems(run),
   ]
   const { lastGood } = watched.ledger.facts
-  if (lastGood === undefined || clock.wall() - lastGood > 120) problems.push(`the last good look was at ${lastGood}`)
+  if (lastGood === undefined || clock.wall() - lastGood > 300) problems.push(`the last good look was at ${lastGood}`)
   if ((await run.store.countOutbox()).size > 0) problems.push('messages were left in the outbox')
   report.differences.push(...problems)
 }
