@@ -31,12 +31,20 @@ export function reporter({ log, metrics, feed, targets, mask }: ReporterOptions)
   }
 
   function noteCycle(target: string, report: CycleReport): void {
-    const { outcome, requests, refusedFrom } = report
+    const { outcome, requests, refusedFrom, slowSweep } = report
     const problem = report.problem === undefined ? undefined : mask(report.problem)
     const health = healthOf.get(target)!
     const wasUp = health.up()
     if (refusedFrom !== undefined && refusedFrom !== health.refusedFrom()) {
       log.warn({ target, page: refusedFrom }, `the service refuses page ${refusedFrom} of its list and what follows`)
+    }
+    if (slowSweep !== undefined && health.slowSweep() === undefined) {
+      const { pages, seconds } = slowSweep
+      log.warn(
+        { target, pages, seconds },
+        `the whole list (${pages} pages) takes ${seconds} s to read, longer than poll.sweep_interval: ` +
+          'raise that or poll.max_requests_per_minute',
+      )
     }
     health.note({ ...report, problem, requests: requests.length })
     const seconds = Math.round(report.seconds * 1000) / 1000

@@ -40,6 +40,8 @@ export type CycleReport = {
   storeFailed: boolean
   /** The first page of the list that the service refuses to show, where it does. */
   refusedFrom?: number
+  /** Where the list is too long to be read as often as it should be: its pages, and what reading them takes (seconds). */
+  slowSweep?: { pages: number; seconds: number }
 }
 
 export type CycleOptions<Committed> = {
@@ -146,13 +148,14 @@ export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<
     const report$ = defer(() => {
       const storeFailed = storeProblem !== undefined
       const refusal = memory.refusedFrom === undefined ? {} : { refusedFrom: memory.refusedFrom }
+      const slowSweep = slowSweepOf(memory, half, poll)
       const good = look.end !== undefined && !storeFailed
       const problem = storeProblem?.message ?? look.problem?.message ?? (good ? undefined : underWay(memory))
       const seconds = clock.monotonic() - begun
       const outcome = storeFailed ? 'failed' : outcomeOf(look)
       return of({
         kind: 'cycle',
-        report: { outcome, good, seconds, requests, remaining, problem, storeFailed, ...refusal },
+        report: { outcome, good, seconds, requests, remaining, problem, storeFailed, ...refusal, ...slowSweep },
       } as const)
     })
     return concat(
@@ -188,6 +191,16 @@ function outcomeOf({ pages, end, limited }: Look): CycleReport['outcome'] {
   if (pages === 0) return 'failed'
   if (end === undefined || limited) return 'partial'
   return end.whole ? 'complete' : 'incremental'
+}
+
+/** Says so where a whole look, at `slice` pages a cycle, takes longer than the time in which one is due. */
+function slowSweepOf(
+  { sweepPages: pages }: ListMemory,
+  slice: number,
+  poll: PollOptions,
+): Pick<CycleReport, 'slowSweep'> {
+  const seconds = Math.ceil(pages / slice) * poll.interval
+  return seconds > poll.sweepInterval ? { slowSweep: { pages, seconds } } : {}
 }
 
 function heldBack(seconds: number): ServiceError {

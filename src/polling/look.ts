@@ -20,6 +20,8 @@ export type ListMemory = {
   sweptAt: number | undefined
   sweepSeconds: number
   sweepBegan: number
+  /** How many pages the last whole look read. */
+  sweepPages: number
   /** The first page that the service refuses to show, where it does. */
   refusedFrom: number | undefined
 }
@@ -58,7 +60,16 @@ export type LookOptions = {
 
 export function newListMemory(list: ListKnowledge | undefined, sweptAt: number | undefined): ListMemory {
   const order = list === undefined ? NO_EVIDENCE : evidenceOf(list.order)
-  return { order, fresh: new Set(), sweep: undefined, sweptAt, sweepSeconds: 0, sweepBegan: 0, refusedFrom: undefined }
+  return {
+    order,
+    fresh: new Set(),
+    sweep: undefined,
+    sweptAt,
+    sweepSeconds: 0,
+    sweepBegan: 0,
+    sweepPages: 0,
+    refusedFrom: undefined,
+  }
 }
 
 /** Gives up what was read of the list so far: the next look reads it as a whole. */
@@ -155,9 +166,10 @@ export async function* readList(look: Look, options: LookOptions): AsyncGenerato
     else resumeSweep(sweep)
     memory.sweep = sweep
     const most = proven === undefined ? Infinity : options.slice
-    const longest = proven === undefined ? options.interval : options.interval / 2
+    // Less than an interval: a cycle that misses the next tick waits for the one after it.
+    const longest = options.interval * (proven === undefined ? 0.9 : 0.5)
     // A sweep that goes on begins with a page that it has read: with less than one more it would never move.
-    const least = sweep.done === 0 ? 1 : 2
+    const least = sweep.began === undefined ? 1 : 2
     for (let pages = 0; pages < least || (pages < most && clock.monotonic() - begun < longest); pages++) {
       let page: CallPage
       try {
@@ -210,6 +222,7 @@ export async function* readList(look: Look, options: LookOptions): AsyncGenerato
     const list = proven === undefined ? yield* knowledgeAfter(sweep, last) : look.end?.list
     const { began = look, listed } = sweep
     look.end = { whole: true, began: began.now, hostBegan: began.host, now: look.now, host: look.host, listed, list }
+    memory.sweepPages = sweep.done
     concludeSweep(clock.monotonic() - memory.sweepBegan)
   }
 
@@ -261,8 +274,8 @@ function isIgnored(call: SeenCall, horizon: number): boolean {
 }
 
 /** Services of this kind refuse pages past some depth; the first page is never too deep. */
-function isRefusal(error: unknown, { page, done }: Sweep): error is ServiceError {
-  return error instanceof ServiceError && error.kind === 'refused' && page > 1 && done > 0
+function isRefusal(error: unknown, { page, began }: Sweep): error is ServiceError {
+  return error instanceof ServiceError && error.kind === 'refused' && page > 1 && began !== undefined
 }
 
 function stuckBecause({ total, seen }: Sweep): string {

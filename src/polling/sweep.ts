@@ -67,6 +67,7 @@ export function newSweep(order: ListOrder, lastPage: number | undefined): Sweep 
 /** A sweep that was cut goes on with the page before the one at which it was. */
 export function resumeSweep(sweep: Sweep): void {
   sweep.page = Math.max(1, sweep.page - sweep.direction)
+  sweep.done = Math.max(0, sweep.done - 1)
   sweep.again = false
 }
 

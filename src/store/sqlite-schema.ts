@@ -5,7 +5,7 @@ import { StoreError } from './store.ts'
 const APPLICATION_ID = 0x63616c6c
 
 /** Each entry brings the schema from the version of its index to the next. Never edited, only added to. */
-const MIGRATIONS = [
+export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE targets (
     name TEXT PRIMARY KEY,
@@ -58,16 +58,21 @@ const MIGRATIONS = [
 ]
 
 /**
- * Brings an opened database to this program's schema.
+ * Brings an opened database to this program's schema, whole or not at all.
  *
  * @throws {StoreError} refused: another program's file, a newer callwatch's, or a damaged one
  */
-export function migrate(db: DatabaseSync, path: string): void {
-  const version = checkSchema(db, path)
-  if (version === MIGRATIONS.length) return
+export function migrate(db: DatabaseSync, path: string, migrations: readonly string[] = MIGRATIONS): void {
+  const version = checkSchema(db, path, migrations.length)
+  if (version === migrations.length) return
   db.exec('BEGIN IMMEDIATE')
-  for (const migration of MIGRATIONS.slice(version)) db.exec(migration)
-  db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`)
+  try {
+    for (const migration of migrations.slice(version)) db.exec(migration)
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${migrations.length}; COMMIT`)
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
 }
 
 /**
@@ -76,7 +81,7 @@ export function migrate(db: DatabaseSync, path: string): void {
  * @throws {StoreError} refused: as for {@link migrate}, and one that this program's daemon has not brought to its schema yet
  */
 export function expectSchema(db: DatabaseSync, path: string): void {
-  const version = checkSchema(db, path)
+  const version = checkSchema(db, path, MIGRATIONS.length)
   if (version === MIGRATIONS.length) return
   throw new StoreError(
     'refused',
@@ -86,18 +91,18 @@ export function expectSchema(db: DatabaseSync, path: string): void {
   )
 }
 
-/** The version of a database's schema, 0 of an empty one. */
-function checkSchema(db: DatabaseSync, path: string): number {
+/** The version of a database's schema, 0 of an empty one; none that is newer than `newest`. */
+function checkSchema(db: DatabaseSync, path: string, newest: number): number {
   const applicationId = readPragma(db, 'application_id')
   const version = readPragma(db, 'user_version')
   const isEmpty = db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n'] === 0
   if (!isEmpty && applicationId !== APPLICATION_ID) {
     throw new StoreError('refused', `${path} is a database of another program; name another file in store.path`)
   }
-  if (version > MIGRATIONS.length) {
+  if (version > newest) {
     throw new StoreError(
       'refused',
-      `${path} was written by a newer callwatch (schema ${version}, this one knows ${MIGRATIONS.length}); upgrade this one`,
+      `${path} was written by a newer callwatch (schema ${version}, this one knows ${newest}); upgrade this one`,
     )
   }
   const damage = db.prepare('PRAGMA quick_check(1)').get()?.['quick_check']

@@ -188,6 +188,7 @@ export function openSqliteStore({ path, notifiers }: SqliteStoreOptions): Store 
 
 function openDatabase(path: string): { db: DatabaseSync; release: () => void } {
   let release: (() => void) | undefined = nothingToRelease
+  let db: DatabaseSync | undefined
   try {
     if (path !== ':memory:') {
       if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
@@ -199,7 +200,7 @@ function openDatabase(path: string): { db: DatabaseSync; release: () => void } {
       mkdirSync(dirname(path), { recursive: true })
       release = takeLock(`${path}.lock`)
     }
-    const db = new DatabaseSync(path, { timeout: 0 })
+    db = new DatabaseSync(path, { timeout: 0 })
     if (release === undefined) throw heldError(db, path)
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
     migrate(db, path)
@@ -207,6 +208,7 @@ function openDatabase(path: string): { db: DatabaseSync; release: () => void } {
     db.prepare('INSERT OR REPLACE INTO holder (only, who) VALUES (1, ?)').run(who)
     return { db, release }
   } catch (error) {
+    db?.close()
     release?.()
     throw sqliteError(error, path)
   }
@@ -216,7 +218,6 @@ function nothingToRelease(): void {}
 
 function heldError(db: DatabaseSync, path: string): StoreError {
   const who = db.prepare('SELECT who FROM holder').get()?.['who'] ?? 'another process'
-  db.close()
   return new StoreError(
     'refused',
     `${path} is in use by another callwatch (${String(who)}); stop it, or name another file in store.path`,

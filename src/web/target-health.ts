@@ -6,6 +6,8 @@ export type CycleHealth = {
   storeFailed: boolean
   /** The first page of the list that the service refuses to show, where it does. */
   refusedFrom?: number
+  /** Where the list is too long to be read as often as it should be: its pages, and what reading them takes (seconds). */
+  slowSweep?: { pages: number; seconds: number }
 }
 
 /** How a target has been doing since the process started. */
@@ -17,6 +19,7 @@ export type TargetHealth = {
   problem: () => string | undefined
   storeFailed: () => boolean
   refusedFrom: () => number | undefined
+  slowSweep: () => CycleHealth['slowSweep']
   requestsLastMinute: () => number
 }
 
@@ -34,6 +37,7 @@ export function targetHealth(monotonic: () => number): TargetHealth {
     problem: () => last?.problem,
     storeFailed: () => last?.storeFailed ?? false,
     refusedFrom: () => last?.refusedFrom,
+    slowSweep: () => last?.slowSweep,
     requestsLastMinute: () => {
       const now = monotonic()
       return cycles.reduce((sum, { at, requests }) => (now - at <= 60 ? sum + requests : sum), 0)

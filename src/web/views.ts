@@ -50,6 +50,7 @@ export function targetView(watched: WatchedTarget) {
     minutes: media(COUNTERS.callMinutes),
     participant_minutes: media(COUNTERS.participantMinutes),
     requests_last_minute: health.requestsLastMinute(),
+    ...(health.slowSweep() === undefined ? {} : { slow_sweep: health.slowSweep() }),
     ...(health.refusedFrom() === undefined ? {} : { refused_from_page: health.refusedFrom() }),
     ...(health.problem() === undefined ? {} : { problem: health.problem() }),
   }

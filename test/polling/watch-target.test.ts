@@ -1,7 +1,7 @@
 import { Subject } from 'rxjs'
 import { describe, expect, test } from 'vitest'
 import type { Observation } from '../../src/ledger/step.ts'
-import type { RateBudget } from '../../src/polling/rate-budget.ts'
+import { rateBudget, type RateBudget } from '../../src/polling/rate-budget.ts'
 import { watchTarget, type WatchEvent } from '../../src/polling/watch-target.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { sleep } from '../../src/clock/clock.ts'
@@ -12,7 +12,7 @@ import { fakeService } from './fake-service.ts'
 const INTERVAL = 15
 
 /** Watches a fake service on a virtual clock, and keeps a ledger of what was folded. */
-function watching({ timeout = 10, retries = 0, offset = 0, pageSize = 2 } = {}) {
+function watching({ timeout = 10, retries = 0, offset = 0, pageSize = 2, maxRequestsPerMinute = Infinity } = {}) {
   const clock = virtualClock(CREATED)
   const service = fakeService(clock, pageSize)
   const book = ledgerBook()
@@ -22,7 +22,11 @@ function watching({ timeout = 10, retries = 0, offset = 0, pageSize = 2 } = {}) 
   const stop$ = new Subject<void>()
   const abandon$ = new Subject<void>()
   const storage = { fails: false }
-  const budget: RateBudget = { take: async () => undefined, holdBack: () => undefined, heldFor: () => 0 }
+  const unlimited: RateBudget = { take: async () => undefined, holdBack: () => undefined, heldFor: () => 0 }
+  const budget =
+    maxRequestsPerMinute === Infinity
+      ? unlimited
+      : rateBudget({ clock, maxRequestsPerMinute, heldUntil: undefined, onHold: () => undefined })
   let completed = false
   const watch$ = watchTarget<number>({
     clock,
@@ -38,7 +42,12 @@ function watching({ timeout = 10, retries = 0, offset = 0, pageSize = 2 } = {}) 
       ticks.push(clock.monotonic())
       return undefined
     },
-    poll: { interval: INTERVAL, lookback: 86_400, sweepInterval: 900, maxRequestsPerMinute: 400 },
+    poll: {
+      interval: INTERVAL,
+      lookback: 86_400,
+      sweepInterval: 900,
+      maxRequestsPerMinute: Math.min(400, maxRequestsPerMinute),
+    },
     offset,
     stop$,
     abandon$,
@@ -224,6 +233,33 @@ describe('watching a target', () => {
     expect(sizes).toEqual([1000, 1000, 450, 0])
     expect(folded.map(({ end }) => end !== undefined)).toEqual([false, false, false, true])
     expect(book.started()).toBe(2450)
+  })
+
+  test('a first look of 100,000 calls ends as soon as the budget allows, and says meanwhile how far it is', async () => {
+    const { clock, service, reports, book } = watching({ pageSize: 100, maxRequestsPerMinute: 400 })
+    service.calls = Array.from({ length: 100_000 }, (_, i) =>
+      seen(`call ${i}`, 'ended', { endedAt: CREATED + (i % 9) }),
+    )
+    const isGood = () => reports().some(({ good }) => good)
+    // A thousand pages at 360 a minute, and the time until the next cycle begins.
+    await clock.advance((1000 / 360) * 60 + 2 * INTERVAL)
+    expect([isGood(), book.finished()]).toEqual([true, 100_000])
+    const first = reports().findIndex(({ good }) => good)
+    const told = reports()
+      .slice(0, first)
+      .flatMap(({ problem }) => problem ?? [])
+    const done = told.map((problem) => Number(/being read: (\d+) of 1000 pages so far$/.exec(problem)?.[1]))
+    expect(done.length).toBeGreaterThan(8)
+    expect(done).toEqual(done.toSorted((a, b) => a - b))
+  })
+
+  test('a list that the budget does not let it read within sweep_interval is told of, with what it takes', async () => {
+    const { clock, service, reports } = watching({ pageSize: 1, maxRequestsPerMinute: 8 })
+    service.calls = Array.from({ length: 61 }, (_, i) => seen(`call ${i}`, 'ended', { endedAt: CREATED - i }))
+    await clock.advance(1000)
+    // One page a cycle is a sweep's half of the budget.
+    expect(reports().at(-1)?.slowSweep).toEqual({ pages: 61, seconds: 61 * INTERVAL })
+    expect(reports()[0]?.slowSweep).toBeUndefined()
   })
 
   test('a report says from which page on the service refuses its list', async () => {

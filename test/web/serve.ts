@@ -3,17 +3,17 @@ import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { eventFeed, type EventFeed } from '../../src/web/event-feed.ts'
 import { startWeb } from '../../src/web/server.ts'
-import { targetHealth } from '../../src/web/target-health.ts'
+import { targetHealth, type CycleHealth } from '../../src/web/target-health.ts'
 import type { WatchedTarget } from '../../src/web/views.ts'
 import { handMadeTarget, LOOKED, NOW } from '../metrics/hand-made-target.ts'
 
-type Watched = Parameters<typeof handMadeTarget>[0] & { lookAge?: number; problem?: string; storeFailed?: boolean }
+type Watched = Parameters<typeof handMadeTarget>[0] & { lookAge?: number; problem?: string } & Partial<CycleHealth>
 
 /** A target that is polled every 15 s, and whose latest look was good unless something else is said. */
 export function watchedTarget(made: Watched = {}): WatchedTarget {
-  const { facts = LOOKED, lookAge = 5, problem, storeFailed = false } = made
+  const { facts = LOOKED, lookAge = 5, problem, storeFailed = false, slowSweep } = made
   const health = targetHealth(() => 0)
-  health.note({ good: problem === undefined, problem, requests: 3, storeFailed })
+  health.note({ good: problem === undefined, problem, requests: 3, storeFailed, ...(slowSweep && { slowSweep }) })
   return { ...handMadeTarget({ ...made, facts }), health, lookAge: () => lookAge, lookback: 86_400, interval: 15 }
 }
 

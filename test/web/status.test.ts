@@ -54,6 +54,12 @@ test('the status has the documented shape', async () => {
   })
 })
 
+test('a list too long to be read as often as it should be is told of', async () => {
+  const { status } = await statusOf(watchedTarget({ slowSweep: { pages: 5000, seconds: 1200 } }), watchedTarget({}))
+  expect(status.targets[0].slow_sweep).toEqual({ pages: 5000, seconds: 1200 })
+  expect(status.targets[1]).not.toHaveProperty('slow_sweep')
+})
+
 test('a failing target says what its problem is', async () => {
   const { status } = await statusOf(watchedTarget({ problem: 'the key is wrong' }), watchedTarget({ target: 'b' }))
   expect(status.targets[0]).toMatchObject({ name: 'production', up: false, problem: 'the key is wrong' })
