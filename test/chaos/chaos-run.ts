@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Random } from '../../src/simulator/random.ts'
 import type { Simulator } from '../../src/simulator/simulator.ts'
 import { startDaemonProcess, type DaemonProcess } from './daemon-process.ts'
@@ -23,6 +24,8 @@ export type ChaosRun = {
   reached: Map<string, number>
   /** Seconds that each SIGTERM took, and the exit code. */
   stops: { seconds: number; code: number | null }[]
+  /** Seconds that each second SIGTERM took, sent while the first one waited for a cycle. */
+  secondStops: number[]
   /** What became of the store's troubles, one for each. */
   storeTroubles: StoreTrouble[]
   /** While set, switches are not drawn anew. */
@@ -42,6 +45,8 @@ export type StoreTrouble = {
   /** Seconds until it could be written and nothing said otherwise any more; undefined where that never came. */
   recovered: number | undefined
 }
+
+const BETWEEN_SIGNALS_MS = 100
 
 export async function startDaemon(run: ChaosRun): Promise<DaemonProcess> {
   run.life += 1
@@ -70,6 +75,21 @@ export async function stopDaemon(run: ChaosRun, daemon: DaemonProcess): Promise<
   run.stops.push({ seconds: now() - begun, code })
   run.deaths.push(now())
   count(run, 'stop.sigterm')
+}
+
+/** Asks the daemon to stop while it waits for an answer, and then again, as someone does who will not wait. */
+export async function stopDaemonTwice(run: ChaosRun, daemon: DaemonProcess): Promise<void> {
+  run.daemon = undefined
+  run.deaths.push(now())
+  daemon.child.kill('SIGTERM')
+  await wait(BETWEEN_SIGNALS_MS)
+  const isWaiting = daemon.child.exitCode === null
+  const begun = now()
+  await daemon.end('SIGTERM')
+  run.deaths.push(now())
+  if (!isWaiting) return
+  run.secondStops.push(now() - begun)
+  count(run, 'stop.second_sigterm')
 }
 
 export function count(run: ChaosRun, what: string): void {

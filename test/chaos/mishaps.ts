@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { eventually } from '../system/eventually.ts'
-import { count, killDaemon, startDaemon, stopDaemon, type ChaosRun } from './chaos-run.ts'
+import { count, killDaemon, startDaemon, stopDaemon, stopDaemonTwice, type ChaosRun } from './chaos-run.ts'
 import type { DaemonProcess } from './daemon-process.ts'
 import { storeFull, storeLocked } from './store-trouble.ts'
 
@@ -36,6 +36,16 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
     await stopDaemon(run, daemon)
     await startDaemon(run)
   },
+  stoppedTwice: async (run, daemon) => {
+    run.isSteady = true
+    const { fault } = run.simulator.switches()
+    run.simulator.setSwitches({ fault: { hang: 1 } })
+    await wait(HANGING_MS)
+    await stopDaemonTwice(run, daemon)
+    run.simulator.setSwitches({ fault })
+    run.isSteady = false
+    await startDaemon(run)
+  },
   outage: async (run) => {
     run.simulator.setSwitches({ outage: true })
     await wait(OUTAGE_MS * (0.5 + run.draw() / 2))
@@ -50,6 +60,8 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
 const PATIENCE = 30
 /** Longer than the rule about failing polls is patient. */
 const OUTAGE_MS = 3000
+/** Until a cycle has begun that waits for its answer. */
+const HANGING_MS = 600
 
 async function killedAsSoonAs(
   run: ChaosRun,

@@ -30,9 +30,14 @@ export type Figures = {
 }
 
 const LONGEST_STOP = 10
+const LONGEST_SECOND_STOP = 1
 const MINUTES_APART = 1e-9
 
-export function promiseRows({ stops, storeTroubles }: ChaosRun, figures: Figures, mostAllowed: number): Row[] {
+export function promiseRows(
+  { stops, secondStops, storeTroubles }: ChaosRun,
+  figures: Figures,
+  mostAllowed: number,
+): Row[] {
   const { exact, messages, lower, scrapes, mostRequests, early, secrets, characters, undone } = figures
   const aside = Object.entries(exact.aside).map(([reason, calls]) => `${reason} ${calls}`)
   const longest = Math.max(...stops.map(({ seconds }) => seconds))
@@ -63,6 +68,11 @@ export function promiseRows({ stops, storeTroubles }: ChaosRun, figures: Figures
       'SIGTERM to exit',
       `${longest.toFixed(1)} s at most of ${stops.length}, codes ${stops.map(({ code }) => code).join(', ')}`,
       longest <= LONGEST_STOP && stops.every(({ code }) => code === 0),
+    ),
+    row(
+      'second SIGTERM to exit',
+      `${Math.max(0, ...secondStops).toFixed(1)} s at most of ${secondStops.length}`,
+      secondStops.every((seconds) => seconds <= LONGEST_SECOND_STOP),
     ),
     ...storeTroubles.map(({ kind, shown, unready, requests, counted, recovered }) =>
       row(

@@ -10,6 +10,7 @@ const WANTED: Record<string, readonly string[]> = {
   'each order': ['order.newest', 'order.oldest', 'order.shuffled'],
   'turns of events': ['event.vanished', 'event.returned', 'date.offset', 'date.absent', 'odd.unusable', 'odd.fields'],
   kills: ['kill.somewhen', 'kill.in_cycle', 'kill.before_commit', 'kill.after_commit', 'kill.when_told'],
+  stops: ['stop.sigterm', 'stop.second_sigterm'],
   'store troubles': ['store.full', 'store.locked'],
   'the channel fails': ['slack.http_500', 'slack.http_429', 'slack.hang'],
   'messages of each kind': ['message.firing', 'message.end'],

@@ -67,6 +67,7 @@ export async function runChaos({ seconds, seed, tell }: ChaosOptions): Promise<C
     outputs: [],
     reached: new Map(),
     stops: [],
+    secondStops: [],
     storeTroubles: [],
     isSteady: false,
   }
