@@ -6,6 +6,7 @@ import { check } from './commands/check.ts'
 import { demo } from './commands/demo.ts'
 import { run } from './commands/run.ts'
 import { simulate } from './commands/simulate.ts'
+import { switchOptions } from './commands/switch-options.ts'
 import { testNotify } from './commands/test-notify.ts'
 import { token } from './commands/token.ts'
 import { UsageError } from './commands/usage-error.ts'
@@ -74,7 +75,7 @@ configuredCommand('backup', 'a consistent copy of the store, also of a running d
   .argument('<file>', 'where the copy goes; must not exist yet')
   .action((file: string, options: WithConfig) => backup(configured(options), file, print))
 
-program
+const simulateCommand = program
   .command('simulate')
   .description('the simulated calls service alone, over HTTP on loopback')
   .option('--port <n>', 'the port, 0 for a free one', port, 8080)
@@ -84,7 +85,9 @@ program
   .option('--history <n>', 'calls that are over at the start', whole, 100)
   .option('--api-key <key>', 'the key of scope fullAccess')
   .option('--requests-per-minute <n>', 'answer 429 above this many requests', positive)
-  .action((options: Parameters<typeof simulate>[0]) => simulate(options, print))
+  .option('--chaos <n>', 'draw the switches from the seed: from 0, calm, to 1', share)
+for (const option of switchOptions()) simulateCommand.addOption(option)
+simulateCommand.action((options: Parameters<typeof simulate>[0]) => simulate(options, print))
 
 configuredCommand('test-notify', 'sends a sample notification through every notifier').action(
   async (options: WithConfig) => {
@@ -133,6 +136,12 @@ function positive(text: string): number {
   const value = Number(text)
   if (Number.isFinite(value) && value > 0) return value
   throw new InvalidArgumentError('It must be a number above 0.')
+}
+
+function share(text: string): number {
+  const value = Number(text)
+  if (text.trim() !== '' && value >= 0 && value <= 1) return value
+  throw new InvalidArgumentError('It must be a number from 0 to 1.')
 }
 
 function whole(text: string): number {

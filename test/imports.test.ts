@@ -19,7 +19,12 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[] }> = {
 }
 
 /** The only files of the program that know the simulator. */
-const SIMULATES = ['commands/compare-with-truth.ts', 'commands/demo.ts', 'commands/simulate.ts']
+const SIMULATES = [
+  'commands/compare-with-truth.ts',
+  'commands/demo.ts',
+  'commands/simulate.ts',
+  'commands/switch-options.ts',
+]
 /** They wire the parts, and import whatever they wire. */
 const WIRING = ['commands', 'main.ts']
 

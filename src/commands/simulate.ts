@@ -1,10 +1,18 @@
 import { lastValueFrom } from 'rxjs'
+import { drawSwitches } from '../simulator/draw-switches.ts'
 import { startSimulator, type SimulatorOptions } from '../simulator/simulator.ts'
+import { switchNames, type Switches } from '../simulator/switches.ts'
 import { stopSignal } from './stop-signal.ts'
 
+export type SimulateOptions = Omit<SimulatorOptions, 'switches'> &
+  Partial<Switches> & {
+    /** The switches that are not given are drawn from the seed with this intensity, 0 to 1; absent: the calm defaults. */
+    chaos?: number
+  }
+
 /** The simulator alone, until SIGTERM or SIGINT. */
-export async function simulate(options: SimulatorOptions, print: (line: string) => void): Promise<void> {
-  const simulator = await startSimulator(options)
+export async function simulate(options: SimulateOptions, print: (line: string) => void): Promise<void> {
+  const simulator = await startSimulator({ ...options, switches: switchesOf(options) })
   const origin = new URL(simulator.url).origin
   print(`calls service: ${simulator.url}`)
   print(`api key:       ${simulator.keys.fullAccess} (fullAccess), ${simulator.keys.authOnly} (authOnly)`)
@@ -12,4 +20,11 @@ export async function simulate(options: SimulatorOptions, print: (line: string) 
   print(`switches:      ${origin}/_simulator/switches`)
   await lastValueFrom(stopSignal())
   await simulator.close()
+}
+
+function switchesOf(options: SimulateOptions): Partial<Switches> {
+  const { seed = 1, chaos } = options
+  const drawn = chaos === undefined ? {} : drawSwitches(seed, chaos)
+  const given = switchNames.filter((name) => options[name] !== undefined).map((name) => [name, options[name]])
+  return { ...drawn, ...Object.fromEntries(given) }
 }

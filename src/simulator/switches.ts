@@ -83,35 +83,55 @@ type Values = { expected: string; accepts: (value: unknown) => boolean }
 
 const yesOrNo: Values = oneOf(true, false)
 
-const values: Record<keyof Switches, Values> = {
-  arrivals: yesOrNo,
-  order: oneOf('newest', 'oldest', 'shuffled', 'changing'),
-  getCall: oneOf('wrapped', 'bare'),
-  perPage: wholeNumberOr('honoured', 'ignored'),
-  perPageField: oneOf('given', 'absent'),
-  total: oneOf('given', 'absent'),
-  deepestPage: wholeNumberOr('any'),
-  duplicates: { expected: 'a probability from 0 to 1', accepts: isProbability },
-  listedSeconds: wholeNumberOr('forever'),
-  mostListed: wholeNumberOr('all'),
-  unlisted: oneOf('found', 'not_found'),
-  date: oneOf('given', 'absent'),
-  dateOffset: { expected: 'a number of seconds', accepts: (value) => Number.isFinite(value) },
-  rateLimitHeaders: oneOf('X-RateLimit', 'X-Rate-Limit', 'absent'),
+/**
+ * Every switch: what it is about, in a line, where `Switches` says it whole, and which values it has. Of one that is on
+ * or off the line says what comes of changing it.
+ */
+export const switchTable: Readonly<Record<keyof Switches, Values & { about: string }>> = {
+  arrivals: { about: 'no further calls begin', ...yesOrNo },
+  order: { about: 'the order of List Calls', ...oneOf('newest', 'oldest', 'shuffled', 'changing') },
+  getCall: { about: "Get Call's body", ...oneOf('wrapped', 'bare') },
+  perPage: { about: 'what becomes of the page size asked for', ...wholeNumberOr('honoured', 'ignored') },
+  perPageField: { about: 'whether List Calls says how long its pages are', ...oneOf('given', 'absent') },
+  total: { about: 'whether List Calls says how many calls there are', ...oneOf('given', 'absent') },
+  deepestPage: { about: 'the last page that is not refused', ...wholeNumberOr('any') },
+  duplicates: {
+    about: 'how likely a page repeats the end of the one before',
+    expected: 'a probability from 0 to 1',
+    accepts: isProbability,
+  },
+  listedSeconds: { about: 'for how many seconds a call is listed', ...wholeNumberOr('forever') },
+  mostListed: { about: 'how many calls are listed at most', ...wholeNumberOr('all') },
+  unlisted: { about: 'whether Get Call knows calls too old for the list', ...oneOf('found', 'not_found') },
+  date: { about: 'whether answers have a Date header', ...oneOf('given', 'absent') },
+  dateOffset: {
+    about: 'how far the Date header is ahead',
+    expected: 'a number of seconds',
+    accepts: (value) => Number.isFinite(value),
+  },
+  rateLimitHeaders: {
+    about: "the names of the rate limit's headers",
+    ...oneOf('X-RateLimit', 'X-Rate-Limit', 'absent'),
+  },
   facts: {
-    expected: `an object with probabilities, each at most 1, of ${factNames.join(', ')}`,
+    about: 'what is out of the ordinary about a call',
+    expected: `probabilities, each at most 1, of ${factNames.join(', ')}`,
     accepts: (value) => areProbabilities(value, isFactName),
   },
   odd: {
-    expected: `an object with probabilities, each at most 1, of ${oddityNames.join(', ')}`,
+    about: 'how a call is shown oddly in an answer',
+    expected: `probabilities, each at most 1, of ${oddityNames.join(', ')}`,
     accepts: (value) => areProbabilities(value, isOddityName),
   },
   fault: {
-    expected: `an object with probabilities that add up to at most 1, of ${faultNames.join(', ')}`,
+    about: 'what goes wrong with a request',
+    expected: `probabilities that add up to at most 1, of ${faultNames.join(', ')}`,
     accepts: (value) => areProbabilities(value, isFaultName) && sumOf(value) <= 1 + 1e-9,
   },
-  outage: yesOrNo,
+  outage: { about: 'every connection to the service is reset', ...yesOrNo },
 }
+
+export const switchNames = Object.keys(switchTable).filter(isSwitch)
 
 /**
  * The switches after a patch: known names with new values, `facts`, `odd` and `fault` each replaced as a whole; or what
@@ -121,10 +141,13 @@ export function patchSwitches(current: Switches, patch: unknown): { switches: Sw
   if (!isObject(patch)) return { problem: 'expected a JSON object with switches' }
   for (const [name, value] of Object.entries(patch)) {
     if (!isSwitch(name)) {
-      return { problem: `unknown switch "${name}"; there are ${Object.keys(values).join(', ')}` }
+      return { problem: `unknown switch "${name}"; there are ${switchNames.join(', ')}` }
     }
-    const { expected, accepts } = values[name]
-    if (!accepts(value)) return { problem: `switch "${name}": expected ${expected}, got ${JSON.stringify(value)}` }
+    const { expected, accepts } = switchTable[name]
+    const form = isObject(defaultSwitches[name]) ? 'an object with ' : ''
+    if (!accepts(value)) {
+      return { problem: `switch "${name}": expected ${form}${expected}, got ${JSON.stringify(value)}` }
+    }
   }
   return { switches: { ...current, ...patch } }
 }
@@ -157,7 +180,7 @@ function sumOf(probabilities: unknown): number {
 }
 
 function isSwitch(name: string): name is keyof Switches {
-  return Object.hasOwn(values, name)
+  return Object.hasOwn(switchTable, name)
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

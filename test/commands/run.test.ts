@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { drawSwitches } from '../../src/simulator/draw-switches.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import { start, type Running } from './callwatch.ts'
 import { localServer } from './local-server.ts'
@@ -107,6 +108,13 @@ test('the simulator alone says where it is, answers there, and ends by a signal 
   expect((await fetch(`${url}/calls?page=1&perPage=1`, { headers: { apikey: 'k' } })).status).toBe(200)
   const { code, stderr } = await endedWithin(5, running, 'SIGTERM')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+})
+
+test('the simulator alone does what chance draws from the seed, but for what it is told', async () => {
+  const running = start(['simulate', '--port', '0', '--seed', '7', '--chaos', '0.5', '--order', 'oldest', '--outage'])
+  const [, switches] = await running.printed(/^switches: +(http:\S+)$/m)
+  const expected = { ...drawSwitches(7, 0.5), order: 'oldest', outage: true }
+  expect(await (await fetch(switches!)).json()).toEqual(expected)
 })
 
 test('the demo shows its page and transitions, and ends with its counters equal to the truth', async () => {

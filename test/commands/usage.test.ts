@@ -28,7 +28,7 @@ describe('help', () => {
     ['check', ['--config <file>', '--probe']],
     ['audit', ['--config <file>', '--json']],
     ['backup', ['<file>', '--config <file>']],
-    ['simulate', ['--port <n>', '--seed <n>', '--speed <n>']],
+    ['simulate', ['--port <n>', '--seed <n>', '--speed <n>', '--chaos <n>', '--no-arrivals', '--fault <name=p,...>']],
     ['test-notify', ['--config <file>']],
     ['token', ['<uid>', '--config <file>', '--target <name>']],
   ])('of %s names %j', async (name, options) => {
@@ -55,6 +55,13 @@ test.each([
   ['a port that is empty', ['simulate', '--port', ''], 'It must be a whole number, 0 or more.'],
   ['a port that is none', ['simulate', '--port', '70000'], 'It must be a port, 65535 at most.'],
   ['a speed of nothing', ['demo', '--speed', '0'], 'It must be a number above 0.'],
+  ['a chaos that is too much', ['simulate', '--chaos', '2'], 'It must be a number from 0 to 1.'],
+  [
+    'a switch with another value',
+    ['simulate', '--per-page', '0'],
+    `'--per-page <value>' argument '0' is invalid. It must be "honoured", "ignored" or a whole number of 1 or more.`,
+  ],
+  ['a switch without its value', ['simulate', '--order'], "'--order <value>' argument missing"],
   ['a seed that is a fraction', ['demo', '--seed', '1.5'], 'It must be a whole number, 0 or more.'],
 ])('%s is wrong usage: exit 2 and a sentence', async (_what, args, sentence) => {
   const ended = await callwatch(args)

@@ -1,0 +1,82 @@
+import { Command } from 'commander'
+import { expect, test } from 'vitest'
+import { switchOptions } from '../../src/commands/switch-options.ts'
+import { defaultSwitches, type Switches } from '../../src/simulator/switches.ts'
+import { start } from './callwatch.ts'
+
+/** Each switch as it is asked for, and what the service has then. None is as it is by default. */
+const ASKED: Record<keyof Switches, { args: string[]; value: unknown }> = {
+  arrivals: { args: ['--no-arrivals'], value: false },
+  order: { args: ['--order', 'oldest'], value: 'oldest' },
+  getCall: { args: ['--get-call', 'bare'], value: 'bare' },
+  perPage: { args: ['--per-page', '50'], value: 50 },
+  perPageField: { args: ['--per-page-field', 'absent'], value: 'absent' },
+  total: { args: ['--total=absent'], value: 'absent' },
+  deepestPage: { args: ['--deepest-page', '20'], value: 20 },
+  duplicates: { args: ['--duplicates', '0.2'], value: 0.2 },
+  listedSeconds: { args: ['--listed-seconds', '3600'], value: 3600 },
+  mostListed: { args: ['--most-listed', '1000'], value: 1000 },
+  unlisted: { args: ['--unlisted', 'not_found'], value: 'not_found' },
+  date: { args: ['--date', 'absent'], value: 'absent' },
+  dateOffset: { args: ['--date-offset', '-90.5'], value: -90.5 },
+  rateLimitHeaders: { args: ['--rate-limit-headers', 'X-Rate-Limit'], value: 'X-Rate-Limit' },
+  facts: { args: ['--facts', 'swift=1'], value: { swift: 1 } },
+  odd: { args: ['--odd', 'fields=0.1,spelling=0'], value: { fields: 0.1, spelling: 0 } },
+  fault: {
+    args: ['--fault', 'http_500=0.1, reset=0.05', '--fault', 'hang=0.02'],
+    value: { http_500: 0.1, reset: 0.05, hang: 0.02 },
+  },
+  outage: { args: ['--outage'], value: true },
+}
+
+/** What the command line says of the switches; what is wrong with it is thrown. */
+function given(args: string[]): object {
+  const command = new Command().exitOverride().configureOutput({ writeErr: () => undefined })
+  for (const option of switchOptions()) command.addOption(option)
+  return command.parse(args, { from: 'user' }).opts()
+}
+
+// Commander gives what can be negated a value of its own.
+const UNASKED = { arrivals: true }
+
+test('what is not asked for stays as it is', () => {
+  expect(given([])).toEqual(UNASKED)
+  expect(defaultSwitches).toMatchObject(UNASKED)
+})
+
+test.each(Object.entries(ASKED))('%s has an option: %j', (name, { args, value }) => {
+  expect(given(args)).toEqual({ ...UNASKED, [name]: value })
+})
+
+test('every switch has an option, and all that is asked for reaches the service', async () => {
+  const args = Object.values(ASKED).flatMap((asked) => asked.args)
+  const running = start(['simulate', '--port', '0', ...args])
+  const [, switches] = await running.printed(/^switches: +(http:\S+)$/m)
+  const expected = Object.fromEntries(Object.entries(ASKED).map(([name, { value }]) => [name, value]))
+  expect(await (await fetch(switches!)).json()).toEqual(expected)
+  expect(Object.keys(expected).toSorted()).toEqual(Object.keys(defaultSwitches).toSorted())
+  for (const [name, initial] of Object.entries(defaultSwitches)) expect(expected[name]).not.toEqual(initial)
+})
+
+test.each([
+  ['--order', 'random', 'It must be "newest" or "oldest" or "shuffled" or "changing".'],
+  ['--order', '', 'It must be "newest" or'],
+  ['--per-page', '1.5', 'It must be "honoured", "ignored" or a whole number of 1 or more.'],
+  ['--per-page', '', 'It must be "honoured", "ignored" or a whole number of 1 or more.'],
+  ['--duplicates', '1.1', 'It must be a probability from 0 to 1.'],
+  ['--date-offset', 'Infinity', 'It must be a number of seconds.'],
+  ['--facts', 'eaten=0.1', 'It must be probabilities, each at most 1, of swift, unknown_status,'],
+  ['--odd', 'fields', 'It must be probabilities, each at most 1, of spelling, milliseconds, fields, unusable.'],
+  ['--odd', 'fields=', 'It must be probabilities'],
+  ['--odd', 'fields=0.1=0.2', 'It must be probabilities'],
+  ['--odd', '', 'It must be probabilities'],
+  ['--odd', '__proto__=0.1', 'It must be probabilities'],
+  ['--fault', 'reset=0.6,hang=0.5', 'It must be probabilities that add up to at most 1, of http_500,'],
+])('%s %j is refused in a sentence with what it may be', (flag, text, sentence) => {
+  const refused = new RegExp(`^error: option '${flag} <.*>' argument '${text}' is invalid\\. ${sentence}`)
+  expect(() => given([flag, text])).toThrow(refused)
+})
+
+test('probabilities that are too much only together are refused as well', () => {
+  expect(() => given(['--fault', 'reset=0.6', '--fault', 'hang=0.5'])).toThrow(/add up to at most 1/)
+})
