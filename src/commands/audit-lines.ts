@@ -6,8 +6,7 @@ const MOST_NAMED = 50
 /** What a person reads of one target's audit. */
 export function auditLines(report: AuditReport): string[] {
   const { target, listed, problem, differences, notes, sums } = report
-  const compared = listed.equal + listed.note + listed.difference
-  const lines = [`${target}: ${headline(report, compared)}`]
+  const lines = [`${target}: ${auditVerdict(report)}`]
   if (problem !== null) lines.push(`  not compared as a whole: ${problem}`)
   if (report.horizon === null) return [...lines, '']
   const unlisted =
@@ -15,7 +14,7 @@ export function auditLines(report: AuditReport): string[] {
   const looked = report.last_good_look === null ? 'it has not ended a good look yet' : report.last_good_look
   lines.push(
     `  back to ${report.horizon}; the daemon's last good look: ${looked}`,
-    `  listed: ${compared} finished calls compared, ${listed.open} open and known, ${listed.baseline} baseline, ` +
+    `  listed: ${compared(report)} finished calls compared, ${listed.open} open and known, ${listed.baseline} baseline, ` +
       `${listed.ignored} before the horizon, ${listed.lost} lost`,
     `  the ledger has ${report.lost} lost calls${unlisted}`,
   )
@@ -39,11 +38,17 @@ export function auditLines(report: AuditReport): string[] {
   return lines
 }
 
-function headline({ equal, problem, differences }: AuditReport, compared: number): string {
-  if (equal) return `equal: all ${compared} finished calls that the service lists are counted as they are`
+/** What comes of it, in a line. */
+export function auditVerdict(report: AuditReport): string {
+  const { equal, problem, differences } = report
+  if (equal) return `equal: all ${compared(report)} finished calls that the service lists are counted as they are`
   const found = `${differences.length} ${differences.length === 1 ? 'call differs' : 'calls differ'}`
   if (differences.length > 0) return `NOT EQUAL: ${found} from what was counted`
   return problem === null ? found : 'NOT PROVEN: nothing differs in what could be compared, but that is not all'
+}
+
+function compared({ listed }: AuditReport): number {
+  return listed.equal + listed.note + listed.difference
 }
 
 function named(word: string, calls: readonly ReportedCall[]): string[] {

@@ -1,22 +1,9 @@
-import { systemClock } from '../clock/clock.ts'
-import type { Config, TargetConfig } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets-of.ts'
-import { rateBudget, type RateBudget } from '../polling/rate-budget.ts'
-import { callsClient } from '../service/calls-client.ts'
-import { ServiceError } from '../service/service-error.ts'
-import { undiciTransport } from '../service/undici-transport.ts'
-import { openReadOnly, type StoreReader } from '../store/open-read-only.ts'
-import { StoreError } from '../store/store.ts'
-import { auditReport } from './audit-report.ts'
 import { auditLines } from './audit-lines.ts'
-import { auditTarget, type TargetAudit } from './audit-target.ts'
+import type { AuditReport } from './audit-report.ts'
+import { auditStore } from './audit-store.ts'
 import { maskSecrets } from './mask-secrets.ts'
-import { budgetKey, fingerprintOf } from './watch.ts'
-
-/** The part of `max_requests_per_minute` that an audit takes on top of what a daemon may take. */
-const SHARE = 1 / 4
-/** An audit does not sit out a longer Retry-After than that (seconds). */
-const LONGEST_WAIT = 60
 
 /**
  * Compares the store with what the service lists now, target by target, and prints what differs. A daemon that uses the
@@ -32,89 +19,12 @@ export async function audit(
 ): Promise<boolean> {
   const mask = maskSecrets(secretsOf(config))
   const say = (text: string) => print(mask(text))
-  const reader = openReadOnly(config.store.path)
-  try {
-    const budgets = new Map<string, RateBudget>()
-    const reports = []
-    for (const target of config.targets) {
-      const report = auditReport(await auditConfigured(target, config, reader, budgets))
-      reports.push(report)
-      if (!json) for (const line of auditLines(report)) say(line)
-    }
-    const equal = reports.every((report) => report.equal)
-    if (json) say(JSON.stringify({ equal, targets: reports }, undefined, 2))
-    return equal
-  } finally {
-    reader.close()
+  const reports: AuditReport[] = []
+  for await (const report of auditStore(config)) {
+    reports.push(report)
+    if (!json) for (const line of auditLines(report)) say(line)
   }
-}
-
-async function auditConfigured(
-  target: TargetConfig,
-  { poll, store }: Config,
-  reader: StoreReader,
-  budgets: Map<string, RateBudget>,
-): Promise<TargetAudit> {
-  const stored = reader.target(target.name)
-  if (stored === undefined) return unknownTarget(target.name, store.path)
-  if (stored.fingerprint !== fingerprintOf(target)) {
-    throw new StoreError(
-      'refused',
-      `target ${target.name} had another address, on_behalf_of or query when its calls were counted in ${store.path}; ` +
-        'audit it with the configuration that counted them',
-    )
-  }
-  const transport = undiciTransport(target.baseUrl)
-  const client = callsClient(transport.send, { ...target, ...poll, wall: systemClock.wall })
-  const { timeout, retries } = poll
-  const budget = impatient(budgetOf(target, poll.maxRequestsPerMinute * SHARE, reader, budgets))
-  const asking = { clock: systemClock, budget, timeout, retries, random: Math.random, onRequest: () => undefined }
-  try {
-    const { facts } = stored
-    return await auditTarget({ target: target.name, facts, reader, client, asking, clock: systemClock, poll })
-  } finally {
-    await transport.close()
-  }
-}
-
-function budgetOf(
-  target: TargetConfig,
-  maxRequestsPerMinute: number,
-  reader: StoreReader,
-  budgets: Map<string, RateBudget>,
-): RateBudget {
-  const key = budgetKey(target)
-  const heldUntil = reader.heldUntil(key)
-  const budget =
-    budgets.get(key) ?? rateBudget({ clock: systemClock, maxRequestsPerMinute, heldUntil, onHold: () => undefined })
-  budgets.set(key, budget)
-  return budget
-}
-
-/** A budget that rather fails than wait for long. */
-function impatient(budget: RateBudget): RateBudget {
-  return {
-    ...budget,
-    take: async (signal) => {
-      const held = budget.heldFor()
-      if (held <= LONGEST_WAIT) return budget.take(signal)
-      const message = `the service asked to wait (Retry-After): no request for another ${Math.ceil(held)} s`
-      throw new ServiceError('refused', message)
-    },
-  }
-}
-
-function unknownTarget(target: string, path: string): TargetAudit {
-  return {
-    target,
-    problem: `${path} knows no such target; \`callwatch run\` has not counted anything of it yet`,
-    horizon: undefined,
-    lastLook: undefined,
-    calls: [],
-    rejected: 0,
-    lost: 0,
-    unlisted: undefined,
-    daemonLooks: undefined,
-    unasked: 0,
-  }
+  const equal = reports.every((report) => report.equal)
+  if (json) say(JSON.stringify({ equal, targets: reports }, undefined, 2))
+  return equal
 }

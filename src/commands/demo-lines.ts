@@ -4,6 +4,8 @@ import type { Transition } from '../ledger/state.ts'
 import { windows } from '../metrics/derived-metrics.ts'
 import { descriptionOf, formatSeconds, formatTime, splitOf, summaryOf } from '../notify/notification-text.ts'
 import { targetView, type WatchedTarget } from '../web/views.ts'
+import { auditLines, auditVerdict } from './audit-lines.ts'
+import type { AuditReport } from './audit-report.ts'
 import type { Comparison } from './compare-with-truth.ts'
 
 /** `08:15:30  audio call  with user   initiated → ongoing  v1.us.…`; an inferred step says so. */
@@ -28,8 +30,12 @@ export function notificationLines(notification: Notification): string[] {
   return ['', '  ┌─ to the channel', ...lines.map((line) => `  │ ${line}`), '  └─', '']
 }
 
-/** The counters, and whether they equal the truth. */
-export function demoSummary(watched: WatchedTarget, { series, differences }: Comparison): string[] {
+/** The counters, and whether they equal the truth; with an audit, what that says of each call beside it. */
+export function demoSummary(
+  watched: WatchedTarget,
+  { series, differences }: Comparison,
+  audit?: AuditReport,
+): string[] {
   const view = targetView(watched)
   const { ended, unanswered, rejected, canceled } = view.finished
   const [window, counts] = windows(watched.ledger)[0]!
@@ -41,6 +47,7 @@ export function demoSummary(watched: WatchedTarget, { series, differences }: Com
     `  calls     started ${view.started}, in progress ${view.in_progress}, ended ${ended}, unanswered ${unanswered}, rejected ${rejected}, canceled ${canceled}`,
     `  minutes   ${minutes}`,
     `  failed    ${ratio} calls that finished in the last ${window}`,
+    ...(audit === undefined ? [] : auditSummary(audit)),
     differences.length === 0
       ? `  truth     equal: all ${series} exact series and failure ratios are what the simulator says happened`
       : `  truth     NOT EQUAL in ${differences.length} of ${series} exact series and failure ratios:`,
@@ -49,4 +56,10 @@ export function demoSummary(watched: WatchedTarget, { series, differences }: Com
       .map(({ series: name, truth, counted }) => `            ${name}: ${truth} happened, ${counted} counted`),
     '',
   ]
+}
+
+/** Audit's verdict, and where that is not that all is equal, all that it found. */
+function auditSummary(report: AuditReport): string[] {
+  const found = report.equal ? [] : auditLines(report).slice(1, -1)
+  return [`  audit     ${auditVerdict(report)}`, ...found.map((line) => `          ${line}`)]
 }

@@ -1,5 +1,8 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { auditReport, type AuditReport } from '../../src/commands/audit-report.ts'
+import type { ComparedCall } from '../../src/commands/audit-target.ts'
 import { demoSummary, notificationLines, transitionLine } from '../../src/commands/demo-lines.ts'
+import { seen } from '../ledger/seen.ts'
 import { finish, LOOKED, NOW, openCall } from '../metrics/hand-made-target.ts'
 import { watchedTarget } from '../web/serve.ts'
 
@@ -60,4 +63,44 @@ test('the summary gives the counts, and says whether they are the truth', () => 
 
 test('before a call has finished there is no failure ratio', () => {
   expect(demoSummary(watchedTarget(), { series: 1, differences: [] }).join('\n')).toContain('no calls yet')
+})
+
+describe('at the end', () => {
+  const audited = (verdict: ComparedCall['verdict'], problem?: string): AuditReport =>
+    auditReport({
+      target: 'demo',
+      problem,
+      horizon: NOW - 3600,
+      lastLook: NOW,
+      calls: [{ seen: seen('v1.us.a', 'ended'), counted: undefined, verdict }],
+      rejected: 0,
+      lost: 0,
+      unlisted: 0,
+      daemonLooks: undefined,
+      unasked: 0,
+    })
+  const summary = (report: AuditReport) => demoSummary(watchedTarget(), { series: 150, differences: [] }, report)
+
+  test("the audit's verdict stands above the truth", () => {
+    const lines = summary(audited({ kind: 'equal' }))
+    const verdict = '  audit     equal: all 1 finished calls that the service lists are counted as they are'
+    expect(lines.indexOf(verdict)).toBeGreaterThan(0)
+    expect(lines[lines.indexOf(verdict) + 1]).toContain('truth     equal')
+  })
+
+  test('calls that differ are named', () => {
+    const verdict = {
+      kind: 'difference' as const,
+      discrepancies: [{ what: 'call' as const, counted: 'unknown', served: 'ended' }],
+    }
+    const text = summary(audited(verdict)).join('\n')
+    expect(text).toContain('  audit     NOT EQUAL: 1 call differs from what was counted')
+    expect(text).toContain('DIFFERS v1.us.a: ended at the service, unknown to the ledger')
+  })
+
+  test('what could not be compared is said', () => {
+    const text = summary(audited({ kind: 'equal' }, 'its list came to no end')).join('\n')
+    expect(text).toContain('  audit     NOT PROVEN')
+    expect(text).toContain('not compared as a whole: its list came to no end')
+  })
 })

@@ -1,8 +1,11 @@
+import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { drawSwitches } from '../../src/simulator/draw-switches.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
-import { start, type Running } from './callwatch.ts'
+import { callwatch, emptyFolder, start, type Running } from './callwatch.ts'
+import { countedCalls, withStore } from './counted-world.ts'
 import { localServer } from './local-server.ts'
 
 const KEY = 'hunter2/"hunter2'
@@ -117,12 +120,49 @@ test('the simulator alone does what chance draws from the seed, but for what it 
   expect(await (await fetch(switches!)).json()).toEqual(expected)
 })
 
-test('the demo shows its page and transitions, and ends with its counters equal to the truth', async () => {
-  const running = start(['demo', '--calls-per-minute', '300'])
+const SLOW = { timeout: 30_000 }
+/** The line by which the demo says that a call has ended. */
+const FINISH = /^\d\d:\d\d:\d\d {2}\S.* → (?:ended|unanswered|rejected|canceled) /m
+
+test('the demo shows its page and transitions, and ends with every series and every call equal', SLOW, async () => {
+  const folder = emptyFolder()
+  // So quick that calls go on from the last look to the audit's, if anything lets them.
+  const args = ['demo', '--calls-per-minute', '3000', '--speed', '300']
+  const running = start(args, { env: { TMPDIR: folder } })
   const [, page] = await running.printed(/^the page: +(http:\S+)$/m)
   expect((await fetch(page!)).status).toBe(200)
-  await running.printed(/^\d\d:\d\d:\d\d {2}\S.* → /m)
+  expect(readdirSync(folder)).toHaveLength(1)
+  await running.printed(FINISH)
   const { code, stdout, stderr } = await endedWithin(10, running, 'SIGINT')
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(stdout).toMatch(/the end:[\s\S]*truth {5}equal: all \d+ exact series/)
+  expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
+  const [, end] = stdout.split('\nthe end:\n')
+  const finished = stdout.split('\n').filter((line) => FINISH.test(line)).length
+  expect(end).toContain(
+    `\n  audit     equal: all ${finished} finished calls that the service lists are counted as they are\n`,
+  )
+  expect(end).toMatch(
+    /^ {2}truth {5}equal: all \d+ exact series and failure ratios are what the simulator says happened$/m,
+  )
+  expect(readdirSync(folder)).toEqual([])
+})
+
+test('the demo ends with exit 1 where a call that it counted is missing in its store', SLOW, async () => {
+  const folder = emptyFolder()
+  const running = start(['demo', '--calls-per-minute', '3000', '--speed', '300'], { env: { TMPDIR: folder } })
+  await running.printed(FINISH)
+  const store = join(folder, readdirSync(folder)[0]!, 'callwatch.db')
+  const { id } = countedCalls(store)[0]!
+  withStore(store, (db) => db.prepare('DELETE FROM calls WHERE id = ?').run(id))
+  const { code, stdout } = await endedWithin(20, running, 'SIGINT')
+  expect(code, stdout).toBe(1)
+  const [, end] = stdout.split('\nthe end:\n')
+  expect(end).toContain('  audit     NOT EQUAL: 1 call differs from what was counted')
+  expect(end).toMatch(new RegExp(`DIFFERS ${id}: \\w+ at the service, unknown to the ledger`))
+  expect(end).toContain('  truth     equal: ')
+})
+
+test('the demo says so where there is no place for its store', async () => {
+  const { code, stdout, stderr } = await callwatch(['demo'], { env: { TMPDIR: '/nowhere' } })
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toMatch(/^there is no place for a temporary store: ENOENT.*; set TMPDIR$/m)
 })
