@@ -143,7 +143,9 @@ export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<
       }),
     )
     const concluded$ = defer(() =>
-      look.end === undefined ? EMPTY : fold({ sightings: [], end: { ...look.end, now: look.now } }),
+      look.end === undefined
+        ? EMPTY
+        : fold({ sightings: [], end: { ...look.end, now: look.now, limited: look.limited } }),
     )
     const report$ = defer(() => {
       const storeFailed = storeProblem !== undefined

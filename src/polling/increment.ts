@@ -68,6 +68,9 @@ export function advanceIncrement(increment: Increment, page: CallPage, fresh: Re
   const isLast = backwards ? page.page <= 1 : page.page >= increment.lastPage
   increment.goesOn = !isLast && page.calls.some(({ id }) => fresh.has(id))
   increment.page = page.page + (backwards ? -1 : 1)
+  // All of the page is new: more may be behind it, though as many that left at the other end make the total look right.
+  const innermost = backwards ? page.calls[0] : page.calls.at(-1)
+  if (increment.goesOn && innermost !== undefined && fresh.has(innermost.id)) return 'on'
   return explain(increment, fresh)
 }
 

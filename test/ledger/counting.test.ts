@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { SeenCall } from '../../src/ledger/call.ts'
-import { COUNTERS } from '../../src/ledger/series.ts'
+import { COUNTERS, HISTOGRAMS } from '../../src/ledger/series.ts'
 import type { Observation } from '../../src/ledger/step.ts'
 import { asked, completeLook, CREATED, ledgerBook, listed, seen } from './seen.ts'
 
@@ -25,6 +25,14 @@ describe('starts and ends', () => {
     const call = seen('a', 'ended', { endedAt: CREATED + 1 })
     book.see(completeLook(2, call, call))
     expect([book.started(), book.finished()]).toEqual([1, 1])
+  })
+
+  test('who is in a call now is remembered as it was last seen, also where nothing else changes', () => {
+    const book = ledgerBook()
+    for (const joined of [1, 3, 2]) {
+      book.see({ sightings: [listed(CREATED + 1, seen('a', 'ongoing', { joined }))] })
+      expect(book.state.calls.get('a')?.joined).toBe(joined)
+    }
   })
 
   test('an observation that changes nothing makes no delta', () => {
@@ -121,6 +129,16 @@ describe('which calls count', () => {
     book.see(completeLook(2, seen('before', 'ended')))
     book.see(completeLook(3, seen('before', 'ended'), seen('after', 'ended')))
     expect([book.started(), book.finished()]).toEqual([1, 1])
+  })
+
+  test('the baseline does not end with the first answers, but with the first complete look', () => {
+    const book = ledgerBook()
+    book.see({ sightings: [listed(CREATED + 1, seen('open', 'ongoing'))] })
+    book.see({ sightings: [listed(CREATED + 2, seen('a', 'ended'))] })
+    book.see(completeLook(3, seen('b', 'ended')))
+    expect([book.started(), book.finished()]).toEqual([1, 0])
+    book.see(completeLook(18, seen('c', 'ended')))
+    expect([book.started(), book.finished()]).toEqual([2, 1])
   })
 
   test('with baseline: count the calls of the lookback before the set-up count, and none before that', () => {
@@ -230,6 +248,14 @@ describe('a step of a clock', () => {
     }
   })
 
+  test('in one answer, days forwards, makes no call go uncounted that ends afterwards', () => {
+    const book = ledgerBook()
+    book.see(lookAt(CREATED, CREATED))
+    book.see(lookAt(CREATED + 15 + 5 * DAYS, CREATED + 15))
+    book.see(lookAt(CREATED + 30, CREATED + 30, seen('a', 'ended', { endedAt: CREATED + 20 })))
+    expect(book.finished()).toBe(1)
+  })
+
   test('before the first answer does not put the set-up into the future', () => {
     const book = ledgerBook()
     const now = CREATED - 3600
@@ -271,6 +297,15 @@ describe('lost calls', () => {
     book.see(completeLook(5, seen('a', 'ended')))
     const { started, reappeared, finished, lost, state } = book
     expect([started(), reappeared(), finished(), lost(), state.open.size]).toEqual([1, 1, 1, 1, 0])
+  })
+
+  test('a lost call is remembered for the lookback after it was lost, however long ago it began', () => {
+    const book = ledgerBook({ lookback: 1000 })
+    book.see(completeLook(1, ongoing))
+    for (const seconds of [5000, 5015]) book.see({ sightings: [asked(CREATED + seconds, undefined, ['a'])] })
+    for (const seconds of [5030, 5900]) book.see(completeLook(seconds))
+    book.see(completeLook(5915, ongoing))
+    expect([book.started(), book.lost(), book.reappeared(), book.finished()]).toEqual([1, 1, 1, 0])
   })
 
   test('a call that is over, or unknown, is not lost', () => {
@@ -318,6 +353,18 @@ describe('what is observed once of a finished call', () => {
     expect(book.counted({ ...COUNTERS.started, name: 'callwatch_call_participants' }, ...AUDIO_CALL, 'sum')).toBe(2)
   })
 
+  test('what comes after the end goes under the labels of the end', () => {
+    const book = ledgerBook()
+    const times = { initiatedAt: CREATED + 1, startedAt: CREATED + 2 }
+    book.see(completeLook(30, seen('a', 'ended', times)))
+    book.see(completeLook(45, seen('a', 'ended', { ...times, type: 'video', endedAt: CREATED + 20 })))
+    const sums = [...book.state.counters.keys()].filter((key) => key.endsWith('|sum'))
+    expect(sums).toEqual([
+      `${HISTOGRAMS.answerDelay.name}|audio|user|sum`,
+      `${HISTOGRAMS.duration.name}|audio|call|user|sum`,
+    ])
+  })
+
   test('a recording seen while the call ran counts at its end', () => {
     const book = ledgerBook()
     book.see(completeLook(1, seen('a', 'ongoing', { hasRecording: true })))
@@ -360,6 +407,19 @@ describe('what is observed once of a finished call', () => {
 
 describe('minutes', () => {
   const audio = (minutes: number) => ({ callMinutes: { audio: minutes, video: undefined, total: undefined } })
+
+  test('minutes that come after a change of labels go under the new ones, and the finish stays where it was', () => {
+    const book = ledgerBook()
+    const minutes = (audio: number) => ({
+      endedAt: CREATED + 5,
+      callMinutes: { audio, video: undefined, total: undefined },
+    })
+    book.see(completeLook(10, seen('a', 'ended', minutes(2))))
+    book.see(completeLook(20, seen('a', 'ended', { ...minutes(5), type: 'video' })))
+    expect(book.counted(callMinutes, 'audio', 'call', 'user', 'audio')).toBe(2)
+    expect(book.counted(callMinutes, 'video', 'call', 'user', 'audio')).toBe(3)
+    expect(book.counted(finished, ...AUDIO_CALL, 'ended')).toBe(1)
+  })
 
   test('minutes less corrections are the minutes last served', () => {
     const book = ledgerBook()

@@ -1,4 +1,4 @@
-import { defer, lastValueFrom, NEVER } from 'rxjs'
+import { defer, lastValueFrom, NEVER, of, ReplaySubject, throwError } from 'rxjs'
 import { describe, expect, test } from 'vitest'
 import { newLedger } from '../../src/ledger/state.ts'
 import { chooseFollowUps, followUps$, type AskedAt } from '../../src/polling/follow-ups.ts'
@@ -115,6 +115,21 @@ describe('what the answers mean', () => {
     expect(found).toEqual(['a'])
     expect(problems).toHaveLength(1)
     expect(distrusted).toBe(true)
+  })
+
+  test('where the control is not answered in time, what is unknown is dropped', async () => {
+    const until$ = new ReplaySubject<void>(1)
+    const known = { now: CREATED, host: CREATED, remaining: undefined, call: seen('a', 'ongoing') }
+    const fetchCall = (id: string) => {
+      if (id === 'a') return of(known)
+      if (id !== 'listed') return throwError(() => new ServiceError('not_found', 'unknown', { status: 404 }))
+      until$.next()
+      return NEVER
+    }
+    const calls = [...openCalls(...ids.map((id): [string, number] => [id, 1])).open.values()]
+    const told = { wall: () => CREATED, onProblem: () => undefined, onDistrust: () => undefined }
+    const sightings = await lastValueFrom(followUps$(calls, new Set(['listed']), { fetchCall, until$, ...told }))
+    expect(sightings.map(({ calls, notFound }) => [calls.map(({ id }) => id), notFound])).toEqual([[['a'], []]])
   })
 
   test('a call that cannot be asked for costs the others nothing', async () => {

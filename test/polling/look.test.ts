@@ -69,6 +69,14 @@ describe('the first look', () => {
     expect((await look()).end?.whole).toBe(true)
   })
 
+  test('goes by the total where the service says too few pages', async () => {
+    const { service, look, remembered } = looking()
+    service.calls = numbered(1, 24)
+    service.says = { totalPages: 2 }
+    expect((await look()).end?.whole).toBe(true)
+    expect(remembered()).toBe(24)
+  })
+
   test('without a total goes on until a page is empty', async () => {
     const { service, next } = looking()
     service.calls = numbered(1, 8)
@@ -143,6 +151,16 @@ describe('the first look', () => {
     expect(book.state.calls.has('call 0')).toBe(true)
   })
 
+  test('finds more calls than a page holds that came in at the top meanwhile', async () => {
+    const { service, look, remembered } = looking()
+    service.calls = numbered(1, 24)
+    service.beforePage = (page) => {
+      if (page === 4) service.calls = numbered(-5, 24)
+    }
+    expect((await look()).end?.whole).toBe(true)
+    expect(remembered()).toBe(30)
+  })
+
   test('finds everything in a list that is shuffled for each request', async () => {
     const { service, look, remembered } = looking()
     const calls = numbered(1, 24)
@@ -191,10 +209,11 @@ describe('a later look', () => {
 
   test.each([
     [1, [1]],
-    [4, [1]],
+    [3, [1]],
+    [4, [1, 2]],
     [5, [1, 2]],
     [11, [1, 2, 3]],
-  ])('reads on until the total explains %i new calls', async (count, pages) => {
+  ])('reads on until a known call and the total explain %i new ones', async (count, pages) => {
     const { service, next, remembered } = await afterTheFirst()
     service.calls = numbered(1 - count, 40)
     expect(await next()).toEqual(['incremental', pages])
@@ -206,7 +225,7 @@ describe('a later look', () => {
     const { service, next, remembered } = await afterTheFirst(numbered(1, 40).toReversed())
     expect(await next()).toEqual(['incremental', [10]])
     service.calls = numbered(-5, 40).toReversed()
-    expect(await next()).toEqual(['incremental', [10, 12, 11]])
+    expect(await next()).toEqual(['incremental', [10, 12, 11, 10]])
     expect(remembered()).toBe(46)
     expect(await next()).toEqual(['incremental', [12]])
   })
@@ -223,11 +242,23 @@ describe('a later look', () => {
   test('reads on for new calls that those which left would have hidden', async () => {
     const { service, next, book } = await afterTheFirst()
     service.calls = numbered(-5, 37)
-    expect(await next()).toEqual(['incremental', [1, 11, 2]])
+    expect(await next()).toEqual(['incremental', [1, 2, 11]])
     expect(book.state.calls.has('call -5')).toBe(true)
     service.calls = numbered(-10, 35)
     expect((await next())[0]).toBe('incremental')
     expect(book.state.calls.has('call -10')).toBe(true)
+  })
+
+  test('reads on past a page that is all new, though as many left as are hidden behind it', async () => {
+    const { service, next, book } = await afterTheFirst()
+    service.calls = numbered(-4, 39)
+    expect((await next())[0]).toBe('incremental')
+    expect(book.state.calls.has('call 0')).toBe(true)
+  })
+
+  test('takes no call for new that is before the horizon, and passed over in every look', async () => {
+    const { next } = await afterTheFirst([...numbered(1, 2), ...numbered(50, 87)], { lookback: 20 })
+    expect(await next()).toEqual(['incremental', [1]])
   })
 
   test('that the total does not explain begins a sweep', async () => {
@@ -237,6 +268,14 @@ describe('a later look', () => {
     expect(kind).toBe('whole')
     expect(asked).toEqual([1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
     expect(book.state.calls.has('late')).toBe(true)
+  })
+
+  test('without a total proves nothing, and reads the list to its end', async () => {
+    const { service, look, book } = await afterTheFirst()
+    service.calls = numbered(-5, 40)
+    service.says = { total: undefined, totalPages: undefined }
+    expect((await look()).end?.whole).toBe(true)
+    expect(book.state.calls.has('call 0')).toBe(true)
   })
 
   test('knows the list again after a restart', async () => {
@@ -266,7 +305,7 @@ describe('a later look', () => {
     expect((await next())[0]).toBe('whole')
     expect(provenOrder(memory.order)).toBe('oldest first')
     service.calls = numbered(0, 40).toReversed()
-    expect(await next()).toEqual(['incremental', [4, 5]])
+    expect(await next()).toEqual(['incremental', [4, 5, 4]])
   })
 })
 
@@ -290,14 +329,22 @@ describe('a sweep', () => {
   })
 
   test('finds a correction that no increment would see', async () => {
-    const { service, next, book } = looking({ sweepInterval: 30 })
-    service.calls = numbered(1, 40)
+    const { clock, service, next, book } = looking({ sweepInterval: 60 })
     await next()
-    const corrected = { ...call(30), callMinutes: { audio: 3, video: undefined, total: undefined } }
-    service.calls = service.calls.map((listed) => (listed.id === corrected.id ? corrected : listed))
-    for (let i = 0; i < 8; i++) await next()
-    expect(book.state.calls.get('call 30')?.phase).toBe('baseline')
-    expect(book.state.facts.ignored.baseline).toBe(40)
+    await clock.advance(100)
+    const after = (n: number, audio = 1) =>
+      seen(`after ${n}`, 'ended', {
+        initiatedAt: CREATED + 10 + n,
+        endedAt: CREATED + 11 + n,
+        callMinutes: { audio, video: undefined, total: undefined },
+      })
+    service.calls = Array.from({ length: 40 }, (_, n) => after(n)).toReversed()
+    expect((await next())[0]).toBe('whole')
+    service.calls = service.calls.map((listed) => (listed.id === 'after 5' ? after(5, 3) : listed))
+    expect(await next()).toEqual(['incremental', [1]])
+    expect(book.state.calls.get('after 5')?.counted[0]).toBe(1)
+    for (let i = 0; i < 9; i++) await next()
+    expect(book.state.calls.get('after 5')?.counted[0]).toBe(3)
   })
 
   test('moves on however little it may read at a time', async () => {
@@ -329,11 +376,14 @@ describe('a sweep', () => {
   })
 
   test('that is long begins early enough to end in time', async () => {
-    const { clock, service, next } = looking({ sweepInterval: 600, slice: 3 })
+    const { clock, service, look } = looking({ sweepInterval: 600, slice: 3 })
     service.calls = numbered(1, 40)
-    const wholes: number[] = []
-    for (let i = 0; i < 160; i++) if ((await next())[0] === 'whole') wholes.push(clock.monotonic())
-    const gaps = wholes.slice(1).map((at, i) => at - wholes[i]!)
+    const wholes: { began: number; ended: number }[] = []
+    for (let i = 0; i < 160; i++) {
+      const { end } = await look()
+      if (end?.whole) wholes.push({ began: end.began, ended: clock.wall() })
+    }
+    const gaps = wholes.slice(1).map(({ ended }, i) => ended - wholes[i]!.began)
     expect(wholes.length).toBeGreaterThan(3)
     expect(Math.max(...gaps.slice(1))).toBeLessThanOrEqual(615)
   })
@@ -364,6 +414,16 @@ describe('a service that refuses deep pages', () => {
     service.fails = () => undefined
     expect((await look()).limited).toBe(false)
     expect(memory.refusedFrom).toBeUndefined()
+  })
+
+  test('is not one whose deep pages fail in another way, however often', async () => {
+    const { service, look, memory } = looking()
+    service.calls = numbered(1, 24)
+    service.fails = (_operation, page) => (Number(page) >= 3 ? new ServiceError('server', 'it is down') : undefined)
+    for (let i = 0; i < 3; i++) {
+      const { end, limited, problem } = await look()
+      expect([end, limited, problem?.kind, memory.refusedFrom]).toEqual([undefined, false, 'server', undefined])
+    }
   })
 
   test('oldest first, is not good: new calls would stay unseen', async () => {

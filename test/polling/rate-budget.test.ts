@@ -40,6 +40,22 @@ describe('the rate budget', () => {
     expect(busiestMinute([...times, ...afterwards])).toBeLessThanOrEqual(60)
   })
 
+  test('restarts one after another do not fill it up either', async () => {
+    const clock = virtualClock()
+    const times: number[] = []
+    for (let i = 0; i < 6; i++) {
+      const life = new AbortController()
+      const budget = budgetOn(clock)
+      const note = () => void times.push(clock.monotonic())
+      const asked = Array.from({ length: 60 }, () => budget.take(life.signal).then(note, () => undefined))
+      await clock.advance(20)
+      life.abort()
+      await Promise.all(asked)
+    }
+    expect(times.length).toBeGreaterThan(60)
+    expect(busiestMinute(times)).toBeLessThanOrEqual(60)
+  })
+
   test('grants in the order in which it was asked, and the first soon', async () => {
     const clock = virtualClock()
     const budget = budgetOn(clock)
@@ -76,6 +92,15 @@ describe('the rate budget', () => {
     await clock.advance(0.2)
     expect(times).toHaveLength(2)
     expect(holds).toEqual([clock.wall() - 40.1 + 40])
+  })
+
+  test('holds nothing back for longer than a day, whatever the service asked', async () => {
+    const clock = virtualClock()
+    const holds: number[] = []
+    const budget = budgetOn(clock, { onHold: (until) => holds.push(until) })
+    const day = 86_400
+    expect((budget.holdBack(30 * day), budget.heldFor())).toBe(day)
+    expect(holds).toEqual([clock.wall() + day])
   })
 
   test('a hold outlives a restart', async () => {

@@ -6,23 +6,32 @@ import { watchTarget, type WatchEvent } from '../../src/polling/watch-target.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { sleep } from '../../src/clock/clock.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
-import { CREATED, ledgerBook, seen } from '../ledger/seen.ts'
+import { completeLook, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
 import { fakeService } from './fake-service.ts'
 
 const INTERVAL = 15
 
 /** Watches a fake service on a virtual clock, and keeps a ledger of what was folded. */
-function watching({ timeout = 10, retries = 0, offset = 0, pageSize = 2, maxRequestsPerMinute = Infinity } = {}) {
+function watching({
+  timeout = 10,
+  retries = 0,
+  offset = 0,
+  pageSize = 2,
+  maxRequestsPerMinute = Infinity,
+  held = 0,
+  before = [] as Observation[],
+} = {}) {
   const clock = virtualClock(CREATED)
   const service = fakeService(clock, pageSize)
   const book = ledgerBook()
+  for (const observation of before) book.see(observation)
   const folded: Observation[] = []
   const ticks: number[] = []
   const events: WatchEvent<number>[] = []
   const stop$ = new Subject<void>()
   const abandon$ = new Subject<void>()
   const storage = { fails: false }
-  const unlimited: RateBudget = { take: async () => undefined, holdBack: () => undefined, heldFor: () => 0 }
+  const unlimited: RateBudget = { take: async () => undefined, holdBack: () => undefined, heldFor: () => held }
   const budget =
     maxRequestsPerMinute === Infinity
       ? unlimited
@@ -40,6 +49,7 @@ function watching({ timeout = 10, retries = 0, offset = 0, pageSize = 2, maxRequ
     },
     tick: async () => {
       ticks.push(clock.monotonic())
+      if (storage.fails) throw new Error('the disk is full')
       return undefined
     },
     poll: {
@@ -120,6 +130,16 @@ describe('watching a target', () => {
     expect(ticks).toEqual([0, INTERVAL, INTERVAL * 2])
   })
 
+  test('a timer whose commit fails ends neither the timers nor the watch', async () => {
+    const { clock, storage, ticks, outcomes } = watching()
+    storage.fails = true
+    await clock.advance(INTERVAL + 1)
+    storage.fails = false
+    await clock.advance(INTERVAL)
+    expect(ticks).toEqual([0, INTERVAL, 2 * INTERVAL])
+    expect(outcomes()).toEqual(['failed', 'failed', 'complete'])
+  })
+
   test('a failed look is no empty one: no call is asked for, nothing is folded', async () => {
     const { clock, service, book, reports, folded } = watching()
     service.calls = [seen('a', 'ongoing', { initiatedAt: CREATED })]
@@ -142,6 +162,18 @@ describe('watching a target', () => {
     expect(book.state.facts.lastComplete).toBeUndefined()
   })
 
+  test('what a partial look did not list is asked for, and never taken for lost', async () => {
+    const { clock, service, book, outcomes } = watching()
+    service.calls = ['a', 'b', 'c', 'd'].map((id) => seen(id, 'ongoing', { initiatedAt: CREATED }))
+    await clock.advance(1)
+    service.fails = (_operation, page) => (page === 2 ? new ServiceError('network', 'it was cut') : undefined)
+    service.asked.length = 0
+    await clock.advance(3 * INTERVAL)
+    expect(outcomes()).toEqual(['complete', 'partial', 'partial', 'partial'])
+    expect(service.asked.filter((asked) => typeof asked === 'string')).toEqual(['c', 'd', 'c', 'd', 'c', 'd'])
+    expect([book.lost(), book.state.open.size]).toEqual([0, 4])
+  })
+
   test('a call that vanishes from the list is asked for before it is lost', async () => {
     const { clock, service, book } = watching()
     service.calls = [seen('a', 'ongoing', { initiatedAt: CREATED })]
@@ -160,6 +192,22 @@ describe('watching a target', () => {
     await clock.advance(INTERVAL + 1)
     expect(service.asked).toEqual([1, 'a', 1])
     expect(book.finished()).toBe(1)
+  })
+
+  test('a look ends after what was asked for one by one, so that its windows hold what ended meanwhile', async () => {
+    const { clock, service, book, folded } = watching()
+    const [a, b] = ['a', 'b'].map((id) => seen(id, 'ongoing', { initiatedAt: CREATED }))
+    service.calls = [a!, b!]
+    await clock.advance(1)
+    service.calls = [b!]
+    service.client.getCall = async () => {
+      await sleep(clock, 3)
+      const now = clock.wall()
+      return { now, host: now, remaining: undefined, call: seen('a', 'ended', { endedAt: now }) }
+    }
+    await clock.advance(INTERVAL + 3)
+    const finished = book.state.calls.get('a')?.finish?.at
+    expect([finished, folded.at(-1)?.end?.now]).toEqual([CREATED + INTERVAL + 3, CREATED + INTERVAL + 3])
   })
 
   test('when the store fails the cycle failed, nothing was counted, and the next one finds the same', async () => {
@@ -202,6 +250,24 @@ describe('watching a target', () => {
     expect(book.lost()).toBe(0)
   })
 
+  test('a look that is distrusted was no whole one: the next reads the whole list again', async () => {
+    const { clock, service, reports } = watching({ pageSize: 10 })
+    const open = Array.from({ length: 8 }, (_, i) => seen(`open ${i}`, 'ongoing', { initiatedAt: CREATED }))
+    const over = Array.from({ length: 40 }, (_, i) => seen(`over ${i}`, 'ended', { endedAt: CREATED - i }))
+    service.calls = [...open, ...over]
+    await clock.advance(INTERVAL + 1)
+    expect(reports().at(-1)?.outcome).toBe('incremental')
+    service.calls = over
+    service.fails = (operation) =>
+      operation === 'get' ? new ServiceError('not_found', 'unknown', { status: 404 }) : undefined
+    await clock.advance(INTERVAL)
+    expect(reports().at(-1)).toMatchObject({ outcome: 'partial', good: false })
+    service.calls = [...open, ...over]
+    service.fails = () => undefined
+    await clock.advance(INTERVAL)
+    expect(reports().at(-1)).toMatchObject({ outcome: 'complete', good: true })
+  })
+
   test('of calls that take long to ask for, those that were answered by the deadline count', async () => {
     const { clock, service, book } = watching({ pageSize: 100 })
     service.calls = Array.from({ length: 60 }, (_, i) => seen(`call ${i}`, 'ongoing', { initiatedAt: CREATED }))
@@ -223,6 +289,25 @@ describe('watching a target', () => {
     expect(book.finished()).toBeGreaterThan(20)
     await clock.advance(10 * INTERVAL)
     expect(book.finished()).toBe(60)
+  })
+
+  test('after a restart the next whole look is due when it would have been without one', async () => {
+    const calls = Array.from({ length: 40 }, (_, i) => seen(`call ${i}`, 'ended', { endedAt: CREATED - 1000 - i }))
+    const { sightings, end } = completeLook(-850, ...calls)
+    const list = { order: 'newest first', total: 40, pageSize: 10, end: [] } as const
+    const before = [{ sightings, end: { ...end!, list } }]
+    const { clock, service, outcomes } = watching({ pageSize: 10, before })
+    service.calls = calls
+    await clock.advance(4 * INTERVAL + 1)
+    expect(outcomes()).toEqual(['incremental', 'incremental', 'incremental', 'incremental', 'complete'])
+  })
+
+  test('nothing is asked while requests are held back for longer than a cycle may take', async () => {
+    const { clock, service, reports } = watching({ held: 3600 })
+    await clock.advance(1)
+    expect(service.asked).toEqual([])
+    const problem = 'the service asked to wait (Retry-After): no request for another 3600 s'
+    expect(reports()).toMatchObject([{ outcome: 'failed', good: false, problem }])
   })
 
   test('a long list is committed in chunks of a thousand calls, and concluded by the last', async () => {

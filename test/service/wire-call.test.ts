@@ -294,9 +294,12 @@ describe('a time', () => {
     })
   })
 
-  test.each([-5, 'yesterday', '2026-11-20T08:15:30Z', {}, false])('%j is missing and a bad value', (value) => {
-    expect(readWith({ endedAt: value })).toEqual({ ...BARE, badValue: true })
-  })
+  test.each([-5, 'yesterday', '2026-11-20T08:15:30Z', 'Infinity', '1e400', {}, false])(
+    '%j is missing and a bad value',
+    (value) => {
+      expect(readWith({ endedAt: value })).toEqual({ ...BARE, badValue: true })
+    },
+  )
 })
 
 const minutesOf = (...participants: unknown[]) => readWith({ participants }).participantMinutes

@@ -7,7 +7,7 @@ import { step } from '../../src/ledger/step.ts'
 import { backupStore } from '../../src/store/backup-store.ts'
 import { openReadOnly } from '../../src/store/open-read-only.ts'
 import { openSqliteStore } from '../../src/store/sqlite-store.ts'
-import { CREATED, listed, seen } from '../ledger/seen.ts'
+import { completeLook, CREATED, listed, seen } from '../ledger/seen.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const OPTIONS = { lookback: 1000, baseline: 'count', details: 'never' } as const
@@ -16,7 +16,7 @@ const ended = seen('c1', 'ended', { endedAt: CREATED + 5 })
 /** A store that its daemon has open. */
 async function openStore() {
   const path = join(temporaryFolder(), 'callwatch.db')
-  const store = openSqliteStore({ path, notifiers: [] })
+  const store = openSqliteStore({ path, notifiersFor: () => [] })
   onTestFinished(() => store.close().catch(() => undefined))
   const { ledger } = await store.openTarget({ name: 'a', fingerprint: 'x' }, CREATED, 1000)
   const see = async (...calls: ReturnType<typeof seen>[]) => {
@@ -49,11 +49,22 @@ test('a reader sees each commit of the daemon that has the store open, and its h
   expect(reader.heldUntil('k')).toBe(CREATED + 60)
 })
 
+test('a reader shows no call that is history only', async () => {
+  const { path, store, ledger, see } = await openStore()
+  await see(ended)
+  const delta = step(ledger, completeLook(5000), OPTIONS)!
+  await store.commit('a', { ledger: delta, alerts: { changed: [], ended: [], notifications: [] } })
+  expect(await store.finishedCalls({ since: CREATED, limit: 10 })).toHaveLength(1)
+  const reader = open(path)
+  expect(reader.calls('a')).toEqual(new Map())
+  expect(reader.call('a', 'c1')).toBeUndefined()
+})
+
 test('a reader does not keep a daemon from starting, and cannot write', async () => {
   const { path, store } = await openStore()
   await store.close()
   const reader = open(path)
-  const second = openSqliteStore({ path, notifiers: [] })
+  const second = openSqliteStore({ path, notifiersFor: () => [] })
   await second.resetTarget('a')
   await second.close()
   expect(reader.target('a')).toBeUndefined()
