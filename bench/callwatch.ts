@@ -19,7 +19,7 @@ const poll = {
   pageSize: 100,
   statusMap: {},
 }
-const store = openSqliteStore({ path: `${folder}/callwatch.db`, notifiers: [] })
+const store = openSqliteStore({ path: `${folder}/callwatch.db`, notifiersFor: () => [] })
 const keeper = await keepTarget({
   store,
   clock,

@@ -1,10 +1,14 @@
 #!/usr/bin/env node
-import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { Command, CommanderError } from 'commander'
 import { audit } from './commands/audit.ts'
+import { backtest, type BacktestOptions } from './commands/backtest.ts'
 import { backup } from './commands/backup.ts'
 import { check } from './commands/check.ts'
 import { demo } from './commands/demo.ts'
+import { duration, matching, port, positive, share, whole } from './commands/option-values.ts'
+import { prometheusRules } from './commands/prometheus-rules.ts'
 import { run } from './commands/run.ts'
+import { addSilence, endSilence, listSilences, type SilenceOptions } from './commands/silence.ts'
 import { simulate } from './commands/simulate.ts'
 import { switchOptions } from './commands/switch-options.ts'
 import { testNotify } from './commands/test-notify.ts'
@@ -34,11 +38,13 @@ const program = new Command('callwatch')
   .exitOverride()
 
 /** A command that reads the configuration. */
+const withConfig = (command: Command) =>
+  command.option(
+    '--config <file>',
+    'the configuration (or CALLWATCH_CONFIG, or ./callwatch.yaml, or the environment alone)',
+  )
 const configuredCommand = (name: string, description: string) =>
-  program
-    .command(name)
-    .description(description)
-    .option('--config <file>', 'the configuration (or CALLWATCH_CONFIG, or ./callwatch.yaml, or the environment alone)')
+  withConfig(program.command(name).description(description))
 
 configuredCommand('run', 'the daemon: watches until SIGTERM')
   .option('--reset-target <name>', 'forget all that was counted of this target before watching it')
@@ -71,6 +77,11 @@ configuredCommand(
     process.exitCode = (await audit(configured(options), options, print)) ? SUCCESS : FAILURE
   })
 
+configuredCommand('backtest', 'runs the alert rules over the history in the store, and says when each would have fired')
+  .option('--since <duration>', 'how far back', duration, 7 * 86_400)
+  .option('--json', 'print what was found as JSON', false)
+  .action((options: WithConfig & BacktestOptions) => backtest(configured(options), options, print))
+
 configuredCommand('backup', 'a consistent copy of the store, also of a running daemon')
   .argument('<file>', 'where the copy goes; must not exist yet')
   .action((file: string, options: WithConfig) => backup(configured(options), file, print))
@@ -88,6 +99,29 @@ const simulateCommand = program
   .option('--chaos <n>', 'draw the switches from the seed: from 0, calm, to 1', share)
 for (const option of switchOptions()) simulateCommand.addOption(option)
 simulateCommand.action((options: Parameters<typeof simulate>[0]) => simulate(options, print))
+
+const silences = program.command('silence').description('what nobody is to be told of for a while')
+const silenceCommand = (name: string, description: string) =>
+  withConfig(silences.command(name).description(description))
+
+silenceCommand('add', 'silences alerts; evaluation goes on, and what still fires afterwards is told then')
+  .option('--alert <name>', 'only alerts of this rule')
+  .option('--match <name=value>', 'only alerts with this label, severity or target; may be given again', matching)
+  .requiredOption('--for <duration>', 'how long, such as 2h', duration)
+  .option('--reason <text>', 'shown to whoever wonders', '')
+  .action(({ alert, match, ...options }: WithConfig & SilenceOptions & { alert?: string }) =>
+    addSilence(configured(options), { ...options, match: { ...match, ...(alert && { alert }) } }, print),
+  )
+silenceCommand('list', 'shows the silences that hold').action((options: WithConfig) =>
+  listSilences(configured(options), print),
+)
+silenceCommand('end', 'ends a silence before its time')
+  .argument('<number>', 'of the silence, as `list` shows it', whole)
+  .action((id: number, options: WithConfig) => endSilence(configured(options), id, print))
+
+configuredCommand('prometheus-rules', 'prints the alert rules as a rule file for Prometheus').action(
+  (options: WithConfig) => prometheusRules(configured(options), print),
+)
 
 configuredCommand('test-notify', 'sends a sample notification through every notifier').action(
   async (options: WithConfig) => {
@@ -130,28 +164,4 @@ function explain(error: unknown): number {
 /** A port in use or not allowed, an address that is not this machine's, a name that stands for none. */
 function cannotListen(error: Error): boolean {
   return 'syscall' in error && (error.syscall === 'listen' || error.syscall === 'getaddrinfo')
-}
-
-function positive(text: string): number {
-  const value = Number(text)
-  if (Number.isFinite(value) && value > 0) return value
-  throw new InvalidArgumentError('It must be a number above 0.')
-}
-
-function share(text: string): number {
-  const value = Number(text)
-  if (text.trim() !== '' && value >= 0 && value <= 1) return value
-  throw new InvalidArgumentError('It must be a number from 0 to 1.')
-}
-
-function whole(text: string): number {
-  const value = Number(text)
-  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value
-  throw new InvalidArgumentError('It must be a whole number, 0 or more.')
-}
-
-function port(text: string): number {
-  const value = whole(text)
-  if (value <= 65_535) return value
-  throw new InvalidArgumentError('It must be a port, 65535 at most.')
 }

@@ -1,88 +1,125 @@
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { Reading } from './reading.ts'
-import type { Rule } from './rule.ts'
+import { windowOf, type Rule, type RuleLabels } from './rule.ts'
 
-/** A rule that is pending or firing for a target; what is inactive has no instance. Durable. Times are UNIX seconds. */
+/**
+ * A rule that is not at rest for a target and, where it is grouped, for some labels; what is inactive has no instance.
+ * Durable. Times are UNIX seconds by the host's clock.
+ *
+ * - `pending`: the breach has not lasted for long enough
+ * - `firing`
+ * - `recovering`: it counts as firing, but the value is back past `clear`
+ */
 export type AlertInstance = {
-  /** The rule as it was last judged by. The name identifies: editing a threshold does not orphan an open incident. */
+  /** Rule and labels (groups.ts). Editing a threshold does not orphan an open incident. */
+  readonly key: string
+  readonly labels: RuleLabels
+  /** The rule as it was last judged by. */
   readonly rule: Rule
-  readonly state: 'pending' | 'firing'
+  readonly state: 'pending' | 'firing' | 'recovering'
   /** When the breach was first seen. */
   readonly since: number
   readonly firingSince: number | undefined
-  /** Seconds of breach that count towards `for`. */
+  /** Seconds of breach that count towards `for`; while recovering, seconds past `clear` towards `keep_firing_for`. */
   readonly credited: number
   readonly evaluatedAt: number
   readonly value: number
+  /** The worst value so far. */
   readonly peak: number
+  readonly calls: number | undefined
   readonly counts: FinishedCounts | undefined
   /** Since when a firing alert has had too few calls for a verdict, later by the time that nobody looked. */
   readonly tooFewSince: number | undefined
+  /** When it was last said that it fires. */
+  readonly toldAt: number | undefined
 }
 
 /** How an instance came to speak. `closed` is no resolution: nobody knows how it went on. */
-export type Change = 'firing' | 'resolved' | 'closed'
+export type Change = 'firing' | 'reminder' | 'resolved' | 'closed'
 
 /** Two evaluations further apart than this many intervals do not prove that the breach lasted in between. */
 const CREDITED_INTERVALS = 3
 
+/** The next state of an instance; `change` where something is to be said of it. */
+export type Advance = { instance: AlertInstance | undefined; change?: Change }
+
+/** When an evaluation happens: by the host's clock, and how far apart evaluations should be (seconds). */
+export type Evaluation = { now: number; interval: number }
+
 /**
- * inactive → pending → firing → inactive, one evaluation on.
+ * inactive → pending → firing → recovering → inactive, one evaluation on.
  *
  * @param before undefined where the rule was inactive
- * @param now the host's clock (UNIX seconds); where it steps, no time is credited
- * @param interval seconds between two evaluations, as they should come
  */
 export function advance(
   before: AlertInstance | undefined,
-  rule: Rule,
+  { key, rule }: Pick<AlertInstance, 'key' | 'rule'>,
   reading: Reading,
-  now: number,
-  interval: number,
-): { instance: AlertInstance | undefined; change?: Change } {
-  const { value, counts, tooFew } = reading
-  if (before?.state === 'firing') {
-    if (tooFew) return withTooFewCalls(before, rule, now, interval)
-    if (value <= rule.clear) return { instance: undefined, change: 'resolved' }
-    const peak = Math.max(before.peak, value)
-    return { instance: { ...before, rule, value, counts, peak, evaluatedAt: now, tooFewSince: undefined } }
+  evaluation: Evaluation,
+): Advance {
+  const { now } = evaluation
+  const { value, calls, counts, labels } = reading
+  if (before !== undefined && before.state !== 'pending') {
+    if (reading.tooFew) return withTooFewCalls(before, rule, evaluation)
+    const peak = isPast(rule, value, before.peak) ? value : before.peak
+    const seen = { ...before, rule, value, calls, counts, peak, evaluatedAt: now, tooFewSince: undefined }
+    return isPast(rule, value, rule.clear)
+      ? remind({ ...seen, state: 'firing', credited: 0 }, now)
+      : recover(before, { ...seen, state: 'recovering' }, evaluation)
   }
-  if (tooFew || !(value > rule.above)) return { instance: undefined }
-  const credited = before === undefined ? 0 : before.credited + creditedSince(before, now, interval)
-  const since = before?.since ?? now
-  const peak = Math.max(before?.peak ?? value, value)
+  if (reading.tooFew || !reading.mayBreach || !isPast(rule, value, rule.threshold)) return { instance: undefined }
   const pending: AlertInstance = {
+    key,
+    labels,
     rule,
     state: 'pending',
-    since,
+    since: before?.since ?? now,
     firingSince: undefined,
-    credited,
+    credited: before === undefined ? 0 : before.credited + creditedSince(before, evaluation),
     evaluatedAt: now,
     value,
-    peak,
+    peak: before === undefined || isPast(rule, value, before.peak) ? value : before.peak,
+    calls,
     counts,
     tooFewSince: undefined,
+    toldAt: undefined,
   }
-  if (credited < rule.for) return { instance: pending }
-  return { instance: { ...pending, state: 'firing', firingSince: now }, change: 'firing' }
+  if (pending.credited < rule.for) return { instance: pending }
+  return { instance: { ...pending, state: 'firing', credited: 0, firingSince: now, toldAt: now }, change: 'firing' }
+}
+
+/** A firing instance, told again where that is due. */
+export function remind(instance: AlertInstance, now: number): { instance: AlertInstance; change?: Change } {
+  const { rule, toldAt = now } = instance
+  // The clock stepped back: `repeat` begins anew, or the next reminder would be late by as much.
+  if (toldAt > now) return { instance: { ...instance, toldAt: now } }
+  const isDue = instance.state === 'firing' && rule.repeat > 0 && now - toldAt >= rule.repeat
+  return isDue ? { instance: { ...instance, toldAt: now }, change: 'reminder' } : { instance }
+}
+
+/** Past `clear` it is over, once that has lasted for `keep_firing_for`. */
+function recover(before: AlertInstance, seen: AlertInstance, evaluation: Evaluation): Advance {
+  const lasted = before.state === 'recovering' ? before.credited + creditedSince(before, evaluation) : 0
+  if (lasted >= seen.rule.keepFiringFor) return { instance: undefined, change: 'resolved' }
+  return { instance: { ...seen, credited: lasted } }
 }
 
 /** Silence resolves nothing: for one window of looks the alert stays as it was, then it is closed. */
-function withTooFewCalls(
-  before: AlertInstance,
-  rule: Rule,
-  now: number,
-  interval: number,
-): { instance: AlertInstance | undefined; change?: Change } {
-  const notCredited = now - before.evaluatedAt - creditedSince(before, now, interval)
+function withTooFewCalls(before: AlertInstance, rule: Rule, evaluation: Evaluation): Advance {
+  const { now } = evaluation
+  const notCredited = now - before.evaluatedAt - creditedSince(before, evaluation)
   const tooFewSince = before.tooFewSince === undefined ? now : before.tooFewSince + notCredited
-  const window = rule.signal === 'failure_ratio' ? rule.window : 0
-  if (now - tooFewSince >= window) return { instance: undefined, change: 'closed' }
-  return { instance: { ...before, rule, evaluatedAt: now, tooFewSince } }
+  if (now - tooFewSince >= (windowOf(rule.signal) ?? 0)) return { instance: undefined, change: 'closed' }
+  return remind({ ...before, rule, evaluatedAt: now, tooFewSince }, now)
 }
 
 /** Seconds since the last evaluation, where the two are near enough to vouch for the time between them. */
-function creditedSince({ evaluatedAt }: AlertInstance, now: number, interval: number): number {
+function creditedSince({ evaluatedAt }: AlertInstance, { now, interval }: Evaluation): number {
   const gap = now - evaluatedAt
   return gap > 0 && gap <= CREDITED_INTERVALS * interval ? gap : 0
+}
+
+/** Whether a value is further on the bad side than another. */
+function isPast({ breach }: Rule, value: number, other: number): boolean {
+  return breach === 'above' ? value > other : value < other
 }

@@ -1,6 +1,8 @@
-import { advance, type AlertInstance } from './alert-instance.ts'
+import { advance, remind, type Advance, type AlertInstance } from './alert-instance.ts'
+import { evidenceOf } from './evidence.ts'
+import { isGroupOf } from './groups.ts'
 import { notificationOf, type Notification } from './notification.ts'
-import { read, type Occasion } from './reading.ts'
+import { read, type MonthOf, type Occasion } from './reading.ts'
 import type { Rule } from './rule.ts'
 
 /** What an evaluation changes: new values of instances, those that became inactive, and what is to be said. */
@@ -17,37 +19,73 @@ export type EvaluateOptions = {
   now: number
   /** Seconds between two evaluations, as they should come. */
   interval: number
+  monthOf: MonthOf
 }
 
 /**
- * Judges all rules of a target on one occasion. Pure; a rule about which the occasion says nothing stays as it is, and
- * what a removed rule left behind is closed.
+ * Judges all rules of a target on one occasion. Pure; a rule about which the occasion says nothing stays as it is, but for
+ * reminders, and what a removed rule left behind is closed.
+ *
+ * @param instances by their keys
  */
 export function evaluate(
   instances: ReadonlyMap<string, AlertInstance>,
   occasion: Occasion,
-  { target, rules, now, interval }: EvaluateOptions,
+  { target, rules, now, interval, monthOf }: EvaluateOptions,
 ): AlertDelta {
   const delta: AlertDelta = { changed: [], ended: [], notifications: [] }
+  const settled = new Set<string>()
   for (const rule of rules) {
-    const before = instances.get(rule.name)
-    const reading = read(rule, occasion)
-    if (reading === undefined) continue
-    const { instance, change } = advance(before, rule, reading, now, interval)
+    const known = [...instances.values()].filter((instance) => isOf(rule, instance))
+    for (const { key } of known) settled.add(key)
+    const groups = known.map(({ labels }) => labels)
+    const readings = read(rule, occasion, monthOf, groups)
+    if (readings === undefined) {
+      for (const instance of known) settle(rule, instance, remind(instance, now))
+      continue
+    }
+    for (const [key, reading] of readings) {
+      const before = instances.get(key)
+      settle(rule, before, advance(before, { key, rule }, reading, { now, interval }), reading)
+    }
+  }
+  const orphans = [...instances.values()].filter(({ key }) => !settled.has(key))
+  delta.ended.push(...orphans)
+  delta.notifications.push(...closedNotifications(target, orphans, 'rule removed', now))
+  return delta
+
+  /** Takes down what became of an instance; `latest` is what it was judged by. */
+  function settle(
+    rule: Rule,
+    before: AlertInstance | undefined,
+    { instance, change }: Advance,
+    latest?: Pick<AlertInstance, 'value' | 'calls' | 'counts' | 'labels'>,
+  ): void {
+    if (instance === before) return
     if (instance !== undefined) delta.changed.push(instance)
     else if (before !== undefined) delta.ended.push(before)
     const speaking = instance ?? (before && { ...before, rule })
-    if (change === undefined || speaking === undefined) continue
+    if (change === undefined || speaking === undefined) return
     const said = change === 'closed' ? ({ kind: change, closedBecause: 'too few calls' } as const) : { kind: change }
-    const latest = change === 'closed' ? speaking : reading
-    delta.notifications.push(notificationOf(said, target, speaking, latest, now))
+    // An instance holds the last verdict, which a look at too few calls is not; one that resolved no longer is.
+    const judgedBy = change === 'resolved' && latest !== undefined ? latest : speaking
+    const evidence = occasion.kind === 'look' ? evidenceOf(speaking.rule, judgedBy, occasion, monthOf) : {}
+    delta.notifications.push(notificationOf(said, target, speaking, judgedBy, evidence, now))
   }
-  for (const orphan of instances.values()) {
-    if (rules.some(({ name }) => name === orphan.rule.name)) continue
-    delta.ended.push(orphan)
-    if (orphan.state !== 'firing') continue
-    const said = { kind: 'closed', closedBecause: 'rule removed' } as const
-    delta.notifications.push(notificationOf(said, target, orphan, orphan, now))
-  }
-  return delta
+}
+
+/** What is to be said when nobody judges these alerts any more: that those which fired are closed, not resolved. */
+export function closedNotifications(
+  target: string,
+  instances: readonly AlertInstance[],
+  closedBecause: NonNullable<Notification['closedBecause']>,
+  now: number,
+): Notification[] {
+  return instances
+    .filter(({ state }) => state !== 'pending')
+    .map((instance) => notificationOf({ kind: 'closed', closedBecause }, target, instance, instance, {}, now))
+}
+
+function isOf(rule: Rule, { rule: { name }, labels }: AlertInstance): boolean {
+  return name === rule.name && isGroupOf(rule, labels)
 }

@@ -6,6 +6,7 @@ import {
   ignoreElements,
   map,
   merge,
+  share,
   take,
   takeUntil,
   tap,
@@ -13,15 +14,17 @@ import {
   type Observable,
   type Subscription,
 } from 'rxjs'
+import { closedNotifications } from '../alerts/evaluate.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets-of.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
 import { introduceNotifier, introduceTarget } from '../metrics/record.ts'
 import { metricsOf } from '../metrics/registry.ts'
-import { deliverOutbox } from '../notify/deliver-outbox.ts'
+import { routed } from '../notify/routes.ts'
 import type { RateBudget } from '../polling/rate-budget.ts'
 import { openSqliteStore } from '../store/sqlite-store.ts'
+import type { Store } from '../store/store.ts'
 import { eventFeed } from '../web/event-feed.ts'
 import { startWeb } from '../web/server.ts'
 import type { WatchedTarget } from '../web/views.ts'
@@ -29,6 +32,7 @@ import { maskSecrets } from './mask-secrets.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import { notifiersOf } from './notifiers.ts'
 import { reporter } from './reporter.ts'
+import { telling } from './telling.ts'
 import { VERSION } from './version.ts'
 import { watch } from './watch.ts'
 
@@ -67,13 +71,15 @@ const LONGEST_WINDOW = Math.max(...Object.values(EXPORTED_WINDOWS))
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config, clock, log, stop$ } = options
   const notifiers = notifiersOf(config, clock, log)
-  const store = openSqliteStore({ path: config.store.path, notifiers: notifiers.map(({ name }) => name) })
+  const names = notifiers.map(({ name }) => name)
+  const store = openSqliteStore({ path: config.store.path, notifiersFor: routed(config.notify.routes, names) })
   const closing: (() => Promise<void>)[] = [() => store.close()]
   const closeAll = async () => {
     for (const close of closing.toReversed()) await close()
   }
   try {
     if (options.resetTarget !== undefined) await store.resetTarget(options.resetTarget)
+    await closeStrayAlerts(store, config, clock)
     const abandon = new AbortController()
     const budgets = new Map<string, RateBudget>()
     const watches: Awaited<ReturnType<typeof watch>>[] = []
@@ -87,12 +93,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
     const metrics = metricsOf(() => targets, VERSION)
     for (const { target } of targets) introduceTarget(metrics.operational, target)
-    for (const { name } of notifiers) introduceNotifier(metrics.operational, name)
+    const told = [...names, ...(config.notify.alertmanager === undefined ? [] : ['alertmanager'])]
+    for (const name of told) introduceNotifier(metrics.operational, name)
     const feed = eventFeed()
     const expose = async (format: 'prometheus' | 'openmetrics') => {
       const pending = await store.countOutbox().catch(() => new Map<string, number>())
-      for (const { name } of notifiers)
-        metrics.operational.notificationsPending.set({ notifier: name }, pending.get(name) ?? 0)
+      for (const name of told) metrics.operational.notificationsPending.set({ notifier: name }, pending.get(name) ?? 0)
       return metrics.expose(format)
     }
     const web = await startWeb({ ...config.http, version: VERSION, targets, store, feed, expose, wall: clock.wall })
@@ -100,14 +106,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
     const mask = maskSecrets(secretsOf(config))
     const report = reporter({ log, metrics: metrics.operational, feed, targets, mask })
-    const watched$ = watches.map(({ watched: { target }, events$ }) =>
-      events$.pipe(map((event): DaemonEvent => ({ kind: 'watch', target, event }))),
-    )
-    const delivered$ = notifiers.map((notifier) =>
-      deliverOutbox(notifier, { store, clock, groupWait: config.notify.groupWait, stop$ }).pipe(
-        map((delivery): DaemonEvent => ({ kind: 'delivery', delivery })),
+    const watched$ = merge(
+      ...watches.map(({ watched: { target }, events$ }) =>
+        events$.pipe(map((event): DaemonEvent => ({ kind: 'watch', target, event }))),
       ),
-    )
+    ).pipe(share())
+    const url = pageUrl(config.http.host, web.port)
+    const told$ = telling({ config, clock, store, notifiers, targets, watched$, pageUrl: url, stop$ })
     const housekeeping$ = timer(0, HOUSEKEEPING_INTERVAL * 1000, clock.scheduler).pipe(
       takeUntil(stop$),
       // What cannot be trimmed now is trimmed an hour later.
@@ -127,13 +132,20 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       await closeAll()
     }).pipe(ignoreElements())
     return {
-      url: pageUrl(config.http.host, web.port),
+      url,
       targets,
-      events$: concat(merge(grace$, housekeeping$, ...watched$, ...delivered$).pipe(tap(report)), closed$),
+      events$: concat(merge(grace$, housekeeping$, told$, watched$).pipe(tap(report)), closed$),
     }
   } catch (error) {
     await closeAll()
     throw error
+  }
+}
+
+/** Alerts of targets that are watched no more are closed, and who was told of them is told so. */
+async function closeStrayAlerts(store: Store, { targets }: Config, clock: Clock): Promise<void> {
+  for (const { target, alerts } of await store.strayAlerts(targets.map(({ name }) => name))) {
+    await store.closeAlerts(target, closedNotifications(target, alerts, 'target removed', clock.wall()))
   }
 }
 

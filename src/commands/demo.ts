@@ -101,7 +101,7 @@ async function watchDemo(
   let looksLeft: number | undefined
   let summarized = systemClock.monotonic()
   const show = (happened: DaemonEvent) => {
-    if (happened.kind === 'delivery') return
+    if (happened.kind !== 'watch') return
     const { event } = happened
     if (event.kind === 'committed') {
       for (const transition of event.committed.ledger.transitions) print(transitionLine(transition))
@@ -164,18 +164,20 @@ function demoConfig({ url, keys }: Simulator, store: string): Config {
     },
     store: { path: store, history: 86_400 },
     http: { host: '127.0.0.1', port: 0 },
-    notify: { groupWait: 0 },
+    notify: { groupWait: 0, routes: [], mutes: [] },
     alerts: [
       {
         name: 'HighFailureRate',
-        signal: 'failure_ratio',
-        reason: 'any',
+        signal: { name: 'failure_ratio', reason: 'any', window: 20, minCalls: 10 },
         severity: 'critical',
-        window: 20,
-        above: 0.5,
+        breach: 'above',
+        threshold: 0.5,
         clear: 0.4,
-        minCalls: 10,
+        match: {},
+        by: [],
         for: 3,
+        keepFiringFor: 0,
+        repeat: 0,
         description: 'More than half of the calls of the last {window} failed.',
       },
     ],

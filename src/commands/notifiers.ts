@@ -2,17 +2,17 @@ import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { logNotifier } from '../notify/log-notifier.ts'
-import { summaryOf } from '../notify/notification-text.ts'
 import type { Notifier } from '../notify/notifier.ts'
 import { slackNotifier } from '../notify/slack.ts'
+import { webhookNotifier } from '../notify/webhook.ts'
 
-/** The notifiers that are configured; the log where none is. */
-export function notifiersOf({ notify: { slack } }: Pick<Config, 'notify'>, clock: Clock, log: Logger): Notifier[] {
-  if (slack !== undefined) return [slackNotifier({ ...slack, dashboardUrl: slack.dashboardUrl, clock })]
-  return [
-    logNotifier((notification) => {
-      const { kind, alert, severity, target } = notification
-      log.warn({ target, alert, severity, state: kind }, `alert ${kind}: ${summaryOf(notification)}`)
-    }),
+/** The notifiers that are configured; the log where nobody else is told, not by Alertmanager either. */
+export function notifiersOf({ notify }: Pick<Config, 'notify'>, clock: Clock, log: Logger): Notifier[] {
+  const { slack, webhook, alertmanager } = notify
+  const configured = [
+    ...(slack === undefined ? [] : [slackNotifier({ ...slack, dashboardUrl: slack.dashboardUrl, clock })]),
+    ...(webhook === undefined ? [] : [webhookNotifier({ ...webhook, clock })]),
   ]
+  if (configured.length > 0 || alertmanager !== undefined) return configured
+  return [logNotifier(({ fields, text }) => log.warn(fields, text))]
 }

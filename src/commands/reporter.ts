@@ -56,10 +56,14 @@ export function reporter({ log, metrics, feed, targets, mask }: ReporterOptions)
 
   return (happened) => {
     if (happened.kind === 'delivery') {
-      const { notifier, notification, outcome, problem } = happened.delivery
+      const { notifier, outcome, problem = '' } = happened.delivery
       recordDelivery(metrics, happened.delivery)
-      const { alert, target } = notification
-      if (outcome !== 'sent') log.warn({ notifier, target, alert }, `notification ${outcome}: ${problem}`)
+      if (outcome !== 'sent') log.warn({ notifier }, `notification ${outcome}: ${mask(problem)}`)
+      return
+    }
+    if (happened.kind === 'heartbeat') {
+      const { outcome, problem = '' } = happened.beaten
+      if (outcome === 'failed') log.warn(`the heartbeat failed: ${mask(problem)}`)
       return
     }
     const { target, event } = happened

@@ -1,11 +1,20 @@
+import type { AlertInstance } from '../alerts/alert-instance.ts'
+import { notificationOf, type Evidence, type Notification } from '../alerts/notification.ts'
+import type { Rule } from '../alerts/rule.ts'
 import { systemClock } from '../clock/clock.ts'
-import type { Notification } from '../alerts/notification.ts'
 import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets-of.ts'
+import { alertmanagerAlert } from '../notify/alertmanager-alert.ts'
+import { alertmanagerPost } from '../notify/alertmanager-post.ts'
+import type { Message } from '../notify/message.ts'
 import { DeliveryError } from '../notify/notifier.ts'
 import { createLogger } from './logger.ts'
 import { maskSecrets } from './mask-secrets.ts'
 import { notifiersOf } from './notifiers.ts'
+import { VERSION } from './version.ts'
+
+/** An alert at one moment of the sample incident. */
+type Sample = { instance: AlertInstance; notification: Notification }
 
 /**
  * Sends one sample firing and one sample resolved notification through every notifier.
@@ -15,41 +24,86 @@ import { notifiersOf } from './notifiers.ts'
 export async function testNotify(config: Config, print: (line: string) => void): Promise<boolean> {
   const mask = maskSecrets(secretsOf(config))
   const log = createLogger({ level: 'info', mask, stream: process.stdout })
-  const notifiers = notifiersOf(config, systemClock, log)
+  const told = notifiersOf(config, systemClock, log).map(({ name, deliver }) => ({
+    name,
+    deliver: ({ notification }: Sample) => deliver(messageOf(notification)),
+  }))
   let accepted = true
-  for (const notifier of notifiers) {
-    for (const notification of samples(config.targets[0]!.name, systemClock.wall())) {
+  for (const { name, deliver } of [...told, ...alertmanagerOf(config)]) {
+    for (const sample of samples(config.targets[0]!.name, systemClock.wall())) {
+      const { kind } = sample.notification
       try {
-        await notifier.deliver(notification)
-        print(`${notifier.name}: the sample "${notification.kind}" was accepted`)
+        await deliver(sample)
+        print(`${name}: the sample "${kind}" was accepted`)
       } catch (error) {
         if (!(error instanceof DeliveryError)) throw error
         accepted = false
-        print(mask(`${notifier.name}: the sample "${notification.kind}" failed: ${error.message}`))
+        print(mask(`${name}: the sample "${kind}" failed: ${error.message}`))
       }
     }
   }
   return accepted
 }
 
-function samples(target: string, now: number): Notification[] {
-  const sample: Notification = {
-    kind: 'firing',
-    target,
-    alert: 'SampleAlert',
-    severity: 'info',
-    signal: 'failure_ratio',
-    reason: 'any',
-    window: 900,
+/** Alertmanager takes no messages but how things are: the sample fires for five minutes, and then it is over. */
+function alertmanagerOf({ notify: { alertmanager } }: Config) {
+  if (alertmanager === undefined) return []
+  const post = alertmanagerPost({ ...alertmanager, clock: systemClock, version: VERSION })
+  const deliver = ({ instance, notification: { kind, target, at } }: Sample) =>
+    post([alertmanagerAlert({ target, instance }, { now: at, endsAt: kind === 'firing' ? at + 300 : at })])
+  return [{ name: 'alertmanager', deliver }]
+}
+
+const RULE: Rule = {
+  name: 'SampleAlert',
+  signal: { name: 'failure_ratio', reason: 'any', window: 900, minCalls: 20 },
+  severity: 'info',
+  breach: 'above',
+  threshold: 0.3,
+  clear: 0.2,
+  match: {},
+  by: [],
+  for: 120,
+  keepFiringFor: 0,
+  repeat: 0,
+  description: 'A sample sent by `callwatch test-notify`. Nothing is wrong.',
+}
+
+function samples(target: string, now: number): Sample[] {
+  const fired: AlertInstance = {
+    key: RULE.name,
+    labels: {},
+    rule: RULE,
+    state: 'firing',
+    since: now - 720,
+    firingSince: now - 600,
+    credited: 120,
+    evaluatedAt: now,
     value: 0.425,
-    threshold: 0.3,
-    counts: { ended: 23, unanswered: 5, rejected: 12, canceled: 0, other: 0, total: 40 },
-    since: now - 120,
-    firingSince: now,
     peak: 0.425,
-    at: now,
-    description: 'A sample sent by `callwatch test-notify`. Nothing is wrong.',
+    calls: 40,
+    counts: { ended: 23, unanswered: 5, rejected: 12, canceled: 0, other: 0, total: 40 },
+    tooFewSince: undefined,
+    toldAt: now - 600,
   }
-  const counts = { ended: 36, unanswered: 3, rejected: 1, canceled: 0, other: 0, total: 40 }
-  return [sample, { ...sample, kind: 'resolved', value: 0.1, threshold: 0.2, counts, firingSince: now - 600 }]
+  const over: AlertInstance = {
+    ...fired,
+    state: 'recovering',
+    value: 0.1,
+    counts: { ended: 36, unanswered: 3, rejected: 1, canceled: 0, other: 0, total: 40 },
+  }
+  const contributor = { label: 'type', value: 'video', failures: 14, ofFailures: 17, calls: 22 } as const
+  const told = (kind: 'firing' | 'resolved', instance: AlertInstance, evidence: Evidence) => ({
+    instance,
+    notification: notificationOf({ kind }, target, instance, instance, evidence, now),
+  })
+  return [
+    told('firing', fired, { contributor, trend: [0.1, 0.12, 0.08, 0.1, 0.09, 0.15, 0.3, 0.425] }),
+    told('resolved', over, { trend: [0.09, 0.15, 0.3, 0.425, 0.4, 0.3, 0.2, 0.1] }),
+  ]
+}
+
+function messageOf(notification: Notification): Message {
+  const { target, severity } = notification
+  return { kind: 'alerts', target, severity, alerts: [{ notification, cameAndWent: 0 }], passed: [], silenced: [] }
 }

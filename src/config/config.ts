@@ -1,3 +1,4 @@
+import type { AlertMatch } from '../alerts/match.ts'
 import type { Rule } from '../alerts/rule.ts'
 
 /** A status that the calls service documents. */
@@ -67,12 +68,59 @@ export type HttpConfig = {
   host: string
   /** 0 to 65535; 0 takes a free one. */
   port: number
+  /** Asked for by all but /healthz and /readyz; the password is a secret. */
+  auth?: { username: string; password: string }
 }
 
 export type NotifyConfig = {
   /** Seconds, 0 or more. */
   groupWait: number
   slack?: SlackConfig
+  alertmanager?: AlertmanagerConfig
+  webhook?: WebhookConfig
+  heartbeat?: HeartbeatConfig
+  digest?: DigestConfig
+  /** The first that picks an alert says who is told of it; an alert that none picks goes to all. */
+  routes: RouteConfig[]
+  mutes: MuteConfig[]
+}
+
+export type NotifierName = 'slack' | 'webhook'
+
+/** Alertmanager's own address, without `/api/v2/alerts`. */
+export type AlertmanagerConfig = { url: string }
+
+export type WebhookConfig = {
+  /** A secret. */
+  url: string
+  /** Sent with each request; the values are secrets. */
+  headers: Record<string, string>
+}
+
+export type HeartbeatConfig = {
+  /** A secret. */
+  url: string
+  /** Seconds, above 0. */
+  interval: number
+}
+
+export type DigestConfig = {
+  /** `HH:MM`, 24 hours. */
+  at: string
+  /** An IANA name. */
+  timezone: string
+}
+
+export type RouteConfig = { match: AlertMatch; notify: NotifierName[] }
+
+/** While it lasts, the alerts that it picks are not told of. */
+export type MuteConfig = {
+  /** When it begins: five cron fields (minute, hour, day of the month, month, day of the week). */
+  start: string
+  /** Seconds, above 0. */
+  duration: number
+  timezone: string
+  match: AlertMatch
 }
 
 export type SlackConfig = {

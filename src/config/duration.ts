@@ -36,5 +36,17 @@ export function duration(limits: { min?: number; max?: number } = {}) {
   )
 }
 
+/** Seconds in the file as a number or a duration, 0 or more. */
+export function seconds() {
+  const error = 'seconds or a duration such as `5m`, 0 or more'
+  const digits = /^\d+(?:\.\d+)?$/
+  const text = z.string({ error }).refine((value) => form.test(value) || digits.test(value), { error })
+  return z.codec(z.union([text, z.number({ error })], { error }), z.number({ error }).min(0, { error }), {
+    decode: (value) => (typeof value === 'string' ? (parseDuration(value) ?? Number(value)) : value),
+    // What a duration cannot say exactly stays a number.
+    encode: (value) => (parseDuration(formatDuration(value)) === value ? formatDuration(value) : value),
+  })
+}
+
 /** The longest duration that a timer of the runtime can hold (2^31 milliseconds, 24.8 days), in seconds. */
 export const longestTimer = 24 * 86_400

@@ -1,9 +1,13 @@
 import { z } from 'zod'
+import { checkMatches } from './check-matches.ts'
+import { checkWindows } from './check-windows.ts'
 import { defaultRules } from './default-rules.ts'
-import { duration, formatDuration, longestTimer } from './duration.ts'
+import { duration, longestTimer } from './duration.ts'
+import { httpSchema } from './http-schema.ts'
+import { notifySchema } from './notify-schema.ts'
 import { isMap } from './path.ts'
 import { ruleSchema } from './rule-schema.ts'
-import { address, link, oneOf, text, wholeNumber } from './scalars.ts'
+import { oneOf, text, wholeNumber } from './scalars.ts'
 import { section } from './section.ts'
 import { targetSchema } from './target-schema.ts'
 import { hostOf } from './web-address.ts'
@@ -35,32 +39,6 @@ const store = section({
   history: duration().prefault('35d').describe('How long finished calls are kept'),
 })
 
-const http = section({
-  host: text('a host name or an address').prefault('0.0.0.0').describe('Where callwatch listens'),
-  port: wholeNumber(0, 65_535).prefault(9464).describe('Port where callwatch listens; 0 takes a free one'),
-})
-
-const slack = section(
-  {
-    webhook_url: address().optional().describe('Incoming webhook; a secret'),
-    webhook_url_file: text('the name of a file')
-      .optional()
-      .describe('File that holds the webhook, in place of webhook_url'),
-    dashboard_url: link().optional().describe('Linked in the message'),
-  },
-  (map, report) => {
-    if (map.webhook_url !== undefined || map.webhook_url_file !== undefined) return
-    report(['webhook_url'], 'missing; expected the webhook, or the name of a file that holds it in `webhook_url_file`')
-  },
-)
-
-const notify = section({
-  group_wait: duration({ min: 0, max: longestTimer })
-    .prefault('10s')
-    .describe('How long a first alert waits for others, to go out in one message; 0: not at all'),
-  slack: slack.optional().describe('A channel'),
-})
-
 const log = section({
   level: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .prefault('info')
@@ -73,8 +51,8 @@ export const fileSchema = section(
     targets: z.array(targetSchema).prefault([]).describe('The apps to watch, at least one'),
     poll: poll.prefault({}).describe('How the calls service is asked'),
     store: store.prefault({}).describe('Where the counts are kept'),
-    http: http.prefault({}).describe('Where callwatch serves metrics, API and page'),
-    notify: notify.prefault({}).describe('Where alerts are sent'),
+    http: httpSchema.prefault({}).describe('Where callwatch serves metrics, API and page'),
+    notify: notifySchema.prefault({}).describe('Where alerts are sent'),
     alerts: z
       .array(ruleSchema)
       .prefault(defaultRules)
@@ -96,16 +74,9 @@ export const fileSchema = section(
       (index, earlier) =>
         report(['alerts', index, 'name'], `the same name as \`alerts[${earlier}]\`; expected a name of its own`),
     )
-    const history = isMap(file.store) ? file.store['history'] : undefined
-    rules.forEach((rule, index) => {
-      const window = rule['window']
-      if (typeof window !== 'number' || typeof history !== 'number' || window <= history) return
-      report(
-        ['alerts', index, 'window'],
-        `the window of the rule \`${String(rule['name'])}\` is ${formatDuration(window)}; ` +
-          `expected at most \`store.history\`, which is ${formatDuration(history)}`,
-      )
-    })
+    checkWindows(rules, isMap(file.store) ? file.store['history'] : undefined, report)
+    const names = { alert: rules.map((rule) => rule['name']), target: targets.map(targetName) }
+    checkMatches(file.notify, names, report)
   },
 )
 

@@ -38,5 +38,9 @@ function check(draft: Draft): Config {
 function nameDefaults(draft: Draft, fileName: string): Draft {
   const named = withOrigin(draft, [], fileName)
   if (valueAt(draft.tree, ['alerts']) !== undefined) return named
-  return defaultRules.reduce((next, _, i) => withOrigin(next, ['alerts', i, 'window'], 'store.history'), named)
+  const lengths = defaultRules.flatMap((_, i) => [
+    ['alerts', i, 'window'],
+    ['alerts', i, 'only_if', 'offset'],
+  ])
+  return lengths.reduce((next, path) => withOrigin(next, path, 'store.history'), named)
 }

@@ -1,6 +1,6 @@
-import type { Rule } from '../alerts/rule.ts'
 import type { Config, TargetConfig } from './config.ts'
 import type { FileConfig } from './file-schema.ts'
+import { resolveRule, ruleToFile } from './resolve-rule.ts'
 import { hostOf } from './web-address.ts'
 
 const defaultDomain = 'cometchat.io'
@@ -8,19 +8,34 @@ const defaultStatusMap = { cancelled: 'canceled', missed: 'unanswered', busy: 'r
 
 /** From what the file says, checked, to what the program needs. */
 export function resolve(file: FileConfig): Config {
-  const { slack, ...notify } = file.notify
   return {
     ...file,
     targets: file.targets.map(resolveTarget),
     poll: { ...file.poll, statusMap: resolveStatusMap(file.poll.statusMap) },
-    notify: { ...notify, ...(slack && { slack: { ...slack, webhookUrl: checked(slack.webhookUrl) } }) },
-    alerts: file.alerts.map((rule): Rule => ({ ...rule, clear: rule.clear ?? rule.above })),
+    http: resolveHttp(file.http),
+    notify: resolveNotify(file.notify),
+    alerts: file.alerts.map(resolveRule),
   }
 }
 
 /** The way back: a file that says the same, every default written out, targets by their whole addresses. */
 export function toFile(config: Config): FileConfig {
-  return config
+  return { ...config, alerts: config.alerts.map(ruleToFile) }
+}
+
+function resolveHttp({ auth, ...http }: FileConfig['http']): Config['http'] {
+  return { ...http, ...(auth && { auth: { ...auth, password: checked(auth.password) } }) }
+}
+
+function resolveNotify(file: FileConfig['notify']): Config['notify'] {
+  const { slack, alertmanager, webhook, heartbeat, ...notify } = file
+  return {
+    ...notify,
+    ...(slack && { slack: { ...slack, webhookUrl: checked(slack.webhookUrl) } }),
+    ...(alertmanager && { alertmanager: { url: withoutSlash(alertmanager.url) } }),
+    ...(webhook && { webhook: { ...webhook, url: checked(webhook.url) } }),
+    ...(heartbeat && { heartbeat: { ...heartbeat, url: checked(heartbeat.url) } }),
+  }
 }
 
 function resolveTarget(target: FileConfig['targets'][number]): TargetConfig {

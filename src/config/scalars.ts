@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { isLink, isSafeAddress, isSafeBaseAddress } from './web-address.ts'
+import { isTimezone } from './timezone.ts'
+import { isBaseAddress, isLink, isSafeAddress, isSafeBaseAddress } from './web-address.ts'
 
 // The `error` of each kind of value says what was expected; the sentence around it is made in problems-of.ts.
 
@@ -24,6 +25,22 @@ export function wholeNumber(min: number, max: number) {
   return numeric(error, z.number({ error }).int({ error }).min(min, { error }).max(max, { error }))
 }
 
+/** How many or how much, 0 or more. */
+export function amount(expected = 'a number, 0 or more') {
+  return numeric(expected, z.number({ error: expected }).min(0, { error: expected }))
+}
+
+/** How many or how much, above 0. */
+export function positive(expected: string) {
+  return numeric(expected, z.number({ error: expected }).positive({ error: expected }))
+}
+
+/** How sure a verdict must be, above 0.5 and below 1. */
+export function confidence() {
+  const error = 'a confidence above 0.5 and below 1, such as 0.95'
+  return numeric(error, z.number({ error }).gt(0.5, { error }).lt(1, { error }))
+}
+
 /** A share, 0 to 1. */
 export function ratio() {
   const error = 'a ratio from 0 to 1'
@@ -35,12 +52,50 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
   return z.enum(words, { error: `one of ${words.map((word) => `\`${word}\``).join(', ')}` })
 }
 
+/** Some of a few words, none of them twice. */
+export function someOf<const Words extends readonly [string, ...string[]]>(words: Words) {
+  return z.array(oneOf(words)).superRefine(
+    (list: unknown, context) => {
+      if (!Array.isArray(list)) return
+      list.forEach((word: unknown, index) => {
+        const earlier = list.indexOf(word)
+        if (typeof word !== 'string' || earlier === index) return
+        const message = `the same as \`[${earlier}]\`; expected each only once`
+        context.addIssue({ code: 'custom', path: [index], message, params: { sentence: true } })
+      })
+    },
+    { when: () => true },
+  )
+}
+
+/** An IANA name. */
+export function timezone() {
+  return text('the IANA name of a time zone, such as `Europe/Berlin` or `UTC`', isTimezone)
+}
+
+/** A time of the day, `HH:MM`, 24 hours. */
+export function timeOfDay() {
+  return text('a time of the day in quotes, from `00:00` to `23:59`', (value) =>
+    /^(?:[01]\d|2[0-3]):[0-5]\d$/.test(value),
+  )
+}
+
+/** The name of a file that holds a secret. */
+export function fileName() {
+  return text('the name of a file')
+}
+
 /** The address of a service that callwatch calls, path prefix included. */
 export function baseAddress() {
   return text(
     'an https address without user, query and fragment (plain http is accepted on loopback only)',
     isSafeBaseAddress,
   )
+}
+
+/** The same, of a service that often runs beside callwatch and gets no secret from it. */
+export function nearbyBaseAddress() {
+  return text('an http or https address without user, query and fragment', isBaseAddress)
 }
 
 /** A whole address that callwatch calls. */

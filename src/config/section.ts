@@ -21,14 +21,16 @@ type CrossCheck<Shape> = (
 
 /**
  * A map of the configuration file. This is the one place where snake_case becomes camelCase (and back, when the
- * configuration is printed) and where unknown keys get their sentence.
+ * configuration is printed).
+ *
+ * @param explain what is wrong with a key that is not of this map, where more can be said than that
  */
-export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape, check?: CrossCheck<Shape>) {
-  const known = Object.keys(shape)
-  const strict = z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys' ? issue.keys.map((key) => unknownKey(key, known)).join('\n') : undefined,
-  })
+export function section<Shape extends z.core.$ZodLooseShape>(
+  shape: Shape,
+  check?: CrossCheck<Shape>,
+  explain?: (key: string) => string | undefined,
+) {
+  const strict = strictMap(shape, explain)
   const checked =
     check === undefined
       ? strict
@@ -47,6 +49,36 @@ export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape, check
     decode: (map) => renameKeys(map, camelCase) as Inside,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nor the way back
     encode: (inside) => renameKeys(inside, snakeCase) as z.output<typeof strict>,
+  })
+}
+
+/**
+ * A map of the configuration file whose keys are labels, which are spelled alike everywhere; to whoever compares them
+ * their values are mere texts. Labels without a value fall away.
+ */
+export function labelMap<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  const strict = strictMap(shape)
+  type Given = { [K in keyof Shape]?: string }
+  return z.codec(strict, z.custom<Given>(), {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a schema's values are among the texts
+    decode: (map) => renameKeys(map, (label) => label) as Given,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- and they came from it
+    encode: (given) => given as z.output<typeof strict>,
+  })
+}
+
+/** The one place where unknown keys get their sentence. */
+function strictMap<Shape extends z.core.$ZodLooseShape>(
+  shape: Shape,
+  explain: (key: string) => string | undefined = () => undefined,
+) {
+  const known = Object.keys(shape)
+  const sentence = (key: string) => {
+    const explained = explain(key)
+    return explained === undefined ? unknownKey(key, known) : `${explained}; expected ${oneOfKeys(known)}`
+  }
+  return z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? issue.keys.map(sentence).join('\n') : undefined),
   })
 }
 
@@ -69,5 +101,9 @@ function unknownKey(key: string, known: readonly string[]): string {
   if (head !== key) return `unknown key beginning with \`${head}:\`; a colon needs a space after it`
   const near = nearestKey(key, known)
   if (near !== undefined) return `unknown key \`${key}\`; did you mean \`${near}\`?`
-  return `unknown key \`${key}\`; expected one of ${known.map((one) => `\`${one}\``).join(', ')}`
+  return `unknown key \`${key}\`; expected ${oneOfKeys(known)}`
+}
+
+function oneOfKeys(known: readonly string[]): string {
+  return `one of ${known.map((one) => `\`${one}\``).join(', ')}`
 }

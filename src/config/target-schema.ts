@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isMap } from './path.ts'
-import { baseAddress, headerValue, oneOf, text } from './scalars.ts'
+import { missingSecret } from './missing-secret.ts'
+import { baseAddress, fileName, headerValue, oneOf, text } from './scalars.ts'
 import { section } from './section.ts'
 
 /** One entry of `targets`. */
@@ -21,7 +22,7 @@ export const targetSchema = section(
       .optional()
       .describe('With base_url: whole address of the chat service, for the command `token`'),
     api_key: headerValue('the key').optional().describe('A key of scope fullAccess; a secret'),
-    api_key_file: text('the name of a file').optional().describe('File that holds the key, in place of api_key'),
+    api_key_file: fileName().optional().describe('File that holds the key, in place of api_key'),
     on_behalf_of: headerValue('a uid').optional().describe('List only the calls of this user'),
     query: z
       .record(z.string(), queryValue())
@@ -46,9 +47,7 @@ export const targetSchema = section(
         report(['chat_base_url'], '`chat_base_url` is accepted beside `base_url` only; expected both or neither')
       }
     }
-    if (target.api_key === undefined && target.api_key_file === undefined) {
-      report(['api_key'], 'missing; expected the key, or the name of a file that holds it in `api_key_file`')
-    }
+    missingSecret('api_key', 'the key')(target, report)
   },
 )
 

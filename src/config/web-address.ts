@@ -13,6 +13,14 @@ export function isSafeBaseAddress(text: string): boolean {
   return isSafeAddress(text) && !/[?#]/.test(text)
 }
 
+/**
+ * Whether a text is an address to which a path can be appended, https or http: for what callwatch calls without a
+ * secret in its hands.
+ */
+export function isBaseAddress(text: string): boolean {
+  return isLink(text) && isSafeBaseAddress(text.replace(/^http:/i, 'https:'))
+}
+
 /** Whether a text is an http or https address that a person can open. */
 export function isLink(text: string): boolean {
   return /^https?:$/.test(URL.parse(text)?.protocol ?? '')

@@ -1,6 +1,7 @@
 import { COUNTERS, observationKeys, seriesKey, type DurableCounter, type DurableHistogram } from './series.ts'
 import type { Delta, Facts } from './state.ts'
 import type { Finish, TrackedCall } from './tracked-call.ts'
+import { addUsage, quarterOf } from './usage.ts'
 import { stepsBetween, type Step, type TransitionPoint } from './transitions.ts'
 
 /** A delta while a step writes it down. */
@@ -8,6 +9,8 @@ export type DeltaDraft = {
   readonly delta: Delta
   /** Adds `amount` to a counter's series. */
   add: (counter: DurableCounter, amount: number, ...labelValues: string[]) => void
+  /** Notes that participant minutes were used, as known at a moment (UNIX seconds). */
+  use: (minutes: number, at: number) => void
   /** Adds one to a counter's series. */
   count: (counter: DurableCounter, ...labelValues: string[]) => void
   /** One observation of a histogram, in its unit. */
@@ -26,6 +29,7 @@ export function newDraft(facts: Facts): DeltaDraft {
     calls: new Map(),
     forgotten: [],
     counters: new Map(),
+    usage: new Map(),
     finishes: [],
     transitions: [],
   }
@@ -35,6 +39,7 @@ export function newDraft(facts: Facts): DeltaDraft {
   const draft: DeltaDraft = {
     delta,
     add: (counter, amount, ...labelValues) => increment(seriesKey(counter, ...labelValues), amount),
+    use: (minutes, at) => addUsage(delta.usage, quarterOf(at), minutes),
     count: (counter, ...labelValues) => increment(seriesKey(counter, ...labelValues), 1),
     observe: (histogram, value, ...labelValues) => {
       const { bucket, sum } = observationKeys(histogram, value, ...labelValues)

@@ -1,4 +1,4 @@
-import { countFinished, type FinishedCalls, type FinishedCounts } from './finished-calls.ts'
+import { countByStatus, finishedBetween, type FinishedCalls, type FinishedCounts } from './finished-calls.ts'
 
 export const REASONS = ['any', 'unanswered', 'rejected', 'canceled'] as const
 export type Reason = (typeof REASONS)[number]
@@ -10,17 +10,25 @@ export const MIN_EXPORTED_CALLS = 5
 
 /** The failures among the finished calls of a window, from 0 to 1; NaN without any call. */
 export function failureRatio(counts: FinishedCounts, reason: Reason): number {
-  const failed = reason === 'any' ? counts.unanswered + counts.rejected + counts.canceled : counts[reason]
-  return failed / counts.total
+  return failureCount(counts, reason) / counts.total
+}
+
+export function failureCount(counts: FinishedCounts, reason: Reason): number {
+  return reason === 'any' ? counts.unanswered + counts.rejected + counts.canceled : counts[reason]
 }
 
 /** When windows are judged, and since when callwatch had been blind before that (UNIX seconds, service's clock). */
 export type Judged = { now: number; previousGood: number | undefined }
 
 /**
- * The finished calls of a window that ends now. It starts `seconds` ago, or at the good look before this one if that
- * is earlier: what happened while callwatch was blind is judged at the first look after.
+ * When a window begins that ends now: `seconds` ago, or at the good look before this one if that is earlier. What
+ * happened while callwatch was blind is judged at the first look after.
  */
-export function countWindow(finished: FinishedCalls, seconds: number, { now, previousGood }: Judged): FinishedCounts {
-  return countFinished(finished, Math.min(now - seconds, previousGood ?? now), now)
+export function windowStart(seconds: number, { now, previousGood }: Judged): number {
+  return Math.min(now - seconds, previousGood ?? now)
+}
+
+/** How the finished calls of a window ended that ends now. */
+export function countWindow(finished: FinishedCalls, seconds: number, judged: Judged): FinishedCounts {
+  return countByStatus(finishedBetween(finished, windowStart(seconds, judged), judged.now))
 }

@@ -1,4 +1,4 @@
-import type { FinalStatus, Labels } from './call.ts'
+import type { FinalStatus } from './call.ts'
 import type { Finish } from './tracked-call.ts'
 
 /** How many calls finished in a window, by final status. */
@@ -14,18 +14,20 @@ export function withFinished(list: FinishedCalls, added: readonly Finish[], olde
   return merged.slice(firstIndexFrom(merged, oldest))
 }
 
-/** How the calls ended that finished from `from` (inclusive) to `to` (inclusive), both UNIX seconds. */
-export function countFinished(
-  list: FinishedCalls,
-  from: number,
-  to: number,
-  matches: (labels: Labels) => boolean = () => true,
-): FinishedCounts {
+/** Puts one in its place, in place. */
+export function insertFinish(list: Finish[], finish: Finish): void {
+  list.splice(firstIndexPast(list, finish.at), 0, finish)
+}
+
+/** The calls that finished from `from` (inclusive) to `to` (inclusive), both UNIX seconds. */
+export function finishedBetween(list: FinishedCalls, from: number, to: number): FinishedCalls {
+  return list.slice(firstIndexFrom(list, from), firstIndexPast(list, to))
+}
+
+/** How these calls ended. */
+export function countByStatus(calls: Iterable<Pick<Finish, 'status'>>): FinishedCounts {
   const counts: FinishedCounts = { ended: 0, unanswered: 0, rejected: 0, canceled: 0, other: 0, total: 0 }
-  for (let i = firstIndexFrom(list, from); i < list.length; i++) {
-    const { at, status, labels } = list[i]!
-    if (at > to) break
-    if (!matches(labels)) continue
+  for (const { status } of calls) {
     counts[status] += 1
     counts.total += 1
   }
@@ -33,12 +35,21 @@ export function countFinished(
 }
 
 function firstIndexFrom(list: FinishedCalls, time: number): number {
+  return firstIndexWhere(list, (at) => at >= time)
+}
+
+function firstIndexPast(list: FinishedCalls, time: number): number {
+  return firstIndexWhere(list, (at) => at > time)
+}
+
+/** By bisection, of what holds from some index on. */
+function firstIndexWhere(list: FinishedCalls, holds: (at: number) => boolean): number {
   let low = 0
   let high = list.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (list[middle]!.at < time) low = middle + 1
-    else high = middle
+    if (holds(list[middle]!.at)) high = middle
+    else low = middle + 1
   }
   return low
 }

@@ -82,13 +82,13 @@ export function observeCall(
     notFound: 0,
     marks: known.marks | (seen.hasRecording ? MARK.recordingSeen : 0),
   }
+  call.counted = countAllMinutes(call, seen, { final, now }, draft)
   if (ending !== undefined) {
     call.finish = finish(call, ending, now, draft)
     if (askForDetails) call.marks |= MARK.detailsWanted
   }
   if (seen.hasParticipantList || source === 'get') call.marks &= ~MARK.detailsWanted
   countTransitions(before, call, now, draft)
-  call.counted = countAllMinutes(call, seen, final, draft)
   if (final) observeOnce(call, seen.totalParticipants, draft)
   countAnomalies(call, before, seen, draft)
   call.listed = listedTime(call, now, listedPrecision)
@@ -134,10 +134,22 @@ function firstSight(seen: SeenCall, now: number): TrackedCall {
 function finish(call: TrackedCall, status: FinalStatus, now: number, draft: DeltaDraft): Finish {
   const { type, mode, receiverType } = call.labels
   draft.count(COUNTERS.finished, type, mode, receiverType, status)
-  const at = call.endedAt === undefined ? now : Math.min(Math.max(call.endedAt, beganAt(call)), now)
-  const finish = { status, labels: call.labels, at, known: now }
+  const began = beganAt(call)
+  const at = call.endedAt === undefined ? now : Math.min(Math.max(call.endedAt, began), now)
+  const [audio = 0, video = 0] = call.counted
+  const { answerDelay, duration } = answeredTimes(call, status)
+  const finish = { status, labels: call.labels, at, known: now, began, answerDelay, duration, audio, video }
   draft.finish(finish)
   return finish
+}
+
+/** How long an answered call rang and lasted (seconds), where its times say so and run forwards. */
+export function answeredTimes(
+  { initiatedAt = NaN, startedAt = NaN, endedAt = NaN }: Pick<TrackedCall, 'initiatedAt' | 'startedAt' | 'endedAt'>,
+  status: FinalStatus,
+): Pick<Finish, 'answerDelay' | 'duration'> {
+  const between = (from: number, to: number) => (status === 'ended' && to >= from ? to - from : undefined)
+  return { answerDelay: between(initiatedAt, startedAt), duration: between(startedAt, endedAt) }
 }
 
 function countTransitions(before: TrackedCall | undefined, call: TrackedCall, now: number, draft: DeltaDraft): void {
@@ -145,14 +157,21 @@ function countTransitions(before: TrackedCall | undefined, call: TrackedCall, no
   if (from !== call.status) draft.path(call, from, call.status, now)
 }
 
-function countAllMinutes(call: TrackedCall, seen: SeenCall, final: boolean, draft: DeltaDraft): readonly number[] {
+function countAllMinutes(
+  call: TrackedCall,
+  seen: SeenCall,
+  { final, now }: { final: boolean; now: number },
+  draft: DeltaDraft,
+): readonly number[] {
   const served = servedMinutes(seen, call.labels.type, final)
   let changed = false
   const counted = MEASURES.map(({ level, media }, i) => {
     const { counted, add, correction } = countMinutes(call.counted[i]!, served[i], final)
     if (add > 0) {
-      if (level === 'participant') draft.add(COUNTERS.participantMinutes, add, media)
-      else draft.add(COUNTERS.callMinutes, add, call.labels.type, call.labels.mode, call.labels.receiverType, media)
+      if (level === 'participant') {
+        draft.add(COUNTERS.participantMinutes, add, media)
+        draft.use(add, now)
+      } else draft.add(COUNTERS.callMinutes, add, call.labels.type, call.labels.mode, call.labels.receiverType, media)
     }
     if (correction > 0) draft.add(COUNTERS.corrections, correction, media, level)
     if (counted !== call.counted[i]) changed = true
@@ -166,26 +185,18 @@ function countAllMinutes(call: TrackedCall, seen: SeenCall, final: boolean, draf
  * from an answer that shows it as over: while it ran more may have joined.
  */
 function observeOnce(call: Mutable<TrackedCall>, totalParticipants: number | undefined, draft: DeltaDraft): void {
-  const { initiatedAt, startedAt, endedAt } = call
   const { type, mode, receiverType } = call.finish!.labels
   const once = (mark: number, ready: boolean): boolean => {
     if (!ready || (call.marks & mark) !== 0) return false
     call.marks |= mark
     return true
   }
-  const answered = call.finish!.status === 'ended'
-  if (
-    once(MARK.durationObserved, answered && startedAt !== undefined && endedAt !== undefined && endedAt >= startedAt)
-  ) {
-    draft.observe(HISTOGRAMS.duration, endedAt! - startedAt!, type, mode, receiverType)
+  const { answerDelay, duration } = answeredTimes(call, call.finish!.status)
+  if (once(MARK.durationObserved, duration !== undefined)) {
+    draft.observe(HISTOGRAMS.duration, duration!, type, mode, receiverType)
   }
-  if (
-    once(
-      MARK.answerDelayObserved,
-      answered && initiatedAt !== undefined && startedAt !== undefined && startedAt >= initiatedAt,
-    )
-  ) {
-    draft.observe(HISTOGRAMS.answerDelay, startedAt! - initiatedAt!, type, receiverType)
+  if (once(MARK.answerDelayObserved, answerDelay !== undefined)) {
+    draft.observe(HISTOGRAMS.answerDelay, answerDelay!, type, receiverType)
   }
   if (once(MARK.participantsObserved, totalParticipants !== undefined)) {
     draft.observe(HISTOGRAMS.participants, totalParticipants!, type, mode, receiverType)

@@ -1,6 +1,7 @@
 import { withFinished, type FinishedCalls } from './finished-calls.ts'
 import { MARK, type Finish, type TrackedCall } from './tracked-call.ts'
 import type { TransitionPoint } from './transitions.ts'
+import { addUsage } from './usage.ts'
 
 /**
  * All that is known of one target. Only {@link apply} changes it, and only after the delta was committed. The two maps
@@ -14,6 +15,8 @@ export type LedgerState = {
   /** Calls whose list of participants is still to be asked for. */
   readonly detailsWanted: Map<string, TrackedCall>
   readonly counters: Map<string, number>
+  /** Participant minutes that were counted in each quarter of an hour, by when that began (usage.ts). */
+  readonly usage: Map<number, number>
   finished: FinishedCalls
   facts: Facts
 }
@@ -69,6 +72,8 @@ export type Delta = {
   forgotten: TrackedCall[]
   /** Increments of durable series by key. */
   counters: Map<string, number>
+  /** Participant minutes by quarter of an hour. */
+  usage: Map<number, number>
   finishes: Finish[]
   transitions: Transition[]
 }
@@ -86,7 +91,15 @@ export function newLedger(created: number): LedgerState {
     list: undefined,
     ignored: { baseline: 0, beforeHorizon: 0 },
   }
-  return { calls: new Map(), open: new Map(), detailsWanted: new Map(), counters: new Map(), finished: [], facts }
+  return {
+    calls: new Map(),
+    open: new Map(),
+    detailsWanted: new Map(),
+    counters: new Map(),
+    usage: new Map(),
+    finished: [],
+    facts,
+  }
 }
 
 /**
@@ -104,6 +117,7 @@ export function apply(state: LedgerState, delta: Delta, keepFinished: number): v
     for (const index of [state.calls, state.open, state.detailsWanted]) index.delete(id)
   }
   for (const [key, increment] of delta.counters) state.counters.set(key, (state.counters.get(key) ?? 0) + increment)
+  for (const [quarter, minutes] of delta.usage) addUsage(state.usage, quarter, minutes)
   state.facts = delta.facts
   const { lastGood, previousGood } = delta.facts
   const oldest = Math.min(previousGood ?? Infinity, (lastGood ?? Infinity) - keepFinished)

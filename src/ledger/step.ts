@@ -31,6 +31,8 @@ export type GoodLook = {
   listed: ReadonlySet<string>
   /** What the next look can go by. */
   list: ListKnowledge | undefined
+  /** It could not go on to where the service refuses deep pages. */
+  limited?: boolean
 }
 
 /** A part of a look: some answers, and with the last part of a good one its end. */

@@ -40,6 +40,13 @@ export type Finish = {
   readonly at: number
   /** When callwatch first saw it final. */
   readonly known: number
+  /** What was known of the call then: when it began, and (seconds) how long it rang and lasted, where it was answered. */
+  readonly began: number
+  readonly answerDelay: number | undefined
+  readonly duration: number | undefined
+  /** Call-level minutes. */
+  readonly audio: number
+  readonly video: number
 }
 
 /** What happened once and must not be counted again. */

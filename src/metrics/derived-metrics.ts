@@ -84,11 +84,15 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
     return age === undefined ? [] : [[[], age]]
   }),
   gauge('callwatch_alerts', 'Alert instances: pending, firing', ['alert', 'severity', 'state'], ({ alerts, rules }) =>
-    rules.flatMap(({ name, severity }) =>
-      ['pending', 'firing'].map(
-        (state) => [[name, severity, state], alerts.get(name)?.state === state ? 1 : 0] as const,
-      ),
-    ),
+    rules.flatMap(({ name, severity }) => {
+      const states = [...alerts.values()].filter(({ rule }) => rule.name === name).map(({ state }) => state)
+      const pending = states.filter((state) => state === 'pending').length
+      return [
+        [[name, severity, 'pending'], pending],
+        // One that recovers fires still.
+        [[name, severity, 'firing'], states.length - pending],
+      ] as const
+    }),
   ),
 ]
 

@@ -1,4 +1,3 @@
-import type { Notification } from '../alerts/notification.ts'
 import type { Committed } from '../store/keep-target.ts'
 import type { OperationalMetrics } from './operational-metrics.ts'
 
@@ -65,10 +64,10 @@ export function recordCommit(metrics: OperationalMetrics, { target, ledger, seco
   }
 }
 
-/** An attempt to deliver a notification. */
+/** An attempt to deliver a message. */
 export function recordDelivery(
   metrics: OperationalMetrics,
-  { notifier, outcome }: { notifier: string; outcome: string; notification: Notification },
+  { notifier, outcome }: { notifier: string; outcome: string },
 ): void {
   metrics.notifications.inc({ notifier, outcome })
 }

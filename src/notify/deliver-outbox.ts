@@ -1,23 +1,28 @@
 import { exhaustMap, filter, takeUntil, timer, type Observable } from 'rxjs'
-import type { Notification } from '../alerts/notification.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Store } from '../store/store.ts'
+import type { Message } from './message.ts'
+import { nextDelivery } from './next-delivery.ts'
 import { DeliveryError, type Notifier } from './notifier.ts'
+import { suppressionAt, type LiveAlert, type Mute } from './suppression.ts'
 
 /** What became of one attempt to deliver. */
 export type Delivery = {
   notifier: string
-  notification: Notification
+  message: Message
   outcome: 'sent' | 'retried' | 'dropped'
   /** Why it was not sent. */
   problem?: string
 }
 
 export type DeliverOptions = {
-  store: Pick<Store, 'nextOutboxEntry' | 'removeOutboxEntry'>
+  store: Pick<Store, 'outbox' | 'claimOutbox' | 'removeFromOutbox' | 'silences'>
   clock: Clock
-  /** How long a firing alert waits before it is sent (seconds). */
+  /** How long a firing alert waits for others before it is sent (seconds). */
   groupWait: number
+  mutes: readonly Mute[]
+  /** The alerts of all targets as they are now. */
+  alerts: () => readonly LiveAlert[]
   /** Emits when nothing more is to be sent; a delivery under way is finished. */
   stop$: Observable<unknown>
 }
@@ -28,60 +33,69 @@ const LONGEST_DELAY = 300
 const LONGEST_RETRY_AFTER = 3600
 
 /**
- * Sends what waits in the outbox, in order and one a second, until `stop$`. An entry leaves the outbox after it was
- * accepted, or refused for good; a failing receiver is tried again after longer and longer waits, up to five minutes.
- * Never errors: a store that cannot be used is asked again.
+ * Sends what waits in the outbox, one message a second, until `stop$`. What a message is made of is claimed before and
+ * leaves the outbox after it was accepted, or refused for good; a failing receiver is tried again after longer and
+ * longer waits, up to five minutes, with what is to be said by then. Never errors: a store that cannot be used is asked again.
  */
-export function deliverOutbox(
-  notifier: Notifier,
-  { store, clock, groupWait, stop$ }: DeliverOptions,
-): Observable<Delivery> {
+export function deliverOutbox(notifier: Notifier, options: DeliverOptions): Observable<Delivery> {
+  const { store, clock, groupWait, mutes, stop$ } = options
   let failures = 0
   let notBefore = 0
-  // The entry that was dealt with, but could not be taken out of the outbox yet. It must not be sent again.
-  let settled: number | undefined
+  // What was dealt with, but could not be taken out of the outbox yet. It must not be sent again.
+  let settled: readonly number[] = []
 
   async function deliverNext(): Promise<Delivery | undefined> {
     if (clock.monotonic() < notBefore) return undefined
     await removeSettled()
-    const entry = await store.nextOutboxEntry(notifier.name)
-    if (entry === undefined || isGathering(entry.notification)) return undefined
-    const delivery = await attempt(entry.notification)
-    if (delivery.outcome !== 'retried') {
-      settled = entry.id
+    const entries = await store.outbox(notifier.name)
+    if (entries.length === 0) return undefined
+    const now = clock.wall()
+    const silences = await store.silences(now)
+    const alerts = options.alerts()
+    const isSuppressed = suppressionAt({ mutes, silences, alerts, now })
+    const next = nextDelivery(entries, { now, groupWait, isSuppressed, silences, alerts })
+    if (next === undefined) return undefined
+    const { ids, message } = next
+    if (message === undefined) {
+      await store.removeFromOutbox(ids)
+      return undefined
+    }
+    // What was claimed before may have been told by a process that died since: that claim is not ours to take back.
+    const claims = entries.filter(({ id, claimed }) => !claimed && ids.includes(id)).map(({ id }) => id)
+    await store.claimOutbox(claims, true)
+    const delivery = await attempt(message)
+    if (delivery.outcome === 'retried') {
+      // A claim that stays is only less than it could be: its alerts count as told.
+      await store.claimOutbox(claims, false).catch(() => undefined)
+    } else {
+      settled = ids
       await removeSettled().catch(() => undefined)
     }
     return delivery
   }
 
   async function removeSettled(): Promise<void> {
-    if (settled === undefined) return
-    await store.removeOutboxEntry(settled)
-    settled = undefined
+    if (settled.length === 0) return
+    await store.removeFromOutbox(settled)
+    settled = []
   }
 
-  function isGathering({ kind, at }: Notification): boolean {
-    const age = clock.wall() - at
-    // Where the clock was set back since, there is no telling how long it has waited.
-    return kind === 'firing' && age >= 0 && age < groupWait
-  }
-
-  async function attempt(notification: Notification): Promise<Delivery> {
+  async function attempt(message: Message): Promise<Delivery> {
     try {
-      await notifier.deliver(notification)
+      await notifier.deliver(message)
       failures = 0
-      return { notifier: notifier.name, notification, outcome: 'sent' }
+      return { notifier: notifier.name, message, outcome: 'sent' }
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error)
       // What fails in another way than by a refusal would fail again, and hold up all that waits behind it.
       if (!(error instanceof DeliveryError) || !error.retryable) {
         failures = 0
-        return { notifier: notifier.name, notification, outcome: 'dropped', problem }
+        return { notifier: notifier.name, message, outcome: 'dropped', problem }
       }
       failures += 1
       const backoff = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (failures - 1))
       notBefore = clock.monotonic() + Math.min(error.retryAfter ?? backoff, LONGEST_RETRY_AFTER)
-      return { notifier: notifier.name, notification, outcome: 'retried', problem }
+      return { notifier: notifier.name, message, outcome: 'retried', problem }
     }
   }
 

@@ -1,14 +1,14 @@
-import type { Notification } from '../alerts/notification.ts'
+import type { Message } from './message.ts'
 
 /** One way to tell a team. Adding another is a new file. */
 export type Notifier = {
   /** As in the `notifier` label and the outbox. */
   name: string
-  /** Delivers one notification. Rejects with a {@link DeliveryError}. */
-  deliver: (notification: Notification) => Promise<void>
+  /** Delivers one message. Rejects with a {@link DeliveryError}. */
+  deliver: (message: Message) => Promise<void>
 }
 
-/** A notification was not accepted. Its message never holds the address, which is a secret. */
+/** A message was not accepted. Its message never holds the address, which is a secret. */
 export class DeliveryError extends Error {
   override readonly name = 'DeliveryError'
   /** Whether it may be accepted when it is sent again. */

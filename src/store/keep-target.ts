@@ -1,13 +1,17 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { evaluate, type AlertDelta } from '../alerts/evaluate.ts'
-import type { Occasion } from '../alerts/reading.ts'
-import type { Rule } from '../alerts/rule.ts'
+import type { Evaluated } from '../alerts/evaluated.ts'
+import { TREND_WINDOWS } from '../alerts/evidence.ts'
+import type { Look, Occasion } from '../alerts/reading.ts'
+import { windowOf, type Rule } from '../alerts/rule.ts'
+import { monthOf } from '../clock/calendar.ts'
 import type { Clock } from '../clock/clock.ts'
 import { newDraft } from '../ledger/delta-draft.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
 import { withFinished } from '../ledger/finished-calls.ts'
 import { apply, type Delta, type LedgerState } from '../ledger/state.ts'
-import { step, type LedgerOptions, type Observation } from '../ledger/step.ts'
+import { step, type GoodLook, type LedgerOptions, type Observation } from '../ledger/step.ts'
+import { usedBetween } from '../ledger/usage.ts'
 import type { Commit, Store, TargetIdentity } from './store.ts'
 
 export type KeepTargetOptions = {
@@ -19,6 +23,9 @@ export type KeepTargetOptions = {
   /** Seconds between two evaluations, as they should come. */
   interval: number
 }
+
+/** A poll age of more intervals than this is kept in the log of evaluations. */
+const NOTED_INTERVALS = 2
 
 /** What was just committed of a target. */
 export type Committed = Commit & { target: string; seconds: number }
@@ -33,6 +40,8 @@ export type TargetKeeper = {
   lookAge: () => number
   /** Seconds since the last whole look began; undefined before the first. */
   sweepAge: () => number | undefined
+  /** Seconds since the rules were last judged; since the start before. */
+  judgedAge: () => number
   /** Counts what was seen. Resolves with what was committed; rejects with a StoreError, and then nothing has changed. */
   fold: (observation: Observation) => Promise<Committed | undefined>
   /** Judges the rules that go by time alone. */
@@ -46,8 +55,7 @@ export type TargetKeeper = {
 export async function keepTarget(options: KeepTargetOptions): Promise<TargetKeeper> {
   const { store, clock, identity, rules, interval } = options
   const target = identity.name
-  const windows = rules.flatMap((rule) => (rule.signal === 'failure_ratio' ? [rule.window] : []))
-  const keepFinished = Math.max(...Object.values(EXPORTED_WINDOWS), ...windows)
+  const keepFinished = Math.max(...Object.values(EXPORTED_WINDOWS), ...rules.map(reachOf))
   const { ledger, alerts } = await store.openTarget(identity, clock.wall(), keepFinished)
 
   const ageAtStart = Math.max(0, clock.wall() - (ledger.facts.lastGoodHost ?? ledger.facts.created))
@@ -56,17 +64,20 @@ export async function keepTarget(options: KeepTargetOptions): Promise<TargetKeep
   const { lastComplete } = ledger.facts
   let sweptAt = lastComplete === undefined ? undefined : clock.monotonic() - Math.max(0, clock.wall() - lastComplete)
 
-  async function commit(delta: Delta, alertDelta: AlertDelta): Promise<Committed> {
+  async function commit(delta: Delta, alertDelta: AlertDelta, evaluated?: Evaluated): Promise<Committed> {
     const begun = clock.monotonic()
-    await store.commit(target, { ledger: delta, alerts: alertDelta })
+    const whole = { ledger: delta, alerts: alertDelta, ...(evaluated && { evaluated }) }
+    await store.commit(target, whole)
     const seconds = clock.monotonic() - begun
     apply(ledger, delta, keepFinished)
-    for (const instance of alertDelta.changed) alerts.set(instance.rule.name, instance)
-    for (const { rule } of alertDelta.ended) alerts.delete(rule.name)
-    return { target, ledger: delta, alerts: alertDelta, seconds }
+    for (const instance of alertDelta.changed) alerts.set(instance.key, instance)
+    for (const { key } of alertDelta.ended) alerts.delete(key)
+    return { target, ...whole, seconds }
   }
 
-  const judge = (occasion: Occasion) => evaluate(alerts, occasion, { target, rules, now: clock.wall(), interval })
+  let judgedAt = clock.monotonic()
+  const judge = (occasion: Occasion, at: number) =>
+    evaluate(alerts, occasion, { target, rules, now: at, interval, monthOf })
   const inTurn = oneAtATime()
   return {
     target,
@@ -74,27 +85,63 @@ export async function keepTarget(options: KeepTargetOptions): Promise<TargetKeep
     alerts,
     rules,
     lookAge,
+    judgedAge: () => clock.monotonic() - judgedAt,
     sweepAge: () => (sweptAt === undefined ? undefined : clock.monotonic() - sweptAt),
     fold: (observation) =>
       inTurn(async () => {
         const delta = step(ledger, observation, options.ledger)
         if (delta === undefined) return undefined
         if (observation.end === undefined) return commit(delta, { changed: [], ended: [], notifications: [] })
-        const finished = withFinished(ledger.finished, delta.finishes, 0)
-        const judged = { now: observation.end.now, previousGood: delta.facts.previousGood }
-        const committed = await commit(delta, judge({ kind: 'look', finished, judged, pollAge: 0 }))
+        const look = lookAfter(ledger, delta, observation.end)
+        const { judged, limited } = look
+        const at = wholeMilliseconds(clock.wall())
+        const committed = await commit(delta, judge(look, at), { kind: 'look', at, limited, ...judged })
         goodAt = clock.monotonic()
+        judgedAt = goodAt
         const { whole, began, now } = observation.end
         if (whole) sweptAt = goodAt - Math.max(0, now - began)
         return committed
       }),
     tick: () =>
       inTurn(async () => {
-        const alertDelta = judge({ kind: 'tick', pollAge: lookAge() })
-        const changed = alertDelta.changed.length + alertDelta.ended.length > 0
-        return changed ? commit(newDraft(ledger.facts).delta, alertDelta) : undefined
+        const pollAge = wholeMilliseconds(lookAge())
+        const at = wholeMilliseconds(clock.wall())
+        const alertDelta = judge({ kind: 'tick', pollAge }, at)
+        // What a tick saw of a failing service is kept also where no rule minds: a backtest may try one that does.
+        const changed = alertDelta.changed.length + alertDelta.ended.length > 0 || pollAge > NOTED_INTERVALS * interval
+        const committed = changed
+          ? await commit(newDraft(ledger.facts).delta, alertDelta, { kind: 'tick', at, pollAge })
+          : undefined
+        judgedAt = clock.monotonic()
+        return committed
       }),
   }
+}
+
+/** Times as they are kept: a replay of the history judges by the very same. */
+function wholeMilliseconds(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000
+}
+
+/** What rules judge a good look by, before it is committed. */
+function lookAfter(ledger: LedgerState, delta: Delta, { now, limited = false }: GoodLook): Look {
+  const { lastGood } = ledger.facts
+  const unchanged = [...ledger.open.values()].filter(({ id }) => !delta.calls.has(id))
+  const changed = [...delta.calls.values()].filter(({ phase }) => phase === 'open')
+  return {
+    kind: 'look',
+    judged: { now: wholeMilliseconds(now), previousGood: lastGood && wholeMilliseconds(lastGood) },
+    limited,
+    finished: withFinished(ledger.finished, delta.finishes, 0),
+    open: [...unchanged, ...changed],
+    usedSince: (time) => usedBetween(ledger.usage, time, Infinity) + usedBetween(delta.usage, time, Infinity),
+  }
+}
+
+/** How far back a rule looks at finished calls (seconds), what its messages show of earlier windows included. */
+export function reachOf({ signal, onlyIf }: Rule): number {
+  const window = windowOf(signal) ?? 0
+  return Math.max(TREND_WINDOWS * window, window + (onlyIf?.offset ?? 0))
 }
 
 /** Runs what it is given one after the other, in the order in which it was asked. */

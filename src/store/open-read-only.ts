@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import type { Evaluated } from '../alerts/evaluated.ts'
 import type { Facts } from '../ledger/state.ts'
-import type { TrackedCall } from '../ledger/tracked-call.ts'
+import type { Finish, TrackedCall } from '../ledger/tracked-call.ts'
+import { HOUR, unpackEvaluated } from './evaluation-log.ts'
 import { unpackCall } from './pack-call.ts'
 import { sqliteError } from './sqlite-error.ts'
 import { expectSchema } from './sqlite-schema.ts'
@@ -15,6 +17,10 @@ export type StoreReader = {
   calls: (target: string) => Map<string, TrackedCall>
   /** One of them. */
   call: (target: string, id: string) => TrackedCall | undefined
+  /** When rules were judged since a moment (UNIX seconds), the oldest first. */
+  evaluations: (target: string, since: number) => Evaluated[]
+  /** How calls finished since a moment (UNIX seconds). */
+  finishes: (target: string, since: number) => Finish[]
   /** Until when requests with a key are held back (UNIX seconds by the host's clock). */
   heldUntil: (key: string) => number | undefined
   close: () => void
@@ -41,6 +47,8 @@ export function openReadOnly(path: string): StoreReader {
     target: db.prepare('SELECT fingerprint, facts FROM targets WHERE name = ?'),
     calls: db.prepare('SELECT id, data FROM calls WHERE target = ? AND remembered = 1'),
     call: db.prepare('SELECT data FROM calls WHERE target = ? AND id = ? AND remembered = 1'),
+    evaluations: db.prepare('SELECT hour, data FROM evaluations WHERE target = ? AND hour >= ? ORDER BY hour'),
+    finishes: db.prepare('SELECT id, data FROM calls WHERE target = ? AND finished >= ?'),
     hold: db.prepare('SELECT until FROM holds WHERE key = ?'),
   }))
   return {
@@ -60,6 +68,18 @@ export function openReadOnly(path: string): StoreReader {
       read(() => {
         const row = statements.call.get(target, id)
         return row && unpackCall(id, String(row['data']))
+      }),
+    evaluations: (target, since) =>
+      read(() => {
+        const rows = statements.evaluations.all(target, Math.floor(since / HOUR) * HOUR)
+        return rows
+          .flatMap(({ hour, data }) => unpackEvaluated(Number(hour), String(data)))
+          .filter(({ at }) => at >= since)
+      }),
+    finishes: (target, since) =>
+      read(() => {
+        const rows = statements.finishes.all(target, since)
+        return rows.map(({ id, data }) => unpackCall(String(id), String(data)).finish!)
       }),
     heldUntil: (key) =>
       read(() => {

@@ -6,7 +6,7 @@ import {
   type FinalStatus,
   type ReceiverType,
 } from '../ledger/call.ts'
-import type { TrackedCall } from '../ledger/tracked-call.ts'
+import type { Finish, TrackedCall } from '../ledger/tracked-call.ts'
 
 type PackedLabels = [CallType, CallMode, ReceiverType]
 type Packed = [
@@ -20,7 +20,19 @@ type Packed = [
   totalParticipants: number | null,
   joined: number | null,
   counted: readonly number[],
-  finish: [FinalStatus, PackedLabels, at: number, known: number] | null,
+  finish:
+    | [
+        status: FinalStatus,
+        labels: PackedLabels,
+        at: number,
+        known: number,
+        began: number,
+        answerDelay: number | null,
+        duration: number | null,
+        audio: number,
+        video: number,
+      ]
+    | null,
   notFound: number,
   listed: number | null,
   marks: number,
@@ -40,7 +52,7 @@ export function packCall(call: TrackedCall): string {
     call.totalParticipants ?? null,
     call.joined ?? null,
     call.counted,
-    finish ? [finish.status, packLabels(finish.labels), finish.at, finish.known] : null,
+    finish ? packFinish(finish) : null,
     call.notFound,
     call.listed ?? null,
     call.marks,
@@ -81,10 +93,31 @@ export function unpackCall(id: string, text: string): TrackedCall {
     totalParticipants: totalParticipants ?? undefined,
     joined: joined ?? undefined,
     counted,
-    finish: finish ? { status: finish[0], labels: labelsOf(...finish[1]), at: finish[2], known: finish[3] } : undefined,
+    finish: finish ? unpackFinish(finish) : undefined,
     notFound,
     listed: listed ?? undefined,
     marks,
+  }
+}
+
+function packFinish(finish: Finish): NonNullable<Packed[10]> {
+  const { status, labels, at, known, began, answerDelay, duration, audio, video } = finish
+  return [status, packLabels(labels), at, known, began, answerDelay ?? null, duration ?? null, audio, video]
+}
+
+function unpackFinish([status, labels, at, known, began, answerDelay, duration, audio, video]: NonNullable<
+  Packed[10]
+>): Finish {
+  return {
+    status,
+    labels: labelsOf(...labels),
+    at,
+    known,
+    began,
+    answerDelay: answerDelay ?? undefined,
+    duration: duration ?? undefined,
+    audio,
+    video,
   }
 }
 

@@ -55,6 +55,74 @@ export const MIGRATIONS: readonly string[] = [
     who TEXT NOT NULL       -- which daemon uses this store, for the one that finds it taken
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE outbox ADD COLUMN claimed INTEGER NOT NULL DEFAULT 0;
+
+  -- Participant minutes by quarter of an hour (UNIX seconds), for budgets and digests.
+  CREATE TABLE usage (
+    target TEXT NOT NULL,
+    quarter INTEGER NOT NULL,
+    minutes REAL NOT NULL,
+    PRIMARY KEY (target, quarter)
+  ) STRICT, WITHOUT ROWID;
+
+  -- When rules were judged, for backtest.
+  CREATE TABLE evaluations (
+    target TEXT NOT NULL,
+    hour INTEGER NOT NULL,  -- UNIX seconds
+    data TEXT NOT NULL,     -- evaluation-log.ts
+    PRIMARY KEY (target, hour)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE silences (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    until REAL NOT NULL,    -- UNIX seconds by the host's clock
+    data TEXT NOT NULL      -- JSON of alerts/silence.ts Silence
+  ) STRICT;
+
+  -- What was put out under a name, so that it is not put out again.
+  CREATE TABLE put_out (
+    name TEXT PRIMARY KEY,
+    at REAL NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  -- A finish now also says when its call began, how long it rang and lasted, and its minutes.
+  UPDATE calls SET data = json_insert(
+    data,
+    '$[10][#]', coalesce(data ->> 4, data ->> 5, data ->> 6, data ->> 3),
+    '$[10][#]', CASE WHEN data ->> '$[10][0]' = 'ended' AND data ->> 5 >= data ->> 4 THEN data ->> 5 - data ->> 4 END,
+    '$[10][#]', CASE WHEN data ->> '$[10][0]' = 'ended' AND data ->> 6 >= data ->> 5 THEN data ->> 6 - data ->> 5 END,
+    '$[10][#]', coalesce(data ->> '$[9][0]', 0),
+    '$[10][#]', coalesce(data ->> '$[9][1]', 0)
+  ) WHERE json_type(data, '$[10]') = 'array';
+
+  -- Rules name their signal in a part of its own, and have a side on which the trouble lies.
+  UPDATE alerts SET data = json_set(
+    json_remove(data, '$.rule.above', '$.rule.reason', '$.rule.window', '$.rule.minCalls'),
+    '$.key', alert,
+    '$.labels', json('{}'),
+    '$.calls', data ->> '$.counts.total',
+    '$.toldAt', data ->> '$.firingSince',
+    '$.rule.breach', 'above',
+    '$.rule.threshold', data ->> '$.rule.above',
+    '$.rule.match', json('{}'),
+    '$.rule.by', json('[]'),
+    '$.rule.keepFiringFor', 0,
+    '$.rule.repeat', 0,
+    '$.rule.signal', json(iif(data ->> '$.rule.signal' = 'poll_age', json_object('name', 'poll_age'), json_object(
+      'name', 'failure_ratio', 'reason', data ->> '$.rule.reason', 'window', data ->> '$.rule.window',
+      'minCalls', data ->> '$.rule.minCalls')))
+  );
+  UPDATE outbox SET data = json_set(
+    json_remove(data, '$.reason', '$.window'),
+    '$.key', data ->> '$.alert',
+    '$.labels', json('{}'),
+    '$.match', json('{}'),
+    '$.breach', 'above',
+    '$.signal', json(iif(data ->> '$.signal' = 'poll_age', json_object('name', 'poll_age'), json_object(
+      'name', 'failure_ratio', 'reason', data ->> '$.reason', 'window', data ->> '$.window', 'minCalls', 1)))
+  );
+  `,
 ]
 
 /**

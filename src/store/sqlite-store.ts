@@ -4,9 +4,14 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import type { Notification } from '../alerts/notification.ts'
+import { countByStatus } from '../ledger/finished-calls.ts'
 import { newLedger, remember, type Facts, type LedgerState } from '../ledger/state.ts'
 import type { Finish, TrackedCall } from '../ledger/tracked-call.ts'
+import { USAGE_KEPT } from '../ledger/usage.ts'
+import { hourOf, packEvaluated } from './evaluation-log.ts'
 import { packCall, unpackCall } from './pack-call.ts'
+import { deleteSilence, insertSilence, readSilences } from './silences.ts'
+import { sqliteOutbox } from './sqlite-outbox.ts'
 import { sqliteError } from './sqlite-error.ts'
 import { takeLock } from './sqlite-lock.ts'
 import { migrate } from './sqlite-schema.ts'
@@ -15,8 +20,8 @@ import { StoreError, type Commit, type Store } from './store.ts'
 export type SqliteStoreOptions = {
   /** The file, made where it does not exist; `:memory:` keeps nothing. */
   path: string
-  /** Every notification is put into the outbox once for each of these. */
-  notifiers: readonly string[]
+  /** Who is to be told of a notification: it is put into the outbox once for each. */
+  notifiersFor: (notification: Notification) => readonly string[]
 }
 
 /** Calls in one INSERT: past a hundred, more rows a statement gain nothing. */
@@ -27,9 +32,10 @@ const ROWS_A_STATEMENT = 100
  *
  * @throws {StoreError} refused: the file is held by another daemon, damaged, or not ours
  */
-export function openSqliteStore({ path, notifiers }: SqliteStoreOptions): Store {
+export function openSqliteStore({ path, notifiersFor }: SqliteStoreOptions): Store {
   const { db, release } = openDatabase(path)
   const prepare = (sql: string) => db.prepare(sql)
+  const outbox = sqliteOutbox(db)
   const insertCalls = (rows: number) =>
     prepare(`
       INSERT INTO calls (target, id, finished, remembered, data)
@@ -46,18 +52,23 @@ export function openSqliteStore({ path, notifiers }: SqliteStoreOptions): Store 
       ON CONFLICT DO UPDATE SET value = value + excluded.value`),
     setAlert: prepare('INSERT OR REPLACE INTO alerts (target, alert, data) VALUES (?, ?, ?)'),
     deleteAlert: prepare('DELETE FROM alerts WHERE target = ? AND alert = ?'),
-    putOut: prepare('INSERT INTO outbox (notifier, data) VALUES (?, ?)'),
-    nextOut: prepare('SELECT id, data FROM outbox WHERE notifier = ? ORDER BY id LIMIT 1'),
-    removeOut: prepare('DELETE FROM outbox WHERE id = ?'),
-    countOut: prepare('SELECT notifier, count(*) AS n FROM outbox GROUP BY notifier'),
     readHold: prepare('SELECT until FROM holds WHERE key = ?'),
     writeHold: prepare('INSERT OR REPLACE INTO holds (key, until) VALUES (?, ?)'),
     history: prepare(`
       SELECT target, id, data FROM calls WHERE finished >= ? ORDER BY finished DESC LIMIT ?`),
     trim: prepare('DELETE FROM calls WHERE remembered = 0 AND finished < ?'),
+    trimEvaluations: prepare('DELETE FROM evaluations WHERE hour < ?'),
+    trimUsage: prepare('DELETE FROM usage WHERE quarter < ?'),
+    use: prepare(`
+      INSERT INTO usage (target, quarter, minutes) VALUES (?, ?, ?)
+      ON CONFLICT DO UPDATE SET minutes = minutes + excluded.minutes`),
+    logEvaluation: prepare(`
+      INSERT INTO evaluations (target, hour, data) VALUES (?, ?, ?)
+      ON CONFLICT DO UPDATE SET data = data || excluded.data`),
+    finishedBetween: prepare('SELECT id, data FROM calls WHERE target = ? AND finished >= ? AND finished < ?'),
   }
 
-  function writeCommit(target: string, { ledger, alerts }: Commit): void {
+  function writeCommit(target: string, { ledger, alerts, evaluated }: Commit): void {
     const { seq } = ledger.facts
     const { changes } = statements.move.run(JSON.stringify(ledger.facts), target, seq - 1)
     if (changes !== 1) {
@@ -69,10 +80,12 @@ export function openSqliteStore({ path, notifiers }: SqliteStoreOptions): Store 
       else statements.keepAsHistory.run(target, call.id)
     }
     for (const [series, increment] of ledger.counters) statements.increment.run(target, series, increment)
-    for (const instance of alerts.changed) statements.setAlert.run(target, instance.rule.name, JSON.stringify(instance))
-    for (const { rule } of alerts.ended) statements.deleteAlert.run(target, rule.name)
-    for (const notification of alerts.notifications) {
-      for (const notifier of notifiers) statements.putOut.run(notifier, JSON.stringify(notification))
+    for (const [quarter, minutes] of ledger.usage) statements.use.run(target, quarter, minutes)
+    for (const instance of alerts.changed) statements.setAlert.run(target, instance.key, JSON.stringify(instance))
+    for (const { key } of alerts.ended) statements.deleteAlert.run(target, key)
+    for (const notification of alerts.notifications) outbox.put(notification, notifiersFor(notification))
+    if (evaluated !== undefined) {
+      statements.logEvaluation.run(target, hourOf(evaluated), packEvaluated(evaluated))
     }
   }
 
@@ -99,6 +112,8 @@ export function openSqliteStore({ path, notifiers }: SqliteStoreOptions): Store 
       finishes.push(unpackCall(String(id), String(data)).finish!)
     }
     ledger.finished = finishes
+    const usage = prepare('SELECT quarter, minutes FROM usage WHERE target = ? ORDER BY quarter')
+    for (const { quarter, minutes } of usage.iterate(target)) ledger.usage.set(Number(quarter), Number(minutes))
     return ledger
   }
 
@@ -151,20 +166,38 @@ export function openSqliteStore({ path, notifiers }: SqliteStoreOptions): Store 
     resetTarget: (name) =>
       answer(() =>
         transaction(() => {
-          for (const table of ['calls', 'counters', 'alerts'])
+          for (const table of ['calls', 'counters', 'alerts', 'usage', 'evaluations'])
             prepare(`DELETE FROM ${table} WHERE target = ?`).run(name)
           prepare('DELETE FROM targets WHERE name = ?').run(name)
         }),
       ),
     commit: (target, commit) => answer(() => transaction(() => writeCommit(target, commit))),
-    nextOutboxEntry: (notifier) =>
+    outbox: (notifier) => answer(() => outbox.read(notifier)),
+    claimOutbox: (ids, claimed) => answer(() => transaction(() => outbox.claim(ids, claimed))),
+    removeFromOutbox: (ids) => answer(() => transaction(() => outbox.remove(ids))),
+    countOutbox: () => answer(outbox.count),
+    putOutOnce: (name, content, notifiers) => answer(() => transaction(() => outbox.putOnce(name, content, notifiers))),
+    strayAlerts: (targets) =>
       answer(() => {
-        const row = statements.nextOut.get(notifier)
-        return row && { id: Number(row['id']), notifier, notification: parse<Notification>(row['data']) }
+        const stray = prepare('SELECT target, data FROM alerts ORDER BY target, alert')
+          .all()
+          .filter(({ target }) => !targets.includes(String(target)))
+        const byTarget = Map.groupBy(stray, ({ target }) => String(target))
+        return [...byTarget].map(([target, rows]) => ({
+          target,
+          alerts: rows.map(({ data }) => parse<AlertInstance>(data)),
+        }))
       }),
-    removeOutboxEntry: (id) => answer(() => void statements.removeOut.run(id)),
-    countOutbox: () =>
-      answer(() => new Map(statements.countOut.all().map(({ notifier, n }) => [String(notifier), Number(n)]))),
+    closeAlerts: (target, notifications) =>
+      answer(() =>
+        transaction(() => {
+          prepare('DELETE FROM alerts WHERE target = ?').run(target)
+          for (const notification of notifications) outbox.put(notification, notifiersFor(notification))
+        }),
+      ),
+    silences: (now) => answer(() => readSilences(db, now)),
+    addSilence: (silence) => answer(() => insertSilence(db, silence)),
+    endSilence: (id) => answer(() => deleteSilence(db, id)),
     heldUntil: (key) =>
       answer(() => {
         const row = statements.readHold.get(key)
@@ -177,7 +210,19 @@ export function openSqliteStore({ path, notifiers }: SqliteStoreOptions): Store 
           .all(since, limit)
           .map(({ target, id, data }) => ({ target: String(target), call: unpackCall(String(id), String(data)) })),
       ),
-    trimHistory: (before) => answer(() => void statements.trim.run(before)),
+    countFinished: (target, from, to) =>
+      answer(() => {
+        const rows = statements.finishedBetween.all(target, from, to)
+        return countByStatus(rows.map(({ id, data }) => unpackCall(String(id), String(data)).finish!))
+      }),
+    trimHistory: (before) =>
+      answer(() =>
+        transaction(() => {
+          statements.trim.run(before)
+          statements.trimEvaluations.run(before)
+          statements.trimUsage.run(before - USAGE_KEPT)
+        }),
+      ),
     close: () =>
       answer(() => {
         db.close()

@@ -1,6 +1,9 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import type { AlertDelta } from '../alerts/evaluate.ts'
+import type { Evaluated } from '../alerts/evaluated.ts'
 import type { Notification } from '../alerts/notification.ts'
+import type { Silence } from '../alerts/silence.ts'
+import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 
@@ -8,13 +11,23 @@ import type { TrackedCall } from '../ledger/tracked-call.ts'
 export type Commit = {
   ledger: Delta
   alerts: AlertDelta
+  /** The evaluation that `alerts` came from. */
+  evaluated?: Evaluated
 }
 
 /** A target as the store last committed it. */
 export type StoredTarget = { ledger: LedgerState; alerts: Map<string, AlertInstance> }
 
-/** One notification that is still to be delivered by one notifier. */
-export type OutboxEntry = { id: number; notifier: string; notification: Notification }
+/** What waits to be told by one notifier. */
+export type OutboxEntry = {
+  id: number
+  content: Outgoing
+  /** An earlier attempt to deliver it has begun: it may have been told already. */
+  claimed: boolean
+}
+
+/** A change of one alert, or a day's digest as its notifier will show it (JSON). */
+export type Outgoing = Notification | { kind: 'digest'; digest: unknown }
 
 /** What identifies a target beside its name; a name that stands for another one is refused. */
 export type TargetIdentity = { name: string; fingerprint: string }
@@ -35,18 +48,33 @@ export type Store = {
   resetTarget: (name: string) => Promise<void>
   /** Commits a delta that follows the stored sequence number by one; any other is refused as stale. */
   commit: (target: string, commit: Commit) => Promise<void>
-  /** The oldest notification that waits for this notifier. */
-  nextOutboxEntry: (notifier: string) => Promise<OutboxEntry | undefined>
-  /** Takes a delivered, or undeliverable, notification out. */
-  removeOutboxEntry: (id: number) => Promise<void>
-  /** Notifications that wait, by notifier. */
+  /** All that waits for this notifier, the oldest first. */
+  outbox: (notifier: string) => Promise<OutboxEntry[]>
+  /** Notes that entries are about to be delivered; or, where that failed for sure, that they were not. */
+  claimOutbox: (ids: readonly number[], claimed: boolean) => Promise<void>
+  /** Takes out what was delivered, or need not or cannot be. */
+  removeFromOutbox: (ids: readonly number[]) => Promise<void>
+  /** How much waits, by notifier. */
   countOutbox: () => Promise<ReadonlyMap<string, number>>
+  /** Puts something out once for all time, however often it is asked for under that name. */
+  putOutOnce: (name: string, content: Outgoing, notifiers: readonly string[]) => Promise<void>
+  /** Alerts of targets other than these: what is left of targets that are watched no more. */
+  strayAlerts: (targets: readonly string[]) => Promise<{ target: string; alerts: AlertInstance[] }[]>
+  /** Removes all alerts of a target, and puts out what is to be said of that. */
+  closeAlerts: (target: string, notifications: readonly Notification[]) => Promise<void>
+  /** Silences that have not ended by then (UNIX seconds). */
+  silences: (now: number) => Promise<Silence[]>
+  addSilence: (silence: Omit<Silence, 'id'>) => Promise<Silence>
+  /** Ends a silence at once; resolves with whether there was one. */
+  endSilence: (id: number) => Promise<boolean>
   /** Until when requests with a key are held back (UNIX seconds by the host's clock). */
   heldUntil: (key: string) => Promise<number | undefined>
   hold: (key: string, until: number) => Promise<void>
   /** Calls that were counted as finished, newest first. */
   finishedCalls: (query: HistoryQuery) => Promise<{ target: string; call: TrackedCall }[]>
-  /** Removes finished calls from the history that finished before `before` (UNIX seconds). */
+  /** How the calls of a target ended that finished from one moment to (but not at) another. */
+  countFinished: (target: string, from: number, to: number) => Promise<FinishedCounts>
+  /** Removes finished calls and evaluations from the history that are older than `before` (UNIX seconds). */
   trimHistory: (before: number) => Promise<void>
   close: () => Promise<void>
 }

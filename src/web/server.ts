@@ -3,10 +3,12 @@ import helmet from '@fastify/helmet'
 import serveFiles from '@fastify/static'
 import fastify from 'fastify'
 import type { Store } from '../store/store.ts'
+import { authenticate, type Credentials } from './authentication.ts'
 import { callsRoute } from './calls-route.ts'
 import type { EventFeed } from './event-feed.ts'
 import { eventsRoute } from './events-route.ts'
 import { unreadyBecause } from './readiness.ts'
+import { silencesRoute } from './silences-route.ts'
 import { alertView, isoTime, targetView, type WatchedTarget } from './views.ts'
 
 export type WebOptions = {
@@ -15,7 +17,9 @@ export type WebOptions = {
   port: number
   version: string
   targets: readonly WatchedTarget[]
-  store: Pick<Store, 'finishedCalls'>
+  store: Pick<Store, 'finishedCalls' | 'silences' | 'addSilence' | 'endSilence'>
+  /** Asked for by everything but the health checks. */
+  auth?: Credentials
   feed: EventFeed
   expose: (format: 'prometheus' | 'openmetrics') => Promise<{ contentType: string; body: string }>
   /** The host's clock (UNIX seconds). */
@@ -47,6 +51,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
     // Whether this is reached by HTTPS is for whoever puts it there to say.
     strictTransportSecurity: false,
   })
+  if (options.auth !== undefined) await authenticate(app, options.auth)
   await app.register(serveFiles, { root: join(import.meta.dirname, 'page'), cacheControl: false })
 
   app.get('/metrics', async (request, reply) => {
@@ -66,6 +71,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
     ),
   }))
   callsRoute(app, options)
+  silencesRoute(app, { ...options, mayChange: options.auth !== undefined })
   eventsRoute(app, feed)
 
   await app.listen({ host, port })

@@ -11,6 +11,7 @@ import type { TargetHealth } from './target-health.ts'
 export type WatchedTarget = ExportedTarget & {
   readonly health: TargetHealth
   readonly lookAge: () => number
+  readonly judgedAge: () => number
   /** Seconds. */
   readonly lookback: number
   readonly interval: number
@@ -76,16 +77,16 @@ export function callView(target: string, call: TrackedCall) {
 }
 
 /** An alert instance in `/api/v1/alerts`. */
-export function alertView(target: string, { rule, state, value, counts, since, peak }: AlertInstance): object {
+export function alertView(target: string, { rule, labels, state, value, calls, since, peak }: AlertInstance): object {
   return {
     target,
     alert: rule.name,
     severity: rule.severity,
     state,
-    labels: {},
+    labels,
     value,
-    threshold: rule.above,
-    calls: counts?.total ?? null,
+    threshold: rule.threshold,
+    calls: calls ?? null,
     since: isoTime(since),
     peak,
   }
@@ -97,16 +98,20 @@ export function transitionEvent(target: string, { call, from, to, observed, at }
 }
 
 /** An alert's change on the event stream. */
-export function alertEvent({
-  target,
-  alert,
-  severity,
-  kind,
-  value,
-  threshold,
-  counts,
-  peak,
-  at,
-}: Notification): object {
-  return { target, alert, severity, state: kind, value, threshold, calls: counts?.total ?? null, peak, at: isoTime(at) }
+export function alertEvent(notification: Notification): object {
+  const { target, alert, severity, labels, kind, value, threshold, calls, peak, at } = notification
+  const since = isoTime(notification.since)
+  return {
+    target,
+    alert,
+    severity,
+    labels,
+    state: kind,
+    value,
+    threshold,
+    calls: calls ?? null,
+    since,
+    peak,
+    at: isoTime(at),
+  }
 }

@@ -1,49 +1,42 @@
 import type { AlertInstance } from '../../src/alerts/alert-instance.ts'
 import { evaluate, type AlertDelta } from '../../src/alerts/evaluate.ts'
 import type { Notification } from '../../src/alerts/notification.ts'
-import type { Occasion } from '../../src/alerts/reading.ts'
-import type { FailureRatioRule, PollAgeRule, Rule } from '../../src/alerts/rule.ts'
-import { FINAL_STATUSES, labelsOf, type FinalStatus } from '../../src/ledger/call.ts'
+import type { Look, Occasion } from '../../src/alerts/reading.ts'
+import type { Rule } from '../../src/alerts/rule.ts'
+import { FINAL_STATUSES, type FinalStatus } from '../../src/ledger/call.ts'
 import type { FinishedCalls } from '../../src/ledger/finished-calls.ts'
+import { finishAt, RATIO } from './sample-rules.ts'
 
 export const START = 1_790_000_000
 /** Seconds between two evaluations, as they should come. */
 export const INTERVAL = 15
-
-export const RATIO: FailureRatioRule = {
-  name: 'HighFailureRate',
-  signal: 'failure_ratio',
-  reason: 'any',
-  window: 900,
-  above: 0.3,
-  clear: 0.2,
-  minCalls: 20,
-  for: 0,
-  severity: 'warning',
-}
-
-export const POLL_AGE: PollAgeRule = {
-  name: 'NoGoodPoll',
-  signal: 'poll_age',
-  above: 300,
-  clear: 300,
-  for: 0,
-  severity: 'critical',
-}
+/** So many seconds after the start. */
+export const at = (seconds: number) => START + seconds
+/** Every month has thirty days here, the first of which began at the start. */
+export const monthOf = () => ({ from: START, to: START + 30 * 86_400 })
 
 /** Calls that finished at a moment (UNIX seconds), so many of each status. */
 export function finishedAt(at: number, numbers: Partial<Record<FinalStatus, number>>): FinishedCalls {
-  const labels = labelsOf('audio', 'call', 'user')
   const statuses = [...FINAL_STATUSES, 'other'] as const
-  return statuses.flatMap((status) =>
-    Array.from({ length: numbers[status] ?? 0 }, () => ({ status, labels, at, known: at })),
-  )
+  return statuses.flatMap((status) => Array.from({ length: numbers[status] ?? 0 }, () => finishAt(at, status)))
 }
 
 /** A good look at `now` after which so many of `total` calls in the window had failed. */
-export function look(now: number, failed: number, total: number): Occasion {
-  const finished = finishedAt(now, { rejected: failed, ended: total - failed })
-  return { kind: 'look', finished, judged: { now, previousGood: undefined }, pollAge: 0 }
+export function look(now: number, failed: number, total: number): Look {
+  return lookAt(now, { finished: finishedAt(now, { rejected: failed, ended: total - failed }) })
+}
+
+/** A good look that has come to just this; finished calls in any order. */
+export function lookAt(now: number, { finished = [], ...differing }: Partial<Look>): Look {
+  const judged = { now, previousGood: undefined }
+  const inOrder = finished.toSorted((a, b) => a.at - b.at)
+  return { kind: 'look', judged, limited: false, finished: inOrder, open: [], usedSince: () => 0, ...differing }
+}
+
+/** An instance as a restarted daemon finds it in the store. */
+export function stored(instance: AlertInstance): AlertInstance {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is what was written
+  return JSON.parse(JSON.stringify(instance)) as AlertInstance
 }
 
 /** A target whose rules are evaluated on one occasion after the other, as if each was committed. */
@@ -54,11 +47,21 @@ export function watched(rules: readonly Rule[]) {
     instances,
     /** All that was to be said, the oldest first. */
     said: [] as Notification[],
+    /** Goes on with what was stored, as after a kill -9. */
+    restart(): void {
+      for (const [key, instance] of instances) instances.set(key, stored(instance))
+    },
     reload: (reloaded: readonly Rule[]) => void (current = reloaded),
     evaluate(occasion: Occasion, now: number): AlertDelta {
-      const delta = evaluate(instances, occasion, { target: 'production', rules: current, now, interval: INTERVAL })
-      for (const instance of delta.changed) instances.set(instance.rule.name, instance)
-      for (const { rule } of delta.ended) instances.delete(rule.name)
+      const delta = evaluate(instances, occasion, {
+        target: 'production',
+        rules: current,
+        now,
+        interval: INTERVAL,
+        monthOf,
+      })
+      for (const instance of delta.changed) instances.set(instance.key, instance)
+      for (const { key } of delta.ended) instances.delete(key)
       this.said.push(...delta.notifications)
       return delta
     },

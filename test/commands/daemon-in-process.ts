@@ -104,7 +104,7 @@ function configOf(baseUrl: string, baseline: Config['poll']['baseline']): Config
     },
     store: { path: ':memory:', history: 86_400 },
     http: { host: '127.0.0.1', port: 0 },
-    notify: { groupWait: 0 },
+    notify: { groupWait: 0, routes: [], mutes: [] },
     alerts: [],
     log: { level: 'info' },
   }

@@ -2,27 +2,23 @@ import { describe, expect, test } from 'vitest'
 import { auditReport, type AuditReport } from '../../src/commands/audit-report.ts'
 import type { ComparedCall } from '../../src/commands/audit-target.ts'
 import { demoSummary, notificationLines, transitionLine } from '../../src/commands/demo-lines.ts'
+import { firingOf, RATIO } from '../alerts/sample-rules.ts'
 import { seen } from '../ledger/seen.ts'
 import { finish, LOOKED, NOW, openCall } from '../metrics/hand-made-target.ts'
 import { watchedTarget } from '../web/serve.ts'
 
 const STEP = { call: openCall('v1.us.a'), from: 'initiated', to: 'ongoing', observed: true, at: NOW } as const
-const ALERT = {
-  kind: 'firing',
-  target: 'demo',
-  alert: 'HighFailureRate',
-  severity: 'critical',
-  signal: 'failure_ratio',
-  reason: 'any',
-  window: 20,
-  value: 0.75,
-  threshold: 0.5,
-  counts: { ended: 5, unanswered: 5, rejected: 10, canceled: 0, other: 0, total: 20 },
-  since: NOW - 3,
-  firingSince: NOW,
-  peak: 0.75,
-  at: NOW,
-} as const
+const ALERT = firingOf(
+  { ...RATIO, severity: 'critical', signal: { ...RATIO.signal, window: 20 }, threshold: 0.5 },
+  'demo',
+  NOW,
+  {
+    value: 0.75,
+    calls: 20,
+    counts: { ended: 5, unanswered: 5, rejected: 10, canceled: 0, other: 0, total: 20 },
+    since: NOW - 3,
+  },
+)
 
 test('a transition is one line; what was inferred says so', () => {
   expect(transitionLine(STEP)).toBe('14:13:20  audio call      user   initiated → ongoing     v1.us.a')

@@ -5,6 +5,14 @@ import { problemsWhenLoading } from './problems-when-loading.ts'
 
 const anyText: unknown = expect.any(String)
 const target = (name: string) => `targets: [{ name: ${name}, app_id: a1, region: us, api_key: k }]\n`
+const rule = { breach: 'above', match: {}, by: [], for: 0, keepFiringFor: 0, repeat: 14_400, description: anyText }
+const failureRate = {
+  ...rule,
+  signal: { name: 'failure_ratio', reason: 'any', window: 900, minCalls: 20 },
+  match: { mode: 'call' },
+  for: 120,
+  keepFiringFor: 300,
+}
 const byEnvironment = { CALLWATCH_APP_ID: 'a1', CALLWATCH_REGION: 'eu', CALLWATCH_API_KEY: 'secret-key' }
 
 describe('the environment alone', () => {
@@ -33,41 +41,29 @@ describe('the environment alone', () => {
       },
       store: { path: 'data/callwatch.db', history: 35 * 86_400 },
       http: { host: '0.0.0.0', port: 9464 },
-      notify: { groupWait: 10 },
+      notify: { groupWait: 10, routes: [], mutes: [] },
       alerts: [
+        { ...failureRate, name: 'HighFailureRate', severity: 'warning', threshold: 0.3, clear: 0.2 },
+        { ...failureRate, name: 'VeryHighFailureRate', severity: 'critical', threshold: 0.5, clear: 0.4 },
         {
-          name: 'HighFailureRate',
-          signal: 'failure_ratio',
-          reason: 'any',
-          window: 900,
-          above: 0.3,
-          clear: 0.2,
-          minCalls: 20,
-          for: 120,
+          ...rule,
+          name: 'NoCalls',
+          signal: { name: 'calls', window: 3600 },
           severity: 'warning',
-          description: anyText,
+          breach: 'below',
+          threshold: 1,
+          clear: 1,
+          onlyIf: { offset: 7 * 86_400, atLeast: 5 },
         },
         {
-          name: 'VeryHighFailureRate',
-          signal: 'failure_ratio',
-          reason: 'any',
-          window: 900,
-          above: 0.5,
-          clear: 0.4,
-          minCalls: 20,
-          for: 120,
-          severity: 'critical',
-          description: anyText,
+          ...rule,
+          name: 'StuckCalls',
+          signal: { name: 'stuck_calls', longerThan: 10_800 },
+          severity: 'warning',
+          threshold: 0,
+          clear: 0,
         },
-        {
-          name: 'NoGoodPoll',
-          signal: 'poll_age',
-          above: 300,
-          clear: 300,
-          for: 0,
-          severity: 'critical',
-          description: anyText,
-        },
+        { ...rule, name: 'NoGoodPoll', signal: { name: 'poll_age' }, severity: 'critical', threshold: 300, clear: 300 },
       ],
       log: { level: 'info' },
     })

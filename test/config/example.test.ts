@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { fileSchema } from '../../src/config/file-schema.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
+import { signalKeys } from '../../src/config/signal-keys.ts'
 import { folderWith } from './folder-with.ts'
 
 const source = readFileSync(join(import.meta.dirname, '../../config/callwatch.example.yaml'), 'utf8')
@@ -11,10 +12,12 @@ const env = {
   CALLWATCH_API_KEY: 'k1',
   STAGING_API_KEY_FILE: 'key',
   SLACK_WEBHOOK_URL: 'https://hooks.slack.example/x',
+  CALLWATCH_PASSWORD: 'p',
+  WEBHOOK_TOKEN: 't',
 }
 
-test('the shipped example loads, and but for its targets and its channel it says what holds anyway', () => {
-  const example = loadConfig({ file: 'example.yaml', env, cwd: folderWith({ 'example.yaml': source, key: 'k2' }) })
+test('the shipped example loads, and but for targets, password and channels it says what holds anyway', () => {
+  const example = loadExample(source)
   const defaults = loadConfig({
     env: { CALLWATCH_APP_ID: 'a1', CALLWATCH_REGION: 'us', CALLWATCH_API_KEY: 'k' },
     cwd: folderWith({}),
@@ -23,10 +26,33 @@ test('the shipped example loads, and but for its targets and its channel it says
     ['production', 'k1'],
     ['staging', 'k2'],
   ])
-  expect(example.notify.slack?.dashboardUrl).toBe('https://grafana.example/d/callwatch')
-  const { slack: _, ...notify } = example.notify
-  expect({ ...example, notify, targets: defaults.targets }).toEqual(defaults)
+  const { groupWait, ...channels } = example.notify
+  expect(Object.keys(channels).toSorted()).toEqual([
+    'alertmanager',
+    'digest',
+    'heartbeat',
+    'mutes',
+    'routes',
+    'slack',
+    'webhook',
+  ])
+  expect(channels.slack?.dashboardUrl).toBe('https://grafana.example/d/callwatch')
+  const { auth, ...http } = example.http
+  expect(auth?.username).toBe('ops')
+  const notify = { ...defaults.notify, groupWait }
+  expect({ ...example, http, notify, targets: defaults.targets }).toEqual(defaults)
 })
+
+test('without its comment signs the shipped example has a rule for each signal', () => {
+  const commented = /^ {2}# (?=- name:| {2})/gm
+  const { alerts } = loadExample(source.replaceAll(commented, '  '))
+  expect(alerts).toHaveLength(loadExample(source).alerts.length + 6)
+  expect([...new Set(alerts.map(({ signal }) => signal.name))].toSorted()).toEqual(Object.keys(signalKeys).toSorted())
+})
+
+function loadExample(text: string) {
+  return loadConfig({ file: 'example.yaml', env, cwd: folderWith({ 'example.yaml': text, key: 'k2' }) })
+}
 
 test('the shipped example is never loaded unless named', () => {
   const cwd = folderWith({ 'config/callwatch.example.yaml': source, 'callwatch.example.yaml': source, key: 'k2' })
@@ -42,7 +68,7 @@ test('the shipped example shows every key', () => {
 
 test('every key says in the schema what it is for', () => {
   const keys = keysOf(z.toJSONSchema(fileSchema, { io: 'input' }))
-  expect(keys.length).toBeGreaterThan(45)
+  expect(keys.length).toBeGreaterThan(140)
   expect(keys.filter(({ described }) => !described)).toEqual([])
 })
 

@@ -49,42 +49,32 @@ describe('what a file may say', () => {
 
   test('`alerts: []` means none, `alerts:` without a value the default rules', () => {
     expect(load(`${target('x')}alerts: []\n`).alerts).toEqual([])
-    expect(load(`${target('x')}alerts:\n`).alerts).toHaveLength(3)
+    expect(load(`${target('x')}alerts:\n`).alerts).toHaveLength(5)
   })
 
   test('a key without a value counts as left out', () => {
     const yaml = 'targets: [{ name:, app_id: a1, region: us, api_key: k, on_behalf_of: }]\nnotify: { slack: }\nhttp:\n'
-    const rule = '{ name: A, signal: poll_age, above: 1, description:, runbook_url: }'
+    const rule =
+      '{ name: A, signal: calls, below: 1, above:, match: { type:, mode: call }, by:, only_if:, description: }'
     const config = load(`${yaml}alerts: [${rule}]\n`)
     expect(config.alerts).toStrictEqual([
-      { name: 'A', signal: 'poll_age', above: 1, clear: 1, for: 0, severity: 'warning' },
-    ])
-    expect(config.targets[0]).toMatchObject({ name: 'a1' })
-    expect(config.notify).toStrictEqual({ groupWait: 10 })
-    expect(config.http.port).toBe(9464)
-  })
-
-  test('a window may be as long as finished calls are kept', () => {
-    const yaml = `${target('x')}store: { history: 2h }\nalerts: [{ name: A, signal: failure_ratio, above: 1, window: 2h }]\n`
-    expect(load(yaml).alerts).toMatchObject([{ window: 7200, above: 1 }])
-  })
-
-  test('a short rule has defaults, and `clear` is `above`', () => {
-    const yaml = `${target('x')}alerts: [{ name: A, signal: failure_ratio, above: 0.4 }, { name: B, signal: poll_age, above: 90 }]\n`
-    expect(load(yaml).alerts).toEqual([
       {
         name: 'A',
-        signal: 'failure_ratio',
-        reason: 'any',
-        window: 900,
-        above: 0.4,
-        clear: 0.4,
-        minCalls: 20,
-        for: 0,
+        signal: { name: 'calls', window: 900 },
         severity: 'warning',
+        breach: 'below',
+        threshold: 1,
+        clear: 1,
+        match: { mode: 'call' },
+        by: [],
+        for: 0,
+        keepFiringFor: 0,
+        repeat: 14_400,
       },
-      { name: 'B', signal: 'poll_age', above: 90, clear: 90, for: 0, severity: 'warning' },
     ])
+    expect(config.targets[0]).toMatchObject({ name: 'a1' })
+    expect(config.notify).toStrictEqual({ groupWait: 10, routes: [], mutes: [] })
+    expect(config.http.port).toBe(9464)
   })
 
   test('variables stand in any text, whole or in part, with or without quotes', () => {
@@ -112,10 +102,16 @@ targets:
   - 7
 poll: { interval: soon, intervall: 15s, page_size: 0 }
 store: { history: 1h, histori: 2h }
-notify: { slack: { webhook_url: \${HOOK} } }
+notify:
+  slack: { webhook_url: \${HOOK} }
+  heartbeat: { interval: 0 }
+  routes: [{ match: { alert: C }, notify: [slack, webhook] }]
+  mutes: [{ start: daily, duration: 1h }]
 alerts:
   - { name: A, signal: failure_ratio, above: 0.3, clear: 0.4, window: 2h, min_call: 3 }
   - { name: A, signal: guess }
+  - { name: B, signal: calls, by: [type, target], match: { mod: call }, only_if: { offset: 7d } }
+http: { auth: { username: "a:b" } }
 log: 3
 `
   const lines = problemsWhenLoading({ env: {}, cwd: folderWith({ 'callwatch.yaml': yaml }) }).split('\n')
@@ -135,11 +131,23 @@ log: 3
       'poll.page_size',
       'store.histori',
       'notify.slack.webhook_url',
+      'notify.heartbeat.interval',
+      'notify.heartbeat.url',
+      'notify.routes[0].match.alert',
+      'notify.routes[0].notify[1]',
+      'notify.mutes[0].start',
       'alerts[0].clear',
       'alerts[0].window',
       'alerts[0].min_call',
       'alerts[1].name',
       'alerts[1].signal',
+      'alerts[2].above',
+      'alerts[2].by[1]',
+      'alerts[2].match.mod',
+      'alerts[2].only_if.at_least',
+      'alerts[2].only_if.offset',
+      'http.auth.password',
+      'http.auth.username',
       'log',
     ].toSorted(byText),
   )

@@ -9,13 +9,29 @@ import { folderWith } from './folder-with.ts'
 const env = {
   CALLWATCH_API_KEY: 'first-secret',
   STAGING_API_KEY_FILE: 'staging-key',
-  SLACK_WEBHOOK_URL: 'https://hooks.slack.example/third-secret',
+  SLACK_WEBHOOK_URL: 'https://hooks.slack.example/fourth-secret',
+  CALLWATCH_PASSWORD: 'third-secret',
+  WEBHOOK_TOKEN: 'sixth-secret',
 }
+
+/** All secrets of the shipped example, in its order. */
+const secrets = [
+  'first-secret',
+  'second-secret',
+  'third-secret',
+  'https://hooks.slack.example/fourth-secret',
+  'https://hooks.example/fifth-secret',
+  'Bearer sixth-secret',
+  'https://ping.example/seventh-secret',
+]
 
 /** The shipped example, which has every key. */
 function loadExample() {
   const example = readFileSync(join(import.meta.dirname, '../../config/callwatch.example.yaml'), 'utf8')
-  const cwd = folderWith({ 'example.yaml': example, 'staging-key': 'second-secret\n' })
+  const secret = example
+    .replace('https://hooks.example/callwatch', 'https://hooks.example/fifth-secret')
+    .replace('https://ping.example/callwatch', 'https://ping.example/seventh-secret')
+  const cwd = folderWith({ 'example.yaml': secret, 'staging-key': 'second-secret\n' })
   return loadConfig({ file: 'example.yaml', env, cwd })
 }
 
@@ -23,7 +39,8 @@ describe('the printed configuration', () => {
   test('shows no secret', () => {
     const printed = maskConfig(loadExample())
     expect(printed).not.toMatch(/secret/)
-    expect(printed.match(/(api_key|webhook_url): "\*{8}"/g)).toHaveLength(3)
+    const masked = printed.matchAll(/(\w+): "\*{8}"/g).map(([, key]) => key)
+    expect([...masked]).toEqual(['api_key', 'api_key', 'password', 'webhook_url', 'url', 'authorization', 'url'])
   })
 
   test('is a file in snake_case, with durations as people write them', () => {
@@ -56,6 +73,8 @@ http:
   port: 9464
 notify:
   group_wait: 10s
+  routes: []
+  mutes: []
 alerts: []
 log:
   level: info
@@ -64,16 +83,12 @@ log:
 
   test('says the same when it is loaded again', () => {
     const config = loadExample()
-    const secrets = ['first-secret', 'second-secret', 'https://hooks.slack.example/third-secret']
-    const printed = maskConfig(config).replaceAll('"********"', () => secrets.shift() ?? 'one secret too many')
+    const left = [...secrets]
+    const printed = maskConfig(config).replaceAll('"********"', () => left.shift() ?? 'one secret too many')
     expect(loadConfig({ env: {}, cwd: folderWith({ 'callwatch.yaml': printed }) })).toEqual(config)
   })
 })
 
 test('every secret is known, so that the log can leave it out', () => {
-  expect(secretsOf(loadExample())).toEqual([
-    'https://hooks.slack.example/third-secret',
-    'second-secret',
-    'first-secret',
-  ])
+  expect(secretsOf(loadExample())).toEqual(secrets.toSorted((a, b) => b.length - a.length))
 })

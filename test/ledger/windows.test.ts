@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { labelsOf } from '../../src/ledger/call.ts'
 import { countWindow, failureRatio } from '../../src/ledger/failure-ratio.ts'
-import { countFinished, withFinished } from '../../src/ledger/finished-calls.ts'
-import type { Finish } from '../../src/ledger/tracked-call.ts'
-
-const labels = labelsOf('audio', 'call', 'user')
-const finish = (at: number, status: Finish['status'] = 'ended'): Finish => ({ at, status, labels, known: at })
+import { countByStatus, finishedBetween, withFinished } from '../../src/ledger/finished-calls.ts'
+import { finishAt as finish } from '../alerts/sample-rules.ts'
 
 describe('the list of finished calls', () => {
   test('stays in order whatever comes in, and drops what is too old', () => {
@@ -20,7 +16,7 @@ describe('the list of finished calls', () => {
 
   test('counts by status from the first second to the last, both included', () => {
     const list = [finish(9), finish(10, 'rejected'), finish(15, 'other'), finish(20), finish(21, 'rejected')]
-    expect(countFinished(list, 10, 20)).toEqual({
+    expect(countByStatus(finishedBetween(list, 10, 20))).toEqual({
       ended: 1,
       unanswered: 0,
       rejected: 1,
@@ -28,11 +24,6 @@ describe('the list of finished calls', () => {
       other: 1,
       total: 3,
     })
-  })
-
-  test('counts only the labels that are asked for', () => {
-    const video = { ...finish(10), labels: labelsOf('video', 'call', 'user') }
-    expect(countFinished([finish(10), video], 0, 20, ({ type }) => type === 'video').total).toBe(1)
   })
 })
 

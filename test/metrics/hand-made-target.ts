@@ -1,9 +1,10 @@
 import type { AlertInstance } from '../../src/alerts/alert-instance.ts'
-import type { FailureRatioRule, Rule } from '../../src/alerts/rule.ts'
+import type { Rule } from '../../src/alerts/rule.ts'
 import { labelsOf, type FinalStatus } from '../../src/ledger/call.ts'
 import { newLedger, remember, type Facts, type LedgerState } from '../../src/ledger/state.ts'
 import type { Finish, TrackedCall } from '../../src/ledger/tracked-call.ts'
 import type { ExportedTarget } from '../../src/metrics/derived-metrics.ts'
+import { finishAt, RATIO } from '../alerts/sample-rules.ts'
 
 /** When everything hand-made takes place (UNIX seconds): 2026-09-21T14:13:20Z. */
 export const NOW = 1_790_000_000
@@ -41,7 +42,7 @@ export function handMadeTarget(
   return {
     target,
     ledger: handMadeLedger(made),
-    alerts: new Map(alerts.map((instance) => [instance.rule.name, instance])),
+    alerts: new Map(alerts.map((instance) => [instance.key, instance])),
     rules,
     sweepAge: () => sweepAge,
   }
@@ -71,7 +72,7 @@ export function openCall(id: string, differing: Partial<TrackedCall> = {}): Trac
 
 /** How a call finished that many seconds ago. */
 export function finish(status: FinalStatus, secondsAgo = 10): Finish {
-  return { status, labels: labelsOf('audio', 'call', 'user'), at: NOW - secondsAgo, known: NOW - secondsAgo + 3 }
+  return finishAt(NOW - secondsAgo, status, { known: NOW - secondsAgo + 3 })
 }
 
 /** A call that ended ten seconds ago. */
@@ -80,21 +81,13 @@ export function finishedCall(id: string, differing: Partial<TrackedCall> = {}): 
   return openCall(id, { ...ended, ...differing })
 }
 
-export const RATIO_RULE: FailureRatioRule = {
-  name: 'HighFailureRate',
-  signal: 'failure_ratio',
-  reason: 'any',
-  severity: 'warning',
-  window: 900,
-  above: 0.3,
-  clear: 0.2,
-  for: 120,
-  minCalls: 20,
-}
+export const RATIO_RULE: Rule = { ...RATIO, for: 120 }
 
 /** A rule that has been firing for a minute. */
 export function firing(rule: Rule = RATIO_RULE): AlertInstance {
   return {
+    key: rule.name,
+    labels: {},
     rule,
     state: 'firing',
     since: NOW - 180,
@@ -103,7 +96,9 @@ export function firing(rule: Rule = RATIO_RULE): AlertInstance {
     evaluatedAt: NOW,
     value: 0.425,
     peak: 0.5,
+    calls: 40,
     counts: { ended: 23, unanswered: 5, rejected: 12, canceled: 0, other: 0, total: 40 },
     tooFewSince: undefined,
+    toldAt: NOW - 60,
   }
 }

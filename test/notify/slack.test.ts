@@ -1,66 +1,55 @@
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { inspect } from 'node:util'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { DeliveryError } from '../../src/notify/notifier.ts'
+import type { RequestListener } from 'node:http'
+import * as fc from 'fast-check'
+import { expect, test, vi } from 'vitest'
 import { slackMessage } from '../../src/notify/slack-message.ts'
 import { slackNotifier } from '../../src/notify/slack.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
-import { AT, FIRING } from './sample.ts'
+import { anyMessage } from './any-message.ts'
+import { failure, read, SECRET, withReceivers, type Received } from './receiver.ts'
+import { AT, DIGEST, FIRING, messageOf, STORE_FAILING } from './sample.ts'
+import { slackTroubles } from './slack-limits.ts'
 
-const SECRET = 'T0AAAA/B0BBBB/very-secret'
-let server: Server | undefined
-
-beforeEach(() => {
-  for (const name of ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {
-    vi.stubEnv(name, undefined)
-  }
-})
-
-afterEach(() => {
-  vi.unstubAllEnvs()
-  server?.closeAllConnections()
-  server?.close()
-})
+const MESSAGE = messageOf([FIRING])
+const receivers = withReceivers()
 
 /** A receiver on this machine, and a notifier that knows its address. */
 async function slackAt(handler: RequestListener) {
-  server = createServer(handler).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
-  const { port } = server.address() as AddressInfo
+  const { url, server } = await receivers.open(handler)
   const clock = virtualClock(AT)
-  const webhookUrl = `http://127.0.0.1:${port}/services/${SECRET}`
-  return { clock, notifier: slackNotifier({ webhookUrl, dashboardUrl: 'https://grafana.test/', clock }) }
+  return { clock, server, notifier: slackNotifier({ webhookUrl: url, dashboardUrl: 'https://grafana.test/', clock }) }
 }
 
-/** Why a delivery failed; nothing of it may hold the address. */
-async function failure(delivery: Promise<void>): Promise<DeliveryError> {
-  const error = await delivery.then(
-    () => expect.unreachable('it was delivered'),
-    (thrown: unknown) => thrown,
-  )
-  if (!(error instanceof DeliveryError)) throw error
-  expect(inspect(error, { depth: 10, showHidden: true })).not.toMatch(/T0AAAA|B0BBBB|very-secret|127\.0\.0\.1/)
-  return error
+/** A receiver that takes what Slack would take, and nothing else. */
+async function strictSlack() {
+  const received: Received[] = []
+  const slack = await slackAt((request, response) => {
+    void read(request).then((got) => {
+      received.push(got)
+      const troubles = slackTroubles(JSON.parse(got.body))
+      if (troubles.length === 0) response.end('ok')
+      else response.writeHead(400).end('invalid_blocks')
+    })
+  })
+  return { ...slack, received }
 }
 
 test('a message is posted as JSON', async () => {
-  const received: unknown[] = []
-  const { notifier } = await slackAt((request, response) => {
-    const { method, url, headers } = request
-    let body = ''
-    request.setEncoding('utf8').on('data', (part) => (body += part))
-    request.on('end', () => {
-      received.push([method, url, headers['content-type'], JSON.parse(body)])
-      response.end('ok')
-    })
-  })
-  await notifier.deliver(FIRING)
-  const message = slackMessage(FIRING, { now: AT, dashboardUrl: 'https://grafana.test/' })
-  expect(received).toEqual([['POST', `/services/${SECRET}`, 'application/json', JSON.parse(JSON.stringify(message))]])
+  const { notifier, received } = await strictSlack()
+  await notifier.deliver(MESSAGE)
+  const message = slackMessage(MESSAGE, { now: AT, dashboardUrl: 'https://grafana.test/' })
+  expect(received).toMatchObject([
+    { method: 'POST', path: `/services/${SECRET}`, headers: { 'content-type': 'application/json' } },
+  ])
+  expect(JSON.parse(received[0]!.body)).toEqual(JSON.parse(JSON.stringify(message)))
   expect(notifier.name).toBe('slack')
+})
+
+test('a receiver as strict as Slack takes whatever is sent', async () => {
+  const { notifier, received } = await strictSlack()
+  const messages = [DIGEST, STORE_FAILING, ...fc.sample(anyMessage, { numRuns: 50, seed: 20_261_120 })]
+  for (const message of messages) await notifier.deliver(message)
+  expect(received).toHaveLength(messages.length)
 })
 
 test.each([
@@ -78,7 +67,7 @@ test.each([
     const { notifier } = await slackAt((request, response) => {
       request.resume().on('end', () => response.writeHead(status, headers).end(body))
     })
-    expect(await failure(notifier.deliver(FIRING))).toMatchObject({ retryable, retryAfter, message })
+    expect(await failure(notifier.deliver(MESSAGE))).toMatchObject({ retryable, retryAfter, message })
   },
 )
 
@@ -86,13 +75,15 @@ test.each([400, 429, 502])('a page of a proxy that quotes the address is not tol
   const { notifier } = await slackAt((request, response) => {
     response.writeHead(status).end(`cannot reach http://127.0.0.1${request.url}`)
   })
-  expect((await failure(notifier.deliver(FIRING))).message).toMatch(/^Slack (?:answered|refused the message with) \d+$/)
+  expect((await failure(notifier.deliver(MESSAGE))).message).toMatch(
+    /^Slack (?:answered|refused the message with) \d+$/,
+  )
 })
 
 test('a receiver that hangs is given up after 8 seconds, and may be tried again', async () => {
   const { promise: arrival, resolve: arrived } = Promise.withResolvers<void>()
   const { notifier, clock } = await slackAt(() => arrived())
-  const failing = failure(notifier.deliver(FIRING))
+  const failing = failure(notifier.deliver(MESSAGE))
   await arrival
   let failed = false
   void failing.then(() => (failed = true))
@@ -105,7 +96,7 @@ test('a receiver that hangs is given up after 8 seconds, and may be tried again'
 test('a receiver whose answer only drips is given up, too', async () => {
   const { notifier, clock } = await slackAt((_request, response) => void response.writeHead(200).write('o'))
   const wall = vi.spyOn(clock, 'wall')
-  const failing = failure(notifier.deliver(FIRING))
+  const failing = failure(notifier.deliver(MESSAGE))
   // The clock is read for the message, and again when the head of the answer has come.
   await vi.waitFor(() => expect(wall).toHaveBeenCalledTimes(2))
   await clock.advance(8)
@@ -113,10 +104,10 @@ test('a receiver whose answer only drips is given up, too', async () => {
 })
 
 test('a refused connection says why, and may be tried again', async () => {
-  const { notifier } = await slackAt(() => undefined)
-  server!.close()
-  await once(server!, 'close')
-  expect(await failure(notifier.deliver(FIRING))).toMatchObject({
+  const { notifier, server } = await slackAt(() => undefined)
+  server.close()
+  await once(server, 'close')
+  expect(await failure(notifier.deliver(MESSAGE))).toMatchObject({
     retryable: true,
     message: 'Slack could not be reached: ECONNREFUSED',
   })
@@ -124,7 +115,7 @@ test('a refused connection says why, and may be tried again', async () => {
 
 test('a connection that is cut may be tried again', async () => {
   const { notifier } = await slackAt((request) => void request.socket.destroy())
-  expect(await failure(notifier.deliver(FIRING))).toMatchObject({
+  expect(await failure(notifier.deliver(MESSAGE))).toMatchObject({
     retryable: true,
     message: expect.stringMatching(/^Slack could not be reached/),
   })
@@ -136,6 +127,6 @@ test('a redirect is not followed: the message goes nowhere else', async () => {
     requests += 1
     response.writeHead(307, { location: '/elsewhere' }).end()
   })
-  expect(await failure(notifier.deliver(FIRING))).toMatchObject({ retryable: true })
+  expect(await failure(notifier.deliver(MESSAGE))).toMatchObject({ retryable: true })
   expect(requests).toBe(1)
 })

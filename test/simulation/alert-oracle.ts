@@ -1,4 +1,4 @@
-import type { FailureRatioRule } from '../../src/alerts/rule.ts'
+import type { Rule } from '../../src/alerts/rule.ts'
 import type { Finish } from '../../src/ledger/tracked-call.ts'
 import type { Commit } from '../../src/store/store.ts'
 
@@ -11,7 +11,9 @@ export type AlertOracle = {
 }
 
 /** @param interval seconds between polls */
-export function alertOracle(rule: FailureRatioRule, interval: number): AlertOracle {
+export function alertOracle(rule: Rule, interval: number): AlertOracle {
+  if (rule.signal.name !== 'failure_ratio') throw new Error('the oracle knows of failure ratios only')
+  const { reason, window, minCalls } = rule.signal
   const finishes: Finish[] = []
   const said: string[] = []
   let lastGood: number | undefined
@@ -19,6 +21,7 @@ export function alertOracle(rule: FailureRatioRule, interval: number): AlertOrac
   let breach: { credited: number; at: number } | undefined
   let firing = false
   let silence: { credited: number; at: number } | undefined
+  let recovery: { credited: number; at: number } | undefined
 
   const credit = (since: { credited: number; at: number }, at: number) => {
     const gap = at - since.at
@@ -26,25 +29,32 @@ export function alertOracle(rule: FailureRatioRule, interval: number): AlertOrac
   }
   const judge = (from: number, to: number, at: number) => {
     const inside = finishes.filter((finish) => finish.at >= from && finish.at <= to)
-    const reasons = rule.reason === 'any' ? ['unanswered', 'rejected', 'canceled'] : [rule.reason]
+    const reasons = reason === 'any' ? ['unanswered', 'rejected', 'canceled'] : [reason]
     const ratio = inside.filter(({ status }) => reasons.includes(status)).length / inside.length
-    const tooFew = inside.length < Math.max(1, rule.minCalls)
+    const tooFew = inside.length < Math.max(1, minCalls)
     if (firing) {
       if (tooFew) {
         silence = silence === undefined ? { credited: 0, at } : credit(silence, at)
-        if (silence.credited < rule.window) return
+        if (silence.credited < window) return
         said.push('closed')
         firing = false
         silence = undefined
+        recovery = undefined
         return
       }
       silence = undefined
-      if (ratio > rule.clear) return
+      if (ratio > rule.clear) {
+        recovery = undefined
+        return
+      }
+      recovery = recovery === undefined ? { credited: 0, at } : credit(recovery, at)
+      if (recovery.credited < rule.keepFiringFor) return
       said.push('resolved')
       firing = false
+      recovery = undefined
       return
     }
-    if (tooFew || ratio <= rule.above) {
+    if (tooFew || ratio <= rule.threshold) {
       breach = undefined
       return
     }
@@ -60,7 +70,7 @@ export function alertOracle(rule: FailureRatioRule, interval: number): AlertOrac
       // Only the end of a good look is an occasion to judge.
       if (facts.lastGoodHost === undefined || facts.lastGoodHost === lastGoodHost) return
       const now = facts.lastGood!
-      judge(Math.min(now - rule.window, lastGood ?? now), now, at)
+      judge(Math.min(now - window, lastGood ?? now), now, at)
       lastGood = now
       lastGoodHost = facts.lastGoodHost
     },

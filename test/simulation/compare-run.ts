@@ -5,8 +5,13 @@ import { exportedSeries } from '../../src/commands/compare-with-truth.ts'
 import { difference, lessCorrections } from '../system/truth/exposition.ts'
 import { observedFamilies, replay } from '../system/truth/replay.ts'
 import { contribution, FAMILIES_OBSERVED_ONCE } from './contribution.ts'
+import type { Notification } from '../../src/alerts/notification.ts'
+import { replay as replayRules } from '../../src/alerts/replay.ts'
+import { monthOf } from '../../src/clock/calendar.ts'
+import type { AlertMessage } from '../../src/notify/message.ts'
 import type { WatchedTarget } from '../../src/web/views.ts'
 import type { Run } from './simulate-run.ts'
+import { INTERVAL, RULES } from './simulated-rules.ts'
 
 const COUNTED = ['callwatch_minutes_corrections_total', ...exactFamilies, ...observedFamilies]
 
@@ -19,6 +24,7 @@ export async function compareRun(run: Run): Promise<void> {
     ...(await exactProblems(run, watched)),
     ...(run.isCalm ? observedProblems(run, watched) : []),
     ...alertProblems(run),
+    ...replayProblems(run),
   ]
   const { lastGood } = watched.ledger.facts
   if (lastGood === undefined || clock.wall() - lastGood > 300) problems.push(`the last good look was at ${lastGood}`)
@@ -54,19 +60,63 @@ function observedProblems({ service, lookback, cycles }: Run, watched: WatchedTa
   )
 }
 
+/** The same history gives the same verdicts whether it is judged live or afterwards, through every restart. */
+function replayProblems({ history }: Run): string[] {
+  const options = { target: 'simulated', rules: RULES, interval: INTERVAL, monthOf }
+  const line = ({ kind, key, at, value, peak }: Notification) => `${kind} ${key} at ${at}: ${value}, ${peak}`
+  const [live, replayed] = [history.said.map(line), replayRules(history, options).map(line)]
+  const first = live.findIndex((said, i) => said !== replayed[i])
+  if (first === -1 && live.length === replayed.length) return []
+  return [`replayed, "${replayed[Math.max(0, first)]}" stands where "${live[Math.max(0, first)]}" was said`]
+}
+
 function alertProblems({ oracle, slack, report, isCalm }: Run): string[] {
   report.notifications = slack.accepted.length
   const problems: string[] = []
-  const said = slack.accepted.filter(({ alert }) => alert === 'HighFailureRate').map(({ kind, at }) => `${kind} ${at}`)
-  // A message may come twice, one after the other, where the process died between the channel's answer and its own note.
-  const once = said.filter((message, i) => message !== said[i - 1]).map((message) => message.split(' ')[0])
-  if (isCalm && once.length !== said.length) problems.push('a message came twice though the process never died')
-  if (once.join() !== oracle.said().join()) {
-    problems.push(`the rule implies ${oracle.said().join() || 'nothing'}, the channel got ${once.join() || 'nothing'}`)
+  const failures = told(slack.accepted, 'HighFailureRate')
+  if (isCalm && failures.again > 0) problems.push('a message came twice though the process never died')
+  const said = oracle.said()
+  const implied = said.map((kind) => (kind === 'firing' ? 'firing' : 'end'))
+  const isSame = isCalm
+    ? failures.changes.join() === implied.join()
+    : // What a dying process may have told is counted again by the next one.
+      failures.changes.length >= implied.length && failures.changes.at(-1) === implied.at(-1)
+  if (!isSame || failures.lastKind !== said.at(-1)) {
+    problems.push(`the rule implies ${said.join()}, the channel got ${failures.changes.join()} (${failures.lastKind})`)
   }
-  const blind = slack.accepted.filter(({ alert }) => alert === 'NoGoodPoll').map(({ kind, at }) => `${kind} ${at}`)
-  const kinds = blind.filter((message, i) => message !== blind[i - 1]).map((message) => message.split(' ')[0])
-  if (kinds.some((kind, i) => kind !== (i % 2 === 0 ? 'firing' : 'resolved')))
-    problems.push(`NoGoodPoll said ${kinds.join()}`)
+  const blind = told(slack.accepted, 'NoGoodPoll').changes
+  if (blind.some((change, i) => change !== (i % 2 === 0 ? 'firing' : 'end')))
+    problems.push(`NoGoodPoll said ${blind.join()}`)
   return problems
+}
+
+/** The changes of one alert that the channel was told of, those that it got as a number included. */
+function told(messages: readonly AlertMessage[], alert: string) {
+  const changes: ('firing' | 'end')[] = []
+  const known = new Set<string>()
+  let again = 0
+  let lastKind: string | undefined
+  const isNew = (what: string): boolean => {
+    if (known.has(what)) again += 1
+    return !known.has(what) && known.add(what) !== undefined
+  }
+  const cycles = (times: number) => {
+    for (let i = 0; i < times; i++)
+      changes.push(...(changes.at(-1) === 'firing' ? (['end', 'firing'] as const) : (['firing', 'end'] as const)))
+  }
+  for (const { alerts, passed } of messages) {
+    for (const { notification, times, over } of passed) {
+      if (notification.alert !== alert || !isNew(`passed ${over}`)) continue
+      cycles(times)
+      lastKind = 'resolved'
+    }
+    for (const { notification, cameAndWent } of alerts) {
+      if (notification.alert !== alert || !isNew(`${notification.kind} ${notification.at}`)) continue
+      cycles(cameAndWent)
+      const change = notification.kind === 'firing' ? 'firing' : 'end'
+      if (change !== changes.at(-1)) changes.push(change)
+      lastKind = notification.kind
+    }
+  }
+  return { changes, again, lastKind }
 }

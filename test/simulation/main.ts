@@ -31,7 +31,7 @@ for (let seed = first; seed < first + Number(values.seeds); seed++) {
   console.log(`    again: npm run simtest -- --first ${seed} --seeds 1 --days ${days}`)
 }
 console.log(`\n${virtualDays} virtual days in ${((performance.now() - begun) / 1000).toFixed(0)} s`)
-console.log(`crashes: ${list(crashes)}`)
+console.log(`crashes and refused commits: ${list(crashes)}`)
 console.log(`reached: ${list(reached)}`)
 console.log(failed === 0 ? 'no differences' : `${failed} seeds with differences`)
 process.exitCode = failed === 0 ? 0 : 1

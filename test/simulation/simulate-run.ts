@@ -1,6 +1,8 @@
 import { pino } from 'pino'
 import { merge, Subject, tap } from 'rxjs'
-import type { FailureRatioRule, Rule } from '../../src/alerts/rule.ts'
+import type { Evaluated } from '../../src/alerts/evaluated.ts'
+import type { Notification } from '../../src/alerts/notification.ts'
+import type { Finish } from '../../src/ledger/tracked-call.ts'
 import { watch } from '../../src/commands/watch.ts'
 import type { Config } from '../../src/config/config.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
@@ -17,12 +19,13 @@ import type { CallsService } from '../../src/simulator/service.ts'
 import type { Switches } from '../../src/simulator/switches.ts'
 import { advance } from '../../src/simulator/world.ts'
 import { openSqliteStore } from '../../src/store/sqlite-store.ts'
-import type { Store } from '../../src/store/store.ts'
+import { StoreError, type Store } from '../../src/store/store.ts'
 import type { WatchedTarget } from '../../src/web/views.ts'
 import { virtualClock, type VirtualClock } from '../clock/virtual-clock.ts'
 import { alertOracle, type AlertOracle } from './alert-oracle.ts'
 import { compareRun } from './compare-run.ts'
 import { mortalProcess, type DeathPlace } from './mortal-process.ts'
+import { INTERVAL, RULES } from './simulated-rules.ts'
 import { simulatedSlack, type SimulatedSlack } from './simulated-slack.ts'
 import { simulatedTransport } from './simulated-transport.ts'
 
@@ -39,7 +42,8 @@ export type RunReport = {
   days: number
   polls: Record<string, number>
   requests: number
-  crashes: Partial<Record<DeathPlace, number>>
+  /** Where the process died, and commits that the store refused. */
+  crashes: Partial<Record<DeathPlace | 'refused commit', number>>
   /** Fault kinds, facts, oddities and orders that really came about. */
   reached: ReadonlyMap<string, number>
   notifications: number
@@ -50,25 +54,11 @@ export type RunReport = {
 }
 
 const START = 1_790_000_000
-const INTERVAL = 15
 const SWEEP_INTERVAL = 1800
+/** So likely does the store refuse a commit. */
+const REFUSALS = 0.002
 /** Seconds after which a call that is still open will not end any more. */
 const LONGEST_CALL = 6 * 3600
-
-const RULES: readonly [FailureRatioRule, Rule] = [
-  {
-    name: 'HighFailureRate',
-    signal: 'failure_ratio',
-    reason: 'any',
-    severity: 'critical',
-    window: 900,
-    above: 0.26,
-    clear: 0.22,
-    minCalls: 10,
-    for: 60,
-  },
-  { name: 'NoGoodPoll', signal: 'poll_age', severity: 'critical', above: 300, clear: 300, for: 0 },
-]
 
 /** The whole of a simulated run: the world, the store that outlives every process, and what is kept count of. */
 export type Run = {
@@ -83,6 +73,8 @@ export type Run = {
   lookback: number
   /** When each cycle ended (UNIX seconds). */
   cycles: number[]
+  /** What was committed of calls that finished, of evaluations, and of what was to be said. */
+  history: { evaluations: Evaluated[]; finishes: Finish[]; said: Notification[] }
   watched: WatchedTarget | undefined
   report: RunReport
 }
@@ -112,12 +104,20 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
   /** When each call was first seen, by id: none is started twice. */
   const firstSeen = new Map<string, number>()
   const oracle = alertOracle(RULES[0], INTERVAL)
-  const memory = openSqliteStore({ path: ':memory:', notifiers: ['slack'] })
+  const memory = openSqliteStore({ path: ':memory:', notifiersFor: () => ['slack'] })
   const store: Store = {
     ...memory,
     commit: async (target, commit) => {
+      // A full disk or a lock: the process lives on, and nothing of this was kept.
+      if (draw() < (isCalm ? 0 : REFUSALS)) {
+        run.report.crashes['refused commit'] = (run.report.crashes['refused commit'] ?? 0) + 1
+        throw new StoreError('unavailable', 'database is locked')
+      }
       await memory.commit(target, commit)
       oracle.committed(commit, clock.wall())
+      if (commit.evaluated !== undefined) run.history.evaluations.push(commit.evaluated)
+      run.history.finishes.push(...commit.ledger.finishes)
+      run.history.said.push(...commit.alerts.notifications)
       for (const { call, from } of commit.ledger.transitions) {
         if (from !== 'none' || call.firstSeen !== commit.ledger.calls.get(call.id)?.firstSeen) continue
         const before = firstSeen.get(call.id)
@@ -140,6 +140,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
     // Where calls are set aside by name, or looks are replayed, nothing may be forgotten; elsewhere that is tested too.
     lookback: trouble || isCalm ? (days + 2) * 86_400 : 4 * 3600,
     cycles: [],
+    history: { evaluations: [], finishes: [], said: [] },
     watched: undefined,
     report: {
       seed,
@@ -226,7 +227,14 @@ async function live(run: Run, draw: () => number, risk: number, goesOn: () => Pr
   await run.clock.advance(0)
   const { watched, events$ } = await watching
   run.watched = watched
-  const delivered$ = deliverOutbox(slack.notifier, { store, clock, groupWait: 10, stop$ })
+  const delivered$ = deliverOutbox(slack.notifier, {
+    store,
+    clock,
+    groupWait: 10,
+    mutes: [],
+    alerts: () => [...watched.alerts.values()].map((instance) => ({ target: watched.target, instance })),
+    stop$,
+  })
   const subscription = merge(
     events$.pipe(
       tap((event) => {
@@ -240,8 +248,8 @@ async function live(run: Run, draw: () => number, risk: number, goesOn: () => Pr
       }),
     ),
     delivered$.pipe(
-      tap(({ notification: { kind, alert }, outcome }) => {
-        report.lines.push(`${clock.wall()} ${outcome} ${kind} ${alert}`)
+      tap(({ message, outcome }) => {
+        report.lines.push(`${clock.wall()} ${outcome} ${JSON.stringify(message)}`)
       }),
     ),
   ).subscribe()
@@ -301,7 +309,7 @@ function configOf({ options: { seed }, lookback, service }: Run): Config {
     },
     store: { path: ':memory:', history: 35 * 86_400 },
     http: { host: '127.0.0.1', port: 0 },
-    notify: { groupWait: 10 },
+    notify: { groupWait: 10, routes: [], mutes: [] },
     alerts: [...RULES],
     log: { level: 'debug' },
   }

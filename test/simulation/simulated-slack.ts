@@ -1,10 +1,10 @@
-import type { Notification } from '../../src/alerts/notification.ts'
+import type { AlertMessage } from '../../src/notify/message.ts'
 import { DeliveryError, type Notifier } from '../../src/notify/notifier.ts'
 
 /** A channel that fails now and then, in every way a real one does, and keeps what it accepted. */
 export type SimulatedSlack = {
   notifier: Notifier
-  accepted: Notification[]
+  accepted: AlertMessage[]
   /** While it is down nothing is accepted. */
   isDown: boolean
 }
@@ -16,12 +16,12 @@ export function simulatedSlack(draw: () => number, trouble: number): SimulatedSl
     isDown: false,
     notifier: {
       name: 'slack',
-      deliver: async (notification) => {
+      deliver: async (message) => {
         if (slack.isDown) throw new DeliveryError('Slack could not be reached', { retryable: true })
         const drawn = draw() / trouble
         if (drawn < 0.5) throw new DeliveryError('Slack answered 500', { retryable: true })
         if (drawn < 1) throw new DeliveryError('Slack answered 429', { retryable: true, retryAfter: 7 })
-        slack.accepted.push(notification)
+        if (message.kind === 'alerts') slack.accepted.push(message)
       },
     },
   }

@@ -4,34 +4,31 @@ import { COUNTERS } from '../../src/ledger/series.ts'
 import { keepTarget } from '../../src/store/keep-target.ts'
 import { openSqliteStore } from '../../src/store/sqlite-store.ts'
 import { StoreError, type Store } from '../../src/store/store.ts'
+import { POLL_AGE, RATIO } from '../alerts/sample-rules.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { completeLook, CREATED, seen, total } from '../ledger/seen.ts'
 
 const RULES: Rule[] = [
   {
+    ...RATIO,
     name: 'Failing',
-    signal: 'failure_ratio',
-    reason: 'any',
-    severity: 'critical',
-    window: 900,
-    above: 0.5,
+    signal: { ...RATIO.signal, minCalls: 2 },
+    threshold: 0.5,
     clear: 0.4,
-    minCalls: 2,
-    for: 0,
   },
-  { name: 'Blind', signal: 'poll_age', severity: 'critical', above: 300, clear: 300, for: 0 },
+  { ...POLL_AGE, name: 'Blind' },
 ]
 
-async function keeping(wrap: (store: Store) => Store = (store) => store) {
+async function keeping(wrap: (store: Store) => Store = (store) => store, rules = RULES) {
   const clock = virtualClock(CREATED)
-  const memory = openSqliteStore({ path: ':memory:', notifiers: ['slack'] })
+  const memory = openSqliteStore({ path: ':memory:', notifiersFor: () => ['slack'] })
   const open = () =>
     keepTarget({
       store: wrap(memory),
       clock,
       identity: { name: 'a', fingerprint: 'x' },
       ledger: { lookback: 86_400, baseline: 'skip', details: 'missing' },
-      rules: RULES,
+      rules,
       interval: 15,
     })
   return { clock, memory, open, keeper: await open() }
@@ -49,6 +46,21 @@ describe('a kept target', () => {
     const second = await again.fold(completeLook(25, failed(1), failed(2)))
     expect(second?.alerts.notifications).toEqual([])
     expect(again.alerts.get('Failing')?.state).toBe('firing')
+  })
+
+  test('counts what an alert had lasted before a restart towards the time that it must last', async () => {
+    const lasting = RULES.map((rule) => ({ ...rule, for: 60 }))
+    const { clock, keeper, open } = await keeping(undefined, lasting)
+    const look = async (kept: typeof keeper, seconds: number) => {
+      await clock.advance(15)
+      return kept.fold(completeLook(seconds, failed(1), failed(2)))
+    }
+    for (const seconds of [15, 30, 45]) await look(keeper, seconds)
+    const again = await open()
+    expect((await look(again, 60))?.alerts.notifications).toEqual([])
+    expect((await look(again, 75))?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([
+      ['firing', 'Failing'],
+    ])
   })
 
   test('judges the calls of all its looks, not of the last alone', async () => {
@@ -74,6 +86,25 @@ describe('a kept target', () => {
     await keeper.fold(look)
     expect(total(keeper.ledger, COUNTERS.finished)).toBe(2)
     expect(keeper.alerts.size).toBe(1)
+  })
+
+  test('is as old as before where the commit of a good look fails', async () => {
+    let broken = false
+    const { clock, keeper } = await keeping((store) => ({
+      ...store,
+      commit: async (target, commit) => {
+        if (broken) throw new StoreError('unavailable', 'the disk is full')
+        return store.commit(target, commit)
+      },
+    }))
+    await keeper.fold(completeLook(0))
+    broken = true
+    await clock.advance(400)
+    await expect(keeper.fold(completeLook(400))).rejects.toThrow('the disk is full')
+    expect([keeper.lookAge(), keeper.sweepAge()]).toEqual([400, 400])
+    broken = false
+    const fired = await keeper.tick()
+    expect(fired?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([['firing', 'Blind']])
   })
 
   test('works off what it is given one after the other', async () => {
@@ -117,5 +148,7 @@ describe('a kept target', () => {
     expect(fired?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([['firing', 'Blind']])
     const resolved = await keeper.fold(completeLook(301))
     expect(resolved?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([['resolved', 'Blind']])
+    expect(keeper.alerts.size).toBe(0)
+    expect((await keeper.fold(completeLook(302)))?.alerts.notifications).toEqual([])
   })
 })

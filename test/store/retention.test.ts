@@ -18,7 +18,7 @@ test(
   { timeout: 60_000 },
   async () => {
     const path = join(temporaryFolder(), 'callwatch.db')
-    const store = openSqliteStore({ path, notifiers: [] })
+    const store = openSqliteStore({ path, notifiersFor: () => [] })
     const { ledger } = await store.openTarget({ name: 'a', fingerprint: 'x' }, CREATED, DAY)
     const sizes: number[] = []
     let listed = [seen('first', 'ended', { endedAt: CREATED })]

@@ -4,11 +4,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { AlertInstance } from '../../src/alerts/alert-instance.ts'
 import type { AlertDelta } from '../../src/alerts/evaluate.ts'
-import type { Notification } from '../../src/alerts/notification.ts'
-import { apply, type Delta, type LedgerState } from '../../src/ledger/state.ts'
+import { apply, newLedger, type Delta, type LedgerState } from '../../src/ledger/state.ts'
 import { step, type LedgerOptions, type Observation } from '../../src/ledger/step.ts'
 import { openSqliteStore } from '../../src/store/sqlite-store.ts'
-import { completeLook, CREATED, seen } from '../ledger/seen.ts'
+import type { OutboxEntry } from '../../src/store/store.ts'
+import { firingOf, POLL_AGE } from '../alerts/sample-rules.ts'
+import { asked, completeLook, CREATED, seen } from '../ledger/seen.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const OPTIONS: LedgerOptions = { lookback: 1000, baseline: 'skip', details: 'missing' }
@@ -17,7 +18,7 @@ const A = { name: 'a', fingerprint: 'x' }
 const DAY = 86_400
 
 function open(path: string, notifiers = ['slack']) {
-  const store = openSqliteStore({ path, notifiers })
+  const store = openSqliteStore({ path, notifiersFor: () => notifiers })
   onTestFinished(() => store.close().catch(() => undefined))
   return store
 }
@@ -30,22 +31,12 @@ async function see(store: ReturnType<typeof open>, ledger: LedgerState, observat
   return delta
 }
 
-const notification: Notification = {
-  kind: 'firing',
-  target: 'a',
-  alert: 'TooMany',
-  severity: 'critical',
-  signal: 'poll_age',
-  value: 400,
-  threshold: 300,
-  since: CREATED,
-  firingSince: CREATED,
-  peak: 400,
-  at: CREATED,
-}
+const notification = firingOf(POLL_AGE, 'a', CREATED, { value: 400, peak: 400 })
 
 const instance: AlertInstance = {
-  rule: { name: 'TooMany', signal: 'poll_age', severity: 'critical', above: 300, clear: 300, for: 0 },
+  key: POLL_AGE.name,
+  labels: {},
+  rule: POLL_AGE,
   state: 'firing',
   since: CREATED,
   firingSince: CREATED,
@@ -53,8 +44,10 @@ const instance: AlertInstance = {
   evaluatedAt: CREATED,
   value: 400,
   peak: 400,
+  calls: undefined,
   counts: undefined,
   tooFewSince: undefined,
+  toldAt: CREATED,
 }
 
 describe('a stored target', () => {
@@ -92,6 +85,42 @@ describe('a stored target', () => {
     expect(again.ledger.detailsWanted.size).toBe(1)
   })
 
+  test('keeps when a call without any time was listed, and that an open one was not found', async () => {
+    const path = join(temporaryFolder(), 'callwatch.db')
+    const store = open(path)
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    await see(store, ledger, completeLook(1, seen('open', 'ongoing', { initiatedAt: CREATED })))
+    await see(store, ledger, completeLook(2, seen('timeless', 'ended')))
+    await see(store, ledger, { sightings: [asked(CREATED + 900, seen('timeless', 'ended'), ['open'])] })
+    await store.close()
+
+    const again = await open(path).openTarget(A, CREATED + 901, DAY)
+    expect(again.ledger.calls.get('timeless')?.listed).toBe(CREATED + 900)
+    expect(again.ledger.calls.get('open')?.notFound).toBe(1)
+    expect(again.ledger).toEqual(ledger)
+  })
+
+  test('has its own calls, counts and alerts, whatever the others have', async () => {
+    const path = join(temporaryFolder(), 'callwatch.db')
+    const store = open(path)
+    const B = { name: 'b', fingerprint: 'z' }
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    const { ledger: other } = await store.openTarget(B, CREATED, DAY)
+    await see(store, ledger, completeLook(1, seen('c', 'ongoing')))
+    await see(store, ledger, completeLook(2, seen('c', 'ended', { endedAt: CREATED + 2 })))
+    const delta = step(other, completeLook(1, seen('c', 'ongoing'), seen('d', 'ongoing')), OPTIONS)!
+    await store.commit('b', { ledger: delta, alerts: { ...NO_ALERTS, changed: [instance] } })
+    apply(other, delta, DAY)
+    await store.close()
+
+    const again = open(path)
+    expect(await again.openTarget(A, CREATED, DAY)).toEqual({ ledger, alerts: new Map() })
+    expect(await again.openTarget(B, CREATED, DAY)).toEqual({
+      ledger: other,
+      alerts: new Map([[instance.rule.name, instance]]),
+    })
+  })
+
   test('that is new is set up at the moment it was first opened', async () => {
     const path = join(temporaryFolder(), 'callwatch.db')
     const store = open(path)
@@ -123,6 +152,31 @@ describe('a stored target', () => {
     )
   })
 
+  test('that was reset has no count, no call and no alert of before, after a restart neither', async () => {
+    const store = open(':memory:')
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    const delta = step(ledger, completeLook(1, seen('b', 'ongoing')), OPTIONS)!
+    await store.commit('a', { ledger: delta, alerts: { ...NO_ALERTS, changed: [instance] } })
+    await store.resetTarget('a')
+    // Set up again by the first, and read by the second.
+    for (const _restart of [1, 2]) {
+      const again = await store.openTarget(A, CREATED + 60, DAY)
+      expect(again.ledger).toEqual(newLedger(CREATED + 60))
+      expect(again.alerts.size).toBe(0)
+    }
+  })
+
+  test('after an outage longer than any window has the calls that finished in it, also after a restart', async () => {
+    const path = join(temporaryFolder(), 'callwatch.db')
+    const store = open(path)
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    await see(store, ledger, completeLook(5))
+    await see(store, ledger, completeLook(3 * DAY, seen('c', 'ended', { endedAt: CREATED + 100 })))
+    expect(ledger.finished).toHaveLength(1)
+    await store.close()
+    expect((await open(path).openTarget(A, CREATED, DAY)).ledger.finished).toEqual(ledger.finished)
+  })
+
   test('a call that need not be remembered stays in the history if it was counted, and else goes', async () => {
     const path = join(temporaryFolder(), 'callwatch.db')
     const store = open(path)
@@ -141,6 +195,19 @@ describe('a stored target', () => {
     expect(history.map(({ call }) => call.id)).toEqual(['c'])
     await reopened.trimHistory(CREATED + 2)
     expect(await reopened.finishedCalls({ since: CREATED, limit: 10 })).toEqual([])
+  })
+
+  test('a call that was forgotten and counts again is remembered again, over a restart', async () => {
+    const path = join(temporaryFolder(), 'callwatch.db')
+    const store = open(path)
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    await see(store, ledger, completeLook(2, seen('c', 'ended', { endedAt: CREATED + 1 })))
+    await see(store, ledger, completeLook(2000))
+    await see(store, ledger, completeLook(2010, seen('c', 'ended')))
+    await store.close()
+    const again = await open(path).openTarget(A, CREATED, DAY)
+    expect(again.ledger.calls).toEqual(ledger.calls)
+    expect(again.ledger.calls.size).toBe(1)
   })
 
   test('trimming the history takes nothing that is still remembered', async () => {
@@ -207,7 +274,7 @@ describe('a commit', () => {
     await store.commit('a', { ledger: first, alerts: { ...NO_ALERTS, changed: [instance] } })
     apply(ledger, first, DAY)
     const { alerts } = await store.openTarget(A, CREATED, DAY)
-    expect(alerts.get('TooMany')).toEqual(instance)
+    expect(alerts.get('NoGoodPoll')).toEqual(instance)
     const second = step(ledger, completeLook(2), OPTIONS)!
     await store.commit('a', { ledger: second, alerts: { ...NO_ALERTS, ended: [instance] } })
     expect((await store.openTarget(A, CREATED, DAY)).alerts.size).toBe(0)
@@ -215,26 +282,86 @@ describe('a commit', () => {
 })
 
 describe('the outbox', () => {
-  test('holds each notification once for each notifier, oldest first, until it is taken out', async () => {
-    const store = open(':memory:', ['slack', 'log'])
+  async function filled(path = ':memory:', notifiers = ['slack', 'webhook']) {
+    const store = open(path, notifiers)
     const { ledger } = await store.openTarget(A, CREATED, DAY)
     const notifications = [notification, { ...notification, alert: 'Second' }]
     await store.commit('a', {
       ledger: step(ledger, completeLook(1), OPTIONS)!,
       alerts: { ...NO_ALERTS, notifications },
     })
-    expect(await store.countOutbox()).toEqual(
-      new Map([
-        ['slack', 2],
-        ['log', 2],
-      ]),
+    return store
+  }
+  const alertsOf = (entries: readonly OutboxEntry[]) =>
+    entries.map(
+      ({ content, claimed }) => `${content.kind === 'digest' ? '' : content.alert}${claimed ? ' claimed' : ''}`,
     )
-    const first = await store.nextOutboxEntry('slack')
-    expect(first?.notification).toEqual(notification)
-    await store.removeOutboxEntry(first!.id)
-    expect((await store.nextOutboxEntry('slack'))?.notification.alert).toBe('Second')
-    expect((await store.nextOutboxEntry('log'))?.notification.alert).toBe('TooMany')
-    expect(await store.nextOutboxEntry('pager')).toBeUndefined()
+
+  test('holds each notification once for each notifier, oldest first, until it is taken out', async () => {
+    const store = await filled()
+    expect([...(await store.countOutbox())]).toEqual([
+      ['slack', 2],
+      ['webhook', 2],
+    ])
+    const entries = await store.outbox('slack')
+    expect(entries[0]?.content).toEqual(notification)
+    await store.removeFromOutbox([entries[0]!.id])
+    expect(alertsOf(await store.outbox('slack'))).toEqual(['Second'])
+    expect(alertsOf(await store.outbox('webhook'))).toEqual(['NoGoodPoll', 'Second'])
+    expect(await store.outbox('pager')).toEqual([])
+  })
+
+  test('remembers over a restart what was about to be delivered', async () => {
+    const path = join(temporaryFolder(), 'callwatch.db')
+    const store = await filled(path)
+    const [first, second] = await store.outbox('slack')
+    await store.claimOutbox([first!.id, second!.id], true)
+    await store.claimOutbox([second!.id], false)
+    await store.close()
+    expect(alertsOf(await open(path).outbox('slack'))).toEqual(['NoGoodPoll claimed', 'Second'])
+  })
+
+  test('takes something under a name once, whoever asks again', async () => {
+    const store = await filled()
+    const digest = { kind: 'digest', digest: { day: '2026-11-19' } } as const
+    await store.putOutOnce('digest of 2026-11-19', digest, ['slack'])
+    await store.putOutOnce('digest of 2026-11-19', digest, ['slack'])
+    expect((await store.outbox('slack')).map(({ content }) => content).slice(2)).toEqual([digest])
+  })
+})
+
+describe('alerts of a target that is watched no more', () => {
+  test('are found, and closed with what is to be said of it', async () => {
+    const store = open(':memory:')
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    await store.commit('a', {
+      ledger: step(ledger, completeLook(1), OPTIONS)!,
+      alerts: { ...NO_ALERTS, changed: [instance] },
+    })
+    expect(await store.strayAlerts(['a'])).toEqual([])
+    expect(await store.strayAlerts(['b'])).toMatchObject([{ target: 'a', alerts: [{ key: 'NoGoodPoll' }] }])
+    await store.closeAlerts('a', [{ ...notification, kind: 'closed', closedBecause: 'target removed' }])
+    expect(await store.strayAlerts(['b'])).toEqual([])
+    expect((await store.outbox('slack')).map(({ content }) => content.kind)).toEqual(['closed'])
+  })
+})
+
+describe('a silence', () => {
+  const silence = { match: { alert: 'NoGoodPoll' }, since: CREATED, until: CREATED + 60, reason: 'maintenance' }
+
+  test('holds until it ends by itself', async () => {
+    const store = open(':memory:')
+    const { id } = await store.addSilence(silence)
+    expect(await store.silences(CREATED + 59)).toEqual([{ id, ...silence }])
+    expect(await store.silences(CREATED + 60)).toEqual([])
+  })
+
+  test('can be ended at once, once', async () => {
+    const store = open(':memory:')
+    const { id } = await store.addSilence(silence)
+    expect(await store.endSilence(id)).toBe(true)
+    expect(await store.endSilence(id)).toBe(false)
+    expect(await store.silences(CREATED)).toEqual([])
   })
 })
 

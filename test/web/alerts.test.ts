@@ -3,7 +3,7 @@ import { firing, RATIO_RULE } from '../metrics/hand-made-target.ts'
 import { serve, watchedTarget } from './serve.ts'
 
 test('the alerts have the documented shape, over all targets', async () => {
-  const pollAge = { ...firing(), rule: { ...RATIO_RULE, name: 'NoGoodPoll' }, counts: undefined, state: 'pending' }
+  const pollAge = { ...firing(), key: 'NoGoodPoll', rule: { ...RATIO_RULE, name: 'NoGoodPoll' }, calls: undefined }
   const { url } = await serve([
     watchedTarget({ rules: [RATIO_RULE], alerts: [firing()] }),
     watchedTarget({ target: 'b', alerts: [{ ...pollAge, state: 'pending' }] }),

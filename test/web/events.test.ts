@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { alertEvent, transitionEvent } from '../../src/web/views.ts'
 import { NOW, openCall } from '../metrics/hand-made-target.ts'
 import { eventClient } from './event-client.ts'
+import { firingOf, RATIO } from '../alerts/sample-rules.ts'
 import { serve, watchedTarget } from './serve.ts'
 
 test('what is published reaches everybody who is connected, at once', async () => {
@@ -111,28 +112,18 @@ test('a transition names the call, the step and whether it was seen', () => {
 })
 
 test("an alert's change names the alert, its new state and the figures", () => {
-  const event = alertEvent({
-    kind: 'resolved',
-    target: 'production',
-    alert: 'HighFailureRate',
-    severity: 'warning',
-    signal: 'failure_ratio',
-    value: 0.1,
-    threshold: 0.2,
-    counts: { ended: 36, unanswered: 3, rejected: 1, canceled: 0, other: 0, total: 40 },
-    since: NOW - 600,
-    firingSince: NOW - 300,
-    peak: 0.5,
-    at: NOW,
-  })
+  const resolved = { kind: 'resolved', value: 0.1, threshold: 0.2, calls: 40, since: NOW - 600 } as const
+  const event = alertEvent(firingOf(RATIO, 'production', NOW, { ...resolved, labels: { type: 'video' } }))
   expect(event).toEqual({
     target: 'production',
     alert: 'HighFailureRate',
     severity: 'warning',
+    labels: { type: 'video' },
     state: 'resolved',
     value: 0.1,
     threshold: 0.2,
     calls: 40,
+    since: '2026-09-21T14:03:20.000Z',
     peak: 0.5,
     at: '2026-09-21T14:13:20.000Z',
   })

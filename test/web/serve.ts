@@ -1,6 +1,8 @@
 import { onTestFinished } from 'vitest'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
+import { openSqliteStore } from '../../src/store/sqlite-store.ts'
+import type { Credentials } from '../../src/web/authentication.ts'
 import { eventFeed, type EventFeed } from '../../src/web/event-feed.ts'
 import { startWeb } from '../../src/web/server.ts'
 import { targetHealth, type CycleHealth } from '../../src/web/target-health.ts'
@@ -14,7 +16,14 @@ export function watchedTarget(made: Watched = {}): WatchedTarget {
   const { facts = LOOKED, lookAge = 5, problem, storeFailed = false, slowSweep } = made
   const health = targetHealth(() => 0)
   health.note({ good: problem === undefined, problem, requests: 3, storeFailed, ...(slowSweep && { slowSweep }) })
-  return { ...handMadeTarget({ ...made, facts }), health, lookAge: () => lookAge, lookback: 86_400, interval: 15 }
+  return {
+    ...handMadeTarget({ ...made, facts }),
+    health,
+    lookAge: () => lookAge,
+    judgedAge: () => 0,
+    lookback: 86_400,
+    interval: 15,
+  }
 }
 
 export type Served = { url: string; feed: EventFeed; close: () => Promise<void> }
@@ -23,7 +32,10 @@ export type Served = { url: string; feed: EventFeed; close: () => Promise<void> 
 export async function serve(
   targets: WatchedTarget[],
   history: { target: string; call: TrackedCall }[] = [],
+  auth?: Credentials,
 ): Promise<Served> {
+  const kept = openSqliteStore({ path: ':memory:', notifiersFor: () => [] })
+  onTestFinished(() => kept.close())
   const feed = eventFeed(5)
   const web = await startWeb({
     host: '127.0.0.1',
@@ -32,6 +44,7 @@ export async function serve(
     targets,
     // As the store does it: newest first.
     store: {
+      ...kept,
       finishedCalls: async ({ since, limit }) =>
         history
           .filter(({ call }) => call.finish !== undefined && call.finish.at >= since)
@@ -41,6 +54,7 @@ export async function serve(
     feed,
     expose: metricsOf(() => targets, '1.2.3').expose,
     wall: () => NOW,
+    ...(auth && { auth }),
   })
   onTestFinished(web.close)
   return { url: `http://127.0.0.1:${web.port}`, feed, close: web.close }

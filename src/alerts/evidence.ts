@@ -1,0 +1,63 @@
+import { failureCount, windowStart } from '../ledger/failure-ratio.ts'
+import { countByStatus } from '../ledger/finished-calls.ts'
+import type { Finish } from '../ledger/tracked-call.ts'
+import { isMatched, labelValue } from './groups.ts'
+import type { Contributor, Evidence } from './notification.ts'
+import { callsOf, hasTooFew, measure, type Look, type MonthOf, type Reading } from './reading.ts'
+import { RULE_LABELS, windowOf, type Rule, type Signal } from './rule.ts'
+
+/** Windows in a row that a notification shows. */
+export const TREND_WINDOWS = 8
+
+/** What helps to judge a value that is told: where it comes from, and how it came to be. */
+export function evidenceOf(
+  rule: Rule,
+  { labels, value }: Pick<Reading, 'labels' | 'value'>,
+  look: Look,
+  monthOf: MonthOf,
+): Evidence {
+  const { signal } = rule
+  if (signal.name === 'budget_minutes') {
+    const { from, to } = monthOf(look.judged.now, signal.timezone)
+    return { forecast: (value * (to - from)) / Math.max(1, look.judged.now - from) }
+  }
+  const window = windowOf(signal)
+  if (window === undefined) return {}
+  const { now } = look.judged
+  const group = { match: { ...rule.match, ...labels } }
+  const between = (from: number, to: number) =>
+    callsOf(signal, look, from, to).filter((call) => isMatched(group, call.labels))
+  const latest = between(windowStart(window, look.judged), now)
+  const earlier = Array.from({ length: TREND_WINDOWS - 1 }, (_, i) => {
+    const to = now - (TREND_WINDOWS - 1 - i) * window
+    return between(to - window, to)
+  })
+  const trend = [...earlier, latest].map((calls) => {
+    const measured = measure(signal, calls)
+    return hasTooFew(signal, measured) ? null : measured.value
+  })
+  const over = latest.filter((call) => 'known' in call)
+  const contributor = trend.at(-1) === null ? undefined : contributorOf(rule, over)
+  return { trend, ...(contributor === undefined ? {} : { contributor }) }
+}
+
+/** The label value with the largest part in the failures, where there is more than one value to compare. */
+function contributorOf({ signal, match, by }: Rule, calls: readonly Finish[]): Contributor | undefined {
+  if (signal.name !== 'failure_ratio') return undefined
+  const candidates = RULE_LABELS.filter((label) => match[label] === undefined && !by.includes(label)).flatMap(
+    (label) => {
+      const values = Map.groupBy(calls, ({ labels }) => labelValue(labels, label))
+      return values.size < 2
+        ? []
+        : [...values].map(([value, inside]) => ({ label, value, ...failures(signal, inside) }))
+    },
+  )
+  const ofFailures = failures(signal, calls).failures
+  const [largest] = candidates.toSorted((a, b) => b.failures - a.failures || a.calls - b.calls)
+  return largest === undefined || ofFailures === 0 ? undefined : { ...largest, ofFailures }
+}
+
+function failures({ reason }: Extract<Signal, { name: 'failure_ratio' }>, calls: readonly Finish[]) {
+  const counts = countByStatus(calls)
+  return { failures: failureCount(counts, reason), calls: counts.total }
+}

@@ -1,0 +1,60 @@
+import { MODES, RECEIVER_TYPES, TYPES, type Labels } from '../ledger/call.ts'
+import { RULE_LABELS, type Rule, type RuleLabel, type RuleLabels } from './rule.ts'
+
+const VALUES: Record<RuleLabel, readonly string[]> = { type: TYPES, mode: MODES, receiver_type: RECEIVER_TYPES }
+
+/** A label of a call, named as on the metrics. */
+export function labelValue({ type, mode, receiverType }: Labels, label: RuleLabel): string {
+  return { type, mode, receiver_type: receiverType }[label]
+}
+
+/** Whether a rule looks at calls with these labels. */
+export function isMatched({ match }: Pick<Rule, 'match'>, labels: Labels): boolean {
+  return RULE_LABELS.every((label) => match[label] === undefined || match[label] === labelValue(labels, label))
+}
+
+/** Names an alert within its target, for good: the rule's name, and the labels that it is grouped by. */
+export function instanceKey(name: string, labels: RuleLabels): string {
+  const given = RULE_LABELS.filter((label) => labels[label] !== undefined)
+  if (given.length === 0) return name
+  return `${name}{${given.map((label) => `${label}="${labels[label]}"`).join(', ')}}`
+}
+
+/** The groups of a rule that exist whether or not there are such calls: one for each combination of documented values. */
+export function documentedGroups({ by, match }: Pick<Rule, 'by' | 'match'>): RuleLabels[] {
+  const documented = (label: RuleLabel) =>
+    match[label] === undefined ? VALUES[label].filter((value) => value !== 'other') : [match[label]]
+  return by.reduce<RuleLabels[]>(
+    (groups, label) => groups.flatMap((group) => documented(label).map((value) => ({ ...group, [label]: value }))),
+    [{}],
+  )
+}
+
+/** Whether these are labels of a group that this rule, as it is now, could have. */
+export function isGroupOf({ by, match }: Pick<Rule, 'by' | 'match'>, labels: RuleLabels): boolean {
+  return RULE_LABELS.every((label) => {
+    const value = labels[label]
+    if (!by.includes(label)) return value === undefined
+    return value !== undefined && (match[label] ?? value) === value && VALUES[label].includes(value)
+  })
+}
+
+/** The calls that a rule looks at, by the key of their group; `known` groups are there also without a call. */
+export function groupCalls<Call extends { readonly labels: Labels }>(
+  rule: Pick<Rule, 'name' | 'by' | 'match'>,
+  calls: Iterable<Call>,
+  known: readonly RuleLabels[] = [],
+): Map<string, { labels: RuleLabels; calls: Call[] }> {
+  const groups = new Map<string, { labels: RuleLabels; calls: Call[] }>()
+  for (const labels of [...documentedGroups(rule), ...known])
+    groups.set(instanceKey(rule.name, labels), { labels, calls: [] })
+  for (const call of calls) {
+    if (!isMatched(rule, call.labels)) continue
+    const labels = Object.fromEntries(rule.by.map((label) => [label, labelValue(call.labels, label)]))
+    const key = instanceKey(rule.name, labels)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, { labels, calls: [call] })
+    else group.calls.push(call)
+  }
+  return groups
+}

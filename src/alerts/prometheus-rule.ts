@@ -1,0 +1,185 @@
+import { RULE_LABELS, windowOf, type Rule, type RuleLabels } from './rule.ts'
+
+/** A Prometheus alerting rule, as it stands in a rule file. Durations in seconds. */
+export type PrometheusRule = {
+  alert: string
+  expr: string
+  for: number
+  keepFiringFor: number
+  labels: Record<string, string>
+  annotations: Record<string, string>
+}
+
+/** Why a rule has no counterpart in Prometheus. */
+export class NoCounterpart extends Error {
+  override readonly name = 'NoCounterpart'
+}
+
+const FAILURES = {
+  any: '~"unanswered|rejected|canceled"',
+  unanswered: '"unanswered"',
+  rejected: '"rejected"',
+  canceled: '"canceled"',
+}
+/** Polls that may fail before nothing is known of a target any more. */
+const BLIND_INTERVALS = 4
+const LEAST_BLIND = 60
+
+const POLLED = 'callwatch_poll_last_success_timestamp_seconds'
+/**
+ * The same where callwatch cannot be scraped. After a day it is forgotten: a target that was removed must not leave alerts
+ * behind for good.
+ */
+const LAST_POLLED = `max by (target) (last_over_time(${POLLED}[1d]))`
+
+/**
+ * The Prometheus rule that says the same as one of callwatch's, from raw counters and the two timestamps alone: not from
+ * callwatch's own windows or verdicts. Like callwatch it knows hysteresis, too few calls and a target that cannot be polled.
+ *
+ * @param interval seconds between two polls
+ * @throws {NoCounterpart} where PromQL cannot say it
+ */
+export function prometheusRule(rule: Rule, interval: number): PrometheusRule {
+  const { name, severity, keepFiringFor, runbookUrl, description } = rule
+  return {
+    alert: name,
+    expr: expressionOf(rule, interval),
+    for: rule.for,
+    keepFiringFor,
+    labels: { severity },
+    annotations: {
+      ...(description === undefined ? {} : { description: templateOf(description, rule) }),
+      ...(runbookUrl === undefined ? {} : { runbook_url: runbookUrl }),
+    },
+  }
+}
+
+function expressionOf(rule: Rule, interval: number): string {
+  const { signal, breach, threshold } = rule
+  const blindAfter = Math.max(LEAST_BLIND, BLIND_INTERVALS * interval)
+  const by = ['target', ...rule.by].join(', ')
+  const fires = `max by (${by}) (ALERTS{alertname=${JSON.stringify(rule.name)}, alertstate="firing"})`
+  const firing = `on (${by}) ${fires}`
+  if (signal.name === 'poll_age') {
+    const aged = hysteresis(rule, `time() - ${LAST_POLLED}`, firing)
+    return breach === 'above' ? `${aged}\nor ${neverPolled(threshold)}` : aged
+  }
+  // A gauge is gone at once when a scrape fails; what is counted over a window is not.
+  const gaugesSeen = `time() - max by (target) (${POLLED}) <= ${blindAfter}`
+  const windowSeen = `time() - ${LAST_POLLED} <= ${blindAfter}`
+  if (signal.name === 'stuck_calls') {
+    if (rule.by.length > 0 || Object.keys(rule.match).length > 0) {
+      throw new NoCounterpart('callwatch_oldest_open_call_timestamp_seconds has no labels of calls')
+    }
+    if (breach !== 'above' || threshold !== 0) {
+      throw new NoCounterpart('callwatch_oldest_open_call_timestamp_seconds tells of one call only')
+    }
+    const oldest = 'min by (target) (callwatch_oldest_open_call_timestamp_seconds)'
+    return whileSeen(`time() - ${oldest} > ${signal.longerThan}`, gaugesSeen, fires)
+  }
+  const { value, enough } = valueOf(rule, by)
+  const seen = windowOf(signal) === undefined ? gaugesSeen : windowSeen
+  return whileSeen(hysteresis(rule, value, firing, enough), seen, fires)
+}
+
+/** A value that is told by a counter or gauge, and whether there are enough calls for a verdict. */
+function valueOf({ signal, match, onlyIf }: Rule, by: string): { value: string; enough?: Enough } {
+  const sum = (metric: string, selector: string, window: number, offset = 0) =>
+    `sum by (${by}) (increase(${metric}${selector}[${prometheusDuration(window)}]${offset === 0 ? '' : ` offset ${prometheusDuration(offset)}`}))`
+  const selected = (more = '') => selectorOf(match, more)
+  switch (signal.name) {
+    case 'failure_ratio': {
+      if (signal.confidence !== undefined) throw new NoCounterpart('PromQL has no confidence of a ratio')
+      const finished = sum('callwatch_calls_total', selected(), signal.window)
+      const failed = sum('callwatch_calls_total', selected(`status=${FAILURES[signal.reason]}`), signal.window)
+      return {
+        value: `${failed} / ${finished}`,
+        enough: { calls: finished, least: signal.minCalls, window: signal.window },
+      }
+    }
+    case 'calls':
+    case 'calls_started': {
+      const metric = signal.name === 'calls' ? 'callwatch_calls_total' : 'callwatch_calls_started_total'
+      const value = sum(metric, selected(), signal.window)
+      const before = onlyIf && { calls: sum(metric, selected(), signal.window, onlyIf.offset), least: onlyIf.atLeast }
+      return { value, ...(before === undefined ? {} : { enough: before }) }
+    }
+    case 'in_progress':
+      return { value: `sum by (${by}) (callwatch_calls_in_progress${selected()})` }
+    default:
+      throw new NoCounterpart(`${signal.name} is not to be had from callwatch's counters as it is judged`)
+  }
+}
+
+/** Calls that a breach takes; with a `window`, a firing alert is kept for one without them. */
+type Enough = { calls: string; least: number; window?: number }
+
+/** Past the threshold, or firing and not yet back past `clear`. */
+function hysteresis(
+  { breach, threshold, clear, keepFiringFor }: Rule,
+  value: string,
+  firing: string,
+  enough?: Enough,
+): string {
+  const isPast = (limit: number) => `${value} ${breach === 'above' ? '>' : '<'} ${limit}`
+  const suffices = enough === undefined ? '' : ` and ${enough.calls} >= ${enough.least}`
+  const parts = [`(${isPast(threshold)}${suffices})`]
+  // A verdict takes enough calls; of the calls that `only_if` compares with only the breach itself does.
+  const stays = enough?.window === undefined ? '' : suffices
+  if (clear !== threshold || suffices !== stays) parts.push(`(${isPast(clear)}${stays} and ${firing})`)
+  // It is kept for one window without enough calls, the last part of which is Prometheus's own keep_firing_for.
+  const kept = (enough?.window ?? 0) - keepFiringFor
+  if (enough !== undefined && kept > 0) {
+    const had = `max_over_time((${enough.calls} >= bool ${enough.least})[${prometheusDuration(kept)}:]) > 0`
+    parts.push(`(${value} and ${enough.calls} < ${enough.least} and ${had} and ${firing})`)
+  }
+  return parts.join('\nor ')
+}
+
+/** What is seen, as long as the target is polled; what fired before goes on, without a value, while it is not. */
+function whileSeen(expr: string, seen: string, fires: string): string {
+  const kept = `NaN * ${fires} and on (target) ${LAST_POLLED} unless on (target) (${seen})`
+  return `(${expr})\nand on (target) (${seen})\nor (${kept})`
+}
+
+/** A target that has been polled for so long, and never once with success. */
+function neverPolled(seconds: number): string {
+  const polled = `sum by (target) (callwatch_polls_total offset ${prometheusDuration(seconds)})`
+  return `(0 * ${polled} + ${seconds} unless on (target) ${LAST_POLLED})`
+}
+
+function selectorOf(match: RuleLabels, more: string): string {
+  const given = RULE_LABELS.filter((label) => match[label] !== undefined)
+  const matchers = [...given.map((label) => `${label}="${match[label]}"`), ...(more === '' ? [] : [more])]
+  return matchers.length === 0 ? '' : `{${matchers.join(', ')}}`
+}
+
+/** A description's placeholders as Prometheus fills them in; how many calls it were it cannot say. */
+function templateOf(description: string, { signal, threshold }: Rule): string {
+  const isShare = signal.name === 'failure_ratio'
+  const isTime = signal.name === 'poll_age' || signal.name === 'stuck_calls'
+  const fillings: Record<string, string> = {
+    value: isShare ? '{{ $value | humanizePercentage }}' : isTime ? '{{ $value | humanizeDuration }}' : '{{ $value }}',
+    threshold: isShare
+      ? `${Number((threshold * 100).toPrecision(6))} %`
+      : signal.name === 'poll_age'
+        ? prometheusDuration(threshold)
+        : String(threshold),
+    window: prometheusDuration(windowOf(signal) ?? 0),
+    labels: '{{ $labels }}',
+    calls: '',
+  }
+  return description
+    .replaceAll(/\{(\w+)\}/g, (whole, name: string) => fillings[name] ?? whole)
+    .replaceAll(/ {2,}/g, ' ')
+}
+
+/** Seconds as Prometheus writes them, in the largest unit that needs no fraction: 900 is `15m`. */
+export function prometheusDuration(seconds: number): string {
+  const units = { d: 86_400, h: 3600, m: 60, s: 1 }
+  const [unit, size] = Object.entries(units).find((each) => seconds >= each[1] && seconds % each[1] === 0) ?? [
+    'ms',
+    0.001,
+  ]
+  return `${Math.round(seconds / size)}${unit}`
+}

@@ -1,0 +1,47 @@
+import { InvalidArgumentError } from 'commander'
+import type { AlertMatch } from '../alerts/match.ts'
+import { RULE_LABELS } from '../alerts/rule.ts'
+import { parseDuration } from '../config/duration.ts'
+
+// What the options of commands are read with. Each throws an InvalidArgumentError that says what is expected.
+
+export function positive(text: string): number {
+  const value = Number(text)
+  if (Number.isFinite(value) && value > 0) return value
+  throw new InvalidArgumentError('It must be a number above 0.')
+}
+
+export function share(text: string): number {
+  const value = Number(text)
+  if (text.trim() !== '' && value >= 0 && value <= 1) return value
+  throw new InvalidArgumentError('It must be a number from 0 to 1.')
+}
+
+export function whole(text: string): number {
+  const value = Number(text)
+  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value
+  throw new InvalidArgumentError('It must be a whole number, 0 or more.')
+}
+
+export function port(text: string): number {
+  const value = whole(text)
+  if (value <= 65_535) return value
+  throw new InvalidArgumentError('It must be a port, 65535 at most.')
+}
+
+/** Seconds of a duration above 0 like `30m`, `2h` or `7d`. */
+export function duration(text: string): number {
+  const seconds = parseDuration(text)
+  if (seconds !== undefined && seconds > 0) return seconds
+  throw new InvalidArgumentError('It must be a duration such as 30m, 2h or 7d.')
+}
+
+const MATCH_KEYS = ['alert', 'severity', 'target', ...RULE_LABELS] as const
+
+/** `target=production`, added to what was matched before. */
+export function matching(text: string, before: AlertMatch = {}): AlertMatch {
+  const [key, value] = text.split(/=(.*)/s)
+  const known = MATCH_KEYS.find((name) => name === key)
+  if (known !== undefined && value) return { ...before, [known]: value }
+  throw new InvalidArgumentError(`It must be name=value, the name one of ${MATCH_KEYS.join(', ')}.`)
+}

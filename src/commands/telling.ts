@@ -1,0 +1,88 @@
+import { filter, map, merge, takeUntil, type Observable } from 'rxjs'
+import type { Clock } from '../clock/clock.ts'
+import type { Config } from '../config/config.ts'
+import { alertmanagerRefresh } from '../notify/alertmanager.ts'
+import { dailyDigest } from '../notify/daily-digest.ts'
+import { deliverOutbox } from '../notify/deliver-outbox.ts'
+import { heartbeat } from '../notify/heartbeat.ts'
+import type { Notifier } from '../notify/notifier.ts'
+import { tellOfStore } from '../notify/tell-of-store.ts'
+import type { Store } from '../store/store.ts'
+import type { WatchedTarget } from '../web/views.ts'
+import type { DaemonEvent } from './daemon-event.ts'
+import { VERSION } from './version.ts'
+
+export type TellingOptions = {
+  config: Config
+  clock: Clock
+  store: Store
+  notifiers: readonly Notifier[]
+  targets: readonly WatchedTarget[]
+  /** What the targets do. */
+  watched$: Observable<DaemonEvent>
+  /** Where the page is. */
+  pageUrl: string
+  stop$: Observable<unknown>
+}
+
+/** Intervals without a judgement after which callwatch does not do what it is there for. */
+const PATIENCE = 3
+
+/** Everything that tells somebody something: the outbox's senders, Alertmanager, digest, heartbeat, word of the store. */
+export function telling(options: TellingOptions): Observable<DaemonEvent> {
+  const { config, clock, store, notifiers, targets, watched$, pageUrl, stop$ } = options
+  const { groupWait, mutes, alertmanager, heartbeat: beat, digest } = config.notify
+  const { interval } = config.poll
+  const alerts = () =>
+    targets.flatMap(({ target, alerts: own }) => [...own.values()].map((instance) => ({ target, instance })))
+  const isWorking = () =>
+    targets.every(({ judgedAge, health }) => judgedAge() <= PATIENCE * interval && !health.storeFailed())
+  const names = notifiers.map(({ name }) => name)
+  const delivered$ = merge(
+    ...notifiers.map((notifier) => deliverOutbox(notifier, { store, clock, groupWait, mutes, alerts, stop$ })),
+    tellOfStore(
+      watched$.pipe(
+        map(storeTrouble),
+        filter((said) => said !== undefined),
+        map(({ problem }) => problem),
+      ),
+      {
+        notifiers,
+        clock,
+        patience: 2 * interval,
+      },
+    ).pipe(takeUntil(stop$)),
+    ...(alertmanager === undefined
+      ? []
+      : [
+          alertmanagerRefresh({
+            ...alertmanager,
+            clock,
+            instances: alerts,
+            interval,
+            stop$,
+            version: VERSION,
+            pageUrl,
+          }),
+        ]),
+  )
+  return merge(
+    delivered$.pipe(map((delivery): DaemonEvent => ({ kind: 'delivery', delivery }))),
+    ...(digest === undefined ? [] : [dailyDigest({ ...digest, clock, store, targets, notifiers: names, stop$ })]),
+    ...(beat === undefined
+      ? []
+      : [
+          heartbeat({ ...beat, isWorking, clock, stop$ }).pipe(
+            map((beaten): DaemonEvent => ({ kind: 'heartbeat', beaten })),
+          ),
+        ]),
+  )
+}
+
+/** What an event says of the store: that it failed and why, that it works, or nothing. */
+function storeTrouble(happened: DaemonEvent): { problem: string | undefined } | undefined {
+  if (happened.kind !== 'watch') return undefined
+  const { event } = happened
+  if (event.kind === 'committed') return { problem: undefined }
+  return event.kind === 'cycle' && event.report.storeFailed ? { problem: event.report.problem } : undefined
+}

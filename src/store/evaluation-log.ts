@@ -1,0 +1,34 @@
+import type { Evaluated } from '../alerts/evaluated.ts'
+
+/** The log's rows hold an hour each. */
+export const HOUR = 3600
+
+/** When the hour began in which an evaluation belongs (UNIX seconds). */
+export function hourOf({ at }: Evaluated): number {
+  return Math.floor(at / HOUR) * HOUR
+}
+
+/** An evaluation in a few characters, to be appended to its hour's row: whole milliseconds since the hour began. */
+export function packEvaluated(evaluated: Evaluated): string {
+  const since = (time: number) => Math.round((time - hourOf(evaluated)) * 1000)
+  const { at } = evaluated
+  if (evaluated.kind === 'tick') return `t${since(at)},${Math.round(evaluated.pollAge * 1000)};`
+  const { now, previousGood, limited } = evaluated
+  const before = previousGood === undefined ? '' : since(previousGood)
+  return `${limited ? 'l' : 'w'}${since(at)},${since(now)},${before};`
+}
+
+/** The evaluations of an hour's row, in order. */
+export function unpackEvaluated(hour: number, data: string): Evaluated[] {
+  const time = (milliseconds: string | undefined) => (hour * 1000 + Number(milliseconds)) / 1000
+  return data
+    .split(';')
+    .slice(0, -1)
+    .map((entry) => {
+      const [first, second, third] = entry.slice(1).split(',')
+      const at = time(first)
+      if (entry.startsWith('t')) return { kind: 'tick', at, pollAge: Number(second) / 1000 }
+      const previousGood = third === '' ? undefined : time(third)
+      return { kind: 'look', at, now: time(second), previousGood, limited: entry.startsWith('l') }
+    })
+}

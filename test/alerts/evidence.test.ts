@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest'
+import { evidenceOf } from '../../src/alerts/evidence.ts'
+import { read, type Look } from '../../src/alerts/reading.ts'
+import type { Rule, RuleLabels } from '../../src/alerts/rule.ts'
+import { monthOf } from '../../src/clock/calendar.ts'
+import { labelled, openSince, times } from './sample-calls.ts'
+import { finishAt, RATIO, ruleOn } from './sample-rules.ts'
+import { at, lookAt, watched } from './watched.ts'
+
+const WINDOW = 900
+const NOW = at(0)
+
+/** What is said beside the value of a rule, after a look at these calls. */
+function evidence(rule: Rule, differing: Partial<Look>, labels: RuleLabels = {}, value = 0.5) {
+  return evidenceOf(rule, { labels, value }, lookAt(NOW, differing), monthOf)
+}
+
+const failed = (number: number, ...labels: Parameters<typeof labelled>) =>
+  times(number, at(-1), 'rejected', labelled(...labels))
+const went = (number: number, ...labels: Parameters<typeof labelled>) =>
+  times(number, at(-1), 'ended', labelled(...labels))
+
+describe('the contributor', () => {
+  test('is the label value with the largest part in the failures, told with its calls', () => {
+    const finished = [...failed(2, 'audio'), ...went(8, 'audio'), ...failed(9, 'video'), ...went(3, 'video')]
+    expect(evidence(RATIO, { finished }).contributor).toEqual({
+      label: 'type',
+      value: 'video',
+      failures: 9,
+      ofFailures: 11,
+      calls: 12,
+    })
+  })
+
+  test('is of all labels the one that tells most', () => {
+    const finished = [
+      ...failed(4, 'audio', 'call', 'user'),
+      ...failed(3, 'video', 'call', 'group'),
+      ...failed(3, 'video', 'meet', 'user'),
+      ...went(10, 'audio', 'call', 'group'),
+    ]
+    const { contributor } = evidence(RATIO, { finished })
+    // Both a mode and a type of receiver have 7 of the failures; the one with fewer calls says more.
+    expect(contributor).toEqual({ label: 'receiver_type', value: 'user', failures: 7, ofFailures: 10, calls: 7 })
+  })
+
+  test.each<[string, Partial<Rule>]>([
+    ['matches', { match: { type: 'video' } }],
+    ['is grouped by', { by: ['type'] }],
+  ])('is never of a label that the rule %s', (_, differing) => {
+    const finished = [...failed(9, 'video', 'call'), ...failed(2, 'video', 'meet'), ...went(9, 'video', 'meet')]
+    expect(evidence({ ...RATIO, ...differing }, { finished }, { type: 'video' }).contributor).toMatchObject({
+      label: 'mode',
+      value: 'call',
+    })
+  })
+
+  test('is none where every label has one value, or the rule leaves only one', () => {
+    const finished = [...failed(10), ...went(10)]
+    expect(evidence(RATIO, { finished })).not.toHaveProperty('contributor')
+    const mixed = [...finished, ...failed(5, 'video')]
+    expect(evidence(RATIO, { finished: mixed }).contributor).toMatchObject({ label: 'type', value: 'audio' })
+    expect(evidence({ ...RATIO, match: { type: 'audio' } }, { finished: mixed })).not.toHaveProperty('contributor')
+  })
+
+  test('is none where nothing failed for the reason that the rule is about', () => {
+    const finished = [...failed(10, 'audio'), ...went(10, 'video')]
+    const signal = { ...RATIO.signal, reason: 'unanswered' } as const
+    expect(evidence({ ...RATIO, signal }, { finished })).not.toHaveProperty('contributor')
+    const unanswered = times(3, at(-1), 'unanswered', labelled('video'))
+    expect(evidence({ ...RATIO, signal }, { finished: [...finished, ...unanswered] }).contributor).toMatchObject({
+      value: 'video',
+      failures: 3,
+      ofFailures: 3,
+    })
+  })
+
+  test('is none for a signal that is not about failures', () => {
+    const finished = [...failed(10, 'audio'), ...went(10, 'video')]
+    expect(evidence(ruleOn({ name: 'calls', window: WINDOW }), { finished })).not.toHaveProperty('contributor')
+  })
+
+  test('is of the group that the alert is about, and of nothing that the rule does not match', () => {
+    const finished = [
+      ...failed(3, 'video', 'call'),
+      ...failed(1, 'video', 'meet'),
+      ...went(20, 'video', 'meet'),
+      ...failed(90, 'audio', 'meet'),
+    ]
+    expect(evidence({ ...RATIO, by: ['type'] }, { finished }, { type: 'video' }).contributor).toEqual({
+      label: 'mode',
+      value: 'call',
+      failures: 3,
+      ofFailures: 4,
+      calls: 3,
+    })
+  })
+
+  test('has its part in the very failures that the value is made of, also after callwatch was blind for long', () => {
+    const longAgo = (number: number, type: 'audio' | 'video') => times(number, at(-5000), 'rejected', labelled(type))
+    const finished = [...longAgo(12, 'video'), ...longAgo(3, 'audio'), ...went(10, 'audio')]
+    const look = lookAt(NOW, { finished, judged: { now: NOW, previousGood: at(-6000) } })
+    const target = watched([RATIO])
+    target.evaluate(look, NOW)
+    expect(target.said).toMatchObject([
+      { value: 0.6, counts: { rejected: 15 }, contributor: { value: 'video', failures: 12, ofFailures: 15 } },
+    ])
+    expect(target.said[0]!.trend?.at(-1)).toBe(0.6)
+  })
+
+  test('is none of three calls: noise contributes to nothing', () => {
+    const target = watched([RATIO])
+    target.evaluate(lookAt(at(0), { finished: [...failed(10, 'audio'), ...failed(10, 'video')] }), at(0))
+    const few = [finishAt(at(1000), 'rejected'), finishAt(at(1000), 'ended', labelled('video'))]
+    for (let seconds = 1000; seconds <= 1900; seconds += 15) {
+      target.evaluate(lookAt(at(seconds), { finished: few }), at(seconds))
+    }
+    expect(target.said).toMatchObject([{ kind: 'firing', contributor: {} }, { kind: 'closed' }])
+    expect(target.said[1]).not.toHaveProperty('contributor')
+  })
+})
+
+describe('the trend', () => {
+  const window = (number: number, ended: number, rejected: number) => [
+    ...times(ended, at(-number * WINDOW - 450)),
+    ...times(rejected, at(-number * WINDOW - 450), 'rejected'),
+  ]
+
+  test('is of eight windows, the oldest first, with null where there were too few calls for a ratio', () => {
+    const finished = [
+      ...window(8, 0, 50),
+      ...window(7, 20, 0),
+      ...window(6, 15, 5),
+      ...window(5, 3, 3),
+      ...window(3, 10, 10),
+      ...window(2, 9, 10),
+      ...window(1, 10, 30),
+      ...window(0, 0, 20),
+    ]
+    expect(evidence(RATIO, { finished }).trend).toEqual([0, 0.25, null, null, 0.5, null, 0.75, 1])
+  })
+
+  test('of a number of calls has a 0 where there were none', () => {
+    const rule = ruleOn({ name: 'calls', window: WINDOW })
+    const finished = [...window(7, 1, 0), ...window(1, 2, 1), ...window(0, 4, 0)]
+    expect(evidence(rule, { finished }).trend).toEqual([1, 0, 0, 0, 0, 0, 3, 4])
+  })
+
+  test('of calls that began has open ones in it too', () => {
+    const rule = ruleOn({ name: 'calls_started', window: WINDOW })
+    const finished = [finishAt(at(-10), 'ended', { began: at(-2000) })]
+    const open = [openSince(at(-2000)), openSince(at(-5))]
+    expect(evidence(rule, { finished, open }).trend).toEqual([0, 0, 0, 0, 0, 2, 0, 1])
+  })
+
+  test('is of the group that the alert is about', () => {
+    const rule: Rule = { ...ruleOn({ name: 'calls', window: WINDOW }), by: ['type'], match: { mode: 'call' } }
+    const finished = [...went(3, 'video', 'call'), ...went(5, 'audio', 'call'), ...went(7, 'video', 'meet')]
+    expect(evidence(rule, { finished }, { type: 'video' }).trend?.at(-1)).toBe(3)
+  })
+
+  test('ends with the value that is told', () => {
+    const finished = [...window(0, 7, 13), finishAt(at(0), 'rejected'), finishAt(at(-WINDOW), 'rejected')]
+    const value = read(RATIO, lookAt(NOW, { finished }), monthOf, [])!.get(RATIO.name)!.value
+    expect(evidence(RATIO, { finished }).trend?.at(-1)).toBe(value)
+  })
+
+  test.each<Rule['signal']>([{ name: 'in_progress' }, { name: 'stuck_calls', longerThan: 60 }, { name: 'poll_age' }])(
+    'of $name is none: it looks at what is now',
+    (signal) => {
+      expect(evidence(ruleOn(signal), { open: [openSince(at(-100))] })).toEqual({})
+    },
+  )
+})
+
+describe('the forecast of a budget', () => {
+  const november = Date.UTC(2026, 10, 1) / 1000
+  const forecast = (seconds: number, value: number, timezone = 'UTC') =>
+    evidenceOf(
+      ruleOn({ name: 'budget_minutes', limit: 1000, timezone }),
+      { labels: {}, value },
+      lookAt(november + seconds, {}),
+      monthOf,
+    )
+
+  test.each([
+    [15 * 86_400, 0.5, 1],
+    [10 * 86_400, 0.5, 1.5],
+    [30 * 86_400 - 1, 0.9, 0.9],
+  ])('%d s into a month of thirty days, of which %d of the limit is used, comes to %d', (seconds, value, expected) => {
+    expect(forecast(seconds, value)).toEqual({ forecast: expect.closeTo(expected, 4) })
+  })
+
+  test('is finite at the very beginning of a month', () => {
+    expect(forecast(0, 0)).toEqual({ forecast: 0 })
+    expect(Number.isFinite(forecast(0, 0.001).forecast)).toBe(true)
+  })
+
+  test('goes by the month of the rule’s time zone', () => {
+    // In New York it is still eight in the evening of the last day of October.
+    const october = Date.UTC(2026, 9, 1, 4) / 1000
+    const share = (31 * 86_400) / (november - october)
+    expect(forecast(0, 0.5, 'America/New_York')).toEqual({ forecast: expect.closeTo(0.5 * share, 9) })
+  })
+})

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest'
+import { documentedGroups, instanceKey, isGroupOf } from '../../src/alerts/groups.ts'
+import { read } from '../../src/alerts/reading.ts'
+import type { Rule, RuleLabels } from '../../src/alerts/rule.ts'
+import { labelled, openSince, times } from './sample-calls.ts'
+import { ruleOn } from './sample-rules.ts'
+import { at, lookAt, monthOf, watched } from './watched.ts'
+
+const CALLS = ruleOn({ name: 'calls', window: 900 }, { name: 'Calls' })
+
+/** The values of a rule by the key of the alert, after these calls. */
+function valuesOf(rule: Rule, finished: ReturnType<typeof times>, known: RuleLabels[] = []) {
+  const readings = read(rule, lookAt(at(0), { finished }), monthOf, known)!
+  return Object.fromEntries([...readings].map(([key, { value }]) => [key, value]))
+}
+
+describe('an alert is named', () => {
+  test.each<[RuleLabels, string]>([
+    [{}, 'Calls'],
+    [{ mode: 'call' }, 'Calls{mode="call"}'],
+    [{ receiver_type: 'user', type: 'audio' }, 'Calls{type="audio", receiver_type="user"}'],
+    [
+      { mode: 'meet', receiver_type: 'group', type: 'video' },
+      'Calls{type="video", mode="meet", receiver_type="group"}',
+    ],
+  ])('by its rule and labels, whatever their order: %j', (labels, key) => {
+    expect(instanceKey('Calls', labels)).toBe(key)
+    expect(instanceKey('Calls', Object.fromEntries(Object.entries(labels).toReversed()))).toBe(key)
+  })
+
+  test('alike when the rule lists the labels it groups by in another order, so that no incident is orphaned', () => {
+    const target = watched([{ ...CALLS, by: ['type', 'mode'] }])
+    target.evaluate(lookAt(at(0), { finished: times(3, at(0)) }), at(0))
+    target.reload([{ ...CALLS, by: ['mode', 'type'] }])
+    target.evaluate(lookAt(at(15), { finished: times(3, at(0)) }), at(15))
+    expect(target.kinds()).toEqual(['firing'])
+    expect([...target.instances.keys()]).toEqual(['Calls{type="audio", mode="call"}'])
+  })
+})
+
+describe('a rule with groups', () => {
+  test('reads every documented value whether or not there is such a call', () => {
+    expect(valuesOf({ ...CALLS, by: ['type'] }, [])).toEqual({ 'Calls{type="audio"}': 0, 'Calls{type="video"}': 0 })
+    expect(valuesOf({ ...CALLS, by: ['mode'] }, times(2, at(0)))).toEqual({
+      'Calls{mode="call"}': 2,
+      'Calls{mode="meet"}': 0,
+      'Calls{mode="presenter"}': 0,
+    })
+  })
+
+  test('reads a group of undocumented values only when there is such a call, or its alert is known', () => {
+    const rule: Rule = { ...CALLS, by: ['receiver_type'] }
+    const other = 'Calls{receiver_type="other"}'
+    expect(valuesOf(rule, times(1, at(0)))).not.toHaveProperty([other])
+    expect(valuesOf(rule, times(1, at(0), 'ended', labelled('audio', 'call', 'other')))).toHaveProperty([other], 1)
+    expect(valuesOf(rule, [], [{ receiver_type: 'other' }])).toHaveProperty([other], 0)
+  })
+
+  test('reads each combination of the values of several labels', () => {
+    const values = valuesOf({ ...CALLS, by: ['type', 'mode', 'receiver_type'] }, times(3, at(0)))
+    expect(Object.keys(values)).toHaveLength(2 * 3 * 2)
+    expect(values).toHaveProperty(['Calls{type="audio", mode="call", receiver_type="user"}'], 3)
+    expect(Object.values(values).reduce((a, b) => a + b)).toBe(3)
+  })
+
+  test('reads only the matched value of a label that it also matches', () => {
+    expect(documentedGroups({ by: ['type', 'mode'], match: { mode: 'call' } })).toEqual([
+      { type: 'audio', mode: 'call' },
+      { type: 'video', mode: 'call' },
+    ])
+    expect(documentedGroups({ by: ['type'], match: { type: 'other' } })).toEqual([{ type: 'other' }])
+    const finished = [...times(2, at(0)), ...times(1, at(0), 'ended', labelled('video'))]
+    expect(valuesOf({ ...CALLS, by: ['type'], match: { type: 'video' } }, finished)).toEqual({
+      'Calls{type="video"}': 1,
+    })
+  })
+
+  test('groups open calls and those of both kinds', () => {
+    const look = lookAt(at(0), { open: [openSince(at(-60), labelled('video'))], finished: times(1, at(0)) })
+    const keysAndValues = (rule: Rule) => [...read(rule, look, monthOf, [])!.values()].map(({ value }) => value)
+    expect(keysAndValues({ ...ruleOn({ name: 'in_progress' }), by: ['type'] })).toEqual([0, 1])
+    expect(keysAndValues({ ...ruleOn({ name: 'calls_started', window: 900 }), by: ['type'] })).toEqual([1, 1])
+  })
+
+  test('raises one alert for each, and the one of an undocumented value resolves once its calls are gone', () => {
+    const rule: Rule = { ...ruleOn({ name: 'in_progress' }, { name: 'Busy', threshold: 1 }), by: ['type'] }
+    const target = watched([rule])
+    const [audio, other] = [openSince(at(-60)), openSince(at(-60), labelled('other'))]
+    target.evaluate(lookAt(at(0), { open: [audio, audio, other, other] }), at(0))
+    target.evaluate(lookAt(at(15), { open: [audio, audio] }), at(15))
+    expect(target.said.map(({ kind, key, labels, value }) => [kind, key, labels, value])).toEqual([
+      ['firing', 'Busy{type="audio"}', { type: 'audio' }, 2],
+      ['firing', 'Busy{type="other"}', { type: 'other' }, 2],
+      ['resolved', 'Busy{type="other"}', { type: 'other' }, 0],
+    ])
+    expect([...target.instances.keys()]).toEqual(['Busy{type="audio"}'])
+  })
+})
+
+describe('labels are of a group of a rule', () => {
+  test.each<[string, Pick<Rule, 'by' | 'match'>, RuleLabels, boolean]>([
+    ['that has none, without labels', { by: [], match: {} }, {}, true],
+    ['that has none, with a label', { by: [], match: {} }, { type: 'audio' }, false],
+    ['by another label', { by: ['type'], match: {} }, { mode: 'call' }, false],
+    ['by that label', { by: ['type'], match: {} }, { type: 'audio' }, true],
+    ['with an undocumented value', { by: ['type'], match: {} }, { type: 'other' }, true],
+    ['with a value that never was', { by: ['type'], match: {} }, { type: 'hologram' }, false],
+    ['by more labels', { by: ['type', 'mode'], match: {} }, { type: 'audio' }, false],
+    ['by fewer labels', { by: ['type'], match: {} }, { type: 'audio', mode: 'call' }, false],
+    ['that matches this value', { by: ['type'], match: { type: 'audio' } }, { type: 'audio' }, true],
+    ['that matches another value', { by: ['type'], match: { type: 'video' } }, { type: 'audio' }, false],
+    ['that matches another label', { by: ['type'], match: { mode: 'call' } }, { type: 'audio' }, true],
+  ])('%s: %j %j %s', (_, rule, labels, expected) => {
+    expect(isGroupOf(rule, labels)).toBe(expected)
+  })
+
+  test('and a reload after which they are not closes the alert as removed, without calling it resolved', () => {
+    const target = watched([{ ...CALLS, by: ['type'] }])
+    target.evaluate(lookAt(at(0), { finished: times(3, at(0)) }), at(0))
+    target.reload([{ ...CALLS, by: ['mode'] }])
+    target.tick(at(15), 15)
+    expect(target.said.slice(1)).toMatchObject([
+      { kind: 'closed', closedBecause: 'rule removed', key: 'Calls{type="audio"}', labels: { type: 'audio' } },
+    ])
+    expect(target.instances.size).toBe(0)
+  })
+})

@@ -1,0 +1,156 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Occasion } from '../../src/alerts/reading.ts'
+import type { Rule } from '../../src/alerts/rule.ts'
+import { labelled, openSince } from './sample-calls.ts'
+import { finishAt, POLL_AGE, RATIO, ruleOn } from './sample-rules.ts'
+import { INTERVAL, lookAt, START, watched } from './watched.ts'
+
+/** Above and below a threshold, with and without a least number of calls, one alert or one for each type or mode. */
+const RULES: readonly Rule[] = [
+  { ...RATIO, signal: { ...RATIO.signal, minCalls: 5, window: 120 }, by: ['type'] },
+  ruleOn({ name: 'in_progress' }, { name: 'Quiet', breach: 'below', threshold: 2, clear: 3, by: ['mode'] }),
+  ruleOn(
+    { name: 'duration_mean', window: 60, minCalls: 3 },
+    { name: 'Brief', breach: 'below', threshold: 30, clear: 60, by: ['type'] },
+  ),
+  ruleOn({ name: 'calls', window: 60 }, { name: 'Busy', threshold: 10, clear: 5 }),
+  { ...POLL_AGE, threshold: 60, clear: 0 },
+]
+
+type Step = {
+  /** Seconds since the step before, by a wall clock that may be set. */
+  gap: number
+  restart: boolean
+  /** The rules that there are, by their numbers. */
+  rules: number[]
+  occasion: (now: number) => Occasion
+}
+
+const calls = fc.record({
+  number: fc.integer({ min: 0, max: 8 }),
+  type: fc.constantFrom('audio', 'audio', 'video', 'other'),
+  mode: fc.constantFrom('call', 'call', 'meet', 'other'),
+  status: fc.constantFrom('ended', 'ended', 'unanswered', 'open'),
+  duration: fc.constantFrom(10, 50, 90),
+})
+
+const look = fc
+  .record({ groups: fc.array(calls, { maxLength: 6 }), limited: fc.boolean() })
+  .map(({ groups, limited }) => (now: number): Occasion => {
+    const all = groups.flatMap((group) => Array.from({ length: group.number }, () => group))
+    const [open, over] = [all.filter(({ status }) => status === 'open'), all.filter(({ status }) => status !== 'open')]
+    return lookAt(now, {
+      limited,
+      open: open.map(({ type, mode }) => openSince(now - 60, labelled(type, mode))),
+      finished: over.map(({ type, mode, status, duration }) =>
+        status === 'unanswered'
+          ? finishAt(now, status, labelled(type, mode))
+          : finishAt(now, 'ended', { ...labelled(type, mode), duration }),
+      ),
+    })
+  })
+const tick = fc.constantFrom(0, 45, 61, 300).map((pollAge) => (): Occasion => ({ kind: 'tick', pollAge }))
+const all = RULES.map((_, i) => i)
+
+const steps: fc.Arbitrary<Step[]> = fc
+  .array(
+    fc.record({
+      gap: fc.oneof(
+        { weight: 8, arbitrary: fc.constant(INTERVAL) },
+        { weight: 1, arbitrary: fc.integer({ min: 0, max: 60 }) },
+        { weight: 1, arbitrary: fc.integer({ min: -5000, max: 5000 }) },
+      ),
+      restart: fc.boolean(),
+      rules: fc.oneof({ weight: 15, arbitrary: fc.constant(all) }, fc.subarray(all)),
+      // The same kind of look comes again and again, or nothing would last.
+      occasion: fc.oneof({ weight: 3, arbitrary: look }, tick),
+      again: fc.integer({ min: 1, max: 8 }),
+    }),
+    { maxLength: 25 },
+  )
+  .map((phases) => phases.flatMap(({ again, ...step }) => Array.from({ length: again }, () => step)))
+
+const timing = fc.record({
+  for: fc.constantFrom(0, 0, 30),
+  keepFiringFor: fc.constantFrom(0, 30, 60),
+  repeat: fc.constantFrom(0, 30, 120),
+})
+
+/** Takes a target through steps, and tells of each what was said, when, and how far the clock had gone forward. */
+function walk(
+  target: ReturnType<typeof watched>,
+  { rules, steps: taken }: { rules: readonly Rule[]; steps: readonly Step[] },
+  told: (
+    said: ReturnType<typeof target.evaluate>['notifications'],
+    occasion: Occasion,
+    now: number,
+    forward: number,
+  ) => void,
+): void {
+  let now = START
+  let forward = 0
+  for (const step of taken) {
+    now += step.gap
+    forward += Math.max(0, step.gap)
+    if (step.restart) target.restart()
+    target.reload(step.rules.map((i) => rules[i]!))
+    const occasion = step.occasion(now)
+    told(target.evaluate(occasion, now).notifications, occasion, now, forward)
+  }
+}
+
+test('no alert is told as firing twice without `repeat` between, and none ends that did not fire', () => {
+  const kinds = new Map<string, number>()
+  fc.assert(
+    fc.property(timing, steps, (variant, taken) => {
+      const rules = RULES.map((rule) => ({ ...rule, ...variant }))
+      const target = watched([])
+      /** When each alert that fires was last told, by how far the clock had gone forward. */
+      const firing = new Map<string, number>()
+      const broken: unknown[] = []
+      walk(target, { rules, steps: taken }, (said, occasion, now, forward) => {
+        for (const told of said) {
+          const { kind, key, alert, breach, value, threshold, closedBecause } = told
+          kinds.set(closedBecause ?? kind, (kinds.get(closedBecause ?? kind) ?? 0) + 1)
+          const since = firing.get(key)
+          const isPast = breach === 'above' ? value > threshold : value < threshold
+          if (kind === 'firing' && (since !== undefined || !isPast)) broken.push(['fires without cause', told])
+          if (kind === 'reminder' && (since === undefined || forward - since < variant.repeat || variant.repeat === 0))
+            broken.push(['is told too soon', told])
+          if (kind === 'resolved' && (since === undefined || isPast)) broken.push(['resolves without cause', told])
+          if (kind === 'closed' && since === undefined) broken.push(['is closed and never fired', told])
+          const isByData = kind === 'firing' || kind === 'resolved' || closedBecause === 'too few calls'
+          if (occasion.kind === 'tick' && isByData && alert !== POLL_AGE.name) broken.push(['goes by no data', told])
+          if (kind === 'firing' || kind === 'reminder') firing.set(key, forward)
+          else firing.delete(key)
+        }
+        const fires = [...target.instances.values()].filter(({ state }) => state !== 'pending')
+        if (!new Set(fires.map(({ key }) => key)).isSubsetOf(new Set(firing.keys())) || fires.length !== firing.size)
+          broken.push(['is not what was told', fires])
+        const untold = fires.filter(({ state, toldAt = now }) => state === 'firing' && now - toldAt >= variant.repeat)
+        if (variant.repeat > 0 && untold.length > 0) broken.push(['is told too late', untold])
+      })
+      expect(broken).toEqual([])
+    }),
+    { numRuns: 1000 },
+  )
+  // Or the law would be about nothing.
+  for (const kind of ['firing', 'reminder', 'resolved', 'too few calls', 'rule removed']) {
+    expect(kinds.get(kind), kind).toBeGreaterThan(50)
+  }
+})
+
+test('restarts make no difference: the same is said, and the same is kept, as without them', () => {
+  fc.assert(
+    fc.property(timing, steps, (variant, taken) => {
+      const rules = RULES.map((rule) => ({ ...rule, ...variant }))
+      const [restarted, undisturbed] = [watched([]), watched([])]
+      walk(restarted, { rules, steps: taken }, () => undefined)
+      walk(undisturbed, { rules, steps: taken.map((step) => ({ ...step, restart: false })) }, () => undefined)
+      expect(restarted.said).toEqual(undisturbed.said)
+      expect(restarted.instances).toEqual(undisturbed.instances)
+    }),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { picks, type AlertMatch } from '../../src/alerts/match.ts'
+
+const TOLD = {
+  alert: 'HighFailureRate',
+  severity: 'critical',
+  target: 'production',
+  labels: { type: 'video' },
+  match: { mode: 'call' },
+} as const
+
+test.each<[AlertMatch, boolean, string]>([
+  [{}, true, 'nothing is asked for'],
+  [{ alert: 'HighFailureRate' }, true, 'its name'],
+  [{ alert: 'highfailurerate' }, false, 'its name, written differently'],
+  [{ severity: 'critical' }, true, 'its severity'],
+  [{ severity: 'warning' }, false, 'another severity'],
+  [{ target: 'production' }, true, 'its target'],
+  [{ target: 'staging' }, false, 'another target'],
+  [{ type: 'video' }, true, 'a label that it is grouped by'],
+  [{ type: 'audio' }, false, 'another value of that label'],
+  [{ mode: 'call' }, true, 'a label that its rule matches'],
+  [{ mode: 'meet' }, false, 'another value of what its rule matches'],
+  [{ receiver_type: 'user' }, false, 'a label that it does not have'],
+  [{ alert: 'HighFailureRate', severity: 'critical', target: 'production', type: 'video', mode: 'call' }, true, 'all'],
+  [{ alert: 'HighFailureRate', severity: 'warning' }, false, 'one that is right and one that is not'],
+])('a match of %j picks the alert: %s (%s)', (match, picked) => {
+  expect(picks(match, TOLD)).toBe(picked)
+})
+
+test('a label of the alert is what it is grouped by, even if its rule matched it to something else before', () => {
+  expect(picks({ type: 'video' }, { ...TOLD, match: { type: 'audio' } })).toBe(true)
+})

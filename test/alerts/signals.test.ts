@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'vitest'
+import { read, type Look, type Occasion, type Reading } from '../../src/alerts/reading.ts'
+import type { Rule, Signal } from '../../src/alerts/rule.ts'
+import { monthOf } from '../../src/clock/calendar.ts'
+import { usedBetween } from '../../src/ledger/usage.ts'
+import { labelled, openSince, times } from './sample-calls.ts'
+import { finishAt, ruleOn } from './sample-rules.ts'
+import { at, finishedAt, look, lookAt } from './watched.ts'
+
+const WINDOW = { window: 900 }
+const NOW = at(0)
+
+/** What a rule without groups reads. */
+function readingOf(rule: Rule, occasion: Occasion): Reading | undefined {
+  const readings = read(rule, occasion, monthOf, [])
+  if (readings !== undefined) expect([...readings.keys()]).toEqual([rule.name])
+  return readings?.get(rule.name)
+}
+
+/** The value and the number of calls that a signal reads from a look. */
+function valueOf(signal: Signal, differing: Partial<Look>) {
+  const reading = readingOf(ruleOn(signal), lookAt(NOW, differing))
+  return [reading?.value, reading?.calls]
+}
+
+describe('each signal', () => {
+  const finished = [
+    ...finishedAt(at(-100), { ended: 3, unanswered: 2, rejected: 1, canceled: 1, other: 1 }),
+    finishAt(at(-50), 'ended', { answerDelay: 4, duration: 120, audio: 1.5, video: 0.5 }),
+    finishAt(at(-40), 'ended', { answerDelay: 8, duration: 60, audio: 2, video: 0 }),
+  ]
+  const open = [openSince(at(-20_000)), openSince(at(-10)), openSince(at(-5))]
+  const usedSince = () => 50_000
+
+  test.each<[string, Signal, number, number | undefined]>([
+    ['failure_ratio', { name: 'failure_ratio', reason: 'any', minCalls: 1, ...WINDOW }, 0.4, 10],
+    ['calls', { name: 'calls', ...WINDOW }, 10, 10],
+    ['calls_started', { name: 'calls_started', ...WINDOW }, 12, 12],
+    ['minutes', { name: 'minutes', media: 'both', ...WINDOW }, 4, 10],
+    ['in_progress', { name: 'in_progress' }, 3, 3],
+    ['answer_delay_p95', { name: 'answer_delay_p95', minCalls: 1, ...WINDOW }, 8, 2],
+    ['duration_mean', { name: 'duration_mean', minCalls: 1, ...WINDOW }, 90, 2],
+    ['stuck_calls', { name: 'stuck_calls', longerThan: 10_800 }, 1, 1],
+    ['poll_age', { name: 'poll_age' }, 0, undefined],
+    ['budget_minutes', { name: 'budget_minutes', limit: 200_000, timezone: 'UTC' }, 0.25, undefined],
+  ])('%s reads its value and its number of calls from a good look', (_, signal, value, calls) => {
+    expect(valueOf(signal, { finished, open, usedSince })).toEqual([value, calls])
+  })
+
+  test.each<[Signal, number]>([
+    [{ name: 'calls', ...WINDOW }, 0],
+    [{ name: 'calls_started', ...WINDOW }, 0],
+    [{ name: 'minutes', media: 'both', ...WINDOW }, 0],
+    [{ name: 'in_progress' }, 0],
+    [{ name: 'stuck_calls', longerThan: 10_800 }, 0],
+  ])('$name of no calls is a value, 0, and no lack of calls: a good look without calls is data', (signal, value) => {
+    expect(readingOf(ruleOn(signal), lookAt(NOW, {}))).toMatchObject({ value, calls: 0, tooFew: false })
+  })
+
+  test.each<Signal>([
+    { name: 'failure_ratio', reason: 'any', minCalls: 0, ...WINDOW },
+    { name: 'answer_delay_p95', minCalls: 0, ...WINDOW },
+    { name: 'duration_mean', minCalls: 0, ...WINDOW },
+  ])('$name of no calls has too few of them, whatever the rule asks for', (signal) => {
+    expect(readingOf(ruleOn(signal), lookAt(NOW, {}))).toMatchObject({ value: NaN, calls: 0, tooFew: true })
+  })
+
+  test('at a tick only the age of the last good poll is read', () => {
+    const tick = { kind: 'tick', pollAge: 42 } as const
+    expect(readingOf(ruleOn({ name: 'poll_age' }), tick)).toMatchObject({ value: 42, tooFew: false })
+    expect(readingOf(ruleOn({ name: 'in_progress' }), tick)).toBeUndefined()
+    expect(readingOf(ruleOn({ name: 'budget_minutes', limit: 1, timezone: 'UTC' }), tick)).toBeUndefined()
+  })
+})
+
+describe('calls_started', () => {
+  const started: Signal = { name: 'calls_started', ...WINDOW }
+  const finishedAfter = (seconds: number, began: number) => finishAt(at(seconds), 'ended', { began: at(began) })
+
+  test('counts a call once, whether it is open or finished, by when it began', () => {
+    const finished = [finishedAfter(-800, -1000), finishedAfter(-600, -700), finishedAfter(-5, -2000)]
+    const open = [openSince(at(-1200)), openSince(at(-100))]
+    expect(valueOf(started, { finished, open })).toEqual([2, 2])
+  })
+
+  test('counts a call in the window in which it began also when that is looked at after it finished', () => {
+    const rule = ruleOn(started, { onlyIf: { offset: 3600, atLeast: 1 } })
+    const began = at(-3600 - 100)
+    const finished = [finishAt(at(-60), 'ended', { began })]
+    expect(readingOf(rule, lookAt(NOW, { finished }))).toMatchObject({ value: 0, mayBreach: true })
+    expect(readingOf(rule, lookAt(NOW, { open: [openSince(began)] }))).toMatchObject({ value: 0, mayBreach: true })
+    expect(readingOf(rule, lookAt(NOW, {}))).toMatchObject({ value: 0, mayBreach: false })
+  })
+})
+
+describe('answer_delay_p95 is by the nearest rank', () => {
+  test.each([
+    [1, 1],
+    [2, 2],
+    [19, 19],
+    [20, 19],
+    [21, 20],
+    [40, 38],
+    [100, 95],
+    [101, 96],
+  ])('of the delays 1 to %d it is %d', (n, p95) => {
+    // In an order that is neither theirs nor that of their digits.
+    const delays = Array.from({ length: n }, (_, i) => n - i)
+    const finished = delays.map((answerDelay) => finishAt(at(-1), 'ended', { answerDelay }))
+    expect(valueOf({ name: 'answer_delay_p95', minCalls: 1, ...WINDOW }, { finished })).toEqual([p95, n])
+  })
+
+  test('and of answered calls only, which alone count towards the least number', () => {
+    const signal: Signal = { name: 'answer_delay_p95', minCalls: 3, ...WINDOW }
+    const two = [...times(50, at(-1), 'unanswered'), ...times(2, at(-1), 'ended', { answerDelay: 7 })]
+    expect(readingOf(ruleOn(signal), lookAt(NOW, { finished: two }))).toMatchObject({ calls: 2, tooFew: true })
+    const three = [...two, finishAt(at(-1), 'ended', { answerDelay: 7 })]
+    expect(readingOf(ruleOn(signal), lookAt(NOW, { finished: three }))).toMatchObject({ value: 7, tooFew: false })
+  })
+})
+
+test('duration_mean is of the calls that have a duration, which alone count towards the least number', () => {
+  const signal: Signal = { name: 'duration_mean', minCalls: 2, ...WINDOW }
+  const one = [...times(50, at(-1), 'rejected'), finishAt(at(-1), 'ended', { duration: 30 })]
+  expect(readingOf(ruleOn(signal), lookAt(NOW, { finished: one }))).toMatchObject({ value: 30, calls: 1, tooFew: true })
+  const two = [...one, finishAt(at(-1), 'ended', { duration: 0 })]
+  expect(readingOf(ruleOn(signal), lookAt(NOW, { finished: two }))).toMatchObject({
+    value: 15,
+    calls: 2,
+    tooFew: false,
+  })
+})
+
+test.each([
+  ['audio', 4],
+  ['video', 10],
+  ['both', 14],
+] as const)('minutes of %s are %d, by the medium and not by the type of the call', (media, minutes) => {
+  const finished = [
+    finishAt(at(-2), 'ended', { ...labelled('video'), audio: 3, video: 10 }),
+    finishAt(at(-1), 'ended', { audio: 1 }),
+  ]
+  expect(valueOf({ name: 'minutes', media, ...WINDOW }, { finished })).toEqual([minutes, 2])
+})
+
+test.each([
+  [10_799, 0],
+  [10_800, 0],
+  [10_801, 1],
+])('of a call that began %d s ago, %d has been open for longer than three hours', (seconds, stuck) => {
+  const open = [openSince(at(-seconds))]
+  expect(valueOf({ name: 'stuck_calls', longerThan: 10_800 }, { open })).toEqual([stuck, stuck])
+})
+
+test.each([
+  ['UTC', 0.1],
+  ['Europe/Berlin', 0.3],
+  ['America/New_York', 0.7],
+])('budget_minutes in %s are those since the month began there, as a share of the limit: %d', (timezone, share) => {
+  const november = Date.UTC(2026, 10, 1) / 1000
+  const usage = new Map([
+    [november - 86_400, 40],
+    [november - 3600, 20],
+    [november, 10],
+  ])
+  const usedSince = (time: number) => usedBetween(usage, time, Infinity)
+  const occasion = lookAt(november + 900, { usedSince })
+  const rule = ruleOn({ name: 'budget_minutes', limit: 100, timezone })
+  expect(readingOf(rule, occasion)).toMatchObject({ value: share, calls: undefined, tooFew: false, mayBreach: true })
+})
+
+describe('a least number of calls', () => {
+  test.each([
+    [3, 3, true],
+    [19, 19, true],
+    [20, 20, false],
+  ])('a ratio over %d calls, of which %d failed, is noise below 20: too few is %s', (total, failed, tooFew) => {
+    const rule = ruleOn({ name: 'failure_ratio', reason: 'any', minCalls: 20, ...WINDOW })
+    expect(readingOf(rule, look(NOW, failed, total))).toMatchObject({ value: 1, calls: total, tooFew })
+  })
+
+  test.each([
+    ['above', 0.3, 10, true],
+    ['above', 0.33, 10, false],
+    ['below', 0.7, 10, true],
+    ['below', 0.67, 10, false],
+  ] as const)('with a confidence of 0.95 a ratio %s %d may breach at %d failures in 20: %s', (...given) => {
+    // One-sided Wilson bounds of 10 in 20: 0.3274038 and 0.6725962 (see wilson.test.ts).
+    const [breach, threshold, failed, mayBreach] = given
+    const signal = { name: 'failure_ratio', reason: 'any', minCalls: 20, confidence: 0.95, ...WINDOW } as const
+    const rule = ruleOn(signal, { breach, threshold })
+    expect(readingOf(rule, look(NOW, failed, 20))).toMatchObject({ value: 0.5, mayBreach })
+  })
+})

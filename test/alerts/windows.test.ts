@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest'
+import { read, type Look } from '../../src/alerts/reading.ts'
+import type { Rule, Signal } from '../../src/alerts/rule.ts'
+import { labelled, openSince, times } from './sample-calls.ts'
+import { finishAt, ruleOn } from './sample-rules.ts'
+import { at, lookAt, monthOf } from './watched.ts'
+
+const NOW = at(0)
+const WEEK = { offset: 7 * 86_400, atLeast: 5 }
+const WINDOWED: Signal[] = [
+  { name: 'failure_ratio', reason: 'any', window: 900, minCalls: 1 },
+  { name: 'calls', window: 900 },
+  { name: 'minutes', window: 900, media: 'both' },
+  { name: 'answer_delay_p95', window: 900, minCalls: 1 },
+  { name: 'duration_mean', window: 900, minCalls: 1 },
+  { name: 'calls_started', window: 900 },
+]
+
+/** A call that a window of any signal counts at this moment (UNIX seconds). */
+const callAt = (time: number) => finishAt(time, 'ended', { began: time, answerDelay: 3, duration: 0 })
+
+function readingOf(rule: Rule, differing: Partial<Look>) {
+  return read(rule, lookAt(NOW, differing), monthOf, [])?.get(rule.name)
+}
+
+describe('a window', () => {
+  test.each(WINDOWED)('of $name includes both of its ends, and nothing past them', (signal) => {
+    const counted = [-900.001, -900, -450, 0, 0.001].map(
+      (seconds) => readingOf(ruleOn(signal), { finished: [callAt(at(seconds))] })?.calls,
+    )
+    expect(counted).toEqual([0, 1, 1, 1, 0])
+  })
+
+  test('of calls_started includes both of its ends for open calls as well', () => {
+    const rule = ruleOn({ name: 'calls_started', window: 900 })
+    const counted = [-900.001, -900, 0, 0.001].map(
+      (seconds) => readingOf(rule, { open: [openSince(at(seconds))] })?.calls,
+    )
+    expect(counted).toEqual([0, 1, 1, 0])
+  })
+
+  test.each(WINDOWED)('of $name reaches back to the good look before this one, itself included', (signal) => {
+    const counted = (previousGood: number) =>
+      readingOf(ruleOn(signal), { finished: [callAt(at(-5000))], judged: { now: NOW, previousGood } })?.calls
+    expect([at(-15), at(-4999.999), at(-5000), at(-9000)].map(counted)).toEqual([0, 0, 1, 1])
+  })
+
+  test('is not shortened by a good look that was just before', () => {
+    const rule = ruleOn({ name: 'calls', window: 900 })
+    const judged = { now: NOW, previousGood: at(-15) }
+    expect(readingOf(rule, { finished: [callAt(at(-900)), callAt(at(-1))], judged })?.value).toBe(2)
+  })
+})
+
+describe('a match', () => {
+  const finished = [
+    ...times(1, at(-1), 'rejected', labelled('audio', 'call', 'user')),
+    ...times(2, at(-1), 'rejected', labelled('video', 'call', 'user')),
+    ...times(4, at(-1), 'rejected', labelled('video', 'meet', 'group')),
+    ...times(8, at(-1), 'rejected', labelled('other', 'other', 'other')),
+  ]
+  test.each<[Rule['match'], number]>([
+    [{}, 15],
+    [{ type: 'video' }, 6],
+    [{ mode: 'call' }, 3],
+    [{ receiver_type: 'group' }, 4],
+    [{ type: 'video', mode: 'call' }, 2],
+    [{ type: 'audio', mode: 'meet' }, 0],
+    [{ type: 'other', mode: 'other', receiver_type: 'other' }, 8],
+  ])('of %j leaves %d calls', (match, calls) => {
+    for (const signal of WINDOWED.slice(0, 2)) {
+      expect(readingOf(ruleOn(signal, { match }), { finished })?.calls).toBe(calls)
+    }
+  })
+
+  test('holds for open calls, and for those that the past is compared by', () => {
+    const open = [openSince(at(-20)), openSince(at(-20), labelled('video'))]
+    for (const signal of [{ name: 'in_progress' }, { name: 'stuck_calls', longerThan: 10 }] satisfies Signal[]) {
+      expect(readingOf(ruleOn(signal, { match: { type: 'video' } }), { open })?.value).toBe(1)
+    }
+    const compared = ruleOn({ name: 'calls', window: 900 }, { match: { type: 'video' }, onlyIf: WEEK })
+    const before = (type: 'audio' | 'video') => times(5, at(-7 * 86_400), 'ended', labelled(type))
+    expect(readingOf(compared, { finished: before('video') })?.mayBreach).toBe(true)
+    expect(readingOf(compared, { finished: before('audio') })?.mayBreach).toBe(false)
+  })
+})
+
+describe('a rule that compares with the past', () => {
+  const NO_CALLS = ruleOn({ name: 'calls', window: 3600 }, { breach: 'below', threshold: 1, onlyIf: WEEK })
+
+  test.each([
+    [4, -7 * 86_400 - 1800, false, 'one call too few'],
+    [5, -7 * 86_400 - 1800, true, 'as many as are asked for'],
+    [5, -7 * 86_400, true, 'at the end of that window'],
+    [5, -7 * 86_400 - 3600, true, 'at its beginning'],
+    [5, -7 * 86_400 + 1, false, 'after it'],
+    [5, -7 * 86_400 - 3601, false, 'before it'],
+  ])('and finds %d calls at %d s has a breach: %s (%s)', (number, seconds, mayBreach) => {
+    expect(readingOf(NO_CALLS, { finished: times(number, at(seconds)) })).toMatchObject({ value: 0, mayBreach })
+  })
+
+  test('looks at a window of its own length there, however long nobody looked', () => {
+    const judged = { now: NOW, previousGood: at(-20_000) }
+    const finished = times(5, at(-7 * 86_400 - 10_000))
+    expect(readingOf(NO_CALLS, { finished, judged })?.mayBreach).toBe(false)
+  })
+
+  test('compares each group with its own past', () => {
+    const rule: Rule = { ...NO_CALLS, by: ['type'] }
+    const readings = read(rule, lookAt(NOW, { finished: times(5, at(-7 * 86_400)) }), monthOf, [])!
+    expect([...readings].map(([key, { mayBreach }]) => [key, mayBreach])).toEqual([
+      ['HighFailureRate{type="audio"}', true],
+      ['HighFailureRate{type="video"}', false],
+    ])
+  })
+})
+
+describe('a look at a list of which the service did not show all', () => {
+  const limited = { limited: true, finished: times(30, at(-1), 'rejected') }
+
+  test.each(WINDOWED)('gives a rule on $name a verdict above its threshold, none below it', (signal) => {
+    expect(readingOf(ruleOn(signal), limited)).toBeDefined()
+    expect(readingOf(ruleOn(signal, { breach: 'below' }), limited)).toBeUndefined()
+  })
+
+  test('ends the age of the last good poll all the same', () => {
+    expect(readingOf(ruleOn({ name: 'poll_age' }), limited)?.value).toBe(0)
+  })
+})

@@ -1,0 +1,62 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { openSqliteStore } from '../../src/store/sqlite-store.ts'
+import { callwatch, configFile, emptyFolder } from './callwatch.ts'
+
+/** A store that a daemon holds, and a configuration of one target that names it. */
+function held(store = join(emptyFolder(), 'callwatch.db')) {
+  const daemon = openSqliteStore({ path: store, notifiersFor: () => [] })
+  const config = configFile(`
+targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
+store: { path: ${store} }
+`)
+  const silence = (...args: string[]) => callwatch(['silence', ...args, '--config', config])
+  return { daemon, silence }
+}
+
+describe('a silence', () => {
+  test('is added, listed and ended beside the daemon, which sees it', async () => {
+    const { daemon, silence } = held()
+    const picked = ['--alert', 'NoGoodPoll', '--match', 'target=production', '--match', 'severity=critical']
+    const added = await silence('add', ...picked, '--for', '2h', '--reason', 'the provider moves')
+    expect(added).toMatchObject({ code: 0, stderr: '' })
+    const line =
+      /1: target=production, severity=critical, alert=NoGoodPoll, until \S+ \S+ UTC \(2h\): the provider moves/
+    expect(added.stdout).toMatch(line)
+
+    const now = Date.now() / 1000
+    const [seen] = await daemon.silences(now)
+    expect(seen).toMatchObject({ id: 1, reason: 'the provider moves', match: { alert: 'NoGoodPoll' } })
+    expect(seen!.until - now).toBeCloseTo(7200, -2)
+
+    expect((await silence('list')).stdout).toMatch(/^1: target=production/)
+    expect(await silence('end', '1')).toMatchObject({ code: 0, stdout: 'silence 1 has ended\n' })
+    expect(await daemon.silences(now)).toEqual([])
+    expect((await silence('list')).stdout).toBe('nothing is silenced\n')
+    await daemon.close()
+  })
+
+  test.each([
+    [['add', '--alert', 'NoSuchRule', '--for', '1h'], 'there is no rule NoSuchRule; there is: HighFailureRate'],
+    [['add', '--match', 'target=staging', '--for', '1h'], 'there is no target staging; there is: production'],
+    [['add', '--match', 'uid=x', '--for', '1h'], 'It must be name=value, the name one of alert, severity, target'],
+    [['add', '--for', 'long'], 'It must be a duration such as 30m, 2h or 7d'],
+    [['add'], "required option '--for <duration>' not specified"],
+    [['end', '7'], 'there is no silence 7; `callwatch silence list` shows those that hold'],
+  ])('%j is refused with a sentence', async (args, sentence) => {
+    const { daemon, silence } = held()
+    const { code, stdout, stderr } = await silence(...args)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(sentence)
+    await daemon.close()
+  })
+
+  test('without a store is refused with a sentence', async () => {
+    const config = configFile(`
+targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
+store: { path: nowhere.db }
+`)
+    const { code, stderr } = await callwatch(['silence', 'list', '--config', config])
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('there is no store nowhere.db') })
+  })
+})

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest'
+import { loadConfig } from '../../src/config/load-config.ts'
+import { maskConfig } from '../../src/config/mask-config.ts'
+import { secretsOf } from '../../src/config/secrets-of.ts'
+import { folderWith } from './folder-with.ts'
+
+const target = 'targets: [{ name: production, app_id: a1, region: us, api_key: the-key }]\n'
+
+describe('where alerts go', () => {
+  test('an Alertmanager beside callwatch, over plain http, without a slash at the end', () => {
+    for (const url of ['http://alertmanager:9093', 'http://alertmanager:9093/', 'https://am.example/prefix//']) {
+      expect(load(`notify: { alertmanager: { url: "${url}" } }`).notify.alertmanager).toStrictEqual({
+        url: url.replace(/\/+$/, ''),
+      })
+    }
+  })
+
+  test('a webhook with headers, and a heartbeat', () => {
+    const source = `notify:
+      webhook: { url: https://hooks.example/x, headers: { Authorization: Bearer \${TOKEN}, x-team: calls } }
+      heartbeat: { url: "http://localhost:1/ping?id=7" }`
+    expect(load(source, { TOKEN: 'abc' }).notify).toStrictEqual({
+      groupWait: 10,
+      webhook: { url: 'https://hooks.example/x', headers: { Authorization: 'Bearer abc', 'x-team': 'calls' } },
+      heartbeat: { url: 'http://localhost:1/ping?id=7', interval: 60 },
+      routes: [],
+      mutes: [],
+    })
+    const bare = load('notify: { webhook: { url: https://hooks.example/x } }')
+    expect(bare.notify.webhook).toStrictEqual({ url: 'https://hooks.example/x', headers: {} })
+  })
+
+  test('a digest, in UTC unless said otherwise', () => {
+    expect(load('notify: { digest: { at: 09:00 } }').notify.digest).toStrictEqual({ at: '09:00', timezone: 'UTC' })
+    expect(load('notify: { digest: { at: "23:59", timezone: Asia/Kolkata } }').notify.digest).toStrictEqual({
+      at: '23:59',
+      timezone: 'Asia/Kolkata',
+    })
+  })
+
+  test('routes, in their order, to what is configured', () => {
+    const source = `notify:
+      slack: { webhook_url: https://hooks.slack.example/x }
+      webhook: { url: https://hooks.example/x }
+      routes:
+        - match: { alert: NoGoodPoll, severity: critical, target: production, type: audio, mode: call, receiver_type: user }
+          notify: [webhook, slack]
+        - { match: { severity: info }, notify: [] }
+        - { notify: [slack] }`
+    expect(load(source).notify.routes).toStrictEqual([
+      {
+        match: {
+          alert: 'NoGoodPoll',
+          severity: 'critical',
+          target: 'production',
+          type: 'audio',
+          mode: 'call',
+          receiver_type: 'user',
+        },
+        notify: ['webhook', 'slack'],
+      },
+      { match: { severity: 'info' }, notify: [] },
+      { match: {}, notify: ['slack'] },
+    ])
+  })
+
+  test('a route to a channel that only the environment names', () => {
+    const source = 'notify: { routes: [{ notify: [slack] }] }'
+    const config = load(source, { SLACK_WEBHOOK_URL: 'https://hooks.slack.example/x' })
+    expect(config.notify.routes).toEqual([{ match: {}, notify: ['slack'] }])
+  })
+
+  test('mutes of everything, and of some alerts in a time zone', () => {
+    const source = `notify:
+      mutes:
+        - { start: 0 2 * * 6, duration: 90m }
+        - { start: "*/30 8-18 29 2 MON-FRI", duration: 1m, timezone: America/New_York, match: { target: production, mode: } }`
+    expect(load(source).notify.mutes).toStrictEqual([
+      { start: '0 2 * * 6', duration: 5400, timezone: 'UTC', match: {} },
+      {
+        start: '*/30 8-18 29 2 MON-FRI',
+        duration: 60,
+        timezone: 'America/New_York',
+        match: { target: 'production' },
+      },
+    ])
+  })
+
+  test('an alert and a target that have their names from elsewhere', () => {
+    const source = `alerts: [{ name: Mine, signal: poll_age, above: 1m }]
+notify: { mutes: [{ start: 0 2 * * 6, duration: 1h, match: { alert: Mine, target: calls.example } }] }
+targets: [{ base_url: https://calls.example/v3, api_key: k }]`
+    expect(load(source, {}, '').notify.mutes[0]?.match).toEqual({ alert: 'Mine', target: 'calls.example' })
+  })
+})
+
+describe('secrets of a file', () => {
+  const inFiles = `http: { auth: { username: ops, password_file: p } }
+notify:
+  webhook: { url_file: w, headers: { Authorization_file: h, x-plain: plain-secret } }
+  heartbeat: { url_file: b, interval: 30s }`
+  const files = { p: 'pass word\n', w: 'https://hooks.example/w\n', h: 'Bearer h\n', b: 'https://ping.example/b\n' }
+
+  test('may each stand in a file of their own, values of headers too', () => {
+    const config = load(inFiles, {}, target, files)
+    expect(config.http.auth).toStrictEqual({ username: 'ops', password: 'pass word' })
+    expect(config.notify.webhook).toStrictEqual({
+      url: 'https://hooks.example/w',
+      headers: { Authorization: 'Bearer h', 'x-plain': 'plain-secret' },
+    })
+    expect(config.notify.heartbeat).toStrictEqual({ url: 'https://ping.example/b', interval: 30 })
+  })
+
+  test('are all masked in print, and all known', () => {
+    const config = load(inFiles, {}, target, files)
+    const printed = maskConfig(config)
+    const secrets = [
+      'https://hooks.example/w',
+      'https://ping.example/b',
+      'plain-secret',
+      'pass word',
+      'Bearer h',
+      'the-key',
+    ]
+    for (const secret of secrets) expect(printed).not.toContain(secret)
+    expect(printed.match(/: "\*{8}"$/gm)).toHaveLength(6)
+    expect(printed).toContain('Authorization: "********"')
+    expect(secretsOf(config).toSorted()).toEqual(secrets.toSorted())
+  })
+})
+
+function load(source: string, env: Record<string, string> = {}, targets = target, files: Record<string, string> = {}) {
+  return loadConfig({ env, cwd: folderWith({ ...files, 'callwatch.yaml': `${targets}${source}\n` }) })
+}
