@@ -57,7 +57,7 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
 }
 
 /** Seconds in which something comes about that comes about all the time. */
-const PATIENCE = 30
+const PATIENCE = 90
 /** Longer than the rule about failing polls is patient. */
 const OUTAGE_MS = 3000
 /** Until a cycle has begun that waits for its answer. */
