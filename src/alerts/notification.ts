@@ -7,7 +7,7 @@ import type { Rule, RuleLabel, RuleLabels, Severity, Signal } from './rule.ts'
 export type Notification = {
   kind: Change
   /** Why an alert was closed without having resolved. */
-  closedBecause?: 'too few calls' | 'rule removed' | 'target removed'
+  closedBecause?: 'too few calls' | 'rule removed' | 'target removed' | 'target reset'
   /** Target and key name the alert. */
   target: string
   key: string

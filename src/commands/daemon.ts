@@ -78,8 +78,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     for (const close of closing.toReversed()) await close()
   }
   try {
+    await closeStrayAlerts(store, options)
     if (options.resetTarget !== undefined) await store.resetTarget(options.resetTarget)
-    await closeStrayAlerts(store, config, clock)
     const abandon = new AbortController()
     const budgets = new Map<string, RateBudget>()
     const watches: Awaited<ReturnType<typeof watch>>[] = []
@@ -142,10 +142,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   }
 }
 
-/** Alerts of targets that are watched no more are closed, and who was told of them is told so. */
-async function closeStrayAlerts(store: Store, { targets }: Config, clock: Clock): Promise<void> {
-  for (const { target, alerts } of await store.strayAlerts(targets.map(({ name }) => name))) {
-    await store.closeAlerts(target, closedNotifications(target, alerts, 'target removed', clock.wall()))
+/** Alerts of targets that are watched no more, or from nothing, are closed, and who was told of them is told so. */
+async function closeStrayAlerts(store: Store, { config, resetTarget, clock }: DaemonOptions): Promise<void> {
+  const kept = config.targets.map(({ name }) => name).filter((name) => name !== resetTarget)
+  for (const { target, alerts } of await store.strayAlerts(kept)) {
+    const because = target === resetTarget ? 'target reset' : 'target removed'
+    await store.closeAlerts(target, closedNotifications(target, alerts, because, clock.wall()))
   }
 }
 

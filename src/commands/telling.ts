@@ -1,4 +1,4 @@
-import { filter, map, merge, takeUntil, type Observable } from 'rxjs'
+import { map, merge, scan, takeUntil, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { alertmanagerRefresh } from '../notify/alertmanager.ts'
@@ -40,18 +40,7 @@ export function telling(options: TellingOptions): Observable<DaemonEvent> {
   const names = notifiers.map(({ name }) => name)
   const delivered$ = merge(
     ...notifiers.map((notifier) => deliverOutbox(notifier, { store, clock, groupWait, mutes, alerts, stop$ })),
-    tellOfStore(
-      watched$.pipe(
-        map(storeTrouble),
-        filter((said) => said !== undefined),
-        map(({ problem }) => problem),
-      ),
-      {
-        notifiers,
-        clock,
-        patience: 2 * interval,
-      },
-    ).pipe(takeUntil(stop$)),
+    tellOfStore(storeTrouble(watched$), { notifiers, clock, patience: 2 * interval }).pipe(takeUntil(stop$)),
     ...(alertmanager === undefined
       ? []
       : [
@@ -79,10 +68,19 @@ export function telling(options: TellingOptions): Observable<DaemonEvent> {
   )
 }
 
-/** What an event says of the store: that it failed and why, that it works, or nothing. */
-function storeTrouble(happened: DaemonEvent): { problem: string | undefined } | undefined {
-  if (happened.kind !== 'watch') return undefined
-  const { event } = happened
-  if (event.kind === 'committed') return { problem: undefined }
-  return event.kind === 'cycle' && event.report.storeFailed ? { problem: event.report.problem } : undefined
+/** Why the store cannot be written, after each attempt to; undefined where no target is in trouble with it. */
+function storeTrouble(watched$: Observable<DaemonEvent>): Observable<string | undefined> {
+  return watched$.pipe(
+    scan((failing, happened) => {
+      if (happened.kind !== 'watch') return failing
+      const { target, event } = happened
+      if (event.kind !== 'cycle') return failing
+      const { storeFailed, good, problem = '' } = event.report
+      if (storeFailed) failing.set(target, problem)
+      // A full store has room for a small commit now and then: only a whole cycle shows that it is none any more.
+      else if (good) failing.delete(target)
+      return failing
+    }, new Map<string, string>()),
+    map((failing) => failing.values().next().value),
+  )
 }

@@ -1,7 +1,6 @@
 import { exhaustMap, ignoreElements, takeUntil, timer, type Observable } from 'rxjs'
 import { dayName, dayOf, lastTime } from '../clock/calendar.ts'
 import type { Clock } from '../clock/clock.ts'
-import { failureRatio } from '../ledger/failure-ratio.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import { usedBetween } from '../ledger/usage.ts'
 import type { Store } from '../store/store.ts'
@@ -57,14 +56,12 @@ async function digestOf({ targets, store, timezone }: DigestOptions, moment: num
   // Noon is in the same calendar day a week before, whatever the clocks were set to meanwhile.
   const weekBefore = dayOf((day.from + day.to) / 2 - WEEK, timezone)
   const watched = targets.filter(({ ledger }) => ledger.facts.created < day.to)
-  const figuresOf = async ({ target, ledger }: (typeof targets)[number], { from, to }: typeof day) => {
+  const figuresOf = async (
+    { target, ledger }: (typeof targets)[number],
+    { from, to }: typeof day,
+  ): Promise<DayFigures> => {
     const counts = await store.countFinished(target, from, to)
-    const figures: DayFigures = {
-      counts,
-      minutes: usedBetween(ledger.usage, from, to),
-      failureRatio: failureRatio(counts, 'any'),
-    }
-    return figures
+    return { counts, minutes: usedBetween(ledger.usage, from, to) }
   }
   return {
     kind: 'digest',

@@ -63,8 +63,9 @@ export function deliverOutbox(notifier: Notifier, options: DeliverOptions): Obse
     // What was claimed before may have been told by a process that died since: that claim is not ours to take back.
     const claims = entries.filter(({ id, claimed }) => !claimed && ids.includes(id)).map(({ id }) => id)
     await store.claimOutbox(claims, true)
-    const delivery = await attempt(message)
+    const { mayHaveArrived, ...delivery } = await attempt(message)
     if (delivery.outcome === 'retried') {
+      if (mayHaveArrived) return delivery
       // A claim that stays is only less than it could be: its alerts count as told.
       await store.claimOutbox(claims, false).catch(() => undefined)
     } else {
@@ -80,22 +81,22 @@ export function deliverOutbox(notifier: Notifier, options: DeliverOptions): Obse
     settled = []
   }
 
-  async function attempt(message: Message): Promise<Delivery> {
+  async function attempt(message: Message): Promise<Delivery & { mayHaveArrived: boolean }> {
     try {
       await notifier.deliver(message)
       failures = 0
-      return { notifier: notifier.name, message, outcome: 'sent' }
+      return { notifier: notifier.name, message, outcome: 'sent', mayHaveArrived: true }
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error)
       // What fails in another way than by a refusal would fail again, and hold up all that waits behind it.
       if (!(error instanceof DeliveryError) || !error.retryable) {
         failures = 0
-        return { notifier: notifier.name, message, outcome: 'dropped', problem }
+        return { notifier: notifier.name, message, outcome: 'dropped', problem, mayHaveArrived: false }
       }
       failures += 1
       const backoff = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (failures - 1))
       notBefore = clock.monotonic() + Math.min(error.retryAfter ?? backoff, LONGEST_RETRY_AFTER)
-      return { notifier: notifier.name, message, outcome: 'retried', problem }
+      return { notifier: notifier.name, message, outcome: 'retried', problem, mayHaveArrived: error.mayHaveArrived }
     }
   }
 

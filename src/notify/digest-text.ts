@@ -1,4 +1,5 @@
 import { FINAL_STATUSES } from '../ledger/call.ts'
+import { failureRatio } from '../ledger/failure-ratio.ts'
 import type { DayFigures, DigestMessage } from './message.ts'
 import { formatNumber, formatShare } from './notification-text.ts'
 
@@ -28,8 +29,12 @@ export function dayWithWeekday(day: string): string {
 function failures(day: DayFigures, weekBefore: DayFigures | undefined): string[] {
   // Of no calls there is no share; the number of calls has said so.
   if (day.counts.total === 0) return []
-  const before = weekBefore === undefined || weekBefore.counts.total === 0 ? undefined : weekBefore.failureRatio
-  return [`${formatShare(day.failureRatio)} failed${before === undefined ? '' : ` (${formatShare(before)} before)`}`]
+  const before = weekBefore === undefined || weekBefore.counts.total === 0 ? undefined : ratioOf(weekBefore)
+  return [`${formatShare(ratioOf(day))} failed${before === undefined ? '' : ` (${formatShare(before)} before)`}`]
+}
+
+function ratioOf({ counts }: DayFigures): number {
+  return failureRatio(counts, 'any')
 }
 
 /** ` (+12 %)`; of something that there was nothing of before, there is no percentage. */

@@ -46,8 +46,8 @@ export type DigestMessage = {
   targets: { target: string; day: DayFigures; weekBefore: DayFigures | undefined }[]
 }
 
-/** A day of a target: finished calls, participant minutes counted, and the share of the calls that failed (NaN of none). */
-export type DayFigures = { counts: FinishedCounts; minutes: number; failureRatio: number }
+/** A day of a target: how its calls ended, and the participant minutes counted. */
+export type DayFigures = { counts: FinishedCounts; minutes: number }
 
 /** The store cannot be written, or can again: said past the outbox, which is in the store. */
 export type StoreMessage = { kind: 'store'; state: 'failing' | 'recovered'; problem: string; since: number; at: number }

@@ -15,10 +15,20 @@ export class DeliveryError extends Error {
   readonly retryable: boolean
   /** Seconds that the receiver asked to wait. */
   readonly retryAfter: number | undefined
+  /** Whether it may have been accepted all the same, as when no answer came. */
+  readonly mayHaveArrived: boolean
 
-  constructor(message: string, { retryable, retryAfter }: { retryable: boolean; retryAfter?: number | undefined }) {
+  constructor(
+    message: string,
+    {
+      retryable,
+      retryAfter,
+      mayHaveArrived = false,
+    }: { retryable: boolean; retryAfter?: number | undefined; mayHaveArrived?: boolean },
+  ) {
     super(message)
     this.retryable = retryable
     this.retryAfter = retryAfter
+    this.mayHaveArrived = mayHaveArrived
   }
 }

@@ -5,6 +5,10 @@ import { DeliveryError } from './notifier.ts'
 /** One delivery, the whole answer included (seconds). Less than a daemon that is to stop may wait. */
 const TIMEOUT = 8
 
+/** Failures before anything was sent. */
+const UNCONNECTED: ReadonlySet<string | undefined> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'EHOSTUNREACH'])
+const GATEWAY_TIMEOUT = 504
+
 /** What an answer says of the delivery, beside its body. */
 export type Answer = { status: number; retryAfter: number | undefined }
 
@@ -26,11 +30,15 @@ export async function attempt(
   } catch (error) {
     if (error instanceof DeliveryError) throw error
     if (timeout.signal.aborted) {
-      throw new DeliveryError(`${receiver} did not answer within ${TIMEOUT} s`, { retryable: true })
+      throw new DeliveryError(`${receiver} did not answer within ${TIMEOUT} s`, {
+        retryable: true,
+        mayHaveArrived: true,
+      })
     }
     const code = innermostCode(error)
     throw new DeliveryError(`${receiver} could not be reached${code === undefined ? '' : `: ${code}`}`, {
       retryable: true,
+      mayHaveArrived: !UNCONNECTED.has(code),
     })
   } finally {
     patience.unsubscribe()
@@ -41,7 +49,8 @@ export async function attempt(
 export function refusal(receiver: string, { status, retryAfter }: Answer, said = ''): DeliveryError {
   const because = said === '' ? '' : ` (${said})`
   if (status === 429 || status >= 500) {
-    return new DeliveryError(`${receiver} answered ${status}${because}`, { retryable: true, retryAfter })
+    const problem = `${receiver} answered ${status}${because}`
+    return new DeliveryError(problem, { retryable: true, retryAfter, mayHaveArrived: status === GATEWAY_TIMEOUT })
   }
   return new DeliveryError(`${receiver} refused the message with ${status}${because}`, { retryable: false })
 }

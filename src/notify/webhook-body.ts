@@ -1,3 +1,4 @@
+import { failureRatio } from '../ledger/failure-ratio.ts'
 import { failuresOf, type Notification } from '../alerts/notification.ts'
 import type { RuleLabels, Severity, Signal } from '../alerts/rule.ts'
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
@@ -183,8 +184,8 @@ function contributorOf({ ofFailures, ...contributor }: NonNullable<Notification[
   return { ...contributor, of_failures: ofFailures }
 }
 
-function dayOf({ counts, minutes, failureRatio }: DayFigures): WebhookDay {
-  return { calls: counts, minutes: number(minutes), failure_ratio: number(failureRatio) }
+function dayOf({ counts, minutes }: DayFigures): WebhookDay {
+  return { calls: counts, minutes: number(minutes), failure_ratio: number(failureRatio(counts, 'any')) }
 }
 
 /** JSON has no NaN. */

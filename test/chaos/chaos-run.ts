@@ -42,6 +42,8 @@ export type StoreTrouble = {
   requests: number
   /** Counters about calls that moved meanwhile. */
   counted: number
+  /** The channel was told, past the outbox. */
+  told: boolean
   /** Seconds until it could be written and nothing said otherwise any more; undefined where that never came. */
   recovered: number | undefined
 }

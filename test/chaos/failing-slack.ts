@@ -4,8 +4,12 @@ import type { Random } from '../../src/simulator/random.ts'
 
 /** A message that was answered with 200. */
 export type Accepted = {
+  /** `store` where the message is about that. */
   alert: string
-  kind: 'firing' | 'resolved' | 'closed'
+  /** `passed`: it fired and was over before anybody could be told. */
+  kind: 'firing' | 'resolved' | 'closed' | 'passed' | 'store'
+  /** How often it fired and was over beside what the kind says. */
+  cycles: number
   text: string
   /** Which life of the daemon sent it. */
   life: number
@@ -84,11 +88,17 @@ export function shuffled<T>(items: readonly T[], draw: Random): T[] {
   return result
 }
 
-/** A message's title is `<sign> <kind or severity>: <alert> on <target>: ...`. */
+/** What our own daemon says; each severity has one rule, so that each message is about one alert. */
 function readMessage(body: string, life: number): Accepted {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon sends
   const { text } = JSON.parse(body) as { text: string }
-  const [, word, alert] = /^\S+ (\w+): (\w+) on /u.exec(text) ?? []
+  if (/^\S+ callwatch can/u.test(text)) return { alert: 'store', kind: 'store', cycles: 0, text, life }
+  const [, word, alert] = /^\S+ ([a-z ]+): (\w+) on /u.exec(text) ?? []
   if (word === undefined || alert === undefined) throw new Error(`no message of an alert: ${text}`)
-  return { alert, kind: word === 'resolved' || word === 'closed' ? word : 'firing', text, life }
+  if (word === 'already over') {
+    return { alert, kind: 'passed', cycles: Number(/over again (\d+) times/.exec(text)?.[1] ?? 1), text, life }
+  }
+  const [, once, times] = /fired and resolved (?:(once more)|(\d+) more times) meanwhile/.exec(body) ?? []
+  const kind = word === 'resolved' || word === 'closed' ? word : 'firing'
+  return { alert, kind, cycles: once === undefined ? Number(times ?? 0) : 1, text, life }
 }

@@ -57,7 +57,8 @@ export function promiseRows(
     row('no counter about calls ever lower', `${lower.length} in ${scrapes} scrapes`, lower.length === 0, lower),
     row(
       'every committed message reaches the channel',
-      `${messages.distinct} messages, ${messages.lost} lost, ${messages.duplicates} came again after a death`,
+      `${messages.distinct} messages, ${messages.lost} lost, ${messages.unsaid} changes came and went while held back, ` +
+        `${messages.duplicates} came again after a death`,
       messages.problems.length === 0,
       messages.problems,
     ),
@@ -74,12 +75,12 @@ export function promiseRows(
       `${Math.max(0, ...secondStops).toFixed(1)} s at most of ${secondStops.length}`,
       secondStops.every((seconds) => seconds <= LONGEST_SECOND_STOP),
     ),
-    ...storeTroubles.map(({ kind, shown, unready, requests, counted, recovered }) =>
+    ...storeTroubles.map(({ kind, shown, unready, requests, counted, told, recovered }) =>
       row(
         `store ${kind}`,
-        `${shown ? 'shown' : 'NOT SHOWN'}, ${unready ? 'not ready' : 'READY'}, ${requests} requests meanwhile, ` +
+        `${shown ? 'shown' : 'NOT SHOWN'}, ${unready ? 'not ready' : 'READY'}, ${told ? 'told' : 'NOT TOLD'}, ${requests} requests meanwhile, ` +
           `${counted} counters moved, ${recovered === undefined ? 'NOT RECOVERED' : `recovered in ${recovered.toFixed(1)} s`}`,
-        shown && unready && requests > 0 && counted === 0 && recovered !== undefined,
+        shown && unready && told && requests > 0 && counted === 0 && recovered !== undefined,
       ),
     ),
   ]

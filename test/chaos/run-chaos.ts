@@ -35,7 +35,7 @@ const HISTORY = 100
 const REQUESTS_BETWEEN = 10
 const LONGEST_BETWEEN = 4
 /** A run that has not reached everything goes on for so many seconds at most. */
-const EXTRA_TIME = 30
+const EXTRA_TIME = 60
 
 /** One run: the service and the channel in this process, the daemon in its own, until it is settled and compared. */
 export async function runChaos({ seconds, seed, tell }: ChaosOptions): Promise<ChaosReport> {

@@ -49,7 +49,17 @@ async function endure(
   run.isSteady = true
   run.simulator.setSwitches({ fault: {} })
   const scrape = async () => parseExposition(await textAt(`${url}metrics`))
-  const trouble: StoreTrouble = { kind, shown: false, unready: false, requests: 0, counted: 0, recovered: undefined }
+  const trouble: StoreTrouble = {
+    kind,
+    shown: false,
+    unready: false,
+    requests: 0,
+    counted: 0,
+    told: false,
+    recovered: undefined,
+  }
+  const words = () => run.slack.accepted.filter((message) => message.kind === 'store').length
+  const wordsBefore = words()
   run.storeTroubles.push(trouble)
   const seen = await eventually(async () => {
     const series = await scrape()
@@ -71,6 +81,9 @@ async function endure(
     return isWritable && !(await textAt(`${url}readyz`)).includes('the store') ? now() - lifted : undefined
   }
   trouble.recovered = await eventually(isOver, OVER_WITHIN).catch(() => undefined)
+  // The channel itself fails now and then; of a trouble that is over by then it hears that it is.
+  const isTold = async () => (words() > wordsBefore ? true : undefined)
+  trouble.told = await eventually(isTold, OVER_WITHIN).catch(() => false)
   count(run, `store.${kind}`)
 }
 

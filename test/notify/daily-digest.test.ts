@@ -153,7 +153,7 @@ describe('a digest', () => {
   test('has the calls and minutes of the day, and of the same weekday before', async () => {
     const { clock, digests } = digesting('2026-11-18T08:00:00Z')
     await clock.advance(0)
-    const figures = { counts: hourly(0, DAY), minutes: 96, failureRatio: 0.25 }
+    const figures = { counts: hourly(0, DAY), minutes: 96 }
     expect(await digests()).toEqual([
       {
         kind: 'digest',

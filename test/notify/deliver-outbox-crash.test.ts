@@ -173,3 +173,27 @@ describe('a store that fails', () => {
     expect(received).toHaveLength(2)
   })
 })
+
+describe('a delivery of which nobody knows whether it arrived', () => {
+  const unanswered = new DeliveryError('it did not answer', { retryable: true, mayHaveArrived: true })
+
+  test('counts as told: its end is told as well', async () => {
+    const { clock, fire, resolve, received } = sending({
+      receive: (_message, attempt) => (attempt === 1 ? unanswered : undefined),
+    })
+    await fire({ name: 'A' })
+    await clock.advance(0)
+    await resolve({ name: 'A' })
+    await clock.advance(10)
+    expect(received.map(([, said]) => said)).toEqual(['firing A', 'resolved A'])
+  })
+
+  test('is told again while it still fires', async () => {
+    const { clock, fire, received } = sending({
+      receive: (_message, attempt) => (attempt === 1 ? unanswered : undefined),
+    })
+    await fire({ name: 'A' })
+    await clock.advance(10)
+    expect(received.map(([, said]) => said)).toEqual(['firing A', 'firing A'])
+  })
+})

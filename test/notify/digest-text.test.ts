@@ -27,7 +27,6 @@ describe('a change', () => {
   const figures = (total: number): DayFigures => ({
     counts: { ...staging!.day.counts, total },
     minutes: total,
-    failureRatio: 0,
   })
 
   test.each([

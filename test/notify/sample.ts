@@ -157,18 +157,18 @@ export const DIGEST: DigestMessage = {
   targets: [
     {
       target: 'production',
-      day: { counts, minutes: 8310.4, failureRatio: 51 / 1204 },
-      weekBefore: { counts: before, minutes: 8567, failureRatio: 35 / 1075 },
+      day: { counts, minutes: 8310.4 },
+      weekBefore: { counts: before, minutes: 8567 },
     },
     {
       target: 'new-customer',
-      day: { counts: { ...none, ended: 1, other: 1, total: 2 }, minutes: 3.5, failureRatio: 0 },
+      day: { counts: { ...none, ended: 1, other: 1, total: 2 }, minutes: 3.5 },
       weekBefore: undefined,
     },
     {
       target: 'staging',
-      day: { counts: none, minutes: 0, failureRatio: NaN },
-      weekBefore: { counts: { ...none, ended: 4, total: 4 }, minutes: 12, failureRatio: 0 },
+      day: { counts: none, minutes: 0 },
+      weekBefore: { counts: { ...none, ended: 4, total: 4 }, minutes: 12 },
     },
   ],
 }
