@@ -1,7 +1,7 @@
 import { delay, lastValueFrom, merge, ReplaySubject, takeUntil, tap, timer, type Observable } from 'rxjs'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
-import { formatSeconds } from '../notify/notification-text.ts'
+import { formatSeconds } from '../notify/text/notification-text.ts'
 import { startSimulator, type Simulator } from '../simulator/simulator.ts'
 import type { WatchedTarget } from '../web/views.ts'
 import { auditStore } from './audit-store.ts'

@@ -3,8 +3,8 @@ import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { logNotifier } from '../notify/log-notifier.ts'
 import type { Notifier } from '../notify/notifier.ts'
-import { slackNotifier } from '../notify/slack.ts'
-import { webhookNotifier } from '../notify/webhook.ts'
+import { slackNotifier } from '../notify/slack/slack.ts'
+import { webhookNotifier } from '../notify/webhook/webhook.ts'
 
 /** The notifiers that are configured; the log where nobody else is told, not by Alertmanager either. */
 export function notifiersOf({ notify }: Pick<Config, 'notify'>, clock: Clock, log: Logger): Notifier[] {

@@ -1,7 +1,7 @@
 import { map, merge, scan, takeUntil, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
-import { alertmanagerRefresh } from '../notify/alertmanager.ts'
+import { alertmanagerRefresh } from '../notify/alertmanager/alertmanager.ts'
 import { dailyDigest } from '../notify/daily-digest.ts'
 import { deliverOutbox } from '../notify/deliver-outbox.ts'
 import { heartbeat } from '../notify/heartbeat.ts'

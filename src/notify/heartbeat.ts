@@ -1,7 +1,7 @@
 import { exhaustMap, filter, takeUntil, timer, type Observable } from 'rxjs'
 import { EnvHttpProxyAgent, fetch } from 'undici'
 import type { Clock } from '../clock/clock.ts'
-import { attempt, refusal } from './webhook-attempt.ts'
+import { attempt, refusal } from './http-attempt.ts'
 
 /** What became of one beat. */
 export type Heartbeat = {

@@ -1,9 +1,9 @@
-import { digestLine } from './digest-text.ts'
+import { digestLine } from './text/digest-text.ts'
 import type { AlertMessage, Message } from './message.ts'
-import { summaryOf, titleOf } from './notification-text.ts'
+import { summaryOf, titleOf } from './text/notification-text.ts'
 import type { Notifier } from './notifier.ts'
-import { passedText } from './text-passed.ts'
-import { storeText } from './text-store.ts'
+import { passedText } from './text/passed-text.ts'
+import { storeText } from './text/store-text.ts'
 
 /** A line for the log: what it is about, to filter by, and the words. */
 export type NotifierLine = { fields: Record<string, string>; text: string }

@@ -13,6 +13,11 @@ const FINISHED = 'sum by (target) (increase(callwatch_calls_total[15m]))'
 const FAILED = 'sum by (target) (increase(callwatch_calls_total{status=~"unanswered|rejected|canceled"}[15m]))'
 const FIRING = 'on (target) max by (target) (ALERTS{alertname="HighFailureRate", alertstate="firing"})'
 
+const POLLED = 'callwatch_poll_last_success_timestamp_seconds'
+const LAST_POLLED =
+  `max by (target) (last_over_time(${POLLED}[2m]) ` +
+  `or last_over_time(${POLLED}[1d]) unless on (job) callwatch_build_info)`
+
 const missing = spawnSync('promtool', ['--version']).error !== undefined
 
 describe('what a rule says in PromQL', () => {
@@ -73,8 +78,8 @@ describe('what a rule says in PromQL', () => {
       'poll_age, also of a target that was never polled with success',
       POLL_AGE,
       [
-        '(time() - max by (target) (last_over_time(callwatch_poll_last_success_timestamp_seconds[1d])) > 300)',
-        'or (0 * sum by (target) (callwatch_polls_total offset 5m) + 300 unless on (target) max by (target) (last_over',
+        `(time() - ${LAST_POLLED} > 300)`,
+        `or (0 * sum by (target) (callwatch_polls_total offset 5m) + 300 unless on (target) ${LAST_POLLED})`,
       ],
     ],
   ]
@@ -85,13 +90,13 @@ describe('what a rule says in PromQL', () => {
   })
 
   test('what fires goes on, without a value, while the target is not polled or callwatch is not there', () => {
-    const polled = (of: string) => `time() - max by (target) (${of}) <= 60`
-    const seconds = 'callwatch_poll_last_success_timestamp_seconds'
-    const fires = 'or (NaN * max by (target) (ALERTS{alertname="Stuck", alertstate="firing"}) and on (target)'
+    const fires = `or (NaN * max by (target) (ALERTS{alertname="Stuck", alertstate="firing"}) and on (target) ${LAST_POLLED}`
     expect(prometheusRule(STUCK, INTERVAL).expr).toContain(fires)
     // A gauge vanishes with the scrape, a window of counters does not.
-    expect(prometheusRule(STUCK, INTERVAL).expr).toContain(`and on (target) (${polled(seconds)})`)
-    expect(prometheusRule(RATIO, INTERVAL).expr).toContain(`(${polled(`last_over_time(${seconds}[1d])`)})`)
+    expect(prometheusRule(STUCK, INTERVAL).expr).toContain(
+      `and on (target) (time() - max by (target) (${POLLED}) <= 60)`,
+    )
+    expect(prometheusRule(RATIO, INTERVAL).expr).toContain(`and on (target) (time() - ${LAST_POLLED} <= 60)`)
   })
 
   test('a threshold and a value read as they do in a message', () => {

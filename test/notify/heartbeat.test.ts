@@ -5,7 +5,7 @@ import { Subject } from 'rxjs'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { heartbeat, type Heartbeat } from '../../src/notify/heartbeat.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
-import { proxyInEnvironment } from './alertmanager-proxy.ts'
+import { proxyInEnvironment } from './alertmanager/alertmanager-proxy.ts'
 
 const INTERVAL = 60
 

@@ -1,0 +1,131 @@
+import { exhaustMap, filter, takeUntil, timer, type Observable } from 'rxjs'
+import type { Clock } from '../../clock/clock.ts'
+import { alertKey, alertmanagerAlert, type TargetInstance } from './alertmanager-alert.ts'
+import { alertmanagerPost, type PostAlerts } from './alertmanager-post.ts'
+import { DeliveryError } from '../notifier.ts'
+
+/** What became of one attempt to tell Alertmanager. */
+export type AlertmanagerDelivery = {
+  notifier: 'alertmanager'
+  /** `retried`: what was not taken is told again. Nothing is ever dropped. */
+  outcome: 'sent' | 'retried'
+  /** Why it was not sent. */
+  problem?: string
+}
+
+export type AlertmanagerOptions = {
+  /** Alertmanager's own address, without `/api/v2/alerts`. */
+  url: string
+  clock: Clock
+  /** All instances as they are now; what is not firing is left out here. */
+  instances: () => Iterable<TargetInstance>
+  /** Seconds between two polls. */
+  interval: number
+  /** Emits when nothing more is to be sent; a request under way is finished. */
+  stop$: Observable<unknown>
+  /** Of callwatch, for the user agent. */
+  version?: string | undefined
+  /** Where the alerts can be looked at, an absolute address. */
+  pageUrl?: string | undefined
+  /** How Alertmanager is reached; by HTTP unless said otherwise. */
+  post?: PostAlerts
+}
+
+/** What fires is told again after this long (seconds), and what was refused. */
+const REFRESH = 60
+const FIRST_DELAY = 1
+/** Longer waits (seconds) are not granted, not even by `Retry-After`: alerts that are not refreshed would expire. */
+const LONGEST_DELAY = 60
+/** Without a refresh an alert is over after so many polls, and not before so many seconds. */
+const LIFETIME_POLLS = 4
+const LEAST_LIFETIME = 300
+
+/** An alert that Alertmanager may know of, and since when it is over. */
+type Told = TargetInstance & { ended?: { wall: number; monotonic: number } }
+
+/**
+ * Tells Alertmanager what fires until `stop$`: at once when that has changed, and again each minute. Past the outbox,
+ * for it is a state and not a message: whatever is accepted last is true. When callwatch dies, alerts end by their
+ * `endsAt`. A failing Alertmanager is tried again after longer and longer waits, up to a minute. Never errors.
+ *
+ * What is over is told to be over until that was accepted a minute after it ended. Alertmanager goes by its own clock: if
+ * that is some milliseconds behind ours, what ends now is not over yet, and the later `endsAt` that it was told before
+ * stays until we repeat ours.
+ */
+export function alertmanagerRefresh(options: AlertmanagerOptions): Observable<AlertmanagerDelivery> {
+  const { clock, instances, interval, stop$, pageUrl, post = alertmanagerPost(options) } = options
+  const lifetime = Math.max(LIFETIME_POLLS * interval, LEAST_LIFETIME)
+  const told = new Map<string, Told>()
+  let accepted = new Set<string>()
+  let failures = 0
+  let refreshAt = 0
+  let notBefore = 0
+
+  async function refresh(): Promise<AlertmanagerDelivery | undefined> {
+    const started = clock.monotonic()
+    try {
+      const firing = firingOf(instances())
+      endOthers(firing, started)
+      const isDue = accepted.symmetricDifference(firing).size > 0 || (told.size > 0 && started >= refreshAt)
+      if (!isDue || started < notBefore) return undefined
+      // Before it is known whether they are accepted: an answer that got lost may have been one.
+      for (const [key, instance] of firing) told.set(key, instance)
+      await post([...told.values()].map(alertOf))
+      accepted = new Set(firing.keys())
+      failures = 0
+      refreshAt = started + REFRESH
+      forgetEnded(started)
+      return { notifier: 'alertmanager', outcome: 'sent' }
+    } catch (error) {
+      // Instances that cannot be read: they are looked at each second, but said once a minute.
+      if (started < notBefore) return undefined
+      notBefore = clock.monotonic() + delayAfter(error)
+      const problem = error instanceof Error ? error.message : String(error)
+      return { notifier: 'alertmanager', outcome: 'retried', problem }
+    }
+  }
+
+  /** Also while it may not be told yet: it is over from now on, not from when it can be told. */
+  function endOthers(firing: ReadonlyMap<string, TargetInstance>, monotonic: number): void {
+    for (const [key, one] of told) {
+      if (!firing.has(key)) one.ended ??= { wall: clock.wall(), monotonic }
+    }
+  }
+
+  function alertOf({ ended, ...instance }: Told) {
+    const now = clock.wall()
+    const endsAt = ended === undefined ? now + lifetime : Math.min(ended.wall, now)
+    return alertmanagerAlert(instance, { now, endsAt }, pageUrl)
+  }
+
+  function forgetEnded(toldAt: number): void {
+    for (const [key, { ended }] of told) {
+      if (ended !== undefined && toldAt - ended.monotonic >= REFRESH) told.delete(key)
+    }
+  }
+
+  /** Seconds until the next attempt. What was refused would be refused again at once. */
+  function delayAfter(error: unknown): number {
+    if (!(error instanceof DeliveryError) || !error.retryable) {
+      failures = 0
+      return REFRESH
+    }
+    failures += 1
+    return Math.min(error.retryAfter ?? FIRST_DELAY * 2 ** (failures - 1), LONGEST_DELAY)
+  }
+
+  return timer(0, 1000, clock.scheduler).pipe(
+    takeUntil(stop$),
+    exhaustMap(refresh),
+    filter((delivery) => delivery !== undefined),
+  )
+}
+
+/** What counts as firing, by its identity in Alertmanager. */
+function firingOf(instances: Iterable<TargetInstance>): Map<string, TargetInstance> {
+  const firing = new Map<string, TargetInstance>()
+  for (const { target, instance } of instances) {
+    if (instance.state !== 'pending') firing.set(alertKey({ target, instance }), { target, instance })
+  }
+  return firing
+}
