@@ -29,7 +29,13 @@ const keeper = await keepTarget({
   interval: poll.interval,
 })
 const transport = undiciTransport(url)
-const client = callsClient(transport.send, { ...poll, apiKey: 'bench', query: {}, wall: clock.wall })
+const client = callsClient(transport.send, {
+  ...poll,
+  apiKey: 'bench',
+  query: {},
+  wall: clock.wall,
+  known: (id) => keeper.ledger.calls.get(id),
+})
 const budget = { take: async () => undefined, holdBack: () => undefined, heldFor: () => 0 }
 const look = async () => {
   // A memory of nothing: this look reads the whole list, as a sweep does.

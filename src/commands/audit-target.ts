@@ -119,7 +119,7 @@ async function listWhole(options: AuditTargetOptions, rows: Map<string, TrackedC
       fetchPage: (page) => firstValueFrom(attempt('list_calls', (signal) => client.listCalls(page, signal), asking)),
     })
     for await (const { calls, keys } of pages) {
-      for (const call of calls) seen.set(call.id, call)
+      for (const call of calls) if (!('phase' in call)) seen.set(call.id, call)
       for (const key of keys) unusable.add(key)
     }
     return look

@@ -53,6 +53,7 @@ export async function watch(options: WatchOptions): Promise<{
     ...target,
     ...poll,
     wall: clock.wall,
+    known: (id) => keeper.ledger.calls.get(id),
     onUnknown: onceEach((field, value) =>
       log.warn({ target: target.name, field, value }, 'a value that is not documented is counted as other'),
     ),

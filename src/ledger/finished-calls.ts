@@ -10,8 +10,23 @@ export type FinishedCalls = readonly Finish[]
 /** The list with further finishes merged in, and those that finished before `oldest` (UNIX seconds) dropped. */
 export function withFinished(list: FinishedCalls, added: readonly Finish[], oldest: number): FinishedCalls {
   if (added.length === 0 && (list.length === 0 || list[0]!.at >= oldest)) return list
-  const merged = [...list, ...added].toSorted((a, b) => a.at - b.at)
-  return merged.slice(firstIndexFrom(merged, oldest))
+  const merged = merge(
+    list,
+    added.toSorted((a, b) => a.at - b.at),
+  )
+  const first = firstIndexFrom(merged, oldest)
+  return first === 0 ? merged : merged.slice(first)
+}
+
+/** Two lists in order made one, in order. */
+function merge(left: FinishedCalls, right: FinishedCalls): FinishedCalls {
+  if (left.length === 0 || right.length === 0) return left.length === 0 ? right : left
+  if (left.at(-1)!.at <= right[0]!.at) return left.concat(right)
+  if (right.at(-1)!.at < left[0]!.at) return right.concat(left)
+  const merged: Finish[] = []
+  let [l, r] = [0, 0]
+  while (l < left.length && r < right.length) merged.push(left[l]!.at <= right[r]!.at ? left[l++]! : right[r++]!)
+  return merged.concat(left.slice(l), right.slice(r))
 }
 
 /** Puts one in its place, in place. */

@@ -128,9 +128,23 @@ export const HISTOGRAMS = {
   },
 } satisfies Record<string, DurableHistogram>
 
+/** The keys that were made so far, by label values: looking one up is cheaper than joining it anew. */
+type Keys = { key: string; next: Map<string, Keys> }
+const keysOf = new Map<string, Keys>()
+
 /** The key of a durable series. */
-export function seriesKey(counter: DurableCounter, ...values: readonly string[]): string {
-  return values.length === 0 ? counter.name : `${counter.name}|${values.join('|')}`
+export function seriesKey({ name }: DurableCounter, ...values: readonly string[]): string {
+  let keys = keptIn(keysOf, name, name)
+  for (const value of values) keys = keptIn(keys.next, value, keys.key, value)
+  return keys.key
+}
+
+function keptIn(kept: Map<string, Keys>, name: string, ...key: readonly string[]): Keys {
+  const known = kept.get(name)
+  if (known !== undefined) return known
+  const made = { key: key.join('|'), next: new Map() }
+  kept.set(name, made)
+  return made
 }
 
 /** The keys that one observation adds to: its bucket by 1, its sum by the value. */
@@ -140,6 +154,8 @@ export function observationKeys(
   ...values: readonly string[]
 ): { bucket: string; sum: string } {
   const bound = histogram.buckets.find((bucket) => value <= bucket)
-  const key = seriesKey(histogram, ...values)
-  return { bucket: `${key}|${bound ?? 'Inf'}`, sum: `${key}|sum` }
+  return {
+    bucket: seriesKey(histogram, ...values, bound === undefined ? 'Inf' : String(bound)),
+    sum: seriesKey(histogram, ...values, 'sum'),
+  }
 }

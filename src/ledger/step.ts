@@ -5,6 +5,9 @@ import { COUNTERS, type Rejection } from './series.ts'
 import type { Delta, Facts, LedgerState, ListKnowledge } from './state.ts'
 import { rememberedTill, type TrackedCall } from './tracked-call.ts'
 
+/** A call as an answer showed it; one of which that said nothing new is its own row, as it was then. */
+export type ListedCall = SeenCall | TrackedCall
+
 /** What one answer of the service showed. */
 export type Sighting = {
   source: 'list' | 'get'
@@ -12,7 +15,7 @@ export type Sighting = {
   now: number
   /** The host's clock at that moment (UNIX seconds). */
   host: number
-  calls: SeenCall[]
+  calls: ListedCall[]
   /** Calls that were asked for and that the service says it does not know. */
   notFound: string[]
   /** Items of a list that could not be used, by reason. */
@@ -69,6 +72,7 @@ export function step(state: LedgerState, observation: Observation, options: Ledg
   for (const { source, now, calls, notFound, rejected } of observation.sightings) {
     const answer: Answer = { now, source, askForDetails, listedPrecision: Math.min(3600, options.lookback / 10) }
     for (const seen of calls) {
+      if ('phase' in seen) continue
       const before = find(seen.id)
       const after = sight(before, seen, answer)
       if (after !== undefined && after !== before) delta.calls.set(seen.id, after)

@@ -4,13 +4,21 @@ import { Observable } from 'rxjs'
 export function abortable<T>(operation: (signal: AbortSignal) => Promise<T>): Observable<T> {
   return new Observable<T>((subscriber) => {
     const controller = new AbortController()
+    let isOver = false
     operation(controller.signal).then(
       (value) => {
+        isOver = true
         subscriber.next(value)
         subscriber.complete()
       },
-      (error: unknown) => subscriber.error(error),
+      (error: unknown) => {
+        isOver = true
+        subscriber.error(error)
+      },
     )
-    return () => controller.abort()
+    // Aborting costs an exception with its stack: of what is over nobody hears it.
+    return () => {
+      if (!isOver) controller.abort()
+    }
   })
 }

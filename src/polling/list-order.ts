@@ -1,4 +1,4 @@
-import type { SeenCall } from '../ledger/call.ts'
+import type { ListedCall } from '../ledger/step.ts'
 
 /** How the service orders its list, as far as it has shown. */
 export type ListOrder = 'newest first' | 'oldest first' | 'unknown'
@@ -28,7 +28,7 @@ export function evidenceOf(order: ListOrder): OrderEvidence {
 }
 
 /** The evidence with one more page. A page that by itself proves anything else than what came before wipes that out. */
-export function learnOrder(evidence: OrderEvidence, calls: readonly SeenCall[]): OrderEvidence {
+export function learnOrder(evidence: OrderEvidence, calls: readonly ListedCall[]): OrderEvidence {
   let rises = 0
   let falls = 0
   let last: number | undefined

@@ -1,13 +1,13 @@
 import type { Clock } from '../clock/clock.ts'
 import { finalStatus, ownTime, type SeenCall } from '../ledger/call.ts'
 import type { LedgerState, ListKnowledge } from '../ledger/state.ts'
-import type { GoodLook } from '../ledger/step.ts'
+import type { GoodLook, ListedCall } from '../ledger/step.ts'
 import { beganAt } from '../ledger/tracked-call.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { advanceIncrement, endOf, newIncrement, otherEnd, takeOtherEnd, type Increment } from './increment.ts'
 import { evidenceOf, learnOrder, NO_EVIDENCE, provenOrder, type OrderEvidence } from './list-order.ts'
-import { addToSweep, advanceSweep, newSweep, resumeSweep, type Sweep } from './sweep.ts'
+import { addToSweep, advanceSweep, listedIn, newSweep, resumeSweep, type Sweep } from './sweep.ts'
 
 /** What the looks at a target remember from one to the next, beside what is committed. Changed in place. */
 export type ListMemory = {
@@ -33,7 +33,7 @@ export type Look = {
   host: number
   /** Pages that were read. */
   pages: number
-  /** Ids that were listed with a usable status. */
+  /** Ids of open calls that were listed; where there is none, of any call. */
   readonly listed: Set<string>
   /** How it ended; undefined for one that is not good. */
   end: GoodLook | undefined
@@ -107,7 +107,9 @@ export async function* readList(look: Look, options: LookOptions): AsyncGenerato
     look.host = page.host
     look.pages += 1
     for (const call of page.calls) {
-      look.listed.add(call.id)
+      if (look.listed.size === 0 || isOpen(call)) look.listed.add(call.id)
+      // Without a list that was known to its end there is nothing that new calls would have to explain.
+      if (list === undefined || 'phase' in call) continue
       if (!state.calls.has(call.id) && !isIgnored(call, horizon)) memory.fresh.add(call.id)
     }
     memory.order = learnOrder(memory.order, page.calls)
@@ -220,7 +222,8 @@ export async function* readList(look: Look, options: LookOptions): AsyncGenerato
     last: CallPage | undefined,
   ): AsyncGenerator<CallPage, void> {
     const list = proven === undefined ? yield* knowledgeAfter(sweep, last) : look.end?.list
-    const { began = look, listed } = sweep
+    const { began = look } = sweep
+    const listed = listedIn(sweep)
     look.end = { whole: true, began: began.now, hostBegan: began.host, now: look.now, host: look.host, listed, list }
     memory.sweepPages = sweep.done
     concludeSweep(clock.monotonic() - memory.sweepBegan)
@@ -260,6 +263,10 @@ export async function* readList(look: Look, options: LookOptions): AsyncGenerato
     memory.sweepSeconds = seconds
     memory.sweptAt = clock.monotonic() - seconds
   }
+}
+
+function isOpen({ status, endedAt }: ListedCall): boolean {
+  return finalStatus({ status, endedAt }) === undefined
 }
 
 function earliestRemembered({ calls }: LedgerState): number {

@@ -13,8 +13,8 @@ export type Sweep = {
   direction: 1 | -1
   /** Keys of the items that were seen, unusable ones included: as many as the service's total means all. */
   readonly seen: Set<string>
-  /** Ids that were listed with a usable status. */
-  readonly listed: Set<string>
+  /** Those of them that were seen in a form that cannot be used only. */
+  readonly unusable: Set<string>
   /** What the service said on the sweep's first page, and what it said last. */
   firstTotal: number | undefined
   total: number | undefined
@@ -50,7 +50,7 @@ export function newSweep(order: ListOrder, lastPage: number | undefined): Sweep 
     page: backwards ? lastPage : 1,
     direction: backwards ? -1 : 1,
     seen: new Set(),
-    listed: new Set(),
+    unusable: new Set(),
     firstTotal: undefined,
     total: undefined,
     lastPage,
@@ -74,12 +74,23 @@ export function resumeSweep(sweep: Sweep): void {
 /** Adds what a page showed, which may have been read for another reason. */
 export function addToSweep(sweep: Sweep, page: CallPage): void {
   const before = sweep.seen.size
+  if (page.items !== page.calls.length || sweep.unusable.size > 0) noteUnusable(sweep, page)
   for (const key of page.keys) sweep.seen.add(key)
-  for (const { id } of page.calls) sweep.listed.add(id)
   const isNews = sweep.seen.size > before
   sweep.news ||= isNews
   sweep.stalePages = isNews ? 0 : sweep.stalePages + 1
   sweep.pageSize = Math.max(sweep.pageSize, page.items)
+}
+
+function noteUnusable({ seen, unusable }: Sweep, { calls, keys }: CallPage): void {
+  const usable = new Set(calls.map(({ id }) => id))
+  for (const key of keys) if (!usable.has(key) && !seen.has(key)) unusable.add(key)
+  for (const id of usable) unusable.delete(id)
+}
+
+/** Ids that were listed with a usable status. */
+export function listedIn({ seen, unusable }: Sweep): ReadonlySet<string> {
+  return unusable.size === 0 ? seen : seen.difference(unusable)
 }
 
 /**

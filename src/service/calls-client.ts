@@ -1,9 +1,12 @@
 import type { CallStatus, SeenCall } from '../ledger/call.ts'
 import type { Rejection } from '../ledger/series.ts'
+import type { ListedCall } from '../ledger/step.ts'
+import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { rateLimitRemaining, serviceClock } from './answer-headers.ts'
 import { isObject } from './json-object.ts'
 import { networkError } from './network-error.ts'
 import { readAnswer } from './read-answer.ts'
+import { saysNothingNew } from './says-nothing-new.ts'
 import { ServiceError } from './service-error.ts'
 import type { Transport, TransportResponse } from './transport.ts'
 import { readCall, readSessionId } from './wire-call.ts'
@@ -19,6 +22,8 @@ export type CallsClientOptions = {
   statusMap: Readonly<Record<string, CallStatus>>
   /** The host's clock (UNIX seconds). */
   wall: () => number
+  /** What is remembered of a call: an item that says nothing new of it need not be read. */
+  known?: (id: string) => TrackedCall | undefined
   /** Told each value outside the documented ones. */
   onUnknown?: (field: string, value: string) => void
 }
@@ -36,7 +41,7 @@ export type Answered = {
 /** One page of List Calls. */
 export type CallPage = Answered & {
   page: number
-  calls: SeenCall[]
+  calls: ListedCall[]
   rejected: Partial<Record<Rejection, number>>
   /** How many items the page had, unusable ones included. */
   items: number
@@ -85,6 +90,14 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
     return { answered: { now, host, remaining: rateLimitRemaining(response) }, body }
   }
 
+  /** The call that an item says nothing new of. */
+  function unchanged(item: unknown): TrackedCall | undefined {
+    if (!isObject(item) || typeof item['sessionId'] !== 'string') return undefined
+    const known = options.known?.(item['sessionId'])
+    if (known === undefined || reading.statusMap.has(known.status)) return undefined
+    return saysNothingNew(item, known) ? known : undefined
+  }
+
   return {
     listCalls: async (page, signal) => {
       const query = new URLSearchParams({ ...options.query, page: String(page), perPage: String(options.pageSize) })
@@ -93,12 +106,12 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       if (!Array.isArray(items)) {
         throw new ServiceError('invalid', 'the service answered List Calls without a `data` array')
       }
-      const calls: SeenCall[] = []
+      const calls: ListedCall[] = []
       const rejected: CallPage['rejected'] = {}
       const keys: string[] = []
       const readAt = { ...reading, now: latest(answered) }
       for (const item of items) {
-        const read = readCall(item, readAt)
+        const read = unchanged(item) ?? readCall(item, readAt)
         if (typeof read === 'object') {
           calls.push(read)
           keys.push(read.id)

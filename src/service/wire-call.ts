@@ -14,7 +14,7 @@ import { isObject } from './json-object.ts'
 
 const DOCUMENTED_STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES]
 /** More minutes than 50 participants can spend in a month are a mistake. */
-const MAX_MINUTES = 50 * 31 * 24 * 60
+export const MAX_MINUTES = 50 * 31 * 24 * 60
 /** More than 50 are an anomaly; so many more are a mistake, and would make a sum useless. */
 const MAX_PEOPLE = 1e6
 /** Times above this are milliseconds. */

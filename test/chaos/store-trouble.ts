@@ -36,6 +36,8 @@ export async function storeLocked(run: ChaosRun, daemon: DaemonProcess): Promise
 const LASTS = 1.5
 const SEEN_WITHIN = 15
 const OVER_WITHIN = 30
+/** A channel that hangs twice in a row and fails in other ways between is told after that long. */
+const TOLD_WITHIN = 90
 const ATTEMPTS = 10
 const COMMITS = 'callwatch_store_commit_duration_seconds_count'
 
@@ -83,7 +85,7 @@ async function endure(
   trouble.recovered = await eventually(isOver, OVER_WITHIN).catch(() => undefined)
   // The channel itself fails now and then; of a trouble that is over by then it hears that it is.
   const isTold = async () => (words() > wordsBefore ? true : undefined)
-  trouble.told = await eventually(isTold, OVER_WITHIN).catch(() => false)
+  trouble.told = await eventually(isTold, TOLD_WITHIN).catch(() => false)
   count(run, `store.${kind}`)
 }
 

@@ -79,7 +79,7 @@ describe('what a rule says in PromQL', () => {
       POLL_AGE,
       [
         `(time() - ${LAST_POLLED} > 300)`,
-        `or (0 * sum by (target) (callwatch_polls_total offset 5m) + 300 unless on (target) ${LAST_POLLED})`,
+        `or (0 * sum by (target) (callwatch_polls_total offset 5m) + 300 unless on (target) last_over_time(${POLLED}[1d]))`,
       ],
     ],
   ]
@@ -90,13 +90,16 @@ describe('what a rule says in PromQL', () => {
   })
 
   test('what fires goes on, without a value, while the target is not polled or callwatch is not there', () => {
-    const fires = `or (NaN * max by (target) (ALERTS{alertname="Stuck", alertstate="firing"}) and on (target) ${LAST_POLLED}`
-    expect(prometheusRule(STUCK, INTERVAL).expr).toContain(fires)
+    const fires = (name: string) => `NaN * max by (target) (ALERTS{alertname="${name}", alertstate="firing"})`
+    const age = `time() - ${LAST_POLLED}`
+    const { expr } = prometheusRule(RATIO, INTERVAL)
+    expect(expr).toContain(`\nand on (target) (${age} <= 60)\n`)
+    expect(expr).toContain(`\nor (${fires('HighFailureRate')} and on (target) (${age} > 60))`)
     // A gauge vanishes with the scrape, a window of counters does not.
-    expect(prometheusRule(STUCK, INTERVAL).expr).toContain(
-      `and on (target) (time() - max by (target) (${POLLED}) <= 60)`,
-    )
-    expect(prometheusRule(RATIO, INTERVAL).expr).toContain(`and on (target) (time() - ${LAST_POLLED} <= 60)`)
+    const now = `time() - max by (target) (${POLLED}) <= 60`
+    const stuck = prometheusRule(STUCK, INTERVAL).expr
+    expect(stuck).toContain(`\nand on (target) (${now})\n`)
+    expect(stuck).toContain(`\nor (${fires('Stuck')} and on (target) (${LAST_POLLED} unless on (target) (${now})))`)
   })
 
   test('a threshold and a value read as they do in a message', () => {

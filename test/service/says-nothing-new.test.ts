@@ -1,0 +1,124 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
+import { saysNothingNew } from '../../src/service/says-nothing-new.ts'
+import { readCall } from '../../src/service/wire-call.ts'
+import { CREATED, ledgerBook, listed } from '../ledger/seen.ts'
+
+const BEGAN = CREATED + 10
+const participant = (uid: string) => ({
+  uid,
+  totalAudioMinutes: 0.3,
+  totalVideoMinutes: 1.1,
+  totalDurationInMinutes: 1.4,
+  isJoined: true,
+  joinedAt: BEGAN,
+  leftAt: BEGAN + 60,
+  state: 'ended',
+})
+/** A call that is over, as the service documents it. */
+const ITEM: Record<string, unknown> = {
+  sessionId: 'v1.a',
+  type: 'video',
+  mode: 'call',
+  receiverType: 'user',
+  status: 'ended',
+  initiatedAt: BEGAN,
+  startedAt: BEGAN + 5,
+  endedAt: BEGAN + 65,
+  totalAudioMinutes: 0.7,
+  totalVideoMinutes: 2.3,
+  totalDurationInMinutes: 3,
+  totalParticipants: 2,
+  hasRecording: false,
+  participants: [participant('a'), participant('b')],
+}
+
+const read = (item: unknown) => {
+  const call = readCall(item, { statusMap: new Map(), now: BEGAN + 1000, onUnknown: () => undefined })
+  if (typeof call === 'string') throw new Error(`unusable: ${call}`)
+  return call
+}
+
+/** A ledger that has seen these items, one after the other. */
+function bookOf(...items: unknown[]) {
+  const book = ledgerBook({ details: 'never' })
+  for (const item of items) book.see({ sightings: [listed(BEGAN + 100, read(item))] })
+  return book
+}
+const known = (...items: unknown[]): TrackedCall => bookOf(...items).state.calls.get('v1.a')!
+
+describe('an item', () => {
+  test('that is the same as before says nothing new', () => {
+    expect(saysNothingNew(ITEM, known(ITEM))).toBe(true)
+    const recorded = { ...ITEM, hasRecording: true }
+    expect(saysNothingNew(recorded, known(ITEM, recorded))).toBe(true)
+  })
+
+  test.each([
+    ['status', 'rejected'],
+    ['status', ''],
+    ['type', 'audio'],
+    ['mode', 'meet'],
+    ['receiverType', 'group'],
+    ['initiatedAt', BEGAN + 1],
+    ['startedAt', undefined],
+    ['endedAt', BEGAN + 66],
+    ['totalAudioMinutes', 0.8],
+    ['totalVideoMinutes', '2.3'],
+    ['totalDurationInMinutes', -1],
+    ['totalParticipants', 3],
+    ['hasRecording', true],
+    ['recordings', [{}]],
+    ['participants', undefined],
+    ['participants', [participant('a')]],
+    ['participants', [participant('a'), null]],
+    ['participants', [participant('a'), { ...participant('b'), totalVideoMinutes: 1.2 }]],
+    ['participants', [participant('a'), { ...participant('b'), totalDuration: -1 }]],
+    ['participants', [participant('a'), { ...participant('b'), leftAt: undefined }]],
+  ])('with another %s is to be read: %j', (field, value) => {
+    expect(saysNothingNew({ ...ITEM, [field]: value }, known(ITEM))).toBe(false)
+  })
+
+  test.each([
+    ['open', known({ ...ITEM, status: 'ongoing', endedAt: undefined })],
+    ['over without a number of participants', known({ ...ITEM, totalParticipants: undefined })],
+    ['over without a time', known({ ...ITEM, initiatedAt: null, startedAt: null, endedAt: null })],
+  ])('of a call that is %s is to be read', (_what, call) => {
+    expect(saysNothingNew(ITEM, call)).toBe(false)
+  })
+
+  test('of a baseline call says nothing new whatever it says, but for no status', () => {
+    const old = { ...ITEM, initiatedAt: CREATED - 90, startedAt: CREATED - 80, endedAt: CREATED - 70 }
+    expect(known(old).phase).toBe('baseline')
+    expect(saysNothingNew({ ...old, endedAt: CREATED }, known(old))).toBe(true)
+    expect(saysNothingNew({ ...old, status: undefined }, known(old))).toBe(false)
+  })
+})
+
+test('what is said to be nothing new would have changed nothing', () => {
+  const odd = fc.oneof(
+    fc.constantFrom<unknown>(undefined, null, '', 0, -1, 1e400, true, false, 'ended', 'Ended', 'x', [], {}, BEGAN),
+    fc.integer({ min: BEGAN - 5, max: BEGAN + 70 }),
+    fc.constantFrom(0.7, 2.3, 0.3, 1.1, 3, 2, '2', (BEGAN + 65) * 1000),
+  )
+  const change = fc.record({ field: fc.constantFrom(...Object.keys(ITEM).slice(1, -1), 'recordings'), value: odd })
+  const entry = fc.record({ field: fc.constantFrom(...Object.keys(participant('a')), 'totalDuration'), value: odd })
+  let same = 0
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 2 }), fc.array(entry, { maxLength: 2 }), (changes, entries) => {
+      const changed = Object.fromEntries(entries.map(({ field, value }) => [field, value]))
+      const item = {
+        ...ITEM,
+        ...Object.fromEntries(changes.map(({ field, value }) => [field, value])),
+        participants: [participant('a'), { ...participant('b'), ...changed }],
+      }
+      const book = bookOf(ITEM)
+      if (!saysNothingNew(item, book.state.calls.get('v1.a')!)) return
+      same += 1
+      expect(book.see({ sightings: [listed(BEGAN + 200, read(item))] })).toBeUndefined()
+    }),
+    { numRuns: 5000 },
+  )
+  expect(same).toBeGreaterThan(500)
+})
