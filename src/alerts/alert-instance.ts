@@ -84,7 +84,7 @@ export function advance(
     tooFewSince: undefined,
     toldAt: undefined,
   }
-  if (pending.credited < rule.for) return { instance: pending }
+  if (!hasLasted(pending.credited, rule.for, evaluation)) return { instance: pending }
   return { instance: { ...pending, state: 'firing', credited: 0, firingSince: now, toldAt: now }, change: 'firing' }
 }
 
@@ -100,7 +100,7 @@ export function remind(instance: AlertInstance, now: number): { instance: AlertI
 /** Past `clear` it is over, once that has lasted for `keep_firing_for`. */
 function recover(before: AlertInstance, seen: AlertInstance, evaluation: Evaluation): Advance {
   const lasted = before.state === 'recovering' ? before.credited + creditedSince(before, evaluation) : 0
-  if (lasted >= seen.rule.keepFiringFor) return { instance: undefined, change: 'resolved' }
+  if (hasLasted(lasted, seen.rule.keepFiringFor, evaluation)) return { instance: undefined, change: 'resolved' }
   return { instance: { ...seen, credited: lasted } }
 }
 
@@ -111,6 +111,11 @@ function withTooFewCalls(before: AlertInstance, rule: Rule, evaluation: Evaluati
   const tooFewSince = before.tooFewSince === undefined ? now : before.tooFewSince + notCredited
   if (now - tooFewSince >= (windowOf(rule.signal) ?? 0)) return { instance: undefined, change: 'closed' }
   return remind({ ...before, rule, evaluatedAt: now, tooFewSince }, now)
+}
+
+/** To the nearest evaluation: looks take now longer and now shorter, which must not cost another interval. */
+function hasLasted(credited: number, needed: number, { interval }: Evaluation): boolean {
+  return needed === 0 || (credited > 0 && credited >= needed - interval / 2)
 }
 
 /** Seconds since the last evaluation, where the two are near enough to vouch for the time between them. */

@@ -27,10 +27,12 @@ const LEAST_BLIND = 60
 
 const POLLED = 'callwatch_poll_last_success_timestamp_seconds'
 /**
- * The same where callwatch cannot be scraped. After a day it is forgotten: a target that was removed must not leave alerts
- * behind for good.
+ * The same while callwatch is not there to be scraped, for a day. Where it is there, a target that it no longer tells of was
+ * removed: what fired is over then, but not while the target moves from one instance to another.
  */
-const LAST_POLLED = `max by (target) (last_over_time(${POLLED}[1d]))`
+const LAST_POLLED =
+  `max by (target) (last_over_time(${POLLED}[2m]) ` +
+  `or last_over_time(${POLLED}[1d]) unless on (job) callwatch_build_info)`
 
 /**
  * The Prometheus rule that says the same as one of callwatch's, from raw counters and the two timestamps alone: not from
@@ -64,9 +66,11 @@ function expressionOf(rule: Rule, interval: number): string {
     const aged = hysteresis(rule, `time() - ${LAST_POLLED}`, firing)
     return breach === 'above' ? `${aged}\nor ${neverPolled(threshold)}` : aged
   }
+  const age = `time() - ${LAST_POLLED}`
+  const window: Seen = { seen: `${age} <= ${blindAfter}`, unseen: `${age} > ${blindAfter}` }
   // A gauge is gone at once when a scrape fails; what is counted over a window is not.
-  const gaugesSeen = `time() - max by (target) (${POLLED}) <= ${blindAfter}`
-  const windowSeen = `time() - ${LAST_POLLED} <= ${blindAfter}`
+  const now = `time() - max by (target) (${POLLED}) <= ${blindAfter}`
+  const gauge: Seen = { seen: now, unseen: `${LAST_POLLED} unless on (target) (${now})` }
   if (signal.name === 'stuck_calls') {
     if (rule.by.length > 0 || Object.keys(rule.match).length > 0) {
       throw new NoCounterpart('callwatch_oldest_open_call_timestamp_seconds has no labels of calls')
@@ -75,11 +79,10 @@ function expressionOf(rule: Rule, interval: number): string {
       throw new NoCounterpart('callwatch_oldest_open_call_timestamp_seconds tells of one call only')
     }
     const oldest = 'min by (target) (callwatch_oldest_open_call_timestamp_seconds)'
-    return whileSeen(`time() - ${oldest} > ${signal.longerThan}`, gaugesSeen, fires)
+    return whileSeen(`time() - ${oldest} > ${signal.longerThan}`, gauge, fires)
   }
   const { value, enough } = valueOf(rule, by)
-  const seen = windowOf(signal) === undefined ? gaugesSeen : windowSeen
-  return whileSeen(hysteresis(rule, value, firing, enough), seen, fires)
+  return whileSeen(hysteresis(rule, value, firing, enough), windowOf(signal) === undefined ? gauge : window, fires)
 }
 
 /** A value that is told by a counter or gauge, and whether there are enough calls for a verdict. */
@@ -136,16 +139,18 @@ function hysteresis(
   return parts.join('\nor ')
 }
 
+/** Whether a target is polled, and whether it no longer is, but was. */
+type Seen = { seen: string; unseen: string }
+
 /** What is seen, as long as the target is polled; what fired before goes on, without a value, while it is not. */
-function whileSeen(expr: string, seen: string, fires: string): string {
-  const kept = `NaN * ${fires} and on (target) ${LAST_POLLED} unless on (target) (${seen})`
-  return `(${expr})\nand on (target) (${seen})\nor (${kept})`
+function whileSeen(expr: string, { seen, unseen }: Seen, fires: string): string {
+  return `(${expr})\nand on (target) (${seen})\nor (NaN * ${fires} and on (target) (${unseen}))`
 }
 
-/** A target that has been polled for so long, and never once with success. */
+/** A target that has been polled for so long, and not once with success that anybody remembers. */
 function neverPolled(seconds: number): string {
   const polled = `sum by (target) (callwatch_polls_total offset ${prometheusDuration(seconds)})`
-  return `(0 * ${polled} + ${seconds} unless on (target) ${LAST_POLLED})`
+  return `(0 * ${polled} + ${seconds} unless on (target) last_over_time(${POLLED}[1d]))`
 }
 
 function selectorOf(match: RuleLabels, more: string): string {

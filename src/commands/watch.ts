@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Logger } from 'pino'
-import { defer, fromEvent, of, type Observable } from 'rxjs'
+import { defer, EMPTY, fromEvent, lastValueFrom, of, retry, takeUntil, timer, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { Config, TargetConfig } from '../config/config.ts'
 import { rateBudget, type RateBudget } from '../polling/rate-budget.ts'
@@ -90,7 +90,8 @@ export function budgetKey({ baseUrl, apiKey }: TargetConfig): string {
   return digest(`${baseUrl} ${apiKey}`)
 }
 
-async function budgetOf({ target, budgets, config, store, clock }: WatchOptions): Promise<RateBudget> {
+async function budgetOf(options: WatchOptions): Promise<RateBudget> {
+  const { target, budgets, config, store, clock } = options
   const key = budgetKey(target)
   const existing = budgets.get(key)
   if (existing !== undefined) return existing
@@ -98,11 +99,19 @@ async function budgetOf({ target, budgets, config, store, clock }: WatchOptions)
     clock,
     maxRequestsPerMinute: config.poll.maxRequestsPerMinute,
     heldUntil: await store.heldUntil(key),
-    // A hold that cannot be written is kept in memory all the same.
-    onHold: (until) => void store.hold(key, until).catch(() => undefined),
+    onHold: (until) => void writeHold(options, key, until),
   })
   budgets.set(key, budget)
   return budget
+}
+
+/** Kept in memory meanwhile: a store that cannot be written now is tried again for as long as it matters. */
+async function writeHold({ store, clock, stop$ }: WatchOptions, key: string, until: number): Promise<void> {
+  const written$ = defer(() => store.hold(key, until)).pipe(
+    retry({ delay: () => (clock.wall() < until ? timer(1000, clock.scheduler) : EMPTY) }),
+    takeUntil(stop$),
+  )
+  await lastValueFrom(written$, { defaultValue: undefined })
 }
 
 function digest(text: string): string {

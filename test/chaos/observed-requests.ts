@@ -65,7 +65,7 @@ export function mostInAMinute(requests: readonly ObservedRequest[]): number {
 }
 
 /** Seconds in which what was under way may still arrive. */
-const UNDER_WAY = 0.1
+const UNDER_WAY = 0.25
 /** A process that died within this time after an answer, or was held then, need not have read it (seconds). */
 const UNREAD = 0.5
 

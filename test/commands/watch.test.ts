@@ -1,25 +1,27 @@
 import { pino } from 'pino'
-import { merge, Subject } from 'rxjs'
-import { expect, test } from 'vitest'
-import { watch } from '../../src/commands/watch.ts'
+import { merge, NEVER } from 'rxjs'
+import { expect, onTestFinished, test } from 'vitest'
+import { budgetKey, watch } from '../../src/commands/watch.ts'
 import type { Config } from '../../src/config/config.ts'
 import type { RateBudget } from '../../src/polling/rate-budget.ts'
 import { openSqliteStore } from '../../src/store/sqlite-store.ts'
+import { StoreError, type Store } from '../../src/store/store.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { CREATED } from '../ledger/seen.ts'
 
 const LIMIT = 60
 const EMPTY_LIST = JSON.stringify({ data: [], meta: { pagination: { total: 0 } } })
 
-test('targets with the same address and key share one request budget, others have their own', async () => {
+type Answer = { status: number; headers: Record<string, string>; body: string }
+
+/** Watches these targets (name and key) once a second on a virtual clock, over this store. */
+async function watching(keys: Record<string, string>, answer: (apiKey: string) => Answer, store: Store) {
   const clock = virtualClock(CREATED)
-  const asked: string[] = []
   const budgets = new Map<string, RateBudget>()
-  const stop$ = new Subject<void>()
-  const targets = ['a', 'b', 'c'].map((name) => ({
+  const targets = Object.entries(keys).map(([name, apiKey]) => ({
     name,
     baseUrl: 'http://127.0.0.1/v3',
-    apiKey: name === 'c' ? 'another key' : 'key',
+    apiKey,
     query: {},
   }))
   const config: Config = {
@@ -42,24 +44,49 @@ test('targets with the same address and key share one request budget, others hav
     alerts: [],
     log: { level: 'info' },
   }
-  const store = openSqliteStore({ path: ':memory:', notifiersFor: () => [] })
+  const send = async ({ headers }: { headers: Record<string, string> }) => answer(headers['apikey']!)
+  const transportTo = () => ({ send, close: async () => undefined })
+  const abandon = new AbortController().signal
+  const log = pino({ level: 'silent' })
+  const shared = { config, clock, random: () => 0, log, store, budgets, stop$: NEVER, transportTo, abandon }
   const watches = []
-  for (const target of targets) {
-    const send = async ({ headers }: { headers: Record<string, string> }) => {
-      asked.push(headers['apikey']!)
-      return { status: 200, headers: {}, body: EMPTY_LIST }
-    }
-    const transportTo = () => ({ send, close: async () => undefined })
-    const abandon = new AbortController().signal
-    const log = pino({ level: 'silent' })
-    const shared = { config, clock, random: () => 0, log, store, budgets, stop$, transportTo, abandon }
-    watches.push(await watch({ ...shared, target, offset: 0 }))
+  for (const target of targets) watches.push(await watch({ ...shared, target, offset: 0 }))
+  const running = merge(...watches.map(({ events$ }) => events$)).subscribe()
+  onTestFinished(() => running.unsubscribe())
+  return { clock, budgets, targets }
+}
+
+function memory(): Store {
+  const store = openSqliteStore({ path: ':memory:', notifiersFor: () => [] })
+  onTestFinished(() => store.close())
+  return store
+}
+
+test('targets with the same address and key share one request budget, others have their own', async () => {
+  const asked: string[] = []
+  const answer = (apiKey: string) => {
+    asked.push(apiKey)
+    return { status: 200, headers: {}, body: EMPTY_LIST }
   }
-  const watching = merge(...watches.map(({ events$ }) => events$)).subscribe()
+  const { clock, budgets } = await watching({ a: 'key', b: 'key', c: 'another key' }, answer, memory())
   await clock.advance(60)
-  watching.unsubscribe()
-  await store.close()
   expect(budgets.size).toBe(2)
   expect(asked.filter((key) => key === 'key').length).toBeLessThanOrEqual(LIMIT)
   expect(asked.filter((key) => key === 'another key').length).toBeGreaterThan(LIMIT / 2)
+})
+
+test('a hold that the store could not take is written as soon as it can', async () => {
+  const store = memory()
+  let attempts = 0
+  const hold: Store['hold'] = async (key, until) => {
+    attempts += 1
+    if (attempts <= 3) throw new StoreError('unavailable', 'database is locked')
+    return store.hold(key, until)
+  }
+  const answer = () => ({ status: 429, headers: { 'retry-after': '600' }, body: '{}' })
+  const { clock, targets } = await watching({ a: 'key' }, answer, { ...store, hold })
+  await clock.advance(10)
+  expect(attempts).toBe(4)
+  const until = await store.heldUntil(budgetKey(targets[0]!))
+  expect(until! - CREATED).toBeGreaterThan(600)
 })

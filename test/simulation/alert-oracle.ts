@@ -27,6 +27,8 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
     const gap = at - since.at
     return { credited: since.credited + (gap > 0 && gap <= 3 * interval ? gap : 0), at }
   }
+  const hasLasted = (credited: number, needed: number) =>
+    needed === 0 || (credited > 0 && credited >= needed - interval / 2)
   const judge = (from: number, to: number, at: number) => {
     const inside = finishes.filter((finish) => finish.at >= from && finish.at <= to)
     const reasons = reason === 'any' ? ['unanswered', 'rejected', 'canceled'] : [reason]
@@ -48,7 +50,7 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
         return
       }
       recovery = recovery === undefined ? { credited: 0, at } : credit(recovery, at)
-      if (recovery.credited < rule.keepFiringFor) return
+      if (!hasLasted(recovery.credited, rule.keepFiringFor)) return
       said.push('resolved')
       firing = false
       recovery = undefined
@@ -59,7 +61,7 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
       return
     }
     breach = breach === undefined ? { credited: 0, at } : credit(breach, at)
-    if (breach.credited < rule.for) return
+    if (!hasLasted(breach.credited, rule.for)) return
     said.push('firing')
     firing = true
     breach = undefined

@@ -1,0 +1,9 @@
+import type { Rule } from '../../src/alerts/rule.ts'
+import { defaultRules } from '../../src/config/default-rules.ts'
+import { resolveRule } from '../../src/config/resolve-rule.ts'
+import { ruleSchema } from '../../src/config/rule-schema.ts'
+
+/** The rules that hold where the file has no `alerts`. */
+export function shippedRules(): Rule[] {
+  return defaultRules.map((rule) => resolveRule(ruleSchema.parse(rule)))
+}
