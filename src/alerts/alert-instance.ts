@@ -34,6 +34,9 @@ export type AlertInstance = {
   readonly toldAt: number | undefined
 }
 
+/** An alert as its target has it now. */
+export type LiveAlert = { target: string; instance: AlertInstance }
+
 /** How an instance came to speak. `closed` is no resolution: nobody knows how it went on. */
 export type Change = 'firing' | 'reminder' | 'resolved' | 'closed'
 
@@ -61,7 +64,9 @@ export function advance(
   const { value, calls, counts, labels } = reading
   if (before !== undefined && before.state !== 'pending') {
     if (reading.tooFew) return withTooFewCalls(before, rule, evaluation)
-    const peak = isPast(rule, value, before.peak) ? value : before.peak
+    // Of a rule that looks at something else now, what was worst before says nothing.
+    const isSameSignal = before.rule.signal.name === rule.signal.name && before.rule.breach === rule.breach
+    const peak = isSameSignal && !isPast(rule, value, before.peak) ? before.peak : value
     const seen = { ...before, rule, value, calls, counts, peak, evaluatedAt: now, tooFewSince: undefined }
     return isPast(rule, value, rule.clear)
       ? remind({ ...seen, state: 'firing', credited: 0 }, now)

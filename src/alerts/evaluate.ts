@@ -12,6 +12,9 @@ export type AlertDelta = {
   notifications: Notification[]
 }
 
+/** Without a judgement for more intervals than this, a reminder no longer waits for one. */
+const UNSEEN_INTERVALS = 2
+
 export type EvaluateOptions = {
   target: string
   rules: readonly Rule[]
@@ -41,7 +44,9 @@ export function evaluate(
     const groups = known.map(({ labels }) => labels)
     const readings = read(rule, occasion, monthOf, groups)
     if (readings === undefined) {
-      for (const instance of known) settle(rule, instance, remind(instance, now))
+      // A look, which knows more to say, is to come: only where none has for long is it left to the tick.
+      const unseen = known.filter((instance) => isUnseen(instance, now, interval))
+      for (const instance of unseen) settle(rule, instance, remind(instance, now))
       continue
     }
     for (const [key, reading] of readings) {
@@ -49,9 +54,12 @@ export function evaluate(
       settle(rule, before, advance(before, { key, rule }, reading, { now, interval }), reading)
     }
   }
-  const orphans = [...instances.values()].filter(({ key }) => !settled.has(key))
-  delta.ended.push(...orphans)
-  delta.notifications.push(...closedNotifications(target, orphans, 'rule removed', now))
+  for (const orphan of instances.values()) {
+    if (settled.has(orphan.key)) continue
+    const isThere = rules.some(({ name }) => name === orphan.rule.name)
+    delta.ended.push(orphan)
+    delta.notifications.push(...closedNotifications(target, [orphan], isThere ? 'rule changed' : 'rule removed', now))
+  }
   return delta
 
   /** Takes down what became of an instance; `latest` is what it was judged by. */
@@ -69,7 +77,13 @@ export function evaluate(
     const said = change === 'closed' ? ({ kind: change, closedBecause: 'too few calls' } as const) : { kind: change }
     // An instance holds the last verdict, which a look at too few calls is not; one that resolved no longer is.
     const judgedBy = change === 'resolved' && latest !== undefined ? latest : speaking
-    const evidence = occasion.kind === 'look' ? evidenceOf(speaking.rule, judgedBy, occasion, monthOf) : {}
+    const isBlind = occasion.kind === 'tick' && rule.signal.name !== 'poll_age'
+    const evidence =
+      occasion.kind === 'look'
+        ? evidenceOf(speaking.rule, judgedBy, occasion, monthOf)
+        : isBlind
+          ? { asOf: speaking.evaluatedAt }
+          : {}
     delta.notifications.push(notificationOf(said, target, speaking, judgedBy, evidence, now))
   }
 }
@@ -84,6 +98,11 @@ export function closedNotifications(
   return instances
     .filter(({ state }) => state !== 'pending')
     .map((instance) => notificationOf({ kind: 'closed', closedBecause }, target, instance, instance, {}, now))
+}
+
+/** Whether nobody has judged it for long, also by a clock that was set back since. */
+function isUnseen({ evaluatedAt }: AlertInstance, now: number, interval: number): boolean {
+  return now < evaluatedAt || now - evaluatedAt > UNSEEN_INTERVALS * interval
 }
 
 function isOf(rule: Rule, { rule: { name }, labels }: AlertInstance): boolean {

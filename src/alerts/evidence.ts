@@ -8,6 +8,13 @@ import { RULE_LABELS, windowOf, type Rule, type Signal } from './rule.ts'
 
 /** Windows in a row that a notification shows. */
 export const TREND_WINDOWS = 8
+const DAY = 86_400
+
+/** How far back a rule looks at finished calls (seconds), what its messages show of earlier windows included. */
+export function reachOf({ signal, onlyIf }: Rule): number {
+  const window = windowOf(signal) ?? 0
+  return Math.max(TREND_WINDOWS * window, window + (onlyIf?.offset ?? 0))
+}
 
 /** What helps to judge a value that is told: where it comes from, and how it came to be. */
 export function evidenceOf(
@@ -19,7 +26,9 @@ export function evidenceOf(
   const { signal } = rule
   if (signal.name === 'budget_minutes') {
     const { from, to } = monthOf(look.judged.now, signal.timezone)
-    return { forecast: (value * (to - from)) / Math.max(1, look.judged.now - from) }
+    // A few hours tell nothing of a month.
+    if (look.judged.now - from < DAY) return {}
+    return { forecast: (value * (to - from)) / (look.judged.now - from) }
   }
   const window = windowOf(signal)
   if (window === undefined) return {}

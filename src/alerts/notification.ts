@@ -7,7 +7,7 @@ import type { Rule, RuleLabel, RuleLabels, Severity, Signal } from './rule.ts'
 export type Notification = {
   kind: Change
   /** Why an alert was closed without having resolved. */
-  closedBecause?: 'too few calls' | 'rule removed' | 'target removed' | 'target reset'
+  closedBecause?: 'too few calls' | 'rule removed' | 'rule changed' | 'target removed' | 'target reset'
   /** Target and key name the alert. */
   target: string
   key: string
@@ -34,6 +34,8 @@ export type Notification = {
   trend?: readonly (number | null)[]
   /** Of a budget: the share of the limit that the month will come to at this rate. */
   forecast?: number
+  /** When the value was judged, where that is long ago. */
+  asOf?: number
   runbookUrl?: string
   description?: string
 }
@@ -48,7 +50,7 @@ export type Contributor = {
 }
 
 /** What a notification says beside the instance's own state. */
-export type Evidence = Pick<Notification, 'contributor' | 'trend' | 'forecast'>
+export type Evidence = Pick<Notification, 'contributor' | 'trend' | 'forecast' | 'asOf'>
 
 /** The notification of a change that an instance just made; `latest` is the value that made it. */
 export function notificationOf(

@@ -1,7 +1,7 @@
 import { failureCount, failureRatio, windowStart, type Judged } from '../ledger/failure-ratio.ts'
 import { countByStatus, finishedBetween, type FinishedCalls, type FinishedCounts } from '../ledger/finished-calls.ts'
 import { beganAt, type Finish, type TrackedCall } from '../ledger/tracked-call.ts'
-import { groupCalls } from './groups.ts'
+import { documentedGroups, groupCalls, instanceKey } from './groups.ts'
 import { windowOf, type Rule, type RuleLabels, type Signal } from './rule.ts'
 import { wilsonBounds } from './wilson.ts'
 
@@ -72,7 +72,13 @@ export function read(
   const from = windowStart(windowOf(signal) ?? 0, occasion.judged)
   const compared = rule.onlyIf && groupCalls(rule, callsBefore(signal, occasion, rule.onlyIf.offset))
   const readings = new Map<string, Reading>()
+  // What is not documented may occur once and never again: that there is none of it is no news.
+  const expected =
+    rule.breach === 'below'
+      ? new Set(documentedGroups(rule).map((labels) => instanceKey(rule.name, labels)))
+      : undefined
   for (const [key, { labels, calls }] of groupCalls(rule, callsOf(signal, occasion, from, now), known)) {
+    if (expected?.has(key) === false) continue
     const measured = measure(signal, calls)
     const before = compared?.get(key)?.calls.length ?? 0
     const mayBreach = before >= (rule.onlyIf?.atLeast ?? 0) && isSure(rule, measured)

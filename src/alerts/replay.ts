@@ -31,9 +31,12 @@ const ROUNDING = 0.0006
  * Judges rules over a history as the daemon would have: at the same moments, by what it knew then, with the very same
  * code.
  *
- * @returns all that would have been said, the oldest first
+ * @returns all that would have been said, the oldest first, and what fires still
  */
-export function replay({ evaluations, finishes }: History, { rules, ...options }: ReplayOptions): Notification[] {
+export function replay(
+  { evaluations, finishes }: History,
+  { rules, ...options }: ReplayOptions,
+): { said: Notification[]; instances: AlertInstance[] } {
   const replayable = rules.filter(isReplayable)
   const instances = new Map<string, AlertInstance>()
   const said: Notification[] = []
@@ -52,7 +55,7 @@ export function replay({ evaluations, finishes }: History, { rules, ...options }
     for (const { key } of delta.ended) instances.delete(key)
     said.push(...delta.notifications)
   }
-  return said
+  return { said, instances: [...instances.values()] }
 }
 
 function occasionOf(evaluated: Evaluated, finished: readonly Finish[]): Occasion {

@@ -1,11 +1,12 @@
+import type { AlertInstance } from '../alerts/alert-instance.ts'
 import type { Notification } from '../alerts/notification.ts'
+import { reachOf } from '../alerts/evidence.ts'
 import { isReplayable, replay } from '../alerts/replay.ts'
 import type { Rule } from '../alerts/rule.ts'
 import { monthOf } from '../clock/calendar.ts'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { formatSeconds, formatTime, formatValue, summaryOf } from '../notify/text/notification-text.ts'
-import { reachOf } from '../store/keep-target.ts'
 import { openReadOnly, type StoreReader } from '../store/open-read-only.ts'
 import { isoTime } from '../web/views.ts'
 
@@ -16,7 +17,10 @@ export type BacktestOptions = {
 }
 
 /** One time that an alert would have fired. Times are UNIX seconds; `end` is undefined where it would fire still. */
-type Incident = { fired: Notification; end: Notification | undefined }
+type Incident = { fired: Notification; end: Notification | undefined; peak: number }
+
+/** Seconds. */
+const LEAD = 86_400
 
 /** What the rules would have done over a target's history. */
 type TargetBacktest = {
@@ -48,26 +52,32 @@ export function backtest(config: Config, { since, json }: BacktestOptions, print
 }
 
 function backtestTarget(reader: StoreReader, target: string, since: number, { alerts, poll }: Config): TargetBacktest {
-  const evaluations = reader.evaluations(target, since)
+  // What fires at the beginning began before: a day more shows since when.
+  const begin = since - LEAD
   const reach = Math.max(0, ...alerts.map(reachOf))
-  const history = { evaluations, finishes: reader.finishes(target, since - reach) }
-  const said = replay(history, { target, rules: alerts, interval: poll.interval, monthOf })
+  const history = { evaluations: reader.evaluations(target, begin), finishes: reader.finishes(target, begin - reach) }
+  const { said, instances } = replay(history, { target, rules: alerts, interval: poll.interval, monthOf })
+  const evaluations = history.evaluations.filter(({ at }) => at >= since)
   return {
     target,
     from: evaluations[0]?.at,
     to: evaluations.at(-1)?.at,
     evaluations: evaluations.length,
-    incidents: incidentsOf(said),
+    incidents: incidentsOf(said, instances).filter(({ end }) => end === undefined || end.at >= since),
   }
 }
 
-function incidentsOf(said: readonly Notification[]): Incident[] {
+function incidentsOf(said: readonly Notification[], instances: readonly AlertInstance[]): Incident[] {
   const incidents: Incident[] = []
   for (const notification of said) {
-    if (notification.kind === 'firing') incidents.push({ fired: notification, end: undefined })
+    if (notification.kind === 'firing') incidents.push({ fired: notification, end: undefined, peak: notification.peak })
     if (notification.kind !== 'resolved' && notification.kind !== 'closed') continue
     const open = incidents.findLast(({ fired, end }) => fired.key === notification.key && end === undefined)
-    if (open !== undefined) open.end = notification
+    if (open !== undefined) [open.end, open.peak] = [notification, notification.peak]
+  }
+  for (const { key, peak } of instances) {
+    const open = incidents.findLast(({ fired, end }) => fired.key === key && end === undefined)
+    if (open !== undefined) open.peak = peak
   }
   return incidents
 }
@@ -103,13 +113,10 @@ function targetLines(
   return [head, ...told]
 }
 
-function incidentLine({ fired, end }: Incident): string {
+function incidentLine({ fired, end, peak }: Incident): string {
   const which = fired.key === fired.alert ? '' : ` ${fired.key.slice(fired.alert.length)}`
-  const fate =
-    end === undefined
-      ? 'would fire still'
-      : `${end.kind} after ${formatSeconds(end.at - fired.at)}, worst ${formatValue(end, end.peak)}`
-  return `    ${formatTime(fired.at)}${which}  ${summaryOf(fired)}; ${fate}`
+  const fate = end === undefined ? 'would fire still' : `${end.kind} after ${formatSeconds(end.at - fired.at)}`
+  return `    ${formatTime(fired.at)}${which}  ${summaryOf(fired)}; ${fate}, worst ${formatValue(fired, peak)}`
 }
 
 function jsonOf(found: readonly TargetBacktest[], skipped: readonly Rule[]): object {
@@ -120,7 +127,7 @@ function jsonOf(found: readonly TargetBacktest[], skipped: readonly Rule[]): obj
       from: time(from),
       to: time(to),
       evaluations,
-      incidents: incidents.map(({ fired, end }) => ({
+      incidents: incidents.map(({ fired, end, peak }) => ({
         alert: fired.alert,
         labels: fired.labels,
         severity: fired.severity,
@@ -130,7 +137,7 @@ function jsonOf(found: readonly TargetBacktest[], skipped: readonly Rule[]): obj
         calls: fired.calls ?? null,
         ended: time(end?.at),
         end: end?.kind ?? null,
-        peak: end?.peak ?? fired.peak,
+        peak,
       })),
     })),
     not_replayed: skipped.map(({ name }) => name),

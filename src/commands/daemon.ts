@@ -72,7 +72,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config, clock, log, stop$ } = options
   const notifiers = notifiersOf(config, clock, log)
   const names = notifiers.map(({ name }) => name)
-  const store = openSqliteStore({ path: config.store.path, notifiersFor: routed(config.notify.routes, names) })
+  const store = openSqliteStore({
+    path: config.store.path,
+    notifiers: names,
+    notifiersFor: routed(config.notify.routes, names),
+  })
   const closing: (() => Promise<void>)[] = [() => store.close()]
   const closeAll = async () => {
     for (const close of closing.toReversed()) await close()

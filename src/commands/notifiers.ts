@@ -6,13 +6,13 @@ import type { Notifier } from '../notify/notifier.ts'
 import { slackNotifier } from '../notify/slack/slack.ts'
 import { webhookNotifier } from '../notify/webhook/webhook.ts'
 
-/** The notifiers that are configured; the log where nobody else is told, not by Alertmanager either. */
+/** The notifiers that are configured; where none takes messages (Alertmanager does not), the log does. */
 export function notifiersOf({ notify }: Pick<Config, 'notify'>, clock: Clock, log: Logger): Notifier[] {
-  const { slack, webhook, alertmanager } = notify
+  const { slack, webhook } = notify
   const configured = [
     ...(slack === undefined ? [] : [slackNotifier({ ...slack, dashboardUrl: slack.dashboardUrl, clock })]),
     ...(webhook === undefined ? [] : [webhookNotifier({ ...webhook, clock })]),
   ]
-  if (configured.length > 0 || alertmanager !== undefined) return configured
+  if (configured.length > 0) return configured
   return [logNotifier(({ fields, text }) => log.warn(fields, text))]
 }

@@ -51,7 +51,7 @@ export function telling(options: TellingOptions): Observable<DaemonEvent> {
             interval,
             stop$,
             version: VERSION,
-            pageUrl,
+            pageUrl: config.notify.slack?.dashboardUrl,
           }),
         ]),
   )

@@ -1,10 +1,11 @@
 import { exhaustMap, filter, takeUntil, timer, type Observable } from 'rxjs'
+import type { LiveAlert } from '../alerts/alert-instance.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Store } from '../store/store.ts'
 import type { Message } from './message.ts'
 import { nextDelivery } from './next-delivery.ts'
 import { DeliveryError, type Notifier } from './notifier.ts'
-import { suppressionAt, type LiveAlert, type Mute } from './suppression.ts'
+import { suppressionAt, type Mute } from './suppression.ts'
 
 /** What became of one attempt to deliver. */
 export type Delivery = {

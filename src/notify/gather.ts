@@ -41,7 +41,7 @@ export function outcomeOf({ entries, changes }: Waiting, { groupWait }: Pick<Gat
       firstAt: first.at,
     }
   }
-  // Not every firing has an end: that of a target that was reset has none.
+  // By each end's own beginning: not every firing need have an end here.
   const lasted = ends.map(({ at, firingSince }) => at - firingSince)
   if (lasted.every((seconds) => seconds < groupWait)) return { kind: 'nothing' }
   const isWorse = (a: number, b: number) => (last.breach === 'above' ? a > b : a < b)

@@ -1,7 +1,7 @@
 import { exhaustMap, filter, takeUntil, timer, type Observable } from 'rxjs'
-import { EnvHttpProxyAgent, fetch } from 'undici'
+import { fetch } from 'undici'
 import type { Clock } from '../clock/clock.ts'
-import { attempt, refusal } from './http-attempt.ts'
+import { attempt, outwardAgent, refusal } from './http-attempt.ts'
 
 /** What became of one beat. */
 export type Heartbeat = {
@@ -30,7 +30,7 @@ const RECEIVER = 'the heartbeat address'
  * calls stop coming. A beat that fails is not sent again, the next one follows soon enough. Never errors.
  */
 export function heartbeat({ url, interval, isWorking, clock, stop$ }: HeartbeatOptions): Observable<Heartbeat> {
-  const dispatcher = new EnvHttpProxyAgent()
+  const dispatcher = outwardAgent()
   const call = () =>
     attempt(RECEIVER, clock, async (signal) => {
       // Where a redirect leads, nobody may be waiting.

@@ -1,3 +1,4 @@
+import { EnvHttpProxyAgent } from 'undici'
 import { readRetryAfter } from '../clock/http-time.ts'
 import type { Clock } from '../clock/clock.ts'
 import { DeliveryError } from './notifier.ts'
@@ -5,9 +6,17 @@ import { DeliveryError } from './notifier.ts'
 /** One delivery, the whole answer included (seconds). Less than a daemon that is to stop may wait. */
 const TIMEOUT = 8
 
-/** Failures before anything was sent. */
-const UNCONNECTED: ReadonlySet<string | undefined> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'EHOSTUNREACH'])
+/** Failures before anything was sent: of names, routes, connections, TLS and certificates. */
+const UNCONNECTED =
+  /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|(ERR_SSL|ERR_TLS|CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)_\w+)$/
+/** A connection that is not made by then (milliseconds) will not be: less than a delivery may take, to tell the two apart. */
+const CONNECT_TIMEOUT_MS = 4000
 const GATEWAY_TIMEOUT = 504
+
+/** Connections to whoever is told, through HTTPS_PROXY where it is set. */
+export function outwardAgent(options: EnvHttpProxyAgent.Options = {}): EnvHttpProxyAgent {
+  return new EnvHttpProxyAgent({ ...options, connect: { timeout: CONNECT_TIMEOUT_MS } })
+}
 
 /** What an answer says of the delivery, beside its body. */
 export type Answer = { status: number; retryAfter: number | undefined }
@@ -38,7 +47,7 @@ export async function attempt(
     const code = innermostCode(error)
     throw new DeliveryError(`${receiver} could not be reached${code === undefined ? '' : `: ${code}`}`, {
       retryable: true,
-      mayHaveArrived: !UNCONNECTED.has(code),
+      mayHaveArrived: code === undefined || !UNCONNECTED.test(code),
     })
   } finally {
     patience.unsubscribe()

@@ -1,10 +1,10 @@
+import type { LiveAlert } from '../alerts/alert-instance.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { Silence } from '../alerts/silence.ts'
 import { picks } from '../alerts/match.ts'
 import type { OutboxEntry, Outgoing } from '../store/store.ts'
 import { gather, outcomeOf, type GatherOptions, type Waiting } from './gather.ts'
 import type { AlertMessage, DigestMessage, Message, ToldAlert } from './message.ts'
-import type { LiveAlert } from './suppression.ts'
 
 /** What a sender does next: deliver a message, if there is one, and take out what that settles. */
 export type NextDelivery = { ids: number[]; message: Message | undefined }

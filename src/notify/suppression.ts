@@ -1,4 +1,4 @@
-import type { AlertInstance } from '../alerts/alert-instance.ts'
+import type { LiveAlert } from '../alerts/alert-instance.ts'
 import { picks, type AlertMatch } from '../alerts/match.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { Silence } from '../alerts/silence.ts'
@@ -13,9 +13,6 @@ export type Mute = {
   timezone: string
   match: AlertMatch
 }
-
-/** An alert instance as its target has it now. */
-export type LiveAlert = { target: string; instance: AlertInstance }
 
 export type SuppressionOptions = {
   mutes: readonly Mute[]

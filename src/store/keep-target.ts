@@ -1,9 +1,9 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { evaluate, type AlertDelta } from '../alerts/evaluate.ts'
 import type { Evaluated } from '../alerts/evaluated.ts'
-import { TREND_WINDOWS } from '../alerts/evidence.ts'
+import { reachOf } from '../alerts/evidence.ts'
 import type { Look, Occasion } from '../alerts/reading.ts'
-import { windowOf, type Rule } from '../alerts/rule.ts'
+import type { Rule } from '../alerts/rule.ts'
 import { monthOf } from '../clock/calendar.ts'
 import type { Clock } from '../clock/clock.ts'
 import { newDraft } from '../ledger/delta-draft.ts'
@@ -26,6 +26,9 @@ export type KeepTargetOptions = {
 
 /** A poll age of more intervals than this is kept in the log of evaluations. */
 const NOTED_INTERVALS = 2
+
+/** So many intervals a first look may take before its target counts as not polled. */
+const FIRST_LOOK_INTERVALS = 2
 
 /** What was just committed of a target. */
 export type Committed = Commit & { target: string; seconds: number }
@@ -75,7 +78,9 @@ export async function keepTarget(options: KeepTargetOptions): Promise<TargetKeep
     return { target, ...whole, seconds }
   }
 
-  let judgedAt = clock.monotonic()
+  const openedAt = clock.monotonic()
+  let judgedAt = openedAt
+  let hasLooked = false
   const judge = (occasion: Occasion, at: number) =>
     evaluate(alerts, occasion, { target, rules, now: at, interval, monthOf })
   const inTurn = oneAtATime()
@@ -96,6 +101,7 @@ export async function keepTarget(options: KeepTargetOptions): Promise<TargetKeep
         const { judged, limited } = look
         const at = wholeMilliseconds(clock.wall())
         const committed = await commit(delta, judge(look, at), { kind: 'look', at, limited, ...judged })
+        hasLooked = true
         goodAt = clock.monotonic()
         judgedAt = goodAt
         const { whole, began, now } = observation.end
@@ -104,6 +110,8 @@ export async function keepTarget(options: KeepTargetOptions): Promise<TargetKeep
       }),
     tick: () =>
       inTurn(async () => {
+        // A process that has just begun is about to look: it is not to tell of a poll age that the pause before it made.
+        if (!hasLooked && clock.monotonic() - openedAt < FIRST_LOOK_INTERVALS * interval) return undefined
         const pollAge = wholeMilliseconds(lookAge())
         const at = wholeMilliseconds(clock.wall())
         const alertDelta = judge({ kind: 'tick', pollAge }, at)
@@ -136,12 +144,6 @@ function lookAfter(ledger: LedgerState, delta: Delta, { now, limited = false }: 
     open: [...unchanged, ...changed],
     usedSince: (time) => usedBetween(ledger.usage, time, Infinity) + usedBetween(delta.usage, time, Infinity),
   }
-}
-
-/** How far back a rule looks at finished calls (seconds), what its messages show of earlier windows included. */
-export function reachOf({ signal, onlyIf }: Rule): number {
-  const window = windowOf(signal) ?? 0
-  return Math.max(TREND_WINDOWS * window, window + (onlyIf?.offset ?? 0))
 }
 
 /** Runs what it is given one after the other, in the order in which it was asked. */

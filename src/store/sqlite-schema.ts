@@ -74,6 +74,14 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (target, hour)
   ) STRICT, WITHOUT ROWID;
 
+  -- Who was told that an alert fires, to be told of its end.
+  CREATE TABLE receivers (
+    target TEXT NOT NULL,
+    alert TEXT NOT NULL,
+    notifier TEXT NOT NULL,
+    PRIMARY KEY (target, alert, notifier)
+  ) STRICT, WITHOUT ROWID;
+
   CREATE TABLE silences (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     until REAL NOT NULL,    -- UNIX seconds by the host's clock

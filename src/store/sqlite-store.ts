@@ -3,7 +3,6 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
-import type { Notification } from '../alerts/notification.ts'
 import { countByStatus } from '../ledger/finished-calls.ts'
 import { newLedger, remember, type Facts, type LedgerState } from '../ledger/state.ts'
 import type { Finish, TrackedCall } from '../ledger/tracked-call.ts'
@@ -11,17 +10,15 @@ import { USAGE_KEPT } from '../ledger/usage.ts'
 import { hourOf, packEvaluated } from './evaluation-log.ts'
 import { packCall, unpackCall } from './pack-call.ts'
 import { deleteSilence, insertSilence, readSilences } from './silences.ts'
-import { sqliteOutbox } from './sqlite-outbox.ts'
+import { sqliteOutbox, type OutboxOptions } from './sqlite-outbox.ts'
 import { sqliteError } from './sqlite-error.ts'
 import { takeLock } from './sqlite-lock.ts'
 import { migrate } from './sqlite-schema.ts'
 import { StoreError, type Commit, type Store } from './store.ts'
 
-export type SqliteStoreOptions = {
+export type SqliteStoreOptions = OutboxOptions & {
   /** The file, made where it does not exist; `:memory:` keeps nothing. */
   path: string
-  /** Who is to be told of a notification: it is put into the outbox once for each. */
-  notifiersFor: (notification: Notification) => readonly string[]
 }
 
 /** Calls in one INSERT: past a hundred, more rows a statement gain nothing. */
@@ -32,10 +29,10 @@ const ROWS_A_STATEMENT = 100
  *
  * @throws {StoreError} refused: the file is held by another daemon, damaged, or not ours
  */
-export function openSqliteStore({ path, notifiersFor }: SqliteStoreOptions): Store {
+export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Store {
   const { db, release } = openDatabase(path)
   const prepare = (sql: string) => db.prepare(sql)
-  const outbox = sqliteOutbox(db)
+  const outbox = sqliteOutbox(db, receiving)
   const insertCalls = (rows: number) =>
     prepare(`
       INSERT INTO calls (target, id, finished, remembered, data)
@@ -83,7 +80,7 @@ export function openSqliteStore({ path, notifiersFor }: SqliteStoreOptions): Sto
     for (const [quarter, minutes] of ledger.usage) statements.use.run(target, quarter, minutes)
     for (const instance of alerts.changed) statements.setAlert.run(target, instance.key, JSON.stringify(instance))
     for (const { key } of alerts.ended) statements.deleteAlert.run(target, key)
-    for (const notification of alerts.notifications) outbox.put(notification, notifiersFor(notification))
+    for (const notification of alerts.notifications) outbox.putChange(notification)
     if (evaluated !== undefined) {
       statements.logEvaluation.run(target, hourOf(evaluated), packEvaluated(evaluated))
     }
@@ -192,7 +189,7 @@ export function openSqliteStore({ path, notifiersFor }: SqliteStoreOptions): Sto
       answer(() =>
         transaction(() => {
           prepare('DELETE FROM alerts WHERE target = ?').run(target)
-          for (const notification of notifications) outbox.put(notification, notifiersFor(notification))
+          for (const notification of notifications) outbox.putChange(notification)
         }),
       ),
     silences: (now) => answer(() => readSilences(db, now)),

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Rule } from '../../src/alerts/rule.ts'
+import { labelsOf } from '../../src/ledger/call.ts'
 import { openSince, times } from './sample-calls.ts'
-import { ruleOn } from './sample-rules.ts'
+import { finishAt, ruleOn } from './sample-rules.ts'
 import { at, INTERVAL, lookAt, watched } from './watched.ts'
 
 /** Fewer than three open calls are trouble, until there are five again. */
@@ -95,4 +96,12 @@ describe('a rule with its trouble below the threshold', () => {
     lookWith(315, [...busy, ...times(1, at(310))])
     expect(target.kinds()).toEqual(['firing', 'resolved'])
   })
+})
+
+test('of a value that is not documented, there being none is no breach', () => {
+  const rule = ruleOn({ name: 'calls', window: 900 }, { breach: 'below', threshold: 5, by: ['type'] })
+  const target = watched([rule])
+  const labels = labelsOf('other', 'call', 'user')
+  target.evaluate(lookAt(at(0), { finished: [finishAt(at(0), 'ended', { labels })] }), at(0))
+  expect([...target.instances.keys()]).toEqual(['HighFailureRate{type="audio"}', 'HighFailureRate{type="video"}'])
 })

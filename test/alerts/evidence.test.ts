@@ -191,9 +191,9 @@ describe('the forecast of a budget', () => {
     expect(forecast(seconds, value)).toEqual({ forecast: expect.closeTo(expected, 4) })
   })
 
-  test('is finite at the very beginning of a month', () => {
-    expect(forecast(0, 0)).toEqual({ forecast: 0 })
-    expect(Number.isFinite(forecast(0, 0.001).forecast)).toBe(true)
+  test('is none on the first day of a month, which tells nothing of the rest', () => {
+    expect(forecast(86_399, 0.5)).toEqual({})
+    expect(forecast(86_400, 0.5)).toEqual({ forecast: expect.closeTo(15, 9) })
   })
 
   test('goes by the month of the rule’s time zone', () => {

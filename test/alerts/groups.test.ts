@@ -114,13 +114,13 @@ describe('labels are of a group of a rule', () => {
     expect(isGroupOf(rule, labels)).toBe(expected)
   })
 
-  test('and a reload after which they are not closes the alert as removed, without calling it resolved', () => {
+  test('and a reload after which they are not closes the alert as changed, without calling it resolved', () => {
     const target = watched([{ ...CALLS, by: ['type'] }])
     target.evaluate(lookAt(at(0), { finished: times(3, at(0)) }), at(0))
     target.reload([{ ...CALLS, by: ['mode'] }])
     target.tick(at(15), 15)
     expect(target.said.slice(1)).toMatchObject([
-      { kind: 'closed', closedBecause: 'rule removed', key: 'Calls{type="audio"}', labels: { type: 'audio' } },
+      { kind: 'closed', closedBecause: 'rule changed', key: 'Calls{type="audio"}', labels: { type: 'audio' } },
     ])
     expect(target.instances.size).toBe(0)
   })

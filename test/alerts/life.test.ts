@@ -131,13 +131,24 @@ describe('with a window of four intervals, and too few calls in it', () => {
 })
 
 describe('a reminder every four intervals', () => {
-  test('comes at looks and at ticks, and never while the alert recovers', () => {
+  test('comes at looks, and never while the alert recovers', () => {
     expectLife(
       { ...RATIO, repeat: 60, keepFiringFor: 600 },
       {
         seen: '  5555t5ttt222t225553',
         state: ' fffffffffrrrrrrffff',
-        said: '  F---M---M------M---',
+        said: '  F----M---------M---',
+      },
+    )
+  })
+
+  test('comes at ticks where there has been no look for longer than two intervals', () => {
+    expectLife(
+      { ...RATIO, repeat: 60 },
+      {
+        seen: '  55ttttttttt5',
+        state: ' ffffffffffff',
+        said: '  F---M---M---',
       },
     )
   })

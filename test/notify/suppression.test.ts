@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { suppressionAt, type LiveAlert, type Mute } from '../../src/notify/suppression.ts'
+import type { LiveAlert } from '../../src/alerts/alert-instance.ts'
+import { suppressionAt, type Mute } from '../../src/notify/suppression.ts'
 import { POLL_AGE } from '../alerts/sample-rules.ts'
 import { AT, changeOf, liveAlert } from './outbox-sending.ts'
 

@@ -64,7 +64,7 @@ function observedProblems({ service, lookback, cycles }: Run, watched: WatchedTa
 function replayProblems({ history }: Run): string[] {
   const options = { target: 'simulated', rules: RULES, interval: INTERVAL, monthOf }
   const line = ({ kind, key, at, value, peak }: Notification) => `${kind} ${key} at ${at}: ${value}, ${peak}`
-  const [live, replayed] = [history.said.map(line), replayRules(history, options).map(line)]
+  const [live, replayed] = [history.said.map(line), replayRules(history, options).said.map(line)]
   const first = live.findIndex((said, i) => said !== replayed[i])
   if (first === -1 && live.length === replayed.length) return []
   return [`replayed, "${replayed[Math.max(0, first)]}" stands where "${live[Math.max(0, first)]}" was said`]

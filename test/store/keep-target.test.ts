@@ -141,6 +141,17 @@ describe('a kept target', () => {
     expect((await open()).sweepAge()).toBe(35)
   })
 
+  test('tells of no poll age that the pause before it made, until its own first look had its chance', async () => {
+    const { clock, keeper, open } = await keeping()
+    await keeper.fold(completeLook(0))
+    await clock.advance(3600)
+    const again = await open()
+    expect(await again.tick()).toBeUndefined()
+    await clock.advance(31)
+    const fired = await again.tick()
+    expect(fired?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([['firing', 'Blind']])
+  })
+
   test('fires on a poll that hangs, and resolves at the next good look', async () => {
     const { clock, keeper } = await keeping()
     await clock.advance(301)

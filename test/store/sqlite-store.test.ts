@@ -7,7 +7,7 @@ import type { AlertDelta } from '../../src/alerts/evaluate.ts'
 import { apply, newLedger, type Delta, type LedgerState } from '../../src/ledger/state.ts'
 import { step, type LedgerOptions, type Observation } from '../../src/ledger/step.ts'
 import { openSqliteStore } from '../../src/store/sqlite-store.ts'
-import type { OutboxEntry } from '../../src/store/store.ts'
+import type { OutboxEntry, Store } from '../../src/store/store.ts'
 import { firingOf, POLL_AGE } from '../alerts/sample-rules.ts'
 import { asked, completeLook, CREATED, seen } from '../ledger/seen.ts'
 import { temporaryFolder } from './temporary-folder.ts'
@@ -327,6 +327,42 @@ describe('the outbox', () => {
     await store.putOutOnce('digest of 2026-11-19', digest, ['slack'])
     await store.putOutOnce('digest of 2026-11-19', digest, ['slack'])
     expect((await store.outbox('slack')).map(({ content }) => content).slice(2)).toEqual([digest])
+  })
+})
+
+describe('the end of an alert', () => {
+  async function store(notifiersFor: () => string[], notifiers = ['slack', 'webhook'], path = ':memory:') {
+    const opened = openSqliteStore({ path, notifiers, notifiersFor })
+    onTestFinished(() => opened.close().catch(() => undefined))
+    await opened.openTarget(A, CREATED, DAY)
+    return opened
+  }
+  const told = async (opened: Store, kind: 'firing' | 'resolved') =>
+    opened.closeAlerts('a', [{ ...notification, kind }])
+  const kinds = async (opened: Store, notifier: string) =>
+    (await opened.outbox(notifier)).map(({ content }) => content.kind)
+
+  test('goes to whoever was to be told of its beginning, wherever the routes lead by then', async () => {
+    const path = join(temporaryFolder(), 'callwatch.db')
+    const before = await store(() => ['slack'], undefined, path)
+    await told(before, 'firing')
+    await before.close()
+    const after = await store(() => ['webhook'], undefined, path)
+    await told(after, 'resolved')
+    expect([await kinds(after, 'slack'), await kinds(after, 'webhook')]).toEqual([['firing', 'resolved'], ['resolved']])
+    await told(after, 'firing')
+    await told(after, 'resolved')
+    expect((await kinds(after, 'slack')).length).toBe(2)
+  })
+
+  test('goes to nobody who is not there any more, and what waits for him is removed', async () => {
+    const path = join(temporaryFolder(), 'callwatch.db')
+    const before = await store(() => ['slack', 'webhook'], undefined, path)
+    await told(before, 'firing')
+    await before.close()
+    const after = await store(() => ['webhook'], ['webhook'], path)
+    await told(after, 'resolved')
+    expect([await kinds(after, 'slack'), await kinds(after, 'webhook')]).toEqual([[], ['firing', 'resolved']])
   })
 })
 

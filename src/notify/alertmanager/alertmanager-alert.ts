@@ -1,9 +1,6 @@
-import type { AlertInstance } from '../../alerts/alert-instance.ts'
+import type { LiveAlert } from '../../alerts/alert-instance.ts'
 import { notificationOf } from '../../alerts/notification.ts'
 import { descriptionOf, summaryOf } from '../text/notification-text.ts'
-
-/** An instance, and the target that it is of. */
-export type TargetInstance = { target: string; instance: AlertInstance }
 
 /** An alert as Alertmanager takes it (`POST /api/v2/alerts`). Times are RFC 3339. */
 export type AlertmanagerAlert = {
@@ -17,7 +14,7 @@ export type AlertmanagerAlert = {
 }
 
 /** Tells apart what Alertmanager tells apart: the same key, the same labels. */
-export function alertKey({ target, instance: { key, rule } }: TargetInstance): string {
+export function alertKey({ target, instance: { key, rule } }: LiveAlert): string {
   return JSON.stringify([target, key, rule.severity])
 }
 
@@ -28,7 +25,7 @@ export function alertKey({ target, instance: { key, rule } }: TargetInstance): s
  * @param pageUrl where the alert can be looked at; Alertmanager refuses anything but an absolute address
  */
 export function alertmanagerAlert(
-  { target, instance }: TargetInstance,
+  { target, instance }: LiveAlert,
   { now, endsAt }: { now: number; endsAt: number },
   pageUrl?: string,
 ): AlertmanagerAlert {

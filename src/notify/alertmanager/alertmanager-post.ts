@@ -1,7 +1,7 @@
-import { EnvHttpProxyAgent, fetch } from 'undici'
+import { fetch } from 'undici'
 import type { Clock } from '../../clock/clock.ts'
 import type { AlertmanagerAlert } from './alertmanager-alert.ts'
-import { attempt, refusal, retryAfterOf } from '../http-attempt.ts'
+import { attempt, outwardAgent, refusal, retryAfterOf } from '../http-attempt.ts'
 
 /** Tells Alertmanager these alerts; rejects with a DeliveryError. */
 export type PostAlerts = (alerts: readonly AlertmanagerAlert[]) => Promise<void>
@@ -14,7 +14,7 @@ const LONGEST_REASON = 300
 /** Posts to the Alertmanager at this address, `/api/v2/alerts` left out. `version` is that of callwatch. */
 export function alertmanagerPost(options: { url: string; clock: Clock; version?: string | undefined }): PostAlerts {
   const { url, clock, version } = options
-  const dispatcher = new EnvHttpProxyAgent({ maxResponseSize: MAX_ANSWER })
+  const dispatcher = outwardAgent({ maxResponseSize: MAX_ANSWER })
   const headers = {
     'content-type': 'application/json',
     'user-agent': version === undefined ? 'callwatch' : `callwatch/${version}`,

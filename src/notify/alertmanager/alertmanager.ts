@@ -1,6 +1,7 @@
 import { exhaustMap, filter, takeUntil, timer, type Observable } from 'rxjs'
 import type { Clock } from '../../clock/clock.ts'
-import { alertKey, alertmanagerAlert, type TargetInstance } from './alertmanager-alert.ts'
+import type { LiveAlert } from '../../alerts/alert-instance.ts'
+import { alertKey, alertmanagerAlert } from './alertmanager-alert.ts'
 import { alertmanagerPost, type PostAlerts } from './alertmanager-post.ts'
 import { DeliveryError } from '../notifier.ts'
 
@@ -18,7 +19,7 @@ export type AlertmanagerOptions = {
   url: string
   clock: Clock
   /** All instances as they are now; what is not firing is left out here. */
-  instances: () => Iterable<TargetInstance>
+  instances: () => Iterable<LiveAlert>
   /** Seconds between two polls. */
   interval: number
   /** Emits when nothing more is to be sent; a request under way is finished. */
@@ -41,7 +42,7 @@ const LIFETIME_POLLS = 4
 const LEAST_LIFETIME = 300
 
 /** An alert that Alertmanager may know of, and since when it is over. */
-type Told = TargetInstance & { ended?: { wall: number; monotonic: number } }
+type Told = LiveAlert & { ended?: { wall: number; monotonic: number } }
 
 /**
  * Tells Alertmanager what fires until `stop$`: at once when that has changed, and again each minute. Past the outbox,
@@ -86,7 +87,7 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Observable<Al
   }
 
   /** Also while it may not be told yet: it is over from now on, not from when it can be told. */
-  function endOthers(firing: ReadonlyMap<string, TargetInstance>, monotonic: number): void {
+  function endOthers(firing: ReadonlyMap<string, LiveAlert>, monotonic: number): void {
     for (const [key, one] of told) {
       if (!firing.has(key)) one.ended ??= { wall: clock.wall(), monotonic }
     }
@@ -122,8 +123,8 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Observable<Al
 }
 
 /** What counts as firing, by its identity in Alertmanager. */
-function firingOf(instances: Iterable<TargetInstance>): Map<string, TargetInstance> {
-  const firing = new Map<string, TargetInstance>()
+function firingOf(instances: Iterable<LiveAlert>): Map<string, LiveAlert> {
+  const firing = new Map<string, LiveAlert>()
   for (const { target, instance } of instances) {
     if (instance.state !== 'pending') firing.set(alertKey({ target, instance }), { target, instance })
   }

@@ -113,6 +113,11 @@ function notesOf(notification: Notification, cameAndWent: number): string[] {
   if (closedBecause === 'rule removed') {
     notes.push('The configuration has no such rule any more: nobody watches this now.')
   }
+  if (closedBecause === 'rule changed') notes.push('The rule groups calls otherwise now: its alerts begin anew.')
+  if (closedBecause === 'target reset') notes.push('The target is counted from nothing again.')
+  if (notification.asOf !== undefined) {
+    notes.push(`The value is as of ${formatTime(notification.asOf)}: since then the calls could not be looked at.`)
+  }
   if (closedBecause === 'target removed') {
     notes.push('The configuration has no such target any more: nobody watches it now.')
   }

@@ -1,9 +1,9 @@
 import { IncomingWebhook, IncomingWebhookHTTPError, type FetchFunction } from '@slack/webhook'
-import { EnvHttpProxyAgent, fetch } from 'undici'
+import { fetch } from 'undici'
 import type { Clock } from '../../clock/clock.ts'
 import type { Notifier } from '../notifier.ts'
 import { slackMessage } from './slack-message.ts'
-import { attempt, refusal, retryAfterOf } from '../http-attempt.ts'
+import { attempt, outwardAgent, refusal, retryAfterOf } from '../http-attempt.ts'
 
 export type SlackOptions = {
   /** A secret. */
@@ -14,7 +14,7 @@ export type SlackOptions = {
 
 /** Delivers to a Slack channel by an incoming webhook. */
 export function slackNotifier({ webhookUrl, dashboardUrl, clock }: SlackOptions): Notifier {
-  const dispatcher = new EnvHttpProxyAgent()
+  const dispatcher = outwardAgent()
   return {
     name: 'slack',
     deliver: (message) =>
@@ -22,7 +22,7 @@ export function slackNotifier({ webhookUrl, dashboardUrl, clock }: SlackOptions)
         // The webhook's own fetch ignores the proxy, and its errors hide the headers of a 429.
         let retryAfter: number | undefined
         const send: FetchFunction = async (url, init) => {
-          const response = await fetch(url, { ...init, dispatcher, signal })
+          const response = await fetch(url, { ...init, redirect: 'manual', dispatcher, signal })
           retryAfter = retryAfterOf(response.headers, clock)
           return response
         }

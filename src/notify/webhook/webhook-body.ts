@@ -81,6 +81,8 @@ export type WebhookAlert = {
   /** When the breach was first seen. */
   since: string | null
   firing_since: string | null
+  /** When the value was judged, where the calls could not be looked at since. */
+  as_of?: string | null
   /** When this change was made; the value may be of later. */
   at: string | null
   /** In one line, for people. */
@@ -170,6 +172,7 @@ function alertOf(notification: Notification): WebhookAlert {
     counts: counts ?? null,
     since: time(notification.since),
     firing_since: time(notification.firingSince),
+    ...(notification.asOf === undefined ? {} : { as_of: time(notification.asOf) }),
     at: time(notification.at),
     summary: summaryOf(notification),
     ...(description === undefined ? {} : { description }),

@@ -1,7 +1,7 @@
-import { EnvHttpProxyAgent, fetch, Headers } from 'undici'
+import { fetch, Headers } from 'undici'
 import type { Clock } from '../../clock/clock.ts'
 import type { Notifier } from '../notifier.ts'
-import { attempt, refusal, retryAfterOf } from '../http-attempt.ts'
+import { attempt, outwardAgent, refusal, retryAfterOf } from '../http-attempt.ts'
 import { webhookBody } from './webhook-body.ts'
 
 export type WebhookOptions = {
@@ -14,7 +14,7 @@ export type WebhookOptions = {
 
 /** Posts each message as JSON (webhook-body.ts) to an address. Any 2xx is an acceptance; redirects are not followed. */
 export function webhookNotifier({ url, headers, clock }: WebhookOptions): Notifier {
-  const dispatcher = new EnvHttpProxyAgent()
+  const dispatcher = outwardAgent()
   return {
     name: 'webhook',
     deliver: (message) =>

@@ -1,7 +1,7 @@
 import { Subject } from 'rxjs'
 import { describe, expect, onTestFinished, test, vi, type TestContext } from 'vitest'
 import { systemClock, type Clock } from '../../../src/clock/clock.ts'
-import type { TargetInstance } from '../../../src/notify/alertmanager/alertmanager-alert.ts'
+import type { LiveAlert } from '../../../src/alerts/alert-instance.ts'
 import { alertmanagerRefresh, type AlertmanagerDelivery } from '../../../src/notify/alertmanager/alertmanager.ts'
 import { eventually } from '../../system/eventually.ts'
 import { missingPrograms, startAlertmanager, type WebhookNotification } from './alertmanager-process.ts'
@@ -19,7 +19,7 @@ async function telling(context: TestContext, clock: Clock = systemClock) {
   onTestFinished(() => void vi.unstubAllEnvs())
   const alertmanager = await startAlertmanager()
   const stop$ = new Subject<void>()
-  const instances = new Map<string, TargetInstance>()
+  const instances = new Map<string, LiveAlert>()
   const deliveries: AlertmanagerDelivery[] = []
   const told = alertmanagerRefresh({
     url: alertmanager.url,

@@ -1,6 +1,6 @@
 import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
-import type { TargetInstance } from '../../../src/notify/alertmanager/alertmanager-alert.ts'
+import type { LiveAlert } from '../../../src/alerts/alert-instance.ts'
 
 /** A rule that most of what fires here is of. */
 export const FAILURES: Rule = {
@@ -20,7 +20,7 @@ export const FAILURES: Rule = {
 }
 
 /** An instance that has been firing since that moment (UNIX seconds), of the target `production`. */
-export function firingSince(firing: number, { rule = {}, ...given }: Differing = {}): TargetInstance {
+export function firingSince(firing: number, { rule = {}, ...given }: Differing = {}): LiveAlert {
   const ofRule = { ...FAILURES, ...rule }
   const instance: AlertInstance = {
     key: ofRule.name,

@@ -1,6 +1,7 @@
 import { Subject } from 'rxjs'
 import { describe, expect, test } from 'vitest'
-import type { AlertmanagerAlert, TargetInstance } from '../../../src/notify/alertmanager/alertmanager-alert.ts'
+import type { LiveAlert } from '../../../src/alerts/alert-instance.ts'
+import type { AlertmanagerAlert } from '../../../src/notify/alertmanager/alertmanager-alert.ts'
 import { alertmanagerRefresh, type AlertmanagerDelivery } from '../../../src/notify/alertmanager/alertmanager.ts'
 import { DeliveryError } from '../../../src/notify/notifier.ts'
 import { virtualClock } from '../../clock/virtual-clock.ts'
@@ -14,7 +15,7 @@ type Receive = (attempt: number) => Error | Promise<void> | undefined
 function telling(receive: Receive = () => undefined, { interval = 15 } = {}) {
   const clock = virtualClock(AT)
   const stop$ = new Subject<void>()
-  const instances = new Map<string, TargetInstance>()
+  const instances = new Map<string, LiveAlert>()
   const posts: { second: number; alerts: readonly AlertmanagerAlert[] }[] = []
   const deliveries: AlertmanagerDelivery[] = []
   const broken = { read: false }

@@ -127,6 +127,6 @@ test('a redirect is not followed: the message goes nowhere else', async () => {
     requests += 1
     response.writeHead(307, { location: '/elsewhere' }).end()
   })
-  expect(await failure(notifier.deliver(MESSAGE))).toMatchObject({ retryable: true })
+  expect(await failure(notifier.deliver(MESSAGE))).toMatchObject({ retryable: false })
   expect(requests).toBe(1)
 })
