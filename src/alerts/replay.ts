@@ -40,14 +40,12 @@ export function replay(
   const replayable = rules.filter(isReplayable)
   const instances = new Map<string, AlertInstance>()
   const said: Notification[] = []
-  const byKnown = finishes.toSorted((a, b) => a.known - b.known)
+  const bySeen = finishes.toSorted((a, b) => a.seen - b.seen)
   const finished: Finish[] = []
   let next = 0
   for (const evaluated of evaluations) {
-    if (evaluated.kind === 'look') {
-      for (; next < byKnown.length && byKnown[next]!.known <= evaluated.now + ROUNDING; next++) {
-        insertFinish(finished, byKnown[next]!)
-      }
+    for (; next < bySeen.length && bySeen[next]!.seen <= evaluated.at + ROUNDING; next++) {
+      insertFinish(finished, bySeen[next]!)
     }
     const occasion = occasionOf(evaluated, finished)
     const delta = evaluate(instances, occasion, { ...options, rules: replayable, now: evaluated.at })

@@ -20,6 +20,8 @@ const ANOMALY_MARKS: Record<Anomaly, number> = {
 /** Where a sighting comes from: `now` is the service's clock when it answered (UNIX seconds). */
 export type Answer = {
   now: number
+  /** The host's clock at that moment. */
+  host: number
   source: 'list' | 'get'
   askForDetails: boolean
   /** How exactly it is kept when a call without a time of its own was listed (seconds). */
@@ -50,7 +52,7 @@ export function baselineCall(
 export function observeCall(
   before: TrackedCall | undefined,
   seen: SeenCall,
-  { now, source, askForDetails, listedPrecision }: Answer,
+  { now, host, source, askForDetails, listedPrecision }: Answer,
   draft: DeltaDraft,
 ): TrackedCall {
   const known = before ?? firstSight(seen, now)
@@ -84,7 +86,7 @@ export function observeCall(
   }
   call.counted = countAllMinutes(call, seen, { final, now }, draft)
   if (ending !== undefined) {
-    call.finish = finish(call, ending, now, draft)
+    call.finish = finish(call, ending, { now, host }, draft)
     if (askForDetails) call.marks |= MARK.detailsWanted
   }
   if (seen.hasParticipantList || source === 'get') call.marks &= ~MARK.detailsWanted
@@ -131,14 +133,19 @@ function firstSight(seen: SeenCall, now: number): TrackedCall {
   }
 }
 
-function finish(call: TrackedCall, status: FinalStatus, now: number, draft: DeltaDraft): Finish {
+function finish(
+  call: TrackedCall,
+  status: FinalStatus,
+  { now, host }: Pick<Answer, 'now' | 'host'>,
+  draft: DeltaDraft,
+): Finish {
   const { type, mode, receiverType } = call.labels
   draft.count(COUNTERS.finished, type, mode, receiverType, status)
   const began = beganAt(call)
   const at = call.endedAt === undefined ? now : Math.min(Math.max(call.endedAt, began), now)
   const [audio = 0, video = 0] = call.counted
   const { answerDelay, duration } = answeredTimes(call, status)
-  const finish = { status, labels: call.labels, at, known: now, began, answerDelay, duration, audio, video }
+  const finish = { status, labels: call.labels, at, known: now, seen: host, began, answerDelay, duration, audio, video }
   draft.finish(finish)
   return finish
 }

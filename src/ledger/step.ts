@@ -69,8 +69,8 @@ export function step(state: LedgerState, observation: Observation, options: Ledg
   if (first !== undefined && state.facts.clockSkew === undefined) delta.facts = compareClocks(delta.facts, first)
   const oldest = horizon(delta.facts, options.lookback)
 
-  for (const { source, now, calls, notFound, rejected } of observation.sightings) {
-    const answer: Answer = { now, source, askForDetails, listedPrecision: Math.min(3600, options.lookback / 10) }
+  for (const { source, now, host, calls, notFound, rejected } of observation.sightings) {
+    const answer: Answer = { now, host, source, askForDetails, listedPrecision: Math.min(3600, options.lookback / 10) }
     for (const seen of calls) {
       if ('phase' in seen) continue
       const before = find(seen.id)

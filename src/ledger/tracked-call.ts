@@ -40,6 +40,8 @@ export type Finish = {
   readonly at: number
   /** When callwatch first saw it final. */
   readonly known: number
+  /** The same moment by the host's clock, by which evaluations are dated as well. */
+  readonly seen: number
   /** What was known of the call then: when it began, and (seconds) how long it rang and lasted, where it was answered. */
   readonly began: number
   readonly answerDelay: number | undefined

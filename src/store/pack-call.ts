@@ -31,6 +31,7 @@ type Packed = [
         duration: number | null,
         audio: number,
         video: number,
+        seen: number,
       ]
     | null,
   notFound: number,
@@ -101,11 +102,11 @@ export function unpackCall(id: string, text: string): TrackedCall {
 }
 
 function packFinish(finish: Finish): NonNullable<Packed[10]> {
-  const { status, labels, at, known, began, answerDelay, duration, audio, video } = finish
-  return [status, packLabels(labels), at, known, began, answerDelay ?? null, duration ?? null, audio, video]
+  const { status, labels, at, known, seen, began, answerDelay, duration, audio, video } = finish
+  return [status, packLabels(labels), at, known, began, answerDelay ?? null, duration ?? null, audio, video, seen]
 }
 
-function unpackFinish([status, labels, at, known, began, answerDelay, duration, audio, video]: NonNullable<
+function unpackFinish([status, labels, at, known, began, answerDelay, duration, audio, video, seen]: NonNullable<
   Packed[10]
 >): Finish {
   return {
@@ -118,6 +119,7 @@ function unpackFinish([status, labels, at, known, began, answerDelay, duration, 
     duration: duration ?? undefined,
     audio,
     video,
+    seen,
   }
 }
 

@@ -94,14 +94,15 @@ export const MIGRATIONS: readonly string[] = [
     at REAL NOT NULL
   ) STRICT, WITHOUT ROWID;
 
-  -- A finish now also says when its call began, how long it rang and lasted, and its minutes.
+  -- A finish now also says when its call began, how long it rang and lasted, its minutes, and when it was seen by the host's clock.
   UPDATE calls SET data = json_insert(
     data,
     '$[10][#]', coalesce(data ->> 4, data ->> 5, data ->> 6, data ->> 3),
     '$[10][#]', CASE WHEN data ->> '$[10][0]' = 'ended' AND data ->> 5 >= data ->> 4 THEN data ->> 5 - data ->> 4 END,
     '$[10][#]', CASE WHEN data ->> '$[10][0]' = 'ended' AND data ->> 6 >= data ->> 5 THEN data ->> 6 - data ->> 5 END,
     '$[10][#]', coalesce(data ->> '$[9][0]', 0),
-    '$[10][#]', coalesce(data ->> '$[9][1]', 0)
+    '$[10][#]', coalesce(data ->> '$[9][1]', 0),
+    '$[10][#]', data ->> '$[10][3]'
   ) WHERE json_type(data, '$[10]') = 'array';
 
   -- Rules name their signal in a part of its own, and have a side on which the trouble lies.

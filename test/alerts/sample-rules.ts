@@ -31,7 +31,7 @@ export const POLL_AGE = ruleOn({ name: 'poll_age' }, { name: 'NoGoodPoll', sever
 export function finishAt(at: number, status: FinalStatus = 'ended', differing: Partial<Finish> = {}): Finish {
   const labels: Labels = labelsOf('audio', 'call', 'user')
   const unanswered = { answerDelay: undefined, duration: undefined }
-  return { at, status, labels, known: at, began: at - 60, ...unanswered, audio: 0, video: 0, ...differing }
+  return { at, status, labels, known: at, seen: at, began: at - 60, ...unanswered, audio: 0, video: 0, ...differing }
 }
 
 /** What is said when the sample rule fires. */

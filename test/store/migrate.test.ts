@@ -69,7 +69,15 @@ test('a store of the first schema is read as if it had always been of this one',
   const store = openSqliteStore({ path, notifiersFor: () => [] })
   onTestFinished(() => store.close())
   const { ledger, alerts } = await store.openTarget({ name: 'a', fingerprint: 'x' }, 0, 86_400)
-  const finish = { labels: labelsOf('audio', 'call', 'user'), at: 80, known: 100, began: 10, audio: 1.5, video: 0.5 }
+  const finish = {
+    labels: labelsOf('audio', 'call', 'user'),
+    at: 80,
+    known: 100,
+    seen: 100,
+    began: 10,
+    audio: 1.5,
+    video: 0.5,
+  }
   expect(ledger.calls.get('ended')?.finish).toEqual({ ...finish, status: 'ended', answerDelay: 10, duration: 60 })
   const unanswered = { status: 'rejected', answerDelay: undefined, duration: undefined }
   expect(ledger.calls.get('rejected')?.finish).toEqual({ ...finish, ...unanswered })
