@@ -1,17 +1,19 @@
 import { parseArgs } from 'node:util'
 import { simulateRun, type RunReport } from './simulate-run.ts'
 
-/** `npm run simtest -- --seeds N --days D [--first S]`: virtual days of the daemon, seed by seed. */
+/** `npm run simtest -- --seeds N --days D [--calls-per-day C] [--first S] [--log]`: virtual days of the daemon, seed by seed. */
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '6' },
     days: { type: 'string', default: '1' },
+    'calls-per-day': { type: 'string', default: '5000' },
     first: { type: 'string', default: '1' },
     log: { type: 'boolean', default: false },
   },
 })
 const first = Number(values.first)
 const days = Number(values.days)
+const callsPerDay = Number(values['calls-per-day'])
 const reached = new Map<string, number>()
 const crashes = new Map<string, number>()
 let failed = 0
@@ -19,7 +21,7 @@ let virtualDays = 0
 const begun = performance.now()
 for (let seed = first; seed < first + Number(values.seeds); seed++) {
   const from = performance.now()
-  const report = await simulateRun({ seed, days })
+  const report = await simulateRun({ seed, days, callsPerDay })
   virtualDays += days
   add(reached, report.reached)
   add(crashes, Object.entries(report.crashes))
@@ -28,7 +30,7 @@ for (let seed = first; seed < first + Number(values.seeds); seed++) {
   if (report.differences.length === 0) continue
   failed += 1
   for (const difference of report.differences.slice(0, 20)) console.log(`    ${difference}`)
-  console.log(`    again: npm run simtest -- --first ${seed} --seeds 1 --days ${days}`)
+  console.log(`    again: npm run simtest -- --first ${seed} --seeds 1 --days ${days} --calls-per-day ${callsPerDay}`)
 }
 console.log(`\n${virtualDays} virtual days in ${((performance.now() - begun) / 1000).toFixed(0)} s`)
 console.log(`crashes and refused commits: ${list(crashes)}`)
