@@ -107,11 +107,10 @@ const silenceCommand = (name: string, description: string) =>
 silenceCommand('add', 'silences alerts; evaluation goes on, and what still fires afterwards is told then')
   .option('--alert <name>', 'only alerts of this rule')
   .option('--match <name=value>', 'only alerts with this label, severity or target; may be given again', matching)
+  .option('--all', 'every alert, in place of --alert and --match')
   .requiredOption('--for <duration>', 'how long, such as 2h', duration)
   .option('--reason <text>', 'shown to whoever wonders', '')
-  .action(({ alert, match, ...options }: WithConfig & SilenceOptions & { alert?: string }) =>
-    addSilence(configured(options), { ...options, match: { ...match, ...(alert && { alert }) } }, print),
-  )
+  .action((options: WithConfig & SilenceOptions) => addSilence(configured(options), options, print))
 silenceCommand('list', 'shows the silences that hold').action((options: WithConfig) =>
   listSilences(configured(options), print),
 )

@@ -1,3 +1,4 @@
+import { annotationsOf, prometheusDuration } from './prometheus-annotations.ts'
 import { RULE_LABELS, windowOf, type Rule, type RuleLabels } from './rule.ts'
 
 /** A Prometheus alerting rule, as it stands in a rule file. Durations in seconds. */
@@ -42,22 +43,22 @@ const LAST_POLLED =
  * @throws {NoCounterpart} where PromQL cannot say it
  */
 export function prometheusRule(rule: Rule, interval: number): PrometheusRule {
-  const { name, severity, keepFiringFor, runbookUrl, description } = rule
+  const { name, severity, keepFiringFor } = rule
   return {
     alert: name,
     expr: expressionOf(rule, interval),
     for: rule.for,
     keepFiringFor,
     labels: { severity },
-    annotations: {
-      ...(description === undefined ? {} : { description: templateOf(description, rule) }),
-      ...(runbookUrl === undefined ? {} : { runbook_url: runbookUrl }),
-    },
+    annotations: annotationsOf(rule),
   }
 }
 
 function expressionOf(rule: Rule, interval: number): string {
   const { signal, breach, threshold } = rule
+  if (rule.onlyIf !== undefined && windowOf(signal) === undefined) {
+    throw new NoCounterpart(`${signal.name} has no window that only_if could compare with`)
+  }
   const blindAfter = Math.max(LEAST_BLIND, BLIND_INTERVALS * interval)
   const by = ['target', ...rule.by].join(', ')
   const fires = `max by (${by}) (ALERTS{alertname=${JSON.stringify(rule.name)}, alertstate="firing"})`
@@ -81,15 +82,17 @@ function expressionOf(rule: Rule, interval: number): string {
     const oldest = 'min by (target) (callwatch_oldest_open_call_timestamp_seconds)'
     return whileSeen(`time() - ${oldest} > ${signal.longerThan}`, gauge, fires)
   }
-  const { value, enough } = valueOf(rule, by)
-  return whileSeen(hysteresis(rule, value, firing, enough), windowOf(signal) === undefined ? gauge : window, fires)
+  const { value, ...calls } = valueOf(rule, by)
+  return whileSeen(hysteresis(rule, value, firing, calls), windowOf(signal) === undefined ? gauge : window, fires)
 }
 
-/** A value that is told by a counter or gauge, and whether there are enough calls for a verdict. */
-function valueOf({ signal, match, onlyIf }: Rule, by: string): { value: string; enough?: Enough } {
+/** A value that is told by a counter or gauge, and the calls that a verdict or a breach takes. */
+function valueOf({ signal, match, onlyIf }: Rule, by: string): { value: string } & Needed {
   const sum = (metric: string, selector: string, window: number, offset = 0) =>
     `sum by (${by}) (increase(${metric}${selector}[${prometheusDuration(window)}]${offset === 0 ? '' : ` offset ${prometheusDuration(offset)}`}))`
   const selected = (more = '') => selectorOf(match, more)
+  const before = (metric: string, window: number) =>
+    onlyIf && { before: `${sum(metric, selected(), window, onlyIf.offset)} >= ${onlyIf.atLeast}` }
   switch (signal.name) {
     case 'failure_ratio': {
       if (signal.confidence !== undefined) throw new NoCounterpart('PromQL has no confidence of a ratio')
@@ -98,14 +101,13 @@ function valueOf({ signal, match, onlyIf }: Rule, by: string): { value: string; 
       return {
         value: `${failed} / ${finished}`,
         enough: { calls: finished, least: signal.minCalls, window: signal.window },
+        ...before('callwatch_calls_total', signal.window),
       }
     }
     case 'calls':
     case 'calls_started': {
       const metric = signal.name === 'calls' ? 'callwatch_calls_total' : 'callwatch_calls_started_total'
-      const value = sum(metric, selected(), signal.window)
-      const before = onlyIf && { calls: sum(metric, selected(), signal.window, onlyIf.offset), least: onlyIf.atLeast }
-      return { value, ...(before === undefined ? {} : { enough: before }) }
+      return { value: sum(metric, selected(), signal.window), ...before(metric, signal.window) }
     }
     case 'in_progress':
       return { value: `sum by (${by}) (callwatch_calls_in_progress${selected()})` }
@@ -114,22 +116,24 @@ function valueOf({ signal, match, onlyIf }: Rule, by: string): { value: string; 
   }
 }
 
-/** Calls that a breach takes; with a `window`, a firing alert is kept for one without them. */
-type Enough = { calls: string; least: number; window?: number }
+type Needed = {
+  /** Calls that any verdict takes; a firing alert is kept for one window without them. */
+  enough?: { calls: string; least: number; window: number }
+  /** That there were calls before, as `only_if` asks for: only the breach itself takes that. */
+  before?: string
+}
 
 /** Past the threshold, or firing and not yet back past `clear`. */
 function hysteresis(
   { breach, threshold, clear, keepFiringFor }: Rule,
   value: string,
   firing: string,
-  enough?: Enough,
+  { enough, before }: Needed = {},
 ): string {
   const isPast = (limit: number) => `${value} ${breach === 'above' ? '>' : '<'} ${limit}`
   const suffices = enough === undefined ? '' : ` and ${enough.calls} >= ${enough.least}`
-  const parts = [`(${isPast(threshold)}${suffices})`]
-  // A verdict takes enough calls; of the calls that `only_if` compares with only the breach itself does.
-  const stays = enough?.window === undefined ? '' : suffices
-  if (clear !== threshold || suffices !== stays) parts.push(`(${isPast(clear)}${stays} and ${firing})`)
+  const parts = [`(${isPast(threshold)}${suffices}${before === undefined ? '' : ` and ${before}`})`]
+  if (clear !== threshold || before !== undefined) parts.push(`(${isPast(clear)}${suffices} and ${firing})`)
   // It is kept for one window without enough calls, the last part of which is Prometheus's own keep_firing_for.
   const kept = (enough?.window ?? 0) - keepFiringFor
   if (enough !== undefined && kept > 0) {
@@ -157,34 +161,4 @@ function selectorOf(match: RuleLabels, more: string): string {
   const given = RULE_LABELS.filter((label) => match[label] !== undefined)
   const matchers = [...given.map((label) => `${label}="${match[label]}"`), ...(more === '' ? [] : [more])]
   return matchers.length === 0 ? '' : `{${matchers.join(', ')}}`
-}
-
-/** A description's placeholders as Prometheus fills them in; how many calls it were it cannot say. */
-function templateOf(description: string, { signal, threshold }: Rule): string {
-  const isShare = signal.name === 'failure_ratio'
-  const isTime = signal.name === 'poll_age' || signal.name === 'stuck_calls'
-  const fillings: Record<string, string> = {
-    value: isShare ? '{{ $value | humanizePercentage }}' : isTime ? '{{ $value | humanizeDuration }}' : '{{ $value }}',
-    threshold: isShare
-      ? `${Number((threshold * 100).toPrecision(6))} %`
-      : signal.name === 'poll_age'
-        ? prometheusDuration(threshold)
-        : String(threshold),
-    window: prometheusDuration(windowOf(signal) ?? 0),
-    labels: '{{ $labels }}',
-    calls: '',
-  }
-  return description
-    .replaceAll(/\{(\w+)\}/g, (whole, name: string) => fillings[name] ?? whole)
-    .replaceAll(/ {2,}/g, ' ')
-}
-
-/** Seconds as Prometheus writes them, in the largest unit that needs no fraction: 900 is `15m`. */
-export function prometheusDuration(seconds: number): string {
-  const units = { d: 86_400, h: 3600, m: 60, s: 1 }
-  const [unit, size] = Object.entries(units).find((each) => seconds >= each[1] && seconds % each[1] === 0) ?? [
-    'ms',
-    0.001,
-  ]
-  return `${Math.round(seconds / size)}${unit}`
 }

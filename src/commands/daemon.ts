@@ -116,7 +116,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       ),
     ).pipe(share())
     const url = pageUrl(config.http.host, web.port)
-    const told$ = telling({ config, clock, store, notifiers, targets, watched$, pageUrl: url, stop$ })
+    const told$ = telling({ config, clock, store, notifiers, targets, watched$, stop$ })
     const housekeeping$ = timer(0, HOUSEKEEPING_INTERVAL * 1000, clock.scheduler).pipe(
       takeUntil(stop$),
       // What cannot be trimmed now is trimmed an hour later.

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
+import { MATCH_KEYS } from '../alerts/known-match.ts'
 import type { AlertMatch } from '../alerts/match.ts'
-import { RULE_LABELS } from '../alerts/rule.ts'
 import { parseDuration } from '../config/duration.ts'
 
 // What the options of commands are read with. Each throws an InvalidArgumentError that says what is expected.
@@ -36,12 +36,14 @@ export function duration(text: string): number {
   throw new InvalidArgumentError('It must be a duration such as 30m, 2h or 7d.')
 }
 
-const MATCH_KEYS = ['alert', 'severity', 'target', ...RULE_LABELS] as const
-
 /** `target=production`, added to what was matched before. */
 export function matching(text: string, before: AlertMatch = {}): AlertMatch {
   const [key, value] = text.split(/=(.*)/s)
   const known = MATCH_KEYS.find((name) => name === key)
-  if (known !== undefined && value) return { ...before, [known]: value }
-  throw new InvalidArgumentError(`It must be name=value, the name one of ${MATCH_KEYS.join(', ')}.`)
+  if (known === undefined || !value) {
+    throw new InvalidArgumentError(`It must be name=value, the name one of ${MATCH_KEYS.join(', ')}.`)
+  }
+  // An alert has one value of each: with two, nothing would ever match.
+  if (before[known] !== undefined) throw new InvalidArgumentError(`There is a value for ${known} already.`)
+  return { ...before, [known]: value }
 }

@@ -1,5 +1,6 @@
 import { Document, isScalar, Scalar, stringify, visit } from 'yaml'
-import { NoCounterpart, prometheusDuration, prometheusRule } from '../alerts/prometheus-rule.ts'
+import { prometheusDuration } from '../alerts/prometheus-annotations.ts'
+import { NoCounterpart, prometheusRule } from '../alerts/prometheus-rule.ts'
 import type { Rule } from '../alerts/rule.ts'
 import type { Config } from '../config/config.ts'
 
@@ -20,19 +21,32 @@ export function ruleFileOf(rules: readonly Rule[], interval: number): string {
       return [asYaml(prometheusRule(rule, interval))]
     } catch (error) {
       if (!(error instanceof NoCounterpart)) throw error
-      missing.push(`# ${rule.name} has no counterpart here: ${error.message}`)
+      missing.push(`# ${JSON.stringify(rule.name)} has no counterpart here: ${error.message}`)
       return []
     }
   })
-  const document = new Document({ groups: [{ name: 'callwatch', rules: translated }] })
+  // Prometheus reads YAML 1.1, in which more words than in 1.2 are no texts.
+  const document = new Document({ groups: [{ name: 'callwatch', rules: translated }] }, { compat: 'yaml-1.1' })
   visit(document, {
-    // Expressions of several lines stand as they are.
-    Scalar: (_key, node) => {
-      if (isScalar(node) && typeof node.value === 'string' && node.value.includes('\n'))
-        node.type = Scalar.BLOCK_LITERAL
+    Pair: (_key, { key, value }) => {
+      if (!isScalar(value) || typeof value.value !== 'string') return
+      if (UNSAFE.test(value.value)) value.type = Scalar.QUOTE_DOUBLE
+      else if (value.value.includes('\n')) {
+        // Expressions of several lines stand as they are.
+        value.type = isScalar(key) && key.value === 'expr' ? Scalar.BLOCK_LITERAL : Scalar.QUOTE_DOUBLE
+      }
     },
   })
-  return [...HEAD, ...missing, stringify(document, { lineWidth: 0 })].join('\n')
+  const body = stringify(document, { lineWidth: 0, doubleQuotedMinMultiLineLength: Infinity })
+  // By now such characters stand between quotes only.
+  return [...HEAD, ...missing, body].join('\n').replaceAll(new RegExp(UNSAFE, 'gu'), escapeOf)
+}
+
+/** What Prometheus's YAML takes for a line break or refuses, even between quotes. */
+const UNSAFE = /(?![\t\n])[\p{Cc}\p{Zl}\p{Zp}\u{FEFF}\u{FFFE}\u{FFFF}]/u
+
+function escapeOf(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
 const HEAD = [

@@ -1,3 +1,4 @@
+import { LONGEST_SILENCE, unknownIn } from '../alerts/known-match.ts'
 import type { AlertMatch } from '../alerts/match.ts'
 import type { Silence } from '../alerts/silence.ts'
 import { systemClock } from '../clock/clock.ts'
@@ -7,17 +8,27 @@ import { openSilences, type SilenceBook } from '../store/open-silences.ts'
 import { UsageError } from './usage-error.ts'
 
 export type SilenceOptions = {
-  match: AlertMatch
+  /** The name of a rule, which `match` may have as well. */
+  alert?: string
+  match?: AlertMatch
+  /** Every alert, in place of a match. */
+  all?: boolean
   /** Seconds. */
   for: number
   reason: string
 }
 
-/** Silences the alerts that a match picks, for a while. */
+/**
+ * Silences the alerts that a match picks, for a while.
+ *
+ * @throws {UsageError} where it can never pick one, or would pick all without saying so
+ */
 export function addSilence(config: Config, options: SilenceOptions, print: (line: string) => void): void {
-  const { match } = options
-  expectKnown('rule', match.alert, config.alerts)
-  expectKnown('target', match.target, config.targets)
+  const match = matchOf(options)
+  const names = { alert: config.alerts.map(({ name }) => name), target: config.targets.map(({ name }) => name) }
+  const unknown = unknownIn(match, names)
+  if (unknown !== undefined) throw new UsageError(unknown)
+  if (options.for > LONGEST_SILENCE) throw new UsageError('a silence is for 366d at most')
   const since = systemClock.wall()
   const silence = { match, since, until: since + options.for, reason: options.reason }
   print(
@@ -57,15 +68,26 @@ function withBook<T>({ store }: Config, work: (book: SilenceBook) => T): T {
   }
 }
 
-function expectKnown(what: string, name: string | undefined, known: readonly { name: string }[]): void {
-  if (name === undefined || known.some((one) => one.name === name)) return
-  const names = known.map((one) => one.name).join(', ')
-  throw new UsageError(`there is no ${what} ${name}; there is: ${names || 'none'}`)
+function matchOf({ alert, match = {}, all = false }: SilenceOptions): AlertMatch {
+  if (alert !== undefined && match.alert !== undefined) {
+    throw new UsageError('--alert and --match alert=… say the same; expected one of them')
+  }
+  const whole = { ...match, ...(alert === undefined ? {} : { alert }) }
+  const isEmpty = Object.keys(whole).length === 0
+  if (isEmpty && !all) throw new UsageError('nothing to silence; expected --alert, --match, or --all for every alert')
+  if (!isEmpty && all) throw new UsageError('--all beside --alert or --match; expected one of them')
+  return whole
 }
 
 /** `3: alert=NoCalls, target=production, until 2026-11-20 12:00:00 UTC (1h 30m): maintenance`. */
 function lineOf({ id, match, until, reason }: Silence, now: number): string {
   const picked = Object.entries(match).map(([label, value]) => `${label}=${value}`)
   const what = picked.join(', ') || 'every alert'
-  return `${id}: ${what}, until ${formatTime(until)} (${formatSeconds(until - now)})${reason === '' ? '' : `: ${reason}`}`
+  const why = reason === '' ? '' : `: ${reason}`
+  return printable(`${id}: ${what}, until ${formatTime(until)} (${formatSeconds(until - now)})${why}`)
+}
+
+/** Without what would move the cursor, colour the terminal, begin another line or turn the line around: anybody may have written it. */
+function printable(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '')
 }

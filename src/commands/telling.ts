@@ -20,8 +20,6 @@ export type TellingOptions = {
   targets: readonly WatchedTarget[]
   /** What the targets do. */
   watched$: Observable<DaemonEvent>
-  /** Where the page is. */
-  pageUrl: string
   stop$: Observable<unknown>
 }
 
@@ -30,7 +28,7 @@ const PATIENCE = 3
 
 /** Everything that tells somebody something: the outbox's senders, Alertmanager, digest, heartbeat, word of the store. */
 export function telling(options: TellingOptions): Observable<DaemonEvent> {
-  const { config, clock, store, notifiers, targets, watched$, pageUrl, stop$ } = options
+  const { config, clock, store, notifiers, targets, watched$, stop$ } = options
   const { groupWait, mutes, alertmanager, heartbeat: beat, digest } = config.notify
   const { interval } = config.poll
   const alerts = () =>

@@ -15,6 +15,9 @@ export function checkThreshold(
     if (rule.signal !== 'poll_age') report(['above'], 'missing; expected a threshold, in `above` or in `below`')
     return
   }
+  if (rule.signal === 'failure_ratio' && above === 1) {
+    report(['above'], 'found 1, and no ratio can be above that; expected a number below 1')
+  }
   if (below === 0) report(['below'], 'found 0, and nothing can be below that; expected a number above 0')
   if (typeof clear !== 'number') return
   const shown = isTime(rule.signal) ? formatDuration : String

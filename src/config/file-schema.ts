@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { checkMatches } from './check-matches.ts'
-import { checkWindows } from './check-windows.ts'
+import { checkDigest, checkWindows } from './check-windows.ts'
 import { defaultRules } from './default-rules.ts'
 import { duration, longestTimer } from './duration.ts'
 import { httpSchema } from './http-schema.ts'
@@ -74,7 +74,9 @@ export const fileSchema = section(
       (index, earlier) =>
         report(['alerts', index, 'name'], `the same name as \`alerts[${earlier}]\`; expected a name of its own`),
     )
-    checkWindows(rules, isMap(file.store) ? file.store['history'] : undefined, report)
+    const history = isMap(file.store) ? file.store['history'] : undefined
+    checkWindows(rules, history, report)
+    checkDigest(file.notify, history, report)
     const names = { alert: rules.map((rule) => rule['name']), target: targets.map(targetName) }
     checkMatches(file.notify, names, report)
   },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { labelValues } from './call-labels.ts'
-import { cronStart } from './cron-start.ts'
-import { duration, longestTimer } from './duration.ts'
+import { cronStart, neverEnds } from './cron-start.ts'
+import { duration, formatDuration, longestTimer } from './duration.ts'
 import { httpHeaders } from './http-headers.ts'
 import { missingSecret } from './missing-secret.ts'
 import { isMap } from './path.ts'
@@ -45,7 +45,7 @@ const digest = section({
 })
 
 /** Picks alerts; each label that is given must be theirs. */
-function alertMatch() {
+export function alertMatch() {
   return labelMap({
     alert: text('the name of a rule').optional().describe('Name of the rule'),
     severity: oneOf(['critical', 'warning', 'info']).optional().describe('Severity of the rule'),
@@ -59,12 +59,22 @@ const route = section({
   notify: someOf(['slack', 'webhook']).describe('Who is told of them; []: nobody'),
 })
 
-const mute = section({
-  start: cronStart().describe('When it begins: minute, hour, day of the month, month, day of the week'),
-  duration: duration().describe('How long it lasts'),
-  timezone: timezone().prefault('UTC').describe('Where it is that time'),
-  match: alertMatch().prefault({}).describe('Which alerts; default: all'),
-})
+const mute = section(
+  {
+    start: cronStart().describe('When it begins: minute, hour, day of the month, month, day of the week'),
+    duration: duration().describe('How long it lasts'),
+    timezone: timezone().prefault('UTC').describe('Where it is that time'),
+    match: alertMatch().prefault({}).describe('Which alerts; default: all'),
+  },
+  ({ start, duration: lasts }, report) => {
+    if (typeof start !== 'string' || typeof lasts !== 'number' || !neverEnds(start, lasts)) return
+    report(
+      ['duration'],
+      `found ${formatDuration(lasts)}, and \`start\` comes again by then, so that the mute never ends; ` +
+        'expected less than the time between two starts',
+    )
+  },
+)
 
 /** The section `notify`. */
 export const notifySchema = section(

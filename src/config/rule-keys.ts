@@ -1,12 +1,12 @@
 import type { z } from 'zod'
 import { callLabels, labelValues } from './call-labels.ts'
 import { duration } from './duration.ts'
-import { link, oneOf, someOf, text, wholeNumber } from './scalars.ts'
+import { link, nameOfRule, oneOf, someOf, text, wholeNumber } from './scalars.ts'
 import { labelMap, section } from './section.ts'
 
 // Keys that the rules of several signals share, in the order in which they are printed.
 
-export const named = { name: text('a name').describe('Name of the rule, shown in messages and in the label `alert`') }
+export const named = { name: nameOfRule().describe('Name of the rule, shown in messages and in the label `alert`') }
 
 export const labelled = {
   match: labelMap(labelValues()).prefault({}).describe('Only calls with these labels; default: all'),

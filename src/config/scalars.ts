@@ -10,6 +10,24 @@ export function text(expected: string, test: (value: string) => boolean = () => 
   return z.string({ error }).min(1, { error, abort: true }).refine(test, { error })
 }
 
+/** What an alert or a target is known by: it stands in labels, in lines of the log and in commands. */
+export function nameOfTarget() {
+  return text('a name, neither blank nor with control characters', isName)
+}
+
+/** The same of a rule, without the braces that surround an alert's labels where its key is made of both. */
+export function nameOfRule() {
+  return text(
+    'a name, neither blank nor with control characters or braces',
+    (name) => isName(name) && !/[{}]/.test(name),
+  )
+}
+
+/** Neither half characters nor Unicode's own line breaks either, which end a line in YAML. */
+function isName(value: string): boolean {
+  return value.trim() !== '' && !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(value)
+}
+
 /** A number in the file, or a text that holds one (as `${NAME}` and environment variables do). */
 function numeric(error: string, value: z.ZodNumber) {
   const digits = /^-?\d+(?:\.\d+)?$/

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { isMap } from './path.ts'
 import { missingSecret } from './missing-secret.ts'
-import { baseAddress, fileName, headerValue, oneOf, text } from './scalars.ts'
+import { baseAddress, fileName, headerValue, nameOfTarget, oneOf, text } from './scalars.ts'
 import { section } from './section.ts'
 
 /** One entry of `targets`. */
 export const targetSchema = section(
   {
-    name: text('a name').optional().describe('Value of the label `target`; default: app_id, else the host of base_url'),
+    name: nameOfTarget().optional().describe('Value of the label `target`; default: app_id, else the host of base_url'),
     app_id: text('an app id of letters, digits and hyphens, in quotes', (id) => /^[a-z\d-]+$/i.test(id))
       .optional()
       .describe('The app, as the dashboard of the calls service shows it'),

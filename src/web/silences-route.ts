@@ -1,26 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import * as z from 'zod'
 import type { Silence } from '../alerts/silence.ts'
 import type { Store } from '../store/store.ts'
-import { isoTime } from './views.ts'
-
-const LONGEST = 366 * 86_400
-
-const label = z.string().min(1).max(200)
-const newSilence = z.strictObject({
-  match: z
-    .strictObject({
-      alert: label.optional(),
-      severity: label.optional(),
-      target: label.optional(),
-      type: label.optional(),
-      mode: label.optional(),
-      receiver_type: label.optional(),
-    })
-    .default({}),
-  seconds: z.number().positive().max(LONGEST),
-  reason: z.string().max(1000).default(''),
-})
+import { readSilence } from './silence-body.ts'
+import { isoTime, type WatchedTarget } from './views.ts'
 
 export type SilencesRouteOptions = {
   store: Pick<Store, 'silences' | 'addSilence' | 'endSilence'>
@@ -28,10 +10,13 @@ export type SilencesRouteOptions = {
   wall: () => number
   /** Without a password nobody may keep alerts from being told. */
   mayChange: boolean
+  /** Those that a silence can be of, with their rules. */
+  targets: readonly Pick<WatchedTarget, 'target' | 'rules'>[]
 }
 
-/** `/api/v1/silences`: who may, lists them, adds one by POST (`match`, `seconds`, `reason`), and ends one by DELETE. */
-export function silencesRoute(app: FastifyInstance, { store, wall, mayChange }: SilencesRouteOptions): void {
+/** `/api/v1/silences` lists them; who may adds one by POST (docs/webhook.md) and ends one by DELETE. */
+export function silencesRoute(app: FastifyInstance, options: SilencesRouteOptions): void {
+  const { store, wall, mayChange, targets } = options
   app.get('/api/v1/silences', async () => ({ silences: (await store.silences(wall())).map(silenceView) }))
   if (!mayChange) {
     const refusal = { error: 'silences can be changed here only with http.auth set; `callwatch silence` does without' }
@@ -40,11 +25,12 @@ export function silencesRoute(app: FastifyInstance, { store, wall, mayChange }: 
     return
   }
   app.post('/api/v1/silences', async (request, reply) => {
-    const { data, error } = newSilence.safeParse(request.body)
-    if (data === undefined) return reply.code(400).send({ error: z.prettifyError(error) })
+    const alert = [...new Set(targets.flatMap(({ rules }) => rules.map(({ name }) => name)))]
+    const asked = readSilence(request.body, { alert, target: targets.map(({ target }) => target) })
+    if ('error' in asked) return reply.code(400).send(asked)
+    const { match, seconds, reason } = asked
     const since = wall()
-    const match = Object.fromEntries(Object.entries(data.match).filter(([, value]) => value !== undefined))
-    const silence = await store.addSilence({ match, since, until: since + data.seconds, reason: data.reason })
+    const silence = await store.addSilence({ match, since, until: since + seconds, reason })
     return reply.code(201).send(silenceView(silence))
   })
   app.delete<{ Params: { id: string } }>('/api/v1/silences/:id', async (request, reply) => {

@@ -20,6 +20,8 @@ export type FailingSlack = {
   /** The part of the address that nobody may see. */
   secret: string
   accepted: Accepted[]
+  /** All of them, and those that were never answered: whoever sent one cannot know that it was not accepted. */
+  attempts: { message: Accepted; accepted: boolean }[]
   /** How often it has failed in which way. */
   reached: Map<string, number>
   /** From now on it accepts everything. */
@@ -48,12 +50,16 @@ export async function failingSlack(draw: Random, life: () => number): Promise<Fa
       if (turns.length === 0) turns = shuffled(TURNS, draw)
       const turn = isHealed ? 'ok' : turns.pop()!
       if (turn !== 'ok') slack.reached.set(`slack.${turn}`, (slack.reached.get(`slack.${turn}`) ?? 0) + 1)
-      if (turn === 'hang') return
+      if (turn === 'hang') {
+        slack.attempts.push({ message: readMessage(parts.join(''), life()), accepted: false })
+        return
+      }
       if (turn === 'http_500') response.writeHead(500).end('fatal_error')
       else if (turn === 'http_429') response.writeHead(429, { 'retry-after': '1' }).end('rate_limited')
       else {
         const message = readMessage(parts.join(''), life())
         slack.accepted.push(message)
+        slack.attempts.push({ message, accepted: true })
         response.writeHead(200, { 'content-type': 'text/plain' }).end('ok')
         slack.onAccepted?.(message)
       }
@@ -67,6 +73,7 @@ export async function failingSlack(draw: Random, life: () => number): Promise<Fa
     url: `http://127.0.0.1:${address.port}/services/${secret}`,
     secret,
     accepted: [],
+    attempts: [],
     reached: new Map(),
     heal: () => (isHealed = true),
     onAccepted: undefined,

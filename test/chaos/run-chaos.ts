@@ -112,7 +112,7 @@ export async function runChaos({ seconds, seed, tell }: ChaosOptions): Promise<C
     const told = [...run.outputs.map((output) => output()), ...scraper.served, store.bytes]
     const figures = {
       exact: compareExact(simulator, exported, { calls: store.calls, created }),
-      messages: compareMessages(slack.accepted, store),
+      messages: compareMessages(slack.attempts, store),
       lower: scraper.lower,
       scrapes: scraper.scrapes,
       mostRequests: mostInAMinute(requests.requests),

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import * as fc from 'fast-check'
 import { describe, expect, test, type TestContext } from 'vitest'
+import { parse } from 'yaml'
 import { prometheusRule } from '../../src/alerts/prometheus-rule.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { ruleFileOf } from '../../src/commands/prometheus-rules.ts'
@@ -47,6 +49,19 @@ describe('what a rule says in PromQL', () => {
         '/ sum by (target, type) (increase(callwatch_calls_total{mode="call"}[15m])) > 0.3',
         'on (target, type) max by (target, type) (ALERTS',
       ],
+    ],
+    [
+      'failure_ratio, if there were some calls a week before: what fires does not take them',
+      { ...RATIO, by: ['type'], match: { mode: 'call' }, onlyIf: { offset: 604_800, atLeast: 5 } },
+      [
+        '{mode="call"}[15m])) >= 20 and sum by (target, type) (increase(callwatch_calls_total{mode="call"}[15m] offset 7d)) >= 5)\n',
+        '> 0.2 and sum by (target, type) (increase(callwatch_calls_total{mode="call"}[15m])) >= 20 and on (target, type) max',
+      ],
+    ],
+    [
+      'failure_ratio, if there were some calls before: what fires goes on without them, also where it clears at the threshold',
+      { ...RATIO, clear: 0.3, onlyIf: { offset: 3600, atLeast: 5 } },
+      [`offset 1h)) >= 5)\nor (${FAILED} / ${FINISHED} > 0.3 and ${FINISHED} >= 20 and ${FIRING})`],
     ],
     ['calls', ruleOn({ name: 'calls', window }, { threshold: 1, clear: 1, breach: 'below' }), [`(${FINISHED} < 1)`]],
     [
@@ -102,13 +117,130 @@ describe('what a rule says in PromQL', () => {
     expect(stuck).toContain(`\nor (${fires('Stuck')} and on (target) (${LAST_POLLED} unless on (target) (${now})))`)
   })
 
-  test('a threshold and a value read as they do in a message', () => {
-    const description = '{value} of {calls} calls in {window}, more than {threshold}'
-    const annotationOf = (rule: Rule) => prometheusRule({ ...rule, description }, INTERVAL).annotations['description']
-    expect(annotationOf({ ...RATIO, threshold: 0.29 })).toBe(
-      '{{ $value | humanizePercentage }} of calls in 15m, more than 29 %',
+  const CALLS = '{{ printf "%.0f" $value }} {{ if eq (printf "%.0f" $value) "1" }}call{{ else }}calls{{ end }}'
+  const asked = (selector: string, labels: string) =>
+    `{{ with query (printf \`sum(increase(callwatch_calls_total{${selector}}[15m]))\` ${labels}) }}` +
+    '{{ printf "%.0f" (. | first | value) }}{{ else }}n/a{{ end }}'
+  test.each<[placeholder: string, rule: Rule, filled: string]>([
+    ['{value}', RATIO, '{{ $value | humanizePercentage }}'],
+    ['{value}', POLL_AGE, '{{ $value | humanizeDuration }}'],
+    ['{value}', ruleOn({ name: 'in_progress' }), CALLS],
+    ['{threshold}', { ...RATIO, threshold: 0.29 }, '29 %'],
+    ['{threshold}', POLL_AGE, '5m'],
+    ['{threshold}', ruleOn({ name: 'calls', window }, { threshold: 1, breach: 'below' }), '1 call'],
+    ['{threshold}', STUCK, '0 calls'],
+    ['{window}', RATIO, '15m'],
+    ['{window}', STUCK, '3h'],
+    ['{window}', POLL_AGE, 'n/a'],
+    ['{calls}', RATIO, asked('target=%q', '$labels.target')],
+    [
+      '{calls}',
+      { ...RATIO, by: ['type'], match: { mode: 'call' } },
+      asked('target=%q, type=%q, mode="call"', '$labels.target $labels.type'),
+    ],
+    ['{calls}', ruleOn({ name: 'in_progress' }), '{{ printf "%.0f" $value }}'],
+    ['{calls}', POLL_AGE, 'n/a'],
+    ['{calls}', STUCK, 'n/a'],
+    ['{labels}', RATIO, 'target={{ $labels.target }}'],
+    ['{labels}', { ...RATIO, by: ['type'], match: { mode: 'call' } }, 'type={{ $labels.type }}, mode=call'],
+    ['{other} { value }', RATIO, '{{ "{" }}other} {{ "{" }} value }'],
+    ['{{threshold}}', POLL_AGE, '{{ "{" }}5m}'],
+    ['{{ $value }}', RATIO, '{{ "{{" }} $value }}'],
+  ])('%s of a description says there what it says in a message', (placeholder, rule, filled) => {
+    const { annotations } = prometheusRule({ ...rule, description: placeholder }, INTERVAL)
+    expect(annotations).toEqual({ description: filled })
+  })
+
+  test('Prometheus fills the placeholders in, and asks for the number of calls', (context) => {
+    skipWithoutPromtool(context)
+    const description = '{{{value}}} of {calls} calls, {labels}: more than {threshold} {{ $value }} in {window}'
+    const runbookUrl = 'https://wiki.example/{{ a }}'
+    const rule = { ...RATIO, by: ['type' as const], match: { mode: 'call' }, description, runbookUrl }
+    const annotations = {
+      description: '{{50%}} of 40 calls, type=video, mode=call: more than 30 % {{ $value }} in 15m',
+      runbook_url: runbookUrl,
+    }
+    const series = (name: string, labels: string, values: string) => ({ series: `${name}{${labels}}`, values })
+    const finished = (status: string) => `target="a", type="video", mode="call", status="${status}"`
+    const unitTest = {
+      rule_files: [configFile(ruleFileOf([rule], INTERVAL))],
+      evaluation_interval: '1m',
+      tests: [
+        {
+          interval: '1m',
+          input_series: [
+            // 20 more within each 15 minutes.
+            series('callwatch_calls_total', finished('ended'), '0+1.3333333333x30'),
+            series('callwatch_calls_total', finished('rejected'), '0+1.3333333333x30'),
+            series(POLLED, 'target="a"', '0+60x30'),
+          ],
+          alert_rule_test: [
+            {
+              eval_time: '30m',
+              alertname: rule.name,
+              exp_alerts: [
+                { exp_labels: { severity: 'warning', target: 'a', type: 'video' }, exp_annotations: annotations },
+              ],
+            },
+          ],
+        },
+      ],
+    }
+    const { stdout, stderr } = spawnSync('promtool', ['test', 'rules', configFile(JSON.stringify(unitTest))], {
+      encoding: 'utf8',
+    })
+    expect(`${stdout}${stderr}`).toContain('SUCCESS')
+  })
+
+  test('promtool takes any name and any words for what they are', (context) => {
+    skipWithoutPromtool(context)
+    const pieces = fc.constantFrom(
+      '{',
+      '}',
+      '{{',
+      '}}',
+      '{value}',
+      '{labels}',
+      '{calls}',
+      '`',
+      '"',
+      '\\',
+      '#',
+      '\n',
+      '-',
+      ' ',
     )
-    expect(annotationOf(POLL_AGE)).toContain('more than 5m')
+    const text = fc.oneof(
+      fc.constantFrom(
+        '<<',
+        '=',
+        '~',
+        'yes',
+        '2001-01-01',
+        '---',
+        '...',
+        '!!str',
+        '\u2028',
+        '\u0085x: y',
+        '\uFEFF',
+        '\uFFFF',
+      ),
+      fc
+        .array(fc.oneof(pieces, fc.string({ unit: 'binary', maxLength: 3 })), { minLength: 1, maxLength: 12 })
+        .map((all) => all.join('')),
+    )
+    // Half of a character is no text.
+    const samples = fc.sample(fc.tuple(text, text, text), { numRuns: 400, seed: 1 })
+    const rules = samples.map(([name, description, url], i) => ({
+      ...(i % 2 === 0 ? RATIO : ruleOn({ name: 'minutes', window, media: 'both' })),
+      name: `${name}${i}`,
+      description,
+      runbookUrl: `https://wiki.example/${url}`,
+    }))
+    const file = ruleFileOf(rules, INTERVAL)
+    expect(checkedByPromtool(file)).toContain('SUCCESS: 200 rules found')
+    const names = parse(file).groups[0].rules.map(({ alert }: { alert: string }) => alert)
+    expect(names).toEqual(rules.filter((_, i) => i % 2 === 0).map(({ name }) => name))
   })
 
   test('promtool finds nothing wrong, however a rule is named', (context) => {
@@ -142,6 +274,11 @@ describe('a rule that PromQL cannot say is named in a comment, with the reason',
     ['stuck_calls by a label', { ...STUCK, by: ['type'] }, noLabels],
     ['stuck_calls of some calls', { ...STUCK, match: { mode: 'call' } }, noLabels],
     [
+      'in_progress, if there were calls before',
+      ruleOn({ name: 'in_progress' }, { onlyIf: { offset: 3600, atLeast: 1 } }),
+      'in_progress has no window that only_if could compare with',
+    ],
+    [
       'more than two stuck_calls',
       { ...STUCK, threshold: 2 },
       'callwatch_oldest_open_call_timestamp_seconds tells of one call only',
@@ -150,9 +287,19 @@ describe('a rule that PromQL cannot say is named in a comment, with the reason',
 
   test.each(unsupported)('%s', (_what, rule, reason) => {
     const file = ruleFileOf([{ ...rule, name: 'Untold' }, POLL_AGE], INTERVAL)
-    expect(file).toContain(`\n# Untold has no counterpart here: ${reason}\n`)
+    expect(file).toContain(`\n# "Untold" has no counterpart here: ${reason}\n`)
     expect(file).not.toContain('alert: Untold')
     expect(file).toContain('alert: NoGoodPoll')
+  })
+
+  test('a name of several lines adds nothing but itself to the comment', () => {
+    const untold = ruleOn({ name: 'minutes', window, media: 'both' })
+    for (const lineBreak of ['\n', '\r\n', '\u0085', '\u2028']) {
+      const file = ruleFileOf([{ ...untold, name: `A${lineBreak}groups: [{ name: mine }]` }], INTERVAL)
+      expect(file).toMatch(/^# "A\\\w+(?:\\n)?groups: /m)
+      expect(file).not.toMatch(/[\r\u0085\u2028]|^groups: \[\{ name: mine/m)
+      expect(parse(file)).toEqual({ groups: [{ name: 'callwatch', rules: [] }] })
+    }
   })
 })
 
@@ -177,7 +324,7 @@ alerts:
 `)
     const { code, stdout } = await callwatch(['prometheus-rules', '--config', config])
     expect(code).toBe(0)
-    expect(stdout).toContain('\n# Slow has no counterpart here: ')
+    expect(stdout).toContain('\n# "Slow" has no counterpart here: ')
     expect(stdout).toContain('<= 240)')
     expect(stdout).toContain(
       '        for: 90s\n        keep_firing_for: 1h\n        labels:\n          severity: info\n',

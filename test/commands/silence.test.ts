@@ -39,15 +39,46 @@ describe('a silence', () => {
   test.each([
     [['add', '--alert', 'NoSuchRule', '--for', '1h'], 'there is no rule NoSuchRule; there is: HighFailureRate'],
     [['add', '--match', 'target=staging', '--for', '1h'], 'there is no target staging; there is: production'],
+    [
+      ['add', '--match', 'severity=urgent', '--for', '1h'],
+      'there is no severity urgent; there is: critical, warning, info',
+    ],
+    [['add', '--match', 'type=voice', '--for', '1h'], 'there is no type voice; there is: audio, video, other'],
+    [['add', '--for', '1h'], 'nothing to silence; expected --alert, --match, or --all for every alert'],
+    [['add', '--all', '--alert', 'NoCalls', '--for', '1h'], '--all beside --alert or --match; expected one of them'],
+    [
+      ['add', '--alert', 'NoCalls', '--match', 'alert=StuckCalls', '--for', '1h'],
+      '--alert and --match alert=… say the same',
+    ],
+    [['add', '--match', 'mode=meet', '--match', 'mode=call', '--for', '1h'], 'There is a value for mode already'],
+    [['add', '--all', '--for', '367d'], 'a silence is for 366d at most'],
     [['add', '--match', 'uid=x', '--for', '1h'], 'It must be name=value, the name one of alert, severity, target'],
     [['add', '--for', 'long'], 'It must be a duration such as 30m, 2h or 7d'],
-    [['add'], "required option '--for <duration>' not specified"],
+    [['add', '--all'], "required option '--for <duration>' not specified"],
     [['end', '7'], 'there is no silence 7; `callwatch silence list` shows those that hold'],
   ])('%j is refused with a sentence', async (args, sentence) => {
     const { daemon, silence } = held()
     const { code, stdout, stderr } = await silence(...args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(sentence)
+    await daemon.close()
+  })
+
+  test('of every alert has to say so', async () => {
+    const { daemon, silence } = held()
+    const { code, stdout } = await silence('add', '--all', '--for', '30m')
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^silenced: 1: every alert, until /) })
+    expect(await daemon.silences(Date.now() / 1000)).toMatchObject([{ match: {} }])
+    await daemon.close()
+  })
+
+  test('is shown in one line, without what would change the terminal or the direction of reading', async () => {
+    const { daemon, silence } = held()
+    const since = Date.now() / 1000
+    const reason = '\u001b[31mred\u0007\n2: every alert\u202e, \u2066back\u2069\u200f\u009b\u2028end'
+    await daemon.addSilence({ match: { alert: 'No\u001bCalls' }, since, until: since + 60, reason })
+    const { stdout } = await silence('list')
+    expect(stdout).toMatch(/^1: alert=NoCalls, until .* UTC \(\d+[ms]\): \[31mred 2: every alert, back end\n$/)
     await daemon.close()
   })
 

@@ -86,6 +86,21 @@ describe('where alerts go', () => {
     ])
   })
 
+  test('a mute may last until its next start where it pauses before another: a weekend is two days', () => {
+    const source = `notify:
+      mutes:
+        - { start: "0 0 * * 6,0", duration: 1d }
+        - { start: "*/30 8-18 * * *", duration: 30m }
+        - { start: 0 2 * * *, duration: 1439m }`
+    const durations = load(source).notify.mutes.map(({ duration }) => duration)
+    expect(durations).toEqual([86_400, 1800, 86_340])
+  })
+
+  test('a digest where calls are kept for 9 days, and calls kept for less without one', () => {
+    expect(load('notify: { digest: { at: 09:00 } }\nstore: { history: 9d }').store.history).toBe(777_600)
+    expect(load('notify: { digest: }\nstore: { history: 8d }').store.history).toBe(691_200)
+  })
+
   test('an alert and a target that have their names from elsewhere', () => {
     const source = `alerts: [{ name: Mine, signal: poll_age, above: 1m }]
 notify: { mutes: [{ start: 0 2 * * 6, duration: 1h, match: { alert: Mine, target: calls.example } }] }

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Rule } from '../../src/alerts/rule.ts'
+import { MATCH_KEYS, MATCH_VALUES } from '../../src/alerts/known-match.ts'
 import { RULE_LABELS, SEVERITIES } from '../../src/alerts/rule.ts'
 import { callLabels, labelValues } from '../../src/config/call-labels.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { maskConfig } from '../../src/config/mask-config.ts'
+import { alertMatch } from '../../src/config/notify-schema.ts'
 import { signalKeys } from '../../src/config/signal-keys.ts'
 import { MODES, RECEIVER_TYPES, TYPES } from '../../src/ledger/call.ts'
 import { REASONS } from '../../src/ledger/failure-ratio.ts'
@@ -202,6 +204,20 @@ describe('a rule', () => {
     )
   })
 
+  test('may have any letters and signs in its name, and so may a target', () => {
+    const name = 'Výpadek „hovorů“ – 50 % [a, b] 👩‍👧: "x" \\'
+    const { alerts, targets } = loadConfig({
+      env: {},
+      cwd: folderWith({
+        'callwatch.yaml': JSON.stringify({
+          targets: [{ name: `${name}{}`, app_id: 'a1', region: 'us', api_key: 'k' }],
+          alerts: [{ name, signal: 'poll_age', above: 1 }],
+        }),
+      }),
+    })
+    expect([alerts[0]?.name, targets[0]?.name]).toEqual([name, `${name}{}`])
+  })
+
   test('is printed with the keys of its signal, times as people write them', () => {
     const source = 'alerts: [{ name: A, signal: answer_delay_p95, above: 90, clear: 60, by: [type] }]'
     const printed = maskConfig(load(source))
@@ -239,6 +255,16 @@ describe('words that stand in the ledger and in alerts, from which the configura
       ['mode', MODES],
       ['receiver_type', RECEIVER_TYPES],
     ])
+  })
+
+  test('what a route, a mute and a silence may match', () => {
+    const { shape } = alertMatch().in
+    expect(Object.keys(shape)).toEqual(MATCH_KEYS)
+    const { alert, target, ...others } = shape
+    expect([alert, target].every((name) => name.safeParse('any').success)).toBe(true)
+    expect(Object.entries(others).map(([key, value]) => [key, value.unwrap().options])).toEqual(
+      Object.entries(MATCH_VALUES),
+    )
   })
 
   test('severities and reasons', () => {

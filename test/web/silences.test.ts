@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
+import * as fc from 'fast-check'
+import { parseDuration } from '../../src/config/duration.ts'
+import { readSilence } from '../../src/web/silence-body.ts'
+import { ruleOn } from '../alerts/sample-rules.ts'
 import { serve, watchedTarget } from './serve.ts'
 
+const NO_CALLS = ruleOn({ name: 'calls', window: 3600 }, { name: 'NoCalls', breach: 'below' })
 const AUTH = { username: 'ops', password: 'secret' }
 const headers = {
   authorization: `Basic ${Buffer.from('ops:secret').toString('base64')}`,
@@ -8,7 +13,7 @@ const headers = {
 }
 
 async function silencing(auth?: typeof AUTH) {
-  const { url } = await serve([watchedTarget()], [], auth)
+  const { url } = await serve([watchedTarget({ rules: [NO_CALLS] })], [], auth)
   const path = `${url}/api/v1/silences`
   return {
     add: (body: unknown) => fetch(path, { method: 'POST', headers, body: JSON.stringify(body) }),
@@ -22,7 +27,7 @@ const problemOf = async (answer: Response): Promise<unknown> => JSON.parse(await
 
 test('a silence is added, listed and ended', async () => {
   const { add, list, end } = await silencing(AUTH)
-  const added = await add({ match: { alert: 'NoCalls' }, seconds: 7200, reason: 'maintenance' })
+  const added = await add({ match: { alert: 'NoCalls' }, for: '2h', reason: 'maintenance' })
   const silence = {
     id: 1,
     match: { alert: 'NoCalls' },
@@ -37,16 +42,48 @@ test('a silence is added, listed and ended', async () => {
 })
 
 test.each([
-  [{}, /seconds/],
-  [{ seconds: 0 }, /seconds/],
-  [{ seconds: 1e12 }, /seconds/],
-  [{ seconds: 60, match: { uid: 'x' } }, /uid/],
-  [{ seconds: 60, until: 1 }, /until/],
+  [{ all: true }, /expected a duration such as "2h"\s.*for/],
+  [{ all: true, for: '0' }, /above 0 and at most 366d/],
+  [{ all: true, for: '0s' }, /above 0 and at most 366d/],
+  [{ all: true, for: '367d' }, /above 0 and at most 366d/],
+  [{ all: true, for: 7200 }, /expected a duration/],
+  [{ all: true, seconds: 60 }, /seconds/],
+  [{ for: '1m', match: { uid: 'x' } }, /uid/],
+  [{ all: true, for: '1m', until: 1 }, /until/],
+  [
+    { for: '1m' },
+    /^nothing to match; expected `match` with some of its keys, or `"all": true` to silence every alert$/,
+  ],
+  [{ for: '1m', match: {}, all: false }, /expected true, or nothing/],
+  [{ for: '1m', match: { alert: 'NoCalls' }, all: true }, /^`all` beside a `match`; expected one of them$/],
+  [{ for: '1m', match: { alert: 'NoCall' } }, /^there is no rule NoCall; there is: NoCalls$/],
+  [{ for: '1m', match: { target: 'staging' } }, /^there is no target staging; there is: production$/],
+  [{ for: '1m', match: { severity: 'urgent' } }, /^there is no severity urgent; there is: critical, warning, info$/],
+  [{ for: '1m', match: { mode: 'video' } }, /^there is no mode video; there is: call, meet, presenter, other$/],
 ])('what is no silence is refused: %j', async (body, problem) => {
   const { add, list } = await silencing(AUTH)
   const answer = await add(body)
   expect([answer.status, await problemOf(answer)]).toEqual([400, expect.stringMatching(problem)])
   expect(await list()).toEqual({ silences: [] })
+})
+
+test('everything is silenced where that is said', async () => {
+  const { add } = await silencing(AUTH)
+  const added = await add({ all: true, for: '1d' })
+  expect([added.status, await added.json()]).toMatchObject([201, { match: {}, until: '2026-09-22T14:13:20.000Z' }])
+})
+
+test('a duration is read as in the configuration', () => {
+  const durations = fc.stringMatching(/^\d{0,13}(?:ms|s|m|h|d|w|)$/)
+  fc.assert(
+    fc.property(durations, (duration) => {
+      const expected = parseDuration(duration) ?? 0
+      const asked = readSilence({ all: true, for: duration }, { alert: [], target: [] })
+      const isAccepted = expected > 0 && expected <= 366 * 86_400
+      expect('error' in asked ? undefined : asked.seconds).toBe(isAccepted ? expected : undefined)
+    }),
+    { numRuns: 500, examples: [['1500ms'], ['7s'], ['90m'], ['2h'], ['366d'], ['1.5h']] },
+  )
 })
 
 test.each([7, 'x', '1e3'])('a silence that is not there cannot be ended: %s', async (id) => {
@@ -56,7 +93,7 @@ test.each([7, 'x', '1e3'])('a silence that is not there cannot be ended: %s', as
 
 test('without http.auth nobody can keep alerts from being told', async () => {
   const { add, end, list } = await silencing()
-  for (const answer of [await add({ seconds: 60 }), await end(1)]) {
+  for (const answer of [await add({ all: true, for: '1m' }), await end(1)]) {
     expect([answer.status, await problemOf(answer)]).toEqual([403, expect.stringContaining('http.auth')])
   }
   expect(await list()).toEqual({ silences: [] })

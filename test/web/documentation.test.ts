@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { MATCH_KEYS } from '../../src/alerts/known-match.ts'
+import { readSilence } from '../../src/web/silence-body.ts'
+
+const root = join(import.meta.dirname, '../..')
+const doc = readFileSync(join(root, 'docs/webhook.md'), 'utf8')
+const fixture = (kind: string): Record<string, unknown> =>
+  JSON.parse(readFileSync(join(root, `test/notify/webhook/fixtures/webhook-${kind}.json`), 'utf8'))
+const examples: Record<string, unknown>[] = [...doc.matchAll(/^```json\n(.*?)^```/gms)].map(([, json = '']) =>
+  JSON.parse(json),
+)
+
+test.each(['alerts', 'digest', 'store'])('docs/webhook.md shows of a message of kind %s what is posted', (kind) => {
+  const shown = examples.find((example) => example['kind'] === kind)
+  // Of a list, some entries are enough.
+  const some = Object.entries(shown ?? {}).map(([key, value]) => [
+    key,
+    Array.isArray(value) ? expect.arrayContaining(value) : value,
+  ])
+  expect(fixture(kind)).toEqual(Object.fromEntries(some))
+})
+
+test('docs/webhook.md explains every field that is posted, and every key of a silence', () => {
+  const names = new Set<string>([...MATCH_KEYS, 'match', 'all', 'for', 'reason'])
+  for (const kind of ['alerts', 'digest', 'store']) {
+    JSON.stringify(fixture(kind), (name, value: unknown) => {
+      if (/^[a-z_]+$/.test(name)) names.add(name)
+      return value
+    })
+  }
+  expect(names.size).toBeGreaterThan(50)
+  expect([...names].filter((name) => !doc.includes(`\`${name}\``))).toEqual([])
+})
+
+test('the silence that docs/webhook.md posts is one', () => {
+  const [, body = ''] = /-d '(.*)'/.exec(doc) ?? []
+  const names = { alert: ['HighFailureRate', 'NoCalls'], target: ['production'] }
+  const match = { alert: 'NoCalls', target: 'production' }
+  const reason = 'maintenance of the carrier'
+  expect(readSilence(JSON.parse(body), names)).toEqual({ match, seconds: 7200, reason })
+  expect(examples).toContainEqual({ silences: [expect.objectContaining({ match, reason })] })
+  expect(examples).toContainEqual(readSilence({ match: { alert: 'NoCall' }, for: '2h' }, names))
+})
