@@ -2,7 +2,8 @@ import type { Notification } from '../alerts/notification.ts'
 import { failureRatio } from '../ledger/failure-ratio.ts'
 import type { Transition } from '../ledger/state.ts'
 import { windows } from '../metrics/derived-metrics.ts'
-import { descriptionOf, formatSeconds, formatTime, splitOf, summaryOf } from '../notify/text/notification-text.ts'
+import { descriptionOf, formatTime, splitOf, summaryOf } from '../notify/text/notification-text.ts'
+import { contributorOf, trendOf } from '../notify/text/evidence-text.ts'
 import { targetView, type WatchedTarget } from '../web/views.ts'
 import { auditLines, auditVerdict } from './audit-lines.ts'
 import type { AuditReport } from './audit-report.ts'
@@ -18,13 +19,16 @@ export function transitionLine({ call, from, to, observed, at }: Transition): st
 
 /** What the team's channel would be told. */
 export function notificationLines(notification: Notification): string[] {
-  const { kind, severity, alert, target, at, firingSince, description } = notification
+  const { kind, severity, alert, target, description } = notification
   const split = splitOf(notification)
+  const trend = trendOf(notification)
+  const contributor = contributorOf(notification)
   const lines = [
     `${kind === 'firing' ? severity.toUpperCase() : kind.toUpperCase()}: ${alert} on ${target}`,
     summaryOf(notification),
     ...(split === undefined ? [] : [`how calls ended: ${split}`]),
-    ...(kind === 'firing' ? [] : [`it lasted ${formatSeconds(at - firingSince)}`]),
+    ...(contributor === undefined ? [] : [contributor.join(': ')]),
+    ...(trend === undefined ? [] : [`trend: ${trend}`]),
     ...(kind !== 'firing' || description === undefined ? [] : [descriptionOf(notification)!]),
   ]
   return ['', '  ┌─ to the channel', ...lines.map((line) => `  │ ${line}`), '  └─', '']

@@ -81,7 +81,7 @@ function alertProblems({ oracle, slack, report, isCalm }: Run): string[] {
     ? failures.changes.join() === implied.join()
     : // What a dying process may have told is counted again by the next one.
       failures.changes.length >= implied.length && failures.changes.at(-1) === implied.at(-1)
-  if (!isSame || failures.lastKind !== said.at(-1)) {
+  if (!isSame || (failures.lastKind ?? said.at(-1)) !== said.at(-1)) {
     problems.push(`the rule implies ${said.join()}, the channel got ${failures.changes.join()} (${failures.lastKind})`)
   }
   const blind = told(slack.accepted, 'NoGoodPoll').changes
@@ -108,7 +108,8 @@ function told(messages: readonly AlertMessage[], alert: string) {
     for (const { notification, times, over } of passed) {
       if (notification.alert !== alert || !isNew(`passed ${over}`)) continue
       cycles(times)
-      lastKind = 'resolved'
+      // How it ended, a note in passing does not say.
+      lastKind = undefined
     }
     for (const { notification, cameAndWent } of alerts) {
       if (notification.alert !== alert || !isNew(`${notification.kind} ${notification.at}`)) continue
