@@ -28,9 +28,16 @@ function targetRow(target) {
   return row
 }
 
-function alertItem({ target, alert, severity, state, value, threshold, since }) {
-  const text = `${state}: ${alert} (${severity}) on ${target}, ${Number(value).toPrecision(3)} against ${threshold}, since ${since}`
+function alertItem({ target, alert, severity, labels, state, value, threshold, since }) {
+  const group = Object.values(labels).join(' ')
+  const text = `${state}: ${alert}${group && ` ${group}`} (${severity}) on ${target}, ${Number(value).toPrecision(3)} against ${threshold}, since ${since}`
   return element('li', text, state === 'firing' ? 'bad' : '')
+}
+
+function silenceItem({ id, match, until, reason }) {
+  const picked = Object.entries(match).map(([label, value]) => `${label}=${value}`)
+  const what = picked.join(', ') || 'every alert'
+  return element('li', `silenced (${id}): ${what}, until ${until}${reason && `: ${reason}`}`)
 }
 
 async function fetchJson(path) {
@@ -39,9 +46,11 @@ async function fetchJson(path) {
 }
 
 async function load() {
-  const [{ targets, version }, { alerts }] = await Promise.all([fetchJson('api/v1/status'), fetchJson('api/v1/alerts')])
+  const paths = ['api/v1/status', 'api/v1/alerts', 'api/v1/silences']
+  const [{ targets, version }, { alerts }, { silences }] = await Promise.all(paths.map(fetchJson))
   byId('targets').replaceChildren(...targets.map(targetRow))
-  byId('alerts').replaceChildren(...(alerts.length > 0 ? alerts.map(alertItem) : [element('li', 'none')]))
+  const items = [...alerts.map(alertItem), ...silences.map(silenceItem)]
+  byId('alerts').replaceChildren(...(items.length > 0 ? items : [element('li', 'none')]))
   byId('state').textContent = `live, version ${version}`
 }
 
