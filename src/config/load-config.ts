@@ -1,6 +1,6 @@
 import type { Config } from './config.ts'
 import { ConfigError } from './config-error.ts'
-import { defaultRules } from './default-rules.ts'
+import { defaultRules } from './rules/default-rules.ts'
 import { withOrigin, type Draft } from './draft.ts'
 import { fillFromEnvironment, type Environment } from './environment.ts'
 import { fileSchema } from './file-schema.ts'

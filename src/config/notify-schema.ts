@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { labelValues } from './call-labels.ts'
+import { labelValues } from './rules/call-labels.ts'
 import { cronStart, neverEnds } from './cron-start.ts'
 import { duration, formatDuration, longestTimer } from './duration.ts'
 import { httpHeaders } from './http-headers.ts'

@@ -1,6 +1,6 @@
 import type { Config, TargetConfig } from './config.ts'
 import type { FileConfig } from './file-schema.ts'
-import { resolveRule, ruleToFile } from './resolve-rule.ts'
+import { resolveRule, ruleToFile } from './rules/resolve-rule.ts'
 import { hostOf } from './web-address.ts'
 
 const defaultDomain = 'cometchat.io'

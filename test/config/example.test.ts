@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { fileSchema } from '../../src/config/file-schema.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
-import { signalKeys } from '../../src/config/signal-keys.ts'
+import { signalKeys } from '../../src/config/rules/signal-keys.ts'
 import { folderWith } from './folder-with.ts'
 
 const source = readFileSync(join(import.meta.dirname, '../../config/callwatch.example.yaml'), 'utf8')

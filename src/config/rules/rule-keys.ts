@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import { callLabels, labelValues } from './call-labels.ts'
-import { duration } from './duration.ts'
-import { link, nameOfRule, oneOf, someOf, text, wholeNumber } from './scalars.ts'
-import { labelMap, section } from './section.ts'
+import { duration } from '../duration.ts'
+import { link, nameOfRule, oneOf, someOf, text, wholeNumber } from '../scalars.ts'
+import { labelMap, section } from '../section.ts'
 
 // Keys that the rules of several signals share, in the order in which they are printed.
 

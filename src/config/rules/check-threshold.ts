@@ -1,4 +1,4 @@
-import { formatDuration } from './duration.ts'
+import { formatDuration } from '../duration.ts'
 
 /** The cross-check of a rule's threshold and of where it clears. */
 export function checkThreshold(

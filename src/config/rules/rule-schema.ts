@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { checkThreshold } from './check-threshold.ts'
-import { section } from './section.ts'
+import { section } from '../section.ts'
 import { notOf, signalKeys } from './signal-keys.ts'
 
 const names = Object.keys(signalKeys)

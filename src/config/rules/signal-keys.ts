@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { SignalName } from '../alerts/rule.ts'
-import { duration, seconds } from './duration.ts'
+import type { SignalName } from '../../alerts/rule.ts'
+import { duration, seconds } from '../duration.ts'
 import { clear, eitherSide, everyRule, labelled, minCalls, named, windowed } from './rule-keys.ts'
-import { amount, confidence, oneOf, positive, ratio, timezone } from './scalars.ts'
+import { amount, confidence, oneOf, positive, ratio, timezone } from '../scalars.ts'
 
 const count = () => amount()
 const share = () => amount('a share of the limit, 0 or more, such as 0.8')

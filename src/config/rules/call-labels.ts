@@ -1,5 +1,5 @@
-import type { RuleLabel } from '../alerts/rule.ts'
-import { oneOf } from './scalars.ts'
+import type { RuleLabel } from '../../alerts/rule.ts'
+import { oneOf } from '../scalars.ts'
 
 /** The labels of calls that alerts can be told apart by. */
 export const callLabels = ['type', 'mode', 'receiver_type'] as const satisfies RuleLabel[]
