@@ -1,4 +1,4 @@
-import { finalStatus, labelsOf, ownTime, type FinalStatus, type SeenCall } from './call.ts'
+import { finalStatus, labelsOf, ownTime, type FinalStatus, type Labels, type SeenCall } from './call.ts'
 import type { DeltaDraft } from './delta-draft.ts'
 import { countMinutes, MEASURES, servedMinutes } from './minutes.ts'
 import { ANOMALIES, COUNTERS, HISTOGRAMS, type Anomaly } from './series.ts'
@@ -60,11 +60,7 @@ export function observeCall(
     draft.count(COUNTERS.started, known.labels.type, known.labels.mode, known.labels.receiverType)
   if (before?.phase === 'lost') draft.count(COUNTERS.reappeared)
 
-  const labels = labelsOf(
-    seen.type ?? known.labels.type,
-    seen.mode ?? known.labels.mode,
-    seen.receiverType ?? known.labels.receiverType,
-  )
+  const labels = labelsNow(known.labels, seen)
   const times = {
     initiatedAt: seen.initiatedAt ?? known.initiatedAt,
     startedAt: seen.startedAt ?? known.startedAt,
@@ -74,14 +70,20 @@ export function observeCall(
   const ending = wasFinal ? undefined : finalStatus({ status: seen.status, endedAt: times.endedAt })
   const final = wasFinal || ending !== undefined
   const call: Mutable<TrackedCall> = {
-    ...known,
-    ...times,
-    labels,
-    status: seen.status,
+    id: known.id,
     phase: final ? 'final' : 'open',
+    status: seen.status,
+    labels,
+    firstSeen: known.firstSeen,
+    initiatedAt: times.initiatedAt,
+    startedAt: times.startedAt,
+    endedAt: times.endedAt,
     totalParticipants: seen.totalParticipants ?? known.totalParticipants,
     joined: seen.joined ?? known.joined,
+    counted: known.counted,
+    finish: known.finish,
     notFound: 0,
+    listed: known.listed,
     marks: known.marks | (seen.hasRecording ? MARK.recordingSeen : 0),
   }
   call.counted = countAllMinutes(call, seen, { final, now }, draft)
@@ -109,6 +111,15 @@ export function observeNotFound(before: TrackedCall, now: number, draft: DeltaDr
   draft.count(COUNTERS.lost)
   draft.step(lost, { from: before.status, to: 'lost', observed: true }, now)
   return lost
+}
+
+/** Its labels, as far as the answer says anything of them. */
+function labelsNow(known: Labels, { type, mode, receiverType }: SeenCall): Labels {
+  const isSame =
+    (type ?? known.type) === known.type &&
+    (mode ?? known.mode) === known.mode &&
+    (receiverType ?? known.receiverType) === known.receiverType
+  return isSame ? known : labelsOf(type ?? known.type, mode ?? known.mode, receiverType ?? known.receiverType)
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }

@@ -134,16 +134,14 @@ const keysOf = new Map<string, Keys>()
 
 /** The key of a durable series. */
 export function seriesKey({ name }: DurableCounter, ...values: readonly string[]): string {
-  let keys = keptIn(keysOf, name, name)
-  for (const value of values) keys = keptIn(keys.next, value, keys.key, value)
+  let keys = keysOf.get(name) ?? keep(keysOf, name, name)
+  for (const value of values) keys = keys.next.get(value) ?? keep(keys.next, value, `${keys.key}|${value}`)
   return keys.key
 }
 
-function keptIn(kept: Map<string, Keys>, name: string, ...key: readonly string[]): Keys {
-  const known = kept.get(name)
-  if (known !== undefined) return known
-  const made = { key: key.join('|'), next: new Map() }
-  kept.set(name, made)
+function keep(kept: Map<string, Keys>, value: string, key: string): Keys {
+  const made = { key, next: new Map<string, Keys>() }
+  kept.set(value, made)
   return made
 }
 

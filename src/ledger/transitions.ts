@@ -32,12 +32,28 @@ const MEETING_PATH = { ...CALL_PATH, ongoing: ['ongoing'], ended: ['ongoing', 'e
  * The steps from one known state to another, with those inserted that must have happened between two looks.
  * Steps from or to `other` and `lost`, steps backwards and steps out of a final state are taken as they are.
  */
-export function stepsBetween(from: TransitionPoint, to: TransitionPoint, mode: CallMode): Step[] {
+export function stepsBetween(from: TransitionPoint, to: TransitionPoint, mode: CallMode): readonly Step[] {
+  const meeting = mode === 'meet' || mode === 'presenter'
+  const kind = meeting ? 'meeting' : 'call'
+  const known = stepsOf[kind].get(from)?.get(to)
+  if (known !== undefined) return known
+  const steps = workOut(from, to, meeting)
+  const fromThere = stepsOf[kind].get(from) ?? new Map<TransitionPoint, readonly Step[]>()
+  stepsOf[kind].set(from, fromThere.set(to, steps))
+  return steps
+}
+
+/** There are but a few dozen; each is worked out once. */
+const stepsOf = { call: new Map(), meeting: new Map() } satisfies Record<
+  string,
+  Map<TransitionPoint, Map<TransitionPoint, readonly Step[]>>
+>
+
+function workOut(from: TransitionPoint, to: TransitionPoint, meeting: boolean): readonly Step[] {
   if (to === 'other' || to === 'lost' || from === 'other' || from === 'lost') {
     return [{ from, to, observed: from !== 'none' }]
   }
   if (to === 'none') return []
-  const meeting = mode === 'meet' || mode === 'presenter'
   // A meeting that was seen as initiated goes on from there like any call.
   const path: readonly TransitionPoint[] = (meeting && from !== 'initiated' ? MEETING_PATH : CALL_PATH)[to]
   const start = from === 'none' ? -1 : path.indexOf(from)
