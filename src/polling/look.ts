@@ -102,6 +102,13 @@ export async function* readList(look: Look, options: LookOptions): AsyncGenerato
 
   async function* read(number: number): AsyncGenerator<CallPage, CallPage> {
     const page = await fetchPage(number)
+    note(page)
+    yield page
+    return page
+  }
+
+  function note(page: CallPage): void {
+    const { page: number } = page
     if (number >= (memory.refusedFrom ?? Infinity)) memory.refusedFrom = undefined
     look.now = page.now
     look.host = page.host
@@ -113,8 +120,6 @@ export async function* readList(look: Look, options: LookOptions): AsyncGenerato
       if (!state.calls.has(call.id) && !isIgnored(call, horizon)) memory.fresh.add(call.id)
     }
     memory.order = learnOrder(memory.order, page.calls)
-    yield page
-    return page
   }
 
   /**
@@ -172,10 +177,12 @@ export async function* readList(look: Look, options: LookOptions): AsyncGenerato
     const longest = options.interval * (proven === undefined ? 0.9 : 0.5)
     // A sweep that goes on begins with a page that it has read: with less than one more it would never move.
     const least = sweep.began === undefined ? 1 : 2
-    for (let pages = 0; pages < least || (pages < most && clock.monotonic() - begun < longest); pages++) {
+    const goesOn = (pages: number) => pages < least || (pages < most && clock.monotonic() - begun < longest)
+    let coming = fetchPage(sweep.page)
+    for (let pages = 1; ; pages++) {
       let page: CallPage
       try {
-        page = yield* read(sweep.page)
+        page = await coming
       } catch (error) {
         if (!isRefusal(error, sweep)) throw error
         // Once may be a passing trouble; a limit refuses the same page in the next cycle as well.
@@ -185,7 +192,16 @@ export async function* readList(look: Look, options: LookOptions): AsyncGenerato
         yield* endLimited(sweep, proven, error)
         return
       }
+      note(page)
       const progress = advanceSweep(sweep, page, provenOrder(memory.order), isPast)
+      const isCut = progress === 'on' && !goesOn(pages)
+      if (progress === 'on' && !isCut) {
+        // While this page is counted the next one is on its way.
+        coming = fetchPage(sweep.page)
+        coming.catch(() => undefined)
+      }
+      yield page
+      if (isCut) return
       if (progress === 'on') continue
       if (progress === 'stuck') {
         memory.sweep = undefined
