@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts'
 import type { Message } from './message.ts'
 import { nextDelivery } from './next-delivery.ts'
 import { DeliveryError, type Notifier } from './notifier.ts'
-import { suppressionAt, type Mute } from './suppression.ts'
+import { suppressionAt, unwantedAt, type Mute } from './suppression.ts'
 
 /** What became of one attempt to deliver. */
 export type Delivery = {
@@ -54,7 +54,8 @@ export function deliverOutbox(notifier: Notifier, options: DeliverOptions): Obse
     const silences = await store.silences(now)
     const alerts = options.alerts()
     const isSuppressed = suppressionAt({ mutes, silences, alerts, now })
-    const next = nextDelivery(entries, { now, groupWait, isSuppressed, silences, alerts })
+    const isUnwanted = unwantedAt({ mutes, silences, now })
+    const next = nextDelivery(entries, { now, groupWait, isSuppressed, isUnwanted, silences, alerts })
     if (next === undefined) return undefined
     const { ids, message } = next
     if (message === undefined) {

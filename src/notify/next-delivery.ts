@@ -12,6 +12,8 @@ export type NextDelivery = { ids: number[]; message: Message | undefined }
 export type NextDeliveryOptions = GatherOptions & {
   /** Whether a change is to wait, silenced, muted or held back. */
   isSuppressed: (told: Notification) => boolean
+  /** Whether it waits because nobody wants to hear of it. */
+  isUnwanted?: (told: Notification) => boolean
   /** All alerts as they are now. */
   alerts: readonly LiveAlert[]
   silences: readonly Silence[]
@@ -53,8 +55,9 @@ function digestOf(entries: readonly OutboxEntry[]): NextDelivery {
 function alertsOf(entries: readonly OutboxEntry[], options: NextDeliveryOptions): NextDelivery | undefined {
   const waiting = waitingOf(entries)
   const isHeld = ({ changes }: Waiting) => options.isSuppressed(changes.at(-1)!)
-  // What came and went while nobody was to be told of it is not told of afterwards.
-  const over = waiting.filter((each) => isHeld(each) && outcomeOf(each, options).kind !== 'told')
+  // What came and went while nobody wanted to hear of it is not told of afterwards.
+  const isUnwanted = options.isUnwanted ?? options.isSuppressed
+  const over = waiting.filter((each) => isUnwanted(each.changes.at(-1)!) && outcomeOf(each, options).kind !== 'told')
   if (over.length > 0) return { ids: over.flatMap((each) => each.entries.map(({ id }) => id)), message: undefined }
   const gathered = gather(
     waiting.filter((each) => !isHeld(each)),

@@ -27,11 +27,20 @@ export type SuppressionOptions = {
  * Says of a change whether it is to wait: while a mute or a silence picks its alert, and, of all but `poll_age` itself,
  * while its target cannot be polled. Evaluation goes on meanwhile; what still holds afterwards is told then.
  */
-export function suppressionAt({ mutes, silences, alerts, now }: SuppressionOptions): (told: Notification) => boolean {
-  const matches = [...mutes.filter((mute) => isMuted(mute, now)), ...silences].map(({ match }) => match)
+export function suppressionAt({ alerts, ...options }: SuppressionOptions): (told: Notification) => boolean {
+  const isUnwanted = unwantedAt(options)
   const unpolled = new Set(alerts.filter(isUnpolled).map(({ target }) => target))
-  return (told) =>
-    (told.signal.name !== 'poll_age' && unpolled.has(told.target)) || matches.some((match) => picks(match, told))
+  return (told) => (told.signal.name !== 'poll_age' && unpolled.has(told.target)) || isUnwanted(told)
+}
+
+/** Says of a change whether somebody does not want to hear of it now: by a mute or a silence. */
+export function unwantedAt({
+  mutes,
+  silences,
+  now,
+}: Omit<SuppressionOptions, 'alerts'>): (told: Notification) => boolean {
+  const matches = [...mutes.filter((mute) => isMuted(mute, now)), ...silences].map(({ match }) => match)
+  return (told) => matches.some((match) => picks(match, told))
 }
 
 function isMuted({ start, timezone, duration }: Mute, now: number): boolean {
