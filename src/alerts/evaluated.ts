@@ -10,5 +10,5 @@ export type EvaluatedLook = {
   limited: boolean
 }
 
-/** Between looks, where that changed something; `pollAge` in seconds. */
+/** Between looks, where that changed something or the last look is long ago; `pollAge` in seconds. */
 export type EvaluatedTick = { kind: 'tick'; at: number; pollAge: number }

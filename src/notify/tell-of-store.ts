@@ -24,7 +24,7 @@ export type TellOfStoreOptions = {
   patience: number
 }
 
-const ATTEMPTS = 5
+const RETRIES = 5
 const LONGEST_DELAY = 60
 
 /**
@@ -66,7 +66,7 @@ export function tellOfStore(
     return defer(() => from(notifier.deliver(message))).pipe(
       map(() => ({ notifier: notifier.name, message, outcome: 'sent' as const })),
       retry({
-        count: ATTEMPTS,
+        count: RETRIES,
         delay: (error, attempt) => {
           if (!(error instanceof DeliveryError) || !error.retryable) throw error
           return timer(1000 * Math.min(LONGEST_DELAY, error.retryAfter ?? 2 ** (attempt - 1)), clock.scheduler)

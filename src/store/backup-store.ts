@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { openDatabaseReadOnly } from './open-read-only.ts'
+import { openExisting } from './open-existing.ts'
 import { sqliteError } from './sqlite-error.ts'
 import { StoreError } from './store.ts'
 
@@ -19,7 +19,7 @@ export type Backup = {
  */
 export function backupStore(path: string, file: string): Backup {
   if (existsSync(file)) throw fileExists(file)
-  const db = openDatabaseReadOnly(path)
+  const db = openExisting(path, { readOnly: true })
   const partial = `${file}.${process.pid}.partial`
   try {
     reserve(partial, file)
@@ -62,7 +62,7 @@ function reserve(partial: string, file: string): void {
 
 /** Reads the copy back, the check of its pages included. */
 function targetsOf(copy: string): Backup['targets'] {
-  const db = openDatabaseReadOnly(copy)
+  const db = openExisting(copy, { readOnly: true })
   try {
     const rows = db.prepare('SELECT name, seq FROM targets ORDER BY name').all()
     return rows.map(({ name, seq }) => ({ name: String(name), seq: Number(seq) }))

@@ -1,13 +1,10 @@
-import { existsSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
 import type { Evaluated } from '../alerts/evaluated.ts'
 import type { Facts } from '../ledger/state.ts'
 import type { Finish, TrackedCall } from '../ledger/tracked-call.ts'
 import { HOUR, unpackEvaluated } from './evaluation-log.ts'
 import { unpackCall } from './pack-call.ts'
+import { openExisting } from './open-existing.ts'
 import { sqliteError } from './sqlite-error.ts'
-import { expectSchema } from './sqlite-schema.ts'
-import { StoreError } from './store.ts'
 
 /** What a store holds, for whoever only looks. Every method throws a {@link StoreError} when it cannot be read now. */
 export type StoreReader = {
@@ -26,16 +23,13 @@ export type StoreReader = {
   close: () => void
 }
 
-/** How long a reader waits for a store that is busy (milliseconds): it is so for moments only, while a daemon ends. */
-const PATIENCE = 5000
-
 /**
  * Opens a store beside the daemon that may be using it: without its lock, and without writing.
  *
  * @throws {StoreError} refused: there is none, it is in memory, another program's, a newer callwatch's, or damaged
  */
 export function openReadOnly(path: string): StoreReader {
-  const db = openDatabaseReadOnly(path)
+  const db = openExisting(path, { readOnly: true })
   const read = <T>(work: () => T): T => {
     try {
       return work()
@@ -87,31 +81,5 @@ export function openReadOnly(path: string): StoreReader {
         return row && Number(row['until'])
       }),
     close: () => db.close(),
-  }
-}
-
-/**
- * The database itself, checked to be one of this program's.
- *
- * @throws {StoreError} as {@link openReadOnly}
- */
-export function openDatabaseReadOnly(path: string): DatabaseSync {
-  if (path === ':memory:') {
-    throw new StoreError(
-      'refused',
-      'the store is in memory, where only its own daemon sees it; set store.path to a file',
-    )
-  }
-  if (!existsSync(path)) {
-    throw new StoreError('refused', `there is no store ${path}; let \`callwatch run\` make it, or set store.path`)
-  }
-  let db: DatabaseSync | undefined
-  try {
-    db = new DatabaseSync(path, { readOnly: true, timeout: PATIENCE })
-    expectSchema(db, path)
-    return db
-  } catch (error) {
-    db?.close()
-    throw sqliteError(error, path)
   }
 }
