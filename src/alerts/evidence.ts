@@ -1,6 +1,5 @@
 import { failureCount, windowStart } from '../ledger/failure-ratio.ts'
-import { countByStatus } from '../ledger/finished-calls.ts'
-import type { Finish } from '../ledger/tracked-call.ts'
+import { countByStatus, type Tally } from '../ledger/finished-calls.ts'
 import { isMatched, labelValue } from './groups.ts'
 import type { Contributor, Evidence } from './notification.ts'
 import { callsOf, hasTooFew, measure, type Look, type MonthOf, type Reading } from './reading.ts'
@@ -45,13 +44,13 @@ export function evidenceOf(
     const measured = measure(signal, calls)
     return hasTooFew(signal, measured) ? null : measured.value
   })
-  const over = latest.filter((call) => 'known' in call)
-  const contributor = trend.at(-1) === null ? undefined : contributorOf(rule, over)
+  const tallies = latest.filter((call) => 'n' in call)
+  const contributor = trend.at(-1) === null ? undefined : contributorOf(rule, tallies)
   return { trend, ...(contributor === undefined ? {} : { contributor }) }
 }
 
 /** The label value with the largest part in the failures, where there is more than one value to compare. */
-function contributorOf({ signal, match, by }: Rule, calls: readonly Finish[]): Contributor | undefined {
+function contributorOf({ signal, match, by }: Rule, calls: readonly Tally[]): Contributor | undefined {
   if (signal.name !== 'failure_ratio') return undefined
   const candidates = RULE_LABELS.filter((label) => match[label] === undefined && !by.includes(label)).flatMap(
     (label) => {
@@ -66,7 +65,7 @@ function contributorOf({ signal, match, by }: Rule, calls: readonly Finish[]): C
   return largest === undefined || ofFailures === 0 ? undefined : { ...largest, ofFailures }
 }
 
-function failures({ reason }: Extract<Signal, { name: 'failure_ratio' }>, calls: readonly Finish[]) {
+function failures({ reason }: Extract<Signal, { name: 'failure_ratio' }>, calls: readonly Tally[]) {
   const counts = countByStatus(calls)
   return { failures: failureCount(counts, reason), calls: counts.total }
 }

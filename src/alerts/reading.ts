@@ -1,6 +1,12 @@
 import { failureCount, failureRatio, windowStart, type Judged } from '../ledger/failure-ratio.ts'
-import { countByStatus, finishedBetween, type FinishedCalls, type FinishedCounts } from '../ledger/finished-calls.ts'
-import { beganAt, type Finish, type TrackedCall } from '../ledger/tracked-call.ts'
+import {
+  countByStatus,
+  type FinishedCall,
+  type FinishedCalls,
+  type FinishedCounts,
+  type Tally,
+} from '../ledger/finished-calls.ts'
+import { beganAt, type TrackedCall } from '../ledger/tracked-call.ts'
 import { documentedGroups, groupCalls, instanceKey } from './groups.ts'
 import { windowOf, type Rule, type RuleLabels, type Signal } from './rule.ts'
 import { wilsonBounds } from './wilson.ts'
@@ -42,8 +48,11 @@ export type Measured = {
   counts: FinishedCounts | undefined
 }
 
-/** A call of a window: all that is known of a finished one; of an open one what it is counted under. */
-export type WindowCall = Pick<Finish, 'labels'> | Finish
+/**
+ * What a signal looks at: calls that finished alike, where their number is all that matters; else a finished call, or
+ * one that is open.
+ */
+export type WindowCall = Tally | FinishedCall | TrackedCall
 
 /**
  * What a rule reads on this occasion, by the key of each alert that it can raise; undefined where the occasion says
@@ -80,7 +89,7 @@ export function read(
   for (const [key, { labels, calls }] of groupCalls(rule, callsOf(signal, occasion, from, now), known)) {
     if (expected?.has(key) === false) continue
     const measured = measure(signal, calls)
-    const before = compared?.get(key)?.calls.length ?? 0
+    const before = numberOf(compared?.get(key)?.calls ?? [])
     const mayBreach = before >= (rule.onlyIf?.atLeast ?? 0) && isSure(rule, measured)
     readings.set(key, { ...measured, labels, tooFew: hasTooFew(signal, measured), mayBreach })
   }
@@ -102,20 +111,23 @@ export function callsOf(
     case 'calls_started': {
       const isInside = (began: number) => began >= from && began <= to
       // A call that began in the window finished in it, or after it, or has not yet.
-      const over = finishedBetween(finished, from, Infinity).filter(({ began }) => isInside(began))
+      const over = finished.between(from, Infinity).filter(({ began }) => isInside(began))
       return [...over, ...open.filter((call) => isInside(beganAt(call)))]
     }
+    case 'failure_ratio':
+    case 'calls':
+      return finished.tally(from, to)
     default:
-      return finishedBetween(finished, from, to)
+      return finished.between(from, to)
   }
 }
 
 export function measure(signal: Signal, calls: readonly WindowCall[]): Measured {
-  const over = calls.filter((call) => 'known' in call)
+  const over = calls.filter((call) => 'at' in call)
   const of = (value: number, counted: number) => ({ value, calls: counted, counts: undefined })
   switch (signal.name) {
     case 'failure_ratio': {
-      const counts = countByStatus(over)
+      const counts = countByStatus(calls.filter((call) => 'n' in call))
       return { value: failureRatio(counts, signal.reason), calls: counts.total, counts }
     }
     case 'minutes':
@@ -130,7 +142,7 @@ export function measure(signal: Signal, calls: readonly WindowCall[]): Measured 
       return of(sum(durations) / durations.length, durations.length)
     }
     default:
-      return of(calls.length, calls.length)
+      return of(numberOf(calls), numberOf(calls))
   }
 }
 
@@ -150,6 +162,10 @@ function isSure({ signal, breach, threshold }: Rule, { counts }: Measured): bool
   if (signal.name !== 'failure_ratio' || signal.confidence === undefined || counts === undefined) return true
   const { lower, upper } = wilsonBounds(failureCount(counts, signal.reason), counts.total, signal.confidence)
   return breach === 'above' ? lower > threshold : upper < threshold
+}
+
+function numberOf(calls: readonly WindowCall[]): number {
+  return sum(calls.map((call) => ('n' in call ? call.n : 1)))
 }
 
 function sum(numbers: readonly number[]): number {

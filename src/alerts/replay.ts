@@ -1,4 +1,4 @@
-import { insertFinish } from '../ledger/finished-calls.ts'
+import { keptFinishes, type FinishedCalls } from '../ledger/finished-calls.ts'
 import type { Finish } from '../ledger/tracked-call.ts'
 import type { AlertInstance } from './alert-instance.ts'
 import { evaluate } from './evaluate.ts'
@@ -41,11 +41,11 @@ export function replay(
   const instances = new Map<string, AlertInstance>()
   const said: Notification[] = []
   const bySeen = finishes.toSorted((a, b) => a.seen - b.seen)
-  const finished: Finish[] = []
+  const finished = keptFinishes()
   let next = 0
   for (const evaluated of evaluations) {
     for (; next < bySeen.length && bySeen[next]!.seen <= evaluated.at + ROUNDING; next++) {
-      insertFinish(finished, bySeen[next]!)
+      finished.add(bySeen[next]!)
     }
     const occasion = occasionOf(evaluated, finished)
     const delta = evaluate(instances, occasion, { ...options, rules: replayable, now: evaluated.at })
@@ -56,7 +56,7 @@ export function replay(
   return { said, instances: [...instances.values()] }
 }
 
-function occasionOf(evaluated: Evaluated, finished: readonly Finish[]): Occasion {
+function occasionOf(evaluated: Evaluated, finished: FinishedCalls): Occasion {
   if (evaluated.kind === 'tick') return evaluated
   const { now, previousGood, limited } = evaluated
   return { kind: 'look', judged: { now, previousGood }, limited, finished, open: [], usedSince: () => 0 }

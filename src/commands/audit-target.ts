@@ -7,7 +7,9 @@ import { newLedger, type Facts } from '../ledger/state.ts'
 import { horizon } from '../ledger/step.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { attempt, type AttemptOptions } from '../polling/attempt.ts'
-import { newListMemory, newLook, readList, type Look } from '../polling/look.ts'
+import { newListMemory } from '../polling/list-memory.ts'
+import { newLook, readList } from '../polling/look.ts'
+import type { Look } from '../polling/page-reader.ts'
 import type { CallsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import type { StoreReader } from '../store/open-read-only.ts'
@@ -116,6 +118,7 @@ async function listWhole(options: AuditTargetOptions, rows: Map<string, TrackedC
       sweepInterval: poll.sweepInterval,
       slice: Infinity,
       interval: Infinity,
+      wanted: () => [],
       fetchPage: (page) => firstValueFrom(attempt('list_calls', (signal) => client.listCalls(page, signal), asking)),
     })
     for await (const { calls, keys } of pages) {

@@ -58,7 +58,7 @@ export type DaemonOptions = {
 
 /** How long a running cycle may still go on after the daemon was asked to stop (seconds). */
 const GRACE = 8
-const HOUSEKEEPING_INTERVAL = 3600
+const HOUSEKEEPING_INTERVAL = 60
 /** The exported windows are counted from the history after a restart (seconds). */
 const LONGEST_WINDOW = Math.max(...Object.values(EXPORTED_WINDOWS))
 
@@ -119,7 +119,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const told$ = telling({ config, clock, store, notifiers, targets, watched$, stop$ })
     const housekeeping$ = timer(0, HOUSEKEEPING_INTERVAL * 1000, clock.scheduler).pipe(
       takeUntil(stop$),
-      // What cannot be trimmed now is trimmed an hour later.
+      // What cannot be trimmed now is trimmed a minute later.
       exhaustMap(() =>
         store.trimHistory(clock.wall() - Math.max(config.store.history, LONGEST_WINDOW)).catch(() => undefined),
       ),

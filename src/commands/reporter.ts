@@ -22,12 +22,13 @@ export function reporter({ log, metrics, feed, targets, mask }: ReporterOptions)
   const healthOf = new Map(targets.map(({ target, health }) => [target, health]))
 
   function publish({ target, ledger, alerts }: Committed): void {
+    const isLogged = log.isLevelEnabled('debug')
     for (const transition of ledger.transitions) {
-      feed.publish('transition', transitionEvent(target, transition))
+      feed.publish('transition', () => transitionEvent(target, transition))
       const { call, from, to, observed } = transition
-      log.debug({ target, session: call.id, from, to, observed }, 'transition')
+      if (isLogged) log.debug({ target, session: call.id, from, to, observed }, 'transition')
     }
-    for (const notification of alerts.notifications) feed.publish('alert', alertEvent(notification))
+    for (const notification of alerts.notifications) feed.publish('alert', () => alertEvent(notification))
   }
 
   function noteCycle(target: string, report: CycleReport): void {

@@ -14,24 +14,22 @@ export type ReceiverType = (typeof RECEIVER_TYPES)[number]
 /** What a call is counted under. Interned by {@link labelsOf}: two equal label sets are the same object. */
 export type Labels = { readonly type: CallType; readonly mode: CallMode; readonly receiverType: ReceiverType }
 
-const interned = new Map(
-  TYPES.flatMap((type) =>
-    MODES.flatMap((mode) =>
-      RECEIVER_TYPES.map((receiverType): [string, Labels] => [
-        `${type}|${mode}|${receiverType}`,
-        Object.freeze({ type, mode, receiverType }),
-      ]),
-    ),
-  ),
+const interned = byValue(TYPES, (type) =>
+  byValue(MODES, (mode) => byValue(RECEIVER_TYPES, (receiverType) => Object.freeze({ type, mode, receiverType }))),
 )
 
 /** The one label set of these three values. */
 export function labelsOf(type: CallType, mode: CallMode, receiverType: ReceiverType): Labels {
-  return interned.get(`${type}|${mode}|${receiverType}`)!
+  return interned[type][mode][receiverType]
 }
 
+/** All label sets. */
+export const ALL_LABELS: readonly Labels[] = TYPES.flatMap((type) =>
+  MODES.flatMap((mode) => RECEIVER_TYPES.map((receiverType) => labelsOf(type, mode, receiverType))),
+)
+
 /** The label sets that the documented values span, in the order of the documentation. */
-export const DOCUMENTED_LABELS: readonly Labels[] = [...interned.values()].filter(
+export const DOCUMENTED_LABELS: readonly Labels[] = ALL_LABELS.filter(
   ({ type, mode, receiverType }) => type !== 'other' && mode !== 'other' && receiverType !== 'other',
 )
 
@@ -73,4 +71,9 @@ export function finalStatus({ status, endedAt }: Pick<SeenCall, 'status' | 'ende
 /** The time that baseline and horizon go by (UNIX seconds): the latest that the service gave of the call. */
 export function ownTime(call: Pick<SeenCall, 'initiatedAt' | 'startedAt' | 'endedAt'>): number | undefined {
   return call.endedAt ?? call.startedAt ?? call.initiatedAt
+}
+
+function byValue<Value extends string, T>(values: readonly Value[], make: (value: Value) => T): Record<Value, T> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.fromEntries forgets the keys
+  return Object.fromEntries(values.map((value) => [value, make(value)])) as Record<Value, T>
 }

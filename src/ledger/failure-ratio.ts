@@ -1,4 +1,4 @@
-import { countByStatus, finishedBetween, type FinishedCalls, type FinishedCounts } from './finished-calls.ts'
+import { countByStatus, type FinishedCalls, type FinishedCounts } from './finished-calls.ts'
 
 export const REASONS = ['any', 'unanswered', 'rejected', 'canceled'] as const
 export type Reason = (typeof REASONS)[number]
@@ -30,5 +30,5 @@ export function windowStart(seconds: number, { now, previousGood }: Judged): num
 
 /** How the finished calls of a window ended that ends now. */
 export function countWindow(finished: FinishedCalls, seconds: number, judged: Judged): FinishedCounts {
-  return countByStatus(finishedBetween(finished, windowStart(seconds, judged), judged.now))
+  return countByStatus(finished.tally(windowStart(seconds, judged), judged.now))
 }

@@ -1,70 +1,148 @@
-import type { FinalStatus } from './call.ts'
+import { finalStatusOf, labelCode, labelsOfCode, statusCode } from './call-codes.ts'
+import type { FinalStatus, Labels } from './call.ts'
 import type { Finish } from './tracked-call.ts'
 
 /** How many calls finished in a window, by final status. */
 export type FinishedCounts = Record<FinalStatus | 'total', number>
 
-/** The calls that finished lately, ordered by when they finished: what windows are counted from. */
-export type FinishedCalls = readonly Finish[]
+/** What windows need to know of a finished call. */
+export type FinishedCall = Omit<Finish, 'known' | 'seen'>
 
-/** The list with further finishes merged in, and those that finished before `oldest` (UNIX seconds) dropped. */
-export function withFinished(list: FinishedCalls, added: readonly Finish[], oldest: number): FinishedCalls {
-  if (added.length === 0 && (list.length === 0 || list[0]!.at >= oldest)) return list
-  const merged = merge(
-    list,
-    added.toSorted((a, b) => a.at - b.at),
-  )
-  const first = firstIndexFrom(merged, oldest)
-  return first === 0 ? merged : merged.slice(first)
+/** So many calls that finished alike. */
+export type Tally = { readonly status: FinalStatus; readonly labels: Labels; readonly n: number }
+
+/** The calls that finished lately: what windows are counted from. Windows are UNIX seconds, both ends included. */
+export type FinishedCalls = {
+  /** The calls of a window by how they finished. What this costs follows the minutes of the window, not its calls. */
+  tally: (from: number, to: number) => Tally[]
+  /** Each call of a window, in the order in which they finished. */
+  between: (from: number, to: number) => FinishedCall[]
 }
 
-/** Two lists in order made one, in order. */
-function merge(left: FinishedCalls, right: FinishedCalls): FinishedCalls {
-  if (left.length === 0 || right.length === 0) return left.length === 0 ? right : left
-  if (left.at(-1)!.at <= right[0]!.at) return left.concat(right)
-  if (right.at(-1)!.at < left[0]!.at) return right.concat(left)
-  const merged: Finish[] = []
-  let [l, r] = [0, 0]
-  while (l < left.length && r < right.length) merged.push(left[l]!.at <= right[r]!.at ? left[l++]! : right[r++]!)
-  return merged.concat(left.slice(l), right.slice(r))
+/** Finished calls to which more are added, in place. */
+export type KeptFinishes = FinishedCalls & {
+  add: (finish: FinishedCall) => void
+  /** Forgets the calls of minutes that were over at a moment (UNIX seconds). */
+  dropBefore: (time: number) => void
 }
 
-/** Puts one in its place, in place. */
-export function insertFinish(list: Finish[], finish: Finish): void {
-  list.splice(firstIndexPast(list, finish.at), 0, finish)
+const MINUTE = 60
+
+/**
+ * The calls of one minute. As objects they would take three times the memory: each is WIDTH numbers, one after the
+ * other, with NaN for what is not known.
+ */
+type Minute = { tallies: Map<number, number>; numbers: number[] }
+const WIDTH = 7
+
+export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishes {
+  const minutes = new Map<number, Minute>()
+  let [first, last] = [Infinity, -Infinity]
+
+  /** The minutes of a window in which calls may have finished, in order. */
+  function numbersIn(from: number, to: number): number[] {
+    const begin = Math.max(first, minuteOf(from))
+    const end = Math.min(last, minuteOf(to))
+    // A call with a far-off time makes the window longer than all minutes that there are.
+    if (end - begin < minutes.size) return Array.from({ length: Math.max(0, end - begin + 1) }, (_, i) => begin + i)
+    return [...minutes.keys()].filter((number) => number >= begin && number <= end).toSorted((a, b) => a - b)
+  }
+
+  function* minutesOf(from: number, to: number): Generator<{ minute: Minute; isWhole: boolean }> {
+    for (const number of numbersIn(from, to)) {
+      const minute = minutes.get(number)
+      if (minute === undefined) continue
+      yield { minute, isWhole: number * MINUTE >= from && (number + 1) * MINUTE <= to }
+    }
+  }
+
+  const kept: KeptFinishes = {
+    add: (finish) => {
+      const number = minuteOf(finish.at)
+      let minute = minutes.get(number)
+      if (minute === undefined) {
+        minute = { tallies: new Map(), numbers: [] }
+        minutes.set(number, minute)
+        first = Math.min(first, number)
+        last = Math.max(last, number)
+      }
+      const { at, began, answerDelay = NaN, duration = NaN, audio, video } = finish
+      const code = tallyCode(finish)
+      minute.numbers.push(at, began, answerDelay, duration, audio, video, code)
+      increase(minute.tallies, code, 1)
+    },
+    dropBefore: (time) => {
+      const oldest = minuteOf(time)
+      if (first >= oldest) return
+      for (const number of minutes.keys()) if (number < oldest) minutes.delete(number)
+      first = oldest
+    },
+    tally: (from, to) => {
+      const tallies = new Map<number, number>()
+      for (const { minute, isWhole } of minutesOf(from, to)) {
+        if (isWhole) for (const [code, n] of minute.tallies) increase(tallies, code, n)
+        else for (const finish of finishesIn(minute, from, to)) increase(tallies, tallyCode(finish), 1)
+      }
+      return [...tallies].map(([code, n]) => ({ ...alike(code), n }))
+    },
+    between: (from, to) =>
+      [...minutesOf(from, to)].flatMap(({ minute }) =>
+        [...finishesIn(minute, from, to)].toSorted((a, b) => a.at - b.at),
+      ),
+  }
+  for (const finish of finishes) kept.add(finish)
+  return kept
 }
 
-/** The calls that finished from `from` (inclusive) to `to` (inclusive), both UNIX seconds. */
-export function finishedBetween(list: FinishedCalls, from: number, to: number): FinishedCalls {
-  return list.slice(firstIndexFrom(list, from), firstIndexPast(list, to))
+/** Finished calls with a few more that are not among them yet. */
+export function withFinishes(finished: FinishedCalls, added: readonly FinishedCall[]): FinishedCalls {
+  if (added.length === 0) return finished
+  const more = keptFinishes(added)
+  return {
+    tally: (from, to) => [...finished.tally(from, to), ...more.tally(from, to)],
+    between: (from, to) => [...finished.between(from, to), ...more.between(from, to)].toSorted((a, b) => a.at - b.at),
+  }
 }
 
 /** How these calls ended. */
-export function countByStatus(calls: Iterable<Pick<Finish, 'status'>>): FinishedCounts {
+export function countByStatus(tallies: Iterable<Pick<Tally, 'status' | 'n'>>): FinishedCounts {
   const counts: FinishedCounts = { ended: 0, unanswered: 0, rejected: 0, canceled: 0, other: 0, total: 0 }
-  for (const { status } of calls) {
-    counts[status] += 1
-    counts.total += 1
+  for (const { status, n } of tallies) {
+    counts[status] += n
+    counts.total += n
   }
   return counts
 }
 
-function firstIndexFrom(list: FinishedCalls, time: number): number {
-  return firstIndexWhere(list, (at) => at >= time)
-}
-
-function firstIndexPast(list: FinishedCalls, time: number): number {
-  return firstIndexWhere(list, (at) => at > time)
-}
-
-/** By bisection, of what holds from some index on. */
-function firstIndexWhere(list: FinishedCalls, holds: (at: number) => boolean): number {
-  let low = 0
-  let high = list.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (holds(list[middle]!.at)) high = middle
-    else low = middle + 1
+function* finishesIn({ numbers }: Minute, from: number, to: number): Generator<FinishedCall> {
+  for (let i = 0; i < numbers.length; i += WIDTH) {
+    const at = numbers[i]!
+    if (at < from || at > to) continue
+    const [began, answerDelay, duration] = [numbers[i + 1]!, numbers[i + 2]!, numbers[i + 3]!]
+    yield {
+      ...alike(numbers[i + 6]!),
+      at,
+      began,
+      answerDelay: Number.isNaN(answerDelay) ? undefined : answerDelay,
+      duration: Number.isNaN(duration) ? undefined : duration,
+      audio: numbers[i + 4]!,
+      video: numbers[i + 5]!,
+    }
   }
-  return low
+}
+
+function tallyCode({ status, labels }: Pick<Finish, 'status' | 'labels'>): number {
+  return labelCode(labels) * 256 + statusCode(status)
+}
+
+function alike(code: number): Pick<Tally, 'status' | 'labels'> {
+  return { status: finalStatusOf(code % 256), labels: labelsOfCode(Math.floor(code / 256)) }
+}
+
+function increase(tallies: Map<number, number>, code: number, n: number): void {
+  tallies.set(code, (tallies.get(code) ?? 0) + n)
+}
+
+function minuteOf(time: number): number {
+  return Math.floor(time / MINUTE)
 }

@@ -1,7 +1,8 @@
 import { finalStatus, labelsOf, ownTime, type FinalStatus, type Labels, type SeenCall } from './call.ts'
 import type { DeltaDraft } from './delta-draft.ts'
 import { countMinutes, MEASURES, servedMinutes } from './minutes.ts'
-import { ANOMALIES, COUNTERS, HISTOGRAMS, type Anomaly } from './series.ts'
+import { callSeries } from './call-series.ts'
+import { ANOMALIES, COUNTERS, seriesKey, type Anomaly } from './series.ts'
 import { beganAt, MARK, type Finish, type TrackedCall } from './tracked-call.ts'
 import type { TransitionPoint } from './transitions.ts'
 
@@ -56,9 +57,8 @@ export function observeCall(
   draft: DeltaDraft,
 ): TrackedCall {
   const known = before ?? firstSight(seen, now)
-  if (before === undefined)
-    draft.count(COUNTERS.started, known.labels.type, known.labels.mode, known.labels.receiverType)
-  if (before?.phase === 'lost') draft.count(COUNTERS.reappeared)
+  if (before === undefined) draft.add(callSeries(known.labels).started, 1)
+  if (before?.phase === 'lost') draft.add(seriesKey(COUNTERS.reappeared), 1)
 
   const labels = labelsNow(known.labels, seen)
   const times = {
@@ -108,8 +108,8 @@ export function observeNotFound(before: TrackedCall, now: number, draft: DeltaDr
   if (before.phase !== 'open') return before
   if (before.notFound === 0) return { ...before, notFound: 1 }
   const lost: TrackedCall = { ...before, phase: 'lost', notFound: 0, listed: now }
-  draft.count(COUNTERS.lost)
-  draft.step(lost, { from: before.status, to: 'lost', observed: true }, now)
+  draft.add(seriesKey(COUNTERS.lost), 1)
+  draft.path(lost, before.status, 'lost', now)
   return lost
 }
 
@@ -150,8 +150,7 @@ function finish(
   { now, host }: Pick<Answer, 'now' | 'host'>,
   draft: DeltaDraft,
 ): Finish {
-  const { type, mode, receiverType } = call.labels
-  draft.count(COUNTERS.finished, type, mode, receiverType, status)
+  draft.add(callSeries(call.labels).finished[status], 1)
   const began = beganAt(call)
   const at = call.endedAt === undefined ? now : Math.min(Math.max(call.endedAt, began), now)
   const [audio = 0, video = 0] = call.counted
@@ -182,16 +181,15 @@ function countAllMinutes(
   draft: DeltaDraft,
 ): readonly number[] {
   const served = servedMinutes(seen, call.labels.type, final)
+  const { minutes } = callSeries(call.labels)
   let changed = false
   const counted = MEASURES.map(({ level, media }, i) => {
     const { counted, add, correction } = countMinutes(call.counted[i]!, served[i], final)
     if (add > 0) {
-      if (level === 'participant') {
-        draft.add(COUNTERS.participantMinutes, add, media)
-        draft.use(add, now)
-      } else draft.add(COUNTERS.callMinutes, add, call.labels.type, call.labels.mode, call.labels.receiverType, media)
+      draft.add(minutes[level][media], add)
+      if (level === 'participant') draft.use(add, now)
     }
-    if (correction > 0) draft.add(COUNTERS.corrections, correction, media, level)
+    if (correction > 0) draft.add(seriesKey(COUNTERS.corrections, media, level), correction)
     if (counted !== call.counted[i]) changed = true
     return counted
   })
@@ -203,7 +201,7 @@ function countAllMinutes(
  * from an answer that shows it as over: while it ran more may have joined.
  */
 function observeOnce(call: Mutable<TrackedCall>, totalParticipants: number | undefined, draft: DeltaDraft): void {
-  const { type, mode, receiverType } = call.finish!.labels
+  const series = callSeries(call.finish!.labels)
   const once = (mark: number, ready: boolean): boolean => {
     if (!ready || (call.marks & mark) !== 0) return false
     call.marks |= mark
@@ -211,15 +209,15 @@ function observeOnce(call: Mutable<TrackedCall>, totalParticipants: number | und
   }
   const { answerDelay, duration } = answeredTimes(call, call.finish!.status)
   if (once(MARK.durationObserved, duration !== undefined)) {
-    draft.observe(HISTOGRAMS.duration, duration!, type, mode, receiverType)
+    draft.observe(series.duration, duration!)
   }
   if (once(MARK.answerDelayObserved, answerDelay !== undefined)) {
-    draft.observe(HISTOGRAMS.answerDelay, answerDelay!, type, receiverType)
+    draft.observe(series.answerDelay, answerDelay!)
   }
   if (once(MARK.participantsObserved, totalParticipants !== undefined)) {
-    draft.observe(HISTOGRAMS.participants, totalParticipants!, type, mode, receiverType)
+    draft.observe(series.participants, totalParticipants!)
   }
-  if (once(MARK.recordedCounted, (call.marks & MARK.recordingSeen) !== 0)) draft.count(COUNTERS.recorded)
+  if (once(MARK.recordedCounted, (call.marks & MARK.recordingSeen) !== 0)) draft.add(seriesKey(COUNTERS.recorded), 1)
 }
 
 function countAnomalies(
@@ -240,7 +238,7 @@ function countAnomalies(
   for (const kind of ANOMALIES) {
     if (!present[kind] || (call.marks & ANOMALY_MARKS[kind]) !== 0) continue
     call.marks |= ANOMALY_MARKS[kind]
-    draft.count(COUNTERS.anomalies, kind)
+    draft.add(seriesKey(COUNTERS.anomalies, kind), 1)
   }
 }
 

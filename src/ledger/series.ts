@@ -128,32 +128,7 @@ export const HISTOGRAMS = {
   },
 } satisfies Record<string, DurableHistogram>
 
-/** The keys that were made so far, by label values: looking one up is cheaper than joining it anew. */
-type Keys = { key: string; next: Map<string, Keys> }
-const keysOf = new Map<string, Keys>()
-
 /** The key of a durable series. */
 export function seriesKey({ name }: DurableCounter, ...values: readonly string[]): string {
-  let keys = keysOf.get(name) ?? keep(keysOf, name, name)
-  for (const value of values) keys = keys.next.get(value) ?? keep(keys.next, value, `${keys.key}|${value}`)
-  return keys.key
-}
-
-function keep(kept: Map<string, Keys>, value: string, key: string): Keys {
-  const made = { key, next: new Map<string, Keys>() }
-  kept.set(value, made)
-  return made
-}
-
-/** The keys that one observation adds to: its bucket by 1, its sum by the value. */
-export function observationKeys(
-  histogram: DurableHistogram,
-  value: number,
-  ...values: readonly string[]
-): { bucket: string; sum: string } {
-  const bound = histogram.buckets.find((bucket) => value <= bucket)
-  return {
-    bucket: seriesKey(histogram, ...values, bound === undefined ? 'Inf' : String(bound)),
-    sum: seriesKey(histogram, ...values, 'sum'),
-  }
+  return [name, ...values].join('|')
 }

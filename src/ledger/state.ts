@@ -1,4 +1,5 @@
-import { withFinished, type FinishedCalls } from './finished-calls.ts'
+import { keptFinishes, type KeptFinishes } from './finished-calls.ts'
+import { rememberedCalls, type RememberedCalls } from './remembered-calls.ts'
 import { MARK, type Finish, type TrackedCall } from './tracked-call.ts'
 import type { TransitionPoint } from './transitions.ts'
 import { addUsage } from './usage.ts'
@@ -9,7 +10,7 @@ import { addUsage } from './usage.ts'
  * what exists instead of what changed.
  */
 export type LedgerState = {
-  readonly calls: Map<string, TrackedCall>
+  readonly calls: RememberedCalls
   /** The open calls among `calls`. */
   readonly open: Map<string, TrackedCall>
   /** Calls whose list of participants is still to be asked for. */
@@ -17,7 +18,7 @@ export type LedgerState = {
   readonly counters: Map<string, number>
   /** Participant minutes that were counted in each quarter of an hour, by when that began (usage.ts). */
   readonly usage: Map<number, number>
-  finished: FinishedCalls
+  readonly finished: KeptFinishes
   facts: Facts
 }
 
@@ -92,12 +93,12 @@ export function newLedger(created: number): LedgerState {
     ignored: { baseline: 0, beforeHorizon: 0 },
   }
   return {
-    calls: new Map(),
+    calls: rememberedCalls(),
     open: new Map(),
     detailsWanted: new Map(),
     counters: new Map(),
     usage: new Map(),
-    finished: [],
+    finished: keptFinishes(),
     facts,
   }
 }
@@ -121,7 +122,8 @@ export function apply(state: LedgerState, delta: Delta, keepFinished: number): v
   state.facts = delta.facts
   const { lastGood, previousGood } = delta.facts
   const oldest = Math.min(previousGood ?? Infinity, (lastGood ?? Infinity) - keepFinished)
-  state.finished = withFinished(state.finished, delta.finishes, oldest === Infinity ? 0 : oldest)
+  for (const finish of delta.finishes) state.finished.add(finish)
+  if (oldest !== Infinity) state.finished.dropBefore(oldest)
 }
 
 /** Puts a call where its phase belongs. */

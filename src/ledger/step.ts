@@ -1,7 +1,7 @@
 import { finalStatus, ownTime, type SeenCall } from './call.ts'
 import { newDraft } from './delta-draft.ts'
 import { baselineCall, observeCall, observeNotFound, type Answer } from './observe-call.ts'
-import { COUNTERS, type Rejection } from './series.ts'
+import { COUNTERS, seriesKey, type Rejection } from './series.ts'
 import type { Delta, Facts, LedgerState, ListKnowledge } from './state.ts'
 import { rememberedTill, type TrackedCall } from './tracked-call.ts'
 
@@ -82,7 +82,7 @@ export function step(state: LedgerState, observation: Observation, options: Ledg
       const after = before && observeNotFound(before, now, draft)
       if (after !== undefined && after !== before) delta.calls.set(id, after)
     }
-    for (const [reason, items] of Object.entries(rejected)) draft.add(COUNTERS.rejected, items, reason)
+    for (const [reason, items] of Object.entries(rejected)) draft.add(seriesKey(COUNTERS.rejected, reason), items)
   }
   if (observation.end) conclude(observation.end)
   const changed = observation.end !== undefined || delta.calls.size > 0 || delta.counters.size > 0

@@ -47,7 +47,7 @@ export function attempt<T>(
   request: (signal: AbortSignal) => Promise<T>,
   { clock, budget, timeout: limit, retries, random, onRequest }: AttemptOptions,
 ): Observable<T> {
-  const once = defer(() => {
+  const once$ = defer(() => {
     const begun = clock.monotonic()
     const done = (code: string) => onRequest({ operation, code, seconds: clock.monotonic() - begun })
     return abortable(request).pipe(
@@ -63,7 +63,7 @@ export function attempt<T>(
     )
   })
   return abortable((signal) => budget.take(signal)).pipe(
-    concatMap(() => once),
+    concatMap(() => once$),
     retry({
       count: retries,
       delay: (error: unknown, attempts) => {

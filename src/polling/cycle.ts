@@ -10,10 +10,14 @@ import {
   map,
   merge,
   of,
+  ReplaySubject,
+  share,
+  take,
   takeUntil,
   throwError,
   timer,
   type Observable,
+  using,
 } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { LedgerState } from '../ledger/state.ts'
@@ -23,7 +27,9 @@ import { ServiceError } from '../service/service-error.ts'
 import { attempt, type AttemptOptions, type RequestRecord } from './attempt.ts'
 import { chooseFollowUps, followUps$, type AskedAt } from './follow-ups.ts'
 import { inChunks } from './in-chunks.ts'
-import { forgetProgress, newLook, readList, type ListMemory, type Look } from './look.ts'
+import { forgetProgress, type ListMemory } from './list-memory.ts'
+import { newLook, readList } from './look.ts'
+import type { Look } from './page-reader.ts'
 
 /** How a cycle went, whether or not anything of it was committed. */
 export type CycleReport = {
@@ -79,7 +85,11 @@ export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<
     let remaining: number | undefined
     let storeProblem: Error | undefined
     const deadline = begun + Math.max(30, 4 * poll.interval)
-    const deadline$ = defer(() => merge(timer((deadline - clock.monotonic()) * 1000, clock.scheduler), abandon$))
+    // One timer a cycle, whoever asks: each of its stages and requests does.
+    const deadline$ = merge(timer((deadline - begun) * 1000, clock.scheduler), abandon$).pipe(
+      take(1),
+      share({ connector: () => new ReplaySubject(1), resetOnComplete: false }),
+    )
     const asking: AttemptOptions = { ...options.attempt, clock, onRequest: (record) => void requests.push(record) }
     const fetchPage = (page: number) =>
       firstValueFrom(
@@ -90,6 +100,14 @@ export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<
         askedAt.set(id, clock.monotonic())
         return attempt('get_call', (signal) => client.getCall(id, signal), asking)
       })
+    const dueCalls = (limit: number) => {
+      const times = { now: look.now, monotonic: clock.monotonic() }
+      return chooseFollowUps(state, look.listed, askedAt, times, {
+        limit,
+        interval: poll.interval,
+        longest: poll.sweepInterval,
+      })
+    }
     const noteProblem = (problem: ServiceError) => void (look.problem ??= problem)
     // Half of what may be asked for in an interval is for a sweep, the other half for calls that were not listed.
     const half = Math.max(1, Math.floor((poll.maxRequestsPerMinute * poll.interval) / 120))
@@ -105,6 +123,7 @@ export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<
         sweepInterval: poll.sweepInterval,
         slice: half,
         interval: poll.interval,
+        wanted: () => dueCalls(Infinity),
         fetchPage,
       })
     }).pipe(
@@ -122,10 +141,7 @@ export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<
     )
     const asked$ = defer(() => {
       if (look.pages === 0) return EMPTY
-      const times = { now: look.now, monotonic: clock.monotonic() }
-      const bounds = { limit: Math.max(5, half), interval: poll.interval, longest: poll.sweepInterval }
-      const calls = chooseFollowUps(state, look.listed, askedAt, times, bounds)
-      return followUps$(calls, look.listed, {
+      return followUps$(dueCalls(Math.max(5, half)), look.listed, {
         fetchCall,
         until$: deadline$,
         wall: clock.wall,
@@ -171,8 +187,17 @@ export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<
         asCommitted,
       ),
       report$,
-    )
+    ).pipe(holding(deadline$))
   })
+}
+
+/** Holds on to a shared stream for as long as the source goes on. */
+function holding<T>(shared$: Observable<unknown>): (source: Observable<T>) => Observable<T> {
+  return (source) =>
+    using(
+      () => shared$.subscribe(),
+      () => source,
+    )
 }
 
 /** Leaves out what changed nothing. */

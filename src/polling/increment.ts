@@ -9,8 +9,9 @@ import { lastPageOf } from './sweep.ts'
 export type Increment = {
   /** The list as the last good look left it. */
   readonly known: ListKnowledge
-  /** The page to be read next. */
+  /** The page to be read next, and the last that was read at the newest end. */
   page: number
+  last: CallPage | undefined
   readonly seen: Set<string>
   /** Items that could not be used: any of them may be new. */
   unusable: number
@@ -35,6 +36,7 @@ export function newIncrement(known: ListKnowledge): Increment {
   return {
     known,
     page: known.order === 'newest first' ? 1 : lastPage,
+    last: undefined,
     seen: new Set(),
     unusable: 0,
     goesOn: true,
@@ -66,6 +68,7 @@ export function advanceIncrement(increment: Increment, page: CallPage, fresh: Re
     return 'on'
   }
   const isLast = backwards ? page.page <= 1 : page.page >= increment.lastPage
+  increment.last = page
   increment.goesOn = !isLast && page.calls.some(({ id }) => fresh.has(id))
   increment.page = page.page + (backwards ? -1 : 1)
   // All of the page is new: more may be behind it, though as many that left at the other end make the total look right.

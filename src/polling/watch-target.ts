@@ -1,6 +1,6 @@
 import { defer, exhaustMap, filter, finalize, from, map, merge, share, takeUntil, timer, type Observable } from 'rxjs'
 import { asCommitted, cycle$, type CycleEvent, type CycleOptions } from './cycle.ts'
-import { newListMemory } from './look.ts'
+import { newListMemory } from './list-memory.ts'
 
 export type WatchOptions<Committed> = Omit<CycleOptions<Committed>, 'askedAt' | 'memory'> & {
   /** Seconds until the first cycle, so that many targets do not all ask at once. */

@@ -133,7 +133,7 @@ export function readCall(item: unknown, options: ReadOptions): SeenCall | Reject
         ? usableNumber(wire.totalParticipants)
         : entries.filter(({ isJoined, leftAt }) => isJoined && !leftAt).length,
     hasRecording: wire.hasRecording || (wire.recordings?.length ?? 0) > 0,
-    badValue: [wire, ...(entries ?? [])].some((read) => Object.values(read).some(Number.isNaN)),
+    badValue: hasBadValue(wire, entries ?? []),
   }
 }
 
@@ -184,6 +184,17 @@ function sumEntries(entries: readonly WireParticipant[]): SeenMinutes {
   }
   const nothing = sums.audio === undefined && sums.video === undefined && sums.total === undefined
   return nothing ? sums : { ...sums, audio: sums.audio ?? 0, video: sums.video ?? 0 }
+}
+
+/** Whether a number of it had to be thrown away: it became NaN, and NaN makes a sum NaN. */
+function hasBadValue(wire: z.output<typeof wireCall>, entries: readonly WireParticipant[]): boolean {
+  const { initiatedAt = 0, startedAt = 0, endedAt = 0, totalParticipants = 0 } = wire
+  let sum = initiatedAt + startedAt + endedAt + totalParticipants
+  for (const { totalAudioMinutes = 0, totalVideoMinutes = 0, totalDurationInMinutes = 0 } of [wire, ...entries]) {
+    sum += totalAudioMinutes + totalVideoMinutes + totalDurationInMinutes
+  }
+  for (const { totalDuration = 0 } of entries) sum += totalDuration
+  return Number.isNaN(sum)
 }
 
 function usable({ audio, video, total }: SeenMinutes): SeenMinutes {

@@ -8,7 +8,7 @@ import { monthOf } from '../clock/calendar.ts'
 import type { Clock } from '../clock/clock.ts'
 import { newDraft } from '../ledger/delta-draft.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
-import { withFinished } from '../ledger/finished-calls.ts'
+import { withFinishes } from '../ledger/finished-calls.ts'
 import { apply, type Delta, type LedgerState } from '../ledger/state.ts'
 import { step, type GoodLook, type LedgerOptions, type Observation } from '../ledger/step.ts'
 import { usedBetween } from '../ledger/usage.ts'
@@ -140,7 +140,7 @@ function lookAfter(ledger: LedgerState, delta: Delta, { now, limited = false }: 
     kind: 'look',
     judged: { now: wholeMilliseconds(now), previousGood: lastGood && wholeMilliseconds(lastGood) },
     limited,
-    finished: withFinished(ledger.finished, delta.finishes, 0),
+    finished: withFinishes(ledger.finished, delta.finishes),
     open: [...unchanged, ...changed],
     usedSince: (time) => usedBetween(ledger.usage, time, Infinity) + usedBetween(delta.usage, time, Infinity),
   }

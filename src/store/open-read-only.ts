@@ -1,10 +1,13 @@
 import type { Evaluated } from '../alerts/evaluated.ts'
 import type { Facts } from '../ledger/state.ts'
 import type { Finish, TrackedCall } from '../ledger/tracked-call.ts'
+import { callOf } from './call-row.ts'
 import { HOUR, unpackEvaluated } from './evaluation-log.ts'
-import { unpackCall } from './pack-call.ts'
 import { openExisting } from './open-existing.ts'
 import { sqliteError } from './sqlite-error.ts'
+
+/** Calls know their target by its number. */
+const OF_TARGET = 'target = (SELECT number FROM targets WHERE name = ?)'
 
 /** What a store holds, for whoever only looks. Every method throws a {@link StoreError} when it cannot be read now. */
 export type StoreReader = {
@@ -39,10 +42,10 @@ export function openReadOnly(path: string): StoreReader {
   }
   const statements = read(() => ({
     target: db.prepare('SELECT fingerprint, facts FROM targets WHERE name = ?'),
-    calls: db.prepare('SELECT id, data FROM calls WHERE target = ? AND remembered = 1'),
-    call: db.prepare('SELECT data FROM calls WHERE target = ? AND id = ? AND remembered = 1'),
+    calls: db.prepare(`SELECT id, data FROM calls WHERE ${OF_TARGET} AND remembered = 1`),
+    call: db.prepare(`SELECT id, data FROM calls WHERE ${OF_TARGET} AND id = ? AND remembered = 1`),
     evaluations: db.prepare('SELECT hour, data FROM evaluations WHERE target = ? AND hour >= ? ORDER BY hour'),
-    finishes: db.prepare('SELECT id, data FROM calls WHERE target = ? AND finished >= ?'),
+    finishes: db.prepare(`SELECT id, data FROM calls WHERE ${OF_TARGET} AND remembered IN (0, 1) AND finished >= ?`),
     hold: db.prepare('SELECT until FROM holds WHERE key = ?'),
   }))
   return {
@@ -56,12 +59,12 @@ export function openReadOnly(path: string): StoreReader {
     calls: (target) =>
       read(() => {
         const rows = statements.calls.all(target)
-        return new Map(rows.map(({ id, data }) => [String(id), unpackCall(String(id), String(data))]))
+        return new Map(rows.map((row) => [String(row['id']), callOf(row)]))
       }),
     call: (target, id) =>
       read(() => {
         const row = statements.call.get(target, id)
-        return row && unpackCall(id, String(row['data']))
+        return row && callOf(row)
       }),
     evaluations: (target, since) =>
       read(() => {
@@ -73,7 +76,7 @@ export function openReadOnly(path: string): StoreReader {
     finishes: (target, since) =>
       read(() => {
         const rows = statements.finishes.all(target, since)
-        return rows.map(({ id, data }) => unpackCall(String(id), String(data)).finish!)
+        return rows.map((row) => callOf(row).finish!)
       }),
     heldUntil: (key) =>
       read(() => {

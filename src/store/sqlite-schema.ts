@@ -1,4 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { packCall } from '../ledger/call-record.ts'
+import { callFromJson } from './json-call.ts'
 import { StoreError } from './store.ts'
 
 /** Marks a file as ours ("call" in ASCII), so that another program's database is never written to. */
@@ -132,6 +134,27 @@ export const MIGRATIONS: readonly string[] = [
       'name', 'failure_ratio', 'reason', data ->> '$.reason', 'window', data ->> '$.window', 'minCalls', 1)))
   );
   `,
+  `
+  -- A short number instead of the name in each row of calls and of their indexes.
+  ALTER TABLE targets ADD COLUMN number INTEGER;
+  UPDATE targets SET number = (SELECT count(*) FROM targets AS others WHERE others.name <= targets.name);
+  CREATE UNIQUE INDEX targets_by_number ON targets (number);
+
+  -- Rows are appended, and found by what is small: in one tree with their ids, calls listed newest first wrote each page twice.
+  CREATE TABLE packed_calls (
+    target INTEGER NOT NULL,      -- targets.number
+    id TEXT NOT NULL,
+    finished REAL,                -- when a counted call finished, UNIX seconds
+    remembered INTEGER NOT NULL,
+    data BLOB NOT NULL,           -- ledger/call-record.ts
+    UNIQUE (target, id)
+  ) STRICT;
+  INSERT INTO packed_calls (target, id, finished, remembered, data)
+    SELECT number, id, finished, remembered, record_of_json(id, data) FROM calls JOIN targets ON name = target;
+  DROP TABLE calls;
+  ALTER TABLE packed_calls RENAME TO calls;
+  CREATE INDEX calls_by_finish ON calls (target, remembered, finished);
+  `,
 ]
 
 /**
@@ -142,6 +165,7 @@ export const MIGRATIONS: readonly string[] = [
 export function migrate(db: DatabaseSync, path: string, migrations: readonly string[] = MIGRATIONS): void {
   const version = checkSchema(db, path, migrations.length)
   if (version === migrations.length) return
+  db.function('record_of_json', (id, data) => packCall(callFromJson(String(id), String(data))))
   db.exec('BEGIN IMMEDIATE')
   try {
     for (const migration of migrations.slice(version)) db.exec(migration)

@@ -3,12 +3,13 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
-import { countByStatus } from '../ledger/finished-calls.ts'
+import { RECORD_BYTES, writeCall } from '../ledger/call-record.ts'
 import { newLedger, remember, type Facts, type LedgerState } from '../ledger/state.ts'
-import type { Finish, TrackedCall } from '../ledger/tracked-call.ts'
+import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { USAGE_KEPT } from '../ledger/usage.ts'
+import { callOf } from './call-row.ts'
 import { hourOf, packEvaluated } from './evaluation-log.ts'
-import { packCall, unpackCall } from './pack-call.ts'
+import { countByStatus } from '../ledger/finished-calls.ts'
 import { deleteSilence, insertSilence, readSilences } from './silences.ts'
 import { sqliteOutbox, type OutboxOptions } from './sqlite-outbox.ts'
 import { sqliteError } from './sqlite-error.ts'
@@ -23,6 +24,9 @@ export type SqliteStoreOptions = OutboxOptions & {
 
 /** Calls in one INSERT: past a hundred, more rows a statement gain nothing. */
 const ROWS_A_STATEMENT = 100
+
+/** Calls of a target that are trimmed at a time: what takes long would hold up everything else. */
+const MOST_TRIMMED = 5000
 
 /**
  * The embedded store: one SQLite file in WAL mode, every commit on disk before it counts. One daemon a file.
@@ -39,7 +43,8 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
       VALUES ${Array.from({ length: rows }, () => '(?, ?, ?, 1, ?)').join(', ')}
       ON CONFLICT DO UPDATE SET finished = excluded.finished, remembered = 1, data = excluded.data`)
   const statements = {
-    move: prepare('UPDATE targets SET seq = seq + 1, facts = ? WHERE name = ? AND seq = ?'),
+    move: prepare('UPDATE targets SET seq = seq + 1, facts = ? WHERE name = ? AND seq = ? RETURNING number'),
+    numbers: prepare('SELECT name, number FROM targets'),
     insertMany: insertCalls(ROWS_A_STATEMENT),
     insertOne: insertCalls(1),
     keepAsHistory: prepare('UPDATE calls SET remembered = 0 WHERE target = ? AND id = ?'),
@@ -52,29 +57,36 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
     readHold: prepare('SELECT until FROM holds WHERE key = ?'),
     writeHold: prepare('INSERT OR REPLACE INTO holds (key, until) VALUES (?, ?)'),
     history: prepare(`
-      SELECT target, id, data FROM calls WHERE finished >= ? ORDER BY finished DESC LIMIT ?`),
-    trim: prepare('DELETE FROM calls WHERE remembered = 0 AND finished < ?'),
-    trimEvaluations: prepare('DELETE FROM evaluations WHERE hour < ?'),
-    trimUsage: prepare('DELETE FROM usage WHERE quarter < ?'),
+      SELECT id, finished, data FROM calls WHERE target = ? AND remembered IN (0, 1) AND finished >= ?
+      ORDER BY finished DESC LIMIT ?`),
+    trim: prepare(`
+      DELETE FROM calls WHERE rowid IN (
+        SELECT rowid FROM calls WHERE target = ? AND remembered = 0 AND finished < ? LIMIT ?)`),
+    trimEvaluations: prepare('DELETE FROM evaluations WHERE target = ? AND hour < ?'),
+    trimUsage: prepare('DELETE FROM usage WHERE target = ? AND quarter < ?'),
     use: prepare(`
       INSERT INTO usage (target, quarter, minutes) VALUES (?, ?, ?)
       ON CONFLICT DO UPDATE SET minutes = minutes + excluded.minutes`),
     logEvaluation: prepare(`
       INSERT INTO evaluations (target, hour, data) VALUES (?, ?, ?)
       ON CONFLICT DO UPDATE SET data = data || excluded.data`),
-    finishedBetween: prepare('SELECT id, data FROM calls WHERE target = ? AND finished >= ? AND finished < ?'),
+    finishedBetween: prepare(`
+      SELECT id, data FROM calls
+      WHERE target = (SELECT number FROM targets WHERE name = ?)
+        AND remembered IN (0, 1) AND finished >= ? AND finished < ?`),
   }
 
   function writeCommit(target: string, { ledger, alerts, evaluated }: Commit): void {
     const { seq } = ledger.facts
-    const { changes } = statements.move.run(JSON.stringify(ledger.facts), target, seq - 1)
-    if (changes !== 1) {
+    const moved = statements.move.get(JSON.stringify(ledger.facts), target, seq - 1)
+    if (moved === undefined) {
       throw new StoreError('stale', `the store is not where this daemon left target ${target}: another one wrote to it`)
     }
-    writeCalls(target, [...ledger.calls.values()])
+    const number = Number(moved['number'])
+    writeCalls(number, [...ledger.calls.values()])
     for (const call of ledger.forgotten) {
-      if (call.finish === undefined) statements.deleteCall.run(target, call.id)
-      else statements.keepAsHistory.run(target, call.id)
+      if (call.finish === undefined) statements.deleteCall.run(number, call.id)
+      else statements.keepAsHistory.run(number, call.id)
     }
     for (const [series, increment] of ledger.counters) statements.increment.run(target, series, increment)
     for (const [quarter, minutes] of ledger.usage) statements.use.run(target, quarter, minutes)
@@ -86,29 +98,40 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
     }
   }
 
-  function writeCalls(target: string, calls: readonly TrackedCall[]): void {
-    const row = (call: TrackedCall): SQLInputValue[] => [target, call.id, call.finish?.at ?? null, packCall(call)]
+  // Records are written here, one beside the other: SQLite copies what it is given.
+  const records = new DataView(new ArrayBuffer(ROWS_A_STATEMENT * RECORD_BYTES))
+  const recordAt = Array.from(
+    { length: ROWS_A_STATEMENT },
+    (_, i) => new Uint8Array(records.buffer, i * RECORD_BYTES, RECORD_BYTES),
+  )
+
+  function writeCalls(target: number, calls: readonly TrackedCall[]): void {
+    const row = (call: TrackedCall, i: number): SQLInputValue[] => {
+      writeCall(records, i * RECORD_BYTES, call)
+      return [target, call.id, call.finish?.at ?? null, recordAt[i]!]
+    }
     const whole = calls.length - (calls.length % ROWS_A_STATEMENT)
     for (let i = 0; i < whole; i += ROWS_A_STATEMENT) {
       statements.insertMany.run(...calls.slice(i, i + ROWS_A_STATEMENT).flatMap(row))
     }
-    for (const call of calls.slice(whole)) statements.insertOne.run(...row(call))
+    for (const call of calls.slice(whole)) statements.insertOne.run(...row(call, 0))
   }
 
-  function loadLedger(target: string, facts: Facts, keepFinished: number): LedgerState {
+  function loadLedger(target: string, number: number, facts: Facts, keepFinished: number): LedgerState {
     const ledger = newLedger(facts.created)
     ledger.facts = facts
+    const { lastGood = facts.created, previousGood = lastGood } = facts
+    const oldest = Math.min(previousGood, lastGood - keepFinished)
     const remembered = prepare('SELECT id, data FROM calls WHERE target = ? AND remembered = 1')
-    for (const { id, data } of remembered.iterate(target)) remember(ledger, unpackCall(String(id), String(data)))
+    for (const row of remembered.iterate(number)) {
+      const call = callOf(row)
+      remember(ledger, call)
+      if (call.finish !== undefined && call.finish.at >= oldest) ledger.finished.add(call.finish)
+    }
+    const forgotten = prepare('SELECT id, data FROM calls WHERE target = ? AND remembered = 0 AND finished >= ?')
+    for (const row of forgotten.iterate(number, oldest)) ledger.finished.add(callOf(row).finish!)
     const counters = prepare('SELECT series, value FROM counters WHERE target = ?')
     for (const { series, value } of counters.iterate(target)) ledger.counters.set(String(series), Number(value))
-    const finished = prepare('SELECT id, data FROM calls WHERE target = ? AND finished >= ? ORDER BY finished')
-    const { lastGood = facts.created, previousGood = lastGood } = facts
-    const finishes: Finish[] = []
-    for (const { id, data } of finished.iterate(target, Math.min(previousGood, lastGood - keepFinished))) {
-      finishes.push(unpackCall(String(id), String(data)).finish!)
-    }
-    ledger.finished = finishes
     const usage = prepare('SELECT quarter, minutes FROM usage WHERE target = ? ORDER BY quarter')
     for (const { quarter, minutes } of usage.iterate(target)) ledger.usage.set(Number(quarter), Number(minutes))
     return ledger
@@ -139,10 +162,12 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
     openTarget: ({ name, fingerprint }, created, keepFinished) =>
       answer(() =>
         transaction(() => {
-          const row = prepare('SELECT fingerprint, facts FROM targets WHERE name = ?').get(name)
+          const row = prepare('SELECT fingerprint, number, facts FROM targets WHERE name = ?').get(name)
           if (row === undefined) {
             const ledger = newLedger(created)
-            const insert = prepare('INSERT INTO targets (name, fingerprint, seq, facts) VALUES (?, ?, 0, ?)')
+            const insert = prepare(`
+              INSERT INTO targets (name, fingerprint, seq, facts, number)
+              VALUES (?, ?, 0, ?, (SELECT coalesce(max(number), 0) + 1 FROM targets))`)
             insert.run(name, fingerprint, JSON.stringify(ledger.facts))
             return { ledger, alerts: new Map() }
           }
@@ -157,13 +182,15 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
           for (const { alert, data } of prepare('SELECT alert, data FROM alerts WHERE target = ?').iterate(name)) {
             alerts.set(String(alert), parse<AlertInstance>(data))
           }
-          return { ledger: loadLedger(name, parse<Facts>(row['facts']), keepFinished), alerts }
+          const facts = parse<Facts>(row['facts'])
+          return { ledger: loadLedger(name, Number(row['number']), facts, keepFinished), alerts }
         }),
       ),
     resetTarget: (name) =>
       answer(() =>
         transaction(() => {
-          for (const table of ['calls', 'counters', 'alerts', 'usage', 'evaluations'])
+          prepare('DELETE FROM calls WHERE target = (SELECT number FROM targets WHERE name = ?)').run(name)
+          for (const table of ['counters', 'alerts', 'usage', 'evaluations'])
             prepare(`DELETE FROM ${table} WHERE target = ?`).run(name)
           prepare('DELETE FROM targets WHERE name = ?').run(name)
         }),
@@ -203,21 +230,27 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
     hold: (key, until) => answer(() => void statements.writeHold.run(key, until)),
     finishedCalls: ({ since, limit }) =>
       answer(() =>
-        statements.history
-          .all(since, limit)
-          .map(({ target, id, data }) => ({ target: String(target), call: unpackCall(String(id), String(data)) })),
+        statements.numbers
+          .all()
+          .flatMap(({ name, number }) =>
+            statements.history.all(number!, since, limit).map((row) => ({ target: String(name), call: callOf(row) })),
+          )
+          .toSorted((a, b) => b.call.finish!.at - a.call.finish!.at)
+          .slice(0, limit),
       ),
     countFinished: (target, from, to) =>
       answer(() => {
         const rows = statements.finishedBetween.all(target, from, to)
-        return countByStatus(rows.map(({ id, data }) => unpackCall(String(id), String(data)).finish!))
+        return countByStatus(rows.map((row) => ({ status: callOf(row).finish!.status, n: 1 })))
       }),
     trimHistory: (before) =>
       answer(() =>
         transaction(() => {
-          statements.trim.run(before)
-          statements.trimEvaluations.run(before)
-          statements.trimUsage.run(before - USAGE_KEPT)
+          for (const { name, number } of statements.numbers.all()) {
+            statements.trim.run(number!, before, MOST_TRIMMED)
+            statements.trimEvaluations.run(name!, before)
+            statements.trimUsage.run(name!, before - USAGE_KEPT)
+          }
         }),
       ),
     close: () =>

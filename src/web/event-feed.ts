@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 
 /** One entry of the live feed, as server-sent events carry it. */
-export type FeedEvent = { id: string; event: 'transition' | 'alert' | 'reset'; data: object }
+export type FeedEvent = { readonly id: string; readonly event: 'transition' | 'alert' | 'reset'; readonly data: object }
 
 /** The latest transitions and alert changes: a view for those who look on, not a log. */
 export type EventFeed = {
-  publish: (event: 'transition' | 'alert', data: object) => void
+  /** @param view makes the entry's data, if anybody ever asks for it */
+  publish: (event: 'transition' | 'alert', view: () => object) => void
   /**
    * What came after `lastId`, all that comes from now on without it; ids are `<boot>-<n>`. An id that is not known any
    * more gets one `reset`.
@@ -22,9 +23,9 @@ export function eventFeed(capacity = 10_000): EventFeed {
   const listeners = new Set<(event: FeedEvent) => void>()
   let published = 0
   return {
-    publish: (event, data) => {
+    publish: (event, view) => {
       published += 1
-      const entry: FeedEvent = { id: `${boot}-${published}`, event, data }
+      const entry = lazyEntry(`${boot}-${published}`, event, view)
       kept.push(entry)
       // Cut in blocks: taking one off the front of a long array for each entry would copy it each time.
       if (kept.length >= capacity * 2) kept.splice(0, kept.length - capacity)
@@ -42,6 +43,16 @@ export function eventFeed(capacity = 10_000): EventFeed {
     listen: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
+    },
+  }
+}
+
+function lazyEntry(id: string, event: FeedEvent['event'], view: () => object): FeedEvent {
+  return {
+    id,
+    event,
+    get data() {
+      return view()
     },
   }
 }

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { evidenceOf } from '../../src/alerts/evidence.ts'
-import { read, type Look } from '../../src/alerts/reading.ts'
+import { read } from '../../src/alerts/reading.ts'
 import type { Rule, RuleLabels } from '../../src/alerts/rule.ts'
 import { monthOf } from '../../src/clock/calendar.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
 import { finishAt, RATIO, ruleOn } from './sample-rules.ts'
-import { at, lookAt, watched } from './watched.ts'
+import { at, lookAt, watched, type PartOfLook } from './watched.ts'
 
 const WINDOW = 900
 const NOW = at(0)
 
 /** What is said beside the value of a rule, after a look at these calls. */
-function evidence(rule: Rule, differing: Partial<Look>, labels: RuleLabels = {}, value = 0.5) {
+function evidence(rule: Rule, differing: PartOfLook, labels: RuleLabels = {}, value = 0.5) {
   return evidenceOf(rule, { labels, value }, lookAt(NOW, differing), monthOf)
 }
 

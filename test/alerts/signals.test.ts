@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { read, type Look, type Occasion, type Reading } from '../../src/alerts/reading.ts'
+import { read, type Occasion, type Reading } from '../../src/alerts/reading.ts'
 import type { Rule, Signal } from '../../src/alerts/rule.ts'
 import { monthOf } from '../../src/clock/calendar.ts'
 import { usedBetween } from '../../src/ledger/usage.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
 import { finishAt, ruleOn } from './sample-rules.ts'
-import { at, finishedAt, look, lookAt } from './watched.ts'
+import { at, finishedAt, look, lookAt, type PartOfLook } from './watched.ts'
 
 const WINDOW = { window: 900 }
 const NOW = at(0)
@@ -18,7 +18,7 @@ function readingOf(rule: Rule, occasion: Occasion): Reading | undefined {
 }
 
 /** The value and the number of calls that a signal reads from a look. */
-function valueOf(signal: Signal, differing: Partial<Look>) {
+function valueOf(signal: Signal, differing: PartOfLook) {
   const reading = readingOf(ruleOn(signal), lookAt(NOW, differing))
   return [reading?.value, reading?.calls]
 }

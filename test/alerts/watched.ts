@@ -4,7 +4,8 @@ import type { Notification } from '../../src/alerts/notification.ts'
 import type { Look, Occasion } from '../../src/alerts/reading.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { FINAL_STATUSES, type FinalStatus } from '../../src/ledger/call.ts'
-import type { FinishedCalls } from '../../src/ledger/finished-calls.ts'
+import { keptFinishes, type FinishedCall } from '../../src/ledger/finished-calls.ts'
+import type { Finish } from '../../src/ledger/tracked-call.ts'
 import { finishAt, RATIO } from './sample-rules.ts'
 
 export const START = 1_790_000_000
@@ -16,7 +17,7 @@ export const at = (seconds: number) => START + seconds
 export const monthOf = () => ({ from: START, to: START + 30 * 86_400 })
 
 /** Calls that finished at a moment (UNIX seconds), so many of each status. */
-export function finishedAt(at: number, numbers: Partial<Record<FinalStatus, number>>): FinishedCalls {
+export function finishedAt(at: number, numbers: Partial<Record<FinalStatus, number>>): Finish[] {
   const statuses = [...FINAL_STATUSES, 'other'] as const
   return statuses.flatMap((status) => Array.from({ length: numbers[status] ?? 0 }, () => finishAt(at, status)))
 }
@@ -26,11 +27,14 @@ export function look(now: number, failed: number, total: number): Look {
   return lookAt(now, { finished: finishedAt(now, { rejected: failed, ended: total - failed }) })
 }
 
-/** A good look that has come to just this; finished calls in any order. */
-export function lookAt(now: number, { finished = [], ...differing }: Partial<Look>): Look {
+/** What a look has come to; finished calls in any order. */
+export type PartOfLook = Partial<Omit<Look, 'finished'>> & { readonly finished?: readonly FinishedCall[] }
+
+/** A good look that has come to just this. */
+export function lookAt(now: number, { finished = [], ...differing }: PartOfLook): Look {
   const judged = { now, previousGood: undefined }
-  const inOrder = finished.toSorted((a, b) => a.at - b.at)
-  return { kind: 'look', judged, limited: false, finished: inOrder, open: [], usedSince: () => 0, ...differing }
+  const kept = keptFinishes(finished)
+  return { kind: 'look', judged, limited: false, finished: kept, open: [], usedSince: () => 0, ...differing }
 }
 
 /** An instance as a restarted daemon finds it in the store. */

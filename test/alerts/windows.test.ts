@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { read, type Look } from '../../src/alerts/reading.ts'
+import { read } from '../../src/alerts/reading.ts'
 import type { Rule, Signal } from '../../src/alerts/rule.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
 import { finishAt, ruleOn } from './sample-rules.ts'
-import { at, lookAt, monthOf } from './watched.ts'
+import { at, lookAt, monthOf, type PartOfLook } from './watched.ts'
 
 const NOW = at(0)
 const WEEK = { offset: 7 * 86_400, atLeast: 5 }
@@ -19,7 +19,7 @@ const WINDOWED: Signal[] = [
 /** A call that a window of any signal counts at this moment (UNIX seconds). */
 const callAt = (time: number) => finishAt(time, 'ended', { began: time, answerDelay: 3, duration: 0 })
 
-function readingOf(rule: Rule, differing: Partial<Look>) {
+function readingOf(rule: Rule, differing: PartOfLook) {
   return read(rule, lookAt(NOW, differing), monthOf, [])?.get(rule.name)
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
-import { unpackCall } from '../../src/store/pack-call.ts'
+import { callOf } from '../../src/store/call-row.ts'
 
 /** What a stopped daemon left behind. */
 export type LeftStore = {
@@ -20,7 +20,7 @@ export function readStore(path: string): LeftStore {
     // An AUTOINCREMENT number is given once, and only what was committed keeps its own.
     const sequence = db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'outbox'").get()
     return {
-      calls: new Map(rows.map(({ id, data }) => [String(id), unpackCall(String(id), String(data))])),
+      calls: new Map(rows.map((row) => [String(row['id']), callOf(row)])),
       committed: Number(sequence?.['seq'] ?? 0),
       left: Number(db.prepare('SELECT count(*) AS n FROM outbox').get()?.['n']),
       bytes: readFileSync(path, 'latin1'),

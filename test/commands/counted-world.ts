@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, vi } from 'vitest'
-import { packCall, unpackCall } from '../../src/store/pack-call.ts'
+import { packCall } from '../../src/ledger/call-record.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../src/simulator/simulator.ts'
+import { callOf } from '../../src/store/call-row.ts'
 import { configFile, emptyFolder, start, type Running } from './callwatch.ts'
 
 const KEY = 'hunter2-hunter2'
@@ -71,10 +72,7 @@ http: { host: 127.0.0.1, port: 0 }
 /** The calls that the store remembers as counted, by id. */
 export function countedCalls(store: string): TrackedCall[] {
   return withStore(store, (db) =>
-    db
-      .prepare('SELECT id, data FROM calls WHERE finished IS NOT NULL ORDER BY id')
-      .all()
-      .map(({ id, data }) => unpackCall(String(id), String(data))),
+    db.prepare('SELECT id, data FROM calls WHERE finished IS NOT NULL ORDER BY id').all().map(callOf),
   )
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { packCall, unpackCall } from '../../src/ledger/call-record.ts'
 import { apply, newLedger } from '../../src/ledger/state.ts'
 import { step, type LedgerOptions, type Sighting } from '../../src/ledger/step.ts'
 import { callsClient } from '../../src/service/calls-client.ts'
@@ -6,7 +7,6 @@ import { ServiceError } from '../../src/service/service-error.ts'
 import { createService } from '../../src/simulator/create-service.ts'
 import { random } from '../../src/simulator/random.ts'
 import { answer } from '../../src/simulator/service.ts'
-import { packCall, unpackCall } from '../../src/store/pack-call.ts'
 import { mutate } from './mutate.ts'
 
 const BODIES = 100_000

@@ -1,7 +1,9 @@
 import type { SeenCall } from '../../src/ledger/call.ts'
+import type { FinishedCall } from '../../src/ledger/finished-calls.ts'
 import { COUNTERS, HISTOGRAMS, type DurableCounter } from '../../src/ledger/series.ts'
 import { apply, newLedger, type Delta, type LedgerState } from '../../src/ledger/state.ts'
 import { step, type LedgerOptions, type Observation, type Sighting } from '../../src/ledger/step.ts'
+import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 
 /** When the ledgers of these tests are set up (UNIX seconds). */
 export const CREATED = 1_790_000_000
@@ -79,6 +81,17 @@ export function ledgerBook(options: Partial<LedgerOptions> = {}) {
     observations: (histogram: keyof typeof HISTOGRAMS) =>
       total(state, HISTOGRAMS[histogram], (key) => !key.endsWith('|sum')),
   }
+}
+
+/** All that a ledger knows, in a form that can be compared. */
+export function contents({ calls, finished, ...rest }: LedgerState): Contents {
+  const byId = new Map(Array.from(calls.values(), (call) => [call.id, call]))
+  return { ...rest, calls: byId, finished: finished.between(-Infinity, Infinity) }
+}
+
+export type Contents = Omit<LedgerState, 'calls' | 'finished'> & {
+  calls: Map<string, TrackedCall>
+  finished: FinishedCall[]
 }
 
 /** The sum of all series of a counter. */

@@ -1,22 +1,25 @@
 import { describe, expect, test } from 'vitest'
 import { countWindow, failureRatio } from '../../src/ledger/failure-ratio.ts'
-import { countByStatus, finishedBetween, withFinished } from '../../src/ledger/finished-calls.ts'
+import { countByStatus, keptFinishes, withFinishes } from '../../src/ledger/finished-calls.ts'
 import { finishAt as finish } from '../alerts/sample-rules.ts'
 
-describe('the list of finished calls', () => {
+describe('what is kept of finished calls', () => {
   test('stays in order whatever comes in, and drops what is too old', () => {
-    const list = withFinished([finish(10), finish(20), finish(30)], [finish(25), finish(15), finish(5)], 15)
-    expect(list.map(({ at }) => at)).toEqual([15, 20, 25, 30])
+    const minutes = (...numbers: number[]) => numbers.map((number) => finish(60 * number))
+    const kept = keptFinishes(minutes(10, 20, 30))
+    for (const added of minutes(25, 15, 5)) kept.add(added)
+    kept.dropBefore(60 * 15)
+    expect(kept.between(-Infinity, Infinity).map(({ at }) => at / 60)).toEqual([15, 20, 25, 30])
   })
 
-  test('is the same list where nothing changes', () => {
-    const list = [finish(10), finish(20)]
-    expect(withFinished(list, [], 10)).toBe(list)
+  test('is the same where nothing is added', () => {
+    const kept = keptFinishes([finish(10), finish(20)])
+    expect(withFinishes(kept, [])).toBe(kept)
   })
 
   test('counts by status from the first second to the last, both included', () => {
-    const list = [finish(9), finish(10, 'rejected'), finish(15, 'other'), finish(20), finish(21, 'rejected')]
-    expect(countByStatus(finishedBetween(list, 10, 20))).toEqual({
+    const finishes = [finish(9), finish(10, 'rejected'), finish(15, 'other'), finish(20), finish(21, 'rejected')]
+    expect(countByStatus(keptFinishes(finishes).tally(10, 20))).toEqual({
       ended: 1,
       unanswered: 0,
       rejected: 1,
@@ -28,7 +31,7 @@ describe('the list of finished calls', () => {
 })
 
 test('a window reaches back to the last good look where that is earlier', () => {
-  const list = [finish(100), finish(500), finish(990)]
+  const list = keptFinishes([finish(100), finish(500), finish(990)])
   expect(countWindow(list, 60, { now: 1000, previousGood: 985 }).total).toBe(1)
   expect(countWindow(list, 60, { now: 1000, previousGood: 400 }).total).toBe(2)
   expect(countWindow(list, 60, { now: 1000, previousGood: undefined }).total).toBe(1)

@@ -22,7 +22,7 @@ export function handMadeLedger({ counters = {}, calls = [], finished = [], facts
   const ledger = newLedger(NOW - 3600)
   for (const [key, value] of Object.entries(counters)) ledger.counters.set(key, value)
   for (const call of calls) remember(ledger, call)
-  ledger.finished = finished
+  for (const one of finished) ledger.finished.add(one)
   ledger.facts = { ...ledger.facts, ...facts }
   return ledger
 }

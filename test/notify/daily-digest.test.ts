@@ -14,7 +14,9 @@ const DAY = 86_400
 /** As many calls finished in a stretch of time as it has hours, each in the middle of one; every fourth was rejected. */
 function hourly(from: number, to: number): FinishedCounts {
   const hours = Array.from({ length: Math.round((to - from) / 3600) }, (_, i) => i)
-  return countByStatus(hours.map((hour) => ({ status: hour % 4 === 3 ? ('rejected' as const) : ('ended' as const) })))
+  return countByStatus(
+    hours.map((hour) => ({ status: hour % 4 === 3 ? ('rejected' as const) : ('ended' as const), n: 1 })),
+  )
 }
 
 type Setting = Partial<Pick<DigestOptions, 'at' | 'timezone' | 'notifiers'>> & { created?: Record<string, string> }

@@ -3,7 +3,8 @@ import { evaluate } from '../../src/alerts/evaluate.ts'
 import { read, type Look, type Occasion, type Reading } from '../../src/alerts/reading.ts'
 import { windowOf, type Rule } from '../../src/alerts/rule.ts'
 import { monthOf } from '../../src/clock/calendar.ts'
-import type { Finish, TrackedCall } from '../../src/ledger/tracked-call.ts'
+import { keptFinishes } from '../../src/ledger/finished-calls.ts'
+import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { CREATED } from '../ledger/seen.ts'
 import type { Scrape } from './watched-history.ts'
 
@@ -33,7 +34,7 @@ const BLIND_INTERVALS = 4
  */
 export function judgeAtScrapes(rule: Rule, scrapes: readonly Scrape[], by: GoingBy, interval: number): AtScrape[] {
   const instances = new Map<string, AlertInstance>()
-  const finished: Finish[] = []
+  const finished = keptFinishes()
   // Before the first good poll its age counts from the set-up, which was before the first scrape.
   let polled = -1
   let reading: Reading | undefined
@@ -45,8 +46,7 @@ export function judgeAtScrapes(rule: Rule, scrapes: readonly Scrape[], by: Going
     if (look !== undefined) {
       // A second before its scrape: `increase` leaves out what the first sample of its window has already counted.
       const ends = by === 'looks' ? look.finishes : look.finishes.map((finish) => ({ ...finish, at: now - 1 }))
-      finished.push(...ends)
-      if (by === 'looks') finished.sort((a, b) => a.at - b.at)
+      for (const end of ends) finished.add(end)
     }
     const occasion = occasionAt()
     if (occasion !== undefined) {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { horizon } from '../../src/ledger/step.ts'
 import { provenOrder } from '../../src/polling/list-order.ts'
-import { newListMemory, newLook, readList, type Look } from '../../src/polling/look.ts'
+import { newListMemory } from '../../src/polling/list-memory.ts'
+import { newLook, readList } from '../../src/polling/look.ts'
+import type { Look } from '../../src/polling/page-reader.ts'
 import type { CallPage } from '../../src/service/calls-client.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
@@ -28,7 +30,7 @@ function looking({ lookback = BEFORE_ALL, pageSize = 4, slice = 3, sweepInterval
     const signal = new AbortController().signal
     const fetchPage = (page: number): Promise<CallPage> => service.client.listCalls(page, signal)
     const options = { memory, state: book.state, clock, horizon: horizon(book.state.facts, lookback) }
-    const pages = readList(look, { ...options, sweepInterval, slice, interval: 15, fetchPage })
+    const pages = readList(look, { ...options, sweepInterval, slice, interval: 15, wanted: () => [], fetchPage })
     try {
       for await (const { now, host, calls, rejected } of pages) {
         book.see({ sightings: [{ source: 'list', now, host, calls, notFound: [], rejected }] })
@@ -109,8 +111,9 @@ describe('the first look', () => {
     const { service, next } = looking({ lookback: 11 })
     service.calls = numbered(1, 100)
     const [kind, asked] = await next()
-    // The fourth page is past the horizon; the last is read for the end of the list, the first for what came in since.
-    expect([kind, asked]).toEqual(['whole', [1, 2, 3, 4, 25, 1]])
+    // The fourth page is past the horizon, which two more were on their way to know; the last is read for the end of
+    // the list, the first for what came in since.
+    expect([kind, asked]).toEqual(['whole', [1, 2, 3, 4, 5, 6, 25, 1]])
   })
 
   test('is not misled by one call with a wrong date', async () => {
@@ -176,12 +179,12 @@ describe('the first look', () => {
 
   test('that takes longer than an interval goes on in the next cycle, one page back', async () => {
     const { wait, service, next, look } = looking()
-    service.calls = numbered(1, 24)
+    service.calls = numbered(1, 40)
     service.beforePage = () => void wait(6)
-    expect(await next()).toEqual(['not good', [1, 2, 3]])
+    expect(await next()).toEqual(['not good', [1, 2, 3, 4]])
     expect((await look()).end).toBeUndefined()
-    expect(service.asked).toEqual([3, 4, 5])
-    expect((await next())[1].slice(0, 2)).toEqual([5, 6])
+    expect(service.asked).toEqual([4, 5, 6, 7])
+    expect((await next())[1].slice(0, 2)).toEqual([7, 8])
   })
 
   test('goes on where a failing page cut it off', async () => {
@@ -285,7 +288,8 @@ describe('a later look', () => {
     const options = { memory: restarted, state: book.state, clock: virtualClock(), horizon: 0, sweepInterval: 900 }
     const fetchPage = (page: number) => service.client.listCalls(page, new AbortController().signal)
     const again = newLook()
-    for await (const _page of readList(again, { ...options, slice: 3, interval: 15, fetchPage })) continue
+    for await (const _page of readList(again, { ...options, slice: 3, interval: 15, wanted: () => [], fetchPage }))
+      continue
     expect([again.end?.whole, service.asked]).toEqual([false, [1]])
     expect(look).toBeDefined()
   })

@@ -2,8 +2,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { labelsOf } from '../../src/ledger/call.ts'
+import { step } from '../../src/ledger/step.ts'
+import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
+import { openReadOnly } from '../../src/store/open-read-only.ts'
 import { migrate, MIGRATIONS } from '../../src/store/sqlite-schema.ts'
 import { openSqliteStore } from '../../src/store/sqlite-store.ts'
+import { contents, completeLook, seen } from '../ledger/seen.ts'
+import { SECOND_SCHEMA, secondSchemaStore } from './second-schema.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const NEXT = 'ALTER TABLE holder ADD COLUMN since REAL NOT NULL DEFAULT 0; CREATE TABLE notes (text TEXT) STRICT;'
@@ -97,4 +102,80 @@ test('a store of the first schema is read as if it had always been of this one',
   const [entry] = await store.outbox('slack')
   const told = { key: 'R', labels: {}, match: {}, breach: 'above', signal: { ...signal, minCalls: 1 } }
   expect(entry?.content).toEqual({ ...said, ...told })
+})
+
+const byId = (calls: readonly TrackedCall[]) => new Map(calls.map((call) => [call.id, call]))
+const rememberedOf = (name: string) =>
+  byId(SECOND_SCHEMA.flatMap(({ target, remembered, call }) => (remembered && target === name ? [call] : [])))
+const identity = (name: string) => ({ name, fingerprint: `of ${name}` })
+
+test('a store of the second schema keeps every call of every target, and all else that is known of them', async () => {
+  const path = secondSchemaStore()
+  const store = openSqliteStore({ path, notifiersFor: () => [] })
+  onTestFinished(() => store.close().catch(() => undefined))
+  for (const [i, name] of ['c', 'a', 'b'].entries()) {
+    const { ledger } = await store.openTarget(identity(name), 0, 86_400)
+    const calls = rememberedOf(name)
+    expect(contents(ledger).calls).toStrictEqual(calls)
+    const isOpen = ({ phase }: TrackedCall) => phase === 'open'
+    expect(ledger.open).toStrictEqual(byId([...calls.values()].filter(isOpen)))
+    const finished = SECOND_SCHEMA.flatMap(({ target, call }) => (target === name && call.finish ? [call.finish] : []))
+    expect(contents(ledger).finished).toEqual(finished.map(({ known: _known, seen: _seen, ...finish }) => finish))
+    expect(ledger.facts).toMatchObject({ seq: 7, created: 1_790_000_000 + i })
+    expect(ledger.counters).toEqual(new Map([[`series of ${name}`, i + 0.5]]))
+    expect(ledger.usage).toEqual(new Map([[1_790_000_100, i + 0.25]]))
+  }
+  const history = SECOND_SCHEMA.filter(({ call }) => call.finish).map(({ target, call }) => ({ target, call }))
+  expect(history.map(({ target }) => target)).toEqual(['a', 'b'])
+  expect(await store.finishedCalls({ since: 0, limit: 10 })).toStrictEqual(history)
+  expect(await store.countFinished('b', 1_790_000_040, 1_790_000_041)).toMatchObject({ unanswered: 1, total: 1 })
+  await store.close()
+
+  const reader = openReadOnly(path)
+  onTestFinished(() => reader.close())
+  for (const name of ['a', 'b', 'c']) {
+    expect(reader.calls(name)).toStrictEqual(rememberedOf(name))
+    expect(reader.evaluations(name, 0)).toEqual([{ kind: 'tick', at: 1_790_000_100, pollAge: 42 }])
+  }
+  expect(reader.finishes('b', 0)).toStrictEqual([SECOND_SCHEMA[4]!.call.finish])
+})
+
+test('a store that was brought forward from the second schema is written to as any other', async () => {
+  const path = secondSchemaStore()
+  const store = openSqliteStore({ path, notifiersFor: () => [] })
+  onTestFinished(() => store.close().catch(() => undefined))
+  const options = { lookback: 86_400, baseline: 'count', details: 'never' } as const
+  const { ledger } = await store.openTarget(identity('b'), 0, 86_400)
+  const added = await store.openTarget(identity('another'), 0, 86_400)
+  const ended = seen('same id', 'ended', { type: 'video', mode: 'meet', receiverType: 'group', endedAt: 1_790_000_100 })
+  for (const [name, before] of Object.entries({ b: ledger, another: added.ledger })) {
+    const delta = step(before, completeLook(200, ended), options)!
+    await store.commit(name, { ledger: delta, alerts: { changed: [], ended: [], notifications: [] } })
+  }
+  const callsOf = async (name: string) => contents((await store.openTarget(identity(name), 0, 86_400)).ledger).calls
+  expect((await callsOf('b')).get('same id')).toMatchObject({
+    phase: 'final',
+    endedAt: 1_790_000_100,
+    firstSeen: 1790000001.5,
+  })
+  expect((await callsOf('another')).get('same id')).toMatchObject({ phase: 'final', firstSeen: 1_790_000_200 })
+  expect(await callsOf('a')).toStrictEqual(rememberedOf('a'))
+  await store.resetTarget('b')
+  expect(await callsOf('b')).toEqual(new Map())
+  expect((await callsOf('another')).size).toBe(1)
+  expect(await callsOf('a')).toStrictEqual(rememberedOf('a'))
+  expect(await callsOf('c')).toStrictEqual(rememberedOf('c'))
+  const history = await store.finishedCalls({ since: 0, limit: 10 })
+  expect(history.map(({ target }) => target)).toEqual(['another', 'a'])
+})
+
+test('a store of the second schema with a row that says nothing is left as it was', () => {
+  const path = secondSchemaStore()
+  const db = new DatabaseSync(path)
+  onTestFinished(() => db.close())
+  db.exec("UPDATE calls SET data = '[' WHERE id = 'lost'")
+  const before = db.prepare('SELECT * FROM calls ORDER BY target, id').all()
+  expect(() => migrate(db, path)).toThrow('JSON')
+  expect([version(db), db.isTransaction]).toEqual([2, false])
+  expect(db.prepare('SELECT * FROM calls ORDER BY target, id').all()).toEqual(before)
 })

@@ -6,10 +6,11 @@ import type { AlertInstance } from '../../src/alerts/alert-instance.ts'
 import type { AlertDelta } from '../../src/alerts/evaluate.ts'
 import { apply, newLedger, type Delta, type LedgerState } from '../../src/ledger/state.ts'
 import { step, type LedgerOptions, type Observation } from '../../src/ledger/step.ts'
+import { openReadOnly } from '../../src/store/open-read-only.ts'
 import { openSqliteStore } from '../../src/store/sqlite-store.ts'
 import type { OutboxEntry, Store } from '../../src/store/store.ts'
 import { firingOf, POLL_AGE } from '../alerts/sample-rules.ts'
-import { asked, completeLook, CREATED, seen } from '../ledger/seen.ts'
+import { asked, completeLook, contents, CREATED, seen } from '../ledger/seen.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const OPTIONS: LedgerOptions = { lookback: 1000, baseline: 'skip', details: 'missing' }
@@ -81,7 +82,7 @@ describe('a stored target', () => {
     await store.close()
 
     const again = await open(path).openTarget(A, CREATED + 500, DAY)
-    expect(again.ledger).toEqual(ledger)
+    expect(contents(again.ledger)).toEqual(contents(ledger))
     expect(again.ledger.detailsWanted.size).toBe(1)
   })
 
@@ -97,7 +98,7 @@ describe('a stored target', () => {
     const again = await open(path).openTarget(A, CREATED + 901, DAY)
     expect(again.ledger.calls.get('timeless')?.listed).toBe(CREATED + 900)
     expect(again.ledger.calls.get('open')?.notFound).toBe(1)
-    expect(again.ledger).toEqual(ledger)
+    expect(contents(again.ledger)).toEqual(contents(ledger))
   })
 
   test('has its own calls, counts and alerts, whatever the others have', async () => {
@@ -114,9 +115,10 @@ describe('a stored target', () => {
     await store.close()
 
     const again = open(path)
-    expect(await again.openTarget(A, CREATED, DAY)).toEqual({ ledger, alerts: new Map() })
-    expect(await again.openTarget(B, CREATED, DAY)).toEqual({
-      ledger: other,
+    const [a, b] = [await again.openTarget(A, CREATED, DAY), await again.openTarget(B, CREATED, DAY)]
+    expect({ ...a, ledger: contents(a.ledger) }).toEqual({ ledger: contents(ledger), alerts: new Map() })
+    expect({ ...b, ledger: contents(b.ledger) }).toEqual({
+      ledger: contents(other),
       alerts: new Map([[instance.rule.name, instance]]),
     })
   })
@@ -161,7 +163,7 @@ describe('a stored target', () => {
     // Set up again by the first, and read by the second.
     for (const _restart of [1, 2]) {
       const again = await store.openTarget(A, CREATED + 60, DAY)
-      expect(again.ledger).toEqual(newLedger(CREATED + 60))
+      expect(contents(again.ledger)).toEqual(contents(newLedger(CREATED + 60)))
       expect(again.alerts.size).toBe(0)
     }
   })
@@ -172,9 +174,10 @@ describe('a stored target', () => {
     const { ledger } = await store.openTarget(A, CREATED, DAY)
     await see(store, ledger, completeLook(5))
     await see(store, ledger, completeLook(3 * DAY, seen('c', 'ended', { endedAt: CREATED + 100 })))
-    expect(ledger.finished).toHaveLength(1)
+    expect(contents(ledger).finished).toHaveLength(1)
     await store.close()
-    expect((await open(path).openTarget(A, CREATED, DAY)).ledger.finished).toEqual(ledger.finished)
+    const again = await open(path).openTarget(A, CREATED, DAY)
+    expect(contents(again.ledger).finished).toEqual(contents(ledger).finished)
   })
 
   test('a call that need not be remembered stays in the history if it was counted, and else goes', async () => {
@@ -190,7 +193,7 @@ describe('a stored target', () => {
     const reopened = open(path)
     const again = await reopened.openTarget(A, CREATED, DAY)
     expect(again.ledger.calls.size).toBe(0)
-    expect(again.ledger.finished).toHaveLength(1)
+    expect(contents(again.ledger).finished).toHaveLength(1)
     const history = await reopened.finishedCalls({ since: CREATED, limit: 10 })
     expect(history.map(({ call }) => call.id)).toEqual(['c'])
     await reopened.trimHistory(CREATED + 2)
@@ -206,7 +209,7 @@ describe('a stored target', () => {
     await see(store, ledger, completeLook(2010, seen('c', 'ended')))
     await store.close()
     const again = await open(path).openTarget(A, CREATED, DAY)
-    expect(again.ledger.calls).toEqual(ledger.calls)
+    expect(contents(again.ledger).calls).toEqual(contents(ledger).calls)
     expect(again.ledger.calls.size).toBe(1)
   })
 
@@ -216,6 +219,140 @@ describe('a stored target', () => {
     await see(store, ledger, completeLook(2, seen('c', 'ended', { endedAt: CREATED + 1 })))
     await store.trimHistory(CREATED + 500)
     expect(await store.finishedCalls({ since: CREATED, limit: 10 })).toHaveLength(1)
+  })
+})
+
+describe('the history', () => {
+  const B = { name: 'b', fingerprint: 'y' }
+
+  /** A target of which these calls are over: by `remembered` some are remembered, all others are history only. */
+  async function filled(store: Store, target: typeof A, ended: Record<string, number>, remembered: string[] = []) {
+    const { ledger } = await store.openTarget(target, CREATED, DAY)
+    const calls = Object.entries(ended).map(([id, at]) => seen(id, 'ended', { endedAt: CREATED + at }))
+    const first = step(ledger, completeLook(2000, ...calls), OPTIONS)!
+    await store.commit(target.name, { ledger: first, alerts: NO_ALERTS })
+    apply(ledger, first, DAY)
+    const forgotten = [...first.calls.values()].filter(({ id }) => !remembered.includes(id))
+    const second = { ...step(ledger, completeLook(2001), OPTIONS)!, forgotten }
+    await store.commit(target.name, { ledger: second, alerts: NO_ALERTS })
+    apply(ledger, second, DAY)
+    expect([...contents(ledger).calls.keys()]).toEqual(remembered)
+    return ledger
+  }
+  const told = (history: Awaited<ReturnType<Store['finishedCalls']>>) =>
+    history.map(({ target, call }) => `${target} ${call.id} ${call.finish!.at - CREATED}`)
+  /** As many calls as that, which were over one second after the other. */
+  const many = (number: number) =>
+    Object.fromEntries(Array.from({ length: number }, (_, i) => [`call ${i}`, 1 + i / 10]))
+
+  test('is of all targets, the newest call first, remembered or not, and no more than are asked for', async () => {
+    const store = open(':memory:')
+    await filled(store, A, { a1: 10, a2: 200.5, a3: 30, same: 5 }, ['a2', 'same'])
+    await filled(store, B, { b1: 20, b2: 100, b3: 300, same: 25 }, ['b1'])
+    const all = ['b b3 300', 'a a2 200.5', 'b b2 100', 'a a3 30', 'b same 25', 'b b1 20', 'a a1 10', 'a same 5']
+    const since = CREATED
+    expect(told(await store.finishedCalls({ since, limit: 8 }))).toEqual(all)
+    expect(told(await store.finishedCalls({ since, limit: 100 }))).toEqual(all)
+    for (const limit of [0, 1, 2, 3, 5, 7]) {
+      expect(told(await store.finishedCalls({ since, limit }))).toEqual(all.slice(0, limit))
+    }
+    expect(told(await store.finishedCalls({ since: CREATED + 25, limit: 100 }))).toEqual(all.slice(0, 5))
+    expect(told(await store.finishedCalls({ since: CREATED + 25.1, limit: 100 }))).toEqual(all.slice(0, 4))
+  })
+
+  test('is counted for one target, from one moment to but not at another', async () => {
+    const store = open(':memory:')
+    await filled(store, A, { a1: 10, a2: 20, a3: 30 }, ['a2'])
+    await filled(store, B, { b1: 10, b2: 20 }, ['b1'])
+    const total = async (name: string, from: number, to: number) =>
+      (await store.countFinished(name, CREATED + from, CREATED + to)).total
+    expect([await total('a', 10, 30), await total('a', 10.1, 30.1), await total('a', 0, 10)]).toEqual([2, 2, 0])
+    expect([await total('b', 0, 100), await total('c', 0, 100)]).toEqual([2, 0])
+  })
+
+  test('loses what is older than it is to be, and nothing that is remembered or not that old, of no target', async () => {
+    const store = open(':memory:')
+    const a = await filled(store, A, { old: 10, kept: 11, edge: 50, young: 60 }, ['kept'])
+    const b = await filled(store, B, { old: 10, kept: 11, edge: 50, young: 60 }, ['kept', 'young'])
+    await store.trimHistory(CREATED + 50)
+    expect(told(await store.finishedCalls({ since: CREATED, limit: 100 })).toSorted()).toEqual([
+      'a edge 50',
+      'a kept 11',
+      'a young 60',
+      'b edge 50',
+      'b kept 11',
+      'b young 60',
+    ])
+    for (const [target, ledger] of [[A, a] as const, [B, b] as const]) {
+      expect(contents((await store.openTarget(target, CREATED, DAY)).ledger).calls).toEqual(contents(ledger).calls)
+    }
+  })
+
+  test('leaves calls that are open, lost or baseline alone, however old they are', async () => {
+    const store = open(':memory:')
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    const calls = [
+      seen('open', 'ongoing', { initiatedAt: CREATED }),
+      seen('lost', 'ongoing', { initiatedAt: CREATED }),
+      seen('baseline', 'ended', { endedAt: CREATED - 5 }),
+    ]
+    await see(store, ledger, completeLook(1, ...calls))
+    for (const seconds of [2, 3])
+      await see(store, ledger, { sightings: [asked(CREATED + seconds, undefined, ['lost'])] })
+    await store.trimHistory(CREATED + 100 * DAY)
+    const stored = contents((await store.openTarget(A, CREATED, DAY)).ledger).calls
+    expect(stored).toEqual(contents(ledger).calls)
+    expect([...stored.values()].map(({ phase }) => phase).toSorted()).toEqual(['baseline', 'lost', 'open'])
+  })
+
+  test('is trimmed by 5000 calls of each target at a time, until there is no more to trim', async () => {
+    const store = open(':memory:')
+    await filled(store, A, many(5003), ['call 7'])
+    await filled(store, B, many(5001))
+    const left = async () => {
+      const targets = (await store.finishedCalls({ since: CREATED, limit: 1e6 })).map(({ target }) => target)
+      return ['a', 'b'].map((name) => targets.filter((target) => target === name).length)
+    }
+    expect(await left()).toEqual([5003, 5001])
+    for (const expected of [
+      [3, 1],
+      [1, 0],
+      [1, 0],
+    ]) {
+      await store.trimHistory(CREATED + 1000)
+      expect(await left()).toEqual(expected)
+    }
+    expect(told(await store.finishedCalls({ since: CREATED, limit: 10 }))).toEqual([
+      expect.stringContaining('a call 7 '),
+    ])
+  })
+
+  test('loses with its calls when rules were judged and the minutes of months ago, of each target', async () => {
+    const path = join(temporaryFolder(), 'callwatch.db')
+    const store = open(path)
+    const MONTHS = 100 * DAY
+    for (const target of [A, B]) {
+      const { ledger } = await store.openTarget(target, CREATED, DAY)
+      for (const seconds of [1, MONTHS]) {
+        const minutes = { participantMinutes: { audio: 3, video: 0, total: undefined } }
+        const delta = step(ledger, completeLook(seconds, seen(`call ${seconds}`, 'ongoing', minutes)), OPTIONS)!
+        const evaluated = { kind: 'tick', at: CREATED + seconds, pollAge: 42 } as const
+        await store.commit(target.name, { ledger: delta, alerts: NO_ALERTS, evaluated })
+        apply(ledger, delta, DAY)
+      }
+    }
+    const kept = async () => {
+      const reader = openReadOnly(path)
+      const evaluations = ['a', 'b'].map((name) => reader.evaluations(name, 0).map(({ at }) => at - CREATED))
+      reader.close()
+      const ledgers = [(await store.openTarget(A, 0, DAY)).ledger, (await store.openTarget(B, 0, DAY)).ledger]
+      return { evaluations, quarters: ledgers.map(({ usage }) => usage.size) }
+    }
+    await store.trimHistory(CREATED - DAY)
+    const both = [1, MONTHS]
+    expect(await kept()).toEqual({ evaluations: [both, both], quarters: [2, 2] })
+    await store.trimHistory(CREATED + MONTHS - DAY)
+    expect(await kept()).toEqual({ evaluations: [[MONTHS], [MONTHS]], quarters: [1, 1] })
   })
 })
 
@@ -229,7 +366,7 @@ describe('a commit', () => {
     await expect(store.commit('a', { ledger: rival, alerts: NO_ALERTS })).rejects.toMatchObject({ kind: 'stale' })
     await expect(store.commit('a', { ledger: first, alerts: NO_ALERTS })).rejects.toMatchObject({ kind: 'stale' })
     const { ledger: stored } = await store.openTarget(A, CREATED, DAY)
-    expect([...stored.calls.keys()]).toEqual(['b'])
+    expect([...contents(stored).calls.keys()]).toEqual(['b'])
     expect(stored.counters).toEqual(first.counters)
   })
 

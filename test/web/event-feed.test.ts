@@ -5,7 +5,7 @@ function publishedFeed(count: number, capacity = 5) {
   const feed = eventFeed(capacity)
   const ids: string[] = []
   feed.listen(({ id }) => ids.push(id))
-  for (let n = 1; n <= count; n++) feed.publish('transition', { n })
+  for (let n = 1; n <= count; n++) feed.publish('transition', () => ({ n }))
   return { feed, ids }
 }
 
@@ -40,7 +40,7 @@ test('by default the last 10,000 can be resumed', () => {
   const feed = eventFeed()
   let last = ''
   feed.listen(({ id }) => (last = id))
-  for (let n = 1; n <= 25_000; n++) feed.publish('transition', { n })
+  for (let n = 1; n <= 25_000; n++) feed.publish('transition', () => ({ n }))
   const boot = last.split('-')[0]
   expect(feed.since(`${boot}-15000`)).toHaveLength(10_000)
   expect(feed.since(`${boot}-14999`)).toEqual([expect.objectContaining({ event: 'reset' })])
@@ -64,9 +64,9 @@ test('who stops listening hears nothing more', () => {
   const feed = eventFeed()
   const heard: string[] = []
   const stop = feed.listen(({ id }) => heard.push(id))
-  feed.publish('alert', {})
+  feed.publish('alert', () => ({}))
   stop()
-  feed.publish('alert', {})
+  feed.publish('alert', () => ({}))
   expect(heard).toHaveLength(1)
 })
 

@@ -10,8 +10,8 @@ import { serve, watchedTarget } from './serve.ts'
 test('what is published reaches everybody who is connected, at once', async () => {
   const { url, feed } = await serve([watchedTarget()])
   const clients = [await eventClient(url), await eventClient(url)]
-  feed.publish('transition', { n: 1 })
-  feed.publish('alert', { n: 2 })
+  feed.publish('transition', () => ({ n: 1 }))
+  feed.publish('alert', () => ({ n: 2 }))
   for (const client of clients) {
     expect(await client.next()).toMatchObject({ event: 'transition', data: { n: 1 } })
     expect(await client.next()).toMatchObject({ event: 'alert', data: { n: 2 } })
@@ -30,12 +30,12 @@ test('the answer is an event stream that nobody keeps or buffers', async () => {
 test('who comes back with the last id gets what was missed, then what is new', async () => {
   const { url, feed } = await serve([watchedTarget()])
   const before = await eventClient(url)
-  feed.publish('transition', { n: 1 })
+  feed.publish('transition', () => ({ n: 1 }))
   const { id } = (await before.next())!
-  feed.publish('transition', { n: 2 })
-  feed.publish('transition', { n: 3 })
+  feed.publish('transition', () => ({ n: 2 }))
+  feed.publish('transition', () => ({ n: 3 }))
   const after = await eventClient(url, { 'last-event-id': id })
-  feed.publish('transition', { n: 4 })
+  feed.publish('transition', () => ({ n: 4 }))
   const received = [await after.next(), await after.next(), await after.next()]
   expect(received.map((event) => event?.data)).toEqual([{ n: 2 }, { n: 3 }, { n: 4 }])
 })
@@ -46,7 +46,7 @@ test.each([
 ])('who comes back with an id %s is told to start anew, and then hears on', async (_what, id) => {
   const { url, feed } = await serve([watchedTarget()])
   const client = await eventClient(url, { 'last-event-id': id })
-  feed.publish('transition', { n: 1 })
+  feed.publish('transition', () => ({ n: 1 }))
   expect(await client.next()).toMatchObject({ event: 'reset', data: {} })
   expect(await client.next()).toMatchObject({ event: 'transition', data: { n: 1 } })
 })
@@ -55,7 +55,7 @@ test('a whole feed in one commit cuts off nobody who reads', async () => {
   const { url, feed } = await serve([watchedTarget()])
   const client = await eventClient(url)
   const filling = 'x'.repeat(450)
-  for (let n = 1; n <= 10_000; n++) feed.publish('transition', { n, filling })
+  for (let n = 1; n <= 10_000; n++) feed.publish('transition', () => ({ n, filling }))
   for (let n = 1; n <= 10_000; n++) expect(await client.next()).toMatchObject({ data: { n } })
 })
 
@@ -70,7 +70,7 @@ test('a client that does not read is cut off, and costs the others nothing', asy
   slow.pause()
   const filling = 'x'.repeat(1024 * 1024)
   for (let n = 1; n <= 40; n++) {
-    feed.publish('transition', { n, filling })
+    feed.publish('transition', () => ({ n, filling }))
     expect(await reading.next()).toMatchObject({ data: { n } })
   }
   // What the operating system had already taken is still there to read; then the end comes, and not in good order.

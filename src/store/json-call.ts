@@ -39,31 +39,8 @@ type Packed = [
   marks: number,
 ]
 
-/** A call's row, but for its id: a JSON array, since one column is written several times faster than fourteen. */
-export function packCall(call: TrackedCall): string {
-  const { finish } = call
-  const packed: Packed = [
-    call.phase,
-    call.status,
-    packLabels(call.labels),
-    call.firstSeen,
-    call.initiatedAt ?? null,
-    call.startedAt ?? null,
-    call.endedAt ?? null,
-    call.totalParticipants ?? null,
-    call.joined ?? null,
-    call.counted,
-    finish ? packFinish(finish) : null,
-    call.notFound,
-    call.listed ?? null,
-    call.marks,
-  ]
-  return JSON.stringify(packed)
-}
-
-/** The call that {@link packCall} wrote. */
-export function unpackCall(id: string, text: string): TrackedCall {
-  // Written by packCall only, into a file that no other program may write.
+/** A call's row as it was kept up to schema 2: a JSON array. */
+export function callFromJson(id: string, text: string): TrackedCall {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const packed = JSON.parse(text) as Packed
   const [
@@ -101,11 +78,6 @@ export function unpackCall(id: string, text: string): TrackedCall {
   }
 }
 
-function packFinish(finish: Finish): NonNullable<Packed[10]> {
-  const { status, labels, at, known, seen, began, answerDelay, duration, audio, video } = finish
-  return [status, packLabels(labels), at, known, began, answerDelay ?? null, duration ?? null, audio, video, seen]
-}
-
 function unpackFinish([status, labels, at, known, began, answerDelay, duration, audio, video, seen]: NonNullable<
   Packed[10]
 >): Finish {
@@ -121,8 +93,4 @@ function unpackFinish([status, labels, at, known, began, answerDelay, duration, 
     video,
     seen,
   }
-}
-
-function packLabels({ type, mode, receiverType }: TrackedCall['labels']): PackedLabels {
-  return [type, mode, receiverType]
 }

@@ -1,0 +1,30 @@
+import { ALL_LABELS, FINAL_STATUSES, OPEN_STATUSES, type CallStatus, type FinalStatus, type Labels } from './call.ts'
+
+// Stores hold these codes: values are only ever added, at the end.
+const STATUSES: readonly CallStatus[] = [...OPEN_STATUSES, ...FINAL_STATUSES, 'other']
+const statusCodes = new Map(STATUSES.map((status, code) => [status, code]))
+const labelCodes = new Map(ALL_LABELS.map((labels, code) => [labels, code]))
+
+/** A status in one byte. */
+export function statusCode(status: CallStatus): number {
+  return statusCodes.get(status)!
+}
+
+export function statusOf(code: number): CallStatus {
+  return STATUSES[code]!
+}
+
+/** The status of a finish, whose code was made from a final one. */
+export function finalStatusOf(code: number): FinalStatus {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return STATUSES[code] as FinalStatus
+}
+
+/** A set of labels in one byte. */
+export function labelCode(labels: Labels): number {
+  return labelCodes.get(labels)!
+}
+
+export function labelsOfCode(code: number): Labels {
+  return ALL_LABELS[code]!
+}

@@ -1,0 +1,74 @@
+import type { FinalStatus, Labels } from './call.ts'
+import { COUNTERS, HISTOGRAMS, seriesKey, type DurableHistogram } from './series.ts'
+import type { Step } from './transitions.ts'
+
+/** The keys of the series that calls of the same labels are counted in. */
+export type CallSeries = {
+  started: string
+  finished: Record<FinalStatus, string>
+  /** By level and medium, as MEASURES names them. */
+  minutes: Record<'call' | 'participant', Record<'audio' | 'video', string>>
+  duration: HistogramSeries
+  answerDelay: HistogramSeries
+  participants: HistogramSeries
+}
+
+/** The keys of one label set of a histogram: one for each bucket, the last without a bound, and the sum. */
+export type HistogramSeries = { bounds: readonly number[]; buckets: readonly string[]; sum: string }
+
+const madeSeries = new Map<Labels, CallSeries>()
+const madeKeys = new Map<Step, string>()
+
+/** The series of calls with these labels: made once, since joining a key costs more than counting. */
+export function callSeries(labels: Labels): CallSeries {
+  let series = madeSeries.get(labels)
+  if (series === undefined) madeSeries.set(labels, (series = makeSeries(labels)))
+  return series
+}
+
+/** The series of a step from one state to another. */
+export function transitionSeries(step: Step): string {
+  let key = madeKeys.get(step)
+  if (key === undefined) {
+    key = seriesKey(COUNTERS.transitions, step.from, step.to, String(step.observed))
+    madeKeys.set(step, key)
+  }
+  return key
+}
+
+function makeSeries({ type, mode, receiverType }: Labels): CallSeries {
+  const labels = [type, mode, receiverType]
+  const finished = (status: FinalStatus) => seriesKey(COUNTERS.finished, ...labels, status)
+  return {
+    started: seriesKey(COUNTERS.started, ...labels),
+    finished: {
+      ended: finished('ended'),
+      unanswered: finished('unanswered'),
+      rejected: finished('rejected'),
+      canceled: finished('canceled'),
+      other: finished('other'),
+    },
+    minutes: {
+      call: {
+        audio: seriesKey(COUNTERS.callMinutes, ...labels, 'audio'),
+        video: seriesKey(COUNTERS.callMinutes, ...labels, 'video'),
+      },
+      participant: {
+        audio: seriesKey(COUNTERS.participantMinutes, 'audio'),
+        video: seriesKey(COUNTERS.participantMinutes, 'video'),
+      },
+    },
+    duration: histogramSeries(HISTOGRAMS.duration, labels),
+    answerDelay: histogramSeries(HISTOGRAMS.answerDelay, [type, receiverType]),
+    participants: histogramSeries(HISTOGRAMS.participants, labels),
+  }
+}
+
+function histogramSeries(histogram: DurableHistogram, labels: readonly string[]): HistogramSeries {
+  const { buckets: bounds } = histogram
+  return {
+    bounds,
+    buckets: [...bounds, 'Inf'].map((bound) => seriesKey(histogram, ...labels, String(bound))),
+    sum: seriesKey(histogram, ...labels, 'sum'),
+  }
+}

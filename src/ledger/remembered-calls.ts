@@ -1,0 +1,66 @@
+import { readCall, RECORD_BYTES, writeCall } from './call-record.ts'
+import type { TrackedCall } from './tracked-call.ts'
+
+/** The calls that are remembered of a target, by id: of a Map, what it takes. Changed in place. */
+export type RememberedCalls = {
+  readonly size: number
+  has: (id: string) => boolean
+  /** Another object each time. */
+  get: (id: string) => TrackedCall | undefined
+  set: (id: string, call: TrackedCall) => unknown
+  delete: (id: string) => boolean
+  values: () => Iterable<TrackedCall>
+}
+
+const BLOCK = 1024
+
+/**
+ * Keeps calls as records in blocks of memory: as objects, a million of them would take three times as much, and the
+ * garbage collector would look through them again and again.
+ */
+export function rememberedCalls(): RememberedCalls {
+  const slots = new Map<string, number>()
+  /** The id in each slot, so that whoever gets a call holds the one text of its id. */
+  const ids: (string | undefined)[] = []
+  const free: number[] = []
+  const blocks: DataView[] = []
+  const blockOf = (slot: number) => (blocks[Math.floor(slot / BLOCK)] ??= newBlock())
+  const offsetOf = (slot: number) => (slot % BLOCK) * RECORD_BYTES
+  const read = (slot: number, id: string) => readCall(blockOf(slot), offsetOf(slot), id)
+
+  function* values(): Generator<TrackedCall> {
+    for (const [slot, id] of ids.entries()) if (id !== undefined) yield read(slot, id)
+  }
+
+  return {
+    get size() {
+      return slots.size
+    },
+    has: (id) => slots.has(id),
+    get: (id) => {
+      const slot = slots.get(id)
+      return slot === undefined ? undefined : read(slot, ids[slot]!)
+    },
+    set: (id, call) => {
+      let slot = slots.get(id)
+      if (slot === undefined) {
+        slot = free.pop() ?? ids.length
+        slots.set(id, slot)
+        ids[slot] = id
+      }
+      writeCall(blockOf(slot), offsetOf(slot), call)
+    },
+    delete: (id) => {
+      const slot = slots.get(id)
+      if (slot === undefined) return false
+      ids[slot] = undefined
+      free.push(slot)
+      return slots.delete(id)
+    },
+    values,
+  }
+}
+
+function newBlock(): DataView {
+  return new DataView(new ArrayBuffer(BLOCK * RECORD_BYTES))
+}

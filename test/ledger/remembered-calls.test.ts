@@ -1,0 +1,115 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { RECORD_BYTES } from '../../src/ledger/call-record.ts'
+import { rememberedCalls, type RememberedCalls } from '../../src/ledger/remembered-calls.ts'
+import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
+import { openSince } from '../alerts/sample-calls.ts'
+import { anyCall } from './any-call.ts'
+
+/** Calls that are kept in one piece of memory. */
+const BLOCK = 1024
+
+/** Some call of that id; another one for each number. */
+const numbered = (id: string, number: number): TrackedCall => openSince(number, { id, marks: number % 4096 })
+
+function expectSame(calls: RememberedCalls, model: ReadonlyMap<string, TrackedCall>): void {
+  const values = [...calls.values()]
+  expect([calls.size, values.length]).toEqual([model.size, model.size])
+  expect(new Map(values.map((call) => [call.id, call]))).toStrictEqual(model)
+  const got = Array.from(model.keys(), (id) => [id, calls.get(id)!] as const)
+  expect(new Map(got)).toStrictEqual(model)
+}
+
+/** What is done to one of a handful of ids, so that they go and come again. */
+const change = fc.record({ kind: fc.constantFrom('set', 'set', 'delete', 'get'), which: fc.nat(), call: anyCall })
+const ids = fc.uniqueArray(fc.string({ unit: 'binary', maxLength: 400, size: 'max' }), { minLength: 1, maxLength: 8 })
+
+test('whatever is set, deleted and got, they are what a Map would be', () => {
+  fc.assert(
+    fc.property(ids, fc.array(change, { maxLength: 40, size: 'max' }), (names, changes) => {
+      const calls = rememberedCalls()
+      const model = new Map<string, TrackedCall>()
+      for (const { kind, which, call } of changes) {
+        const id = names[which % names.length]!
+        if (kind === 'set') {
+          calls.set(id, { ...call, id })
+          model.set(id, { ...call, id })
+        } else if (kind === 'delete') expect(calls.delete(id)).toBe(model.delete(id))
+        expect(calls.get(id)).toStrictEqual(model.get(id))
+        expect([calls.has(id), calls.size]).toEqual([model.has(id), model.size])
+      }
+      expectSame(calls, model)
+      for (const id of names) expect([calls.get(id), calls.has(id)]).toEqual([model.get(id), model.has(id)])
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('they are so past one block of memory and past several, with holes in them that are filled again', () => {
+  type Span = { kind: 'set' | 'delete'; from: number; length: number; step: number }
+  const span: fc.Arbitrary<Span> = fc.record({
+    kind: fc.constantFrom('set', 'set', 'delete'),
+    from: fc.nat(3 * BLOCK),
+    length: fc.integer({ min: 1, max: 2 * BLOCK }),
+    step: fc.constantFrom(1, 1, 2, 7),
+  })
+  const FIRST: Span = { kind: 'set', from: 0, length: 2 * BLOCK, step: 1 }
+  const HOLE: Span = { kind: 'delete', from: BLOCK / 2, length: BLOCK, step: 1 }
+  const LAST: Span = { kind: 'set', from: BLOCK, length: 3 * BLOCK, step: 1 }
+  fc.assert(
+    fc.property(fc.array(span, { maxLength: 5, size: 'max' }), (spans) => {
+      const calls = rememberedCalls()
+      const model = new Map<string, TrackedCall>()
+      for (const [turn, { kind, from, length, step }] of [FIRST, ...spans, HOLE, LAST].entries()) {
+        for (let number = from; number < from + length; number += step) {
+          const id = `call ${number}`
+          if (kind === 'delete') {
+            const was = model.delete(id)
+            if (calls.delete(id) !== was) throw new Error(`${id} was there: ${was}`)
+          } else {
+            const call = numbered(id, turn * 10_000 + number)
+            calls.set(id, call)
+            model.set(id, call)
+          }
+        }
+      }
+      expectSame(calls, model)
+    }),
+    { numRuns: 15 },
+  )
+})
+
+test('a call that was got is the caller’s own: it stays as it was when the remembered one changes', () => {
+  const calls = rememberedCalls()
+  calls.set('a', numbered('a', 1))
+  const got = calls.get('a')
+  calls.set('a', numbered('a', 2))
+  expect(calls.get('a')).toStrictEqual(numbered('a', 2))
+  expect([...calls.values()]).toStrictEqual([numbered('a', 2)])
+  calls.delete('a')
+  calls.set('b', numbered('b', 3))
+  expect(calls.get('b')).toStrictEqual(numbered('b', 3))
+  expect(got).toStrictEqual(numbered('a', 1))
+})
+
+test('the memory of calls that went is used for those that come', () => {
+  const rounds = 50
+  const calls = rememberedCalls()
+  const before = memoryOfBytes()
+  for (let round = 0; round < rounds; round++) {
+    for (let n = 0; n < 4 * BLOCK; n++) calls.set(`call ${round} ${n}`, numbered('', n))
+    for (let n = 0; n < 4 * BLOCK; n++) calls.delete(`call ${round} ${n}`)
+  }
+  const inARound = 4 * BLOCK * RECORD_BYTES
+  expect(memoryOfBytes() - before).toBeLessThan(rounds * inARound * 0.1)
+  expect([calls.size, [...calls.values()]]).toEqual([0, []])
+})
+
+/** The memory of all bytes that are still in use. */
+function memoryOfBytes(): number {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc()')
+  return process.memoryUsage().arrayBuffers
+}
