@@ -3,6 +3,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { PollConfig } from '../config/config.ts'
 import type { SeenCall } from '../ledger/call.ts'
 import { compareCall, type Verdict } from '../ledger/compare-call.ts'
+import type { RememberedCalls } from '../ledger/remembered-calls.ts'
 import { newLedger, type Facts } from '../ledger/state.ts'
 import { horizon } from '../ledger/step.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
@@ -103,7 +104,7 @@ function isSuspect({ kind }: Verdict): boolean {
 }
 
 /** Every call that the service lists back to the horizon, as it was listed last. */
-async function listWhole(options: AuditTargetOptions, rows: Map<string, TrackedCall>) {
+async function listWhole(options: AuditTargetOptions, rows: RememberedCalls) {
   const { facts, client, asking, clock, poll } = options
   const memory = newListMemory(undefined, undefined)
   const seen = new Map<string, SeenCall>()

@@ -88,7 +88,7 @@ export function readCall(view: DataView, offset: number, id: string): TrackedCal
   const known = (at: number) => orUndefined(view.getFloat64(offset + at, true))
   return {
     id,
-    phase: PHASES[view.getUint8(offset + AT.phase)]!,
+    phase: readPhase(view, offset),
     status: statusOf(view.getUint8(offset + AT.status)),
     labels: labelsOfCode(view.getUint8(offset + AT.labels)),
     firstSeen: view.getFloat64(offset + AT.firstSeen, true),
@@ -108,6 +108,10 @@ export function readCall(view: DataView, offset: number, id: string): TrackedCal
     listed: known(AT.listed),
     marks: view.getUint16(offset + AT.marks, true),
   }
+}
+
+export function readPhase(view: DataView, offset: number): TrackedCall['phase'] {
+  return PHASES[view.getUint8(offset + AT.phase)]!
 }
 
 /** How the call finished whose record this is; undefined where it has not. */

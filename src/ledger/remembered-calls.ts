@@ -1,12 +1,13 @@
-import { readCall, RECORD_BYTES, writeCall } from './call-record.ts'
+import { readCall, readPhase, RECORD_BYTES, writeCall } from './call-record.ts'
 import type { TrackedCall } from './tracked-call.ts'
 
-/** The calls that are remembered of a target, by id: of a Map, what it takes. Changed in place. */
+/** The calls that are remembered of a target, by id. Changed in place. */
 export type RememberedCalls = {
   readonly size: number
   has: (id: string) => boolean
   /** Another object each time. */
   get: (id: string) => TrackedCall | undefined
+  phase: (id: string) => TrackedCall['phase'] | undefined
   set: (id: string, call: TrackedCall) => unknown
   delete: (id: string) => boolean
   values: () => Iterable<TrackedCall>
@@ -40,6 +41,10 @@ export function rememberedCalls(): RememberedCalls {
     get: (id) => {
       const slot = slots.get(id)
       return slot === undefined ? undefined : read(slot, ids[slot]!)
+    },
+    phase: (id) => {
+      const slot = slots.get(id)
+      return slot === undefined ? undefined : readPhase(blockOf(slot), offsetOf(slot))
     },
     set: (id, call) => {
       let slot = slots.get(id)

@@ -119,9 +119,9 @@ export function step(state: LedgerState, observation: Observation, options: Ledg
     let baseline = 0
     let beforeHorizon = 0
     for (const id of listed) {
-      const call = find(id)
-      if (call === undefined) beforeHorizon += 1
-      else if (call.phase === 'baseline') baseline += 1
+      const phase = delta.calls.get(id)?.phase ?? state.calls.phase(id)
+      if (phase === undefined) beforeHorizon += 1
+      else if (phase === 'baseline') baseline += 1
     }
     return { baseline, beforeHorizon }
   }

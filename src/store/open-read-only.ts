@@ -1,4 +1,5 @@
 import type { Evaluated } from '../alerts/evaluated.ts'
+import { rememberedCalls, type RememberedCalls } from '../ledger/remembered-calls.ts'
 import type { Facts } from '../ledger/state.ts'
 import type { Finish, TrackedCall } from '../ledger/tracked-call.ts'
 import { callOf } from './call-row.ts'
@@ -14,7 +15,7 @@ export type StoreReader = {
   /** A target's facts as last committed; undefined where the store does not know it. */
   target: (name: string) => { fingerprint: string; facts: Facts } | undefined
   /** The calls that are remembered of a target, by id. */
-  calls: (target: string) => Map<string, TrackedCall>
+  calls: (target: string) => RememberedCalls
   /** One of them. */
   call: (target: string, id: string) => TrackedCall | undefined
   /** When rules were judged since a moment (UNIX seconds), the oldest first. */
@@ -58,8 +59,12 @@ export function openReadOnly(path: string): StoreReader {
       }),
     calls: (target) =>
       read(() => {
-        const rows = statements.calls.all(target)
-        return new Map(rows.map((row) => [String(row['id']), callOf(row)]))
+        const calls = rememberedCalls()
+        for (const row of statements.calls.iterate(target)) {
+          const call = callOf(row)
+          calls.set(call.id, call)
+        }
+        return calls
       }),
     call: (target, id) =>
       read(() => {

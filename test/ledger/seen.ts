@@ -85,8 +85,11 @@ export function ledgerBook(options: Partial<LedgerOptions> = {}) {
 
 /** All that a ledger knows, in a form that can be compared. */
 export function contents({ calls, finished, ...rest }: LedgerState): Contents {
-  const byId = new Map(Array.from(calls.values(), (call) => [call.id, call]))
-  return { ...rest, calls: byId, finished: finished.between(-Infinity, Infinity) }
+  return { ...rest, calls: callsById(calls), finished: finished.between(-Infinity, Infinity) }
+}
+
+export function callsById(calls: Pick<LedgerState['calls'], 'values'>): Map<string, TrackedCall> {
+  return new Map(Array.from(calls.values(), (call) => [call.id, call]))
 }
 
 export type Contents = Omit<LedgerState, 'calls' | 'finished'> & {

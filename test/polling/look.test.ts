@@ -12,6 +12,8 @@ import { fakeService } from './fake-service.ts'
 
 /** A call that ended `n` seconds before the ledger was set up; a negative one after. */
 const call = (n: number) => seen(`call ${n}`, 'ended', { initiatedAt: CREATED - n, endedAt: CREATED - n })
+/** One that began as many seconds before, and goes on. */
+const ongoing = (n: number) => seen(`call ${n}`, 'ongoing', { initiatedAt: CREATED - n })
 /** Calls `from` to `to`, newest first. */
 const numbered = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => call(from + i))
 const BEFORE_ALL = 1_000_000
@@ -29,8 +31,9 @@ function looking({ lookback = BEFORE_ALL, pageSize = 4, slice = 3, sweepInterval
     const look: Look = newLook()
     const signal = new AbortController().signal
     const fetchPage = (page: number): Promise<CallPage> => service.client.listCalls(page, signal)
+    const wanted = () => [...book.state.open.values()].filter(({ id }) => !look.listed.has(id))
     const options = { memory, state: book.state, clock, horizon: horizon(book.state.facts, lookback) }
-    const pages = readList(look, { ...options, sweepInterval, slice, interval: 15, wanted: () => [], fetchPage })
+    const pages = readList(look, { ...options, sweepInterval, slice, interval: 15, wanted, fetchPage })
     try {
       for await (const { now, host, calls, rejected } of pages) {
         book.see({ sightings: [{ source: 'list', now, host, calls, notFound: [], rejected }] })
@@ -222,6 +225,39 @@ describe('a later look', () => {
     expect(await next()).toEqual(['incremental', pages])
     expect(remembered()).toBe(40 + count)
     expect(await next()).toEqual(['incremental', [1]])
+  })
+
+  test('reads on for open calls, as long as that spares more requests than it costs', async () => {
+    // Of open calls the second page has three, the third one; a lone one further back is asked for by itself.
+    const open = new Set([1, 5, 7, 8, 10, 30])
+    const calls = Array.from({ length: 40 }, (_, i) => (open.has(i + 1) ? ongoing(i + 1) : call(i + 1)))
+    const { look, service } = await afterTheFirst(calls)
+    const { listed, end } = await look()
+    expect([service.asked, end?.whole]).toEqual([[1, 2], false])
+    expect([...listed].toSorted()).toEqual(['call 1', 'call 5', 'call 7', 'call 8'])
+  })
+
+  test('does not read on for open calls that should have been on a page that was read', async () => {
+    const calls = Array.from({ length: 40 }, (_, i) => (i < 4 ? ongoing(i + 1) : call(i + 1)))
+    const { look, service } = await afterTheFirst(calls)
+    // Three have vanished, and others stand in their places.
+    service.calls = [calls[0]!, ...calls.slice(4), call(41), call(42), call(43)]
+    await look()
+    expect(service.asked).toEqual([1])
+  })
+
+  test('reads on for open calls of a list that is oldest first as well', async () => {
+    const calls = Array.from({ length: 40 }, (_, i) => (i < 12 ? ongoing(i + 1) : call(i + 1)))
+    const { look, service } = await afterTheFirst(calls.toReversed())
+    await look()
+    expect(service.asked).toEqual([10, 9, 8])
+  })
+
+  test('reads on for no more pages than a cycle may read', async () => {
+    const calls = Array.from({ length: 40 }, (_, i) => ongoing(i + 1))
+    const { look, service } = await afterTheFirst(calls, { slice: 2 })
+    await look()
+    expect(service.asked).toEqual([1, 2, 3])
   })
 
   test('reads an oldest-first list from its end', async () => {

@@ -7,7 +7,7 @@ import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { openReadOnly } from '../../src/store/open-read-only.ts'
 import { migrate, MIGRATIONS } from '../../src/store/sqlite-schema.ts'
 import { openSqliteStore } from '../../src/store/sqlite-store.ts'
-import { contents, completeLook, seen } from '../ledger/seen.ts'
+import { callsById, contents, completeLook, seen } from '../ledger/seen.ts'
 import { SECOND_SCHEMA, secondSchemaStore } from './second-schema.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -134,7 +134,7 @@ test('a store of the second schema keeps every call of every target, and all els
   const reader = openReadOnly(path)
   onTestFinished(() => reader.close())
   for (const name of ['a', 'b', 'c']) {
-    expect(reader.calls(name)).toStrictEqual(rememberedOf(name))
+    expect(callsById(reader.calls(name))).toStrictEqual(rememberedOf(name))
     expect(reader.evaluations(name, 0)).toEqual([{ kind: 'tick', at: 1_790_000_100, pollAge: 42 }])
   }
   expect(reader.finishes('b', 0)).toStrictEqual([SECOND_SCHEMA[4]!.call.finish])

@@ -7,7 +7,7 @@ import { step } from '../../src/ledger/step.ts'
 import { backupStore } from '../../src/store/backup-store.ts'
 import { openReadOnly } from '../../src/store/open-read-only.ts'
 import { openSqliteStore } from '../../src/store/sqlite-store.ts'
-import { completeLook, contents, CREATED, listed, seen } from '../ledger/seen.ts'
+import { callsById, completeLook, contents, CREATED, listed, seen } from '../ledger/seen.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const OPTIONS = { lookback: 1000, baseline: 'count', details: 'never' } as const
@@ -38,10 +38,10 @@ test('a reader sees each commit of the daemon that has the store open, and its h
   const reader = open(path)
   expect(reader.target('a')?.fingerprint).toBe('x')
   expect(reader.target('b')).toBeUndefined()
-  expect(reader.calls('a')).toEqual(new Map())
+  expect(callsById(reader.calls('a'))).toEqual(new Map())
   await see(ended, seen('c2', 'ongoing'))
   expect(reader.target('a')?.facts.seq).toBe(ledger.facts.seq)
-  expect(reader.calls('a')).toEqual(contents(ledger).calls)
+  expect(callsById(reader.calls('a'))).toEqual(contents(ledger).calls)
   expect(reader.call('a', 'c1')).toEqual(ledger.calls.get('c1'))
   expect(reader.call('a', 'c3')).toBeUndefined()
   expect(reader.heldUntil('k')).toBeUndefined()
@@ -56,7 +56,7 @@ test('a reader shows no call that is history only', async () => {
   await store.commit('a', { ledger: delta, alerts: { changed: [], ended: [], notifications: [] } })
   expect(await store.finishedCalls({ since: CREATED, limit: 10 })).toHaveLength(1)
   const reader = open(path)
-  expect(reader.calls('a')).toEqual(new Map())
+  expect(callsById(reader.calls('a'))).toEqual(new Map())
   expect(reader.call('a', 'c1')).toBeUndefined()
 })
 
@@ -78,7 +78,7 @@ test('a backup is what the daemon has committed, in one file that is its own', a
   expect(targets).toEqual([{ name: 'a', seq: ledger.facts.seq }])
   expect(readFileSync(file).length).toBe(bytes)
   await see(seen('c2', 'ongoing'))
-  expect([...open(file).calls('a').keys()]).toEqual(['c1'])
+  expect([...callsById(open(file).calls('a')).keys()]).toEqual(['c1'])
 })
 
 describe('refused, and left as it is, is', () => {
