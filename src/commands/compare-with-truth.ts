@@ -48,10 +48,12 @@ function trueRatios(watched: WatchedTarget, simulator: Simulator, options: Param
 export function exportedSeries(watched: WatchedTarget, families: readonly string[]): Map<string, number> {
   const metrics = DERIVED_METRICS.filter(({ name }) => families.includes(name))
   const samples = metrics.flatMap((metric) =>
-    metric.read(watched).map(({ labels: { target: _target, ...labels }, value, metricName = metric.name }) => {
-      const texts = Object.entries(labels).map(([name, label]) => [name, String(label)])
-      return [seriesName(metricName, Object.fromEntries(texts)), value] as const
-    }),
+    metric
+      .read(watched)
+      .map(({ labels, sharedLabels: { target: _target, ...shared }, value, metricName = metric.name }) => {
+        const texts = Object.entries({ ...shared, ...labels }).map(([name, label]) => [name, String(label)])
+        return [seriesName(metricName, Object.fromEntries(texts)), value] as const
+      }),
   )
   return new Map(samples)
 }

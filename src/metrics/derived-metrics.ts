@@ -3,11 +3,15 @@ import type { Rule } from '../alerts/rule.ts'
 import { OPEN_STATUSES, DOCUMENTED_LABELS, type Labels } from '../ledger/call.ts'
 import { countWindow, EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../ledger/failure-ratio.ts'
 import { COUNTERS, HISTOGRAMS, type DurableCounter, type DurableHistogram } from '../ledger/series.ts'
-import type { LedgerState } from '../ledger/state.ts'
+import type { FinishedCounts } from '../ledger/finished-calls.ts'
+import type { Facts, LedgerState } from '../ledger/state.ts'
 import { beganAt } from '../ledger/tracked-call.ts'
 
-/** One line of an exposition: label values by name, and perhaps a name with a suffix. */
-export type Sample = { labels: Record<string, string | number>; value: number; metricName?: string }
+/**
+ * One line of an exposition: label values by name, and perhaps a name with a suffix. Those labels that are shared are the
+ * same object at each scrape, whose text prom-client makes once.
+ */
+export type Sample = { labels: LabelSet; sharedLabels: LabelSet; value: number; metricName?: string }
 
 /** A metric whose values are read from committed state whenever it is scraped. */
 export type DerivedMetric = {
@@ -117,15 +121,27 @@ export function participantsInProgress({ open }: Pick<LedgerState, 'open'>): num
 }
 
 /** The exported windows as they were judged at the last good look; without any call before the first. */
-export function windows({ finished, facts }: Pick<LedgerState, 'finished' | 'facts'>) {
+export function windows({ finished, facts }: Pick<LedgerState, 'finished' | 'facts'>): WindowCounts {
+  const known = countedWindows.get(facts)
+  if (known !== undefined) return known
   // A window that ends in 1970 holds nothing.
   const { lastGood: now = 0, previousGood } = facts
-  return Object.entries(EXPORTED_WINDOWS).map(
+  const counted = Object.entries(EXPORTED_WINDOWS).map(
     ([window, seconds]) => [window, countWindow(finished, seconds, { now, previousGood })] as const,
   )
+  countedWindows.set(facts, counted)
+  return counted
 }
 
+type WindowCounts = (readonly [window: string, counts: FinishedCounts])[]
+/** Each commit has its own facts: until the next one the windows stay as they are. */
+const countedWindows = new WeakMap<Facts, WindowCounts>()
+
 type LabelledValue = readonly [labelValues: readonly string[], value: number]
+
+/** Label values by name. */
+type LabelSet = Record<string, string | number>
+const NO_LABELS: LabelSet = {}
 
 function gauge(
   name: string,
@@ -133,40 +149,77 @@ function gauge(
   labels: readonly string[],
   values: (exported: ExportedTarget) => readonly LabelledValue[],
 ): DerivedMetric {
-  const read = (exported: ExportedTarget) =>
-    values(exported).map(([labelValues, value]) => ({
-      labels: withTarget(exported.target, labels, labelValues),
-      value,
-    }))
+  const made = new WeakMap<LedgerState, Map<string, LabelSet>>()
+  const read = (exported: ExportedTarget) => {
+    const { target, ledger } = exported
+    const known = made.get(ledger) ?? new Map<string, LabelSet>()
+    made.set(ledger, known)
+    return values(exported).map(([labelValues, value]) => {
+      const key = labelValues.join('|')
+      const sharedLabels = known.get(key) ?? withTarget(target, labels, labelValues)
+      known.set(key, sharedLabels)
+      return { labels: NO_LABELS, sharedLabels, value }
+    })
+  }
   return { name, help, type: 'gauge', labels, read }
 }
 
 function counterMetric({ name, help, labels, span }: DurableCounter): DerivedMetric {
-  const read = ({ target, ledger: { counters } }: ExportedTarget) => {
-    const values = new Map(span.map((labelValues) => [[name, ...labelValues].join('|'), 0]))
-    for (const [key, value] of counters) if (isSeriesOf(key, name)) values.set(key, value)
-    return [...values].map(([key, value]) => ({ labels: withTarget(target, labels, key.split('|').slice(1)), value }))
-  }
+  const seriesOf = foundOnce(({ target, ledger: { counters } }) => {
+    const keys = new Set(span.map((labelValues) => [name, ...labelValues].join('|')))
+    for (const key of counters.keys()) if (isSeriesOf(key, name)) keys.add(key)
+    return Array.from(keys, (key) => ({ key, sharedLabels: withTarget(target, labels, key.split('|').slice(1)) }))
+  })
+  const read = (exported: ExportedTarget) =>
+    seriesOf(exported).map(({ key, sharedLabels }) => ({
+      labels: NO_LABELS,
+      sharedLabels,
+      value: exported.ledger.counters.get(key) ?? 0,
+    }))
   return { name, help, type: 'counter', labels, read }
 }
 
 function histogramMetric({ name, help, labels, span, buckets }: DurableHistogram): DerivedMetric {
-  const read = ({ target, ledger: { counters } }: ExportedTarget) => {
+  const bounds = [...buckets, 'Inf']
+  const bucketLabels = bounds.map((bound): LabelSet => ({ le: bound === 'Inf' ? '+Inf' : bound }))
+  const seriesOf = foundOnce(({ target, ledger: { counters } }) => {
     const keys = new Set(span.map((labelValues) => [name, ...labelValues].join('|')))
     for (const key of counters.keys()) if (isSeriesOf(key, name)) keys.add(key.slice(0, key.lastIndexOf('|')))
-    return [...keys].flatMap((key) => {
-      const base = withTarget(target, labels, key.split('|').slice(1))
+    return Array.from(keys, (key) => ({
+      buckets: bounds.map((bound) => `${key}|${bound}`),
+      sum: `${key}|sum`,
+      sharedLabels: withTarget(target, labels, key.split('|').slice(1)),
+    }))
+  })
+  const read = (exported: ExportedTarget) => {
+    const { counters } = exported.ledger
+    return seriesOf(exported).flatMap(({ buckets, sum, sharedLabels }) => {
       let count = 0
-      const samples: Sample[] = [...buckets, 'Inf'].map((bound) => {
-        count += counters.get(`${key}|${bound}`) ?? 0
-        return { metricName: `${name}_bucket`, labels: { ...base, le: bound === 'Inf' ? '+Inf' : bound }, value: count }
+      const samples: Sample[] = buckets.map((key, i) => {
+        count += counters.get(key) ?? 0
+        return { metricName: `${name}_bucket`, labels: bucketLabels[i]!, sharedLabels, value: count }
       })
-      samples.push({ metricName: `${name}_sum`, labels: base, value: counters.get(`${key}|sum`) ?? 0 })
-      samples.push({ metricName: `${name}_count`, labels: base, value: count })
+      const whole = { labels: NO_LABELS, sharedLabels }
+      samples.push({ metricName: `${name}_sum`, ...whole, value: counters.get(sum) ?? 0 })
+      samples.push({ metricName: `${name}_count`, ...whole, value: count })
       return samples
     })
   }
   return { name, help, type: 'histogram', labels, read }
+}
+
+/** What was found in a target's counters, until there are more of them. */
+function foundOnce<T>(find: (exported: ExportedTarget) => T): (exported: ExportedTarget) => T {
+  const found = new WeakMap<LedgerState, { size: number; value: T }>()
+  return (exported) => {
+    const { ledger } = exported
+    const { size } = ledger.counters
+    const known = found.get(ledger)
+    if (known?.size === size) return known.value
+    const value = find(exported)
+    found.set(ledger, { size, value })
+    return value
+  }
 }
 
 function isSeriesOf(key: string, name: string): boolean {

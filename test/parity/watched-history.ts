@@ -151,7 +151,10 @@ async function scrape({ keeper, operational }: Daemon, metrics: ReadonlySet<stri
     series.set(`${name}{${selector}}`, name.endsWith('_timestamp_seconds') ? value - CREATED : value)
   }
   for (const { name, read } of DERIVED_METRICS) {
-    if (metrics.has(name)) for (const sample of read(keeper)) add(name, sample)
+    if (metrics.has(name)) {
+      for (const { labels, sharedLabels, value } of read(keeper))
+        add(name, { labels: { ...sharedLabels, ...labels }, value })
+    }
   }
   for (const metric of [operational.polls, operational.buildInfo]) {
     const { name, values } = await metric.get()
