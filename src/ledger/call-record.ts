@@ -1,5 +1,5 @@
 import { finalStatusOf, labelCode, labelsOfCode, statusCode, statusOf } from './call-codes.ts'
-import type { Finish, TrackedCall } from './tracked-call.ts'
+import type { Finish, Lasting, TrackedCall } from './tracked-call.ts'
 
 /**
  * A call as bytes, but for its id: what the memory holds of one that is over and what the store keeps as its row. A
@@ -107,6 +107,21 @@ export function readCall(view: DataView, offset: number, id: string): TrackedCal
     notFound: view.getUint8(offset + AT.notFound),
     listed: known(AT.listed),
     marks: view.getUint16(offset + AT.marks, true),
+  }
+}
+
+/** Of the call whose record this is, what decides how long it is remembered. */
+export function readLasting(view: DataView, offset: number): Lasting {
+  const known = (at: number) => orUndefined(view.getFloat64(offset + at, true))
+  const finishKnown = known(AT.finishKnown)
+  return {
+    phase: readPhase(view, offset),
+    firstSeen: view.getFloat64(offset + AT.firstSeen, true),
+    initiatedAt: known(AT.initiatedAt),
+    startedAt: known(AT.startedAt),
+    endedAt: known(AT.endedAt),
+    listed: known(AT.listed),
+    finish: finishKnown === undefined ? undefined : { known: finishKnown },
   }
 }
 

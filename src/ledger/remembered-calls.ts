@@ -1,5 +1,5 @@
-import { readCall, readPhase, RECORD_BYTES, writeCall } from './call-record.ts'
-import type { TrackedCall } from './tracked-call.ts'
+import { readCall, readLasting, readPhase, RECORD_BYTES, writeCall } from './call-record.ts'
+import { rememberedTill, type TrackedCall } from './tracked-call.ts'
 
 /** The calls that are remembered of a target, by id. Changed in place. */
 export type RememberedCalls = {
@@ -11,6 +11,8 @@ export type RememberedCalls = {
   set: (id: string, call: TrackedCall) => unknown
   delete: (id: string) => boolean
   values: () => Iterable<TrackedCall>
+  /** The ids of calls that need not be remembered past a horizon (UNIX seconds). */
+  overdue: (horizon: number) => string[]
 }
 
 const BLOCK = 1024
@@ -63,6 +65,10 @@ export function rememberedCalls(): RememberedCalls {
       return slots.delete(id)
     },
     values,
+    overdue: (horizon) =>
+      ids.flatMap((id, slot) =>
+        id !== undefined && rememberedTill(readLasting(blockOf(slot), offsetOf(slot))) < horizon ? id : [],
+      ),
   }
 }
 

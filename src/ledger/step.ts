@@ -109,9 +109,9 @@ export function step(state: LedgerState, observation: Observation, options: Ledg
     const lastComplete = steadyTime(delta.facts, began, hostBegan)
     delta.facts = { ...delta.facts, lastComplete, ignored: countIgnored(listed) }
     const newHorizon = horizon(delta.facts, options.lookback)
-    for (const call of state.calls.values()) {
-      const current = delta.calls.get(call.id) ?? call
-      if (rememberedTill(current) < newHorizon) delta.forgotten.push(current)
+    for (const id of new Set([...state.calls.overdue(newHorizon), ...delta.calls.keys()])) {
+      const call = find(id)!
+      if (rememberedTill(call) < newHorizon) delta.forgotten.push(call)
     }
   }
 

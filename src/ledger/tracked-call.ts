@@ -73,8 +73,13 @@ export function beganAt(call: Pick<TrackedCall, 'initiatedAt' | 'startedAt' | 'e
   return call.initiatedAt ?? call.startedAt ?? call.endedAt ?? call.firstSeen
 }
 
+/** What decides how long a call is remembered. */
+export type Lasting = Pick<TrackedCall, 'phase' | 'firstSeen' | 'initiatedAt' | 'startedAt' | 'endedAt' | 'listed'> & {
+  finish: Pick<Finish, 'known'> | undefined
+}
+
 /** The moment after which the call can be forgotten once the horizon passes it (UNIX seconds); open ones never are. */
-export function rememberedTill(call: TrackedCall): number {
+export function rememberedTill(call: Lasting): number {
   if (call.phase === 'open') return Infinity
   // Not before its own end was seen, either: an `endedAt` that comes late would make it look new.
   return Math.max(ownTime(call) ?? 0, call.listed ?? 0, call.finish?.known ?? call.firstSeen)
