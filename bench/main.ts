@@ -1,52 +1,77 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Measured } from './measure.ts'
+import { startChild, type Child } from './child.ts'
+import type { Row } from './scenario.ts'
+import { chooseRows, rowsOf, SCENARIOS } from './scenarios.ts'
+import { FULL, SHORT } from './sizes.ts'
+import { headerOf, lineOf, verdictOf } from './table.ts'
 
 /**
- * `npm run bench -- [--calls N] [--json]`: what callwatch costs beside the floor, a process that only fetches the same
- * pages and parses them. Service, floor and callwatch are processes of their own.
+ * `npm run bench -- [--row NAME]… [--short] [--json]`: the performance table of design/targets.md. Everything that is
+ * measured runs in a process of its own, beside the service's. A row that falls short is reported; with `--short` one
+ * that is far over its target is an error.
  */
-const { values } = parseArgs({
-  options: { calls: { type: 'string', default: '100000' }, json: { type: 'boolean', default: false } },
-})
-const service = fork(join(import.meta.dirname, 'prepared-service.ts'), [values.calls])
-const folder = mkdtempSync(join(tmpdir(), 'callwatch-bench-'))
+const FAR_OVER = 1.5
+
+let args
 try {
-  const { url, pages } = await answerOf<{ url: string; pages: number }>(service)
-  const [floor] = await runsOf('floor.ts', url, String(pages))
-  const [first, sweep] = await runsOf('callwatch.ts', url, folder)
-  const rows = [
-    { row: 'first-poll wall', ratio: first!.wall / floor!.wall, target: 1.5 },
-    { row: 'first-poll cpu', ratio: first!.cpu / floor!.cpu, target: 1.9 },
-    { row: 'full-sweep cpu', ratio: sweep!.cpu / floor!.cpu, target: 1.15 },
-  ].map((row) => ({ ...row, verdict: row.ratio <= row.target ? 'pass' : 'falls short' }))
-  if (first!.calls !== Number(values.calls)) throw new Error(`callwatch saw ${first!.calls} of ${values.calls} calls`)
-  if (values.json) console.log(JSON.stringify({ calls: first!.calls, floor, first, sweep, rows }, null, 2))
-  else {
-    console.log(`${values.calls} calls; floor: ${floor!.wall.toFixed(2)} s, ${floor!.cpu.toFixed(2)} s of processor`)
-    for (const { row, ratio, target, verdict } of rows) {
-      console.log(`${row.padEnd(18)}${ratio.toFixed(2)} × floor   target ${target}   ${verdict}`)
-    }
+  args = parseArgs({
+    options: {
+      row: { type: 'string', multiple: true, default: [] },
+      short: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+    },
+  }).values
+} catch (error) {
+  refuse(error instanceof Error ? error.message : String(error))
+}
+const { row: names, short, json } = args
+const unknown = names.find((name) => rowsOf(name).length === 0)
+if (unknown !== undefined) {
+  const known = SCENARIOS.flatMap(({ name, rows }) => [name, ...rows])
+  refuse(`There is no row "${unknown}"; expected one of ${[...new Set(known)].join(', ')}.`)
+}
+const { scenarios, rows: wanted } = chooseRows(names)
+const sizes = short ? SHORT : FULL
+const folder = mkdtempSync(join(tmpdir(), 'callwatch-bench-'))
+const header = headerOf(sizes)
+const rows: Row[] = []
+const begun = performance.now()
+process.once('SIGINT', () => process.exit(130))
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+
+if (!json) console.log(header)
+const now = Math.floor(Date.now() / 1000)
+for (const scenario of scenarios) {
+  const children: Child[] = []
+  const start = async (...of: Parameters<typeof startChild>) => {
+    const child = await startChild(...of)
+    children.push(child)
+    return child
   }
-} finally {
-  service.disconnect()
-  rmSync(folder, { recursive: true, force: true })
+  try {
+    for (const row of await scenario.run({ sizes, folder, now, start })) {
+      if (!wanted.has(row.row)) continue
+      if (!Number.isFinite(row.measured)) throw new Error(`nothing was measured for ${row.row}`)
+      rows.push(row)
+      if (!json) console.log(lineOf(row))
+    }
+  } finally {
+    await Promise.all(children.map((child) => child.end()))
+  }
 }
-
-async function runsOf(file: string, ...args: string[]): Promise<Measured[]> {
-  const child = fork(join(import.meta.dirname, file), args)
-  return (await answerOf<{ runs: Measured[] }>(child)).runs
+const seconds = Math.round((performance.now() - begun) / 1000)
+if (json) {
+  const judged = rows.map((row) => ({ ...row, verdict: verdictOf(row) }))
+  console.log(JSON.stringify({ machine: header, sizes, seconds, rows: judged }, null, 2))
+} else {
+  console.log(`${rows.filter((row) => verdictOf(row) === 'pass').length} of ${rows.length} rows pass; ${seconds} s`)
 }
+if (short && rows.some(({ measured, target }) => measured > FAR_OVER * target)) process.exitCode = 1
 
-/** The first thing that a child process says. */
-async function answerOf<T>(child: ReturnType<typeof fork>): Promise<T> {
-  const died = once(child, 'exit').then(() => Promise.reject(new Error('a process of the bench ended early')))
-  const [message] = await Promise.race([once(child, 'message'), died])
-  died.catch(() => undefined)
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own processes say
-  return message as T
+function refuse(problem: string): never {
+  console.error(problem)
+  process.exit(2)
 }
