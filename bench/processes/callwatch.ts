@@ -1,0 +1,57 @@
+import { loadConfig } from '../../src/config/load-config.ts'
+import { metricsOf } from '../../src/metrics/registry.ts'
+import { openSqliteStore } from '../../src/store/sqlite-store.ts'
+import type { WatchedTarget } from '../../src/web/views.ts'
+import { answer, forkedWith } from './answer.ts'
+import { measure, type Measured } from './measure.ts'
+import { openTarget } from './open-target.ts'
+import { virtualClock } from './virtual-clock.ts'
+
+/** How one look went. `seconds` is how long it took by the virtual clock. */
+export type LookAnswer = Measured & {
+  /** What was asked for, by path. */
+  paths: string[]
+  outcome: string
+  /** A part of the whole list was read beside the newest calls. */
+  sweeping: boolean
+  seconds: number
+  /** Remembered calls afterwards, and the open ones among them. */
+  calls: number
+  open: number
+}
+
+/** callwatch with one target and a durable store, polling when it is told to. */
+const { file, now, speed = 1 } = forkedWith<{ file: string; now: number; speed?: number }>()
+const config = loadConfig({ file, env: {}, cwd: import.meta.dirname })
+const { clock, goFrom, stop } = virtualClock(now, speed)
+const store = openSqliteStore({ path: config.store.path, notifiers: [], notifiersFor: () => [] })
+const targets: WatchedTarget[] = []
+const metrics = metricsOf(() => targets, 'bench')
+const [target] = config.targets
+const { watched, look, forgetList, close } = await openTarget({ config, target: target!, store, clock, metrics })
+targets.push(watched)
+
+answer(async ({ now, whole, end }: { now?: number; whole?: boolean; end?: boolean }) => {
+  if (end) {
+    await close()
+    await store.close()
+    return undefined
+  }
+  goFrom(now ?? clock.wall())
+  if (whole) forgetList()
+  const { measured, result } = await measure(async () => {
+    const paths: string[] = []
+    for (;;) {
+      const { paths: asked, report, sweeping } = await look()
+      paths.push(...asked)
+      if (report.outcome === 'failed') throw new Error(`a poll of the bench failed: ${report.problem}`)
+      // The first look at a long list takes several cycles.
+      if (!whole || report.outcome === 'complete') return { paths, report, sweeping }
+    }
+  })
+  stop()
+  const { calls, open } = watched.ledger
+  const { paths, report, sweeping } = result
+  const { outcome, seconds } = report
+  return { ...measured, paths, outcome, sweeping, seconds, calls: calls.size, open: open.size }
+})

@@ -1,0 +1,68 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { NEVER } from 'rxjs'
+import { systemClock } from '../../src/clock/clock.ts'
+import type { DaemonEvent } from '../../src/commands/daemon-event.ts'
+import { startDaemon } from '../../src/commands/daemon.ts'
+import { createLogger } from '../../src/commands/logger.ts'
+import { loadConfig } from '../../src/config/load-config.ts'
+import { answer, forkedWith } from './answer.ts'
+import { measure, type Measured } from './measure.ts'
+
+/** While a daemon worked: its longest turn of the event loop (seconds) and what it counted. */
+export type Worked = Measured & {
+  longestTurn: number
+  polls: number
+  skipped: number
+  requests: number
+  calls: number
+  /** From the end of a call until it was committed, of all that finished meanwhile (seconds). */
+  lags: number[]
+}
+
+/** The daemon as `callwatch run` starts it, log and all; it begins to poll with the first question. */
+const { file } = forkedWith<{ file: string }>()
+const config = loadConfig({ file, env: {}, cwd: import.meta.dirname })
+const log = createLogger({ level: config.log.level, mask: (text) => text, stream: process.stdout })
+const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, stop$: NEVER })
+
+// A timer of a millisecond that notes how much time passed from one run to the next: whatever keeps the loop from
+// coming round, in whichever of its phases, one callback or many, makes it late by that. `samplePerIteration` would
+// count the waiting for input as well.
+const turns = monitorEventLoopDelay({ resolution: 1 })
+const seen = { polls: 0, skipped: 0, requests: 0, lags: [] as number[] }
+const good = new Map<string, number>()
+let isPolling = false
+
+answer(async ({ until, seconds = 0 }: { until?: number; seconds?: number }): Promise<Worked | { url: string }> => {
+  if (until === undefined && seconds === 0) return { url: daemon.url }
+  Object.assign(seen, { polls: 0, skipped: 0, requests: 0, lags: [] })
+  turns.reset()
+  turns.enable()
+  if (!isPolling) daemon.events$.subscribe(note)
+  isPolling = true
+  const { measured } = await measure(() => (until === undefined ? sleep(seconds * 1000) : goodPolls(until)))
+  turns.disable()
+  const calls = daemon.targets.reduce((sum, { ledger }) => sum + ledger.calls.size, 0)
+  return { ...measured, ...seen, calls, longestTurn: turns.max / 1e9 }
+})
+
+/** Until each target has had so many good polls. */
+async function goodPolls(count: number): Promise<void> {
+  while (daemon.targets.some(({ target }) => (good.get(target) ?? 0) < count)) await sleep(2)
+}
+
+function note(happened: DaemonEvent): void {
+  if (happened.kind !== 'watch') return
+  const { target, event } = happened
+  if (event.kind === 'skipped') seen.skipped += 1
+  if (event.kind === 'committed') {
+    const now = systemClock.wall()
+    for (const { at } of event.committed.ledger.finishes) seen.lags.push(now - at)
+  }
+  if (event.kind === 'cycle') {
+    seen.polls += 1
+    seen.requests += event.report.requests.length
+    if (event.report.good) good.set(target, (good.get(target) ?? 0) + 1)
+  }
+}

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../../src/clock/clock.ts'
+import { loadConfig } from '../../src/config/load-config.ts'
+import { keepTarget } from '../../src/store/keep-target.ts'
+import { openSqliteStore } from '../../src/store/sqlite-store.ts'
+import { answer } from './answer.ts'
+import { measure, type Measured } from './measure.ts'
+
+/** What a process that has loaded a store is like: `rss` in bytes, once garbage is collected (with `--expose-gc` only). */
+export type Loaded = Measured & { calls: number; rss: number }
+
+/** Opens a store and loads its target, as a restarted daemon does before its first poll. */
+const loaded: unknown[] = []
+
+answer(async ({ file }: { file: string }): Promise<Loaded> => {
+  const { alerts: rules, poll, store: at, targets } = loadConfig({ file, env: {}, cwd: import.meta.dirname })
+  const { measured, result } = await measure(async () => {
+    const store = openSqliteStore({ path: at.path, notifiers: [], notifiersFor: () => [] })
+    const identity = { name: targets[0]!.name, fingerprint: '' }
+    const { interval } = poll
+    const keeper = await keepTarget({ store, clock: systemClock, identity, ledger: poll, rules, interval })
+    return { store, keeper }
+  })
+  // Whatever a store left for later would be loaded now; and what was loaded must not be garbage.
+  let calls = 0
+  for (const { id } of result.keeper.ledger.calls.values()) if (id !== '') calls += 1
+  loaded.push(result)
+  return { ...measured, calls, rss: await restingMemory() }
+})
+
+/** The resident memory once nothing more can be freed: the least of some looks at it. */
+async function restingMemory(): Promise<number> {
+  let rss = process.memoryUsage.rss()
+  for (let i = 0; i < 10 && globalThis.gc !== undefined; i++) {
+    globalThis.gc()
+    await sleep(100)
+    rss = Math.min(rss, process.memoryUsage.rss())
+  }
+  return rss
+}

@@ -1,0 +1,69 @@
+import { writeConfigFile } from '../config-file.ts'
+import type { LookAnswer } from '../processes/callwatch.ts'
+import type { Measured } from '../processes/measure.ts'
+import { median, times, type Bench, type Scenario } from '../scenario.ts'
+import { allPages, stillWorld } from '../worlds.ts'
+
+/**
+ * The first look at a long list of finished calls, and then a sweep of the same calls again. Each round is a new
+ * process with a new store; the floor reads the list twice as well, once cold and once warm.
+ */
+export const firstPoll: Scenario = {
+  name: 'first-poll',
+  rows: ['first-poll wall', 'first-poll cpu', 'full-sweep cpu'],
+  run: async (bench) => {
+    const { calls, rounds } = bench.sizes
+    const world = stillWorld(calls, bench.now)
+    const service = await bench.start('service', { world, now: bench.now })
+    const { url } = await service.ask<{ url: string }>({ prepare: true })
+    const measured = await times(rounds, async (round) => ({
+      floor: await readTwice(bench, url),
+      callwatch: await lookTwice(bench, url, round),
+    }))
+    const of = (pick: (round: (typeof measured)[number]) => number) => median(measured.map(pick))
+    const floor = { wall: of(({ floor }) => floor.first.wall), cpu: of(({ floor }) => floor.first.cpu) }
+    return [
+      {
+        row: 'first-poll wall',
+        measured: of(({ callwatch }) => callwatch.first.wall) / floor.wall,
+        target: 1.5,
+        unit: '× floor',
+        note: `floor ${floor.wall.toFixed(2)} s, ${floor.cpu.toFixed(2)} s of processor`,
+      },
+      {
+        row: 'first-poll cpu',
+        measured: of(({ callwatch }) => callwatch.first.cpu) / floor.cpu,
+        target: 1.9,
+        unit: '× floor',
+      },
+      {
+        row: 'full-sweep cpu',
+        measured: of(({ callwatch }) => callwatch.again.cpu) / of(({ floor }) => floor.again.cpu),
+        target: 1.15,
+        unit: '× floor',
+      },
+    ]
+  },
+}
+
+async function readTwice({ start, sizes }: Bench, url: string): Promise<{ first: Measured; again: Measured }> {
+  const floor = await start('floor', { url })
+  const paths = allPages(sizes.calls)
+  const first = await floor.ask<Measured>({ paths })
+  const again = await floor.ask<Measured>({ paths })
+  await floor.end()
+  return { first, again }
+}
+
+async function lookTwice(bench: Bench, url: string, round: number): Promise<{ first: Measured; again: Measured }> {
+  const { calls } = bench.sizes
+  const file = writeConfigFile(bench, { name: `first-poll-${round}`, urls: [url] })
+  const callwatch = await bench.start('callwatch', { file, now: bench.now })
+  const first = await callwatch.ask<LookAnswer>({ whole: true })
+  const again = await callwatch.ask<LookAnswer>({ whole: true, now: bench.now + 900 })
+  await callwatch.end()
+  if (first.calls !== calls || again.calls !== calls) {
+    throw new Error(`callwatch saw ${first.calls} of ${calls} calls, and then ${again.calls}`)
+  }
+  return { first, again }
+}

@@ -1,0 +1,27 @@
+import { median, type Bench, type Scenario } from '../scenario.ts'
+import { meanCpu, steadyPolls } from '../steady-polls.ts'
+
+/** What a poll costs must not depend on how much is remembered: the same changes on a short list and on a long one. */
+export const growth: Scenario = {
+  name: 'growth',
+  rows: ['growth'],
+  run: async (bench) => {
+    const { few, remembered } = bench.sizes
+    const short = await steadyPolls(bench, { name: 'growth-few', calls: few, poll: { sweep_interval: '1d' } })
+    const long = await steadyPolls(bench, { name: 'growth-many', calls: remembered, poll: { sweep_interval: '1d' } })
+    await short.poll(bench.sizes.warmUp)
+    await long.poll(bench.sizes.warmUp)
+    const cpu: { short: number; long: number }[] = []
+    for (let round = 0; round < bench.sizes.rounds; round++) {
+      cpu.push({ short: await cpuOf(short, bench), long: await cpuOf(long, bench) })
+    }
+    const [atFew, atMany] = [median(cpu.map(({ short }) => short)), median(cpu.map(({ long }) => long))]
+    const milliseconds = (seconds: number) => `${(seconds * 1000).toFixed(1)} ms`
+    const note = `${milliseconds(atMany)} a poll at ${remembered} remembered calls, ${milliseconds(atFew)} at ${few}`
+    return [{ row: 'growth', measured: atMany / atFew, target: 1.3, unit: '×', note }]
+  },
+}
+
+async function cpuOf({ poll }: Awaited<ReturnType<typeof steadyPolls>>, { sizes }: Bench): Promise<number> {
+  return meanCpu((await poll(Math.ceil(sizes.polls / sizes.rounds / 2))).callwatch)
+}

@@ -1,0 +1,61 @@
+import { join } from 'node:path'
+import type { Child } from '../child.ts'
+import type { LookAnswer } from '../processes/callwatch.ts'
+import type { Measured } from '../processes/measure.ts'
+import { FULL } from '../sizes.ts'
+import { median, times, type Bench, type Scenario } from '../scenario.ts'
+import { meanCpu, meanRequests, steadyPolls } from '../steady-polls.ts'
+
+/** Ordinary polls of a long list: what they ask for, and their processor time beside the floor's and the script's. */
+export const steady: Scenario = {
+  name: 'steady',
+  rows: ['steady requests', 'steady cpu', 'steady cpu (script)'],
+  run: async (bench) => {
+    const { calls, warmUp, polls } = bench.sizes
+    // No sweep falls into the measured time: those have a row of their own.
+    const { service, url, poll } = await steadyPolls(bench, { name: 'steady', calls, poll: { sweep_interval: '1d' } })
+    await poll(warmUp)
+    const { callwatch, floor } = await poll(polls)
+    const cpu = meanCpu(callwatch)
+    const script = await scriptCpu(bench, service, url)
+    const unit = 'a poll'
+    const milliseconds = (seconds: number) => `${(seconds * 1000).toFixed(1)} ms`
+    return [
+      { row: 'steady requests', measured: meanRequests(callwatch), target: 6, unit, note: requestsOf(callwatch) },
+      {
+        row: 'steady cpu',
+        measured: cpu / meanCpu(floor),
+        target: 3,
+        unit: '× floor',
+        note: `callwatch ${milliseconds(cpu)} a poll, floor ${milliseconds(meanCpu(floor))}`,
+      },
+      {
+        row: 'steady cpu (script)',
+        measured: cpu / script,
+        // The script's work grows with the list, callwatch's does not: a shorter one asks for less.
+        target: 0.02 * (FULL.calls / calls),
+        unit: '× script',
+        note: `script ${milliseconds(script)} a poll`,
+      },
+    ]
+  },
+}
+
+/** The script reads everything each time: a few polls tell what one takes (seconds). */
+async function scriptCpu(bench: Bench, service: Child, url: string): Promise<number> {
+  const script = await bench.start('script', { url, metricsFile: join(bench.folder, 'script.prom') })
+  const { now } = await service.ask<{ now: number }>({})
+  const [, ...warm] = await times(4, async (round) => {
+    await service.ask({ now: now + 15 * (round + 1) })
+    return script.ask<Measured & { pages: number }>({ now: now + 15 * (round + 1) })
+  })
+  return median(warm.map(({ cpu }) => cpu))
+}
+
+function requestsOf(looks: readonly LookAnswer[]): string {
+  const asked = looks.flatMap(({ paths }) => paths)
+  const one = asked.filter((path) => !path.startsWith('/calls?')).length
+  const open = looks.reduce((sum, look) => sum + look.open, 0) / looks.length
+  const [pages, calls] = [asked.length - one, one].map((count) => (count / looks.length).toFixed(1))
+  return `${pages} pages and ${calls} single calls; ${open.toFixed(0)} open`
+}

@@ -1,0 +1,48 @@
+/** How much of everything there is. */
+export type Sizes = {
+  /** Calls in the list of the rows that say nothing else. */
+  calls: number
+  /** Calls that all change between two polls. */
+  busy: number
+  /** Polls before the measured ones, so that all code is compiled as it will be, and those that are measured. */
+  warmUp: number
+  polls: number
+  /** Remembered calls of the rows about memory, restart and growth, and the few that growth compares with. */
+  remembered: number
+  few: number
+  /** Targets of one scrape, and those that one daemon polls. */
+  scraped: number
+  targets: number
+  /** Seconds for which many targets are watched. */
+  seconds: number
+  /** Runs of which the median counts. */
+  rounds: number
+}
+
+/** The table's own sizes. */
+export const FULL: Sizes = {
+  calls: 100_000,
+  busy: 10_000,
+  warmUp: 100,
+  polls: 300,
+  remembered: 1_000_000,
+  few: 10_000,
+  scraped: 200,
+  targets: 500,
+  seconds: 50,
+  rounds: 3,
+}
+
+/** For CI: enough to notice what has become several times slower. */
+export const SHORT: Sizes = {
+  calls: 50_000,
+  busy: 5_000,
+  warmUp: 60,
+  polls: 100,
+  remembered: 300_000,
+  few: 10_000,
+  scraped: 50,
+  targets: 100,
+  seconds: 20,
+  rounds: 3,
+}
