@@ -2,6 +2,7 @@ import {
   catchError,
   concat,
   concatMap,
+  defaultIfEmpty,
   defer,
   EMPTY,
   EmptyError,
@@ -151,17 +152,15 @@ export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<
           forgetProgress(memory)
         },
       })
-    }).pipe(
+    })
+    const concluded$ = asked$.pipe(
+      defaultIfEmpty([]),
       concatMap((sightings) => {
         // A call that was seen after the list was read may have ended after that.
         look.now = Math.max(look.now, ...sightings.map(({ now }) => now))
-        return fold({ sightings })
+        const end = look.end && { ...look.end, now: look.now, limited: look.limited }
+        return end === undefined && sightings.length === 0 ? EMPTY : fold({ sightings, ...(end && { end }) })
       }),
-    )
-    const concluded$ = defer(() =>
-      look.end === undefined
-        ? EMPTY
-        : fold({ sightings: [], end: { ...look.end, now: look.now, limited: look.limited } }),
     )
     const report$ = defer(() => {
       const storeFailed = storeProblem !== undefined
@@ -177,7 +176,7 @@ export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<
       } as const)
     })
     return concat(
-      concat(listed$, asked$, concluded$).pipe(
+      concat(listed$, concluded$).pipe(
         catchError((error: Error) => {
           storeProblem = error
           // What was read but not committed must be read again.

@@ -56,6 +56,8 @@ export type PageReader = LookOptions & {
 export function pageReader(look: Look, options: LookOptions): PageReader {
   const { memory, state, clock, horizon, fetchPage } = options
   const { list } = state.facts
+  /** New calls that this look has met: it may read their page twice before they are counted. */
+  const met = new Set<string>()
 
   function note(page: CallPage): void {
     const { page: number } = page
@@ -67,7 +69,9 @@ export function pageReader(look: Look, options: LookOptions): PageReader {
       if (look.listed.size === 0 || isOpen(call)) look.listed.add(call.id)
       // Without a list that was known to its end there is nothing that new calls would have to explain.
       if (list === undefined || 'phase' in call) continue
-      if (!state.calls.has(call.id) && !isIgnored(call, horizon)) memory.fresh.add(call.id)
+      if (state.calls.has(call.id) || met.has(call.id) || isIgnored(call, horizon)) continue
+      met.add(call.id)
+      memory.fresh.add(call.id)
     }
     memory.order = learnOrder(memory.order, page.calls)
   }

@@ -8,6 +8,8 @@ export type RateBudget = {
   holdBack: (seconds: number) => void
   /** For how many seconds more requests are held back; 0 when they are not. */
   heldFor: () => number
+  /** From now on so many requests a minute. */
+  limitTo: (maxRequestsPerMinute: number) => void
 }
 
 export type RateBudgetOptions = {
@@ -27,20 +29,25 @@ const LONGEST_HOLD = 86_400
  * 60 seconds see more than `maxRequestsPerMinute`, restarts included. First come, first served.
  */
 export function rateBudget({ clock, maxRequestsPerMinute, heldUntil, onHold }: RateBudgetOptions): RateBudget {
-  const size = Math.max(1, maxRequestsPerMinute / 10)
-  const perSecond = (0.9 * maxRequestsPerMinute) / 60
+  let limit = maxRequestsPerMinute
   let tokens = 0
   let countedAt = clock.monotonic()
   let freeAt = countedAt + Math.max(0, (heldUntil ?? 0) - clock.wall())
   let queue: Promise<unknown> = Promise.resolve()
 
+  const perSecond = () => (0.9 * limit) / 60
+  function refill(): number {
+    const now = clock.monotonic()
+    tokens = Math.min(Math.max(1, limit / 10), tokens + (now - countedAt) * perSecond())
+    countedAt = now
+    return now
+  }
+
   async function grant(signal: AbortSignal): Promise<void> {
     for (;;) {
       signal.throwIfAborted()
-      const now = clock.monotonic()
-      tokens = Math.min(size, tokens + (now - countedAt) * perSecond)
-      countedAt = now
-      const wait = Math.max(freeAt - now, (1 - tokens) / perSecond)
+      const now = refill()
+      const wait = Math.max(freeAt - now, (1 - tokens) / perSecond())
       // The tolerance is a microsecond: less than that a timer cannot wait for.
       if (wait < 1e-6) break
       await sleep(clock, wait, signal)
@@ -55,6 +62,10 @@ export function rateBudget({ clock, maxRequestsPerMinute, heldUntil, onHold }: R
       return granted
     },
     heldFor: () => Math.max(0, freeAt - clock.monotonic()),
+    limitTo: (max) => {
+      refill()
+      limit = max
+    },
     holdBack: (asked) => {
       const seconds = Math.min(asked, LONGEST_HOLD)
       const until = clock.monotonic() + seconds

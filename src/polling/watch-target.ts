@@ -1,8 +1,23 @@
 import { defer, exhaustMap, filter, finalize, from, map, merge, share, takeUntil, timer, type Observable } from 'rxjs'
+import type { Clock } from '../clock/clock.ts'
+import type { LedgerState } from '../ledger/state.ts'
 import { asCommitted, cycle$, type CycleEvent, type CycleOptions } from './cycle.ts'
-import { newListMemory } from './list-memory.ts'
+import type { AskedAt } from './follow-ups.ts'
+import { newListMemory, type ListMemory } from './list-memory.ts'
+
+/** What the cycles of a target remember from one to the next, beside what is committed. Changed in place. */
+export type WatchMemory = { list: ListMemory; askedAt: AskedAt }
+
+/** What a first cycle goes by. */
+export function newWatchMemory({ facts }: LedgerState, clock: Clock): WatchMemory {
+  const { lastComplete, list } = facts
+  const sweptAt = lastComplete === undefined ? undefined : clock.monotonic() - Math.max(0, clock.wall() - lastComplete)
+  return { list: newListMemory(list, sweptAt), askedAt: new Map() }
+}
 
 export type WatchOptions<Committed> = Omit<CycleOptions<Committed>, 'askedAt' | 'memory'> & {
+  /** That of the watch which this one follows upon; a new one unless given. */
+  memory?: WatchMemory | undefined
   /** Seconds until the first cycle, so that many targets do not all ask at once. */
   offset: number
   /** Evaluates what goes by time alone; resolves like `fold`. */
@@ -21,11 +36,7 @@ export function watchTarget<Committed>(options: WatchOptions<Committed>): Observ
   const { clock, state, poll, offset, tick, stop$ } = options
   return defer(() => {
     let running = false
-    const askedAt = new Map<string, number>()
-    const { lastComplete, list } = state.facts
-    const sweptAt =
-      lastComplete === undefined ? undefined : clock.monotonic() - Math.max(0, clock.wall() - lastComplete)
-    const memory = newListMemory(list, sweptAt)
+    const { list: memory, askedAt } = options.memory ?? newWatchMemory(state, clock)
     const tick$ = timer(offset * 1000, poll.interval * 1000, clock.scheduler).pipe(takeUntil(stop$), share())
     const skipped$ = tick$.pipe(
       filter(() => running),

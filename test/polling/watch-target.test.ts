@@ -302,6 +302,23 @@ describe('watching a target', () => {
     expect(outcomes()).toEqual(['incremental', 'incremental', 'incremental', 'incremental', 'complete'])
   })
 
+  test('a new call that both the increment and the sweep of one cycle show is one new call', async () => {
+    const calls = Array.from({ length: 60 }, (_, i) => seen(`call ${i}`, 'ended', { endedAt: CREATED - 1000 - i }))
+    const { sightings, end } = completeLook(-890, ...calls)
+    const list = { order: 'newest first', total: 60, pageSize: 10, end: [] } as const
+    const before = [{ sightings, end: { ...end!, list } }]
+    const { clock, service, outcomes } = watching({ pageSize: 10, maxRequestsPerMinute: 24, before })
+    service.calls = calls
+    await clock.advance(INTERVAL - 1)
+    for (let n = 1; n <= 3; n++) {
+      service.calls = [seen(`new ${n}`, 'ended', { endedAt: CREATED + n }), ...service.calls]
+      await clock.advance(INTERVAL)
+    }
+    expect(outcomes()).toEqual(['incremental', 'incremental', 'incremental', 'complete'])
+    // The first page twice in the cycle in which the sweep begins, and never the other end.
+    expect(service.asked).toEqual([1, 1, 1, 2, 3, 1, 3, 4, 5, 1, 5, 6, 7])
+  })
+
   test('nothing is asked while requests are held back for longer than a cycle may take', async () => {
     const { clock, service, reports } = watching({ held: 3600 })
     await clock.advance(1)
