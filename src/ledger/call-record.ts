@@ -106,7 +106,7 @@ export function readCall(view: DataView, offset: number, id: string): TrackedCal
     finish: readFinish(view, offset),
     notFound: view.getUint8(offset + AT.notFound),
     listed: known(AT.listed),
-    marks: view.getUint16(offset + AT.marks, true),
+    marks: readMarks(view, offset),
   }
 }
 
@@ -123,6 +123,10 @@ export function readLasting(view: DataView, offset: number): Lasting {
     listed: known(AT.listed),
     finish: finishKnown === undefined ? undefined : { known: finishKnown },
   }
+}
+
+export function readMarks(view: DataView, offset: number): number {
+  return view.getUint16(offset + AT.marks, true)
 }
 
 export function readPhase(view: DataView, offset: number): TrackedCall['phase'] {

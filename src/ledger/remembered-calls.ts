@@ -9,6 +9,8 @@ export type RememberedCalls = {
   get: (id: string) => TrackedCall | undefined
   phase: (id: string) => TrackedCall['phase'] | undefined
   set: (id: string, call: TrackedCall) => unknown
+  /** The same, from the call's own record (call-record.ts). */
+  setRecord: (id: string, record: Uint8Array) => void
   delete: (id: string) => boolean
   values: () => Iterable<TrackedCall>
   /** The ids of calls that need not be remembered past a horizon (UNIX seconds). */
@@ -31,6 +33,17 @@ export function rememberedCalls(): RememberedCalls {
   const offsetOf = (slot: number) => (slot % BLOCK) * RECORD_BYTES
   const read = (slot: number, id: string) => readCall(blockOf(slot), offsetOf(slot), id)
 
+  /** Where a call stands, or is to. */
+  function slotFor(id: string): number {
+    let slot = slots.get(id)
+    if (slot === undefined) {
+      slot = free.pop() ?? ids.length
+      slots.set(id, slot)
+      ids[slot] = id
+    }
+    return slot
+  }
+
   function* values(): Generator<TrackedCall> {
     for (const [slot, id] of ids.entries()) if (id !== undefined) yield read(slot, id)
   }
@@ -49,13 +62,12 @@ export function rememberedCalls(): RememberedCalls {
       return slot === undefined ? undefined : readPhase(blockOf(slot), offsetOf(slot))
     },
     set: (id, call) => {
-      let slot = slots.get(id)
-      if (slot === undefined) {
-        slot = free.pop() ?? ids.length
-        slots.set(id, slot)
-        ids[slot] = id
-      }
+      const slot = slotFor(id)
       writeCall(blockOf(slot), offsetOf(slot), call)
+    },
+    setRecord: (id, record) => {
+      const slot = slotFor(id)
+      new Uint8Array(blockOf(slot).buffer).set(record, offsetOf(slot))
     },
     delete: (id) => {
       const slot = slots.get(id)

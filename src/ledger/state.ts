@@ -1,3 +1,4 @@
+import { readCall, readFinish, readMarks, readPhase } from './call-record.ts'
 import { keptFinishes, type KeptFinishes } from './finished-calls.ts'
 import { rememberedCalls, type RememberedCalls } from './remembered-calls.ts'
 import { MARK, type Finish, type TrackedCall } from './tracked-call.ts'
@@ -124,6 +125,20 @@ export function apply(state: LedgerState, delta: Delta, keepFinished: number): v
   const oldest = Math.min(previousGood ?? Infinity, (lastGood ?? Infinity) - keepFinished)
   for (const finish of delta.finishes) state.finished.add(finish)
   if (oldest !== Infinity) state.finished.dropBefore(oldest)
+}
+
+/**
+ * Puts a call where its phase belongs, from its record (call-record.ts). Of most, which are over, no object is made.
+ *
+ * @param finishedSince when it must have finished to be counted in windows (UNIX seconds)
+ */
+export function rememberRecord(ledger: LedgerState, id: string, record: Uint8Array, finishedSince: number): void {
+  const view = new DataView(record.buffer, record.byteOffset)
+  if (readPhase(view, 0) === 'open' || (readMarks(view, 0) & MARK.detailsWanted) !== 0) {
+    remember(ledger, readCall(view, 0, id))
+  } else ledger.calls.setRecord(id, record)
+  const finish = readFinish(view, 0)
+  if (finish !== undefined && finish.at >= finishedSince) ledger.finished.add(finish)
 }
 
 /** Puts a call where its phase belongs. */

@@ -8,9 +8,10 @@ export type RateBudget = {
   holdBack: (seconds: number) => void
   /** For how many seconds more requests are held back; 0 when they are not. */
   heldFor: () => number
-  /** From now on so many requests a minute. */
-  limitTo: (maxRequestsPerMinute: number) => void
 }
+
+/** One whose limit may be set anew. */
+export type AdjustableBudget = RateBudget & { limitTo: (maxRequestsPerMinute: number) => void }
 
 export type RateBudgetOptions = {
   clock: Clock
@@ -28,7 +29,7 @@ const LONGEST_HOLD = 86_400
  * A token bucket of a tenth of the minute's requests, refilled at nine tenths of the limit and empty at the start: no
  * 60 seconds see more than `maxRequestsPerMinute`, restarts included. First come, first served.
  */
-export function rateBudget({ clock, maxRequestsPerMinute, heldUntil, onHold }: RateBudgetOptions): RateBudget {
+export function rateBudget({ clock, maxRequestsPerMinute, heldUntil, onHold }: RateBudgetOptions): AdjustableBudget {
   let limit = maxRequestsPerMinute
   let tokens = 0
   let countedAt = clock.monotonic()

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { RECORD_BYTES, writeCall } from '../ledger/call-record.ts'
-import { newLedger, remember, type Facts, type LedgerState } from '../ledger/state.ts'
+import { newLedger, rememberRecord, type Facts, type LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { USAGE_KEPT } from '../ledger/usage.ts'
 import { callOf } from './call-row.ts'
@@ -123,10 +123,9 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
     const { lastGood = facts.created, previousGood = lastGood } = facts
     const oldest = Math.min(previousGood, lastGood - keepFinished)
     const remembered = prepare('SELECT id, data FROM calls WHERE target = ? AND remembered = 1')
-    for (const row of remembered.iterate(number)) {
-      const call = callOf(row)
-      remember(ledger, call)
-      if (call.finish !== undefined && call.finish.at >= oldest) ledger.finished.add(call.finish)
+    for (const { id, data } of remembered.iterate(number)) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the column is a BLOB
+      rememberRecord(ledger, String(id), data as Uint8Array, oldest)
     }
     const forgotten = prepare('SELECT id, data FROM calls WHERE target = ? AND remembered = 0 AND finished >= ?')
     for (const row of forgotten.iterate(number, oldest)) ledger.finished.add(callOf(row).finish!)
