@@ -4,7 +4,7 @@ import { openSqliteStore } from '../../src/store/sqlite-store.ts'
 import type { WatchedTarget } from '../../src/web/views.ts'
 import { answer, forkedWith } from './answer.ts'
 import { measure, type Measured } from './measure.ts'
-import { openTarget } from './open-target.ts'
+import { openTarget, type OpenTarget } from './open-target.ts'
 import { virtualClock } from './virtual-clock.ts'
 
 /** How one look went. `seconds` is how long it took by the virtual clock. */
@@ -20,23 +20,24 @@ export type LookAnswer = Measured & {
   open: number
 }
 
-/** callwatch with one target and a durable store, polling when it is told to. */
+/** callwatch with a durable store, polling one of its targets when it is told to. */
 const { file, now, speed = 1 } = forkedWith<{ file: string; now: number; speed?: number }>()
 const config = loadConfig({ file, env: {}, cwd: import.meta.dirname })
 const { clock, goFrom, stop } = virtualClock(now, speed)
 const store = openSqliteStore({ path: config.store.path, notifiers: [], notifiersFor: () => [] })
 const targets: WatchedTarget[] = []
 const metrics = metricsOf(() => targets, 'bench')
-const [target] = config.targets
-const { watched, look, forgetList, close } = await openTarget({ config, target: target!, store, clock, metrics })
-targets.push(watched)
+const opened: OpenTarget[] = []
+for (const target of config.targets) opened.push(await openTarget({ config, target, store, clock, metrics }))
+targets.push(...opened.map(({ watched }) => watched))
 
-answer(async ({ now, whole, end }: { now?: number; whole?: boolean; end?: boolean }) => {
+answer(async ({ target = 0, now, whole, end }: { target?: number; now?: number; whole?: boolean; end?: boolean }) => {
   if (end) {
-    await close()
+    for (const { close } of opened) await close()
     await store.close()
     return undefined
   }
+  const { watched, look, forgetList } = opened[target]!
   goFrom(now ?? clock.wall())
   if (whole) forgetList()
   const { measured, result } = await measure(async () => {

@@ -56,7 +56,8 @@ export async function openTarget({ config, target, store, clock, metrics }: Open
   const sweptAt = lastComplete === undefined ? undefined : clock.monotonic() - (clock.wall() - lastComplete)
   let memory = newListMemory(list, sweptAt)
   const askedAt = new Map<string, number>()
-  const watched = { ...keeper, health: targetHealth(clock.monotonic), lookback, interval }
+  const shown = { perMinute: maxRequestsPerMinute, heldFor: budget.heldFor }
+  const watched = { ...keeper, health: targetHealth(clock.monotonic), lookback, interval, budget: shown }
   const mask = (text: string) => text
   const log = createLogger({ level: config.log.level, mask, stream: process.stdout })
   const report = reporter({ log, metrics: metrics.operational, feed: eventFeed(), targets: [watched], mask })

@@ -34,6 +34,8 @@ const MINUTE = 60
  */
 type Minute = { tallies: Map<number, number>; numbers: number[] }
 const WIDTH = 7
+/** Where among them the labels and the status stand. */
+const CODE = 6
 
 export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishes {
   const minutes = new Map<number, Minute>()
@@ -81,13 +83,15 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
       const tallies = new Map<number, number>()
       for (const { minute, isWhole } of minutesOf(from, to)) {
         if (isWhole) for (const [code, n] of minute.tallies) increase(tallies, code, n)
-        else for (const finish of finishesIn(minute, from, to)) increase(tallies, tallyCode(finish), 1)
+        else for (const i of placesIn(minute, from, to)) increase(tallies, minute.numbers[i + CODE]!, 1)
       }
       return [...tallies].map(([code, n]) => ({ ...alike(code), n }))
     },
     between: (from, to) =>
       [...minutesOf(from, to)].flatMap(({ minute }) =>
-        [...finishesIn(minute, from, to)].toSorted((a, b) => a.at - b.at),
+        placesIn(minute, from, to)
+          .map((i) => finishAt(minute, i))
+          .toSorted((a, b) => a.at - b.at),
       ),
   }
   for (const finish of finishes) kept.add(finish)
@@ -114,20 +118,23 @@ export function countByStatus(tallies: Iterable<Pick<Tally, 'status' | 'n'>>): F
   return counts
 }
 
-function* finishesIn({ numbers }: Minute, from: number, to: number): Generator<FinishedCall> {
-  for (let i = 0; i < numbers.length; i += WIDTH) {
-    const at = numbers[i]!
-    if (at < from || at > to) continue
-    const [began, answerDelay, duration] = [numbers[i + 1]!, numbers[i + 2]!, numbers[i + 3]!]
-    yield {
-      ...alike(numbers[i + 6]!),
-      at,
-      began,
-      answerDelay: Number.isNaN(answerDelay) ? undefined : answerDelay,
-      duration: Number.isNaN(duration) ? undefined : duration,
-      audio: numbers[i + 4]!,
-      video: numbers[i + 5]!,
-    }
+/** Where the numbers of those calls of a minute begin that finished in a window. */
+function placesIn({ numbers }: Minute, from: number, to: number): number[] {
+  const places: number[] = []
+  for (let i = 0; i < numbers.length; i += WIDTH) if (numbers[i]! >= from && numbers[i]! <= to) places.push(i)
+  return places
+}
+
+function finishAt({ numbers }: Minute, i: number): FinishedCall {
+  const [answerDelay, duration] = [numbers[i + 2]!, numbers[i + 3]!]
+  return {
+    ...alike(numbers[i + CODE]!),
+    at: numbers[i]!,
+    began: numbers[i + 1]!,
+    answerDelay: Number.isNaN(answerDelay) ? undefined : answerDelay,
+    duration: Number.isNaN(duration) ? undefined : duration,
+    audio: numbers[i + 4]!,
+    video: numbers[i + 5]!,
   }
 }
 

@@ -43,6 +43,8 @@ export type CycleReport = {
   remaining: number | undefined
   /** What went wrong, in a sentence. */
   problem: string | undefined
+  /** Nothing went wrong, but the list is longer than a cycle reads. */
+  isReading?: boolean
   /** What went wrong came from the store, not from the service. */
   storeFailed: boolean
   /** The first page of the list that the service refuses to show, where it does. */
@@ -71,7 +73,7 @@ export type PollOptions = { interval: number; lookback: number; sweepInterval: n
 export type CycleEvent<Committed> = { kind: 'committed'; committed: Committed } | { kind: 'cycle'; report: CycleReport }
 
 /** Calls that one commit holds at most, a page more or less. */
-const CHUNK = 1000
+const CHUNK = 500
 
 /**
  * One cycle of a target: read the list, count, ask for what the list did not show, count that. Emits what was committed
@@ -167,12 +169,25 @@ export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<
       const refusal = memory.refusedFrom === undefined ? {} : { refusedFrom: memory.refusedFrom }
       const slowSweep = slowSweepOf(memory, half, poll)
       const good = look.end !== undefined && !storeFailed
-      const problem = storeProblem?.message ?? look.problem?.message ?? (good ? undefined : underWay(memory))
+      const trouble = storeProblem?.message ?? look.problem?.message
+      const reading = good || trouble !== undefined ? undefined : underWay(memory)
+      const problem = trouble ?? reading
       const seconds = clock.monotonic() - begun
       const outcome = storeFailed ? 'failed' : outcomeOf(look)
       return of({
         kind: 'cycle',
-        report: { outcome, good, seconds, requests, remaining, problem, storeFailed, ...refusal, ...slowSweep },
+        report: {
+          outcome,
+          good,
+          seconds,
+          requests,
+          remaining,
+          problem,
+          storeFailed,
+          ...refusal,
+          ...slowSweep,
+          ...(reading !== undefined && { isReading: true }),
+        },
       } as const)
     })
     return concat(

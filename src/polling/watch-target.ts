@@ -15,6 +15,22 @@ export function newWatchMemory({ facts }: LedgerState, clock: Clock): WatchMemor
   return { list: newListMemory(list, sweptAt), askedAt: new Map() }
 }
 
+/** How far a reading of the whole list has come. */
+export type Progress = {
+  /** Pages read. */
+  done: number
+  /** Pages that there are, as far as the service says. */
+  of: number | undefined
+}
+
+/** That of the sweep which is under way. */
+export function progressOf({ list: { sweep } }: WatchMemory): Progress | undefined {
+  if (sweep === undefined) return undefined
+  const { done, lastPage } = sweep
+  // Of a list that moves a page may be read twice.
+  return { done, of: lastPage && Math.max(done, lastPage) }
+}
+
 export type WatchOptions<Committed> = Omit<CycleOptions<Committed>, 'askedAt' | 'memory'> & {
   /** That of the watch which this one follows upon; a new one unless given. */
   memory?: WatchMemory | undefined

@@ -189,12 +189,17 @@ function sumEntries(entries: readonly WireParticipant[]): SeenMinutes {
 /** Whether a number of it had to be thrown away: it became NaN, and NaN makes a sum NaN. */
 function hasBadValue(wire: z.output<typeof wireCall>, entries: readonly WireParticipant[]): boolean {
   const { initiatedAt = 0, startedAt = 0, endedAt = 0, totalParticipants = 0 } = wire
-  let sum = initiatedAt + startedAt + endedAt + totalParticipants
-  for (const { totalAudioMinutes = 0, totalVideoMinutes = 0, totalDurationInMinutes = 0 } of [wire, ...entries]) {
-    sum += totalAudioMinutes + totalVideoMinutes + totalDurationInMinutes
-  }
-  for (const { totalDuration = 0 } of entries) sum += totalDuration
+  let sum = initiatedAt + startedAt + endedAt + totalParticipants + sumOfMinutes(wire)
+  for (const entry of entries) sum += sumOfMinutes(entry) + (entry.totalDuration ?? 0)
   return Number.isNaN(sum)
+}
+
+function sumOfMinutes({
+  totalAudioMinutes = 0,
+  totalVideoMinutes = 0,
+  totalDurationInMinutes = 0,
+}: Pick<WireParticipant, 'totalAudioMinutes' | 'totalVideoMinutes' | 'totalDurationInMinutes'>): number {
+  return totalAudioMinutes + totalVideoMinutes + totalDurationInMinutes
 }
 
 function usable({ audio, video, total }: SeenMinutes): SeenMinutes {

@@ -12,47 +12,47 @@ export type EventFeed = {
    * more gets one `reset`.
    */
   since: (lastId: string | undefined) => FeedEvent[]
+  /** The last so many entries, the oldest first. */
+  latest: (count: number) => FeedEvent[]
   /** Calls back for each new entry until the returned function is called. */
   listen: (listener: (event: FeedEvent) => void) => () => void
 }
 
+/** An entry before anybody has asked for it. */
+type Kept = { n: number; event: FeedEvent['event']; view: () => object }
+
 /** @param capacity how many entries are kept */
 export function eventFeed(capacity = 10_000): EventFeed {
   const boot = randomBytes(4).toString('hex')
-  const kept: FeedEvent[] = []
+  const idOf = (n: number) => `${boot}-${n}`
+  const shown = ({ n, event, view }: Kept): FeedEvent => ({ id: idOf(n), event, data: view() })
+  const kept: Kept[] = []
   const listeners = new Set<(event: FeedEvent) => void>()
   let published = 0
   return {
     publish: (event, view) => {
       published += 1
-      const entry = lazyEntry(`${boot}-${published}`, event, view)
+      const entry = { n: published, event, view }
       kept.push(entry)
       // Cut in blocks: taking one off the front of a long array for each entry would copy it each time.
-      if (kept.length >= capacity * 2) kept.splice(0, kept.length - capacity)
-      for (const listener of listeners) listener(entry)
+      if (kept.length >= capacity * 1.2) kept.splice(0, kept.length - capacity)
+      if (listeners.size === 0) return
+      const told = shown(entry)
+      for (const listener of listeners) listener(told)
     },
     since: (lastId) => {
       if (lastId === undefined) return []
       const [, of, n] = /^([0-9a-f]+)-(\d+)$/.exec(lastId) ?? []
       const missed = published - Number(n)
       if (of !== boot || missed < 0 || missed > Math.min(kept.length, capacity)) {
-        return [{ id: `${boot}-${published}`, event: 'reset', data: {} }]
+        return [{ id: idOf(published), event: 'reset', data: {} }]
       }
-      return missed === 0 ? [] : kept.slice(-missed)
+      return missed === 0 ? [] : kept.slice(-missed).map(shown)
     },
+    latest: (count) => (count === 0 ? [] : kept.slice(-Math.min(count, capacity)).map(shown)),
     listen: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
-    },
-  }
-}
-
-function lazyEntry(id: string, event: FeedEvent['event'], view: () => object): FeedEvent {
-  return {
-    id,
-    event,
-    get data() {
-      return view()
     },
   }
 }

@@ -327,13 +327,13 @@ describe('watching a target', () => {
     expect(reports()).toMatchObject([{ outcome: 'failed', good: false, problem }])
   })
 
-  test('a long list is committed in chunks of a thousand calls, and concluded by the last', async () => {
+  test('a long list is committed in chunks of five hundred calls, and concluded by the last', async () => {
     const { clock, service, folded, book } = watching({ pageSize: 100 })
     service.calls = Array.from({ length: 2450 }, (_, i) => seen(`call ${i}`, 'ongoing', { initiatedAt: CREATED - i }))
     await clock.advance(1)
     const sizes = folded.map(({ sightings }) => sightings.reduce((sum, { calls }) => sum + calls.length, 0))
-    expect(sizes).toEqual([1000, 1000, 450, 0])
-    expect(folded.map(({ end }) => end !== undefined)).toEqual([false, false, false, true])
+    expect(sizes).toEqual([500, 500, 500, 500, 450, 0])
+    expect(folded.map(({ end }) => end !== undefined)).toEqual([false, false, false, false, false, true])
     expect(book.started()).toBe(2450)
   })
 
