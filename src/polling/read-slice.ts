@@ -7,14 +7,11 @@ import { endOf, type Increment } from './increment.ts'
 import { concludeSweep } from './list-memory.ts'
 import { provenOrder } from './list-order.ts'
 import type { PageReader } from './page-reader.ts'
-import { pagesAhead } from './pages-ahead.ts'
-import { addToSweep, advanceSweep, listedIn, newSweep, pagesFrom, resumeSweep, type Sweep } from './sweep.ts'
-
-/** Pages that are on their way at a time: the service answers while callwatch counts, and is not overrun. */
-const MOST_AHEAD = 4
+import { addToSweep, advanceSweep, listedIn, newSweep, resumeSweep, type Sweep } from './sweep.ts'
 
 /**
- * Reads a slice of the sweep that is under way, or of a new one, a few pages at a time.
+ * Reads a slice of the sweep that is under way, or of a new one. While a page is counted the next one is on its way; no
+ * more than one, or answers would overtake each other, and an older one would undo what a newer one said.
  *
  * @param proven the increment that this look has read before, where it proved that nothing else is new
  */
@@ -31,12 +28,11 @@ export async function* readSlice(reader: PageReader, proven: Increment | undefin
   const least = sweep.began === undefined ? 1 : 2
   const goesOn = (pages: number) => pages < least || (pages < most && clock.monotonic() - begun < longest)
   const isPast = pastAll(reader)
-  const coming = pagesAhead(fetchPage)
-  coming.want([sweep.page], 1)
+  let coming = fetchPage(sweep.page)
   for (let pages = 1; ; pages++) {
     let page: CallPage
     try {
-      page = await coming.next()
+      page = await coming
     } catch (error) {
       if (!isRefusal(error, sweep)) throw error
       // Once may be a passing trouble; a limit refuses the same page in the next cycle as well.
@@ -48,15 +44,19 @@ export async function* readSlice(reader: PageReader, proven: Increment | undefin
     }
     note(page)
     const progress = advanceSweep(sweep, page, provenOrder(memory.order), isPast)
-    // While this page is counted the next ones are on their way: more and more, so that a short list costs none in vain.
-    const ahead = goesOn(pages) ? Math.min(pages, MOST_AHEAD, Math.max(most, least) - pages) : 0
-    if (progress === 'on') coming.want(pagesFrom(sweep, MOST_AHEAD), ahead)
+    const isCut = progress === 'on' && !goesOn(pages)
+    if (progress === 'on' && !isCut) {
+      coming = fetchPage(sweep.page)
+      // Whoever waits for it hears of its failure; nobody may.
+      coming.catch(() => undefined)
+    }
     yield page
-    if (progress === 'on' && !coming.isEmpty()) continue
+    if (isCut) return
+    if (progress === 'on') continue
     if (progress === 'stuck') {
       memory.sweep = undefined
       look.problem = new ServiceError('invalid', stuckBecause(sweep))
-    } else if (progress === 'complete') yield* endWhole(reader, sweep, proven, page)
+    } else yield* endWhole(reader, sweep, proven, page)
     return
   }
 }

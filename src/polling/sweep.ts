@@ -64,13 +64,6 @@ export function newSweep(order: ListOrder, lastPage: number | undefined): Sweep 
   }
 }
 
-/** The pages that come next, at most `count`, as far as that is known: on a further pass it ends where nothing is new. */
-export function pagesFrom({ page, direction, lastPage, passes }: Sweep, count: number): number[] {
-  if (passes > 0 || lastPage === undefined) return [page]
-  const left = direction === 1 ? lastPage - page + 1 : page
-  return Array.from({ length: Math.max(1, Math.min(count, left)) }, (_, i) => page + i * direction)
-}
-
 /** A sweep that was cut goes on with the page before the one at which it was. */
 export function resumeSweep(sweep: Sweep): void {
   sweep.page = Math.max(1, sweep.page - sweep.direction)
