@@ -2,4 +2,13 @@
  * What rows are known to come to that fall short of their targets, for the reasons that stand in docs/performance.md. The
  * verdict goes by the target; these figures are for CI, which is to notice what gets worse.
  */
-export const KNOWN_SHORTFALLS: Readonly<Record<string, number>> = {}
+export const KNOWN_SHORTFALLS: Readonly<Record<string, number>> = {
+  'first-poll wall': 3.5,
+  'first-poll cpu': 4,
+  'full-sweep cpu': 1.5,
+  'busy-poll cpu': 3,
+  'steady requests': 11,
+  memory: 430,
+  restart: 2.4,
+  scrape: 1.6,
+}

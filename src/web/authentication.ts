@@ -7,12 +7,17 @@ export type Credentials = { username: string; password: string }
 /** An orchestrator asks for these without a password. */
 const OPEN_PATHS = ['/healthz', '/readyz']
 
-/** Asks for user name and password (RFC 7617) wherever something is served but the two health checks. */
-export async function authenticate(app: FastifyInstance, { username, password }: Credentials): Promise<void> {
+/**
+ * Asks for user name and password (RFC 7617) wherever something is served but the two health checks.
+ *
+ * @param credentials are read with each request, and may change in between
+ */
+export async function authenticate(app: FastifyInstance, credentials: Credentials): Promise<void> {
   await app.register(basicAuth, {
     authenticate: { realm: 'callwatch' },
     validate: async (givenName: string, givenPassword: string) => {
       // Both are compared, so that the time it takes says nothing of either.
+      const { username, password } = credentials
       const isName = isSame(givenName, username)
       if (!isSame(givenPassword, password) || !isName) throw new Error('wrong user name or password')
     },

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { FINAL_STATUSES, OPEN_STATUSES } from '../ledger/call.ts'
 import type { Store } from '../store/store.ts'
 import { callsCsv } from './calls-csv.ts'
+import { queryProblem } from './query-problem.ts'
 import { callView, type WatchedTarget } from './views.ts'
 
 /** The most calls that one answer of the history is made from; the newest come first. */
@@ -20,6 +21,12 @@ const query = z.strictObject({
     .union([unixTime, isoTime], 'must be a time: ISO 8601 in UTC like 2026-11-20T08:00:00Z, or UNIX seconds')
     .optional(),
   status: z.enum(STATUSES, `must be one of ${STATUSES.join(', ')}`).optional(),
+  target: z.string().optional(),
+  limit: z
+    .string()
+    .regex(/^[1-9]\d{0,4}$/, 'must be a whole number from 1 to 99999')
+    .transform(Number)
+    .optional(),
   format: z.enum(['json', 'csv'], 'must be json or csv').optional(),
 })
 
@@ -30,26 +37,23 @@ export function callsRoute(
 ): void {
   app.get('/api/v1/calls', async (request, reply) => {
     const parsed = query.safeParse(request.query)
-    if (!parsed.success) return reply.code(400).send({ error: problemOf(parsed.error) })
-    const { finished_since: since, status, format } = parsed.data
+    if (!parsed.success) return reply.code(400).send({ error: queryProblem(parsed.error, Object.keys(query.shape)) })
+    const { finished_since: since, status, target: wanted, format } = parsed.data
+    const limit = parsed.data.limit ?? (since === undefined ? Infinity : MOST_CALLS)
     const found =
       since === undefined
         ? targets.flatMap(({ target, ledger }) => [...ledger.open.values()].map((call) => ({ target, call })))
         : await store.finishedCalls({ since, limit: MOST_CALLS + 1 })
-    // Who sums up an answer must be able to tell that the older calls are not in it.
-    const truncated = since !== undefined && found.length > MOST_CALLS
-    const calls = found
+    const picked = found
       .slice(0, since === undefined ? Infinity : MOST_CALLS)
+      .filter(({ target }) => wanted === undefined || target === wanted)
       .map(({ target, call }) => callView(target, call))
       .filter((view) => status === undefined || view.status === status)
+    const calls = picked.slice(0, limit)
+    // Who sums up an answer must be able to tell that the older calls are not in it.
+    const truncated = picked.length > limit || (since !== undefined && found.length > MOST_CALLS)
     if (format !== 'csv') return truncated ? { calls, truncated } : { calls }
     if (truncated) reply.header('x-callwatch-truncated', 'true')
     return reply.type('text/csv; charset=utf-8').send(callsCsv(calls))
   })
-}
-
-/** The first problem of a query, in a sentence. */
-function problemOf({ issues: [issue] }: z.ZodError): string {
-  if (issue?.code !== 'unrecognized_keys') return `${issue?.path.join('.')} ${issue?.message}`
-  return `there is no parameter ${issue.keys.join(', ')}; there are ${Object.keys(query.shape).join(', ')}`
 }

@@ -1,6 +1,8 @@
 import { PassThrough } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
+import * as z from 'zod'
 import { formatEvent, type EventFeed } from './event-feed.ts'
+import { queryProblem } from './query-problem.ts'
 
 /**
  * A client that lets this much wait (bytes) is too slow and is cut off; it resumes when it comes back. More than the
@@ -8,11 +10,22 @@ import { formatEvent, type EventFeed } from './event-feed.ts'
  */
 const MOST_WAITING = 8 * 1024 * 1024
 
-/** `GET /api/v1/events`: server-sent events, resumed by `Last-Event-ID`. */
+const query = z.strictObject({
+  latest: z
+    .string()
+    .regex(/^\d{1,5}$/, 'must be a whole number up to 99999')
+    .transform(Number)
+    .default(0),
+})
+
+/** `GET /api/v1/events`: server-sent events, resumed by `Last-Event-ID`; without it, `latest` of the past come first. */
 export function eventsRoute(app: FastifyInstance, feed: EventFeed): void {
   const open = new Set<PassThrough>()
   app.get('/api/v1/events', async (request, reply) => {
+    const parsed = query.safeParse(request.query)
+    if (!parsed.success) return reply.code(400).send({ error: queryProblem(parsed.error, Object.keys(query.shape)) })
     const lastId = request.headers['last-event-id']
+    const past = typeof lastId === 'string' ? feed.since(lastId) : feed.latest(parsed.data.latest)
     const stream = new PassThrough()
     open.add(stream)
     const unlisten = feed.listen((event) => {
@@ -24,12 +37,7 @@ export function eventsRoute(app: FastifyInstance, feed: EventFeed): void {
       open.delete(stream)
     })
     // A first line at once, so that a client knows it is connected.
-    stream.write(
-      `: connected\nretry: 2000\n\n${feed
-        .since(typeof lastId === 'string' ? lastId : undefined)
-        .map(formatEvent)
-        .join('')}`,
-    )
+    stream.write(`: connected\nretry: 2000\n\n${past.map(formatEvent).join('')}`)
     return reply
       .header('cache-control', 'no-store')
       .header('x-accel-buffering', 'no')

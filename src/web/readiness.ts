@@ -14,6 +14,10 @@ export function unreadyBecause(targets: readonly WatchedTarget[]): string[] {
     .map((watched) => because(watched, 'the store cannot be written'))
 }
 
-function because({ target, health }: WatchedTarget, state: string): string {
-  return `target ${target}: ${health.problem() ?? state}`
+function because({ target, health, ledger, progress }: WatchedTarget, state: string): string {
+  const reading = ledger.facts.lastGood === undefined ? progress?.() : undefined
+  const problem = health.isReading() ? undefined : health.problem()
+  if (problem !== undefined || reading === undefined) return `target ${target}: ${problem ?? state}`
+  const { done, of = 'an unknown number of' } = reading
+  return `target ${target}: the first look has read ${done} of ${of} pages`
 }

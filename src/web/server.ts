@@ -1,12 +1,13 @@
-import { join } from 'node:path'
+import { Server as TlsServer } from 'node:https'
 import helmet from '@fastify/helmet'
-import serveFiles from '@fastify/static'
-import fastify from 'fastify'
+import fastify, { type FastifyInstance } from 'fastify'
 import type { Store } from '../store/store.ts'
 import { authenticate, type Credentials } from './authentication.ts'
 import { callsRoute } from './calls-route.ts'
 import type { EventFeed } from './event-feed.ts'
 import { eventsRoute } from './events-route.ts'
+import { finishedRoute } from './finished-route.ts'
+import { pageFiles } from './page-files.ts'
 import { unreadyBecause } from './readiness.ts'
 import { silencesRoute } from './silences-route.ts'
 import { alertView, isoTime, targetView, type WatchedTarget } from './views.ts'
@@ -20,13 +21,23 @@ export type WebOptions = {
   store: Pick<Store, 'finishedCalls' | 'silences' | 'addSilence' | 'endSilence'>
   /** Asked for by everything but the health checks. */
   auth?: Credentials
+  /** HTTPS in place of HTTP. */
+  tls?: Certificate
   feed: EventFeed
   expose: (format: 'prometheus' | 'openmetrics') => Promise<{ contentType: string; body: string }>
   /** The host's clock (UNIX seconds). */
   wall: () => number
 }
 
-export type Web = { port: number; close: () => Promise<void> }
+/** A certificate, with those that it rests on, and its key (PEM). */
+export type Certificate = { cert: string; key: string }
+
+export type Web = {
+  port: number
+  /** From now on new connections get this one; those that are open stay. */
+  renew: (certificate: Certificate) => void
+  close: () => Promise<void>
+}
 
 /**
  * Serves metrics, health, the API and the page.
@@ -35,7 +46,10 @@ export type Web = { port: number; close: () => Promise<void> }
  */
 export async function startWeb(options: WebOptions): Promise<Web> {
   const { host, port, version, targets, feed, expose, wall } = options
-  const app = fastify({ forceCloseConnections: true })
+  const app: FastifyInstance = fastify({
+    forceCloseConnections: true,
+    ...(options.tls && { https: { cert: options.tls.cert, key: options.tls.key } }),
+  })
   await app.register(helmet, {
     contentSecurityPolicy: {
       useDefaults: false,
@@ -52,7 +66,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
     strictTransportSecurity: false,
   })
   if (options.auth !== undefined) await authenticate(app, options.auth)
-  await app.register(serveFiles, { root: join(import.meta.dirname, 'page'), cacheControl: false })
+  await pageFiles(app)
 
   app.get('/metrics', async (request, reply) => {
     const wanted = request.headers.accept?.includes('application/openmetrics-text') ? 'openmetrics' : 'prometheus'
@@ -71,6 +85,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
     ),
   }))
   callsRoute(app, options)
+  finishedRoute(app, targets)
   silencesRoute(app, { ...options, mayChange: options.auth !== undefined })
   eventsRoute(app, feed)
 
@@ -78,6 +93,9 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   const address = app.server.address()
   return {
     port: typeof address === 'object' && address !== null ? address.port : port,
+    renew: ({ cert, key }) => {
+      if (app.server instanceof TlsServer) app.server.setSecureContext({ cert, key })
+    },
     close: () => app.close(),
   }
 }

@@ -39,6 +39,6 @@ export function silencesRoute(app: FastifyInstance, options: SilencesRouteOption
   })
 }
 
-function silenceView({ id, match, since, until, reason }: Silence) {
+export function silenceView({ id, match, since, until, reason }: Silence) {
   return { id, match, since: isoTime(since), until: isoTime(until), reason }
 }

@@ -2,6 +2,8 @@
 export type CycleHealth = {
   good: boolean
   problem: string | undefined
+  /** The problem is only that the whole list was not read yet. */
+  isReading?: boolean
   requests: number
   storeFailed: boolean
   /** The first page of the list that the service refuses to show, where it does. */
@@ -17,6 +19,7 @@ export type TargetHealth = {
   up: () => boolean
   /** What went wrong in the last cycle. */
   problem: () => string | undefined
+  isReading: () => boolean
   storeFailed: () => boolean
   refusedFrom: () => number | undefined
   slowSweep: () => CycleHealth['slowSweep']
@@ -35,6 +38,7 @@ export function targetHealth(monotonic: () => number): TargetHealth {
     },
     up: () => last?.good ?? false,
     problem: () => last?.problem,
+    isReading: () => last?.isReading ?? false,
     storeFailed: () => last?.storeFailed ?? false,
     refusedFrom: () => last?.refusedFrom,
     slowSweep: () => last?.slowSweep,

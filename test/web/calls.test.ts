@@ -90,6 +90,21 @@ describe('the history', () => {
     expect(await idsOf(`?finished_since=${NOW - 3600}&status=rejected`, [inHistory('a', 10), rejected])).toEqual(['b'])
   })
 
+  test('can be asked for by target', async () => {
+    const elsewhere = { ...inHistory('b', 20), target: 'staging' }
+    expect(await idsOf(`?finished_since=0&target=staging`, [inHistory('a', 10), elsewhere])).toEqual(['b'])
+  })
+
+  test('is as long as it is asked to be, counted after all filters', async () => {
+    const rejected = ['b', 'c', 'd'].map((id, i) => inHistory(id, 20 + i, { finish: finish('rejected', 20 + i) }))
+    const query = '?finished_since=0&status=rejected&limit=2'
+    const { text } = await get(query, [inHistory('a', 10), ...rejected])
+    const { calls, truncated } = JSON.parse(text)
+    expect([calls.map(({ session_id }: { session_id: string }) => session_id), truncated]).toEqual([['b', 'c'], true])
+    const whole = await get(query, [inHistory('a', 10), ...rejected.slice(1)])
+    expect(JSON.parse(whole.text)).not.toHaveProperty('truncated')
+  })
+
   test('says so when older calls are not in the answer', async () => {
     const many = Array.from({ length: 10_001 }, (_, i) => inHistory(`call-${i}`, i + 1))
     const json = await get('?finished_since=0', many)
@@ -145,7 +160,11 @@ test.each([
   ['?status=cancelled', 'status must be one of initiated, ongoing, ended, unanswered, rejected, canceled, other'],
   ['?status=ended&status=rejected', 'status must be one of'],
   ['?format=xml', 'format must be json or csv'],
-  ['?finished_sinse=0', 'there is no parameter finished_sinse; there are finished_since, status, format'],
+  [
+    '?finished_sinse=0',
+    'there is no parameter finished_sinse; there are finished_since, status, target, limit, format',
+  ],
+  ['?limit=0', 'limit must be a whole number from 1 to 99999'],
 ])('%s is refused with a sentence', async (query, sentence) => {
   const { status, text } = await get(query)
   expect(status).toBe(400)

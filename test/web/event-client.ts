@@ -10,10 +10,10 @@ export type EventClient = {
 }
 
 /** Connects, and resolves when the server has greeted: what is published from then on arrives. */
-export async function eventClient(url: string, headers: Record<string, string> = {}): Promise<EventClient> {
+export async function eventClient(url: string, headers: Record<string, string> = {}, query = ''): Promise<EventClient> {
   const leaving = new AbortController()
   onTestFinished(() => leaving.abort())
-  const response = await fetch(`${url}/api/v1/events`, { headers, signal: leaving.signal })
+  const response = await fetch(`${url}/api/v1/events${query}`, { headers, signal: leaving.signal })
   const blocks = readBlocks(response.body!)
   await blocks.next()
   return {

@@ -51,6 +51,15 @@ test.each([
   expect(await client.next()).toMatchObject({ event: 'transition', data: { n: 1 } })
 })
 
+test('who comes for the first time gets as much of the past as it asks for', async () => {
+  const { url, feed } = await serve([watchedTarget()])
+  for (let n = 1; n <= 4; n++) feed.publish('transition', () => ({ n }))
+  const client = await eventClient(url, {}, '?latest=2')
+  expect([await client.next(), await client.next()]).toMatchObject([{ data: { n: 3 } }, { data: { n: 4 } }])
+  const refused = await fetch(`${url}/api/v1/events?latest=some`)
+  expect([refused.status, await refused.json()]).toEqual([400, { error: 'latest must be a whole number up to 99999' }])
+})
+
 test('a whole feed in one commit cuts off nobody who reads', async () => {
   const { url, feed } = await serve([watchedTarget()])
   const client = await eventClient(url)
@@ -120,6 +129,8 @@ test("an alert's change names the alert, its new state and the figures", () => {
     severity: 'warning',
     labels: { type: 'video' },
     state: 'resolved',
+    signal: 'failure_ratio',
+    breach: 'above',
     value: 0.1,
     threshold: 0.2,
     calls: 40,

@@ -1,23 +1,32 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { serve, watchedTarget } from './serve.ts'
 
 const folder = join(import.meta.dirname, '../../src/web/page')
-const assets = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')] as const)
+const names = globSync('**/*.{html,css,js,svg}', { cwd: folder })
+const assets = names.map((name) => [name, readFileSync(join(folder, name), 'utf8')] as const)
 const html = readFileSync(join(folder, 'index.html'), 'utf8')
+const VENDOR = ['vendor/preact.js', 'vendor/htm.js', 'vendor/uplot.js', 'vendor/uplot.css']
 
-test('the page and all that it names are served, each as what it is', async () => {
+test.each(['', ...names, ...VENDOR])('/%s is served as what it is', async (name) => {
   const { url } = await serve([watchedTarget()])
-  const page = await fetch(`${url}/`)
-  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
-  const named = [...(await page.text()).matchAll(/(?:href|src)="([^"]+)"/g)].map(([, name]) => name!)
-  expect(named.toSorted()).toEqual(['page.css', 'page.js'])
-  const types = { css: 'text/css', js: 'javascript' }
-  for (const [extension, type] of Object.entries(types)) {
-    const asset = await fetch(`${url}/page.${extension}`)
-    expect([asset.status, asset.headers.get('content-type')]).toEqual([200, expect.stringContaining(type)])
-  }
+  const asset = await fetch(`${url}/${name}`)
+  const types = { html: 'text/html', css: 'text/css', js: 'javascript', svg: 'image/svg+xml' }
+  const type = Object.entries(types).find(([extension]) => name.endsWith(`.${extension}`))?.[1] ?? 'text/html'
+  expect([asset.status, asset.headers.get('content-type')]).toEqual([200, expect.stringContaining(type)])
+  // After an upgrade no browser mixes files of two versions.
+  expect(asset.headers.get('cache-control')).toBe('no-cache')
+})
+
+test('all that the page names is there', () => {
+  const named = assets.flatMap(([name, text]) =>
+    [...text.matchAll(/(?:href|src)="([\w/.-]+)"|from '(\.[^']+)'/g)].map(([, linked, imported]) =>
+      join(imported === undefined ? '' : dirname(name), linked ?? imported!),
+    ),
+  )
+  expect(named.length).toBeGreaterThan(50)
+  expect(named.filter((name) => !names.includes(name) && !VENDOR.includes(name))).toEqual([])
 })
 
 test('the page holds no script and no style of its own, which its policy would refuse', () => {
@@ -26,7 +35,8 @@ test('the page holds no script and no style of its own, which its policy would r
 })
 
 test.each(assets)('%s names no other host', (_name, text) => {
-  expect(text).not.toMatch(/(?:https?:|wss?:)?\/\/[a-z0-9-]+\.[a-z]/i)
+  // The name of SVG itself is an address that nobody asks for anything.
+  expect(text.replace('http://www.w3.org/2000/svg', '')).not.toMatch(/(?:https?:|wss?:)?\/\/[a-z0-9-]+\.[a-z]/i)
 })
 
 test('the page puts nothing into itself as markup', () => {
@@ -52,7 +62,14 @@ describe('every answer', () => {
 
 test('nothing outside the page is served from its folder', async () => {
   const { url } = await serve([watchedTarget()])
-  for (const path of ['/../server.ts', '/..%2fserver.ts', '/%2e%2e/server.ts', '/server.ts']) {
+  for (const path of [
+    '/../server.ts',
+    '/..%2fserver.ts',
+    '/%2e%2e/server.ts',
+    '/server.ts',
+    '/tsconfig.json',
+    '/vendor/preact.d.ts',
+  ]) {
     expect((await fetch(url + path)).status).toBeGreaterThanOrEqual(400)
   }
 })

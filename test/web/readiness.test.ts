@@ -23,6 +23,30 @@ const unready: [what: string, targets: WatchedTarget[], problems: string[]][] = 
     ['target production: the service answered 401'],
   ],
   [
+    'while a long first look goes on, page by page',
+    [
+      { ...watchedTarget({ facts: BEFORE_FIRST_LOOK }), progress: () => ({ done: 12, of: 340 }) },
+      {
+        ...watchedTarget({
+          target: 'b',
+          facts: BEFORE_FIRST_LOOK,
+          problem: 'as it was when the cycle ended',
+          isReading: true,
+        }),
+        progress: () => ({ done: 3, of: undefined }),
+      },
+      {
+        ...watchedTarget({ target: 'c', facts: BEFORE_FIRST_LOOK, problem: 'the service answered 401' }),
+        progress: () => ({ done: 3, of: 4 }),
+      },
+    ],
+    [
+      'target production: the first look has read 12 of 340 pages',
+      'target b: the first look has read 3 of an unknown number of pages',
+      'target c: the service answered 401',
+    ],
+  ],
+  [
     'while one target of several still waits for its first look',
     [good('a'), watchedTarget({ target: 'b', facts: BEFORE_FIRST_LOOK })],
     ['target b: the first look has not ended yet'],

@@ -13,9 +13,10 @@ type Watched = Parameters<typeof handMadeTarget>[0] & { lookAge?: number; proble
 
 /** A target that is polled every 15 s, and whose latest look was good unless something else is said. */
 export function watchedTarget(made: Watched = {}): WatchedTarget {
-  const { facts = LOOKED, lookAge = 5, problem, storeFailed = false, slowSweep } = made
+  const { facts = LOOKED, lookAge = 5, problem, isReading = false, storeFailed = false, slowSweep } = made
   const health = targetHealth(() => 0)
-  health.note({ good: problem === undefined, problem, requests: 3, storeFailed, ...(slowSweep && { slowSweep }) })
+  const good = problem === undefined
+  health.note({ good, problem, isReading, requests: 3, storeFailed, ...(slowSweep && { slowSweep }) })
   return {
     ...handMadeTarget({ ...made, facts }),
     health,
@@ -23,6 +24,7 @@ export function watchedTarget(made: Watched = {}): WatchedTarget {
     judgedAge: () => 0,
     lookback: 86_400,
     interval: 15,
+    budget: { perMinute: 400, heldFor: () => 0 },
   }
 }
 

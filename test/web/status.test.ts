@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { finishedCall, LOOKED, NOW, openCall } from '../metrics/hand-made-target.ts'
+import { labelsOf } from '../../src/ledger/call.ts'
+import { finish, finishedCall, LOOKED, NOW, openCall, RATIO_RULE } from '../metrics/hand-made-target.ts'
 import { readExposition, type Family } from '../metrics/read-exposition.ts'
 import { serve, watchedTarget } from './serve.ts'
 
@@ -38,17 +39,26 @@ test('the status has the documented shape', async () => {
         up: true,
         created: '2026-09-21T13:13:20.000Z',
         horizon: '2026-09-20T14:13:19.000Z',
+        commit: 0,
+        interval_seconds: 15,
         last_success: '2026-09-21T14:13:20.000Z',
         lag_seconds: 5,
         sweep_age_seconds: 20,
         tracked_calls: 2,
         in_progress: 1,
+        in_progress_by: [{ type: 'audio', mode: 'call', calls: 1 }],
         participants_in_progress: 3,
         started: 33,
         finished: { ended: 13, unanswered: 3, rejected: 5, canceled: 7, other: 1, lost: 2 },
         minutes: { audio: 11.75, video: 4.75 },
         participant_minutes: { audio: 20.5, video: 9.5 },
+        participant_minutes_today: { since: '2026-09-21T00:00:00.000Z', minutes: 0 },
+        participant_minutes_this_month: { since: '2026-09-01T00:00:00.000Z', minutes: 0 },
+        windows: ['15m', '1h', '24h'].map((window) => expect.objectContaining({ window, calls: 0, ratio: null })),
+        rules: [],
         requests_last_minute: 3,
+        max_requests_per_minute: 400,
+        held_back_seconds: 0,
       },
     ],
   })
@@ -65,6 +75,11 @@ test('a failing target says what its problem is', async () => {
   expect(status.targets[0]).toMatchObject({ name: 'production', up: false, problem: 'the key is wrong' })
   expect(status.targets[1]).toMatchObject({ name: 'b', up: true })
   expect(status.targets[1]).not.toHaveProperty('problem')
+})
+
+test('says how far a listing of everything has come that is under way', async () => {
+  const { status } = await statusOf({ ...watchedTarget(), progress: () => ({ done: 12, of: undefined }) })
+  expect(status.targets[0].listing).toEqual({ pages_read: 12, pages: null })
 })
 
 test('before the first look there is no success and no sweep', async () => {
@@ -89,6 +104,62 @@ test('the sums equal the counters of /metrics at the same commit', async () => {
     expect(target.participant_minutes[media]).toBe(sum(families, 'callwatch_participant_minutes_total', { media }))
   }
   expect(sum(families, 'callwatch_calls_total', { status: 'ended' })).toBe(13)
+})
+
+test('open calls are told by type and mode, and add up', async () => {
+  const labels = labelsOf('video', 'meet', 'group')
+  const calls = [openCall('a'), openCall('b', { labels }), openCall('c', { labels }), finishedCall('d')]
+  const { status } = await statusOf(watchedTarget({ calls }))
+  expect(status.targets[0].in_progress_by).toEqual([
+    { type: 'audio', mode: 'call', calls: 1 },
+    { type: 'video', mode: 'meet', calls: 2 },
+  ])
+})
+
+test('the failure ratios equal those of /metrics, with the calls behind them', async () => {
+  const quarter = [finish('ended'), finish('unanswered'), finish('unanswered'), finish('rejected'), finish('other')]
+  const finished = [...quarter, finish('canceled', 1800), finish('ended', 7200)]
+  const { url, status } = await statusOf(watchedTarget({ finished, facts: LOOKED }))
+  const families = readExposition(await (await fetch(`${url}/metrics`)).text())
+  const { windows } = status.targets[0]
+  expect(windows[0]).toEqual({
+    window: '15m',
+    seconds: 900,
+    calls: 5,
+    finished: { ended: 1, unanswered: 2, rejected: 1, canceled: 0, other: 1 },
+    ratio: { any: 0.6, unanswered: 0.4, rejected: 0.2, canceled: 0 },
+  })
+  for (const { window, calls, ratio } of windows) {
+    expect(calls).toBe(sum(families, 'callwatch_window_calls', { window }))
+    for (const reason of ['any', 'unanswered', 'rejected', 'canceled']) {
+      expect(ratio[reason]).toBe(sum(families, 'callwatch_call_failure_ratio', { window, reason }))
+    }
+  }
+  expect(windows.map(({ calls }: { calls: number }) => calls)).toEqual([5, 6, 7])
+})
+
+test('the rules are told with what their alerts go by', async () => {
+  const finished = [
+    ...Array.from({ length: 15 }, () => finish('ended')),
+    ...Array.from({ length: 5 }, () => finish('rejected')),
+  ]
+  const more = { name: 'failure_ratio', reason: 'any', window: 900, minCalls: 21 } as const
+  const few = { ...RATIO_RULE, name: 'Few', signal: more }
+  const { status } = await statusOf(watchedTarget({ rules: [RATIO_RULE, few], finished, facts: LOOKED }))
+  expect(status.targets[0].rules).toEqual([
+    expect.objectContaining({
+      name: 'HighFailureRate',
+      signal: 'failure_ratio',
+      reason: 'any',
+      breach: 'above',
+      threshold: 0.3,
+      clear: 0.2,
+      window_seconds: 900,
+      min_calls: 20,
+      readings: [{ labels: {}, value: 0.25, calls: 20 }],
+    }),
+    expect.objectContaining({ name: 'Few', readings: [{ labels: {}, value: null, calls: 20 }] }),
+  ])
 })
 
 test('times are ISO 8601 in UTC', async () => {

@@ -1,0 +1,42 @@
+import { html } from '../html.js'
+import { clock } from '../model/format.js'
+import { secondsSince, troublesOf } from '../model/staleness.js'
+import { chooseTarget } from '../model/target.js'
+
+/** @import { State } from '../model/state.js' */
+
+/** @param {{ state: State }} props */
+export function Header({ state }) {
+  const { snapshot, target } = state
+  const names = snapshot?.status.targets.map(({ name }) => name) ?? []
+  return html`<header>
+    <h1>callwatch</h1>
+    ${
+      names.length > 1 &&
+      html`<label
+        >Target
+        <select
+          id="target"
+          value=${target}
+          onChange=${(/** @type {any} */ { target: chosen }) => chooseTarget(chosen.value)}
+        >
+          <option value="" selected=${target === ''}>all ${names.length}</option>
+          ${names.map((name) => html`<option value=${name} selected=${target === name}>${name}</option>`)}
+        </select>
+      </label>`
+    }
+    <p class="now">
+      ${badge(state)}${snapshot !== undefined && html`<span class="soft"> version ${snapshot.status.version}</span>`}
+    </p>
+  </header>`
+}
+
+/** @param {State} state */
+function badge(state) {
+  const { snapshot } = state
+  if (snapshot === undefined) return html`<span class="badge">connecting…</span>`
+  const taken = Date.parse(snapshot.status.now)
+  if (troublesOf(state).length > 0) return html`<span class="badge bad">not live</span>`
+  const now = new Date(taken + secondsSince(state) * 1000).toISOString()
+  return html`<span class="badge good">live</span> <time>${clock(now)} UTC</time>`
+}

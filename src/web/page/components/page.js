@@ -1,0 +1,48 @@
+import { html } from '../html.js'
+import { troublesOf } from '../model/staleness.js'
+import { Alerts } from './alerts.js'
+import { Banner } from './banner.js'
+import { FailureRatio } from './failure-ratio.js'
+import { Feed } from './feed.js'
+import { FinishedCalls } from './finished-calls.js'
+import { FinishedPerMinute } from './finished-per-minute.js'
+import { Header } from './header.js'
+import { InProgress } from './in-progress.js'
+import { Silences } from './silences.js'
+import { Targets } from './targets.js'
+import { Tiles } from './tiles.js'
+
+/** @import { State } from '../model/state.js' */
+
+/**
+ * The whole page: a function of the state.
+ *
+ * @param {{ state: State }} props
+ */
+export function Page({ state }) {
+  const { snapshot } = state
+  const commits = snapshot?.status.targets.map(({ commit }) => commit).join(' ')
+  return html`<div class=${troublesOf(state).length > 0 ? 'page old' : 'page'}>
+    <a class="skip" href="#content" onClick=${skip}>Skip to the numbers</a>
+    <${Header} state=${state} />
+    <${Banner} state=${state} />
+    <main id="content" tabindex="-1" data-commits=${commits}>
+      ${
+        snapshot !== undefined &&
+        [Tiles, Alerts, Silences, FinishedPerMinute, FailureRatio, InProgress, Targets, Feed, FinishedCalls].map(
+          (part) => html`<${part} key=${part.name} state=${state} />`,
+        )
+      }
+    </main>
+  </div>`
+}
+
+/**
+ * The address stays as it is: it names the target.
+ *
+ * @param {Event} event
+ */
+function skip(event) {
+  event.preventDefault()
+  document.getElementById('content')?.focus()
+}

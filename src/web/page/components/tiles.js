@@ -1,0 +1,73 @@
+import { html } from '../html.js'
+import { count, minutes, percent } from '../model/format.js'
+import { shownAlerts, shownTargets, sum, windowsOf } from '../model/totals.js'
+
+/** @import { State } from '../model/state.js' */
+/** @import { Target } from '../model/api.js' */
+
+/**
+ * What one looks at from across the room.
+ *
+ * @param {{ state: State }} props
+ */
+export function Tiles({ state }) {
+  const targets = shownTargets(state)
+  const [shortest] = windowsOf(targets)
+  const alerts = shownAlerts(state)
+  const firing = alerts.filter(({ state }) => state !== 'pending').length
+  return html`<section aria-label="At a glance">
+    <dl class="tiles">
+      ${tile('calls-now', 'Calls in progress', count(sum(targets, ({ in_progress }) => in_progress)), `${count(sum(targets, (one) => one.participants_in_progress))} participants`)}
+      ${tile('failing', `Failed in ${shortest?.window ?? '15m'}`, percent(shortest?.ratio?.any), ratioNote(shortest))}
+      ${tile('alerts-firing', 'Alerts firing', count(firing), `${count(alerts.length - firing)} pending`, firing > 0 ? 'bad' : '')}
+      ${tile('minutes-today', 'Minutes today', minutes(sum(targets, (one) => one.participant_minutes_today.minutes)), sinceNote(targets, 'participant_minutes_today'))}
+      ${tile('minutes-month', 'Minutes this month', minutes(sum(targets, (one) => one.participant_minutes_this_month.minutes)), [sinceNote(targets, 'participant_minutes_this_month'), ...limits(targets)].join('; '))}
+    </dl>
+  </section>`
+}
+
+/**
+ * @param {string} id
+ * @param {string} name
+ * @param {string} value
+ * @param {string} note
+ */
+function tile(id, name, value, note, tone = '') {
+  return html`<div class="card tile">
+    <dt>${name}</dt>
+    <dd id=${id} class=${`big ${tone}`}>${value}</dd>
+    <dd class="soft">${note}</dd>
+  </div>`
+}
+
+/** @param {ReturnType<typeof windowsOf>[number] | undefined} window */
+function ratioNote(window) {
+  if (window === undefined) return ''
+  return `${window.ratio === null ? 'too few: ' : ''}n = ${count(window.calls)} finished calls`
+}
+
+/**
+ * Since when they are counted, which may be later than the period began.
+ *
+ * @param {Target[]} targets
+ * @param {'participant_minutes_today' | 'participant_minutes_this_month'} period
+ */
+function sinceNote(targets, period) {
+  const [first] = targets
+  if (first === undefined) return ''
+  const { since } = first[period]
+  const created = targets.map((target) => target.created).toSorted()[0] ?? since
+  const begin = created > since ? created : since
+  return `participant minutes since ${begin.slice(0, 10)} ${begin.slice(11, 16)} UTC`
+}
+
+/**
+ * The budgets that the month is held against.
+ *
+ * @param {Target[]} targets
+ */
+function limits(targets) {
+  const rules = new Map(targets.flatMap(({ rules }) => rules).map((rule) => [rule.name, rule]))
+  const budgets = [...rules.values()].filter(({ signal }) => signal === 'budget_minutes')
+  return budgets.map(({ name, threshold, limit = 0 }) => `${name} from ${count(threshold * limit)}`)
+}

@@ -1,0 +1,20 @@
+import { chromium, type Browser } from 'playwright-core'
+
+export const EXECUTABLE = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium'
+
+/** Without the traffic of its own that a browser makes. */
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** Starts a browser of the system. */
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({ executablePath: EXECUTABLE, args: FLAGS })
+}

@@ -1,0 +1,165 @@
+import { readFileSync } from 'node:fs'
+import { expect, test, vi } from 'vitest'
+import type { TargetView } from '../../../src/web/views.ts'
+import { inChromium, type Opened } from './chromium.ts'
+import { watchedWorld, type WatchedWorld } from './watched-world.ts'
+
+const WAIT = { timeout: 10_000, interval: 100 }
+const count = new Intl.NumberFormat('en')
+const digits = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+const percent = (ratio: number) => `${digits.format(ratio * 100)}\u00a0%`
+
+/** Runs until there is something to show, and then lets nothing more happen. */
+async function settledWorld(): Promise<WatchedWorld> {
+  const world = await watchedWorld()
+  world.simulator.burst({ calls: 30, seconds: 1 })
+  await vi.waitFor(async () => {
+    const { started, finished } = await statusOf(world)
+    expect([started > 120, finished.rejected > 5, finished.unanswered > 5]).toEqual([true, true, true])
+  }, WAIT)
+  world.standStill()
+  const { commit } = await statusOf(world)
+  // The look under way may have seen less; the next one has seen it all.
+  await vi.waitFor(async () => expect((await statusOf(world)).commit).toBeGreaterThan(commit + 3), WAIT)
+  return world
+}
+
+async function get<Answer>({ url }: Pick<WatchedWorld, 'url'>, path: string): Promise<Answer> {
+  return JSON.parse(await (await fetch(`${url}api/v1/${path}`)).text())
+}
+
+async function statusOf(world: Pick<WatchedWorld, 'url'>): Promise<TargetView> {
+  const { targets } = await get<{ targets: TargetView[] }>(world, 'status')
+  return targets[0]!
+}
+
+/** The texts of all that has `data-cell` within, by that. */
+async function cells(page: Opened, within: string): Promise<Record<string, string>> {
+  const texts: [string, string][] = await page.evaluate(
+    `[...document.querySelectorAll('${within} [data-cell]')].map((cell) => [cell.dataset.cell, cell.textContent.trim()])`,
+  )
+  return Object.fromEntries(texts)
+}
+
+inChromium('the numbers of the page', (open) => {
+  test('equal those of the API at the same commit', { timeout: 30_000 }, async () => {
+    const world = await settledWorld()
+    const page = await open(world.url)
+    const target = await statusOf(world)
+    const text = (selector: string) => page.locator(selector).textContent()
+    await vi.waitFor(async () => {
+      const commits = await page.locator('main').getAttribute('data-commits')
+      expect(Number(commits)).toBeGreaterThanOrEqual(target.commit)
+    }, WAIT)
+
+    expect(await text('#calls-now')).toBe(count.format(target.in_progress))
+    expect(await text('#calls-now + dd')).toBe(`${count.format(target.participants_in_progress)} participants`)
+    expect(await text('#failing')).toBe(percent(target.windows[0]!.ratio!.any))
+    expect(await text('#minutes-today')).toBe(digits.format(target.participant_minutes_today.minutes))
+    expect(await text('#minutes-month')).toBe(digits.format(target.participant_minutes_this_month.minutes))
+    expect(target.participant_minutes_today.minutes).toBeGreaterThan(0)
+
+    const inProgress = await cells(page, '#in-progress')
+    expect(target.in_progress_by.length).toBeGreaterThan(1)
+    for (const { type, mode, calls } of target.in_progress_by) expect(inProgress[`${type}|${mode}`]).toBe(`${calls}`)
+    const shown = Object.values(inProgress).reduce((sum, calls) => sum + Number(calls), 0)
+    expect(shown).toBe(target.in_progress)
+
+    for (const { window, calls, ratio } of target.windows) {
+      expect(await cells(page, `[data-window="${window}"]`)).toEqual({
+        n: count.format(calls),
+        any: percent(ratio!.any),
+        unanswered: percent(ratio!.unanswered),
+        rejected: percent(ratio!.rejected),
+        canceled: percent(ratio!.canceled),
+      })
+    }
+
+    const { ended, unanswered, rejected, canceled, other, lost } = target.finished
+    const numbers = { started: target.started, ended, unanswered, rejected, canceled, other, lost }
+    expect(await cells(page, '[data-totals="production"]')).toEqual({
+      ...Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, count.format(value)])),
+      audio: digits.format(target.minutes.audio),
+      video: digits.format(target.minutes.video),
+    })
+    expect(await cells(page, '[data-target="production"]')).toMatchObject({
+      health: 'up',
+      requests: expect.stringMatching(/^\d+ of 6,000$/),
+    })
+
+    const { alerts } = await get<{ alerts: { value: number; peak: number; since: string }[] }>(world, 'alerts')
+    expect(await cells(page, '[data-alert="HighFailureRate"]')).toEqual({
+      value: percent(alerts[0]!.value),
+      peak: percent(alerts[0]!.peak),
+      since: expect.stringContaining(alerts[0]!.since.slice(11, 19)),
+    })
+    expect(await text('#alerts-firing')).toBe('1')
+    const [rule] = target.rules
+    const judged = await text('[data-judged="production HighFailureRate"]')
+    expect(judged).toContain(percent(rule!.readings![0]!.value!))
+    expect(await page.locator('[data-window="15m"] [data-rule="HighFailureRate"]').getAttribute('x1')).toBe('2')
+  })
+
+  test('of the chart equal the calls that finished, and its pixels follow them', { timeout: 30_000 }, async () => {
+    const world = await settledWorld()
+    const page = await open(world.url)
+    await page.getByText('The chart as a table').click()
+    const texts: string[][] = await page.evaluate(
+      `[...document.querySelectorAll('#per-minute tbody tr')].map((row) => [...row.cells].slice(1).map((cell) => cell.textContent))`,
+    )
+    const sums = [0, 1, 2, 3, 4].map((i) => texts.reduce((sum, row) => sum + (Number(row[i]) || 0), 0))
+    const { ended, unanswered, rejected, canceled, other } = (await statusOf(world)).windows[1]!.finished
+    expect(sums).toEqual([ended, unanswered, rejected, canceled, other])
+    const colours = await page.evaluate(`(() => {
+      const canvas = document.querySelector('#per-minute canvas')
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+      const seen = new Set()
+      for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) seen.add([data[i], data[i + 1], data[i + 2]].join())
+      return [...seen]
+    })()`)
+    // Ended, unanswered and rejected, as colours.css has them.
+    expect(colours).toEqual(expect.arrayContaining(['0,114,178', '230,159,0', '213,94,0']))
+  })
+
+  test('of the finished calls follow the filter, on the page and as CSV', { timeout: 30_000 }, async () => {
+    const world = await settledWorld()
+    const page = await open(world.url)
+    await page.getByRole('combobox', { name: 'Status' }).selectOption('rejected')
+    const { rejected } = (await statusOf(world)).finished
+    await vi.waitFor(async () => {
+      expect(await page.locator('#calls-note').textContent()).toContain(`${rejected} calls, as of`)
+    }, WAIT)
+    const statuses = await page.locator('#finished-calls tbody td:nth-child(2)').allTextContents()
+    expect(statuses).toEqual(Array.from({ length: rejected }, () => 'rejected'))
+    const downloaded = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Download CSV' }).click()
+    const download = await downloaded
+    expect(download.suggestedFilename()).toBe('callwatch-calls.csv')
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\r\n')
+    expect(lines).toHaveLength(rejected + 1)
+    await page.getByRole('combobox', { name: 'Since' }).selectOption('a time…')
+    await page.getByLabel('Time (UTC)').fill('2038-01-01T00:00')
+    await vi.waitFor(async () => {
+      expect(await page.locator('#calls-note').textContent()).toContain('0 calls, as of')
+    }, WAIT)
+  })
+
+  test('are of calls, and never name a user', { timeout: 30_000 }, async () => {
+    const world = await settledWorld()
+    const page = await open(world.url)
+    const listed = await fetch(`${world.simulator.url}/calls?perPage=100`, {
+      headers: { apikey: world.simulator.keys.fullAccess },
+    })
+    const text = await listed.text()
+    const uids = [
+      ...new Set([...text.matchAll(/"(?:uid|initiator|receiver)":\s*"([^"]{4,})"/g)].map(([, uid]) => uid!)),
+    ]
+    expect(uids.length).toBeGreaterThan(3)
+    const shown = await page.content()
+    expect(uids.filter((uid) => shown.includes(uid))).toEqual([])
+    const [id] = [...text.matchAll(/"sessionId":\s*"([^"]+)"/g)].map(([, id]) => id!)
+    await vi.waitFor(async () => expect(await page.locator('#feed').textContent()).toContain(id), WAIT)
+  })
+})
