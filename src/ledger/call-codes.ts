@@ -1,6 +1,6 @@
 import { ALL_LABELS, FINAL_STATUSES, OPEN_STATUSES, type CallStatus, type FinalStatus, type Labels } from './call.ts'
 
-// Stores hold these codes: values are only ever added, at the end.
+// Stores hold these codes: whoever adds a status or a label keeps those of the others (test/ledger/call-record.test.ts).
 const STATUSES: readonly CallStatus[] = [...OPEN_STATUSES, ...FINAL_STATUSES, 'other']
 const statusCodes = new Map(STATUSES.map((status, code) => [status, code]))
 const labelCodes = new Map(ALL_LABELS.map((labels, code) => [labels, code]))

@@ -36,6 +36,7 @@ export function newDraft(facts: Facts): DeltaDraft {
     add,
     use: (minutes, at) => addUsage(delta.usage, quarterOf(at), minutes),
     observe: ({ bounds, buckets, sum }, value) => {
+      // -1 for what is above all bounds: the last bucket has none.
       const bucket = bounds.findIndex((bound) => value <= bound)
       add(buckets.at(bucket)!, 1)
       add(sum, value)

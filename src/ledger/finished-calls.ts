@@ -32,7 +32,7 @@ const MINUTE = 60
  * The calls of one minute. As objects they would take three times the memory: each is WIDTH numbers, one after the
  * other, with NaN for what is not known.
  */
-type Minute = { tallies: Map<number, number>; numbers: number[] }
+type Minute = { tallies: Map<number, number>; packed: number[] }
 const WIDTH = 7
 /** Where among them the labels and the status stand. */
 const CODE = 6
@@ -42,7 +42,7 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
   let [first, last] = [Infinity, -Infinity]
 
   /** The minutes of a window in which calls may have finished, in order. */
-  function numbersIn(from: number, to: number): number[] {
+  function minuteNumbersIn(from: number, to: number): number[] {
     const begin = Math.max(first, minuteOf(from))
     const end = Math.min(last, minuteOf(to))
     // A call with a far-off time makes the window longer than all minutes that there are.
@@ -51,7 +51,7 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
   }
 
   function* minutesOf(from: number, to: number): Generator<{ minute: Minute; isWhole: boolean }> {
-    for (const number of numbersIn(from, to)) {
+    for (const number of minuteNumbersIn(from, to)) {
       const minute = minutes.get(number)
       if (minute === undefined) continue
       yield { minute, isWhole: number * MINUTE >= from && (number + 1) * MINUTE <= to }
@@ -63,14 +63,14 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
       const number = minuteOf(finish.at)
       let minute = minutes.get(number)
       if (minute === undefined) {
-        minute = { tallies: new Map(), numbers: [] }
+        minute = { tallies: new Map(), packed: [] }
         minutes.set(number, minute)
         first = Math.min(first, number)
         last = Math.max(last, number)
       }
       const { at, began, answerDelay = NaN, duration = NaN, audio, video } = finish
       const code = tallyCode(finish)
-      minute.numbers.push(at, began, answerDelay, duration, audio, video, code)
+      minute.packed.push(at, began, answerDelay, duration, audio, video, code)
       increase(minute.tallies, code, 1)
     },
     dropBefore: (time) => {
@@ -83,7 +83,7 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
       const tallies = new Map<number, number>()
       for (const { minute, isWhole } of minutesOf(from, to)) {
         if (isWhole) for (const [code, n] of minute.tallies) increase(tallies, code, n)
-        else for (const i of placesIn(minute, from, to)) increase(tallies, minute.numbers[i + CODE]!, 1)
+        else for (const i of placesIn(minute, from, to)) increase(tallies, minute.packed[i + CODE]!, 1)
       }
       return [...tallies].map(([code, n]) => ({ ...alike(code), n }))
     },
@@ -119,22 +119,22 @@ export function countByStatus(tallies: Iterable<Pick<Tally, 'status' | 'n'>>): F
 }
 
 /** Where the numbers of those calls of a minute begin that finished in a window. */
-function placesIn({ numbers }: Minute, from: number, to: number): number[] {
+function placesIn({ packed }: Minute, from: number, to: number): number[] {
   const places: number[] = []
-  for (let i = 0; i < numbers.length; i += WIDTH) if (numbers[i]! >= from && numbers[i]! <= to) places.push(i)
+  for (let i = 0; i < packed.length; i += WIDTH) if (packed[i]! >= from && packed[i]! <= to) places.push(i)
   return places
 }
 
-function finishAt({ numbers }: Minute, i: number): FinishedCall {
-  const [answerDelay, duration] = [numbers[i + 2]!, numbers[i + 3]!]
+function finishAt({ packed }: Minute, i: number): FinishedCall {
+  const [answerDelay, duration] = [packed[i + 2]!, packed[i + 3]!]
   return {
-    ...alike(numbers[i + CODE]!),
-    at: numbers[i]!,
-    began: numbers[i + 1]!,
+    ...alike(packed[i + CODE]!),
+    at: packed[i]!,
+    began: packed[i + 1]!,
     answerDelay: Number.isNaN(answerDelay) ? undefined : answerDelay,
     duration: Number.isNaN(duration) ? undefined : duration,
-    audio: numbers[i + 4]!,
-    video: numbers[i + 5]!,
+    audio: packed[i + 4]!,
+    video: packed[i + 5]!,
   }
 }
 

@@ -6,9 +6,10 @@ import type { TransitionPoint } from './transitions.ts'
 import { addUsage } from './usage.ts'
 
 /**
- * All that is known of one target. Only {@link apply} changes it, and only after the delta was committed. The two maps
- * are changed in place, the one exception to values that are never changed: copying them for each look would cost
- * what exists instead of what changed.
+ * All that is known of one target. Only {@link apply} changes it, and only after the delta was committed. What it
+ * holds is changed in place, the one exception to values that are never changed: copying it for each look would cost what
+ * exists instead of what changed. Calls are kept as records; `open` and `detailsWanted` hold those that each look needs as
+ * objects as well.
  */
 export type LedgerState = {
   readonly calls: RememberedCalls

@@ -72,6 +72,7 @@ export function step(state: LedgerState, observation: Observation, options: Ledg
   for (const { source, now, host, calls, notFound, rejected } of observation.sightings) {
     const answer: Answer = { now, host, source, askForDetails, listedPrecision: Math.min(3600, options.lookback / 10) }
     for (const seen of calls) {
+      // The client found that it says just what is remembered.
       if ('phase' in seen) continue
       const before = find(seen.id)
       const after = sight(before, seen, answer)

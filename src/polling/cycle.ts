@@ -8,6 +8,7 @@ import {
   EmptyError,
   filter,
   firstValueFrom,
+  from,
   map,
   merge,
   of,
@@ -159,10 +160,16 @@ export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<
       defaultIfEmpty([]),
       concatMap((sightings) => {
         // A call that was seen after the list was read may have ended after that.
-        look.now = Math.max(look.now, ...sightings.map(({ now }) => now))
+        for (const { now } of sightings) look.now = Math.max(look.now, now)
         const end = look.end && { ...look.end, now: look.now, limited: look.limited }
-        return end === undefined && sightings.length === 0 ? EMPTY : fold({ sightings, ...(end && { end }) })
+        const parts = chunksOf(sightings, CHUNK)
+        const last = parts.pop() ?? []
+        const concluded = { sightings: last, ...(end && { end }) }
+        return from(
+          end === undefined && last.length === 0 ? [] : [...parts.map((part) => ({ sightings: part })), concluded],
+        )
       }),
+      concatMap(fold),
     )
     const report$ = defer(() => {
       const storeFailed = storeProblem !== undefined
@@ -212,6 +219,10 @@ function holding<T>(shared$: Observable<unknown>): (source: Observable<T>) => Ob
       () => shared$.subscribe(),
       () => source,
     )
+}
+
+function chunksOf<T>(values: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(values.length / size) }, (_, i) => values.slice(i * size, (i + 1) * size))
 }
 
 /** Leaves out what changed nothing. */

@@ -23,8 +23,8 @@ export async function* readList(look: Look, options: LookOptions): AsyncGenerato
   const reader = pageReader(look, options)
   let proven: Increment | undefined
   if (list !== undefined && provenOrder(memory.order) === list.order) proven = yield* readIncrement(reader, list)
-  const isDue = clock.monotonic() - (memory.sweptAt ?? -Infinity) >= sweepInterval - memory.sweepSeconds
   if (look.end?.whole) return
+  const isDue = clock.monotonic() - (memory.sweptAt ?? -Infinity) >= sweepInterval - memory.sweepSeconds
   if (proven !== undefined) yield* readOn(reader, proven)
   if (proven === undefined || memory.sweep !== undefined || isDue) yield* readSlice(reader, proven)
 }

@@ -56,7 +56,7 @@ export type PageReader = LookOptions & {
 export function pageReader(look: Look, options: LookOptions): PageReader {
   const { memory, state, clock, horizon, fetchPage } = options
   const { list } = state.facts
-  /** New calls that this look has met: it may read their page twice before they are counted. */
+  /** New calls that this look has met. Its increment clears `fresh`, and its sweep may see them again before they are counted. */
   const met = new Set<string>()
 
   function note(page: CallPage): void {

@@ -1,5 +1,6 @@
 import { beganAt, type TrackedCall } from '../ledger/tracked-call.ts'
 import type { CallPage } from '../service/calls-client.ts'
+import { ServiceError } from '../service/service-error.ts'
 import type { Increment } from './increment.ts'
 import type { PageReader } from './page-reader.ts'
 
@@ -11,16 +12,24 @@ const WORTH = 2
  * one by one than reading it costs.
  */
 export async function* readOn(
-  { state, wanted, read, look, slice }: PageReader,
+  { memory, wanted, read, look, slice }: PageReader,
   { known, last, lastPage }: Increment,
 ): AsyncGenerator<CallPage, void> {
   const direction = known.order === 'newest first' ? 1 : -1
   let page = last
-  let missing = wanted()
+  // Finished calls are asked for what a list has not shown of them, and would not show now.
+  let missing = wanted().filter(({ phase }) => phase === 'open')
   for (let pages = 0; page !== undefined && pages < slice; pages++) {
     const number = page.page + direction
-    if (number < 1 || number > lastPage || expectedNext(page, missing) < WORTH) return
-    page = yield* read(number)
+    if (number < 1 || number > lastPage || number >= (memory.refusedFrom ?? Infinity)) return
+    if (expectedNext(page, missing) < WORTH) return
+    try {
+      page = yield* read(number)
+    } catch (error) {
+      // It was only to spare requests: the calls are asked for one by one then.
+      if (error instanceof ServiceError) return
+      throw error
+    }
     missing = missing.filter(({ id }) => !look.listed.has(id))
   }
 }
@@ -30,6 +39,7 @@ export async function* readOn(
  */
 function expectedNext({ calls }: CallPage, missing: readonly TrackedCall[]): number {
   const times = calls.flatMap(({ initiatedAt, startedAt, endedAt }) => initiatedAt ?? startedAt ?? endedAt ?? [])
-  const [newest, oldest] = [Math.max(...times), Math.min(...times)]
+  const oldest = times.reduce((least, time) => Math.min(least, time), Infinity)
+  const newest = times.reduce((most, time) => Math.max(most, time), -Infinity)
   return missing.filter((call) => beganAt(call) <= oldest && beganAt(call) >= oldest - (newest - oldest)).length
 }

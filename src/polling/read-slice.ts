@@ -34,6 +34,7 @@ export async function* readSlice(reader: PageReader, proven: Increment | undefin
     try {
       page = await coming
     } catch (error) {
+      if (memory.sweep !== sweep) return
       if (!isRefusal(error, sweep)) throw error
       // Once may be a passing trouble; a limit refuses the same page in the next cycle as well.
       const isLimit = memory.refusedFrom !== undefined && sweep.page >= memory.refusedFrom
@@ -42,6 +43,8 @@ export async function* readSlice(reader: PageReader, proven: Increment | undefin
       yield* endLimited(reader, sweep, proven, error)
       return
     }
+    // What was read could not be kept, and the sweep was given up while this page was on its way.
+    if (memory.sweep !== sweep) return
     note(page)
     const progress = advanceSweep(sweep, page, provenOrder(memory.order), isPast)
     const isCut = progress === 'on' && !goesOn(pages)

@@ -25,8 +25,8 @@ export type SqliteStoreOptions = OutboxOptions & {
 /** Calls in one INSERT: past a hundred, more rows a statement gain nothing. */
 const ROWS_A_STATEMENT = 100
 
-/** Calls of a target that are trimmed at a time: what takes long would hold up everything else. */
-const MOST_TRIMMED = 5000
+/** Calls that are trimmed at a time, of all targets: what takes long would hold up everything else. */
+const MOST_TRIMMED = 2000
 
 /**
  * The embedded store: one SQLite file in WAL mode, every commit on disk before it counts. One daemon a file.
@@ -75,6 +75,8 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
       WHERE target = (SELECT number FROM targets WHERE name = ?)
         AND remembered IN (0, 1) AND finished >= ? AND finished < ?`),
   }
+
+  let trims = 0
 
   function writeCommit(target: string, { ledger, alerts, evaluated }: Commit): void {
     const { seq } = ledger.facts
@@ -245,8 +247,12 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
     trimHistory: (before) =>
       answer(() =>
         transaction(() => {
-          for (const { name, number } of statements.numbers.all()) {
-            statements.trim.run(number!, before, MOST_TRIMMED)
+          let left = MOST_TRIMMED
+          const targets = statements.numbers.all()
+          // Each time another target comes first, so that none waits for ever.
+          const first = trims++ % Math.max(1, targets.length)
+          for (const { name, number } of [...targets.slice(first), ...targets.slice(0, first)]) {
+            left -= Number(statements.trim.run(number!, before, left).changes)
             statements.trimEvaluations.run(name!, before)
             statements.trimUsage.run(name!, before - USAGE_KEPT)
           }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { horizon } from '../../src/ledger/step.ts'
+import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { provenOrder } from '../../src/polling/list-order.ts'
 import { newListMemory } from '../../src/polling/list-memory.ts'
 import { newLook, readList } from '../../src/polling/look.ts'
@@ -19,7 +20,13 @@ const numbered = (from: number, to: number) => Array.from({ length: to - from + 
 const BEFORE_ALL = 1_000_000
 
 /** Looks at a fake list again and again, as cycles do, and counts what it sees. */
-function looking({ lookback = BEFORE_ALL, pageSize = 4, slice = 3, sweepInterval = 900 } = {}) {
+function looking({
+  lookback = BEFORE_ALL,
+  pageSize = 4,
+  slice = 3,
+  sweepInterval = 900,
+  isWanted = ({ phase }: TrackedCall): boolean => phase === 'open',
+} = {}) {
   const running = virtualClock(CREATED + 1)
   let waited = 0
   const clock = { ...running, monotonic: () => running.monotonic() + waited }
@@ -31,7 +38,7 @@ function looking({ lookback = BEFORE_ALL, pageSize = 4, slice = 3, sweepInterval
     const look: Look = newLook()
     const signal = new AbortController().signal
     const fetchPage = (page: number): Promise<CallPage> => service.client.listCalls(page, signal)
-    const wanted = () => [...book.state.open.values()].filter(({ id }) => !look.listed.has(id))
+    const wanted = () => [...book.state.calls.values()].filter((call) => isWanted(call) && !look.listed.has(call.id))
     const options = { memory, state: book.state, clock, horizon: horizon(book.state.facts, lookback) }
     const pages = readList(look, { ...options, sweepInterval, slice, interval: 15, wanted, fetchPage })
     try {
@@ -234,6 +241,30 @@ describe('a later look', () => {
     const { listed, end } = await look()
     expect([service.asked, end?.whole]).toEqual([[1, 2], false])
     expect([...listed].toSorted()).toEqual(['call 1', 'call 5', 'call 7', 'call 8'])
+  })
+
+  test('does not read on for what is wanted of calls that are over: the list would not show it', async () => {
+    const calls = numbered(1, 40)
+    const { look, service } = await afterTheFirst(calls, { isWanted: () => true })
+    await look()
+    expect(service.asked).toEqual([1])
+  })
+
+  test('does not read on to a page that the service refuses', async () => {
+    const calls = Array.from({ length: 40 }, (_, i) => (i < 12 ? ongoing(i + 1) : call(i + 1)))
+    const { look, service, memory } = await afterTheFirst(calls)
+    memory.refusedFrom = 3
+    await look()
+    expect(service.asked).toEqual([1, 2])
+  })
+
+  test('a page that fails while it reads on does not keep a sweep from going on', async () => {
+    const calls = Array.from({ length: 40 }, (_, i) => (i < 12 ? ongoing(i + 1) : call(i + 1)))
+    const { next, service } = await afterTheFirst(calls, { sweepInterval: 0 })
+    let failures = 1
+    service.fails = (_operation, page) =>
+      page === 2 && failures-- > 0 ? new ServiceError('server', 'it is down') : undefined
+    expect(await next()).toEqual(['incremental', [1, 2, 1, 2, 3]])
   })
 
   test('does not read on for open calls that should have been on a page that was read', async () => {

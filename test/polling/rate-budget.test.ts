@@ -40,6 +40,26 @@ describe('the rate budget', () => {
     expect(busiestMinute([...times, ...afterwards])).toBeLessThanOrEqual(60)
   })
 
+  test.each([
+    [400, 60],
+    [60, 400],
+  ])(
+    'whose limit is set from %i to %i grants no more than the higher meanwhile, and then no more than that',
+    async (before, after) => {
+      const clock = virtualClock()
+      const budget = budgetOn(clock, { maxRequestsPerMinute: before })
+      await clock.advance(300)
+      const times = takeAll(clock, budget, 3000)
+      await clock.advance(45)
+      budget.limitTo(after)
+      await clock.advance(180)
+      expect(busiestMinute(times)).toBeLessThanOrEqual(400)
+      const since = times.filter((time) => time > 345)
+      expect(busiestMinute(since)).toBeLessThanOrEqual(after)
+      expect(since.length).toBeGreaterThanOrEqual(Math.floor(after * 0.9 * 3) - 2)
+    },
+  )
+
   test('restarts one after another do not fill it up either', async () => {
     const clock = virtualClock()
     const times: number[] = []

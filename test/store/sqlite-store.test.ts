@@ -305,17 +305,18 @@ describe('the history', () => {
     expect([...stored.values()].map(({ phase }) => phase).toSorted()).toEqual(['baseline', 'lost', 'open'])
   })
 
-  test('is trimmed by 5000 calls of each target at a time, until there is no more to trim', async () => {
+  test('is trimmed by 2000 calls at a time, of one target first and then of another, until there is no more to trim', async () => {
     const store = open(':memory:')
-    await filled(store, A, many(5003), ['call 7'])
-    await filled(store, B, many(5001))
+    await filled(store, A, many(2503), ['call 7'])
+    await filled(store, B, many(2501))
     const left = async () => {
       const targets = (await store.finishedCalls({ since: CREATED, limit: 1e6 })).map(({ target }) => target)
       return ['a', 'b'].map((name) => targets.filter((target) => target === name).length)
     }
-    expect(await left()).toEqual([5003, 5001])
+    expect(await left()).toEqual([2503, 2501])
     for (const expected of [
-      [3, 1],
+      [503, 2501],
+      [503, 501],
       [1, 0],
       [1, 0],
     ]) {
