@@ -3,7 +3,8 @@ import { Command, CommanderError } from 'commander'
 import { audit } from './commands/audit.ts'
 import { backtest, type BacktestOptions } from './commands/backtest.ts'
 import { backup } from './commands/backup.ts'
-import { check } from './commands/check.ts'
+import { check, type CheckOptions } from './commands/check.ts'
+import { surviveClosedPipe } from './commands/closed-pipe.ts'
 import { demo } from './commands/demo.ts'
 import { duration, matching, port, positive, share, whole } from './commands/option-values.ts'
 import { prometheusRules } from './commands/prometheus-rules.ts'
@@ -17,7 +18,8 @@ import { UsageError } from './commands/usage-error.ts'
 import { VERSION } from './commands/version.ts'
 import type { Config } from './config/config.ts'
 import { ConfigError, formatProblems } from './config/config-error.ts'
-import { loadConfig } from './config/load-config.ts'
+import { loadConfig, type LoadOptions } from './config/load-config.ts'
+import { repeatedLoad } from './config/repeated-load.ts'
 import { ServiceError } from './service/service-error.ts'
 import { StoreError } from './store/store.ts'
 
@@ -29,8 +31,12 @@ const print = (line: string) => void process.stdout.write(`${line}\n`)
 const complain = (line: string) => void process.stderr.write(`${line}\n`)
 
 type WithConfig = { config?: string }
-const configured = ({ config: file }: WithConfig): Config =>
-  loadConfig({ ...(file === undefined ? {} : { file }), env: process.env, cwd: process.cwd() })
+const sources = ({ config: file }: WithConfig): LoadOptions => ({
+  ...(file === undefined ? {} : { file }),
+  env: process.env,
+  cwd: process.cwd(),
+})
+const configured = (options: WithConfig): Config => loadConfig(sources(options))
 
 const program = new Command('callwatch')
   .description('Watches a hosted calls service: counts calls, minutes and failures exactly, and alerts a team')
@@ -49,7 +55,7 @@ const configuredCommand = (name: string, description: string) =>
 configuredCommand('run', 'the daemon: watches until SIGTERM')
   .option('--reset-target <name>', 'forget all that was counted of this target before watching it')
   .action((options: WithConfig & { resetTarget?: string }) =>
-    run(configured(options), { resetTarget: options.resetTarget }),
+    run(repeatedLoad(sources(options)), { resetTarget: options.resetTarget }),
   )
 
 program
@@ -64,8 +70,9 @@ program
 
 configuredCommand('check', 'validates the configuration and prints it with its secrets masked')
   .option('--probe', 'also ask each target for one page of calls', false)
-  .action(async (options: WithConfig & { probe: boolean }) => {
-    process.exitCode = (await check(configured(options), options, print)) ? SUCCESS : FAILURE
+  .option('--json', 'print the configuration, its problems and what the probe found as JSON', false)
+  .action(async (options: WithConfig & CheckOptions) => {
+    process.exitCode = (await check(() => configured(options), options, print)) ? SUCCESS : FAILURE
   })
 
 configuredCommand(
@@ -135,6 +142,7 @@ configuredCommand('token', 'creates an auth token for a user, and prints it')
     token(configured(options), uid, options.target, print),
   )
 
+for (const stream of [process.stdout, process.stderr]) surviveClosedPipe(stream, () => program.args[0] === 'run')
 try {
   await program.parseAsync()
 } catch (error) {

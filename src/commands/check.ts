@@ -1,60 +1,69 @@
-import { systemClock } from '../clock/clock.ts'
-import type { Config, TargetConfig } from '../config/config.ts'
-import { maskConfig } from '../config/mask-config.ts'
-import { callsClient } from '../service/calls-client.ts'
-import { ServiceError } from '../service/service-error.ts'
-import { undiciTransport } from '../service/undici-transport.ts'
+import type { Config } from '../config/config.ts'
+import { ConfigError } from '../config/config-error.ts'
+import { maskConfig, maskedTree } from '../config/mask-config.ts'
+import { secretsOf } from '../config/secrets-of.ts'
+import { maskSecrets } from './mask-secrets.ts'
+import { probe, type Probe } from './probe.ts'
+
+export type CheckOptions = {
+  /** Whether to ask each target's service for one page. */
+  probe: boolean
+  /** Whether to print one JSON document in place of a file with comments. */
+  json: boolean
+}
 
 /**
- * Prints the configuration with its secrets masked, and with `probe` asks each target's service for one page.
+ * Prints the configuration with its secrets masked, and with `probe` what each target's service said. As JSON it is
+ * printed also where the configuration is invalid.
  *
+ * @param load reads the configuration
  * @returns whether every probe succeeded
+ * @throws {ConfigError}
  */
 export async function check(
-  config: Config,
-  { probe }: { probe: boolean },
+  load: () => Config,
+  options: CheckOptions,
   print: (line: string) => void,
 ): Promise<boolean> {
+  return options.json ? checkAsJson(load, options, print) : checkAsText(load(), options, print)
+}
+
+async function checkAsText(config: Config, { probe }: CheckOptions, print: (line: string) => void): Promise<boolean> {
   print(maskConfig(config).trimEnd())
   if (!probe) return true
   let good = true
-  for (const target of config.targets) {
-    const problem = await probeTarget(target, config)
-    if (problem !== undefined) good = false
-    print(`# ${target.name}: ${problem ?? `List Calls works at ${target.baseUrl}`}`)
+  for await (const { target, works, message, warnings } of probesOf(config)) {
+    good &&= works
+    print(`# ${target}: ${message}`)
+    for (const warning of warnings) print(`# ${target}: warning: ${warning.message}`)
   }
   return good
 }
 
-async function probeTarget(target: TargetConfig, { poll }: Config): Promise<string | undefined> {
-  const transport = undiciTransport(target.baseUrl)
-  const client = callsClient(transport.send, { ...target, ...poll, pageSize: 1, wall: systemClock.wall })
+async function checkAsJson(
+  load: () => Config,
+  { probe }: CheckOptions,
+  print: (line: string) => void,
+): Promise<boolean> {
+  const printJson = (document: object) => print(JSON.stringify(document, undefined, 2))
+  let config: Config
   try {
-    await client.listCalls(1, AbortSignal.timeout(poll.timeout * 1000))
-    return undefined
+    config = load()
   } catch (error) {
-    return explain(error, target, poll.timeout)
-  } finally {
-    await transport.close()
+    if (error instanceof ConfigError) printJson({ valid: false, problems: error.problems })
+    throw error
   }
+  const probes = probe ? await Array.fromAsync(probesOf(config)) : undefined
+  printJson({ valid: true, config: maskedTree(config), ...(probes && { probes }) })
+  return probes?.every(({ works }) => works) ?? true
 }
 
-/** What a failed probe means for whoever set the target up. */
-function explain(error: unknown, { baseUrl }: TargetConfig, timeout: number): string {
-  if (!(error instanceof ServiceError)) throw error
-  if (error.cause instanceof DOMException && error.cause.name === 'TimeoutError') {
-    return `no answer from ${baseUrl} within ${timeout} s; check the network, a firewall or HTTPS_PROXY`
-  }
-  switch (error.kind) {
-    case 'auth':
-      return `the key is not accepted at ${baseUrl}; check api_key, and app_id and region, since a key belongs to one app (${error.message})`
-    case 'scope':
-      return `the key may not list calls: its scope is authOnly; use a key of scope fullAccess (${error.message})`
-    case 'rate_limited':
-      return `the key works, but the service refuses more requests for now; lower max_requests_per_minute if this stays (${error.message})`
-    case 'invalid':
-      return `what answers at ${baseUrl} is not the calls service; check app_id, region and domain, or base_url (${error.message})`
-    default:
-      return `${error.message} (${baseUrl})`
+/** One after the other, in the order of the configuration. */
+async function* probesOf(config: Config): AsyncGenerator<Probe> {
+  const mask = maskSecrets(secretsOf(config))
+  for (const target of config.targets) {
+    const { message, ...probed } = await probe(target, config.poll)
+    // A service may repeat the key in what it says, spelled in any way.
+    yield { ...probed, message: mask(message) }
   }
 }

@@ -1,10 +1,17 @@
+import type { Notification } from '../alerts/notification.ts'
 import type { Heartbeat } from '../notify/heartbeat.ts'
-import type { WatchEvent } from '../polling/watch-target.ts'
+import type { Progress, WatchEvent } from '../polling/watch-target.ts'
 import type { Committed } from '../store/keep-target.ts'
+import type { Reload } from './take-over.ts'
 
 /** One thing that a running daemon did. */
 export type DaemonEvent =
   | { kind: 'watch'; target: string; event: WatchEvent<Committed> }
+  /** How far a first look has come that takes long. */
+  | { kind: 'progress'; target: string; progress: Progress }
+  /** A target is watched no more; what was told of its alerts. */
+  | { kind: 'removed'; target: string; notifications: readonly Notification[] }
+  | { kind: 'reload'; reload: Reload }
   | { kind: 'delivery'; delivery: AnyDelivery }
   | { kind: 'heartbeat'; beaten: Heartbeat }
 

@@ -2,50 +2,57 @@ import type { Logger } from 'pino'
 import {
   concat,
   defer,
+  EMPTY,
   exhaustMap,
   ignoreElements,
   map,
   merge,
   share,
-  take,
   takeUntil,
   tap,
   timer,
   type Observable,
-  type Subscription,
 } from 'rxjs'
 import { closedNotifications } from '../alerts/evaluate.ts'
 import type { Clock } from '../clock/clock.ts'
-import type { Config } from '../config/config.ts'
+import type { Config, HttpConfig } from '../config/config.ts'
 import { secretsOf } from '../config/secrets-of.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
-import { introduceNotifier, introduceTarget } from '../metrics/record.ts'
 import { metricsOf } from '../metrics/registry.ts'
 import { routed } from '../notify/routes.ts'
-import type { RateBudget } from '../polling/rate-budget.ts'
 import { openSqliteStore } from '../store/sqlite-store.ts'
 import type { Store } from '../store/store.ts'
+import type { Credentials } from '../web/authentication.ts'
 import { eventFeed } from '../web/event-feed.ts'
 import { startWeb } from '../web/server.ts'
 import type { WatchedTarget } from '../web/views.ts'
-import { maskSecrets } from './mask-secrets.ts'
+import type { Reading } from './config-readings.ts'
 import type { DaemonEvent } from './daemon-event.ts'
-import { notifiersOf } from './notifiers.ts'
+import { following } from './following.ts'
+import { secretsMask, type SecretsMask } from './mask-secrets.ts'
+import { toldBy } from './notifiers.ts'
 import { reporter } from './reporter.ts'
+import { takeOver } from './take-over.ts'
 import { telling } from './telling.ts'
 import { VERSION } from './version.ts'
-import { watch } from './watch.ts'
+import { watchedTargets } from './watched-targets.ts'
 
 export type Daemon = {
   /** Where the page is. */
   url: string
+  /** Those of the moment; changed in place when the configuration does. */
   targets: readonly WatchedTarget[]
   /** Everything that the daemon does, while it is subscribed to, once; completes when all is closed after `stop$`. */
   events$: Observable<DaemonEvent>
 }
 
 export type DaemonOptions = {
+  /** That with which it starts. */
   config: Config
+  /** The configuration as it is read anew while the daemon runs. */
+  readings$?: Observable<Reading>
+  /** Learns the secrets of each configuration before it is in force. */
+  secrets?: SecretsMask
   clock: Clock
   /** From 0 to 1. */
   random: () => number
@@ -56,26 +63,26 @@ export type DaemonOptions = {
   resetTarget?: string | undefined
 }
 
-/** How long a running cycle may still go on after the daemon was asked to stop (seconds). */
-const GRACE = 8
 const HOUSEKEEPING_INTERVAL = 60
 /** The exported windows are counted from the history after a restart (seconds). */
 const LONGEST_WINDOW = Math.max(...Object.values(EXPORTED_WINDOWS))
 
 /**
- * Wires all parts together and opens them: store, targets, metrics, notifiers, web.
+ * Wires all parts together and opens them: store, targets, metrics, notifiers, web. What a part goes by is followed as
+ * the configuration changes; a part of which nothing has changed is left in peace.
  *
  * @throws {StoreError} when the store cannot be used
  * @throws {Error} with a `code` when the web address cannot be listened on
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { config, clock, log, stop$ } = options
-  const notifiers = notifiersOf(config, clock, log)
-  const names = notifiers.map(({ name }) => name)
+  const { config: first, readings$ = EMPTY, clock, log, stop$ } = options
+  const { secrets = secretsMask(secretsOf(first)) } = options
+  let inForce = first
+  const told = toldBy(first, clock, log)
   const store = openSqliteStore({
-    path: config.store.path,
-    notifiers: names,
-    notifiersFor: routed(config.notify.routes, names),
+    path: first.store.path,
+    notifiers: told.names,
+    notifiersFor: (notification) => routed(inForce.notify.routes, told.names)(notification),
   })
   const closing: (() => Promise<void>)[] = [() => store.close()]
   const closeAll = async () => {
@@ -84,61 +91,69 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   try {
     await closeStrayAlerts(store, options)
     if (options.resetTarget !== undefined) await store.resetTarget(options.resetTarget)
-    const abandon = new AbortController()
-    const budgets = new Map<string, RateBudget>()
-    const watches: Awaited<ReturnType<typeof watch>>[] = []
-    for (const [i, target] of config.targets.entries()) {
-      const offset = (i / config.targets.length) * config.poll.interval
-      const watched = await watch({ ...options, target, offset, store, budgets, abandon: abandon.signal })
-      closing.push(watched.close)
-      watches.push(watched)
-    }
-    const targets = watches.map(({ watched }) => watched)
+    const watched = watchedTargets({ ...options, store, budgets: new Map() })
+    closing.push(watched.close)
+    await watched.open(first)
+    const { targets } = watched
 
     const metrics = metricsOf(() => targets, VERSION)
-    for (const { target } of targets) introduceTarget(metrics.operational, target)
-    const told = [...names, ...(config.notify.alertmanager === undefined ? [] : ['alertmanager'])]
-    for (const name of told) introduceNotifier(metrics.operational, name)
     const feed = eventFeed()
     const expose = async (format: 'prometheus' | 'openmetrics') => {
       const pending = await store.countOutbox().catch(() => new Map<string, number>())
-      for (const name of told) metrics.operational.notificationsPending.set({ notifier: name }, pending.get(name) ?? 0)
+      for (const name of told.shown()) {
+        metrics.operational.notificationsPending.set({ notifier: name }, pending.get(name) ?? 0)
+      }
       return metrics.expose(format)
     }
-    const web = await startWeb({ ...config.http, version: VERSION, targets, store, feed, expose, wall: clock.wall })
+    const web = await startWeb({
+      ...first.http,
+      ...(first.http.auth && { auth: credentialsOf(() => inForce) }),
+      version: VERSION,
+      targets,
+      store,
+      feed,
+      expose,
+      wall: clock.wall,
+    })
     closing.push(web.close)
 
-    const mask = maskSecrets(secretsOf(config))
-    const report = reporter({ log, metrics: metrics.operational, feed, targets, mask })
-    const watched$ = merge(
-      ...watches.map(({ watched: { target }, events$ }) =>
-        events$.pipe(map((event): DaemonEvent => ({ kind: 'watch', target, event }))),
-      ),
-    ).pipe(share())
-    const url = pageUrl(config.http.host, web.port)
-    const told$ = telling({ config, clock, store, notifiers, targets, watched$, stop$ })
-    const housekeeping$ = timer(0, HOUSEKEEPING_INTERVAL * 1000, clock.scheduler).pipe(
-      takeUntil(stop$),
-      // What cannot be trimmed now is trimmed a minute later.
-      exhaustMap(() =>
-        store.trimHistory(clock.wall() - Math.max(config.store.history, LONGEST_WINDOW)).catch(() => undefined),
-      ),
-      ignoreElements(),
-    )
-    let patience: Subscription | undefined
-    const grace$ = stop$.pipe(
-      take(1),
-      tap(() => (patience = clock.scheduler.schedule(() => abandon.abort(), GRACE * 1000))),
-      ignoreElements(),
-    )
-    const closed$ = defer(async () => {
-      patience?.unsubscribe()
-      await closeAll()
-    }).pipe(ignoreElements())
-    return {
-      url,
+    const report = reporter({
+      log,
+      metrics: metrics.operational,
+      feed,
       targets,
-      events$: concat(merge(grace$, housekeeping$, told$, watched$).pipe(tap(report)), closed$),
+      notifiers: told.shown,
+      mask: secrets.mask,
+    })
+
+    const { config$, reloads$ } = takeOver({
+      first,
+      readings$: readings$.pipe(takeUntil(stop$)),
+      prepare: async (next) => {
+        secrets.learn(secretsOf(next))
+        await watched.open(next)
+        log.level = next.log.level
+        told.follow(next)
+        if (next.http.tls !== undefined) web.renew(next.http.tls)
+        inForce = next
+      },
+    })
+    const reloaded$ = reloads$.pipe(map((reload): DaemonEvent => ({ kind: 'reload', reload })))
+    const watched$ = watched.follow(config$).pipe(share())
+    const told$ = telling({ config$, clock, store, notifiers: told.notifiers, targets, watched$, stop$ })
+    const housekeeping$ = following(config$.pipe(map(({ store: { history } }) => history)), (history, over$) =>
+      timer(0, HOUSEKEEPING_INTERVAL * 1000, clock.scheduler).pipe(
+        takeUntil(merge(over$, stop$)),
+        // What cannot be trimmed now is trimmed a minute later.
+        exhaustMap(() => store.trimHistory(clock.wall() - Math.max(history, LONGEST_WINDOW)).catch(() => undefined)),
+        ignoreElements(),
+      ),
+    )
+    const closed$ = defer(closeAll).pipe(ignoreElements())
+    return {
+      url: pageUrl(first.http, web.port),
+      targets,
+      events$: concat(merge(reloaded$, housekeeping$, told$, watched$).pipe(tap(report)), closed$),
     }
   } catch (error) {
     await closeAll()
@@ -155,8 +170,22 @@ async function closeStrayAlerts(store: Store, { config, resetTarget, clock }: Da
   }
 }
 
+/** User and password as they are at the moment; that there are any does not change while the daemon runs. */
+function credentialsOf(config: () => Config): Credentials {
+  const auth = () => config().http.auth ?? { username: '', password: '' }
+  return {
+    get username() {
+      return auth().username
+    },
+    get password() {
+      return auth().password
+    },
+  }
+}
+
 /** Where a browser on this machine finds the page. */
-function pageUrl(host: string, port: number): string {
-  if (host === '0.0.0.0' || host === '::') return `http://localhost:${port}/`
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}/`
+function pageUrl({ host, tls }: HttpConfig, port: number): string {
+  const scheme = tls === undefined ? 'http' : 'https'
+  if (host === '0.0.0.0' || host === '::') return `${scheme}://localhost:${port}/`
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}/`
 }

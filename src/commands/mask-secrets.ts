@@ -17,3 +17,18 @@ export function maskSecrets(secrets: readonly string[]): Mask {
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
   return (text) => spellings.reduce((masked, secret) => masked.replaceAll(secret, MASK), text)
 }
+
+/** A mask that learns further secrets while it is in use. It forgets none: one that was taken back may still turn up. */
+export type SecretsMask = { mask: Mask; learn: (secrets: readonly string[]) => void }
+
+/** @param secrets that it knows from the start */
+export function secretsMask(secrets: readonly string[]): SecretsMask {
+  const known = new Set<string>()
+  let current = maskSecrets([])
+  const learn = (more: readonly string[]) => {
+    for (const secret of more) known.add(secret)
+    current = maskSecrets([...known].toSorted((a, b) => b.length - a.length))
+  }
+  learn(secrets)
+  return { mask: (text) => current(text), learn }
+}

@@ -1,25 +1,49 @@
 import type { Logger } from 'pino'
 import type { OperationalMetrics } from '../metrics/operational-metrics.ts'
-import { recordCommit, recordCycle, recordDelivery, recordSkipped } from '../metrics/record.ts'
+import {
+  forgetSeries,
+  introduceNotifier,
+  introduceTarget,
+  recordCommit,
+  recordCycle,
+  recordDelivery,
+  recordSkipped,
+} from '../metrics/record.ts'
 import type { CycleReport } from '../polling/cycle.ts'
 import type { Committed } from '../store/keep-target.ts'
 import type { EventFeed } from '../web/event-feed.ts'
 import { alertEvent, transitionEvent, type WatchedTarget } from '../web/views.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import type { Mask } from './mask-secrets.ts'
+import type { Reload } from './take-over.ts'
 
 export type ReporterOptions = {
   log: Logger
   metrics: OperationalMetrics
   feed: EventFeed
+  /** Those of the moment. */
   targets: readonly WatchedTarget[]
+  /** The names of those who are told, at the moment; nobody's unless given. */
+  notifiers?: () => readonly string[]
   /** Health is shown to whoever asks, and a service may repeat the key in what it says. */
   mask: Mask
 }
 
 /** Tells metrics, live feed and log what happened, after it was committed. One line a failing cycle, not one a retry. */
-export function reporter({ log, metrics, feed, targets, mask }: ReporterOptions): (event: DaemonEvent) => void {
-  const healthOf = new Map(targets.map(({ target, health }) => [target, health]))
+export function reporter(options: ReporterOptions): (event: DaemonEvent) => void {
+  const { log, metrics, feed, targets, notifiers: told = () => [], mask } = options
+  const introduced = { targets: new Set<string>(), notifiers: new Set<string>() }
+
+  /** Makes the series exist of whoever is there now, and those of the notifiers end that are not. */
+  function introduce(): void {
+    const notifiers = new Set(told())
+    for (const { target } of targets) if (!introduced.targets.has(target)) introduceTarget(metrics, target)
+    for (const name of notifiers) if (!introduced.notifiers.has(name)) introduceNotifier(metrics, name)
+    for (const name of introduced.notifiers.difference(notifiers)) void forgetSeries(metrics, 'notifier', name)
+    introduced.targets = new Set(targets.map(({ target }) => target))
+    introduced.notifiers = notifiers
+  }
+  introduce()
 
   function publish({ target, ledger, alerts }: Committed): void {
     const isLogged = log.isLevelEnabled('debug')
@@ -34,7 +58,9 @@ export function reporter({ log, metrics, feed, targets, mask }: ReporterOptions)
   function noteCycle(target: string, report: CycleReport): void {
     const { outcome, requests, refusedFrom, slowSweep } = report
     const problem = report.problem === undefined ? undefined : mask(report.problem)
-    const health = healthOf.get(target)!
+    const watched = targets.find((one) => one.target === target)
+    if (watched === undefined) return
+    const { health, ledger } = watched
     const wasUp = health.up()
     if (refusedFrom !== undefined && refusedFrom !== health.refusedFrom()) {
       log.warn({ target, page: refusedFrom }, `the service refuses page ${refusedFrom} of its list and what follows`)
@@ -50,12 +76,44 @@ export function reporter({ log, metrics, feed, targets, mask }: ReporterOptions)
     health.note({ ...report, problem, requests: requests.length })
     const seconds = Math.round(report.seconds * 1000) / 1000
     const facts = { target, outcome, requests: requests.length, seconds }
-    if (problem !== undefined) log.warn(facts, `poll ${outcome}: ${problem}`)
+    // A first look that is only long is told of page by page.
+    const isFirstLook = report.isReading === true && ledger.facts.lastGood === undefined
+    if (isFirstLook) log.debug(facts, `poll ${outcome}: ${problem}`)
+    else if (problem !== undefined) log.warn(facts, `poll ${outcome}: ${problem}`)
     else if (!wasUp) log.info(facts, `poll ${outcome}: the target is up`)
     else log.debug(facts, `poll ${outcome}`)
   }
 
+  function noteReload({ problems, changed }: Reload): void {
+    metrics.reloadSuccessful.set(problems.length === 0 ? 1 : 0)
+    introduce()
+    if (problems.length > 0) {
+      const all = problems.map(({ path, message }) => `${path}: ${message}`)
+      log.error({ problems: all }, `the configuration was refused, and the old one stays in force: ${all.join('; ')}`)
+    } else if (changed.length > 0) {
+      log.info({ changed }, `the configuration was read anew and is in force; changed: ${changed.join(', ')}`)
+    } else log.info('the configuration was read anew; it is the one in force')
+  }
+
   return (happened) => {
+    if (happened.kind === 'reload') {
+      noteReload(happened.reload)
+      return
+    }
+    if (happened.kind === 'progress') {
+      const { target, progress } = happened
+      const { done, of = 'an unknown number of' } = progress
+      log.info({ target, ...progress }, `the first look has read ${done} of ${of} pages`)
+      return
+    }
+    if (happened.kind === 'removed') {
+      const { target, notifications } = happened
+      introduced.targets.delete(target)
+      void forgetSeries(metrics, 'target', target)
+      for (const notification of notifications) feed.publish('alert', () => alertEvent(notification))
+      log.info({ target }, 'the target is watched no more')
+      return
+    }
     if (happened.kind === 'delivery') {
       const { notifier, outcome, problem = '' } = happened.delivery
       recordDelivery(metrics, happened.delivery)

@@ -2,27 +2,35 @@ import { lastValueFrom } from 'rxjs'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets-of.ts'
+import { configReadings } from './config-readings.ts'
 import { startDaemon } from './daemon.ts'
 import { createLogger } from './logger.ts'
-import { maskSecrets } from './mask-secrets.ts'
-import { stopSignal } from './stop-signal.ts'
+import { secretsMask } from './mask-secrets.ts'
+import { hangUpSignal, stopSignal } from './stop-signal.ts'
 import { UsageError } from './usage-error.ts'
 import { VERSION } from './version.ts'
 
 /**
- * The daemon: watches the configured targets until SIGTERM or SIGINT.
+ * The daemon: watches the configured targets until SIGTERM or SIGINT. A change of the configuration is taken over while
+ * it runs; SIGHUP has it read at once.
  *
+ * @param load reads the configuration
+ * @throws {ConfigError} when it is invalid at the start
  * @throws {UsageError} when the target to reset is none of the configured ones
  */
-export async function run(config: Config, { resetTarget }: { resetTarget: string | undefined }): Promise<void> {
+export async function run(load: () => Config, { resetTarget }: { resetTarget: string | undefined }): Promise<void> {
+  const asked$ = hangUpSignal()
+  const config = load()
   const names = config.targets.map(({ name }) => name)
   if (resetTarget !== undefined && !names.includes(resetTarget)) {
     throw new UsageError(`there is no target ${resetTarget} to reset; there is: ${names.join(', ')}`)
   }
-  const mask = maskSecrets(secretsOf(config))
-  const log = createLogger({ level: config.log.level, mask, stream: process.stdout })
+  const secrets = secretsMask(secretsOf(config))
+  const log = createLogger({ level: config.log.level, mask: secrets.mask, stream: process.stdout })
   const stop$ = stopSignal()
-  const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, stop$, resetTarget })
+  const clock = systemClock
+  const readings$ = configReadings({ load, first: config, asked$, clock, stop$ })
+  const daemon = await startDaemon({ config, readings$, secrets, clock, random: Math.random, log, stop$, resetTarget })
   log.info({ targets: names, url: daemon.url, version: VERSION }, `watching ${names.join(', ')}; page at ${daemon.url}`)
   await lastValueFrom(daemon.events$, { defaultValue: undefined })
   log.info('stopped')

@@ -16,3 +16,10 @@ export function stopSignal(): Observable<unknown> {
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, onSignal)
   return stop$.asObservable()
 }
+
+/** Emits at each SIGHUP from now on; one that came before anybody listened is emitted to the first who does. */
+export function hangUpSignal(): Observable<unknown> {
+  const hangUp$ = new ReplaySubject<void>(1)
+  process.on('SIGHUP', () => hangUp$.next())
+  return hangUp$.asObservable()
+}

@@ -1,4 +1,4 @@
-import { map, merge, scan, takeUntil, type Observable } from 'rxjs'
+import { EMPTY, map, merge, scan, takeUntil, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { alertmanagerRefresh } from '../notify/alertmanager/alertmanager.ts'
@@ -10,12 +10,14 @@ import { tellOfStore } from '../notify/tell-of-store.ts'
 import type { Store } from '../store/store.ts'
 import type { WatchedTarget } from '../web/views.ts'
 import type { DaemonEvent } from './daemon-event.ts'
+import { following } from './following.ts'
 import { VERSION } from './version.ts'
 
 export type TellingOptions = {
-  config: Config
+  config$: Observable<Config>
   clock: Clock
   store: Store
+  /** Those of the moment. */
   notifiers: readonly Notifier[]
   targets: readonly WatchedTarget[]
   /** What the targets do. */
@@ -28,41 +30,60 @@ const PATIENCE = 3
 
 /** Everything that tells somebody something: the outbox's senders, Alertmanager, digest, heartbeat, word of the store. */
 export function telling(options: TellingOptions): Observable<DaemonEvent> {
-  const { config, clock, store, notifiers, targets, watched$, stop$ } = options
-  const { groupWait, mutes, alertmanager, heartbeat: beat, digest } = config.notify
-  const { interval } = config.poll
+  const { config$, clock, store, notifiers, targets, watched$, stop$ } = options
   const alerts = () =>
     targets.flatMap(({ target, alerts: own }) => [...own.values()].map((instance) => ({ target, instance })))
-  const isWorking = () =>
+  const isWorking = (interval: number) =>
     targets.every(({ judgedAge, health }) => judgedAge() <= PATIENCE * interval && !health.storeFailed())
-  const names = notifiers.map(({ name }) => name)
-  const delivered$ = merge(
-    ...notifiers.map((notifier) => deliverOutbox(notifier, { store, clock, groupWait, mutes, alerts, stop$ })),
-    tellOfStore(storeTrouble(watched$), { notifiers, clock, patience: 2 * interval }).pipe(takeUntil(stop$)),
-    ...(alertmanager === undefined
-      ? []
-      : [
-          alertmanagerRefresh({
-            ...alertmanager,
-            clock,
-            instances: alerts,
-            interval,
-            stop$,
-            version: VERSION,
-            pageUrl: config.notify.slack?.dashboardUrl,
-          }),
-        ]),
+  /** Tells by a part of the configuration until that is over, or all is. */
+  const tell = <Part, Event>(
+    partOf: (config: Config) => Part,
+    run: (part: Part, end$: Observable<unknown>) => Observable<Event>,
+  ) => following(config$.pipe(map(partOf)), (part, over$) => run(part, merge(over$, stop$)))
+
+  const sent$ = tell(
+    ({ notify: { slack, webhook, groupWait, mutes } }) => ({ slack, webhook, groupWait, mutes }),
+    ({ groupWait, mutes }, end$) =>
+      merge(
+        ...notifiers.map((notifier) =>
+          deliverOutbox(notifier, { store, clock, groupWait, mutes, alerts, stop$: end$ }),
+        ),
+      ),
+  )
+  const trouble$ = tell(
+    ({ poll: { interval } }) => interval,
+    (interval, end$) =>
+      tellOfStore(storeTrouble(watched$), { notifiers, clock, patience: 2 * interval }).pipe(takeUntil(end$)),
+  )
+  const alertmanager$ = tell(
+    ({ notify: { alertmanager, slack }, poll: { interval } }) => ({
+      alertmanager,
+      pageUrl: slack?.dashboardUrl,
+      interval,
+    }),
+    ({ alertmanager, ...part }, end$) =>
+      alertmanager === undefined
+        ? EMPTY
+        : alertmanagerRefresh({ ...alertmanager, ...part, clock, instances: alerts, stop$: end$, version: VERSION }),
+  )
+  const digest$ = tell(
+    ({ notify: { digest, slack, webhook } }) => ({ digest, slack, webhook }),
+    ({ digest }, end$) => {
+      const names = notifiers.map(({ name }) => name)
+      return digest === undefined
+        ? EMPTY
+        : dailyDigest({ ...digest, clock, store, targets, notifiers: names, stop$: end$ })
+    },
+  )
+  const heartbeat$ = tell(
+    ({ notify, poll: { interval } }) => ({ beat: notify.heartbeat, interval }),
+    ({ beat, interval }, end$) =>
+      beat === undefined ? EMPTY : heartbeat({ ...beat, isWorking: () => isWorking(interval), clock, stop$: end$ }),
   )
   return merge(
-    delivered$.pipe(map((delivery): DaemonEvent => ({ kind: 'delivery', delivery }))),
-    ...(digest === undefined ? [] : [dailyDigest({ ...digest, clock, store, targets, notifiers: names, stop$ })]),
-    ...(beat === undefined
-      ? []
-      : [
-          heartbeat({ ...beat, isWorking, clock, stop$ }).pipe(
-            map((beaten): DaemonEvent => ({ kind: 'heartbeat', beaten })),
-          ),
-        ]),
+    merge(sent$, trouble$, alertmanager$).pipe(map((delivery): DaemonEvent => ({ kind: 'delivery', delivery }))),
+    digest$,
+    heartbeat$.pipe(map((beaten): DaemonEvent => ({ kind: 'heartbeat', beaten }))),
   )
 }
 
@@ -70,6 +91,7 @@ export function telling(options: TellingOptions): Observable<DaemonEvent> {
 function storeTrouble(watched$: Observable<DaemonEvent>): Observable<string | undefined> {
   return watched$.pipe(
     scan((failing, happened) => {
+      if (happened.kind === 'removed') failing.delete(happened.target)
       if (happened.kind !== 'watch') return failing
       const { target, event } = happened
       if (event.kind !== 'cycle') return failing

@@ -1,52 +1,84 @@
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
-import { defer, EMPTY, fromEvent, lastValueFrom, of, retry, takeUntil, timer, type Observable } from 'rxjs'
+import { defer, EMPTY, lastValueFrom, retry, takeUntil, timer, type Observable } from 'rxjs'
+import type { Rule } from '../alerts/rule.ts'
 import type { Clock } from '../clock/clock.ts'
-import type { Config, TargetConfig } from '../config/config.ts'
-import { rateBudget, type RateBudget } from '../polling/rate-budget.ts'
-import { watchTarget, type WatchEvent } from '../polling/watch-target.ts'
+import type { PollConfig, TargetConfig } from '../config/config.ts'
+import { rateBudget, type AdjustableBudget, type RateBudget } from '../polling/rate-budget.ts'
+import { newWatchMemory, progressOf, watchTarget, type WatchEvent, type WatchMemory } from '../polling/watch-target.ts'
 import { callsClient } from '../service/calls-client.ts'
 import type { Transport } from '../service/transport.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
-import { keepTarget, type Committed } from '../store/keep-target.ts'
+import { keepTarget, type Committed, type TargetKeeper } from '../store/keep-target.ts'
 import type { Store } from '../store/store.ts'
 import { targetHealth } from '../web/target-health.ts'
 import type { WatchedTarget } from '../web/views.ts'
 
+/** What a watch goes by: one target of the configuration, and what holds for all of them. */
+export type WatchPart = { target: TargetConfig; poll: PollConfig; rules: readonly Rule[] }
+
 export type WatchOptions = {
-  config: Config
-  target: TargetConfig
+  part: WatchPart
   /** Seconds until the first cycle. */
   offset: number
+  /** The watch of the same target in whose place this one comes, and which has ended. */
+  before?: Watch | undefined
   clock: Clock
   random: () => number
   log: Logger
   store: Store
   /** The rate budgets there are already, by address and key; a missing one is added. */
-  budgets: Map<string, RateBudget>
+  budgets: Map<string, AdjustableBudget>
+  /** Emits when the daemon is to stop. */
   stop$: Observable<unknown>
   /** How the service is reached; by HTTP unless said otherwise. */
   transportTo?: (baseUrl: string) => { send: Transport; close: () => Promise<void> }
-  /** Aborted when a cycle that is still running is to end. */
-  abandon: AbortSignal
 }
 
-/** Opens one target: its own connections, its state in the store, and the stream of what happens to it. */
-export async function watch(options: WatchOptions): Promise<{
+/** One target that is open. */
+export type Watch = {
+  part: WatchPart
   watched: WatchedTarget
-  events$: Observable<WatchEvent<Committed>>
+  /**
+   * What happens to it. Once only; completes when the last cycle has ended.
+   *
+   * @param over$ emits when no new cycle is to begin
+   * @param abandon$ emits when one that is still running is to end
+   */
+  run: (over$: Observable<unknown>, abandon$: Observable<unknown>) => Observable<WatchEvent<Committed>>
   close: () => Promise<void>
-}> {
-  const { config, target, offset, clock, random, log, store, stop$, abandon, transportTo = undiciTransport } = options
-  const { poll } = config
-  const keeper = await keepTarget({
-    store,
-    clock,
-    identity: { name: target.name, fingerprint: fingerprintOf(target) },
-    ledger: poll,
-    rules: config.alerts,
-    interval: poll.interval,
-  })
+  keeper: TargetKeeper
+  memory: WatchMemory
+  /** Seconds until a cycle is due, as if this watch went on. */
+  dueIn: () => number
+}
+
+/**
+ * Opens one target: its own connections, its state in the store, and the stream of what happens to it. Where it follows
+ * upon another watch, it goes on with all of that one which it can: its health, how far it has read the list, and with
+ * the same rules what was loaded from the store.
+ *
+ * @throws {StoreError}
+ */
+export async function watch(options: WatchOptions): Promise<Watch> {
+  const { part, before, offset, clock, random, log, store, transportTo = undiciTransport } = options
+  const { target, poll, rules } = part
+  const isPollSame = isDeepStrictEqual(before?.part.poll, poll)
+  const areRulesSame = isDeepStrictEqual(before?.part.rules, rules)
+  const keeper =
+    before !== undefined && isPollSame && areRulesSame
+      ? before.keeper
+      : await keepTarget({
+          store,
+          clock,
+          identity: { name: target.name, fingerprint: fingerprintOf(target) },
+          ledger: poll,
+          rules,
+          interval: poll.interval,
+        })
+  // With another page size the pages that were read are others; with another lookback there are more of them.
+  const memory = before !== undefined && isPollSame ? before.memory : newWatchMemory(keeper.ledger, clock)
   const budget = await budgetOf(options)
   const transport = transportTo(target.baseUrl)
   const client = callsClient(transport.send, {
@@ -58,25 +90,40 @@ export async function watch(options: WatchOptions): Promise<{
       log.warn({ target: target.name, field, value }, 'a value that is not documented is counted as other'),
     ),
   })
-  const events$ = watchTarget({
-    clock,
-    client,
-    attempt: { budget, timeout: poll.timeout, retries: poll.retries, random },
-    state: keeper.ledger,
-    fold: keeper.fold,
-    tick: keeper.tick,
-    poll,
-    offset,
-    stop$,
-    abandon$: defer(() => (abandon.aborted ? of(undefined) : fromEvent(abandon, 'abort'))),
-  })
   const watched: WatchedTarget = {
     ...keeper,
-    health: targetHealth(clock.monotonic),
+    health: before?.watched.health ?? targetHealth(clock.monotonic),
     lookback: poll.lookback,
     interval: poll.interval,
+    progress: () => progressOf(memory),
+    budget: { perMinute: poll.maxRequestsPerMinute, heldFor: budget.heldFor },
   }
-  return { watched, events$, close: transport.close }
+  const startsAt = clock.monotonic() + offset
+  return {
+    part,
+    watched,
+    run: (stop$, abandon$) =>
+      watchTarget({
+        clock,
+        client,
+        attempt: { budget, timeout: poll.timeout, retries: poll.retries, random },
+        state: keeper.ledger,
+        memory,
+        fold: keeper.fold,
+        tick: keeper.tick,
+        poll,
+        offset,
+        stop$,
+        abandon$,
+      }),
+    close: transport.close,
+    keeper,
+    memory,
+    dueIn: () => {
+      const late = clock.monotonic() - startsAt
+      return late < 0 ? -late : Math.ceil(late / poll.interval) * poll.interval - late
+    },
+  }
 }
 
 /** What makes a target another one though its name is the same. */
@@ -91,13 +138,17 @@ export function budgetKey({ baseUrl, apiKey }: TargetConfig): string {
 }
 
 async function budgetOf(options: WatchOptions): Promise<RateBudget> {
-  const { target, budgets, config, store, clock } = options
-  const key = budgetKey(target)
+  const { part, budgets, store, clock } = options
+  const { maxRequestsPerMinute } = part.poll
+  const key = budgetKey(part.target)
   const existing = budgets.get(key)
-  if (existing !== undefined) return existing
+  if (existing !== undefined) {
+    existing.limitTo(maxRequestsPerMinute)
+    return existing
+  }
   const budget = rateBudget({
     clock,
-    maxRequestsPerMinute: config.poll.maxRequestsPerMinute,
+    maxRequestsPerMinute,
     heldUntil: await store.heldUntil(key),
     onHold: (until) => void writeHold(options, key, until),
   })

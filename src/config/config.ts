@@ -70,6 +70,17 @@ export type HttpConfig = {
   port: number
   /** Asked for by all but /healthz and /readyz; the password is a secret. */
   auth?: { username: string; password: string }
+  /** HTTPS in place of HTTP. */
+  tls?: TlsConfig
+}
+
+export type TlsConfig = {
+  /** The names of the files, as the file has them. */
+  certFile: string
+  keyFile: string
+  /** What they hold (PEM); the key is a secret. */
+  cert: string
+  key: string
 }
 
 export type NotifyConfig = {

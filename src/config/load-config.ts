@@ -9,29 +9,42 @@ import { valueAt } from './path.ts'
 import { problemsOf } from './problems-of.ts'
 import { readConfigFile } from './read-config-file.ts'
 import { readSecretFiles } from './read-secret-files.ts'
+import { readText as readFile, type ReadText } from './read-text.ts'
+import { readTlsFiles, type TlsFiles } from './read-tls-files.ts'
 import { resolve } from './resolve.ts'
+
+export type LoadOptions = {
+  /** The value of `--config`. */
+  file?: string
+  env: Environment
+  /** Where relative names from the command line and the environment start. */
+  cwd: string
+  readText?: ReadText
+}
 
 /**
  * Reads, completes and checks the configuration. Nothing else in the program reads the environment or the file.
  *
- * @param options.file the value of `--config`
- * @param options.cwd where relative names from the command line and the environment start
  * @throws ConfigError with every problem at once, none of them with a secret in it; mistakes in the file's syntax alone,
  *   since nothing can be said about the rest then
  */
-export function loadConfig(options: { file?: string; env: Environment; cwd: string }): Config {
-  const { env, cwd } = options
-  const { content, name, folder } = readConfigFile(options)
+export function loadConfig(options: LoadOptions): Config {
+  const { env, cwd, readText = readFile } = options
+  const { content, name, folder } = readConfigFile({ ...options, readText })
   const { draft, names } = interpolate(content, env)
   const filled = fillFromEnvironment(draft, env, name, names)
-  return check(nameDefaults(readSecretFiles(filled, { file: folder, cwd }), name))
+  const { draft: read, tls } = readTlsFiles(readSecretFiles(filled, { file: folder, cwd, readText }), {
+    folder,
+    readText,
+  })
+  return check(nameDefaults(read, name), tls)
 }
 
-function check(draft: Draft): Config {
+function check(draft: Draft, tls: TlsFiles | undefined): Config {
   const result = fileSchema.safeParse(draft.tree)
   const problems = [...draft.problems, ...problemsOf(result.error?.issues ?? [], draft)]
   if (result.data === undefined || problems.length > 0) throw new ConfigError(problems)
-  return resolve(result.data)
+  return resolve(result.data, tls)
 }
 
 /** What does not stand in the file gets a name that the user knows. */

@@ -10,10 +10,14 @@ const mask = '********'
 
 /** The configuration as a YAML file that says the same, every default written out, with secrets masked. */
 export function maskConfig(config: Config): string {
+  return stringify(maskedTree(config), { lineWidth: 0 })
+}
+
+/** The same as maps, lists and scalars. */
+export function maskedTree(config: Config): unknown {
   const tree = z.encode(fileSchema, toFile(config))
-  const masked = secretPlaces(tree).reduce<unknown>(
+  return secretPlaces(tree).reduce<unknown>(
     (next, place) => (valueAt(next, place) === undefined ? next : withValue(next, place, mask)),
     tree,
   )
-  return stringify(masked, { lineWidth: 0 })
 }

@@ -5,12 +5,23 @@ import { duration, formatDuration, longestTimer } from './duration.ts'
 import { httpHeaders } from './http-headers.ts'
 import { missingSecret } from './missing-secret.ts'
 import { isMap } from './path.ts'
-import { address, fileName, link, nearbyBaseAddress, oneOf, someOf, text, timeOfDay, timezone } from './scalars.ts'
+import {
+  aSecret,
+  address,
+  fileName,
+  link,
+  nearbyBaseAddress,
+  oneOf,
+  someOf,
+  text,
+  timeOfDay,
+  timezone,
+} from './scalars.ts'
 import { labelMap, section } from './section.ts'
 
 const slack = section(
   {
-    webhook_url: address().optional().describe('Incoming webhook; a secret'),
+    webhook_url: address().optional().describe('Incoming webhook; a secret').meta(aSecret('SLACK_WEBHOOK_URL')),
     webhook_url_file: fileName().optional().describe('File that holds the webhook, in place of webhook_url'),
     dashboard_url: link().optional().describe('Linked in the message'),
   },
@@ -23,7 +34,7 @@ const alertmanager = section({
 
 const webhook = section(
   {
-    url: address().optional().describe('Gets each message as JSON; a secret'),
+    url: address().optional().describe('Gets each message as JSON; a secret').meta(aSecret('WEBHOOK_URL')),
     url_file: fileName().optional().describe('File that holds the address, in place of url'),
     headers: httpHeaders().prefault({}).describe('Sent with each request; the values are secrets'),
   },
@@ -32,7 +43,7 @@ const webhook = section(
 
 const heartbeat = section(
   {
-    url: address().optional().describe('Called while evaluation works; a secret'),
+    url: address().optional().describe('Called while evaluation works; a secret').meta(aSecret('HEARTBEAT_URL')),
     url_file: fileName().optional().describe('File that holds the address, in place of url'),
     interval: duration({ max: longestTimer }).prefault('1m').describe('How often it is called'),
   },

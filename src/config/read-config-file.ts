@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ConfigError } from './config-error.ts'
 import type { Environment } from './environment.ts'
 import { fileTrouble } from './file-trouble.ts'
 import { parseYaml } from './parse-yaml.ts'
+import { readText as readFile, type ReadText } from './read-text.ts'
 
 const defaultFile = 'callwatch.yaml'
 
@@ -16,13 +16,18 @@ export type ConfigFile = { content: unknown; name: string; folder: string }
  *
  * @throws ConfigError where a named file cannot be read, or the file is not YAML
  */
-export function readConfigFile(options: { file?: string; env: Environment; cwd: string }): ConfigFile {
-  const { file, env, cwd } = options
+export function readConfigFile(options: {
+  file?: string
+  env: Environment
+  cwd: string
+  readText?: ReadText
+}): ConfigFile {
+  const { file, env, cwd, readText = readFile } = options
   const name = file ?? (env['CALLWATCH_CONFIG'] || defaultFile)
   const path = resolve(cwd, name)
   let source: string
   try {
-    source = readFileSync(path, 'utf8')
+    source = readText(path)
   } catch (error) {
     const trouble = fileTrouble(error)
     const named = file === undefined ? (env['CALLWATCH_CONFIG'] ? 'CALLWATCH_CONFIG' : undefined) : '--config'

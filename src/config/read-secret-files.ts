@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { nameOf, withOrigin, withProblem, type Draft } from './draft.ts'
 import { fileTrouble } from './file-trouble.ts'
 import { formatPath, valueAt, withValue, type Path } from './path.ts'
+import type { ReadText } from './read-text.ts'
 import { secretPlaces } from './secret-places.ts'
 
 /**
@@ -11,11 +11,13 @@ import { secretPlaces } from './secret-places.ts'
  *
  * @param folders where relative names start: in the file at the file's own folder, from a variable at `cwd`
  */
-export function readSecretFiles(draft: Draft, folders: { file: string; cwd: string }): Draft {
+export function readSecretFiles(draft: Draft, folders: Folders): Draft {
   return secretPlaces(draft.tree).reduce((next, secret) => readSecretFile(next, secret, folders), draft)
 }
 
-function readSecretFile(draft: Draft, secret: Path, folders: { file: string; cwd: string }): Draft {
+type Folders = { file: string; cwd: string; readText: ReadText }
+
+function readSecretFile(draft: Draft, secret: Path, folders: Folders): Draft {
   const place = [...secret.slice(0, -1), `${String(secret.at(-1))}_file`]
   const name = valueAt(draft.tree, place)
   if (name === undefined) return draft
@@ -26,7 +28,7 @@ function readSecretFile(draft: Draft, secret: Path, folders: { file: string; cwd
   if (typeof name !== 'string' || name === '' || draft.settled.includes(formatPath(place))) return draft
 
   const folder = draft.origins.has(formatPath(place)) ? folders.cwd : folders.file
-  const content = read(resolve(folder, name))
+  const content = read(resolve(folder, name), folders.readText)
   if ('trouble' in content) {
     const file = mayShow(draft, place, name) ? `the file \`${name}\`` : 'the file named there'
     return withProblem(draft, place, `${file} ${content.trouble}; expected a file that holds the secret`)
@@ -36,9 +38,9 @@ function readSecretFile(draft: Draft, secret: Path, folders: { file: string; cwd
   return withOrigin({ ...draft, tree }, secret, origin)
 }
 
-function read(file: string): { secret: string } | { trouble: string } {
+function read(file: string, readText: ReadText): { secret: string } | { trouble: string } {
   try {
-    const secret = readFileSync(file, 'utf8').trim()
+    const secret = readText(file).trim()
     return secret === '' ? { trouble: 'is empty' } : { secret }
   } catch (error) {
     return { trouble: fileTrouble(error) }

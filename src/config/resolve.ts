@@ -1,18 +1,23 @@
 import type { Config, TargetConfig } from './config.ts'
 import type { FileConfig } from './file-schema.ts'
+import type { TlsFiles } from './read-tls-files.ts'
 import { resolveRule, ruleToFile } from './rules/resolve-rule.ts'
 import { hostOf } from './web-address.ts'
 
 const defaultDomain = 'cometchat.io'
 const defaultStatusMap = { cancelled: 'canceled', missed: 'unanswered', busy: 'rejected' } as const
 
-/** From what the file says, checked, to what the program needs. */
-export function resolve(file: FileConfig): Config {
+/**
+ * From what the file says, checked, to what the program needs.
+ *
+ * @param tls what the files of `http.tls` hold, where it is given
+ */
+export function resolve(file: FileConfig, tls: TlsFiles | undefined): Config {
   return {
     ...file,
     targets: file.targets.map(resolveTarget),
     poll: { ...file.poll, statusMap: resolveStatusMap(file.poll.statusMap) },
-    http: resolveHttp(file.http),
+    http: resolveHttp(file.http, tls),
     notify: resolveNotify(file.notify),
     alerts: file.alerts.map(resolveRule),
   }
@@ -20,11 +25,17 @@ export function resolve(file: FileConfig): Config {
 
 /** The way back: a file that says the same, every default written out, targets by their whole addresses. */
 export function toFile(config: Config): FileConfig {
-  return { ...config, alerts: config.alerts.map(ruleToFile) }
+  const { tls, ...http } = config.http
+  const files = tls && { certFile: tls.certFile, keyFile: tls.keyFile }
+  return { ...config, http: { ...http, ...(files && { tls: files }) }, alerts: config.alerts.map(ruleToFile) }
 }
 
-function resolveHttp({ auth, ...http }: FileConfig['http']): Config['http'] {
-  return { ...http, ...(auth && { auth: { ...auth, password: checked(auth.password) } }) }
+function resolveHttp({ auth, tls, ...http }: FileConfig['http'], held: TlsFiles | undefined): Config['http'] {
+  return {
+    ...http,
+    ...(auth && { auth: { ...auth, password: checked(auth.password) } }),
+    ...(tls && { tls: { ...tls, ...checked(held) } }),
+  }
 }
 
 function resolveNotify(file: FileConfig['notify']): Config['notify'] {

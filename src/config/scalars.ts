@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { isTimezone } from './timezone.ts'
 import { isBaseAddress, isLink, isSafeAddress, isSafeBaseAddress } from './web-address.ts'
 
-// The `error` of each kind of value says what was expected; the sentence around it is made in problems-of.ts.
+// The `error` of each kind of value says what was expected; the sentence around it is made in problems-of.ts. `meta` is
+// for editors alone, by way of the JSON Schema: what it can know of a value that the checks here cannot tell it.
 
 /** A text that is not empty. `expected` tells the user what it is, `test` what it must be like. */
 export function text(expected: string, test: (value: string) => boolean = () => true) {
@@ -40,29 +41,31 @@ function numeric(error: string, value: z.ZodNumber) {
 /** A whole number from `min` to `max`. */
 export function wholeNumber(min: number, max: number) {
   const error = `a whole number from ${min} to ${max}`
-  return numeric(error, z.number({ error }).int({ error }).min(min, { error }).max(max, { error }))
+  const schema = numeric(error, z.number({ error }).int({ error }).min(min, { error }).max(max, { error }))
+  return schema.meta({ multipleOf: 1, minimum: min, maximum: max })
 }
 
 /** How many or how much, 0 or more. */
 export function amount(expected = 'a number, 0 or more') {
-  return numeric(expected, z.number({ error: expected }).min(0, { error: expected }))
+  return numeric(expected, z.number({ error: expected }).min(0, { error: expected })).meta({ minimum: 0 })
 }
 
 /** How many or how much, above 0. */
 export function positive(expected: string) {
-  return numeric(expected, z.number({ error: expected }).positive({ error: expected }))
+  return numeric(expected, z.number({ error: expected }).positive({ error: expected })).meta({ exclusiveMinimum: 0 })
 }
 
 /** How sure a verdict must be, above 0.5 and below 1. */
 export function confidence() {
   const error = 'a confidence above 0.5 and below 1, such as 0.95'
-  return numeric(error, z.number({ error }).gt(0.5, { error }).lt(1, { error }))
+  const schema = numeric(error, z.number({ error }).gt(0.5, { error }).lt(1, { error }))
+  return schema.meta({ exclusiveMinimum: 0.5, exclusiveMaximum: 1 })
 }
 
 /** A share, 0 to 1. */
 export function ratio() {
   const error = 'a ratio from 0 to 1'
-  return numeric(error, z.number({ error }).min(0, { error }).max(1, { error }))
+  return numeric(error, z.number({ error }).min(0, { error }).max(1, { error })).meta({ minimum: 0, maximum: 1 })
 }
 
 /** One of a few words. */
@@ -72,7 +75,7 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
 
 /** Some of a few words, none of them twice. */
 export function someOf<const Words extends readonly [string, ...string[]]>(words: Words) {
-  return z.array(oneOf(words)).superRefine(
+  const schema = z.array(oneOf(words)).superRefine(
     (list: unknown, context) => {
       if (!Array.isArray(list)) return
       list.forEach((word: unknown, index) => {
@@ -84,6 +87,7 @@ export function someOf<const Words extends readonly [string, ...string[]]>(words
     },
     { when: () => true },
   )
+  return schema.meta({ uniqueItems: true })
 }
 
 /** An IANA name. */
@@ -103,30 +107,37 @@ export function fileName() {
   return text('the name of a file')
 }
 
+const AN_ADDRESS = { pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' }
+
 /** The address of a service that callwatch calls, path prefix included. */
 export function baseAddress() {
   return text(
     'an https address without user, query and fragment (plain http is accepted on loopback only)',
     isSafeBaseAddress,
-  )
+  ).meta(AN_ADDRESS)
 }
 
 /** The same, of a service that often runs beside callwatch and gets no secret from it. */
 export function nearbyBaseAddress() {
-  return text('an http or https address without user, query and fragment', isBaseAddress)
+  return text('an http or https address without user, query and fragment', isBaseAddress).meta(AN_ADDRESS)
 }
 
 /** A whole address that callwatch calls. */
 export function address() {
-  return text('a valid https address (plain http is accepted on loopback only)', isSafeAddress)
+  return text('a valid https address (plain http is accepted on loopback only)', isSafeAddress).meta(AN_ADDRESS)
 }
 
 /** An address for people. */
 export function link() {
-  return text('an http or https address', isLink)
+  return text('an http or https address', isLink).meta(AN_ADDRESS)
 }
 
 /** A value that goes into a header of a request: printable ASCII (RFC 9110, section 5.5), no space at the ends. */
 export function headerValue(expected: string) {
   return text(`${expected}, of printable ASCII characters`, (value) => /^[!-~](?:[ -~]*[!-~])?$/.test(value))
+}
+
+/** What an editor is told of a secret: that it is one, and how it is kept out of the file. */
+export function aSecret(variable: string) {
+  return { writeOnly: true, examples: [`\${${variable}}`] }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isMap } from './path.ts'
 import { missingSecret } from './missing-secret.ts'
-import { baseAddress, fileName, headerValue, nameOfTarget, oneOf, text } from './scalars.ts'
+import { aSecret, baseAddress, fileName, headerValue, nameOfTarget, oneOf, text } from './scalars.ts'
 import { section } from './section.ts'
 
 /** One entry of `targets`. */
@@ -9,6 +9,7 @@ export const targetSchema = section(
   {
     name: nameOfTarget().optional().describe('Value of the label `target`; default: app_id, else the host of base_url'),
     app_id: text('an app id of letters, digits and hyphens, in quotes', (id) => /^[a-z\d-]+$/i.test(id))
+      .meta({ pattern: '^[A-Za-z0-9-]+$' })
       .optional()
       .describe('The app, as the dashboard of the calls service shows it'),
     region: oneOf(['us', 'eu', 'in']).optional().describe('Region of the app'),
@@ -21,7 +22,10 @@ export const targetSchema = section(
     chat_base_url: baseAddress()
       .optional()
       .describe('With base_url: whole address of the chat service, for the command `token`'),
-    api_key: headerValue('the key').optional().describe('A key of scope fullAccess; a secret'),
+    api_key: headerValue('the key')
+      .optional()
+      .describe('A key of scope fullAccess; a secret')
+      .meta(aSecret('CALLWATCH_API_KEY')),
     api_key_file: fileName().optional().describe('File that holds the key, in place of api_key'),
     on_behalf_of: headerValue('a uid').optional().describe('List only the calls of this user'),
     query: z

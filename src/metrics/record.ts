@@ -35,6 +35,21 @@ export function introduceNotifier(metrics: OperationalMetrics, notifier: string)
   metrics.notificationsPending.set({ notifier }, 0)
 }
 
+/** Ends every series of a target or a notifier that is there no more. */
+export async function forgetSeries(
+  metrics: OperationalMetrics,
+  label: 'target' | 'notifier',
+  name: string,
+): Promise<void> {
+  for (const metric of Object.values(metrics)) {
+    for (const { labels } of (await metric.get()).values) {
+      // The label of a histogram's buckets is no part of the series that it can be asked to remove.
+      const { le: _, ...own } = labels
+      if (own[label] === name) metric.remove(own)
+    }
+  }
+}
+
 /** A tick that fell into a running cycle. */
 export function recordSkipped(metrics: OperationalMetrics, target: string): void {
   metrics.polls.inc({ target, outcome: 'skipped' })

@@ -46,9 +46,9 @@ notify: { slack: { webhook_url: https://hooks.example/services/hunter2 } }
 })
 
 describe('check --probe', () => {
-  async function probe(baseUrl: string, apiKey = KEY) {
+  async function probe(baseUrl: string, apiKey = KEY, more = '') {
     const yaml = `
-targets: [{ name: production, base_url: '${baseUrl}', api_key: '${apiKey}' }]
+targets: [{ name: production, base_url: '${baseUrl}', api_key: '${apiKey}'${more} }]
 poll: { timeout: 500ms }
 `
     const { code, stdout, stderr } = await callwatch(['check', '--probe', '--config', configFile(yaml)])
@@ -60,7 +60,12 @@ poll: { timeout: 500ms }
 
   test('says that a good key works, with one request', async () => {
     const { url, responses } = await simulator()
-    expect(await probe(url)).toEqual({ code: 0, verdicts: [`# production: List Calls works at ${url}`] })
+    const { code, verdicts } = await probe(url)
+    expect(code).toBe(0)
+    expect(verdicts).toEqual([
+      expect.stringMatching(/^# production: List Calls works at http:\S+; its list has \d+ calls$/),
+    ])
+    expect(verdicts[0]).toContain(url)
     expect(responses().map(({ path }) => path)).toEqual(['/v3/calls?page=1&perPage=1'])
   })
 
@@ -107,7 +112,50 @@ poll: { timeout: 500ms }
   test('tells a host that does not exist, as a wrong region makes one', async () => {
     const { code, verdicts } = await probe('https://callwatch-test.invalid/v3')
     expect(code).toBe(1)
-    expect(verdicts).toEqual([expect.stringMatching(/no such host; check app_id, region|could not be looked up/)])
+    expect(verdicts).toEqual([
+      expect.stringMatching(
+        /there is no host callwatch-test\.invalid; check app_id and region, domain or base_url|could not be looked up/,
+      ),
+    ])
+  })
+
+  test('tells an app that is not known there, and names the region that was asked', async () => {
+    const { url } = await localServer((_request, response) => {
+      response.writeHead(404).end('{"error":{"code":"ERR_APP_NOT_FOUND","message":"no such app"}}')
+    })
+    const { code, verdicts } = await probe(url)
+    expect(code).toBe(1)
+    expect(verdicts).toEqual([expect.stringContaining(`nothing is known at ${url}; check app_id and region`)])
+  })
+
+  test.each([
+    [-7300, "this machine's clock is 2 h ahead of the service's"],
+    [300, "this machine's clock is 5 min behind the service's"],
+  ])("warns that the service's clock is %i s ahead", async (dateOffset, warning) => {
+    const { url, setSwitches } = await simulator()
+    setSwitches({ dateOffset })
+    const { code, verdicts } = await probe(url)
+    expect(code).toBe(0)
+    expect(verdicts).toEqual([
+      expect.stringContaining('List Calls works'),
+      expect.stringContaining(`# production: warning: ${warning}`),
+    ])
+  })
+
+  test('says nothing of clocks that differ by half a minute', async () => {
+    const { url, setSwitches } = await simulator()
+    setSwitches({ dateOffset: 30 })
+    expect((await probe(url)).verdicts).toHaveLength(1)
+  })
+
+  test('warns that the user sees nothing in whose name it lists', async () => {
+    const { url } = await simulator()
+    const { code, verdicts } = await probe(url, KEY, ', on_behalf_of: nobody-of-this-name')
+    expect(code).toBe(0)
+    expect(verdicts).toEqual([
+      `# production: List Calls works at ${url}; its list has no calls`,
+      expect.stringContaining('# production: warning: the user nobody-of-this-name sees no calls; check the uid'),
+    ])
   })
 
   test('tells that no answer comes', async () => {
@@ -144,5 +192,49 @@ targets:
     expect(code).toBe(1)
     expect(stdout).toMatch(/^# broken: no answer from the service/m)
     expect(stdout).toMatch(/^# working: List Calls works/m)
+  })
+})
+
+describe('check --json', () => {
+  const document = (stdout: string): unknown => JSON.parse(stdout)
+
+  test('prints one document: the configuration with its secrets masked, and what each probe found', async () => {
+    const { url } = await simulator()
+    const port = await closedPort()
+    const yaml = `
+targets:
+  - { name: working, base_url: '${url}', api_key: '${KEY}' }
+  - { name: broken, base_url: 'http://127.0.0.1:${port}', api_key: '${KEY}' }
+`
+    const { code, stdout, stderr } = await callwatch(['check', '--probe', '--json', '--config', configFile(yaml)])
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+    expect(stdout).not.toContain('hunter2')
+    expect(document(stdout)).toMatchObject({
+      valid: true,
+      config: { targets: [{ name: 'working', api_key: '********' }, { name: 'broken' }], poll: { interval: '15s' } },
+      probes: [
+        { target: 'working', works: true, kind: 'works', warnings: [], calls: expect.any(Number) },
+        { target: 'broken', works: false, kind: 'connection_refused', message: expect.stringContaining('refused') },
+      ],
+    })
+  })
+
+  test('asks nobody by itself', async () => {
+    const env = { CALLWATCH_BASE_URL: 'http://127.0.0.1:1', CALLWATCH_API_KEY: KEY }
+    const { code, stdout } = await callwatch(['check', '--json'], { env })
+    expect(code).toBe(0)
+    expect(document(stdout)).not.toHaveProperty('probes')
+  })
+
+  test('prints the problems of an invalid configuration, with exit 2 and the same sentences for people', async () => {
+    const ended = await callwatch(['check', '--json', '--config', configFile('poll: { interval: 15 }')])
+    expect(ended.code).toBe(2)
+    expect(document(ended.stdout)).toEqual({
+      valid: false,
+      problems: expect.arrayContaining([
+        { path: 'poll.interval', message: expect.stringContaining('found `15`; expected a duration') },
+      ]),
+    })
+    expect(ended.stderr).toContain('poll.interval: found `15`')
   })
 })

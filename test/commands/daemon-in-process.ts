@@ -1,9 +1,12 @@
 import { pino } from 'pino'
-import { ReplaySubject } from 'rxjs'
+import { ReplaySubject, Subject } from 'rxjs'
 import { onTestFinished, vi } from 'vitest'
 import { systemClock } from '../../src/clock/clock.ts'
+import type { Reading } from '../../src/commands/config-readings.ts'
 import { startDaemon, type Daemon } from '../../src/commands/daemon.ts'
+import type { Reload } from '../../src/commands/take-over.ts'
 import type { Config } from '../../src/config/config.ts'
+import type { Problem } from '../../src/config/config-error.ts'
 import type { CycleReport } from '../../src/polling/cycle.ts'
 import { readExposition, type Sample } from '../metrics/read-exposition.ts'
 
@@ -26,17 +29,23 @@ export type DaemonInProcess = {
   recovered: () => Promise<void>
   readyz: () => Promise<{ status: number; body: string }>
   samples: () => Promise<Sample[]>
+  /** The configuration says this from now on; resolves when that was taken over, or refused. */
+  reload: (change: Partial<Config> | Problem[]) => Promise<Reload>
 }
 
-/** A daemon with one target on quick intervals, in memory; stopped after the test. */
+/** A daemon with one target on quick intervals, in memory, unless something else is said; stopped after the test. */
 export async function daemonInProcess(
   baseUrl: string,
-  { baseline = 'count' }: Partial<Config['poll']> = {},
+  poll: Partial<Config['poll']> = {},
+  differing: Partial<Config> = {},
 ): Promise<DaemonInProcess> {
   const stop$ = new ReplaySubject<void>(1)
+  const readings$ = new Subject<Reading>()
   const log: LogLine[] = []
+  const config = { ...configOf(baseUrl, poll), ...differing }
   const daemon = await startDaemon({
-    config: configOf(baseUrl, baseline),
+    config,
+    readings$,
     clock: systemClock,
     // Without waits between attempts.
     random: () => 0,
@@ -44,10 +53,13 @@ export async function daemonInProcess(
     stop$,
   })
   const cycles: CycleReport[] = []
+  const reloads: Reload[] = []
+  let latest: Config = config
   const done = new Promise<void>((resolve, reject) => {
     daemon.events$.subscribe({
       next: (happened) => {
         if (happened.kind === 'watch' && happened.event.kind === 'cycle') cycles.push(happened.event.report)
+        if (happened.kind === 'reload') reloads.push(happened.reload)
       },
       error: reject,
       complete: resolve,
@@ -84,10 +96,18 @@ export async function daemonInProcess(
       const families = readExposition(await (await fetch(`${daemon.url}metrics`)).text())
       return [...families.values()].flatMap(({ samples }) => samples)
     },
+    reload: async (change) => {
+      const before = reloads.length
+      const isRefused = Array.isArray(change)
+      if (!isRefused) latest = { ...latest, ...change }
+      readings$.next(isRefused ? { problems: change } : { config: latest })
+      await until(() => reloads.length > before)
+      return reloads.at(-1)!
+    },
   }
 }
 
-function configOf(baseUrl: string, baseline: Config['poll']['baseline']): Config {
+function configOf(baseUrl: string, poll: Partial<Config['poll']>): Config {
   return {
     targets: [{ name: 'production', baseUrl, apiKey: KEY, query: {} }],
     poll: {
@@ -98,9 +118,10 @@ function configOf(baseUrl: string, baseline: Config['poll']['baseline']): Config
       lookback: 3600,
       sweepInterval: 60,
       maxRequestsPerMinute: 100_000,
-      baseline,
+      baseline: 'count',
       details: 'missing',
       statusMap: {},
+      ...poll,
     },
     store: { path: ':memory:', history: 86_400 },
     http: { host: '127.0.0.1', port: 0 },

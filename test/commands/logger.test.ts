@@ -4,7 +4,12 @@ import { createLogger } from '../../src/commands/logger.ts'
 import { maskSecrets } from '../../src/commands/mask-secrets.ts'
 
 /** What a log of this level writes to a stream, a terminal or not. */
-function written(isTTY: boolean, secrets: string[], say: (log: ReturnType<typeof createLogger>) => void): string {
+function written(
+  isTTY: boolean,
+  secrets: string[],
+  say: (log: ReturnType<typeof createLogger>) => void,
+  hasColors = false,
+): string {
   let text = ''
   const stream = new Writable({
     write: (chunk, _encoding, done) => {
@@ -13,7 +18,7 @@ function written(isTTY: boolean, secrets: string[], say: (log: ReturnType<typeof
     },
   })
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that the logger asks of stdout
-  const stdout = Object.assign(stream, { isTTY }) as unknown as NodeJS.WriteStream
+  const stdout = Object.assign(stream, { isTTY, hasColors: () => hasColors }) as unknown as NodeJS.WriteStream
   say(createLogger({ level: 'trace', mask: maskSecrets(secrets), stream: stdout }))
   return text
 }
@@ -32,6 +37,12 @@ test('on a terminal it is readable', () => {
   const line = written(true, [], (log) => log.info({ target: 'a' }, 'poll complete'))
   expect(line).toContain('poll complete')
   expect(line).not.toContain('{"level"')
+})
+
+test.each([true, false])('on a terminal it has colours exactly where that has them: %s', (hasColors) => {
+  const line = written(true, [], (log) => log.error('poll failed'), hasColors)
+  // oxlint-disable-next-line no-control-regex -- that is how colours begin
+  expect(/\u001B\[/.test(line)).toBe(hasColors)
 })
 
 test.each([false, true])('no secret is written, wherever it stands (terminal: %s)', (isTTY) => {

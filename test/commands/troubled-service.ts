@@ -1,15 +1,12 @@
-import { execFileSync } from 'node:child_process'
 import dns from 'node:dns'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Server } from 'node:net'
-import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { onTestFinished, vi } from 'vitest'
 import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts'
-import { emptyFolder } from './callwatch.ts'
+import { selfSigned, type Certificate } from './self-signed.ts'
 import { KEY } from './daemon-in-process.ts'
 
 /** A calls service in front of which something goes wrong, until it no longer does, and again. */
@@ -81,7 +78,7 @@ export async function withoutHost(): Promise<TroubledService> {
 /** The certificate is one that nobody vouches for, until it is exchanged for one that is accepted. */
 export async function withBadCertificate(): Promise<TroubledService> {
   const simulator = await busySimulator()
-  const [bad, good] = [selfSigned(), trusted()]
+  const [bad, good] = [selfSigned(NO_SUCH_HOST), trusted()]
   const server = createTlsServer(bad, (request, response) => void forward(simulator, request, response))
   const port = await listen(server)
   const breakDown = async () => {
@@ -91,31 +88,13 @@ export async function withBadCertificate(): Promise<TroubledService> {
   return { url: `https://127.0.0.1:${port}/v3`, breakDown, mend: async () => server.setSecureContext(good) }
 }
 
-type Certificate = { key: string; cert: string }
-
 /** A certificate that this process accepts until the test ends. */
 function trusted(): Certificate {
-  const certificate = selfSigned()
+  const certificate = selfSigned(NO_SUCH_HOST)
   const authorities = getCACertificates('default')
   setDefaultCACertificates([...authorities, certificate.cert])
   onTestFinished(() => setDefaultCACertificates(authorities))
   return certificate
-}
-
-function selfSigned(): Certificate {
-  const folder = emptyFolder()
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  const subject = [
-    '-subj',
-    '/CN=callwatch test',
-    '-addext',
-    `subjectAltName=IP:127.0.0.1,DNS:${NO_SUCH_HOST}`,
-    '-days',
-    '2',
-  ]
-  const made = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key, '-out', cert]
-  execFileSync('openssl', ['req', '-x509', ...made, ...subject], { stdio: 'ignore' })
-  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
 }
 
 async function busySimulator(): Promise<Simulator> {

@@ -25,7 +25,7 @@ describe('help', () => {
   test.each([
     ['run', ['--config <file>', '--reset-target <name>']],
     ['demo', ['--speed <n>', '--calls-per-minute <n>', '--seed <n>']],
-    ['check', ['--config <file>', '--probe']],
+    ['check', ['--config <file>', '--probe', '--json']],
     ['audit', ['--config <file>', '--json']],
     ['backup', ['<file>', '--config <file>']],
     ['simulate', ['--port <n>', '--seed <n>', '--speed <n>', '--chaos <n>', '--no-arrivals', '--fault <name=p,...>']],

@@ -2,8 +2,8 @@ import { pino } from 'pino'
 import { merge, NEVER } from 'rxjs'
 import { expect, onTestFinished, test } from 'vitest'
 import { budgetKey, watch } from '../../src/commands/watch.ts'
-import type { Config } from '../../src/config/config.ts'
-import type { RateBudget } from '../../src/polling/rate-budget.ts'
+import type { PollConfig } from '../../src/config/config.ts'
+import type { AdjustableBudget } from '../../src/polling/rate-budget.ts'
 import { openSqliteStore } from '../../src/store/sqlite-store.ts'
 import { StoreError, type Store } from '../../src/store/store.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
@@ -17,43 +17,34 @@ type Answer = { status: number; headers: Record<string, string>; body: string }
 /** Watches these targets (name and key) once a second on a virtual clock, over this store. */
 async function watching(keys: Record<string, string>, answer: (apiKey: string) => Answer, store: Store) {
   const clock = virtualClock(CREATED)
-  const budgets = new Map<string, RateBudget>()
+  const budgets = new Map<string, AdjustableBudget>()
   const targets = Object.entries(keys).map(([name, apiKey]) => ({
     name,
     baseUrl: 'http://127.0.0.1/v3',
     apiKey,
     query: {},
   }))
-  const config: Config = {
-    targets,
-    poll: {
-      interval: 1,
-      pageSize: 10,
-      timeout: 10,
-      retries: 0,
-      lookback: 86_400,
-      sweepInterval: 900,
-      maxRequestsPerMinute: LIMIT,
-      baseline: 'skip',
-      details: 'missing',
-      statusMap: {},
-    },
-    store: { path: ':memory:', history: 86_400 },
-    http: { host: '127.0.0.1', port: 0 },
-    notify: { groupWait: 10, routes: [], mutes: [] },
-    alerts: [],
-    log: { level: 'info' },
+  const poll: PollConfig = {
+    interval: 1,
+    pageSize: 10,
+    timeout: 10,
+    retries: 0,
+    lookback: 86_400,
+    sweepInterval: 900,
+    maxRequestsPerMinute: LIMIT,
+    baseline: 'skip',
+    details: 'missing',
+    statusMap: {},
   }
   const send = async ({ headers }: { headers: Record<string, string> }) => answer(headers['apikey']!)
   const transportTo = () => ({ send, close: async () => undefined })
-  const abandon = new AbortController().signal
   const log = pino({ level: 'silent' })
-  const shared = { config, clock, random: () => 0, log, store, budgets, stop$: NEVER, transportTo, abandon }
+  const shared = { clock, random: () => 0, log, store, budgets, stop$: NEVER, transportTo }
   const watches = []
-  for (const target of targets) watches.push(await watch({ ...shared, target, offset: 0 }))
-  const running = merge(...watches.map(({ events$ }) => events$)).subscribe()
+  for (const target of targets) watches.push(await watch({ ...shared, part: { target, poll, rules: [] }, offset: 0 }))
+  const running = merge(...watches.map(({ run }) => run(NEVER, NEVER))).subscribe()
   onTestFinished(() => running.unsubscribe())
-  return { clock, budgets, targets }
+  return { clock, budgets, targets, shared, poll }
 }
 
 function memory(): Store {
@@ -89,4 +80,17 @@ test('a hold that the store could not take is written as soon as it can', async 
   expect(attempts).toBe(4)
   const until = await store.heldUntil(budgetKey(targets[0]!))
   expect(until! - CREATED).toBeGreaterThan(600)
+})
+
+test('a watch in the place of another takes its own limit of requests to the budget that there is', async () => {
+  const answer = () => ({ status: 200, headers: {}, body: EMPTY_LIST })
+  const { clock, budgets, targets, shared, poll } = await watching({ a: 'key' }, answer, memory())
+  const [budget] = budgets.values()
+  const quicker = { ...poll, maxRequestsPerMinute: 6000 }
+  await watch({ ...shared, part: { target: targets[0]!, poll: quicker, rules: [] }, offset: 0 })
+  expect([...budgets.values()]).toEqual([budget])
+  let granted = 0
+  for (let i = 0; i < 500; i++) void budget!.take(new AbortController().signal).then(() => (granted += 1))
+  await clock.advance(10)
+  expect(granted).toBe(500)
 })

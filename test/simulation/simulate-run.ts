@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { merge, Subject, tap } from 'rxjs'
+import { merge, NEVER, Subject, tap } from 'rxjs'
 import type { Evaluated } from '../../src/alerts/evaluated.ts'
 import type { Notification } from '../../src/alerts/notification.ts'
 import type { Finish } from '../../src/ledger/tracked-call.ts'
@@ -9,7 +9,6 @@ import { COUNTERS } from '../../src/ledger/series.ts'
 import type { LedgerState } from '../../src/ledger/state.ts'
 import { sumOf } from '../../src/metrics/derived-metrics.ts'
 import { deliverOutbox } from '../../src/notify/deliver-outbox.ts'
-import type { RateBudget } from '../../src/polling/rate-budget.ts'
 import { callTruth } from '../../src/simulator/call-truth.ts'
 import { createService, setSwitches } from '../../src/simulator/create-service.ts'
 import { drawSwitches } from '../../src/simulator/draw-switches.ts'
@@ -209,8 +208,7 @@ async function live(run: Run, draw: () => number, risk: number, goesOn: () => Pr
   const config = configOf(run)
   const send = process.transport(simulatedTransport(service, clock, draw))
   const watching = watch({
-    config,
-    target: config.targets[0]!,
+    part: { target: config.targets[0]!, poll: config.poll, rules: config.alerts },
     offset: 0,
     clock,
     random: draw,
@@ -219,13 +217,12 @@ async function live(run: Run, draw: () => number, risk: number, goesOn: () => Pr
       { write: (line: string) => void report.lines.push(line) },
     ),
     store,
-    budgets: new Map<string, RateBudget>(),
+    budgets: new Map(),
     stop$,
     transportTo: () => ({ send, close: async () => undefined }),
-    abandon: new AbortController().signal,
   })
   await run.clock.advance(0)
-  const { watched, events$ } = await watching
+  const { watched, run: begin } = await watching
   run.watched = watched
   const delivered$ = deliverOutbox(slack.notifier, {
     store,
@@ -236,7 +233,7 @@ async function live(run: Run, draw: () => number, risk: number, goesOn: () => Pr
     stop$,
   })
   const subscription = merge(
-    events$.pipe(
+    begin(stop$, NEVER).pipe(
       tap((event) => {
         if (event.kind !== 'cycle') return
         const { outcome, requests, problem } = event.report

@@ -1,0 +1,146 @@
+import { systemClock } from '../clock/clock.ts'
+import type { PollConfig, TargetConfig } from '../config/config.ts'
+import { callsClient } from '../service/calls-client.ts'
+import { ServiceError } from '../service/service-error.ts'
+import { undiciTransport } from '../service/undici-transport.ts'
+
+/** What one request told of a target. */
+export type Probe = {
+  target: string
+  works: boolean
+  kind: ProbeKind
+  /** In a sentence for whoever set the target up. */
+  message: string
+  /** What will not keep it from working, but is hardly meant. */
+  warnings: { kind: 'clock_skew' | 'empty_for_user'; message: string }[]
+  /** How many calls the service says it lists. */
+  calls?: number
+  /** How far the service's clock is ahead of this machine's. */
+  clock_skew_seconds?: number
+}
+
+export type ProbeKind =
+  | 'works'
+  | 'bad_key'
+  | 'auth_only_key'
+  | 'unknown_app'
+  | 'no_such_host'
+  | 'connection_refused'
+  | 'tls'
+  | 'timeout'
+  | 'network'
+  | 'rate_limited'
+  | 'not_the_service'
+  | 'service'
+
+/** Clocks that differ by less (seconds) differ by what a request takes, or do no harm. */
+const MOST_SKEW = 60
+
+/** Asks a target's service for one call, in one request, and says what came of it. */
+export async function probe(target: TargetConfig, poll: PollConfig): Promise<Probe> {
+  const transport = undiciTransport(target.baseUrl)
+  const client = callsClient(transport.send, { ...target, ...poll, pageSize: 1, wall: systemClock.wall })
+  const base = { target: target.name }
+  try {
+    const { now, host, total, items } = await client.listCalls(1, AbortSignal.timeout(poll.timeout * 1000))
+    const calls = total ?? items
+    const many = total === undefined && items > 0 ? 'calls' : `${calls} ${calls === 1 ? 'call' : 'calls'}`
+    const message = `List Calls works at ${target.baseUrl}; its list has ${calls === 0 ? 'no calls' : many}`
+    const warnings = [...clockSkew(now - host), ...(calls === 0 ? emptyForUser(target) : [])]
+    const skew = Math.round(now - host)
+    return { ...base, works: true, kind: 'works', message, warnings, calls, clock_skew_seconds: skew }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    const skew = error.now === undefined ? undefined : Math.round(error.now - systemClock.wall())
+    return {
+      ...base,
+      works: false,
+      ...explain(error, target, poll.timeout),
+      warnings: clockSkew(skew ?? 0),
+      ...(skew !== undefined && { clock_skew_seconds: skew }),
+    }
+  } finally {
+    await transport.close()
+  }
+}
+
+/** What a failed probe means for whoever set the target up. */
+function explain(error: ServiceError, { baseUrl }: TargetConfig, timeout: number): Pick<Probe, 'kind' | 'message'> {
+  const { message, kind } = error
+  const region = /\.call-(us|eu|in)\./.exec(new URL(baseUrl).host)?.[1]
+  const place = region === undefined ? 'app_id and region' : `app_id and region, which is ${region} here`
+  switch (kind) {
+    case 'timeout':
+      return {
+        kind: 'timeout',
+        message: `no answer from ${baseUrl} within ${timeout} s; check the network, a firewall or HTTPS_PROXY`,
+      }
+    case 'auth':
+      return {
+        kind: 'bad_key',
+        message: `the key is not accepted at ${baseUrl}; check api_key, and ${place}, since a key belongs to one app (${message})`,
+      }
+    case 'scope':
+      return {
+        kind: 'auth_only_key',
+        message: `the key may not list calls: its scope is authOnly; use a key of scope fullAccess (${message})`,
+      }
+    case 'rate_limited':
+      return {
+        kind: 'rate_limited',
+        message: `the key works, but the service refuses more requests for now; lower max_requests_per_minute if this stays (${message})`,
+      }
+    case 'invalid':
+      return {
+        kind: 'not_the_service',
+        message: `what answers at ${baseUrl} is not the calls service; check ${place}, and domain, or base_url (${message})`,
+      }
+    case 'network':
+      return unreachable(message, baseUrl, place)
+    default:
+      if (error.status === 404) {
+        return {
+          kind: 'unknown_app',
+          message: `nothing is known at ${baseUrl}; check ${place}, or base_url (${message})`,
+        }
+      }
+      return { kind: 'service', message: `${message} (${baseUrl})` }
+  }
+}
+
+/** The message of such an error ends with the code of what failed. */
+function unreachable(message: string, baseUrl: string, place: string): Pick<Probe, 'kind' | 'message'> {
+  const code = /\b[A-Z][A-Z_\d]+$/.exec(message)?.[0] ?? ''
+  const there = `${message} (${baseUrl})`
+  if (code === 'ENOTFOUND') {
+    const { host } = new URL(baseUrl)
+    return {
+      kind: 'no_such_host',
+      message: `there is no host ${host}; check ${place}, domain or base_url (${message})`,
+    }
+  }
+  if (code === 'ECONNREFUSED') {
+    return { kind: 'connection_refused', message: `${there}; nobody listens there: check base_url and a firewall` }
+  }
+  if (/TLS/.test(message)) return { kind: 'tls', message: `${there}; check base_url and what stands between` }
+  return { kind: 'network', message: `${there}; check the network and HTTPS_PROXY` }
+}
+
+/** @param ahead how far the service's clock is ahead of this machine's (seconds) */
+function clockSkew(ahead: number): Probe['warnings'] {
+  if (Math.abs(ahead) <= MOST_SKEW) return []
+  const size =
+    Math.abs(ahead) < 7200 ? `${Math.round(Math.abs(ahead) / 60)} min` : `${Math.round(Math.abs(ahead) / 3600)} h`
+  const message =
+    `this machine's clock is ${size} ${ahead > 0 ? 'behind' : 'ahead of'} the service's; set it right (NTP), ` +
+    'or reminders, silences and certificates go by a wrong time'
+  return [{ kind: 'clock_skew', message }]
+}
+
+function emptyForUser({ onBehalfOf }: TargetConfig): Probe['warnings'] {
+  if (onBehalfOf === undefined) return []
+  const message =
+    `the user ${onBehalfOf} sees no calls; check the uid in on_behalf_of, or leave on_behalf_of out to see ` +
+    "everybody's"
+  return [{ kind: 'empty_for_user', message }]
+}

@@ -1,0 +1,21 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Config } from './config.ts'
+import type { Problem } from './config-error.ts'
+
+/** What a running daemon cannot change, by the path in the file. */
+const FIXED: readonly (readonly [path: string, of: (config: Config) => unknown])[] = [
+  ['store.path', ({ store }) => store.path],
+  ['http.host', ({ http }) => http.host],
+  ['http.port', ({ http }) => http.port],
+  // User, password and certificate may change, but not whether there are any.
+  ['http.auth', ({ http }) => http.auth !== undefined],
+  ['http.tls', ({ http }) => http.tls !== undefined],
+]
+
+/** What keeps one valid configuration from taking another one's place while the daemon runs. */
+export function needsRestart(current: Config, next: Config): Problem[] {
+  return FIXED.filter(([, of]) => !isDeepStrictEqual(of(current), of(next))).map(([path]) => ({
+    path,
+    message: 'not the one with which the daemon was started; a change of it needs a restart',
+  }))
+}

@@ -1,0 +1,72 @@
+import { resolve } from 'node:path'
+import { createSecureContext } from 'node:tls'
+import { withProblem, type Draft } from './draft.ts'
+import { fileTrouble } from './file-trouble.ts'
+import { formatPath, valueAt, type Path } from './path.ts'
+import type { ReadText } from './read-text.ts'
+
+/** What the two files of `http.tls` hold (PEM). */
+export type TlsFiles = { cert: string; key: string }
+
+type From = { folder: string; readText: ReadText }
+
+const CERT: Path = ['http', 'tls', 'cert_file']
+const KEY: Path = ['http', 'tls', 'key_file']
+
+/**
+ * Reads the certificate and its key. What cannot be read, is no certificate or no key, or does not belong together is a
+ * problem; what is in the key's file is never shown.
+ *
+ * @param from.folder where relative names start: the file's own
+ * @returns undefined where the file has no `http.tls`, or one that cannot be used
+ */
+export function readTlsFiles(draft: Draft, from: From): { draft: Draft; tls: TlsFiles | undefined } {
+  const cert = readPem(draft, CERT, from, 'a certificate')
+  const key = readPem(cert.draft, KEY, from, 'the key of the certificate')
+  if (cert.pem === undefined || key.pem === undefined) return { draft: key.draft, tls: undefined }
+  const tls = { cert: cert.pem, key: key.pem }
+  try {
+    createSecureContext(tls)
+  } catch (error) {
+    return { draft: withProblem(key.draft, ...unusable(tls, error)), tls: undefined }
+  }
+  return { draft: key.draft, tls }
+}
+
+function readPem(draft: Draft, place: Path, { folder, readText }: From, what: string): { draft: Draft; pem?: string } {
+  const name = valueAt(draft.tree, place)
+  // Whatever else stands there is for the schema to complain about.
+  if (typeof name !== 'string' || name === '' || draft.settled.includes(formatPath(place))) return { draft }
+  try {
+    return { draft, pem: readText(resolve(folder, name)) }
+  } catch (error) {
+    const file = draft.templates.has(formatPath(place)) ? 'the file named there' : `the file \`${name}\``
+    return {
+      draft: withProblem(draft, place, `${file} ${fileTrouble(error)}; expected a file that holds ${what} (PEM)`),
+    }
+  }
+}
+
+/** Where the trouble is, as far as the two can be judged each by itself. */
+function unusable({ cert, key }: TlsFiles, error: unknown): [place: Path, message: string] {
+  if (!isUsable({ cert }))
+    return [CERT, 'found no certificate in the file; expected one in PEM, with those that it rests on']
+  if (!isUsable({ key })) {
+    return [
+      KEY,
+      'found no key in the file that can be used; expected the key of the certificate in PEM, without a passphrase',
+    ]
+  }
+  const isOther = error instanceof Error && /mismatch/i.test(error.message)
+  const what = isOther ? 'is the key of another certificate' : 'cannot be used with this certificate'
+  return [KEY, `the key in the file ${what}; expected the one of \`http.tls.cert_file\``]
+}
+
+function isUsable(part: Partial<TlsFiles>): boolean {
+  try {
+    createSecureContext(part)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,235 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { Rule } from '../../src/alerts/rule.ts'
+import type { Config, TargetConfig } from '../../src/config/config.ts'
+import { startSimulator } from '../../src/simulator/simulator.ts'
+import { localServer } from './local-server.ts'
+import { daemonInProcess, KEY, type DaemonInProcess } from './daemon-in-process.ts'
+
+const WAIT = { timeout: 8000, interval: 20 }
+const ANOTHER_KEY = 'hunter3-hunter3'
+
+/** Fires at the first look, and for good. */
+const ANY_CALL: Rule = {
+  name: 'AnyCall',
+  signal: { name: 'calls_started', window: 3600 },
+  severity: 'info',
+  breach: 'above',
+  threshold: 0,
+  clear: 0,
+  match: {},
+  by: [],
+  for: 0,
+  keepFiringFor: 0,
+  repeat: 0,
+}
+
+async function simulator() {
+  const started = await startSimulator({ apiKey: KEY, callsPerMinute: 60, speed: 20, history: 50 })
+  onTestFinished(started.close)
+  return started
+}
+
+/** A daemon that watches two apps of one service. */
+async function watchingTwo(differing: Partial<Config> = {}) {
+  const service = await simulator()
+  const target = (name: string, more: Partial<TargetConfig> = {}): TargetConfig => ({
+    name,
+    baseUrl: service.url,
+    apiKey: KEY,
+    query: { app: name },
+    ...more,
+  })
+  const [a, b] = [target('a'), target('b')]
+  // Several pages, so that a first look at everything differs from those that follow.
+  const running = await daemonInProcess(service.url, { pageSize: 10 }, { targets: [a, b], ...differing })
+  await vi.waitFor(async () => expect((await running.readyz()).status).toBe(200), WAIT)
+  return { ...running, service, target, a, b }
+}
+
+/** The sum of a metric's series with these labels; undefined where there is none. */
+async function value({ samples }: DaemonInProcess, name: string, labels: Record<string, string> = {}) {
+  const found = (await samples()).filter(
+    (sample) => sample.name === name && Object.entries(labels).every(([label, text]) => sample.labels[label] === text),
+  )
+  return found.length === 0 ? undefined : found.reduce((sum, sample) => sum + sample.value, 0)
+}
+
+/** What the channel, here the log, was told of alerts. */
+const told = ({ log }: DaemonInProcess, kind: string) =>
+  log.map(({ msg }) => msg).filter((msg) => msg.startsWith(`alert ${kind}`))
+
+const shown = ({ daemon }: DaemonInProcess) => daemon.targets.map(({ target }) => target)
+
+describe('a configuration that is taken over', () => {
+  test('leaves targets that did not change in peace, opens new ones and closes those that are gone', async () => {
+    const running = await watchingTwo()
+    const { daemon, a, b, target, reload } = running
+    const [watchedA] = daemon.targets
+    expect(await reload({ targets: [target('c'), a] })).toMatchObject({ problems: [], changed: ['targets'] })
+    await vi.waitFor(() => expect(shown(running)).toEqual(['c', 'a']), WAIT)
+    expect(daemon.targets[1]).toBe(watchedA)
+    await vi.waitFor(async () => expect(await value(running, 'callwatch_up', { target: 'c' })).toBe(1), WAIT)
+    // Its first look, and no other.
+    expect(await value(running, 'callwatch_polls_total', { target: 'a', outcome: 'complete' })).toBe(1)
+
+    expect((await running.samples()).filter(({ labels }) => labels['target'] === 'b')).toEqual([])
+    // Back again, it goes on where it was.
+    const {
+      daemon: { targets },
+    } = running
+    await reload({ targets: [a, b] })
+    await vi.waitFor(
+      () => expect(targets.find(({ target }) => target === 'b')?.ledger.calls.size).toBeGreaterThan(50),
+      WAIT,
+    )
+  })
+
+  test('has another key with no gap: what was read of the list stays read, and the target up', async () => {
+    const running = await watchingTwo()
+    const { service, a, b, reload, moreCycles, daemon } = running
+    const [watchedA] = daemon.targets
+    const seen = running.cycles.length
+    service.rotateKey(ANOTHER_KEY)
+    await reload({ targets: [{ ...a, apiKey: ANOTHER_KEY }, b] })
+    await vi.waitFor(() => expect(daemon.targets[0]).not.toBe(watchedA), WAIT)
+    expect(daemon.targets[0]!.ledger).toBe(watchedA!.ledger)
+    await moreCycles(4)
+    await vi.waitFor(async () => expect(await value(running, 'callwatch_up', { target: 'a' })).toBe(1), WAIT)
+    expect(await value(running, 'callwatch_up', { target: 'b' })).toBe(0)
+    expect(await value(running, 'callwatch_polls_total', { target: 'a', outcome: 'complete' })).toBe(1)
+    const asked = service.responses().filter(({ path, status }) => path.includes('app=a') && status === 401)
+    expect(asked.length).toBeLessThanOrEqual(2)
+    expect(running.cycles.length).toBeGreaterThan(seen)
+  })
+
+  test('has its rules judged from the next look on, and closes the alerts of those that it drops', async () => {
+    const running = await watchingTwo()
+    const { daemon, reload } = running
+    const firing = () => daemon.targets.map(({ alerts }) => [...alerts.keys()])
+    await reload({ alerts: [ANY_CALL] })
+    await vi.waitFor(() => expect(firing()).toEqual([['AnyCall'], ['AnyCall']]), WAIT)
+    await vi.waitFor(() => expect(told(running, 'firing')).toHaveLength(2), WAIT)
+    expect(running.cycles.filter(({ outcome }) => outcome === 'complete')).toHaveLength(2)
+    await reload({ alerts: [] })
+    await vi.waitFor(() => expect(firing()).toEqual([[], []]), WAIT)
+    await vi.waitFor(() => expect(told(running, 'closed')).toHaveLength(2), WAIT)
+    expect(told(running, 'closed')[0]).toContain('rule removed')
+  })
+
+  test('has the alerts of a target that is gone closed with that reason, told on the feed that stays open', async () => {
+    const running = await watchingTwo({ alerts: [ANY_CALL] })
+    const { daemon, a, reload } = running
+    await vi.waitFor(() => expect(told(running, 'firing')).toHaveLength(2), WAIT)
+    const stop = new AbortController()
+    onTestFinished(() => stop.abort())
+    const { body } = await fetch(`${daemon.url}api/v1/events`, { signal: stop.signal })
+    await reload({ targets: [a] })
+    let heard = ''
+    for await (const chunk of body!.pipeThrough(new TextDecoderStream())) {
+      heard += chunk
+      if (/"state":"closed"/.test(heard)) break
+    }
+    expect(heard).toMatch(/event: alert\ndata: .*"target":"b","alert":"AnyCall".*"state":"closed"/)
+    await vi.waitFor(() => expect(told(running, 'closed')).toEqual([expect.stringContaining('target removed')]), WAIT)
+  })
+
+  test('has its poll interval and page size take effect', async () => {
+    const running = await watchingTwo()
+    const poll = { interval: 0.3, pageSize: 7, timeout: 1, retries: 0, lookback: 3600, sweepInterval: 60 }
+    await running.reload({
+      poll: { ...poll, maxRequestsPerMinute: 50_000, baseline: 'count', details: 'missing', statusMap: {} },
+    })
+    await vi.waitFor(() => expect(running.service.responses().at(-1)?.path).toContain('perPage=7'), WAIT)
+    await vi.waitFor(() => expect(running.daemon.targets.map(({ interval }) => interval)).toEqual([0.3, 0.3]), WAIT)
+    await running.recovered()
+  })
+
+  test('sends what is told from then on to the new address, and to whom the routes say', async () => {
+    const told: string[] = []
+    const receivers = await Promise.all(
+      ['old', 'new'].map((name) =>
+        localServer((_request, response) => {
+          told.push(name)
+          response.end()
+        }),
+      ),
+    )
+    const [before, after] = receivers.map(({ url }) => ({ url, headers: {} }))
+    const notify = { groupWait: 0, routes: [], mutes: [] }
+    const running = await watchingTwo({ alerts: [ANY_CALL], notify: { ...notify, webhook: before! } })
+    const { reload, a, target } = running
+    await vi.waitFor(() => expect(told).toEqual(['old', 'old']), WAIT)
+    const c = target('c', { query: {} })
+    await reload({ targets: [a, c], notify: { ...notify, webhook: after! } })
+    // That b is watched no more, and that c fires.
+    await vi.waitFor(() => expect(told.slice(2)).toEqual(['new', 'new']), WAIT)
+    await reload({ alerts: [], notify: { ...notify, webhook: after!, routes: [{ match: {}, notify: [] }] } })
+    await vi.waitFor(() => expect(running.daemon.targets.map(({ alerts }) => alerts.size)).toEqual([0, 0]), WAIT)
+    // An end is told also to those who were told of the beginning.
+    await vi.waitFor(() => expect(told.slice(4)).toEqual(['new', 'new']), WAIT)
+  })
+
+  test('asks for the new password from then on', async () => {
+    const http = { host: '127.0.0.1', port: 0 }
+    const service = await simulator()
+    const auth = { username: 'ops', password: 'old-password' }
+    const { daemon, reload } = await daemonInProcess(service.url, {}, { http: { ...http, auth } })
+    const status = async (password: string) => {
+      const authorization = `Basic ${btoa(`ops:${password}`)}`
+      return (await fetch(`${daemon.url}api/v1/status`, { headers: { authorization } })).status
+    }
+    expect([await status('old-password'), await status('new-password')]).toEqual([200, 401])
+    await reload({ http: { ...http, auth: { ...auth, password: 'new-password' } } })
+    expect([await status('old-password'), await status('new-password')]).toEqual([401, 200])
+  })
+})
+
+describe('a configuration that is refused', () => {
+  const gauge = 'callwatch_config_last_reload_successful'
+
+  test('leaves the old one in force, and says why in the log and in the metric until a good one is read', async () => {
+    const running = await watchingTwo()
+    const { reload, daemon, log } = running
+    const before = [...daemon.targets]
+    expect(await value(running, gauge)).toBe(1)
+    const problems = [
+      { path: 'poll.interval', message: 'found `x`; expected a duration' },
+      { path: 'targets[1].region', message: 'missing' },
+    ]
+    await reload(problems)
+    expect(await value(running, gauge)).toBe(0)
+    expect(log.at(-1)?.msg).toBe(
+      'the configuration was refused, and the old one stays in force: ' +
+        'poll.interval: found `x`; expected a duration; targets[1].region: missing',
+    )
+    expect(daemon.targets).toEqual(before)
+    await reload({})
+    expect(await value(running, gauge)).toBe(1)
+    expect(log.at(-1)?.msg).toBe('the configuration was read anew; it is the one in force')
+  })
+
+  test.each<[string, Partial<Config>]>([
+    ['store.path', { store: { path: 'elsewhere.db', history: 86_400 } }],
+    ['http.port', { http: { host: '127.0.0.1', port: 9464 } }],
+    ['http.host', { http: { host: '127.0.0.2', port: 0 } }],
+    ['http.auth', { http: { host: '127.0.0.1', port: 0, auth: { username: 'a', password: 'b' } } }],
+  ])('names %s, which needs a restart', async (path, change) => {
+    const { url } = await simulator()
+    const { reload } = await daemonInProcess(url)
+    const message = 'not the one with which the daemon was started; a change of it needs a restart'
+    expect((await reload(change)).problems).toEqual([{ path, message }])
+  })
+
+  test('says what to do about a target whose address became another, and opens nothing else meanwhile', async () => {
+    const { reload, a, target, ...running } = await watchingTwo()
+    const other = { ...target('b'), onBehalfOf: 'ann' }
+    const { problems } = await reload({ targets: [a, other, target('c')] })
+    expect(problems).toEqual([
+      {
+        path: 'targets',
+        message: expect.stringMatching(/^target b has another address, on_behalf_of or query.* name, or/),
+      },
+    ])
+    expect(running.daemon.targets.map(({ target }) => target)).toEqual(['a', 'b'])
+  })
+})

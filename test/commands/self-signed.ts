@@ -1,0 +1,16 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { emptyFolder } from './callwatch.ts'
+
+export type Certificate = { key: string; cert: string }
+
+/** A certificate for 127.0.0.1 and for this name that nobody vouches for but itself. */
+export function selfSigned(name = 'localhost'): Certificate {
+  const folder = emptyFolder()
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const subject = ['-subj', '/CN=callwatch test', '-addext', `subjectAltName=IP:127.0.0.1,DNS:${name}`, '-days', '2']
+  const made = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key, '-out', cert]
+  execFileSync('openssl', ['req', '-x509', ...made, ...subject], { stdio: 'ignore' })
+  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
+}
