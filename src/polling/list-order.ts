@@ -10,8 +10,8 @@ export const NO_EVIDENCE: OrderEvidence = { rises: 0, falls: 0 }
 
 /** Ten distinct times must come in order before it is believed. */
 const STEPS_NEEDED = 9
-/** A single call with a wrong date does not make another order: it steps out of it once and back again. */
-const TOLERATED = 0.1
+/** Two calls with a wrong date in a page of twenty do not make another order; of a shuffled page half of the steps rise. */
+const TOLERATED = 0.15
 /** Older evidence counts less: an order that changes is to be noticed. */
 const MOST_STEPS = 500
 
