@@ -1,0 +1,87 @@
+import { graph, healthTimeline, list } from '../panels.ts'
+import { quantiles, T } from '../queries.ts'
+
+export function alerts() {
+  const each = 'max by (target, alert, severity, state)'
+  return [
+    list({
+      title: 'Alerts that fire',
+      about: "callwatch's own alerts; those of Prometheus stand in Alertmanager.",
+      width: 8,
+      hidden: ['Time', 'state'],
+      noneMeans: 'none',
+      queries: { '': `${each} (callwatch_alerts{state="firing", ${T}}) > 0` },
+    }),
+    graph({
+      title: 'Alerts over time',
+      about: 'Instances that fire or are pending.',
+      width: 8,
+      stacked: true,
+      queries: { '{{alert}} {{state}}': `sum by (alert, state) (${each} (callwatch_alerts{${T}}))` },
+    }),
+    graph({
+      title: 'Notifications pending',
+      about: 'Messages in the outbox. They wait for as long as a channel cannot be reached.',
+      width: 4,
+      queries: { '{{notifier}}': 'sum by (notifier) (callwatch_notifications_pending)' },
+    }),
+    graph({
+      title: 'Notifications, last hour',
+      about: 'dropped: the channel refused it for good.',
+      width: 4,
+      colors: { dropped: 'red' },
+      queries: {
+        '{{notifier}} {{outcome}}': 'sum by (notifier, outcome) (increase(callwatch_notifications_total[1h]))',
+      },
+    }),
+  ]
+}
+
+export function itself() {
+  const ofCallwatch = 'and on (job, instance) callwatch_build_info'
+  return [
+    healthTimeline({
+      title: 'Store writable, configuration in force',
+      about: 'While commits fail nothing is counted; nothing is lost either. A refused configuration is in the log.',
+      width: 8,
+      queries: {
+        '{{instance}} store': 'callwatch_store_writable',
+        '{{instance}} configuration': 'callwatch_config_last_reload_successful',
+      },
+    }),
+    graph({
+      title: 'Commit',
+      about: 'Time that a commit to the store takes.',
+      width: 8,
+      unit: 's',
+      queries: quantiles('callwatch_store_commit_duration_seconds', [0.5, 0.99], ''),
+    }),
+    graph({
+      title: 'Memory',
+      about: 'Resident set of the process.',
+      width: 8,
+      unit: 'bytes',
+      queries: { '{{instance}}': `process_resident_memory_bytes ${ofCallwatch}` },
+    }),
+    graph({
+      title: 'CPU',
+      about: 'Cores in use.',
+      width: 8,
+      queries: { '{{instance}}': `rate(process_cpu_seconds_total[$__rate_interval]) ${ofCallwatch}` },
+    }),
+    graph({
+      title: 'Event loop lag, 99 %',
+      about: 'How long the process lets others wait.',
+      width: 8,
+      unit: 's',
+      queries: { '{{instance}}': `nodejs_eventloop_lag_p99_seconds ${ofCallwatch}` },
+    }),
+    list({
+      title: 'Daemons',
+      about: 'The callwatch processes that Prometheus reads.',
+      width: 8,
+      hidden: ['Time', 'Value', '__name__'],
+      queries: { '': 'callwatch_build_info' },
+    }),
+  ]
+}

@@ -1,0 +1,41 @@
+import { figure, graph } from '../panels.ts'
+import { T } from '../queries.ts'
+
+export function minutes() {
+  return [
+    graph({
+      title: 'Call minutes per minute',
+      about: 'Call-level minutes as they are counted, about the number of calls that go on.',
+      width: 8,
+      stacked: true,
+      queries: { '{{media}}': `60 * sum by (media) (rate(callwatch_call_minutes_total{${T}}[$__rate_interval]))` },
+    }),
+    graph({
+      title: 'Participant minutes per minute',
+      about: 'Participant-level minutes as they are counted: what is billed.',
+      width: 8,
+      stacked: true,
+      queries: {
+        '{{media}}': `60 * sum by (media) (rate(callwatch_participant_minutes_total{${T}}[$__rate_interval]))`,
+      },
+    }),
+    figure({
+      title: 'Call minutes today',
+      about: 'Since midnight, in the time zone of the dashboard.',
+      width: 8,
+      decimals: 0,
+      today: true,
+      queries: { '{{media}}': `sum by (media) (increase(callwatch_call_minutes_total{${T}}[$__range]))` },
+    }),
+    figure({
+      title: 'Participant minutes today, by target',
+      about: 'Since midnight, in the time zone of the dashboard.',
+      width: 24,
+      decimals: 0,
+      today: true,
+      queries: {
+        '{{target}} {{media}}': `sum by (target, media) (increase(callwatch_participant_minutes_total{${T}}[$__range]))`,
+      },
+    }),
+  ]
+}

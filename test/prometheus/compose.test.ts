@@ -1,0 +1,203 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
+import { loadConfig } from '../../src/config/load-config.ts'
+import { startSimulator } from '../../src/simulator/simulator.ts'
+import { callwatch, emptyFolder, start } from '../commands/callwatch.ts'
+import { only, readDockerfile } from '../container/dockerfile.ts'
+
+type Service = {
+  image?: string
+  build?: string
+  command?: string[]
+  ports?: string[]
+  volumes?: string[]
+  environment?: string[] | Record<string, string>
+  healthcheck?: { test: string[] }
+  profiles?: string[]
+  network_mode?: string
+  depends_on?: string[] | Record<string, object>
+}
+type Compose = { services: Record<string, Service>; volumes: Record<string, object> }
+
+const project = join(import.meta.dirname, '../..')
+const read = (path: string) => readFileSync(join(project, path), 'utf8')
+const compose: Compose = parse(read('compose.yaml'))
+const { callwatch: daemon, simulator, prometheus, alertmanager, grafana } = compose.services
+const demo = parseEnv(read('config/compose/demo.env'))
+const dockerfile = readDockerfile(read('Dockerfile'))
+/** What each service listens on, by the programs' own defaults. */
+const PORTS: Readonly<Record<string, number>> = { prometheus: 9090, alertmanager: 9093, grafana: 3000 }
+const portOf = (service: string) => PORTS[service] ?? Number(only(dockerfile, 'EXPOSE'))
+
+describe('compose.yaml', () => {
+  test('runs our own image, and others by a whole version', () => {
+    for (const [name, { image, build }] of Object.entries(compose.services)) {
+      if (build === undefined) expect(image, name).toMatch(/^[a-z]+\/[a-z]+:v?\d+\.\d+\.\d+$/)
+      else expect([build, image], name).toEqual(['.', undefined])
+    }
+  })
+
+  test('opens each port that a service listens on to this machine, and to no other', () => {
+    const open = Object.entries(compose.services).flatMap(([name, { ports = [] }]) =>
+      ports.map((port) => ({ name, port })),
+    )
+    expect(open.map(({ name }) => name).toSorted()).toEqual(['alertmanager', 'callwatch', 'grafana', 'prometheus'])
+    for (const { name, port } of open) expect(port).toBe(`127.0.0.1:${portOf(name)}:${portOf(name)}`)
+  })
+
+  test('mounts what there is: files read-only, and volumes that are all used', () => {
+    const mounts = Object.values(compose.services).flatMap(({ volumes = [] }) => volumes.map((one) => one.split(':')))
+    const [files, volumes] = [
+      mounts.filter(([from]) => from?.startsWith('.')),
+      mounts.filter(([from]) => !from?.startsWith('.')),
+    ]
+    expect(files.length).toBeGreaterThan(3)
+    for (const [from = '', , mode] of files) {
+      expect(existsSync(join(project, from)), from).toBe(true)
+      expect(mode, from).toBe('ro')
+    }
+    expect(new Set(volumes.map(([from]) => from))).toEqual(new Set(Object.keys(compose.volumes)))
+    expect(daemon?.volumes).toEqual([`callwatch:${only(dockerfile, 'VOLUME')}`])
+  })
+
+  test('hands callwatch variables that it knows', () => {
+    const known = read('src/config/environment.ts')
+    expect(daemon?.environment).toContain('CALLWATCH_API_KEY')
+    for (const name of [daemon?.environment ?? []].flat()) expect(known).toContain(name)
+  })
+
+  test('asks each service for its health where it listens', () => {
+    for (const [name, { healthcheck, build }] of Object.entries(compose.services)) {
+      // Our own image brings one, of the daemon.
+      if (build !== undefined && name !== 'simulator') continue
+      const port = name === 'simulator' ? simulatorPort() : portOf(name)
+      expect(healthcheck?.test.join(' '), name).toContain(`http://127.0.0.1:${port}/`)
+    }
+  })
+
+  test('names only services that there are', () => {
+    const names = Object.keys(compose.services)
+    for (const { depends_on: needed = [] } of Object.values(compose.services)) {
+      expect(names).toEqual(expect.arrayContaining(Array.isArray(needed) ? needed : Object.keys(needed)))
+    }
+    const addresses = [
+      'config/prometheus/prometheus.yaml',
+      'config/grafana/provisioning/datasources/callwatch.yaml',
+    ].flatMap((path) => [
+      ...read(path)
+        .replaceAll(/#.*$/gm, '')
+        .matchAll(/\b([a-z]+):(\d{4})\b/g),
+    ])
+    expect(addresses.length).toBe(4)
+    for (const [, name = '', port] of addresses) {
+      expect(names).toContain(name)
+      expect(Number(port)).toBe(portOf(name))
+    }
+  })
+
+  test('gives Grafana the dashboard where it looks for one, on a data source that there is', () => {
+    const mounted = new Map(
+      (grafana?.volumes ?? []).map((one) => one.split(':')).map(([from = '', to = '']) => [to, from]),
+    )
+    const home =
+      new Map(Object.entries(grafana?.environment ?? {})).get('GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH') ?? ''
+    expect(mounted.get(home)).toBe('./config/grafana/callwatch.json')
+    const { providers } = parse(read('config/grafana/provisioning/dashboards/callwatch.yaml'))
+    expect(home.startsWith(`${providers[0].options.path}/`)).toBe(true)
+    for (const kind of ['datasources', 'dashboards']) {
+      expect(mounted.get(`/etc/grafana/provisioning/${kind}`)).toBe(`./config/grafana/provisioning/${kind}`)
+    }
+  })
+
+  test.each([
+    ['prometheus', prometheus, 'prometheus'],
+    ['alertmanager', alertmanager, 'prometheus-alertmanager'],
+  ])(
+    'gives %s options that it has, and its configuration and data where they are mounted',
+    (_name, service, program) => {
+      const command = service?.command ?? []
+      const option = (name: string) => command.find((one) => one.startsWith(`--${name}=`))?.split('=')[1] ?? ''
+      const targets = service?.volumes?.map((one) => one.split(':')[1] ?? '') ?? []
+      const inside = (path: string) => targets.some((target) => path === target || path.startsWith(`${target}/`))
+      expect(inside(option('config.file'))).toBe(true)
+      expect(inside(option(program === 'prometheus' ? 'storage.tsdb.path' : 'storage.path'))).toBe(true)
+      const [config = ''] = service?.volumes ?? []
+      const [from = '', to = ''] = config.split(':')
+      expect(existsSync(join(project, option('config.file').replace(to, from)))).toBe(true)
+      const { error, stdout, stderr } = spawnSync(program, ['--help'], { encoding: 'utf8' })
+      // Where it is not installed, another test says so.
+      if (error !== undefined) return
+      for (const one of command) expect(`${stdout}${stderr}`).toContain(one.split('=')[0])
+    },
+  )
+
+  test("Alertmanager's configuration is valid", (context) => {
+    const { error, status, stdout, stderr } = spawnSync(
+      'amtool',
+      ['check-config', join(project, 'config/compose/alertmanager.yaml')],
+      { encoding: 'utf8' },
+    )
+    if (error !== undefined && process.env['CI'] !== 'true') {
+      context.skip('amtool is not on the PATH: apt-get install prometheus-alertmanager')
+    }
+    expect(status, `${stdout}${stderr}`).toBe(0)
+  })
+})
+
+describe('the demo of compose.yaml', () => {
+  test('has the simulator where the daemon may speak plain http to it: on its own loopback', () => {
+    expect(simulator?.profiles).toEqual(['demo'])
+    expect(simulator?.network_mode).toBe('service:callwatch')
+    expect(Object.values(compose.services).filter(({ profiles }) => profiles !== undefined)).toEqual([simulator])
+    expect(read('compose.yaml')).toContain('--env-file config/compose/demo.env --profile demo up')
+  })
+
+  test('gives the daemon a configuration that it accepts, of the simulator', () => {
+    const { targets, http } = loadConfig({ env: handedOver(), cwd: emptyFolder() })
+    expect(targets.map(({ baseUrl }) => baseUrl)).toEqual([`http://127.0.0.1:${simulatorPort()}/v3`])
+    expect([http.host, http.port]).toEqual(['0.0.0.0', portOf('callwatch')])
+  })
+
+  test('starts a simulator that takes these options, and whose key the daemon has', { timeout: 30_000 }, async () => {
+    const [command = '', ...options] = simulator?.command ?? []
+    const { printed } = start([command, ...options, '--port', '0'])
+    const [, url = ''] = await printed(/calls service: (\S+)/)
+    const probed = await callwatch(['check', '--probe'], { env: { ...handedOver(), CALLWATCH_BASE_URL: url } })
+    expect([probed.code, probed.stderr]).toEqual([0, ''])
+    const switches = await fetch(`${new URL(url).origin}/_simulator/switches`)
+    expect(switches.status).toBe(200)
+  })
+
+  test('finds out by its health check when the simulator is gone', { timeout: 30_000 }, async () => {
+    const [, program = '', ...args] = simulator?.healthcheck?.test ?? []
+    expect(program).toBe('node')
+    const { port, close } = await startSimulator()
+    onTestFinished(close)
+    const healthy = async () => {
+      const at = args.map((one) => one.replace(String(simulatorPort()), String(port)))
+      const [code] = await once(spawn(process.execPath, at, { stdio: 'ignore' }), 'exit')
+      return Number(code)
+    }
+    expect(await healthy()).toBe(0)
+    await close()
+    expect(await healthy()).toBe(1)
+  })
+})
+
+/** The daemon's environment under `--env-file config/compose/demo.env`. */
+function handedOver(): Record<string, string> {
+  const names = [daemon?.environment ?? []].flat().map(String)
+  return Object.fromEntries(
+    Object.entries(demo).flatMap(([name, value]) => (names.includes(name) ? [[name, value ?? '']] : [])),
+  )
+}
+
+function simulatorPort(): number {
+  const command = simulator?.command ?? []
+  return Number(command[command.indexOf('--port') + 1])
+}

@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { dashboard } from '../../config/grafana/dashboard.ts'
+import { readExposition } from '../metrics/read-exposition.ts'
+import { ACCEPTED_COMPLAINTS, complaintsOf } from './promtool.ts'
+import { filledIn, panelsOf } from './panels-of.ts'
+import { missingPrograms, SHIPPED, TARGETS, watchedByPrometheus, type Watched } from './watched-by-prometheus.ts'
+
+/** Panels that have nothing to show where all is well, each with the reason. */
+const EMPTY_WHERE_ALL_IS_WELL: Readonly<Record<string, string>> = {
+  'Alerts that fire': 'no alert fires',
+}
+
+const panels = panelsOf(dashboard())
+const skipped = missingPrograms.length > 0 && process.env['CI'] !== 'true'
+
+if (skipped) {
+  test.skip(`${missingPrograms.join(', ')} not on the PATH: apt-get install prometheus`, () => {})
+} else {
+  describe('a Prometheus with the shipped configuration, and a running daemon', () => {
+    let watched: Watched
+    beforeAll(async () => void (watched = await watchedByPrometheus()), 120_000)
+    afterAll(() => watched?.stop())
+
+    test('it scrapes OpenMetrics, and nothing is wrong with that', async () => {
+      const { activeTargets } = await askFor<{ activeTargets: object[] }>('targets')
+      expect(activeTargets).toEqual([expect.objectContaining({ health: 'up', lastError: '', scrapePool: 'callwatch' })])
+      // In OpenMetrics the name of a counter has no _total, in Prometheus' own format it has.
+      const counters = await askFor<Record<string, object[]>>('metadata?limit=1000')
+      expect(counters).toHaveProperty('callwatch_calls', [expect.objectContaining({ type: 'counter' })])
+      expect(counters).not.toHaveProperty('callwatch_calls_total')
+    })
+
+    test('it has every series that the daemon tells of, and no other', async () => {
+      const exposition = await (await fetch(`${watched.daemon}metrics`)).text()
+      const told = [...readExposition(exposition).values()].flatMap(({ samples }) => samples)
+      const known = await watched.query('{__name__=~"callwatch_.+"}')
+      const namesOf = (all: readonly string[]) => [...new Set(all)].filter((name) => name.startsWith('callwatch_'))
+      expect(namesOf(known.map(({ labels }) => labels['__name__'] ?? '')).toSorted()).toEqual(
+        namesOf(told.map(({ name }) => name)).toSorted(),
+      )
+      expect(known).toHaveLength(told.filter(({ name }) => name.startsWith('callwatch_')).length)
+    })
+
+    test('promtool finds nothing wrong with what the daemon exports, but for what is accepted', async () => {
+      const body = await (await fetch(`${watched.daemon}metrics`)).text()
+      expect(complaintsOf(body)).toEqual(ACCEPTED_COMPLAINTS)
+    })
+
+    test('every rule can be evaluated, and no alert fires', async () => {
+      type Rule = { name: string; type: string; health: string; lastError?: string; state?: string }
+      const { groups } = await askFor<{ groups: { rules: Rule[] }[] }>('rules')
+      const rules = groups.flatMap((group) => group.rules)
+      expect(rules.length).toBeGreaterThan(15)
+      expect(rules.filter(({ health }) => health !== 'ok')).toEqual([])
+      expect(rules.filter(({ type, state }) => type === 'alerting' && state === 'firing')).toEqual([])
+    })
+
+    const recorded = new Set<string>(
+      parse(readFileSync(join(SHIPPED, 'callwatch-recording.yaml'), 'utf8')).groups.flatMap(
+        ({ rules }: { rules: { record: string }[] }) => rules.map(({ record }) => record),
+      ),
+    )
+    test.each([...recorded])('the recording rule %s has a value for each target', async (record) => {
+      const series = await watched.query(record)
+      const targets = series.filter(({ values }) => values.some(Number.isFinite)).map(({ labels }) => labels['target'])
+      expect(new Set(targets)).toEqual(new Set(TARGETS))
+    })
+
+    test('the dashboard lets one choose among the targets', async () => {
+      const [, variable] = dashboard().templating.list ?? []
+      const [, series = '', label = ''] =
+        /^label_values\((.+), (\w+)\)$/.exec(typeof variable?.query === 'string' ? variable.query : '') ?? []
+      const known = await watched.query(series)
+      expect(new Set(known.map(({ labels }) => labels[label]))).toEqual(new Set(TARGETS))
+    })
+
+    test.each(panels)('the panel "$title" shows data', async ({ title, queries }) => {
+      expect(queries.length).toBeGreaterThan(0)
+      for (const { legend, expr, instant } of queries) {
+        const series = await watched.query(filledIn(expr), instant ? undefined : { seconds: 8 })
+        const shown = series.filter(({ values }) => values.some(Number.isFinite))
+        const message = `${legend}: ${filledIn(expr)}`
+        if (title in EMPTY_WHERE_ALL_IS_WELL) expect(shown, message).toEqual([])
+        else expect(shown, message).not.toEqual([])
+        // What the legend names is there.
+        const names = [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, name]) => name!)
+        for (const { labels } of shown) expect(Object.keys(labels)).toEqual(expect.arrayContaining(names))
+        const told = shown.map(({ labels }) => names.map((name) => labels[name]).join(' '))
+        if (!instant) expect(new Set(told).size, `${message} has two series of one name`).toBe(shown.length)
+      }
+    })
+
+    async function askFor<T>(path: string): Promise<T> {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as Prometheus' documentation describes it
+      return (await watched.api(path)) as T
+    }
+  })
+}
+
+test('every panel that is said to be empty where all is well is on the dashboard', () => {
+  const titles = new Set(panels.map(({ title }) => title))
+  expect(Object.keys(EMPTY_WHERE_ALL_IS_WELL).filter((title) => !titles.has(title))).toEqual([])
+})

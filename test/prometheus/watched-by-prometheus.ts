@@ -1,0 +1,153 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stringify, parse } from 'yaml'
+import { startSimulator } from '../../src/simulator/simulator.ts'
+import { eventually } from '../system/eventually.ts'
+
+const project = join(import.meta.dirname, '../..')
+export const SHIPPED = join(project, 'config/prometheus')
+
+/** Two targets, so that a query that mixes them up is found out. */
+export const TARGETS = ['production', 'staging']
+/** How often Prometheus scrapes and evaluates here (seconds). */
+export const SCRAPE_INTERVAL = 1
+/** So many scrapes make a rate, also of calls that end in the meantime. */
+const SCRAPES = 14
+
+/** The programs that are not on the PATH. */
+export const missingPrograms = ['prometheus', 'promtool'].filter(
+  (program) => spawnSync(program, ['--version']).error !== undefined,
+)
+
+export type Watched = {
+  /** Where the daemon's page is, with a slash at the end. */
+  daemon: string
+  /** What Prometheus answers to an instant query, or one over the last seconds. */
+  query: (expr: string, range?: { seconds: number }) => Promise<Series[]>
+  /** `data` of an answer of Prometheus' API. */
+  api: (path: string) => Promise<unknown>
+  stop: () => Promise<void>
+}
+
+/** One series of an answer, with its values in the order of time. */
+export type Series = { labels: Record<string, string>; values: number[] }
+
+/**
+ * A daemon on a lively healthy world, and a Prometheus with the shipped configuration that has scraped it for some
+ * seconds. All that is changed of the configuration are the interval and the addresses.
+ */
+export async function watchedByPrometheus(): Promise<Watched> {
+  const folder = mkdtempSync(join(tmpdir(), 'callwatch-prometheus-'))
+  const children: Child[] = []
+  const simulator = await startSimulator({
+    seed: 5,
+    speed: 300,
+    callsPerMinute: 600,
+    history: 200,
+    requestsPerMinute: 100_000,
+  })
+  const stop = async () => {
+    for (const { child, exited } of children.toReversed()) {
+      child.kill('SIGKILL')
+      await exited
+    }
+    await simulator.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    writeFileSync(join(folder, 'callwatch.yaml'), daemonConfig(simulator.url, simulator.keys.fullAccess))
+    const daemon = start(process.execPath, [join(project, 'src/main.ts'), 'run', '--config', 'callwatch.yaml'], folder)
+    children.push(daemon)
+    const page = await daemon.said(/"url":"(http:[^"]+)"/)
+
+    cpSync(SHIPPED, folder, { recursive: true })
+    writeFileSync(join(folder, 'prometheus.yaml'), prometheusConfig(new URL(page).host))
+    const prometheus = start(
+      'prometheus',
+      ['--config.file=prometheus.yaml', '--storage.tsdb.path=data', '--web.listen-address=127.0.0.1:0'],
+      folder,
+    )
+    children.push(prometheus)
+    const address = await prometheus.said(/"Listening on" address=(127\.0\.0\.1:\d+)/)
+    const api = apiOf(`http://${address}`)
+    const query = queryWith(api)
+    await eventually(async () => {
+      const [scrapes] = await query('count_over_time(up{job="callwatch"}[10m])')
+      return (scrapes?.values[0] ?? 0) >= SCRAPES ? true : undefined
+    }, 60)
+    return { daemon: page, query, api, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+function daemonConfig(url: string, key: string): string {
+  const targets = TARGETS.map((name) => ({ name, base_url: url, api_key: key }))
+  return stringify({
+    targets,
+    poll: { interval: '1s', page_size: 50, sweep_interval: '4s', max_requests_per_minute: 20_000 },
+    store: { path: 'callwatch.db' },
+    http: { host: '127.0.0.1', port: 0 },
+  })
+}
+
+function prometheusConfig(daemon: string): string {
+  const config = parse(readFileSync(join(SHIPPED, 'prometheus.yaml'), 'utf8'))
+  const interval = `${SCRAPE_INTERVAL}s`
+  config.global = { scrape_interval: interval, evaluation_interval: interval }
+  config.scrape_configs[0].static_configs = [{ targets: [daemon] }]
+  delete config.alerting
+  return stringify(config)
+}
+
+type Child = { child: ChildProcess; exited: Promise<unknown>; said: (pattern: RegExp) => Promise<string> }
+
+function start(program: string, args: readonly string[], cwd: string): Child {
+  const child = spawn(program, args, { cwd, env: { PATH: process.env['PATH'] }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const exited = once(child, 'close')
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text))
+  }
+  const said = (pattern: RegExp) =>
+    eventually(() => {
+      if (child.exitCode !== null) throw new Error(`${program} ended:\n${output}`)
+      return Promise.resolve(pattern.exec(output)?.[1])
+    }, 20)
+  return { child, exited, said }
+}
+
+function apiOf(url: string): Watched['api'] {
+  return async (path) => {
+    const response = await fetch(`${url}/api/v1/${path}`)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape of every answer of Prometheus' API
+    const answer = (await response.json()) as { status: string; error?: string; data: unknown }
+    if (answer.status !== 'success') throw new Error(`${path}: ${answer.error ?? response.statusText}`)
+    return answer.data
+  }
+}
+
+type Result = { metric: Record<string, string>; value?: [number, string]; values?: [number, string][] }
+
+function queryWith(api: Watched['api']): Watched['query'] {
+  return async (expr, range) => {
+    const asked = new URLSearchParams({ query: expr })
+    if (range !== undefined) {
+      const now = Date.now() / 1000
+      for (const [name, value] of Object.entries({ start: now - range.seconds, end: now, step: SCRAPE_INTERVAL })) {
+        asked.set(name, String(value))
+      }
+    }
+    const kind = range === undefined ? 'query' : 'query_range'
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what Prometheus answers to a query
+    const { result } = (await api(`${kind}?${String(asked)}`)) as { result: Result[] }
+    return result.map(({ metric, value, values = value === undefined ? [] : [value] }) => ({
+      labels: metric,
+      values: values.map(([, text]) => Number(text)),
+    }))
+  }
+}
