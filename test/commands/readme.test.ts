@@ -1,0 +1,96 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { callwatch, configFile, start } from './callwatch.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const WAIT = 60_000
+const docs = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))
+const PAGES = ['README.md', 'CONTRIBUTING.md', ...docs.map((name) => `docs/${name}`)]
+const read = (page: string) => readFileSync(join(ROOT, page), 'utf8')
+/** What stands in a page as code: in a line of a block, or between backticks. */
+const codeOf = (text: string) => [
+  ...[...text.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block = '']) => block.replaceAll('\\\n', ' ').split('\n')),
+  ...[...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code),
+]
+const CALLWATCH = /(?:^|&& |\s)(?:npx )?(?:callwatch|node src\/main\.ts) ([a-z][a-z-]*)([^&|#]*)/
+const SCRIPT = /npm (?:run )?([a-z]+)/g
+
+/** What the pages tell to type, by command; options without their values. */
+function shown(): Map<string, Set<string>> {
+  const commands = new Map<string, Set<string>>()
+  for (const code of PAGES.flatMap((page) => codeOf(read(page)))) {
+    const [, command, rest = ''] = CALLWATCH.exec(code) ?? []
+    if (command === undefined) continue
+    const options = commands.get(command) ?? new Set()
+    for (const [option] of rest.matchAll(/--[a-z][a-z-]*/g)) options.add(option)
+    commands.set(command, options)
+  }
+  return commands
+}
+
+describe('the pages', () => {
+  test('name only commands and options that there are', { timeout: WAIT }, async () => {
+    const commands = shown()
+    expect(commands.size).toBeGreaterThan(6)
+    const known = (await callwatch(['--help'])).stdout
+    for (const [command, options] of commands) {
+      expect(known).toMatch(new RegExp(`^  ${command} `, 'm'))
+      const { stdout } = await callwatch([command, '--help'])
+      // `silence add` and its like have a help of their own.
+      const inner = command === 'silence' ? (await callwatch([command, 'add', '--help'])).stdout : ''
+      for (const option of options) expect(`${stdout}${inner}`, `${command} ${option}`).toContain(option)
+    }
+  })
+
+  test('name only npm scripts that there are', () => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own file
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+    const named = PAGES.flatMap((page) => codeOf(read(page)))
+      .flatMap((code) => [...code.matchAll(SCRIPT)].map(([, script = '']) => script))
+      .filter((script) => script !== 'ci')
+    expect(named.filter((script) => scripts[script] === undefined)).toEqual([])
+    expect(named).toContain('demo')
+  })
+
+  test('lead to files that there are', () => {
+    const missing = PAGES.flatMap((page) =>
+      [...read(page).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]
+        .map(([, link = '']) => link)
+        .filter((link) => !existsSync(join(ROOT, dirname(page), link)))
+        .map((link) => `${page}: ${link}`),
+    )
+    expect(missing).toEqual([])
+  })
+})
+
+describe('the README', () => {
+  const blocks = [...read('README.md').matchAll(/```yaml\n(.*?)```/gs)].map(([, block = '']) => block)
+
+  test(
+    'shows a demo that prints the address of its page, and ends with its comparison',
+    { timeout: WAIT },
+    async () => {
+      const demo = start(['demo', '--speed', '20', '--seed', '7'])
+      await demo.printed(/http:\/\/\S+/)
+      await demo.printed(/→/)
+      demo.child.kill('SIGINT')
+      const { code, stdout } = await demo.ended
+      expect(code).toBe(0)
+      expect(stdout).toMatch(/equal/)
+    },
+  )
+
+  test('shows configurations that are right', { timeout: WAIT }, async () => {
+    expect(blocks.length).toBeGreaterThan(1)
+    const target = 'targets: [{ app_id: a, region: us, api_key: k }]\n'
+    for (const block of blocks) {
+      const yaml = block.startsWith('targets:')
+        ? block.replace('api_key_file: /run/secrets/callwatch-key', 'api_key: k')
+        : target + block
+      const env = { SLACK_WEBHOOK_URL: 'https://hooks.slack.com/services/T/B/x' }
+      const { code, stderr } = await callwatch(['check', '--config', configFile(yaml)], { env })
+      expect({ code, stderr, yaml }).toEqual({ code: 0, stderr: '', yaml })
+    }
+  })
+})
