@@ -65,8 +65,6 @@ describe('the pages', () => {
 })
 
 describe('the README', () => {
-  const blocks = [...read('README.md').matchAll(/```yaml\n(.*?)```/gs)].map(([, block = '']) => block)
-
   test(
     'shows a demo that prints the address of its page, and ends with its comparison',
     { timeout: WAIT },
@@ -81,14 +79,17 @@ describe('the README', () => {
     },
   )
 
-  test('shows configurations that are right', { timeout: WAIT }, async () => {
-    expect(blocks.length).toBeGreaterThan(1)
+  test('and the guide to alerting show configurations that are right', { timeout: WAIT }, async () => {
+    const blocks = ['README.md', 'docs/alerting.md']
+      .flatMap((page) => [...read(page).matchAll(/```yaml\n(.*?)```/gs)].map(([, block = '']) => block))
+      .filter((block) => /^(targets|alerts):/.test(block))
+    expect(blocks.length).toBeGreaterThan(4)
     const target = 'targets: [{ app_id: a, region: us, api_key: k }]\n'
     for (const block of blocks) {
       const yaml = block.startsWith('targets:')
         ? block.replace('api_key_file: /run/secrets/callwatch-key', 'api_key: k')
         : target + block
-      const env = { SLACK_WEBHOOK_URL: 'https://hooks.slack.com/services/T/B/x' }
+      const env = { SLACK_WEBHOOK_URL: 'https://hooks.example/x', FINANCE_HOOK: 'https://finance.example/x' }
       const { code, stderr } = await callwatch(['check', '--config', configFile(yaml)], { env })
       expect({ code, stderr, yaml }).toEqual({ code: 0, stderr: '', yaml })
     }
