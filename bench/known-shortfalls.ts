@@ -3,12 +3,11 @@
  * verdict goes by the target; these figures are for CI, which is to notice what gets worse.
  */
 export const KNOWN_SHORTFALLS: Readonly<Record<string, number>> = {
-  'first-poll wall': 3.5,
+  'first-poll wall': 4,
   'first-poll cpu': 4,
-  'full-sweep cpu': 1.5,
-  'busy-poll cpu': 3,
+  'full-sweep cpu': 1.8,
+  'busy-poll cpu': 3.1,
   'steady requests': 11,
-  memory: 430,
-  restart: 2.4,
-  scrape: 1.6,
+  memory: 440,
+  restart: 2.1,
 }
