@@ -2,6 +2,7 @@ import {
   catchError,
   concat,
   concatMap,
+  connect,
   defaultIfEmpty,
   defer,
   EMPTY,
@@ -11,15 +12,15 @@ import {
   from,
   map,
   merge,
+  mergeMap,
   of,
   ReplaySubject,
-  share,
   take,
   takeUntil,
   throwError,
   timer,
+  toArray,
   type Observable,
-  using,
 } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { LedgerState } from '../ledger/state.ts'
@@ -81,19 +82,31 @@ const CHUNK = 500
  * as it is, and at last a report. Never errors: whatever goes wrong is in the report, and changes no count.
  */
 export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<CycleEvent<Committed>> {
-  const { clock, client, state, fold, memory, askedAt, poll, abandon$ } = options
+  const { clock, poll, abandon$ } = options
+  return defer(() => {
+    const longest = Math.max(30, 4 * poll.interval)
+    // One timer a cycle, whoever asks: each of its stages and requests does.
+    return merge(timer(longest * 1000, clock.scheduler), abandon$).pipe(
+      take(1),
+      connect((deadline$) => stages$(options, { deadline: clock.monotonic() + longest, deadline$ }), {
+        connector: () => new ReplaySubject(1),
+      }),
+    )
+  })
+}
+
+/** The stages of one cycle, one after the other; `deadline$` emits when no more is to be asked, at `deadline` (monotonic seconds) at the latest. */
+function stages$<Committed>(
+  options: CycleOptions<Committed>,
+  { deadline, deadline$ }: { deadline: number; deadline$: Observable<unknown> },
+): Observable<CycleEvent<Committed>> {
+  const { clock, client, state, fold, memory, askedAt, poll } = options
   return defer(() => {
     const begun = clock.monotonic()
     const look = newLook()
     const requests: RequestRecord[] = []
     let remaining: number | undefined
     let storeProblem: Error | undefined
-    const deadline = begun + Math.max(30, 4 * poll.interval)
-    // One timer a cycle, whoever asks: each of its stages and requests does.
-    const deadline$ = merge(timer((deadline - begun) * 1000, clock.scheduler), abandon$).pipe(
-      take(1),
-      share({ connector: () => new ReplaySubject(1), resetOnComplete: false }),
-    )
     const asking: AttemptOptions = { ...options.attempt, clock, onRequest: (record) => void requests.push(record) }
     const fetchPage = (page: number) =>
       firstValueFrom(
@@ -162,11 +175,17 @@ export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<
         // A call that was seen after the list was read may have ended after that.
         for (const { now } of sightings) look.now = Math.max(look.now, now)
         const end = look.end && { ...look.end, now: look.now, limited: look.limited }
-        const parts = chunksOf(sightings, CHUNK)
-        const last = parts.pop() ?? []
-        const concluded = { sightings: last, ...(end && { end }) }
-        return from(
-          end === undefined && last.length === 0 ? [] : [...parts.map((part) => ({ sightings: part })), concluded],
+        return from(sightings).pipe(
+          inChunks(CHUNK, () => 1),
+          toArray(),
+          mergeMap((parts): Observation[] => {
+            const last = parts.pop() ?? []
+            const isNothing = end === undefined && last.length === 0
+            return [
+              ...parts.map((part) => ({ sightings: part })),
+              ...(isNothing ? [] : [{ sightings: last, ...(end && { end }) }]),
+            ]
+          }),
         )
       }),
       concatMap(fold),
@@ -208,21 +227,8 @@ export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<
         asCommitted,
       ),
       report$,
-    ).pipe(holding(deadline$))
-  })
-}
-
-/** Holds on to a shared stream for as long as the source goes on. */
-function holding<T>(shared$: Observable<unknown>): (source: Observable<T>) => Observable<T> {
-  return (source) =>
-    using(
-      () => shared$.subscribe(),
-      () => source,
     )
-}
-
-function chunksOf<T>(values: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(values.length / size) }, (_, i) => values.slice(i * size, (i + 1) * size))
+  })
 }
 
 /** Leaves out what changed nothing. */

@@ -1,20 +1,16 @@
-import { mkdirSync, statSync } from 'node:fs'
-import { hostname } from 'node:os'
-import { dirname, join } from 'node:path'
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import type { SQLInputValue } from 'node:sqlite'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { RECORD_BYTES, writeCall } from '../ledger/call-record.ts'
+import { countByStatus } from '../ledger/finished-calls.ts'
 import { newLedger, rememberRecord, type Facts, type LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { USAGE_KEPT } from '../ledger/usage.ts'
 import { callOf } from './call-row.ts'
 import { hourOf, packEvaluated } from './evaluation-log.ts'
-import { countByStatus } from '../ledger/finished-calls.ts'
+import { openOwn } from './open-own.ts'
 import { deleteSilence, insertSilence, readSilences } from './silences.ts'
 import { sqliteOutbox, type OutboxOptions } from './sqlite-outbox.ts'
 import { sqliteError } from './sqlite-error.ts'
-import { takeLock } from './sqlite-lock.ts'
-import { migrate } from './sqlite-schema.ts'
 import { StoreError, type Commit, type Store } from './store.ts'
 
 export type SqliteStoreOptions = OutboxOptions & {
@@ -34,7 +30,7 @@ const MOST_TRIMMED = 2000
  * @throws {StoreError} refused: the file is held by another daemon, damaged, or not ours
  */
 export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Store {
-  const { db, release } = openDatabase(path)
+  const { db, release } = openOwn(path)
   const prepare = (sql: string) => db.prepare(sql)
   const outbox = sqliteOutbox(db, receiving)
   const insertCalls = (rows: number) =>
@@ -57,7 +53,7 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
     readHold: prepare('SELECT until FROM holds WHERE key = ?'),
     writeHold: prepare('INSERT OR REPLACE INTO holds (key, until) VALUES (?, ?)'),
     history: prepare(`
-      SELECT id, finished, data FROM calls WHERE target = ? AND remembered IN (0, 1) AND finished >= ?
+      SELECT id, data FROM calls WHERE target = ? AND remembered IN (0, 1) AND finished >= ?
       ORDER BY finished DESC LIMIT ?`),
     trim: prepare(`
       DELETE FROM calls WHERE rowid IN (
@@ -264,44 +260,6 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
         release()
       }),
   }
-}
-
-function openDatabase(path: string): { db: DatabaseSync; release: () => void } {
-  let release: (() => void) | undefined = nothingToRelease
-  let db: DatabaseSync | undefined
-  try {
-    if (path !== ':memory:') {
-      if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-        throw new StoreError(
-          'refused',
-          `${path} is a folder; store.path names a file, such as ${join(path, 'callwatch.db')}`,
-        )
-      }
-      mkdirSync(dirname(path), { recursive: true })
-      release = takeLock(`${path}.lock`)
-    }
-    db = new DatabaseSync(path, { timeout: 0 })
-    if (release === undefined) throw heldError(db, path)
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
-    migrate(db, path)
-    const who = `${hostname()}, process ${process.pid}`
-    db.prepare('INSERT OR REPLACE INTO holder (only, who) VALUES (1, ?)').run(who)
-    return { db, release }
-  } catch (error) {
-    db?.close()
-    release?.()
-    throw sqliteError(error, path)
-  }
-}
-
-function nothingToRelease(): void {}
-
-function heldError(db: DatabaseSync, path: string): StoreError {
-  const who = db.prepare('SELECT who FROM holder').get()?.['who'] ?? 'another process'
-  return new StoreError(
-    'refused',
-    `${path} is in use by another callwatch (${String(who)}); stop it, or name another file in store.path`,
-  )
 }
 
 /** JSON that this store itself wrote: T is what it was written from. */

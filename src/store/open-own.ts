@@ -1,0 +1,52 @@
+import { mkdirSync, statSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { sqliteError } from './sqlite-error.ts'
+import { takeLock } from './sqlite-lock.ts'
+import { migrate } from './sqlite-schema.ts'
+import { StoreError } from './store.ts'
+
+/**
+ * Opens the database of a daemon, makes it where there is none, brings it to this program's schema, and holds its lock until
+ * `release`.
+ *
+ * @throws {StoreError} refused: the file is held by another daemon, damaged, or not ours
+ */
+export function openOwn(path: string): { db: DatabaseSync; release: () => void } {
+  let release: (() => void) | undefined = nothingToRelease
+  let db: DatabaseSync | undefined
+  try {
+    if (path !== ':memory:') {
+      if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+        throw new StoreError(
+          'refused',
+          `${path} is a folder; store.path names a file, such as ${join(path, 'callwatch.db')}`,
+        )
+      }
+      mkdirSync(dirname(path), { recursive: true })
+      release = takeLock(`${path}.lock`)
+    }
+    db = new DatabaseSync(path, { timeout: 0 })
+    if (release === undefined) throw heldError(db, path)
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+    migrate(db, path)
+    const who = `${hostname()}, process ${process.pid}`
+    db.prepare('INSERT OR REPLACE INTO holder (only, who) VALUES (1, ?)').run(who)
+    return { db, release }
+  } catch (error) {
+    db?.close()
+    release?.()
+    throw sqliteError(error, path)
+  }
+}
+
+function nothingToRelease(): void {}
+
+function heldError(db: DatabaseSync, path: string): StoreError {
+  const who = db.prepare('SELECT who FROM holder').get()?.['who'] ?? 'another process'
+  return new StoreError(
+    'refused',
+    `${path} is in use by another callwatch (${String(who)}); stop it, or name another file in store.path`,
+  )
+}
