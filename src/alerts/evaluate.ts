@@ -102,7 +102,7 @@ export function closedNotifications(
 
 /** Whether nobody has judged it for long, also by a clock that was set back since. */
 function isUnseen({ evaluatedAt }: AlertInstance, now: number, interval: number): boolean {
-  return now < evaluatedAt || now - evaluatedAt > UNSEEN_INTERVALS * interval
+  return now <= evaluatedAt || now - evaluatedAt > UNSEEN_INTERVALS * interval
 }
 
 function isOf(rule: Rule, { rule: { name }, labels }: AlertInstance): boolean {
