@@ -40,7 +40,15 @@ export async function openTarget({ config, target, store, clock, metrics }: Open
   const { poll } = config
   const { interval, lookback, maxRequestsPerMinute, retries, timeout } = poll
   const identity = { name: target.name, fingerprint: '' }
-  const keeper = await keepTarget({ store, clock, identity, ledger: poll, rules: config.alerts, interval })
+  const keeper = await keepTarget({
+    store,
+    clock,
+    identity,
+    ledger: poll,
+    rules: config.alerts,
+    route: () => [],
+    interval,
+  })
   const transport = undiciTransport(target.baseUrl)
   let paths: string[] = []
   const client = callsClient(

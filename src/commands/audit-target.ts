@@ -13,7 +13,7 @@ import { newLook, readList } from '../polling/look.ts'
 import type { Look } from '../polling/page-reader.ts'
 import type { CallsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
-import type { StoreReader } from '../store/open-read-only.ts'
+import type { StoreReader } from '../store/sqlite/open-read-only.ts'
 import { confirmSuspects } from './confirm-suspects.ts'
 
 /** A listed call, what the ledger has of it, and how the two compare; `gone` where the service does not know it any more. */

@@ -7,7 +7,7 @@ import { monthOf } from '../clock/calendar.ts'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { formatSeconds, formatTime, formatValue, summaryOf } from '../notify/text/notification-text.ts'
-import { openReadOnly, type StoreReader } from '../store/open-read-only.ts'
+import { openReadOnly, type StoreReader } from '../store/sqlite/open-read-only.ts'
 import { isoTime } from '../web/views.ts'
 
 export type BacktestOptions = {

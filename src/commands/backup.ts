@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import { backupStore } from '../store/backup-store.ts'
+import { backupStore } from '../store/sqlite/backup-store.ts'
 
 /**
  * Copies the store, whether or not a daemon uses it, and prints what was written.

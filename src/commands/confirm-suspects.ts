@@ -5,7 +5,7 @@ import type { SeenCall } from '../ledger/call.ts'
 import { attempt, type AttemptOptions } from '../polling/attempt.ts'
 import type { CallsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
-import type { StoreReader } from '../store/open-read-only.ts'
+import type { StoreReader } from '../store/sqlite/open-read-only.ts'
 
 export type ConfirmOptions = {
   target: string

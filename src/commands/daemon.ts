@@ -20,7 +20,8 @@ import { secretsOf } from '../config/secrets-of.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
 import { metricsOf } from '../metrics/registry.ts'
 import { routed } from '../notify/routes.ts'
-import { openSqliteStore } from '../store/sqlite-store.ts'
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
+import type { Route } from '../store/keep-target.ts'
 import type { Store } from '../store/store.ts'
 import type { Credentials } from '../web/authentication.ts'
 import { eventFeed } from '../web/event-feed.ts'
@@ -79,19 +80,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { secrets = secretsMask(secretsOf(first)) } = options
   let inForce = first
   const told = toldBy(first, clock, log)
-  const store = openSqliteStore({
-    path: first.store.path,
-    notifiers: told.names,
-    notifiersFor: (notification) => routed(inForce.notify.routes, told.names)(notification),
-  })
+  const route: Route = (change) => routed(inForce.notify.routes, told.names)(change)
+  const store = openSqliteStore({ path: first.store.path, notifiers: told.names })
   const closing: (() => Promise<void>)[] = [() => store.close()]
   const closeAll = async () => {
     for (const close of closing.toReversed()) await close()
   }
   try {
-    await closeStrayAlerts(store, options)
+    await closeStrayAlerts(store, route, options)
     if (options.resetTarget !== undefined) await store.resetTarget(options.resetTarget)
-    const watched = watchedTargets({ ...options, store, budgets: new Map() })
+    const watched = watchedTargets({ ...options, store, route, budgets: new Map() })
     closing.push(watched.close)
     await watched.open(first)
     const { targets } = watched
@@ -162,11 +160,19 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 }
 
 /** Alerts of targets that are watched no more, or from nothing, are closed, and who was told of them is told so. */
-async function closeStrayAlerts(store: Store, { config, resetTarget, clock }: DaemonOptions): Promise<void> {
+async function closeStrayAlerts(
+  store: Store,
+  route: Route,
+  { config, resetTarget, clock }: DaemonOptions,
+): Promise<void> {
   const kept = config.targets.map(({ name }) => name).filter((name) => name !== resetTarget)
   for (const { target, alerts } of await store.strayAlerts(kept)) {
     const because = target === resetTarget ? 'target reset' : 'target removed'
-    await store.closeAlerts(target, closedNotifications(target, alerts, because, clock.wall()))
+    const closed = closedNotifications(target, alerts, because, clock.wall())
+    await store.closeAlerts(
+      target,
+      closed.map((change) => ({ change, to: route(change) })),
+    )
   }
 }
 

@@ -4,7 +4,7 @@ import type { Silence } from '../alerts/silence.ts'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { formatSeconds, formatTime } from '../notify/text/notification-text.ts'
-import { openSilences, type SilenceBook } from '../store/open-silences.ts'
+import { openSilences, type SilenceBook } from '../store/sqlite/open-silences.ts'
 import { UsageError } from './usage-error.ts'
 
 export type SilenceOptions = {

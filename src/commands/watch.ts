@@ -10,7 +10,7 @@ import { newWatchMemory, progressOf, watchTarget, type WatchEvent, type WatchMem
 import { callsClient } from '../service/calls-client.ts'
 import type { Transport } from '../service/transport.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
-import { keepTarget, type Committed, type TargetKeeper } from '../store/keep-target.ts'
+import { keepTarget, type Committed, type Route, type TargetKeeper } from '../store/keep-target.ts'
 import type { Store } from '../store/store.ts'
 import { targetHealth } from '../web/target-health.ts'
 import type { WatchedTarget } from '../web/views.ts'
@@ -28,6 +28,7 @@ export type WatchOptions = {
   random: () => number
   log: Logger
   store: Store
+  route: Route
   /** The rate budgets there are already, by address and key; a missing one is added. */
   budgets: Map<string, AdjustableBudget>
   /** Emits when the daemon is to stop. */
@@ -62,7 +63,7 @@ export type Watch = {
  * @throws {StoreError}
  */
 export async function watch(options: WatchOptions): Promise<Watch> {
-  const { part, before, offset, clock, random, log, store, transportTo = undiciTransport } = options
+  const { part, before, offset, clock, random, log, store, route, transportTo = undiciTransport } = options
   const { target, poll, rules } = part
   const isPollSame = isDeepStrictEqual(before?.part.poll, poll)
   const areRulesSame = isDeepStrictEqual(before?.part.rules, rules)
@@ -75,6 +76,7 @@ export async function watch(options: WatchOptions): Promise<Watch> {
           identity: { name: target.name, fingerprint: fingerprintOf(target) },
           ledger: poll,
           rules,
+          route,
           interval: poll.interval,
         })
   // With another page size the pages that were read are others; with another lookback there are more of them.

@@ -100,7 +100,10 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
     if (watch === undefined) return []
     const alerts = [...watch.watched.alerts.values()]
     const notifications = closedNotifications(name, alerts, 'target removed', clock.wall())
-    await store.closeAlerts(name, notifications)
+    await store.closeAlerts(
+      name,
+      notifications.map((change) => ({ change, to: options.route(change) })),
+    )
     watches.delete(name)
     waiting.delete(watch)
     show()

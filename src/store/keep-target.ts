@@ -2,6 +2,7 @@ import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { evaluate, type AlertDelta } from '../alerts/evaluate.ts'
 import type { Evaluated } from '../alerts/evaluated.ts'
 import { reachOf } from '../alerts/evidence.ts'
+import type { Notification } from '../alerts/notification.ts'
 import type { Look, Occasion } from '../alerts/reading.ts'
 import type { Rule } from '../alerts/rule.ts'
 import { monthOf } from '../clock/calendar.ts'
@@ -20,9 +21,14 @@ export type KeepTargetOptions = {
   identity: TargetIdentity
   ledger: LedgerOptions
   rules: readonly Rule[]
+  /** The notifiers that are to tell a change. */
+  route: Route
   /** Seconds between two evaluations, as they should come. */
   interval: number
 }
+
+/** Who is to tell a change of an alert, by name. */
+export type Route = (change: Notification) => readonly string[]
 
 /** A poll age of more intervals than this is kept in the log of evaluations. */
 const NOTED_INTERVALS = 2
@@ -31,7 +37,7 @@ const NOTED_INTERVALS = 2
 const FIRST_LOOK_INTERVALS = 2
 
 /** What was just committed of a target. */
-export type Committed = Commit & { target: string; seconds: number }
+export type Committed = Pick<Commit, 'ledger' | 'alerts'> & { target: string; seconds: number }
 
 /** One target's committed state, and the only two ways to move it on. */
 export type TargetKeeper = {
@@ -69,7 +75,8 @@ export async function keepTarget(options: KeepTargetOptions): Promise<TargetKeep
 
   async function commit(delta: Delta, alertDelta: AlertDelta, evaluated?: Evaluated): Promise<Committed> {
     const begun = clock.monotonic()
-    const whole = { ledger: delta, alerts: alertDelta, ...(evaluated && { evaluated }) }
+    const outgoing = alertDelta.notifications.map((change) => ({ change, to: options.route(change) }))
+    const whole = { ledger: delta, alerts: alertDelta, outgoing, ...(evaluated && { evaluated }) }
     await store.commit(target, whole)
     const seconds = clock.monotonic() - begun
     apply(ledger, delta, keepFinished)

@@ -11,12 +11,17 @@ import type { TrackedCall } from '../ledger/tracked-call.ts'
 export type Commit = {
   ledger: Delta
   alerts: AlertDelta
+  /** Those changes of alerts that are told, and to whom. */
+  outgoing: readonly Addressed[]
   /** The evaluation that `alerts` came from. */
   evaluated?: Evaluated
 }
 
 /** A target as the store last committed it. */
 export type StoredTarget = { ledger: LedgerState; alerts: Map<string, AlertInstance> }
+
+/** A change of an alert, and the notifiers that are to tell it. An end is also told to whoever was told of the beginning. */
+export type Addressed = { change: Notification; to: readonly string[] }
 
 /** What waits to be told by one notifier. */
 export type OutboxEntry = {
@@ -61,7 +66,7 @@ export type Store = {
   /** Alerts of targets other than these: what is left of targets that are watched no more. */
   strayAlerts: (targets: readonly string[]) => Promise<{ target: string; alerts: AlertInstance[] }[]>
   /** Removes all alerts of a target, and puts out what is to be said of that. */
-  closeAlerts: (target: string, notifications: readonly Notification[]) => Promise<void>
+  closeAlerts: (target: string, outgoing: readonly Addressed[]) => Promise<void>
   /** Silences that have not ended by then (UNIX seconds). */
   silences: (now: number) => Promise<Silence[]>
   addSilence: (silence: Omit<Silence, 'id'>) => Promise<Silence>

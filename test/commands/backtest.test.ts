@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Notification } from '../../src/alerts/notification.ts'
 import { keepTarget } from '../../src/store/keep-target.ts'
-import { openSqliteStore } from '../../src/store/sqlite-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { POLL_AGE, RATIO, ruleOn } from '../alerts/sample-rules.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { completeLook, CREATED, seen } from '../ledger/seen.ts'
@@ -32,10 +32,10 @@ async function livedThrough() {
   const clock = virtualClock(CREATED)
   const said: Notification[] = []
   const open = async () => {
-    const store = openSqliteStore({ path, notifiersFor: () => [] })
+    const store = openSqliteStore({ path })
     const ledger = { lookback: 86_400, baseline: 'skip', details: 'never' } as const
     const identity = { name: 'production', fingerprint: 'x' }
-    return { store, keeper: await keepTarget({ store, clock, identity, ledger, rules: RULES, interval: INTERVAL }) }
+    return { store, keeper: await keepTarget({ store, clock, identity, ledger, rules: RULES, route: () => [], interval: INTERVAL }) }
   }
   let { store, keeper } = await open()
   for (let seconds = 0; seconds < 120 * MINUTE; seconds += INTERVAL) {

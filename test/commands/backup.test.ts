@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { openReadOnly } from '../../src/store/open-read-only.ts'
+import { openReadOnly } from '../../src/store/sqlite/open-read-only.ts'
 import { callwatch, emptyFolder, start } from './callwatch.ts'
 import { configFor, countedCalls, countedWorld, withStore } from './counted-world.ts'
 

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { openSqliteStore } from '../../src/store/sqlite-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { callwatch, configFile, emptyFolder } from './callwatch.ts'
 
 /** A store that a daemon holds, and a configuration of one target that names it. */
 function held(store = join(emptyFolder(), 'callwatch.db')) {
-  const daemon = openSqliteStore({ path: store, notifiersFor: () => [] })
+  const daemon = openSqliteStore({ path: store })
   const config = configFile(`
 targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
 store: { path: ${store} }

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { budgetKey, watch } from '../../src/commands/watch.ts'
 import type { PollConfig } from '../../src/config/config.ts'
 import type { AdjustableBudget } from '../../src/polling/rate-budget.ts'
-import { openSqliteStore } from '../../src/store/sqlite-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError, type Store } from '../../src/store/store.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { CREATED } from '../ledger/seen.ts'
@@ -39,7 +39,7 @@ async function watching(keys: Record<string, string>, answer: (apiKey: string) =
   const send = async ({ headers }: { headers: Record<string, string> }) => answer(headers['apikey']!)
   const transportTo = () => ({ send, close: async () => undefined })
   const log = pino({ level: 'silent' })
-  const shared = { clock, random: () => 0, log, store, budgets, stop$: NEVER, transportTo }
+  const shared = { clock, random: () => 0, log, store, route: () => [], budgets, stop$: NEVER, transportTo }
   const watches = []
   for (const target of targets) watches.push(await watch({ ...shared, part: { target, poll, rules: [] }, offset: 0 }))
   const running = merge(...watches.map(({ run }) => run(NEVER, NEVER))).subscribe()
@@ -48,7 +48,7 @@ async function watching(keys: Record<string, string>, answer: (apiKey: string) =
 }
 
 function memory(): Store {
-  const store = openSqliteStore({ path: ':memory:', notifiersFor: () => [] })
+  const store = openSqliteStore({ path: ':memory:' })
   onTestFinished(() => store.close())
   return store
 }

@@ -4,7 +4,7 @@ import { newLedger } from '../../src/ledger/state.ts'
 import { countByStatus, type FinishedCounts } from '../../src/ledger/finished-calls.ts'
 import { dailyDigest, type DigestOptions } from '../../src/notify/daily-digest.ts'
 import type { DigestMessage } from '../../src/notify/message.ts'
-import { openSqliteStore } from '../../src/store/sqlite-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError } from '../../src/store/store.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 
@@ -27,7 +27,7 @@ function digesting(now: string, setting: Setting = {}) {
   const { created = { production: '2026-01-01T00:00:00Z' } } = setting
   const clock = virtualClock(utc(now))
   const stop$ = new Subject<void>()
-  const store = openSqliteStore({ path: ':memory:', notifiersFor: () => notifiers })
+  const store = openSqliteStore({ path: ':memory:' })
   const broken = { isBusy: false }
   const counted: string[] = []
   const targets = Object.entries(created).map(([target, since]) => {

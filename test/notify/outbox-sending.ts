@@ -4,7 +4,7 @@ import type { Notification } from '../../src/alerts/notification.ts'
 import type { Severity } from '../../src/alerts/rule.ts'
 import { deliverOutbox, type Delivery, type DeliverOptions } from '../../src/notify/deliver-outbox.ts'
 import type { Message } from '../../src/notify/message.ts'
-import { openSqliteStore } from '../../src/store/sqlite-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError, type OutboxEntry, type Outgoing } from '../../src/store/store.ts'
 import { firingOf, POLL_AGE, ruleOn } from '../alerts/sample-rules.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
@@ -36,7 +36,7 @@ export function sending(options: SendingOptions = {}) {
   const { receive = () => undefined, groupWait = 0, mutes = [], at = AT, onStep = () => undefined } = options
   const clock = virtualClock(at)
   const stop$ = new Subject<void>()
-  const store = openSqliteStore({ path: ':memory:', notifiersFor: () => ['slack'] })
+  const store = openSqliteStore({ path: ':memory:' })
   const live = new Map<string, { target: string; instance: AlertInstance }>()
   const received: [second: number, said: string][] = []
   const messages: Message[] = []

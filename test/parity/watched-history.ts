@@ -10,7 +10,7 @@ import { metricsOf } from '../../src/metrics/registry.ts'
 import { between } from '../../src/simulator/draw.ts'
 import { random } from '../../src/simulator/random.ts'
 import { keepTarget, type TargetKeeper } from '../../src/store/keep-target.ts'
-import { openSqliteStore } from '../../src/store/sqlite-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { CREATED, listed as listedAt, seen } from '../ledger/seen.ts'
 import { isIn, LASTS, OUTAGES, RESTARTS } from './episodes.ts'
 import { seededCalls, type SeededCall } from './seeded-calls.ts'
@@ -51,7 +51,7 @@ type Daemon = { keeper: TargetKeeper; operational: OperationalMetrics }
 export async function watchHistory(seed: number, rules: readonly Rule[], metrics: ReadonlySet<string>) {
   const calls = seededCalls(seed)
   const draw = random(seed, 'looks')
-  const store = openSqliteStore({ path: ':memory:', notifiersFor: () => [] })
+  const store = openSqliteStore({ path: ':memory:' })
   let now = -INTERVAL
   const clock: Clock = {
     wall: () => CREATED + now,
@@ -65,7 +65,10 @@ export async function watchHistory(seed: number, rules: readonly Rule[], metrics
     introduceTarget(operational, TARGET)
     const ledger = { lookback: 86_400, baseline: 'skip', details: 'never' } as const
     const identity = { name: TARGET, fingerprint: 'x' }
-    return { operational, keeper: await keepTarget({ store, clock, identity, ledger, rules, interval: INTERVAL }) }
+    return {
+      operational,
+      keeper: await keepTarget({ store, clock, identity, ledger, rules, route: () => [], interval: INTERVAL }),
+    }
   }
   let daemon: Daemon | undefined
   const looks = looksAt(calls)

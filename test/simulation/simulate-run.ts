@@ -17,7 +17,7 @@ import { random } from '../../src/simulator/random.ts'
 import type { CallsService } from '../../src/simulator/service.ts'
 import type { Switches } from '../../src/simulator/switches.ts'
 import { advance } from '../../src/simulator/world.ts'
-import { openSqliteStore } from '../../src/store/sqlite-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError, type Store } from '../../src/store/store.ts'
 import type { WatchedTarget } from '../../src/web/views.ts'
 import { virtualClock, type VirtualClock } from '../clock/virtual-clock.ts'
@@ -103,7 +103,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
   /** When each call was first seen, by id: none is started twice. */
   const firstSeen = new Map<string, number>()
   const oracle = alertOracle(RULES[0], INTERVAL)
-  const memory = openSqliteStore({ path: ':memory:', notifiersFor: () => ['slack'] })
+  const memory = openSqliteStore({ path: ':memory:' })
   const store: Store = {
     ...memory,
     commit: async (target, commit) => {
@@ -217,6 +217,7 @@ async function live(run: Run, draw: () => number, risk: number, goesOn: () => Pr
       { write: (line: string) => void report.lines.push(line) },
     ),
     store,
+    route: () => ['slack'],
     budgets: new Map(),
     stop$,
     transportTo: () => ({ send, close: async () => undefined }),

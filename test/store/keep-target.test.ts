@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
 import { keepTarget } from '../../src/store/keep-target.ts'
-import { openSqliteStore } from '../../src/store/sqlite-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError, type Store } from '../../src/store/store.ts'
 import { POLL_AGE, RATIO } from '../alerts/sample-rules.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
@@ -21,7 +21,7 @@ const RULES: Rule[] = [
 
 async function keeping(wrap: (store: Store) => Store = (store) => store, rules = RULES) {
   const clock = virtualClock(CREATED)
-  const memory = openSqliteStore({ path: ':memory:', notifiersFor: () => ['slack'] })
+  const memory = openSqliteStore({ path: ':memory:' })
   const open = () =>
     keepTarget({
       store: wrap(memory),
@@ -29,6 +29,7 @@ async function keeping(wrap: (store: Store) => Store = (store) => store, rules =
       identity: { name: 'a', fingerprint: 'x' },
       ledger: { lookback: 86_400, baseline: 'skip', details: 'missing' },
       rules,
+      route: () => ['slack'],
       interval: 15,
     })
   return { clock, memory, open, keeper: await open() }

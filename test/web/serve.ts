@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
-import { openSqliteStore } from '../../src/store/sqlite-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Credentials } from '../../src/web/authentication.ts'
 import { eventFeed, type EventFeed } from '../../src/web/event-feed.ts'
 import { startWeb } from '../../src/web/server.ts'
@@ -36,7 +36,7 @@ export async function serve(
   history: { target: string; call: TrackedCall }[] = [],
   auth?: Credentials,
 ): Promise<Served> {
-  const kept = openSqliteStore({ path: ':memory:', notifiersFor: () => [] })
+  const kept = openSqliteStore({ path: ':memory:' })
   onTestFinished(() => kept.close())
   const feed = eventFeed(5)
   const web = await startWeb({

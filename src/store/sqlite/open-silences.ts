@@ -1,4 +1,4 @@
-import type { Silence } from '../alerts/silence.ts'
+import type { Silence } from '../../alerts/silence.ts'
 import { deleteSilence, insertSilence, readSilences } from './silences.ts'
 import { openExisting } from './open-existing.ts'
 import { sqliteError } from './sqlite-error.ts'

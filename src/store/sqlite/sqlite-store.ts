@@ -1,17 +1,17 @@
 import type { SQLInputValue } from 'node:sqlite'
-import type { AlertInstance } from '../alerts/alert-instance.ts'
-import { RECORD_BYTES, writeCall } from '../ledger/call-record.ts'
-import { countByStatus } from '../ledger/finished-calls.ts'
-import { newLedger, rememberRecord, type Facts, type LedgerState } from '../ledger/state.ts'
-import type { TrackedCall } from '../ledger/tracked-call.ts'
-import { USAGE_KEPT } from '../ledger/usage.ts'
-import { callOf } from './call-row.ts'
-import { hourOf, packEvaluated } from './evaluation-log.ts'
+import type { AlertInstance } from '../../alerts/alert-instance.ts'
+import { RECORD_BYTES, writeCall } from '../../ledger/call-record.ts'
+import { countByStatus } from '../../ledger/finished-calls.ts'
+import { newLedger, rememberRecord, type Facts, type LedgerState } from '../../ledger/state.ts'
+import type { TrackedCall } from '../../ledger/tracked-call.ts'
+import { USAGE_KEPT } from '../../ledger/usage.ts'
+import { callOf } from '../call-row.ts'
+import { hourOf, packEvaluated } from '../evaluation-log.ts'
 import { openOwn } from './open-own.ts'
 import { deleteSilence, insertSilence, readSilences } from './silences.ts'
-import { sqliteOutbox, type OutboxOptions } from './sqlite-outbox.ts'
+import { sqliteOutbox, type OutboxOptions } from './outbox.ts'
 import { sqliteError } from './sqlite-error.ts'
-import { StoreError, type Commit, type Store } from './store.ts'
+import { StoreError, type Commit, type Store } from '../store.ts'
 
 export type SqliteStoreOptions = OutboxOptions & {
   /** The file, made where it does not exist; `:memory:` keeps nothing. */
@@ -74,7 +74,7 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
 
   let trims = 0
 
-  function writeCommit(target: string, { ledger, alerts, evaluated }: Commit): void {
+  function writeCommit(target: string, { ledger, alerts, outgoing, evaluated }: Commit): void {
     const { seq } = ledger.facts
     const moved = statements.move.get(JSON.stringify(ledger.facts), target, seq - 1)
     if (moved === undefined) {
@@ -90,7 +90,7 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
     for (const [quarter, minutes] of ledger.usage) statements.use.run(target, quarter, minutes)
     for (const instance of alerts.changed) statements.setAlert.run(target, instance.key, JSON.stringify(instance))
     for (const { key } of alerts.ended) statements.deleteAlert.run(target, key)
-    for (const notification of alerts.notifications) outbox.putChange(notification)
+    for (const addressed of outgoing) outbox.putChange(addressed)
     if (evaluated !== undefined) {
       statements.logEvaluation.run(target, hourOf(evaluated), packEvaluated(evaluated))
     }
@@ -209,11 +209,11 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
           alerts: rows.map(({ data }) => parse<AlertInstance>(data)),
         }))
       }),
-    closeAlerts: (target, notifications) =>
+    closeAlerts: (target, outgoing) =>
       answer(() =>
         transaction(() => {
           prepare('DELETE FROM alerts WHERE target = ?').run(target)
-          for (const notification of notifications) outbox.putChange(notification)
+          for (const addressed of outgoing) outbox.putChange(addressed)
         }),
       ),
     silences: (now) => answer(() => readSilences(db, now)),

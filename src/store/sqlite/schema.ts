@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { packCall } from '../ledger/call-record.ts'
+import { packCall } from '../../ledger/call-record.ts'
 import { callFromJson } from './json-call.ts'
-import { StoreError } from './store.ts'
+import { StoreError } from '../store.ts'
 
 /** Marks a file as ours ("call" in ASCII), so that another program's database is never written to. */
 const APPLICATION_ID = 0x63616c6c

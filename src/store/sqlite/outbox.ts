@@ -1,16 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Notification } from '../alerts/notification.ts'
-import type { OutboxEntry, Outgoing } from './store.ts'
+import type { Addressed, OutboxEntry, Outgoing } from '../store.ts'
 
 export type OutboxOptions = {
   /** All that there are; what waits for any other is removed, since nobody will ever send it. */
   notifiers?: readonly string[] | undefined
-  /** Who is to be told of a change. */
-  notifiersFor: (notification: Notification) => readonly string[]
 }
 
 /** The outbox's rows. Nothing here begins a transaction: whoever writes several rows does. */
-export function sqliteOutbox(db: DatabaseSync, { notifiers, notifiersFor }: OutboxOptions) {
+export function sqliteOutbox(db: DatabaseSync, { notifiers }: OutboxOptions) {
   const statements = {
     receivers: db.prepare('SELECT notifier FROM receivers WHERE target = ? AND alert = ?'),
     addReceiver: db.prepare('INSERT OR IGNORE INTO receivers (target, alert, notifier) VALUES (?, ?, ?)'),
@@ -31,10 +28,10 @@ export function sqliteOutbox(db: DatabaseSync, { notifiers, notifiersFor }: Outb
     for (const notifier of receivers) if (isThere(notifier)) statements.put.run(notifier, JSON.stringify(content))
   }
   return {
-    /** Puts a change out for whom it is routed to; an end also for whoever was to be told of its beginning. */
-    putChange: (change: Notification): void => {
+    /** Puts a change out for whom it is addressed to; an end also for whoever was to be told of its beginning. */
+    putChange: ({ change, to }: Addressed): void => {
       const { target, key, kind } = change
-      const receivers = new Set(notifiersFor(change))
+      const receivers = new Set(to)
       if (kind === 'firing' || kind === 'reminder') {
         for (const notifier of receivers) statements.addReceiver.run(target, key, notifier)
       } else {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { sqliteError } from './sqlite-error.ts'
-import { expectSchema } from './sqlite-schema.ts'
-import { StoreError } from './store.ts'
+import { expectSchema } from './schema.ts'
+import { StoreError } from '../store.ts'
 
 /** How long one waits for a store that is busy (milliseconds): it is so for moments only. */
 const PATIENCE = 5000

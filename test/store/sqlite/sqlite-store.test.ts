@@ -2,24 +2,24 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { AlertInstance } from '../../src/alerts/alert-instance.ts'
-import type { AlertDelta } from '../../src/alerts/evaluate.ts'
-import { apply, newLedger, type Delta, type LedgerState } from '../../src/ledger/state.ts'
-import { step, type LedgerOptions, type Observation } from '../../src/ledger/step.ts'
-import { openReadOnly } from '../../src/store/open-read-only.ts'
-import { openSqliteStore } from '../../src/store/sqlite-store.ts'
-import type { OutboxEntry, Store } from '../../src/store/store.ts'
-import { firingOf, POLL_AGE } from '../alerts/sample-rules.ts'
-import { asked, completeLook, contents, CREATED, seen } from '../ledger/seen.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
+import type { AlertDelta } from '../../../src/alerts/evaluate.ts'
+import { apply, newLedger, type Delta, type LedgerState } from '../../../src/ledger/state.ts'
+import { step, type LedgerOptions, type Observation } from '../../../src/ledger/step.ts'
+import { openReadOnly } from '../../../src/store/sqlite/open-read-only.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import type { OutboxEntry, Store } from '../../../src/store/store.ts'
+import { firingOf, POLL_AGE } from '../../alerts/sample-rules.ts'
+import { asked, completeLook, contents, CREATED, seen } from '../../ledger/seen.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 
 const OPTIONS: LedgerOptions = { lookback: 1000, baseline: 'skip', details: 'missing' }
 const NO_ALERTS: AlertDelta = { changed: [], ended: [], notifications: [] }
 const A = { name: 'a', fingerprint: 'x' }
 const DAY = 86_400
 
-function open(path: string, notifiers = ['slack']) {
-  const store = openSqliteStore({ path, notifiersFor: () => notifiers })
+function open(path: string) {
+  const store = openSqliteStore({ path })
   onTestFinished(() => store.close().catch(() => undefined))
   return store
 }
@@ -27,7 +27,7 @@ function open(path: string, notifiers = ['slack']) {
 /** Steps, commits and applies, as the daemon does. */
 async function see(store: ReturnType<typeof open>, ledger: LedgerState, observation: Observation): Promise<Delta> {
   const delta = step(ledger, observation, OPTIONS)!
-  await store.commit('a', { ledger: delta, alerts: NO_ALERTS })
+  await store.commit('a', { ledger: delta, alerts: NO_ALERTS, outgoing: [] })
   apply(ledger, delta, DAY)
   return delta
 }
@@ -110,7 +110,7 @@ describe('a stored target', () => {
     await see(store, ledger, completeLook(1, seen('c', 'ongoing')))
     await see(store, ledger, completeLook(2, seen('c', 'ended', { endedAt: CREATED + 2 })))
     const delta = step(other, completeLook(1, seen('c', 'ongoing'), seen('d', 'ongoing')), OPTIONS)!
-    await store.commit('b', { ledger: delta, alerts: { ...NO_ALERTS, changed: [instance] } })
+    await store.commit('b', { ledger: delta, alerts: { ...NO_ALERTS, changed: [instance] }, outgoing: [] })
     apply(other, delta, DAY)
     await store.close()
 
@@ -158,7 +158,7 @@ describe('a stored target', () => {
     const store = open(':memory:')
     const { ledger } = await store.openTarget(A, CREATED, DAY)
     const delta = step(ledger, completeLook(1, seen('b', 'ongoing')), OPTIONS)!
-    await store.commit('a', { ledger: delta, alerts: { ...NO_ALERTS, changed: [instance] } })
+    await store.commit('a', { ledger: delta, alerts: { ...NO_ALERTS, changed: [instance] }, outgoing: [] })
     await store.resetTarget('a')
     // Set up again by the first, and read by the second.
     for (const _restart of [1, 2]) {
@@ -230,11 +230,11 @@ describe('the history', () => {
     const { ledger } = await store.openTarget(target, CREATED, DAY)
     const calls = Object.entries(ended).map(([id, at]) => seen(id, 'ended', { endedAt: CREATED + at }))
     const first = step(ledger, completeLook(2000, ...calls), OPTIONS)!
-    await store.commit(target.name, { ledger: first, alerts: NO_ALERTS })
+    await store.commit(target.name, { ledger: first, alerts: NO_ALERTS, outgoing: [] })
     apply(ledger, first, DAY)
     const forgotten = [...first.calls.values()].filter(({ id }) => !remembered.includes(id))
     const second = { ...step(ledger, completeLook(2001), OPTIONS)!, forgotten }
-    await store.commit(target.name, { ledger: second, alerts: NO_ALERTS })
+    await store.commit(target.name, { ledger: second, alerts: NO_ALERTS, outgoing: [] })
     apply(ledger, second, DAY)
     expect([...contents(ledger).calls.keys()]).toEqual(remembered)
     return ledger
@@ -338,7 +338,7 @@ describe('the history', () => {
         const minutes = { participantMinutes: { audio: 3, video: 0, total: undefined } }
         const delta = step(ledger, completeLook(seconds, seen(`call ${seconds}`, 'ongoing', minutes)), OPTIONS)!
         const evaluated = { kind: 'tick', at: CREATED + seconds, pollAge: 42 } as const
-        await store.commit(target.name, { ledger: delta, alerts: NO_ALERTS, evaluated })
+        await store.commit(target.name, { ledger: delta, alerts: NO_ALERTS, outgoing: [], evaluated })
         apply(ledger, delta, DAY)
       }
     }
@@ -363,9 +363,13 @@ describe('a commit', () => {
     const { ledger } = await store.openTarget(A, CREATED, DAY)
     const first = step(ledger, completeLook(1, seen('b', 'ongoing')), OPTIONS)!
     const rival = step(ledger, completeLook(1, seen('c', 'ongoing')), OPTIONS)!
-    await store.commit('a', { ledger: first, alerts: NO_ALERTS })
-    await expect(store.commit('a', { ledger: rival, alerts: NO_ALERTS })).rejects.toMatchObject({ kind: 'stale' })
-    await expect(store.commit('a', { ledger: first, alerts: NO_ALERTS })).rejects.toMatchObject({ kind: 'stale' })
+    await store.commit('a', { ledger: first, alerts: NO_ALERTS, outgoing: [] })
+    await expect(store.commit('a', { ledger: rival, alerts: NO_ALERTS, outgoing: [] })).rejects.toMatchObject({
+      kind: 'stale',
+    })
+    await expect(store.commit('a', { ledger: first, alerts: NO_ALERTS, outgoing: [] })).rejects.toMatchObject({
+      kind: 'stale',
+    })
     const { ledger: stored } = await store.openTarget(A, CREATED, DAY)
     expect([...contents(stored).calls.keys()]).toEqual(['b'])
     expect(stored.counters).toEqual(first.counters)
@@ -376,10 +380,10 @@ describe('a commit', () => {
     const { ledger } = await store.openTarget(A, CREATED, DAY)
     const delta = step(ledger, completeLook(1, seen('b', 'ongoing')), OPTIONS)!
     const broken = { ...delta, counters: new Map<string, number>([['a series', Number.NaN]]) }
-    await expect(store.commit('a', { ledger: broken, alerts: NO_ALERTS })).rejects.toMatchObject({
+    await expect(store.commit('a', { ledger: broken, alerts: NO_ALERTS, outgoing: [] })).rejects.toMatchObject({
       kind: 'unavailable',
     })
-    await store.commit('a', { ledger: delta, alerts: NO_ALERTS })
+    await store.commit('a', { ledger: delta, alerts: NO_ALERTS, outgoing: [] })
     const { ledger: stored } = await store.openTarget(A, CREATED, DAY)
     expect(stored.counters).toEqual(delta.counters)
   })
@@ -399,34 +403,37 @@ describe('a commit', () => {
     const other = new DatabaseSync(path)
     other.exec('BEGIN IMMEDIATE')
     const delta = step(ledger, completeLook(1, seen('b', 'ongoing')), OPTIONS)!
-    await expect(store.commit('a', { ledger: delta, alerts: NO_ALERTS })).rejects.toMatchObject({ kind: 'unavailable' })
+    await expect(store.commit('a', { ledger: delta, alerts: NO_ALERTS, outgoing: [] })).rejects.toMatchObject({
+      kind: 'unavailable',
+    })
     other.exec('ROLLBACK')
     other.close()
-    await store.commit('a', { ledger: delta, alerts: NO_ALERTS })
+    await store.commit('a', { ledger: delta, alerts: NO_ALERTS, outgoing: [] })
   })
 
   test('alert instances are kept until they end', async () => {
     const store = open(':memory:')
     const { ledger } = await store.openTarget(A, CREATED, DAY)
     const first = step(ledger, completeLook(1), OPTIONS)!
-    await store.commit('a', { ledger: first, alerts: { ...NO_ALERTS, changed: [instance] } })
+    await store.commit('a', { ledger: first, alerts: { ...NO_ALERTS, changed: [instance] }, outgoing: [] })
     apply(ledger, first, DAY)
     const { alerts } = await store.openTarget(A, CREATED, DAY)
     expect(alerts.get('NoGoodPoll')).toEqual(instance)
     const second = step(ledger, completeLook(2), OPTIONS)!
-    await store.commit('a', { ledger: second, alerts: { ...NO_ALERTS, ended: [instance] } })
+    await store.commit('a', { ledger: second, alerts: { ...NO_ALERTS, ended: [instance] }, outgoing: [] })
     expect((await store.openTarget(A, CREATED, DAY)).alerts.size).toBe(0)
   })
 })
 
 describe('the outbox', () => {
   async function filled(path = ':memory:', notifiers = ['slack', 'webhook']) {
-    const store = open(path, notifiers)
+    const store = open(path)
     const { ledger } = await store.openTarget(A, CREATED, DAY)
     const notifications = [notification, { ...notification, alert: 'Second' }]
     await store.commit('a', {
       ledger: step(ledger, completeLook(1), OPTIONS)!,
       alerts: { ...NO_ALERTS, notifications },
+      outgoing: notifications.map((change) => ({ change, to: notifiers })),
     })
     return store
   }
@@ -469,37 +476,37 @@ describe('the outbox', () => {
 })
 
 describe('the end of an alert', () => {
-  async function store(notifiersFor: () => string[], notifiers = ['slack', 'webhook'], path = ':memory:') {
-    const opened = openSqliteStore({ path, notifiers, notifiersFor })
+  async function store(path: string, notifiers = ['slack', 'webhook']) {
+    const opened = openSqliteStore({ path, notifiers })
     onTestFinished(() => opened.close().catch(() => undefined))
     await opened.openTarget(A, CREATED, DAY)
     return opened
   }
-  const told = async (opened: Store, kind: 'firing' | 'resolved') =>
-    opened.closeAlerts('a', [{ ...notification, kind }])
+  const tell = async (opened: Store, kind: 'firing' | 'resolved', to: string[]) =>
+    opened.closeAlerts('a', [{ change: { ...notification, kind }, to }])
   const kinds = async (opened: Store, notifier: string) =>
     (await opened.outbox(notifier)).map(({ content }) => content.kind)
 
   test('goes to whoever was to be told of its beginning, wherever the routes lead by then', async () => {
     const path = join(temporaryFolder(), 'callwatch.db')
-    const before = await store(() => ['slack'], undefined, path)
-    await told(before, 'firing')
+    const before = await store(path)
+    await tell(before, 'firing', ['slack'])
     await before.close()
-    const after = await store(() => ['webhook'], undefined, path)
-    await told(after, 'resolved')
+    const after = await store(path)
+    await tell(after, 'resolved', ['webhook'])
     expect([await kinds(after, 'slack'), await kinds(after, 'webhook')]).toEqual([['firing', 'resolved'], ['resolved']])
-    await told(after, 'firing')
-    await told(after, 'resolved')
+    await tell(after, 'firing', ['webhook'])
+    await tell(after, 'resolved', ['webhook'])
     expect((await kinds(after, 'slack')).length).toBe(2)
   })
 
   test('goes to nobody who is not there any more, and what waits for him is removed', async () => {
     const path = join(temporaryFolder(), 'callwatch.db')
-    const before = await store(() => ['slack', 'webhook'], undefined, path)
-    await told(before, 'firing')
+    const before = await store(path)
+    await tell(before, 'firing', ['slack', 'webhook'])
     await before.close()
-    const after = await store(() => ['webhook'], ['webhook'], path)
-    await told(after, 'resolved')
+    const after = await store(path, ['webhook'])
+    await tell(after, 'resolved', ['webhook'])
     expect([await kinds(after, 'slack'), await kinds(after, 'webhook')]).toEqual([[], ['firing', 'resolved']])
   })
 })
@@ -511,10 +518,13 @@ describe('alerts of a target that is watched no more', () => {
     await store.commit('a', {
       ledger: step(ledger, completeLook(1), OPTIONS)!,
       alerts: { ...NO_ALERTS, changed: [instance] },
+      outgoing: [],
     })
     expect(await store.strayAlerts(['a'])).toEqual([])
     expect(await store.strayAlerts(['b'])).toMatchObject([{ target: 'a', alerts: [{ key: 'NoGoodPoll' }] }])
-    await store.closeAlerts('a', [{ ...notification, kind: 'closed', closedBecause: 'target removed' }])
+    await store.closeAlerts('a', [
+      { change: { ...notification, kind: 'closed', closedBecause: 'target removed' }, to: ['slack'] },
+    ])
     expect(await store.strayAlerts(['b'])).toEqual([])
     expect((await store.outbox('slack')).map(({ content }) => content.kind)).toEqual(['closed'])
   })

@@ -3,9 +3,9 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { sqliteError } from './sqlite-error.ts'
-import { takeLock } from './sqlite-lock.ts'
-import { migrate } from './sqlite-schema.ts'
-import { StoreError } from './store.ts'
+import { takeLock } from './lock.ts'
+import { migrate } from './schema.ts'
+import { StoreError } from '../store.ts'
 
 /**
  * Opens the database of a daemon, makes it where there is none, brings it to this program's schema, and holds its lock until

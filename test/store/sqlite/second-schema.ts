@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { labelsOf } from '../../src/ledger/call.ts'
-import { newLedger } from '../../src/ledger/state.ts'
-import { MARK, type TrackedCall } from '../../src/ledger/tracked-call.ts'
-import { migrate, MIGRATIONS } from '../../src/store/sqlite-schema.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { labelsOf } from '../../../src/ledger/call.ts'
+import { newLedger } from '../../../src/ledger/state.ts'
+import { MARK, type TrackedCall } from '../../../src/ledger/tracked-call.ts'
+import { migrate, MIGRATIONS } from '../../../src/store/sqlite/schema.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 
 /** Rows as schema 2 has them, and the calls that they stand for. */
 export const SECOND_SCHEMA: { target: string; remembered: boolean; data: string; call: TrackedCall }[] = [

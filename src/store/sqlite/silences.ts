@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Silence } from '../alerts/silence.ts'
+import type { Silence } from '../../alerts/silence.ts'
 
 /** Silences that have not ended by then (UNIX seconds by the host's clock), the oldest first. */
 export function readSilences(db: DatabaseSync, now: number): Silence[] {

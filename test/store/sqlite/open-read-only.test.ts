@@ -2,13 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { apply } from '../../src/ledger/state.ts'
-import { step } from '../../src/ledger/step.ts'
-import { backupStore } from '../../src/store/backup-store.ts'
-import { openReadOnly } from '../../src/store/open-read-only.ts'
-import { openSqliteStore } from '../../src/store/sqlite-store.ts'
-import { callsById, completeLook, contents, CREATED, listed, seen } from '../ledger/seen.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { apply } from '../../../src/ledger/state.ts'
+import { step } from '../../../src/ledger/step.ts'
+import { backupStore } from '../../../src/store/sqlite/backup-store.ts'
+import { openReadOnly } from '../../../src/store/sqlite/open-read-only.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import { callsById, completeLook, contents, CREATED, listed, seen } from '../../ledger/seen.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 
 const OPTIONS = { lookback: 1000, baseline: 'count', details: 'never' } as const
 const ended = seen('c1', 'ended', { endedAt: CREATED + 5 })
@@ -16,12 +16,12 @@ const ended = seen('c1', 'ended', { endedAt: CREATED + 5 })
 /** A store that its daemon has open. */
 async function openStore() {
   const path = join(temporaryFolder(), 'callwatch.db')
-  const store = openSqliteStore({ path, notifiersFor: () => [] })
+  const store = openSqliteStore({ path })
   onTestFinished(() => store.close().catch(() => undefined))
   const { ledger } = await store.openTarget({ name: 'a', fingerprint: 'x' }, CREATED, 1000)
   const see = async (...calls: ReturnType<typeof seen>[]) => {
     const delta = step(ledger, { sightings: [listed(CREATED + 10, ...calls)] }, OPTIONS)!
-    await store.commit('a', { ledger: delta, alerts: { changed: [], ended: [], notifications: [] } })
+    await store.commit('a', { ledger: delta, alerts: { changed: [], ended: [], notifications: [] }, outgoing: [] })
     apply(ledger, delta, 1000)
   }
   return { path, store, ledger, see }
@@ -53,7 +53,7 @@ test('a reader shows no call that is history only', async () => {
   const { path, store, ledger, see } = await openStore()
   await see(ended)
   const delta = step(ledger, completeLook(5000), OPTIONS)!
-  await store.commit('a', { ledger: delta, alerts: { changed: [], ended: [], notifications: [] } })
+  await store.commit('a', { ledger: delta, alerts: { changed: [], ended: [], notifications: [] }, outgoing: [] })
   expect(await store.finishedCalls({ since: CREATED, limit: 10 })).toHaveLength(1)
   const reader = open(path)
   expect(callsById(reader.calls('a'))).toEqual(new Map())
@@ -64,7 +64,7 @@ test('a reader does not keep a daemon from starting, and cannot write', async ()
   const { path, store } = await openStore()
   await store.close()
   const reader = open(path)
-  const second = openSqliteStore({ path, notifiersFor: () => [] })
+  const second = openSqliteStore({ path })
   await second.resetTarget('a')
   await second.close()
   expect(reader.target('a')).toBeUndefined()

@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSyn
 import type { DatabaseSync } from 'node:sqlite'
 import { openExisting } from './open-existing.ts'
 import { sqliteError } from './sqlite-error.ts'
-import { StoreError } from './store.ts'
+import { StoreError } from '../store.ts'
 
 /** What a backup holds. */
 export type Backup = {

@@ -1,5 +1,5 @@
-import { primaryCode } from './sqlite-lock.ts'
-import { StoreError } from './store.ts'
+import { primaryCode } from './lock.ts'
+import { StoreError } from '../store.ts'
 
 /** What a failure of SQLite means, by its result code (https://www.sqlite.org/rescode.html). */
 export function sqliteError(error: unknown, path: string): StoreError {

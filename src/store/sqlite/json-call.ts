@@ -5,8 +5,8 @@ import {
   type CallType,
   type FinalStatus,
   type ReceiverType,
-} from '../ledger/call.ts'
-import type { Finish, TrackedCall } from '../ledger/tracked-call.ts'
+} from '../../ledger/call.ts'
+import type { Finish, TrackedCall } from '../../ledger/tracked-call.ts'
 
 type PackedLabels = [CallType, CallMode, ReceiverType]
 type Packed = [

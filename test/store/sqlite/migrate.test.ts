@@ -1,15 +1,15 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
-import { labelsOf } from '../../src/ledger/call.ts'
-import { step } from '../../src/ledger/step.ts'
-import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
-import { openReadOnly } from '../../src/store/open-read-only.ts'
-import { migrate, MIGRATIONS } from '../../src/store/sqlite-schema.ts'
-import { openSqliteStore } from '../../src/store/sqlite-store.ts'
-import { callsById, contents, completeLook, seen } from '../ledger/seen.ts'
+import { labelsOf } from '../../../src/ledger/call.ts'
+import { step } from '../../../src/ledger/step.ts'
+import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
+import { openReadOnly } from '../../../src/store/sqlite/open-read-only.ts'
+import { migrate, MIGRATIONS } from '../../../src/store/sqlite/schema.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import { callsById, contents, completeLook, seen } from '../../ledger/seen.ts'
 import { SECOND_SCHEMA, secondSchemaStore } from './second-schema.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 
 const NEXT = 'ALTER TABLE holder ADD COLUMN since REAL NOT NULL DEFAULT 0; CREATE TABLE notes (text TEXT) STRICT;'
 
@@ -71,7 +71,7 @@ test('a store of the first schema is read as if it had always been of this one',
   put.run(JSON.stringify({ ...said, signal: 'failure_ratio', reason: 'any', window: 900 }))
   db.close()
 
-  const store = openSqliteStore({ path, notifiersFor: () => [] })
+  const store = openSqliteStore({ path })
   onTestFinished(() => store.close())
   const { ledger, alerts } = await store.openTarget({ name: 'a', fingerprint: 'x' }, 0, 86_400)
   const finish = {
@@ -111,7 +111,7 @@ const identity = (name: string) => ({ name, fingerprint: `of ${name}` })
 
 test('a store of the second schema keeps every call of every target, and all else that is known of them', async () => {
   const path = secondSchemaStore()
-  const store = openSqliteStore({ path, notifiersFor: () => [] })
+  const store = openSqliteStore({ path })
   onTestFinished(() => store.close().catch(() => undefined))
   for (const [i, name] of ['c', 'a', 'b'].entries()) {
     const { ledger } = await store.openTarget(identity(name), 0, 86_400)
@@ -142,7 +142,7 @@ test('a store of the second schema keeps every call of every target, and all els
 
 test('a store that was brought forward from the second schema is written to as any other', async () => {
   const path = secondSchemaStore()
-  const store = openSqliteStore({ path, notifiersFor: () => [] })
+  const store = openSqliteStore({ path })
   onTestFinished(() => store.close().catch(() => undefined))
   const options = { lookback: 86_400, baseline: 'count', details: 'never' } as const
   const { ledger } = await store.openTarget(identity('b'), 0, 86_400)
@@ -150,7 +150,7 @@ test('a store that was brought forward from the second schema is written to as a
   const ended = seen('same id', 'ended', { type: 'video', mode: 'meet', receiverType: 'group', endedAt: 1_790_000_100 })
   for (const [name, before] of Object.entries({ b: ledger, another: added.ledger })) {
     const delta = step(before, completeLook(200, ended), options)!
-    await store.commit(name, { ledger: delta, alerts: { changed: [], ended: [], notifications: [] } })
+    await store.commit(name, { ledger: delta, alerts: { changed: [], ended: [], notifications: [] }, outgoing: [] })
   }
   const callsOf = async (name: string) => contents((await store.openTarget(identity(name), 0, 86_400)).ledger).calls
   expect((await callsOf('b')).get('same id')).toMatchObject({

@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { apply } from '../../src/ledger/state.ts'
-import { step, type LedgerOptions } from '../../src/ledger/step.ts'
-import { openSqliteStore } from '../../src/store/sqlite-store.ts'
-import { completeLook, contents, CREATED, seen } from '../ledger/seen.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { apply } from '../../../src/ledger/state.ts'
+import { step, type LedgerOptions } from '../../../src/ledger/step.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import { completeLook, contents, CREATED, seen } from '../../ledger/seen.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 
 const HOUR = 3600
 const DAY = 24 * HOUR
@@ -18,7 +18,7 @@ test(
   { timeout: 60_000 },
   async () => {
     const path = join(temporaryFolder(), 'callwatch.db')
-    const store = openSqliteStore({ path, notifiersFor: () => [] })
+    const store = openSqliteStore({ path })
     const { ledger } = await store.openTarget({ name: 'a', fingerprint: 'x' }, CREATED, DAY)
     const sizes: number[] = []
     let listed = [seen('first', 'ended', { endedAt: CREATED })]
@@ -28,7 +28,7 @@ test(
       const calls = Array.from({ length: CALLS_AN_HOUR }, (_, n) => seen(`call ${hour} ${n}`, 'ended', times))
       listed = [...calls, ...listed].slice(0, 30 * CALLS_AN_HOUR)
       const delta = step(ledger, completeLook(now, ...listed), OPTIONS)!
-      await store.commit('a', { ledger: delta, alerts: { changed: [], ended: [], notifications: [] } })
+      await store.commit('a', { ledger: delta, alerts: { changed: [], ended: [], notifications: [] }, outgoing: [] })
       apply(ledger, delta, DAY)
       await store.trimHistory(CREATED + now - HISTORY)
       if (hour % 24 === 0) sizes.push(statSync(path).size)
