@@ -12,7 +12,7 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[] }> = {
   polling: { folders: ['ledger', 'service', 'clock'] },
   store: { folders: ['ledger', 'alerts', 'clock'] },
   metrics: { folders: ['ledger', 'alerts'], types: ['store'] },
-  web: { folders: ['ledger', 'alerts', 'store', 'metrics'] },
+  web: { folders: ['ledger', 'alerts', 'store', 'metrics', 'clock'] },
   notify: { folders: ['ledger', 'alerts', 'store', 'clock'] },
   config: { folders: [], types: ['alerts'] },
   simulator: { folders: [] },

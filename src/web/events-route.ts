@@ -1,6 +1,8 @@
 import { PassThrough } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
+import { interval } from 'rxjs'
 import * as z from 'zod'
+import { systemClock, type Clock } from '../clock/clock.ts'
 import { formatEvent, type EventFeed } from './event-feed.ts'
 import { queryProblem } from './query-problem.ts'
 
@@ -9,6 +11,12 @@ import { queryProblem } from './query-problem.ts'
  * whole feed, so that no commit, however large, cuts off one that reads.
  */
 const MOST_WAITING = 8 * 1024 * 1024
+
+/**
+ * A comment comes this often (seconds), also while nothing happens: proxies cut connections on which nothing does,
+ * often after a minute (WHATWG HTML §9.2.7 advises 15 s).
+ */
+const KEEP_ALIVE = 15
 
 const query = z.strictObject({
   latest: z
@@ -19,7 +27,11 @@ const query = z.strictObject({
 })
 
 /** `GET /api/v1/events`: server-sent events, resumed by `Last-Event-ID`; without it, `latest` of the past come first. */
-export function eventsRoute(app: FastifyInstance, feed: EventFeed): void {
+export function eventsRoute(
+  app: FastifyInstance,
+  feed: EventFeed,
+  { scheduler }: Pick<Clock, 'scheduler'> = systemClock,
+): void {
   const open = new Set<PassThrough>()
   app.get('/api/v1/events', async (request, reply) => {
     const parsed = query.safeParse(request.query)
@@ -32,8 +44,10 @@ export function eventsRoute(app: FastifyInstance, feed: EventFeed): void {
       stream.write(formatEvent(event))
       if (stream.writableLength > MOST_WAITING) stream.destroy()
     })
+    const keepingAlive = interval(KEEP_ALIVE * 1000, scheduler).subscribe(() => stream.write(': still here\n\n'))
     stream.once('close', () => {
       unlisten()
+      keepingAlive.unsubscribe()
       open.delete(stream)
     })
     // A first line at once, so that a client knows it is connected.

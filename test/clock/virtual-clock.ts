@@ -7,6 +7,8 @@ export type VirtualClock = Clock & {
   advance: (seconds: number) => Promise<void>
   /** Moves the wall clock alone, as when an administrator sets it. */
   stepWall: (seconds: number) => void
+  /** How many things are due some time. */
+  waiting: () => number
 }
 
 type Due = { at: number; order: number; run: () => void; action: Subscription }
@@ -47,6 +49,7 @@ export function virtualClock(wall = 1_790_000_000): VirtualClock {
     monotonic: () => now / 1000,
     scheduler,
     stepWall: (seconds) => (wallStart += seconds),
+    waiting: () => queue.length,
     advance: async (seconds) => {
       const end = now + seconds * 1000
       await settled()

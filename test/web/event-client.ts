@@ -19,7 +19,8 @@ export async function eventClient(url: string, headers: Record<string, string> =
   return {
     response,
     next: async () => {
-      const { value } = await blocks.next()
+      let { value } = await blocks.next()
+      while (value?.startsWith(':')) ({ value } = await blocks.next())
       return value === undefined ? undefined : readEvent(value)
     },
   }

@@ -1,8 +1,12 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
+import { eventFeed } from '../../src/web/event-feed.ts'
+import { eventsRoute } from '../../src/web/events-route.ts'
 import { alertEvent, transitionEvent } from '../../src/web/views.ts'
 import { NOW, openCall } from '../metrics/hand-made-target.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
 import { eventClient } from './event-client.ts'
 import { firingOf, RATIO } from '../alerts/sample-rules.ts'
 import { serve, watchedTarget } from './serve.ts'
@@ -91,6 +95,26 @@ test('a client that does not read is cut off, and costs the others nothing', asy
   expect(received).toContain('"n":1,')
   expect(received).not.toContain('"n":40,')
   expect(received.endsWith('0\r\n\r\n')).toBe(false)
+})
+
+test('while nothing happens a comment comes every 15 s, and no more once the client is gone', async () => {
+  const app = fastify({ forceCloseConnections: true })
+  const clock = virtualClock()
+  eventsRoute(app, eventFeed(), clock)
+  onTestFinished(() => app.close())
+  const client = new AbortController()
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const { body } = await fetch(`${url}/api/v1/events`, { signal: client.signal })
+  const texts = body!.pipeThrough(new TextDecoderStream()).getReader()
+  const next = async () => (await texts.read()).value
+  expect(await next()).toBe(': connected\nretry: 2000\n\n')
+  for (let n = 0; n < 3; n++) {
+    await clock.advance(15)
+    expect(await next()).toBe(': still here\n\n')
+  }
+  expect(clock.waiting()).toBe(1)
+  client.abort()
+  await expect.poll(() => clock.waiting()).toBe(0)
 })
 
 test('the stream ends in good order when callwatch stops', async () => {
