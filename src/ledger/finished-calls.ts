@@ -15,6 +15,8 @@ export type Tally = { readonly status: FinalStatus; readonly labels: Labels; rea
 export type FinishedCalls = {
   /** The calls of a window by how they finished. What this costs follows the minutes of the window, not its calls. */
   tally: (from: number, to: number) => Tally[]
+  /** The calls of the minute in which a moment lies (UTC) by how they finished. No call is in two minutes. */
+  tallyOfMinute: (time: number) => Tally[]
   /** Each call of a window, in the order in which they finished. */
   between: (from: number, to: number) => FinishedCall[]
 }
@@ -85,8 +87,9 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
         if (isWhole) for (const [code, n] of minute.tallies) increase(tallies, code, n)
         else for (const i of placesIn(minute, from, to)) increase(tallies, minute.packed[i + CODE]!, 1)
       }
-      return [...tallies].map(([code, n]) => ({ ...alike(code), n }))
+      return talliesOf(tallies)
     },
+    tallyOfMinute: (time) => talliesOf(minutes.get(minuteOf(time))?.tallies ?? []),
     between: (from, to) =>
       [...minutesOf(from, to)].flatMap(({ minute }) =>
         placesIn(minute, from, to)
@@ -104,6 +107,7 @@ export function withFinishes(finished: FinishedCalls, added: readonly FinishedCa
   const more = keptFinishes(added)
   return {
     tally: (from, to) => [...finished.tally(from, to), ...more.tally(from, to)],
+    tallyOfMinute: (time) => [...finished.tallyOfMinute(time), ...more.tallyOfMinute(time)],
     between: (from, to) => [...finished.between(from, to), ...more.between(from, to)].toSorted((a, b) => a.at - b.at),
   }
 }
@@ -144,6 +148,10 @@ function tallyCode({ status, labels }: Pick<Finish, 'status' | 'labels'>): numbe
 
 function alike(code: number): Pick<Tally, 'status' | 'labels'> {
   return { status: finalStatusOf(code % 256), labels: labelsOfCode(Math.floor(code / 256)) }
+}
+
+function talliesOf(counts: Iterable<[code: number, n: number]>): Tally[] {
+  return Array.from(counts, ([code, n]) => ({ ...alike(code), n }))
 }
 
 function increase(tallies: Map<number, number>, code: number, n: number): void {

@@ -26,8 +26,7 @@ export function finishedPerMinute(
   const until = facts.lastGood ?? -Infinity
   const minutes = Array.from({ length: count }, (_, i) => {
     const from = first + i * MINUTE
-    // A window ends with its last moment, which belongs to the next minute.
-    return from > until ? undefined : countByStatus(finished.tally(from, from + MINUTE - 0.001))
+    return from > until ? undefined : countByStatus(finished.tallyOfMinute(from))
   })
   const of = (status: FinalStatus) => minutes.map((counts) => counts?.[status] ?? null)
   const view = {

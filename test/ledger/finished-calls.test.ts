@@ -48,7 +48,7 @@ function alike(tallies: readonly (Pick<FinishedCall, 'status' | 'labels'> & { n?
   return counts
 }
 
-/** Both ways of looking at each window find what the simplest way finds in the list. */
+/** Both ways of looking at each window, and the minute in which it begins, find what the simplest way finds in the list. */
 function expectSame(
   finished: FinishedCalls,
   calls: readonly FinishedCall[],
@@ -58,6 +58,9 @@ function expectSame(
     const expected = naive(calls, from, to)
     expect(finished.between(from, to)).toStrictEqual(expected)
     expect(alike(finished.tally(from, to))).toEqual(alike(expected))
+    const minute = Math.floor(from / MINUTE)
+    const ofMinute = calls.filter(({ at }) => Math.floor(at / MINUTE) === minute)
+    expect(alike(finished.tallyOfMinute(from))).toEqual(alike(ofMinute))
   }
 }
 
