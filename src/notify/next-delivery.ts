@@ -13,7 +13,7 @@ export type NextDeliveryOptions = GatherOptions & {
   /** Whether a change is to wait, silenced, muted or held back. */
   isSuppressed: (told: Notification) => boolean
   /** Whether it waits because nobody wants to hear of it. */
-  isUnwanted?: (told: Notification) => boolean
+  isUnwanted: (told: Notification) => boolean
   /** All alerts as they are now. */
   alerts: readonly LiveAlert[]
   silences: readonly Silence[]
@@ -56,8 +56,9 @@ function alertsOf(entries: readonly OutboxEntry[], options: NextDeliveryOptions)
   const waiting = waitingOf(entries)
   const isHeld = ({ changes }: Waiting) => options.isSuppressed(changes.at(-1)!)
   // What came and went while nobody wanted to hear of it is not told of afterwards.
-  const isUnwanted = options.isUnwanted ?? options.isSuppressed
-  const over = waiting.filter((each) => isUnwanted(each.changes.at(-1)!) && outcomeOf(each, options).kind !== 'told')
+  const over = waiting.filter(
+    (each) => options.isUnwanted(each.changes.at(-1)!) && outcomeOf(each, options).kind !== 'told',
+  )
   if (over.length > 0) return { ids: over.flatMap((each) => each.entries.map(({ id }) => id)), message: undefined }
   const gathered = gather(
     waiting.filter((each) => !isHeld(each)),

@@ -22,7 +22,8 @@ const digest = (day: string): Outgoing => ({
 })
 
 function next(waiting: readonly OutboxEntry[], differing: Partial<NextDeliveryOptions> = {}) {
-  const options = { now: AT, groupWait: 10, isSuppressed: () => false, alerts: [], silences: [], ...differing }
+  const nothing = { isSuppressed: () => false, isUnwanted: () => false, alerts: [], silences: [] }
+  const options = { now: AT, groupWait: 10, ...nothing, ...differing }
   const delivery = nextDelivery(waiting, options)
   return delivery && { ...delivery, said: delivery.message && inShort(delivery.message) }
 }
@@ -101,15 +102,21 @@ describe('what is suppressed', () => {
     expect(next(entries(firing(A)), { isSuppressed })).toBeUndefined()
   })
 
-  test('and came and went is taken out and not told', () => {
+  test('because nobody wants to hear of it, and came and went, is taken out and not told', () => {
     const all = entries(firing(A), firing(B), resolved(A))
-    expect(next(all, { isSuppressed })).toEqual({ ids: [1, 3], message: undefined, said: undefined })
+    const unwanted = { isSuppressed, isUnwanted: isSuppressed }
+    expect(next(all, unwanted)).toEqual({ ids: [1, 3], message: undefined, said: undefined })
+  })
+
+  test('because its target cannot be read, and came and went, waits until that is over', () => {
+    expect(next(entries(firing(A), resolved(A)), { isSuppressed })).toBeUndefined()
   })
 
   test('and is over waits where its firing was told, or may have been', () => {
-    expect(next(entries(resolved(A)), { isSuppressed })).toBeUndefined()
+    const unwanted = { isSuppressed, isUnwanted: isSuppressed }
+    expect(next(entries(resolved(A)), unwanted)).toBeUndefined()
     const all = entries(firing(A), resolved(A)).map((entry) => ({ ...entry, claimed: entry.id === 1 }))
-    expect(next(all, { isSuppressed })).toBeUndefined()
+    expect(next(all, unwanted)).toBeUndefined()
   })
 })
 
