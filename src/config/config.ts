@@ -57,11 +57,22 @@ export type PollConfig = {
   statusMap: Record<string, DocumentedStatus>
 }
 
+/** The embedded store has a path, the one that several daemons share an address. */
 export type StoreConfig = {
-  /** Relative to the working directory; `:memory:` keeps nothing. */
-  path: string
   /** Seconds, above 0. */
   history: number
+} & (EmbeddedStoreConfig | SharedStoreConfig)
+
+export type EmbeddedStoreConfig = {
+  /** Relative to the working directory; `:memory:` keeps nothing. */
+  path: string
+}
+
+export type SharedStoreConfig = {
+  /** Of a PostgreSQL database, which may have several hosts; a secret. */
+  url: string
+  /** For how long a daemon lives that is not heard of: seconds, at least 1. */
+  lease: number
 }
 
 export type HttpConfig = {

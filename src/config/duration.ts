@@ -24,7 +24,10 @@ export function formatDuration(seconds: number): string {
 /** A duration in the file, seconds in the program. `min` and `max` in seconds; without `min` it must be above 0. */
 export function duration(limits: { min?: number; max?: number } = {}) {
   const { min = 0.001, max = 3650 * 86_400 } = limits
-  const range = `${min === 0 ? '0' : 'above 0'} ${min === 0 ? 'to' : 'and at most'} ${formatDuration(max)}`
+  const isAnyAboveZero = limits.min === undefined
+  const range = isAnyAboveZero
+    ? `above 0 and at most ${formatDuration(max)}`
+    : `${min === 0 ? '0' : formatDuration(min)} to ${formatDuration(max)}`
   const error = `a duration such as \`15s\`, \`5m\`, \`24h\` or \`7d\`, ${range}`
   // For editors: see scalars.ts.
   const shown = { examples: ['15s', '5m', '24h', '7d'], ...(min > 0 && { not: { enum: [0, '0'] } }) }

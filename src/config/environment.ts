@@ -6,8 +6,8 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 const settings: readonly (readonly [variable: string, path: Path])[] = [
   ['CALLWATCH_POLL_INTERVAL', ['poll', 'interval']],
-  ['CALLWATCH_STORE_PATH', ['store', 'path']],
   ['CALLWATCH_STORE_URL', ['store', 'url']],
+  ['CALLWATCH_STORE_PATH', ['store', 'path']],
   ['CALLWATCH_HTTP_HOST', ['http', 'host']],
   ['CALLWATCH_HTTP_PORT', ['http', 'port']],
   ['CALLWATCH_LOG_LEVEL', ['log', 'level']],
@@ -43,7 +43,9 @@ export function fillFromEnvironment(
   fileName: string,
   interpolated: ReadonlySet<string>,
 ): Draft {
-  const filled = settings.reduce((next, [variable, path]) => fill(next, path, variable, env[variable]), draft)
+  const filled = settings.reduce((next, [variable, path]) => {
+    return isSuperfluous(next, variable) ? next : fill(next, path, variable, env[variable])
+  }, draft)
   const targets = valueAt(filled.tree, ['targets'])
   if (targets === undefined || (Array.isArray(targets) && targets.length === 0)) return makeTarget(filled, env)
   if (env['CALLWATCH_APP_ID'] && !interpolated.has('CALLWATCH_APP_ID')) {
@@ -53,6 +55,12 @@ export function fillFromEnvironment(
     return { ...filled, problems: [...filled.problems, problem] }
   }
   return Array.isArray(targets) && targets.length === 1 ? fillTarget(filled, env, targets[0]) : filled
+}
+
+/** A container's image sets a path for whoever says nothing; whoever names a database has said something. */
+function isSuperfluous({ tree }: Draft, variable: string): boolean {
+  if (variable !== 'CALLWATCH_STORE_PATH') return false
+  return ['url', 'url_file'].some((key) => valueAt(tree, ['store', key]) !== undefined)
 }
 
 function makeTarget(draft: Draft, env: Environment): Draft {

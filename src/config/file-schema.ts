@@ -7,8 +7,9 @@ import { httpSchema } from './http-schema.ts'
 import { notifySchema } from './notify-schema.ts'
 import { isMap } from './path.ts'
 import { ruleSchema } from './rules/rule-schema.ts'
-import { oneOf, text, wholeNumber } from './scalars.ts'
+import { oneOf, wholeNumber } from './scalars.ts'
 import { section } from './section.ts'
+import { storeSchema } from './store-schema.ts'
 import { targetSchema } from './target-schema.ts'
 import { hostOf } from './web-address.ts'
 
@@ -32,13 +33,6 @@ const poll = section({
     .describe('Other spellings of a status, added to cancelled: canceled, missed: unanswered, busy: rejected'),
 })
 
-const store = section({
-  path: text('the name of a file, or `:memory:`')
-    .prefault('data/callwatch.db')
-    .describe('File of the embedded store; ":memory:" keeps nothing'),
-  history: duration().prefault('35d').describe('How long finished calls are kept'),
-})
-
 const log = section({
   level: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .prefault('info')
@@ -50,7 +44,7 @@ export const fileSchema = section(
   {
     targets: z.array(targetSchema).prefault([]).describe('The apps to watch, at least one'),
     poll: poll.prefault({}).describe('How the calls service is asked'),
-    store: store.prefault({}).describe('Where the counts are kept'),
+    store: storeSchema.prefault({}).describe('Where the counts are kept'),
     http: httpSchema.prefault({}).describe('Where callwatch serves metrics, API and page'),
     notify: notifySchema.prefault({}).describe('Where alerts are sent'),
     alerts: z

@@ -2,9 +2,10 @@ import { stringify } from 'yaml'
 import { z } from 'zod'
 import type { Config } from './config.ts'
 import { fileSchema } from './file-schema.ts'
-import { valueAt, withValue } from './path.ts'
+import { valueAt, withValue, type Path } from './path.ts'
 import { toFile } from './resolve.ts'
-import { secretPlaces } from './secret-places.ts'
+import { isStoreUrlPlace, secretPlaces } from './secret-places.ts'
+import { maskStoreUrl } from './store-url.ts'
 
 const mask = '********'
 
@@ -16,8 +17,12 @@ export function maskConfig(config: Config): string {
 /** The same as maps, lists and scalars. */
 export function maskedTree(config: Config): unknown {
   const tree = z.encode(fileSchema, toFile(config))
-  return secretPlaces(tree).reduce<unknown>(
-    (next, place) => (valueAt(next, place) === undefined ? next : withValue(next, place, mask)),
-    tree,
-  )
+  return secretPlaces(tree).reduce<unknown>((next, place) => {
+    const secret = valueAt(next, place)
+    return secret === undefined ? next : withValue(next, place, masked(secret, place))
+  }, tree)
+}
+
+function masked(secret: unknown, place: Path): string {
+  return isStoreUrlPlace(place) ? maskStoreUrl(String(secret), mask) : mask
 }

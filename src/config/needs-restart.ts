@@ -4,7 +4,9 @@ import type { Problem } from './config-error.ts'
 
 /** What a running daemon cannot change, by the path in the file. */
 const FIXED: readonly (readonly [path: string, of: (config: Config) => unknown])[] = [
-  ['store.path', ({ store }) => store.path],
+  ['store.path', ({ store }) => ('path' in store ? store.path : undefined)],
+  ['store.url', ({ store }) => ('url' in store ? store.url : undefined)],
+  ['store.lease', ({ store }) => ('url' in store ? store.lease : undefined)],
   ['http.host', ({ http }) => http.host],
   ['http.port', ({ http }) => http.port],
   // User, password and certificate may change, but not whether there are any.

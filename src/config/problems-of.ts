@@ -30,11 +30,8 @@ function problemOf(issue: z.core.$ZodIssue, draft: Draft): Problem {
 function unknownKeys(issue: z.core.$ZodIssueUnrecognizedKeys, draft: Draft): Problem[] {
   const messages = issue.message.split('\n')
   return issue.keys.map((key, index) => {
-    const place = [...issue.path, key.split(':')[0] ?? key]
-    const path = nameOf(draft, place)
-    return path === formatPath(place)
-      ? { path, message: messages[index] ?? issue.message }
-      : { path, message: `sets \`${formatPath(place)}\`, which is not known here; expected the variable to be unset` }
+    const path = nameOf(draft, [...issue.path, key.split(':')[0] ?? key])
+    return { path, message: messages[index] ?? issue.message }
   })
 }
 

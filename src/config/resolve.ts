@@ -1,7 +1,8 @@
-import type { Config, TargetConfig } from './config.ts'
+import type { Config, StoreConfig, TargetConfig } from './config.ts'
 import type { FileConfig } from './file-schema.ts'
 import type { TlsFiles } from './read-tls-files.ts'
 import { resolveRule, ruleToFile } from './rules/resolve-rule.ts'
+import { DEFAULT_LEASE, DEFAULT_STORE_PATH } from './store-schema.ts'
 import { hostOf } from './web-address.ts'
 
 const defaultDomain = 'cometchat.io'
@@ -17,6 +18,7 @@ export function resolve(file: FileConfig, tls: TlsFiles | undefined): Config {
     ...file,
     targets: file.targets.map(resolveTarget),
     poll: { ...file.poll, statusMap: resolveStatusMap(file.poll.statusMap) },
+    store: resolveStore(file.store),
     http: resolveHttp(file.http, tls),
     notify: resolveNotify(file.notify),
     alerts: file.alerts.map(resolveRule),
@@ -28,6 +30,15 @@ export function toFile(config: Config): FileConfig {
   const { tls, ...http } = config.http
   const files = tls && { certFile: tls.certFile, keyFile: tls.keyFile }
   return { ...config, http: { ...http, ...(files && { tls: files }) }, alerts: config.alerts.map(ruleToFile) }
+}
+
+function resolveStore({
+  path = DEFAULT_STORE_PATH,
+  url,
+  lease = DEFAULT_LEASE,
+  history,
+}: FileConfig['store']): StoreConfig {
+  return url === undefined ? { path, history } : { url, lease, history }
 }
 
 function resolveHttp({ auth, tls, ...http }: FileConfig['http'], held: TlsFiles | undefined): Config['http'] {

@@ -1,8 +1,12 @@
-import { isMap, type Path } from './path.ts'
+import { formatPath, isMap, type Path } from './path.ts'
+
+/** Of this one only a part is secret: the password. */
+const STORE_URL = ['store', 'url'] as const
 
 /** Every secret of the file; `*` is any position of a list or key of a map. Each `x` may be given as `x_file` instead. */
 const patterns: readonly (readonly string[])[] = [
   ['targets', '*', 'api_key'],
+  STORE_URL,
   ['http', 'auth', 'password'],
   ['notify', 'slack', 'webhook_url'],
   ['notify', 'webhook', 'url'],
@@ -15,6 +19,11 @@ export function isSecretPlace(path: Path): boolean {
   return patterns.some(
     (pattern) => pattern.length === path.length && pattern.every((part, index) => part === '*' || part === path[index]),
   )
+}
+
+/** Whether the value at a secret place is an address of which all but the password may be shown. */
+export function isStoreUrlPlace(path: Path): boolean {
+  return formatPath(path) === formatPath(STORE_URL)
 }
 
 /** The places at which this file has room for a secret, whether it is given or not. */

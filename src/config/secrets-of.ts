@@ -3,11 +3,16 @@ import type { Config } from './config.ts'
 import { fileSchema } from './file-schema.ts'
 import { valueAt } from './path.ts'
 import { toFile } from './resolve.ts'
-import { secretPlaces } from './secret-places.ts'
+import { isStoreUrlPlace, secretPlaces } from './secret-places.ts'
+import { passwordsIn } from './store-url.ts'
 
 /** Every secret of the configuration, each once and the longest first, for whoever must not print them. */
 export function secretsOf(config: Config): string[] {
   const tree = z.encode(fileSchema, toFile(config))
-  const secrets = secretPlaces(tree).map((place) => valueAt(tree, place))
-  return [...new Set(secrets.filter((secret) => typeof secret === 'string'))].toSorted((a, b) => b.length - a.length)
+  const secrets = secretPlaces(tree).flatMap((place) => {
+    const value = valueAt(tree, place)
+    if (typeof value !== 'string') return []
+    return isStoreUrlPlace(place) ? passwordsIn(value) : [value]
+  })
+  return [...new Set(secrets)].toSorted((a, b) => b.length - a.length)
 }

@@ -92,6 +92,14 @@ describe('the environment alone', () => {
     })
   })
 
+  test('CALLWATCH_STORE_URL goes before CALLWATCH_STORE_PATH, which a container has anyway', () => {
+    const database = { CALLWATCH_STORE_URL: 'postgresql://callwatch@db/callwatch', CALLWATCH_STORE_PATH: '/data/c.db' }
+    const shared = { url: 'postgresql://callwatch@db/callwatch', lease: 10, history: 35 * 86_400 }
+    expect(loadConfig({ env: { ...byEnvironment, ...database }, cwd: folderWith({}) }).store).toEqual(shared)
+    const inFile = `${target('x')}store: { url: "${shared.url}" }`
+    expect(load(inFile, { CALLWATCH_STORE_PATH: '/data/c.db' }).store).toEqual(shared)
+  })
+
   test('an empty variable counts as not set', () => {
     const env = { ...byEnvironment, CALLWATCH_BASE_URL: '', CALLWATCH_HTTP_PORT: '', CALLWATCH_CONFIG: '' }
     const config = loadConfig({ env, cwd: folderWith({}) })

@@ -89,6 +89,27 @@ log:
   })
 })
 
+describe('the address of a shared store', () => {
+  const url = 'postgres://call%20watch:p%40ss-secret@db1:5432,db2,[::1]/callwatch?sslmode=require'
+  const config = (address: string) =>
+    loadConfig({
+      env: { CALLWATCH_APP_ID: 'a', CALLWATCH_REGION: 'us', CALLWATCH_API_KEY: 'k', CALLWATCH_STORE_URL: address },
+      cwd: folderWith({}),
+    })
+
+  test('is printed without its password, and with all the rest', () => {
+    expect(maskConfig(config(url))).toContain(
+      'url: postgres://call%20watch:********@db1:5432,db2,[::1]/callwatch?sslmode=require\n  lease: 10s\n',
+    )
+    expect(maskConfig(config('postgres://me@db/callwatch'))).toContain('url: postgres://me@db/callwatch\n')
+  })
+
+  test('has a password that is known as it stands there and as it is meant', () => {
+    expect(secretsOf(config(url))).toEqual(['p%40ss-secret', 'p@ss-secret', 'k'])
+    expect(secretsOf(config('postgres://me@db/callwatch'))).toEqual(['k'])
+  })
+})
+
 test('every secret is known, so that the log can leave it out', () => {
   expect(secretsOf(loadExample())).toEqual(secrets.toSorted((a, b) => b.length - a.length))
 })
