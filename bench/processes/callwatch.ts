@@ -1,6 +1,6 @@
 import { loadConfig } from '../../src/config/load-config.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import type { WatchedTarget } from '../../src/web/views.ts'
 import { answer, forkedWith } from './answer.ts'
 import { measure, type Measured } from './measure.ts'
@@ -24,7 +24,7 @@ export type LookAnswer = Measured & {
 const { file, now, speed = 1 } = forkedWith<{ file: string; now: number; speed?: number }>()
 const config = loadConfig({ file, env: {}, cwd: import.meta.dirname })
 const { clock, goFrom, stop } = virtualClock(now, speed)
-const store = openSqliteStore({ path: config.store.path, notifiers: [] })
+const store = await openStore(config.store, [])
 const targets: WatchedTarget[] = []
 const metrics = metricsOf(() => targets, 'bench')
 const opened: OpenTarget[] = []

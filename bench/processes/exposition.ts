@@ -1,7 +1,7 @@
 import { loadConfig } from '../../src/config/load-config.ts'
 import { introduceTarget } from '../../src/metrics/record.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import type { WatchedTarget } from '../../src/web/views.ts'
 import { answer, forkedWith } from './answer.ts'
 import { measure, type Measured } from './measure.ts'
@@ -14,7 +14,7 @@ export type Exposed = Measured & { body: string }
 const { file, now } = forkedWith<{ file: string; now: number }>()
 const config = loadConfig({ file, env: {}, cwd: import.meta.dirname })
 const { clock, goFrom, stop } = virtualClock(now, 1)
-const store = openSqliteStore({ path: config.store.path, notifiers: [] })
+const store = await openStore(config.store, [])
 const watched: WatchedTarget[] = []
 const metrics = metricsOf(() => watched, 'bench')
 const targets: OpenTarget[] = []

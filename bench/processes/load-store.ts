@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../src/clock/clock.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { keepTarget } from '../../src/store/keep-target.ts'
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { answer } from './answer.ts'
 import { measure, type Measured } from './measure.ts'
 
@@ -15,7 +15,7 @@ const loaded: unknown[] = []
 answer(async ({ file }: { file: string }): Promise<Loaded> => {
   const { alerts: rules, poll, store: at, targets } = loadConfig({ file, env: {}, cwd: import.meta.dirname })
   const { measured, result } = await measure(async () => {
-    const store = openSqliteStore({ path: at.path, notifiers: [] })
+    const store = await openStore(at, [])
     const identity = { name: targets[0]!.name, fingerprint: '' }
     const { interval } = poll
     const keeper = await keepTarget({

@@ -4,8 +4,9 @@ import { rateBudget, type RateBudget } from '../polling/rate-budget.ts'
 import { callsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
-import { openReadOnly, type StoreReader } from '../store/sqlite/open-read-only.ts'
+import { openReader } from '../store/open-store.ts'
 import { StoreError } from '../store/store.ts'
+import type { StoreReader } from '../store/store-reader.ts'
 import { auditReport, type AuditReport } from './audit-report.ts'
 import { auditTarget, type TargetAudit } from './audit-target.ts'
 import { budgetKey, fingerprintOf } from './watch.ts'
@@ -21,34 +22,34 @@ const LONGEST_WAIT = 60
  * @throws {StoreError} when the store cannot be read, or is another target's
  */
 export async function* auditStore(config: Config): AsyncGenerator<AuditReport, void> {
-  const reader = openReadOnly(config.store.path)
+  const reader = await openReader(config.store)
   try {
     const budgets = new Map<string, RateBudget>()
     for (const target of config.targets) yield auditReport(await auditConfigured(target, config, reader, budgets))
   } finally {
-    reader.close()
+    await reader.close()
   }
 }
 
 async function auditConfigured(
   target: TargetConfig,
-  { poll, store }: Config,
+  { poll }: Config,
   reader: StoreReader,
   budgets: Map<string, RateBudget>,
 ): Promise<TargetAudit> {
-  const stored = reader.target(target.name)
-  if (stored === undefined) return unknownTarget(target.name, store.path)
+  const stored = await reader.target(target.name)
+  if (stored === undefined) return unknownTarget(target.name, reader.place)
   if (stored.fingerprint !== fingerprintOf(target)) {
     throw new StoreError(
       'refused',
-      `target ${target.name} had another address, on_behalf_of or query when its calls were counted in ${store.path}; ` +
+      `target ${target.name} had another address, on_behalf_of or query when its calls were counted in ${reader.place}; ` +
         'audit it with the configuration that counted them',
     )
   }
   const transport = undiciTransport(target.baseUrl)
   const client = callsClient(transport.send, { ...target, ...poll, wall: systemClock.wall })
   const { timeout, retries } = poll
-  const budget = impatient(budgetOf(target, poll.maxRequestsPerMinute * SHARE, reader, budgets))
+  const budget = impatient(await budgetOf(target, poll.maxRequestsPerMinute * SHARE, reader, budgets))
   const asking = { clock: systemClock, budget, timeout, retries, random: Math.random, onRequest: () => undefined }
   try {
     const { facts } = stored
@@ -58,14 +59,14 @@ async function auditConfigured(
   }
 }
 
-function budgetOf(
+async function budgetOf(
   target: TargetConfig,
   maxRequestsPerMinute: number,
   reader: StoreReader,
   budgets: Map<string, RateBudget>,
-): RateBudget {
+): Promise<RateBudget> {
   const key = budgetKey(target)
-  const heldUntil = reader.heldUntil(key)
+  const heldUntil = await reader.heldUntil(key)
   const budget =
     budgets.get(key) ?? rateBudget({ clock: systemClock, maxRequestsPerMinute, heldUntil, onHold: () => undefined })
   budgets.set(key, budget)
@@ -85,10 +86,10 @@ function impatient(budget: RateBudget): RateBudget {
   }
 }
 
-function unknownTarget(target: string, path: string): TargetAudit {
+function unknownTarget(target: string, place: string): TargetAudit {
   return {
     target,
-    problem: `${path} knows no such target; \`callwatch run\` has not counted anything of it yet`,
+    problem: `${place} knows no such target; \`callwatch run\` has not counted anything of it yet`,
     horizon: undefined,
     lastLook: undefined,
     calls: [],

@@ -13,7 +13,7 @@ import { newLook, readList } from '../polling/look.ts'
 import type { Look } from '../polling/page-reader.ts'
 import type { CallsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
-import type { StoreReader } from '../store/sqlite/open-read-only.ts'
+import type { StoreReader } from '../store/store-reader.ts'
 import { confirmSuspects } from './confirm-suspects.ts'
 
 /** A listed call, what the ledger has of it, and how the two compare; `gone` where the service does not know it any more. */
@@ -59,19 +59,19 @@ export type AuditTargetOptions = {
  */
 export async function auditTarget(options: AuditTargetOptions): Promise<TargetAudit> {
   const { target, reader, poll, facts } = options
-  const before = reader.calls(target)
+  const before = await reader.calls(target)
   const { seen, rejected, problem } = await listWhole(options, before)
-  const rows = reader.calls(target)
-  let latest = reader.target(target)?.facts ?? facts
+  const rows = await reader.calls(target)
+  let latest = (await reader.target(target))?.facts ?? facts
   const judge = (call: SeenCall) => compareCall(rows.get(call.id), call, latest, poll)
 
   const suspects = new Map([...seen].filter(([, call]) => isSuspect(judge(call))))
   const confirmed = await confirmSuspects({
     ...options,
     suspects,
-    isSettled: (call) => {
-      const row = reader.call(target, call.id)
-      latest = reader.target(target)?.facts ?? latest
+    isSettled: async (call) => {
+      const row = await reader.call(target, call.id)
+      latest = (await reader.target(target))?.facts ?? latest
       if (row === undefined) rows.delete(call.id)
       else rows.set(call.id, row)
       return !isSuspect(judge(call))

@@ -7,7 +7,8 @@ import { monthOf } from '../clock/calendar.ts'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { formatSeconds, formatTime, formatValue, summaryOf } from '../notify/text/notification-text.ts'
-import { openReadOnly, type StoreReader } from '../store/sqlite/open-read-only.ts'
+import { openReader } from '../store/open-store.ts'
+import type { StoreReader } from '../store/store-reader.ts'
 import { isoTime } from '../web/views.ts'
 
 export type BacktestOptions = {
@@ -38,24 +39,37 @@ type TargetBacktest = {
  *
  * @throws {StoreError} when there is no store, or none that can be read
  */
-export function backtest(config: Config, { since, json }: BacktestOptions, print: (line: string) => void): void {
-  const reader = openReadOnly(config.store.path)
+export async function backtest(
+  config: Config,
+  { since, json }: BacktestOptions,
+  print: (line: string) => void,
+): Promise<void> {
+  const reader = await openReader(config.store)
   try {
     const from = systemClock.wall() - since
-    const found = config.targets.map(({ name }) => backtestTarget(reader, name, from, config))
+    const found: TargetBacktest[] = []
+    for (const { name } of config.targets) found.push(await backtestTarget(reader, name, from, config))
     const skipped = config.alerts.filter((rule) => !isReplayable(rule))
     if (json) print(JSON.stringify(jsonOf(found, skipped), null, 2))
     else lines(found, config.alerts, skipped, from).forEach(print)
   } finally {
-    reader.close()
+    await reader.close()
   }
 }
 
-function backtestTarget(reader: StoreReader, target: string, since: number, { alerts, poll }: Config): TargetBacktest {
+async function backtestTarget(
+  reader: StoreReader,
+  target: string,
+  since: number,
+  { alerts, poll }: Config,
+): Promise<TargetBacktest> {
   // What fires at the beginning began before: a day more shows since when.
   const begin = since - LEAD
   const reach = Math.max(0, ...alerts.map(reachOf))
-  const history = { evaluations: reader.evaluations(target, begin), finishes: reader.finishes(target, begin - reach) }
+  const history = {
+    evaluations: await reader.evaluations(target, begin),
+    finishes: await reader.finishes(target, begin - reach),
+  }
   const { said, instances } = replay(history, { target, rules: alerts, interval: poll.interval, monthOf })
   const evaluations = history.evaluations.filter(({ at }) => at >= since)
   return {

@@ -5,7 +5,7 @@ import type { SeenCall } from '../ledger/call.ts'
 import { attempt, type AttemptOptions } from '../polling/attempt.ts'
 import type { CallsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
-import type { StoreReader } from '../store/sqlite/open-read-only.ts'
+import type { StoreReader } from '../store/store-reader.ts'
 
 export type ConfirmOptions = {
   target: string
@@ -17,7 +17,7 @@ export type ConfirmOptions = {
   /** Calls that seem to differ, as they were listed. */
   suspects: ReadonlyMap<string, SeenCall>
   /** Reads the call's row again; whether the call, as it is served here, does not differ any more. */
-  isSettled: (call: SeenCall) => boolean
+  isSettled: (call: SeenCall) => Promise<boolean>
 }
 
 export type Confirmed = {
@@ -50,15 +50,15 @@ export async function confirmSuspects(options: ConfirmOptions): Promise<Confirme
     problem: undefined,
   }
 
-  const dropSettled = () => {
-    for (const [id, call] of suspects) if (isSettled(call)) suspects.delete(id)
+  const dropSettled = async () => {
+    for (const [id, call] of suspects) if (await isSettled(call)) suspects.delete(id)
   }
   const ask = async (id: string): Promise<void> => {
     try {
       const { call } = await firstValueFrom(attempt('get_call', (signal) => client.getCall(id, signal), asking))
       if (call === undefined) return
       confirmed.asked.set(id, call)
-      if (isSettled(call)) suspects.delete(id)
+      if (await isSettled(call)) suspects.delete(id)
       else suspects.set(id, call)
     } catch (error) {
       if (!(error instanceof ServiceError && error.kind === 'not_found')) throw error
@@ -70,7 +70,7 @@ export async function confirmSuspects(options: ConfirmOptions): Promise<Confirme
   try {
     for (let round = 0; round < ROUNDS && suspects.size > 0; round++) {
       confirmed.daemonLooks = await nextLook(options)
-      dropSettled()
+      await dropSettled()
       let differing = 0
       for (const id of suspects.keys()) {
         if (differing === MOST_DIFFERING) break
@@ -79,7 +79,7 @@ export async function confirmSuspects(options: ConfirmOptions): Promise<Confirme
       }
       if (!confirmed.daemonLooks) break
       if (suspects.size > 0) await nextLook(options)
-      dropSettled()
+      await dropSettled()
     }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
@@ -95,14 +95,14 @@ export async function confirmSuspects(options: ConfirmOptions): Promise<Confirme
  * @returns false where none does so in the time of three
  */
 async function nextLook({ target, reader, clock, poll }: ConfirmOptions): Promise<boolean> {
-  const lastGood = () => reader.target(target)?.facts.lastGoodHost
+  const lastGood = async () => (await reader.target(target))?.facts.lastGoodHost
   const pause = Math.min(1, Math.max(0.05, poll.interval / 4))
   const end = clock.monotonic() + 3 * poll.interval + 2
-  let last = lastGood()
+  let last = await lastGood()
   let looks = 0
   while (looks < 2 && clock.monotonic() < end) {
     await sleep(clock, pause)
-    const latest = lastGood()
+    const latest = await lastGood()
     if (latest !== last) looks += 1
     last = latest
   }

@@ -4,7 +4,8 @@ import type { Silence } from '../alerts/silence.ts'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { formatSeconds, formatTime } from '../notify/text/notification-text.ts'
-import { openSilences, type SilenceBook } from '../store/sqlite/open-silences.ts'
+import { openSilenceBook } from '../store/open-store.ts'
+import type { SilenceBook } from '../store/silence-book.ts'
 import { UsageError } from './usage-error.ts'
 
 export type SilenceOptions = {
@@ -23,7 +24,11 @@ export type SilenceOptions = {
  *
  * @throws {UsageError} where it can never pick one, or would pick all without saying so
  */
-export function addSilence(config: Config, options: SilenceOptions, print: (line: string) => void): void {
+export async function addSilence(
+  config: Config,
+  options: SilenceOptions,
+  print: (line: string) => void,
+): Promise<void> {
   const match = matchOf(options)
   const names = { alert: config.alerts.map(({ name }) => name), target: config.targets.map(({ name }) => name) }
   const unknown = unknownIn(match, names)
@@ -31,18 +36,14 @@ export function addSilence(config: Config, options: SilenceOptions, print: (line
   if (options.for > LONGEST_SILENCE) throw new UsageError('a silence is for 366d at most')
   const since = systemClock.wall()
   const silence = { match, since, until: since + options.for, reason: options.reason }
-  print(
-    `silenced: ${lineOf(
-      withBook(config, (book) => book.add(silence)),
-      since,
-    )}`,
-  )
+  const added = await withBook(config, (book) => book.addSilence(silence))
+  print(`silenced: ${lineOf(added, since)}`)
 }
 
 /** Prints the silences that hold. */
-export function listSilences(config: Config, print: (line: string) => void): void {
+export async function listSilences(config: Config, print: (line: string) => void): Promise<void> {
   const now = systemClock.wall()
-  const silences = withBook(config, (book) => book.list(now))
+  const silences = await withBook(config, (book) => book.silences(now))
   if (silences.length === 0) print('nothing is silenced')
   for (const silence of silences) print(lineOf(silence, now))
 }
@@ -52,19 +53,19 @@ export function listSilences(config: Config, print: (line: string) => void): voi
  *
  * @throws {UsageError} where there is none of that number
  */
-export function endSilence(config: Config, id: number, print: (line: string) => void): void {
-  if (!withBook(config, (book) => book.end(id))) {
+export async function endSilence(config: Config, id: number, print: (line: string) => void): Promise<void> {
+  if (!(await withBook(config, (book) => book.endSilence(id)))) {
     throw new UsageError(`there is no silence ${id}; \`callwatch silence list\` shows those that hold`)
   }
   print(`silence ${id} has ended`)
 }
 
-function withBook<T>({ store }: Config, work: (book: SilenceBook) => T): T {
-  const book = openSilences(store.path)
+async function withBook<T>({ store }: Config, work: (book: SilenceBook) => Promise<T>): Promise<T> {
+  const book = await openSilenceBook(store)
   try {
-    return work(book)
+    return await work(book)
   } finally {
-    book.close()
+    await book.close()
   }
 }
 

@@ -33,8 +33,8 @@ test(
     second.child.kill('SIGTERM')
     expect(await second.ended).toMatchObject({ code: 0, stderr: '' })
     const reader = openReadOnly(file)
-    expect(reader.target('production')?.facts.seq).toBeGreaterThan(Number(/commit (\d+)/.exec(stdout)![1]))
-    reader.close()
+    expect((await reader.target('production'))?.facts.seq).toBeGreaterThan(Number(/commit (\d+)/.exec(stdout)![1]))
+    await reader.close()
     expect(countedCalls(file).length).toBeGreaterThanOrEqual(counted)
     await world.finished(counted + 5)
   },
@@ -76,5 +76,18 @@ describe('a backup is refused, with a sentence,', () => {
     expect(memory.stderr).toContain('the store is in memory')
     expect(existsSync(join(folder, 'copy.db'))).toBe(false)
     expect(readdirSync(folder)).toEqual([])
+  })
+
+  test('where the store is a database, which has tools of its own', async () => {
+    const env = {
+      CALLWATCH_BASE_URL: NOBODY,
+      CALLWATCH_API_KEY: 'k',
+      CALLWATCH_STORE_URL: 'postgres://me:pw@db/callwatch',
+    }
+    const { code, stderr } = await callwatch(['backup', 'copy.db'], { env })
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(/^the store is a PostgreSQL .*`pg_dump .*\n$/),
+    })
   })
 })

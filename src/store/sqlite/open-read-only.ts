@@ -1,31 +1,13 @@
-import type { Evaluated } from '../../alerts/evaluated.ts'
-import { rememberedCalls, type RememberedCalls } from '../../ledger/remembered-calls.ts'
+import { rememberedCalls } from '../../ledger/remembered-calls.ts'
 import type { Facts } from '../../ledger/state.ts'
-import type { Finish, TrackedCall } from '../../ledger/tracked-call.ts'
 import { callOf } from '../call-row.ts'
 import { HOUR, unpackEvaluated } from '../evaluation-log.ts'
+import type { StoreReader } from '../store-reader.ts'
 import { openExisting } from './open-existing.ts'
 import { sqliteError } from './sqlite-error.ts'
 
 /** Calls know their target by its number. */
 const OF_TARGET = 'target = (SELECT number FROM targets WHERE name = ?)'
-
-/** What a store holds, for whoever only looks. Every method throws a {@link StoreError} when it cannot be read now. */
-export type StoreReader = {
-  /** A target's facts as last committed; undefined where the store does not know it. */
-  target: (name: string) => { fingerprint: string; facts: Facts } | undefined
-  /** The calls that are remembered of a target, by id. */
-  calls: (target: string) => RememberedCalls
-  /** One of them. */
-  call: (target: string, id: string) => TrackedCall | undefined
-  /** When rules were judged since a moment (UNIX seconds), the oldest first. */
-  evaluations: (target: string, since: number) => Evaluated[]
-  /** How calls finished since a moment (UNIX seconds). */
-  finishes: (target: string, since: number) => Finish[]
-  /** Until when requests with a key are held back (UNIX seconds by the host's clock). */
-  heldUntil: (key: string) => number | undefined
-  close: () => void
-}
 
 /**
  * Opens a store beside the daemon that may be using it: without its lock, and without writing.
@@ -34,14 +16,15 @@ export type StoreReader = {
  */
 export function openReadOnly(path: string): StoreReader {
   const db = openExisting(path, { readOnly: true })
-  const read = <T>(work: () => T): T => {
+  const attempt = <T>(work: () => T): T => {
     try {
       return work()
     } catch (error) {
       throw sqliteError(error, path)
     }
   }
-  const statements = read(() => ({
+  const read = async <T>(work: () => T): Promise<T> => attempt(work)
+  const statements = attempt(() => ({
     target: db.prepare('SELECT fingerprint, facts FROM targets WHERE name = ?'),
     calls: db.prepare(`SELECT id, data FROM calls WHERE ${OF_TARGET} AND remembered = 1`),
     call: db.prepare(`SELECT id, data FROM calls WHERE ${OF_TARGET} AND id = ? AND remembered = 1`),
@@ -50,6 +33,7 @@ export function openReadOnly(path: string): StoreReader {
     hold: db.prepare('SELECT until FROM holds WHERE key = ?'),
   }))
   return {
+    place: path,
     target: (name) =>
       read(() => {
         const row = statements.target.get(name)
@@ -88,6 +72,6 @@ export function openReadOnly(path: string): StoreReader {
         const row = statements.hold.get(key)
         return row && Number(row['until'])
       }),
-    close: () => db.close(),
+    close: () => read(() => db.close()),
   }
 }

@@ -1,17 +1,7 @@
-import type { Silence } from '../../alerts/silence.ts'
 import { deleteSilence, insertSilence, readSilences } from './silences.ts'
 import { openExisting } from './open-existing.ts'
 import { sqliteError } from './sqlite-error.ts'
-
-/** The silences of a store, for a command beside the daemon. Every method throws a {@link StoreError}. */
-export type SilenceBook = {
-  /** Those that have not ended by then (UNIX seconds by the host's clock). */
-  list: (now: number) => Silence[]
-  add: (silence: Omit<Silence, 'id'>) => Silence
-  /** @returns whether there was one */
-  end: (id: number) => boolean
-  close: () => void
-}
+import type { SilenceBook } from '../silence-book.ts'
 
 /**
  * Opens a store for its silences alone, without its lock: the daemon that uses it sees them the next time that it looks.
@@ -20,7 +10,7 @@ export type SilenceBook = {
  */
 export function openSilences(path: string): SilenceBook {
   const db = openExisting(path, { readOnly: false })
-  const answer = <T>(work: () => T): T => {
+  const answer = async <T>(work: () => T): Promise<T> => {
     try {
       return work()
     } catch (error) {
@@ -28,9 +18,9 @@ export function openSilences(path: string): SilenceBook {
     }
   }
   return {
-    list: (now) => answer(() => readSilences(db, now)),
-    add: (silence) => answer(() => insertSilence(db, silence)),
-    end: (id) => answer(() => deleteSilence(db, id)),
-    close: () => db.close(),
+    silences: (now) => answer(() => readSilences(db, now)),
+    addSilence: (silence) => answer(() => insertSilence(db, silence)),
+    endSilence: (id) => answer(() => deleteSilence(db, id)),
+    close: () => answer(() => db.close()),
   }
 }

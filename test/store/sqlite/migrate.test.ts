@@ -134,10 +134,10 @@ test('a store of the second schema keeps every call of every target, and all els
   const reader = openReadOnly(path)
   onTestFinished(() => reader.close())
   for (const name of ['a', 'b', 'c']) {
-    expect(callsById(reader.calls(name))).toStrictEqual(rememberedOf(name))
-    expect(reader.evaluations(name, 0)).toEqual([{ kind: 'tick', at: 1_790_000_100, pollAge: 42 }])
+    expect(callsById(await reader.calls(name))).toStrictEqual(rememberedOf(name))
+    expect(await reader.evaluations(name, 0)).toEqual([{ kind: 'tick', at: 1_790_000_100, pollAge: 42 }])
   }
-  expect(reader.finishes('b', 0)).toStrictEqual([SECOND_SCHEMA[4]!.call.finish])
+  expect(await reader.finishes('b', 0)).toStrictEqual([SECOND_SCHEMA[4]!.call.finish])
 })
 
 test('a store that was brought forward from the second schema is written to as any other', async () => {

@@ -36,17 +36,17 @@ function open(path: string) {
 test('a reader sees each commit of the daemon that has the store open, and its holds', async () => {
   const { path, store, ledger, see } = await openStore()
   const reader = open(path)
-  expect(reader.target('a')?.fingerprint).toBe('x')
-  expect(reader.target('b')).toBeUndefined()
-  expect(callsById(reader.calls('a'))).toEqual(new Map())
+  expect((await reader.target('a'))?.fingerprint).toBe('x')
+  expect(await reader.target('b')).toBeUndefined()
+  expect(callsById(await reader.calls('a'))).toEqual(new Map())
   await see(ended, seen('c2', 'ongoing'))
-  expect(reader.target('a')?.facts.seq).toBe(ledger.facts.seq)
-  expect(callsById(reader.calls('a'))).toEqual(contents(ledger).calls)
-  expect(reader.call('a', 'c1')).toEqual(ledger.calls.get('c1'))
-  expect(reader.call('a', 'c3')).toBeUndefined()
-  expect(reader.heldUntil('k')).toBeUndefined()
+  expect((await reader.target('a'))?.facts.seq).toBe(ledger.facts.seq)
+  expect(callsById(await reader.calls('a'))).toEqual(contents(ledger).calls)
+  expect(await reader.call('a', 'c1')).toEqual(ledger.calls.get('c1'))
+  expect(await reader.call('a', 'c3')).toBeUndefined()
+  expect(await reader.heldUntil('k')).toBeUndefined()
   await store.hold('k', CREATED + 60)
-  expect(reader.heldUntil('k')).toBe(CREATED + 60)
+  expect(await reader.heldUntil('k')).toBe(CREATED + 60)
 })
 
 test('a reader shows no call that is history only', async () => {
@@ -56,8 +56,8 @@ test('a reader shows no call that is history only', async () => {
   await store.commit('a', { ledger: delta, alerts: { changed: [], ended: [], notifications: [] }, outgoing: [] })
   expect(await store.finishedCalls({ since: CREATED, limit: 10 })).toHaveLength(1)
   const reader = open(path)
-  expect(callsById(reader.calls('a'))).toEqual(new Map())
-  expect(reader.call('a', 'c1')).toBeUndefined()
+  expect(callsById(await reader.calls('a'))).toEqual(new Map())
+  expect(await reader.call('a', 'c1')).toBeUndefined()
 })
 
 test('a reader does not keep a daemon from starting, and cannot write', async () => {
@@ -67,7 +67,7 @@ test('a reader does not keep a daemon from starting, and cannot write', async ()
   const second = openSqliteStore({ path })
   await second.resetTarget('a')
   await second.close()
-  expect(reader.target('a')).toBeUndefined()
+  expect(await reader.target('a')).toBeUndefined()
 })
 
 test('a backup is what the daemon has committed, in one file that is its own', async () => {
@@ -78,7 +78,7 @@ test('a backup is what the daemon has committed, in one file that is its own', a
   expect(targets).toEqual([{ name: 'a', seq: ledger.facts.seq }])
   expect(readFileSync(file).length).toBe(bytes)
   await see(seen('c2', 'ongoing'))
-  expect([...callsById(open(file).calls('a')).keys()]).toEqual(['c1'])
+  expect([...callsById(await open(file).calls('a')).keys()]).toEqual(['c1'])
 })
 
 describe('refused, and left as it is, is', () => {

@@ -344,8 +344,9 @@ describe('the history', () => {
     }
     const kept = async () => {
       const reader = openReadOnly(path)
-      const evaluations = ['a', 'b'].map((name) => reader.evaluations(name, 0).map(({ at }) => at - CREATED))
-      reader.close()
+      const logs = [await reader.evaluations('a', 0), await reader.evaluations('b', 0)]
+      const evaluations = logs.map((log) => log.map(({ at }) => at - CREATED))
+      await reader.close()
       const ledgers = [(await store.openTarget(A, 0, DAY)).ledger, (await store.openTarget(B, 0, DAY)).ledger]
       return { evaluations, quarters: ledgers.map(({ usage }) => usage.size) }
     }

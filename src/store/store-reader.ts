@@ -1,0 +1,23 @@
+import type { Evaluated } from '../alerts/evaluated.ts'
+import type { RememberedCalls } from '../ledger/remembered-calls.ts'
+import type { Facts } from '../ledger/state.ts'
+import type { Finish, TrackedCall } from '../ledger/tracked-call.ts'
+
+/** What a store holds, for whoever only looks. Every method rejects with a {@link StoreError} when it cannot be read now. */
+export type StoreReader = {
+  /** How the store is called in a sentence: its file, or its database. */
+  readonly place: string
+  /** A target's facts as last committed; undefined where the store does not know it. */
+  target: (name: string) => Promise<{ fingerprint: string; facts: Facts } | undefined>
+  /** The calls that are remembered of a target, by id. */
+  calls: (target: string) => Promise<RememberedCalls>
+  /** One of them. */
+  call: (target: string, id: string) => Promise<TrackedCall | undefined>
+  /** When rules were judged since a moment (UNIX seconds), the oldest first. */
+  evaluations: (target: string, since: number) => Promise<Evaluated[]>
+  /** How calls finished since a moment (UNIX seconds). */
+  finishes: (target: string, since: number) => Promise<Finish[]>
+  /** Until when requests with a key are held back (UNIX seconds by the host's clock). */
+  heldUntil: (key: string) => Promise<number | undefined>
+  close: () => Promise<void>
+}
