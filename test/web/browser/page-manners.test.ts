@@ -81,6 +81,12 @@ inChromium('the page', (open) => {
     expect(stops.filter(({ outline }) => outline === 'none').map(({ name }) => name)).toEqual([])
   })
 
+  test('tells in its feed what became of an alert', async () => {
+    const page = await openEverything(open)
+    const [line] = await page.locator('#feed li.alert').allInnerTexts()
+    expect(line?.replaceAll(/\s+/g, ' ')).toMatch(/^\S+ X resolved on production, 10.0 % against 20.0 %$/)
+  })
+
   test('does with the keyboard what it does with a mouse', async () => {
     const page = await openEverything(open)
     await page.keyboard.press('Tab')
@@ -172,7 +178,7 @@ inChromium('the page', (open) => {
     expect(await page.locator('#silences li').textContent()).toMatch(
       /^alert=HighFailureRate until 16:13:20 UTC: a carrier at work \(silence 1\)$/,
     )
-    expect(await page.locator('#minutes-month + dd').textContent()).toContain('Budget from 300')
+    expect(await page.locator('#minutes-month + dd').textContent()).toContain('Budget fires above 300')
     expect(new Date(NOW * 1000).toISOString()).toBe('2026-09-21T14:13:20.000Z')
   })
 })

@@ -35,9 +35,9 @@ function textOf(line) {
   if (line.kind === 'gap') return 'callwatch began anew: what happened in between is not shown'
   if (line.kind === 'alert') {
     const { at, alert, target, state, value, threshold, signal, severity } = line.data
+    const values = `${valueOf(signal, value)} against ${valueOf(signal, threshold)}`
     return html`<time>${clock(at)}</time>
-      <strong class=${state === 'resolved' ? 'good' : severity}>${alert} ${state}</strong> on ${target},
-      ${valueOf(signal, value)} against ${valueOf(signal, threshold)}`
+      <strong class=${state === 'resolved' ? 'good' : severity}>${alert} ${state}</strong> on ${target}, ${values}`
   }
   const { at, target, session_id, type, mode, from, to, observed } = line.data
   return html`<time>${clock(at)}</time> <span>${target}</span> <span>${type} ${mode}</span>

@@ -54,7 +54,7 @@ export function Targets({ state }) {
         </tbody>
       </table>
     <//>
-    <h3>Counted for good</h3>
+    <h3>Counted so far (minutes of calls, not of participants)</h3>
     <${Wide} label="What was counted of each target">
       <table class="numbers">
         <caption class="announced">

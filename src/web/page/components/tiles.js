@@ -69,5 +69,5 @@ function sinceNote(targets, period) {
 function limits(targets) {
   const rules = new Map(targets.flatMap(({ rules }) => rules).map((rule) => [rule.name, rule]))
   const budgets = [...rules.values()].filter(({ signal }) => signal === 'budget_minutes')
-  return budgets.map(({ name, threshold, limit = 0 }) => `${name} from ${count(threshold * limit)}`)
+  return budgets.map(({ name, threshold, limit = 0 }) => `${name} fires above ${count(threshold * limit)}`)
 }
