@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import { FINAL_STATUSES, OPEN_STATUSES } from '../ledger/call.ts'
+import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { Store } from '../store/store.ts'
 import { callsCsv } from './calls-csv.ts'
 import { queryProblem } from './query-problem.ts'
@@ -39,21 +40,30 @@ export function callsRoute(
     const parsed = query.safeParse(request.query)
     if (!parsed.success) return reply.code(400).send({ error: queryProblem(parsed.error, Object.keys(query.shape)) })
     const { finished_since: since, status, target: wanted, format } = parsed.data
-    const limit = parsed.data.limit ?? (since === undefined ? Infinity : MOST_CALLS)
+    // Calls in progress have none of these: an empty answer would look like "none failed".
+    const isOver = FINAL_STATUSES.some((final) => final === status)
+    if (since === undefined && isOver) {
+      return reply.code(400).send({ error: `status=${status} is of finished calls: say since when by finished_since` })
+    }
+    const { limit = Infinity } = parsed.data
+    const most = since === undefined ? limit : Math.min(limit, MOST_CALLS)
     const found =
       since === undefined
-        ? targets.flatMap(({ target, ledger }) => [...ledger.open.values()].map((call) => ({ target, call })))
-        : await store.finishedCalls({ since, limit: MOST_CALLS + 1 })
-    const picked = found
-      .slice(0, since === undefined ? Infinity : MOST_CALLS)
-      .filter(({ target }) => wanted === undefined || target === wanted)
-      .map(({ target, call }) => callView(target, call))
-      .filter((view) => status === undefined || view.status === status)
-    const calls = picked.slice(0, limit)
+        ? inProgress(targets).filter(({ target, call }) => isWanted(wanted, target) && isWanted(status, call.status))
+        : await store.finishedCalls({ since, limit: most + 1, target: wanted, status })
+    const calls = found.slice(0, most).map(({ target, call }) => callView(target, call))
     // Who sums up an answer must be able to tell that the older calls are not in it.
-    const truncated = picked.length > limit || (since !== undefined && found.length > MOST_CALLS)
+    const truncated = found.length > most
     if (format !== 'csv') return truncated ? { calls, truncated } : { calls }
     if (truncated) reply.header('x-callwatch-truncated', 'true')
     return reply.type('text/csv; charset=utf-8').send(callsCsv(calls))
   })
+}
+
+function inProgress(targets: readonly WatchedTarget[]): { target: string; call: TrackedCall }[] {
+  return targets.flatMap(({ target, ledger }) => [...ledger.open.values()].map((call) => ({ target, call })))
+}
+
+function isWanted(wanted: string | undefined, value: string): boolean {
+  return wanted === undefined || wanted === value
 }

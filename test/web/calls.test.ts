@@ -164,6 +164,7 @@ test.each([
     '?finished_sinse=0',
     'there is no parameter finished_sinse; there are finished_since, status, target, limit, format',
   ],
+  ['?status=rejected', 'status=rejected is of finished calls: say since when by finished_since'],
   ['?limit=0', 'limit must be a whole number from 1 to 99999'],
 ])('%s is refused with a sentence', async (query, sentence) => {
   const { status, text } = await get(query)
