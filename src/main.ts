@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { audit } from './commands/audit.ts'
 import { backtest, type BacktestOptions } from './commands/backtest.ts'
 import { backup } from './commands/backup.ts'
@@ -85,7 +85,7 @@ configuredCommand(
   })
 
 configuredCommand('backtest', 'runs the alert rules over the history in the store, and says when each would have fired')
-  .option('--since <duration>', 'how far back', duration, 7 * 86_400)
+  .addOption(new Option('--since <duration>', 'how far back').argParser(duration).default(7 * 86_400, '7d'))
   .option('--json', 'print what was found as JSON', false)
   .action((options: WithConfig & BacktestOptions) => backtest(configured(options), options, print))
 
@@ -101,7 +101,7 @@ const simulateCommand = program
   .option('--calls-per-minute <n>', 'how many calls begin', positive, 30)
   .option('--seed <n>', 'the same seed makes the same calls', whole, 1)
   .option('--history <n>', 'calls that are over at the start', whole, 100)
-  .option('--api-key <key>', 'the key of scope fullAccess')
+  .option('--api-key <key>', 'the key of scope fullAccess, in place of the one that is printed')
   .option('--requests-per-minute <n>', 'answer 429 above this many requests', positive)
   .option('--chaos <n>', 'draw the switches from the seed: from 0, calm, to 1', share)
 for (const option of switchOptions()) simulateCommand.addOption(option)

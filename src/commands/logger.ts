@@ -13,7 +13,12 @@ export type LoggerOptions = {
 /** A log of JSON lines; where a person watches, of readable ones, in colours unless NO_COLOR or the terminal forbids them. */
 export function createLogger({ level, mask, stream }: LoggerOptions): Logger {
   const destination = stream.isTTY
-    ? pretty({ destination: masking(stream, mask), ignore: 'pid,hostname', colorize: stream.hasColors() })
+    ? pretty({
+        destination: masking(stream, mask),
+        ignore: 'pid,hostname',
+        singleLine: true,
+        colorize: stream.hasColors(),
+      })
     : masking(stream, mask)
   return pino({ level, base: null, timestamp: isoTimestamp, formatters: { level: levelName } }, destination)
 }

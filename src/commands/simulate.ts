@@ -18,6 +18,7 @@ export async function simulate(options: SimulateOptions, print: (line: string) =
   print(`api key:       ${simulator.keys.fullAccess} (fullAccess), ${simulator.keys.authOnly} (authOnly)`)
   print(`what happened: ${origin}/_simulator/ledger`)
   print(`switches:      ${origin}/_simulator/switches`)
+  print(`watch it:      CALLWATCH_BASE_URL=${simulator.url} CALLWATCH_API_KEY=${simulator.keys.fullAccess} npm start`)
   await lastValueFrom(stopSignal())
   await simulator.close()
 }

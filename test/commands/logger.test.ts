@@ -33,10 +33,9 @@ test('a line is JSON, with the level by name and the time in UTC', () => {
   })
 })
 
-test('on a terminal it is readable', () => {
-  const line = written(true, [], (log) => log.info({ target: 'a' }, 'poll complete'))
-  expect(line).toContain('poll complete')
-  expect(line).not.toContain('{"level"')
+test('on a terminal it is readable, and one line', () => {
+  const line = written(true, [], (log) => log.info({ target: 'a', requests: 2 }, 'poll complete'))
+  expect(line).toMatch(/^\[.*\] INFO: poll complete \{"target":"a","requests":2\}\n$/)
 })
 
 test.each([true, false])('on a terminal it has colours exactly where that has them: %s', (hasColors) => {
