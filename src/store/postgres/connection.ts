@@ -1,0 +1,239 @@
+import { connect as connectSocket, type Socket } from 'node:net'
+import postgres from 'postgres'
+import { systemClock, type Clock } from '../../clock/clock.ts'
+import { StoreError } from '../store.ts'
+import { readAddress, type PostgresAddress } from './address.ts'
+import { HungError, isAnswer, postgresError } from './postgres-error.ts'
+
+export type Row = Record<string, unknown>
+
+/** A parameter; the statement says its type by a cast. Bytes and arrays of texts or numbers go as such. */
+export type Argument = string | number | null | Uint8Array | readonly string[] | readonly (number | null)[]
+
+/** Where statements can be run; they reject with a {@link StoreError}. Those that do not wait for each other go in one flight. */
+export type Session = {
+  run: (statement: string, args?: readonly Argument[]) => Promise<Row[]>
+  /** For answers of any length: row by row, none of which is kept. */
+  each: (statement: string, args: readonly Argument[], take: (row: Row) => void) => Promise<void>
+}
+
+/**
+ * One connection to a database. It is gone for good once it was dropped, by whatever came between: make another one.
+ */
+export type Connection = Session & {
+  readonly place: string
+  readonly user: string
+  isDropped: () => boolean
+  /** Cuts it at once. What it was asked and did not answer rejects; whether it was done is not known. */
+  drop: (reason: Error) => void
+  close: () => Promise<void>
+}
+
+export type ConnectOptions = {
+  /** After so many seconds in which nothing is heard, it counts as dead. */
+  deadline?: number
+  /** Where only reading is meant, a standby will do. */
+  readOnly?: boolean
+  clock?: Clock
+}
+
+const DEADLINE = 5
+
+/** The oldest version that has all that is used here. */
+const OLDEST_VERSION = 13
+
+/**
+ * Connects to the first host of an address that is good for it.
+ *
+ * @throws {StoreError} refused: wrong address, user, password or database, or too old a server; unavailable: none answers
+ */
+export async function connect(url: string | PostgresAddress, options: ConnectOptions = {}): Promise<Connection> {
+  const address = typeof url === 'string' ? readAddress(url) : url
+  let failure: StoreError | undefined
+  for (const { host, port } of address.hosts) {
+    try {
+      return await connectTo(address, host, port, options)
+    } catch (error) {
+      const failed = postgresError(error, address.place)
+      // Of several failures, the one that somebody has to mend says most.
+      if (failure === undefined || failed.kind === 'refused') failure = failed
+    }
+  }
+  throw failure!
+}
+
+async function connectTo(
+  address: PostgresAddress,
+  host: string,
+  port: number,
+  { deadline = DEADLINE, readOnly = false, clock = systemClock }: ConnectOptions,
+): Promise<Connection> {
+  const setUp = (parameters: Record<string, string>) =>
+    openConnection(address, host, port, { deadline, clock, parameters })
+  const timeout = { statement_timeout: String(Math.round(deadline * 800)) }
+  let connection: RawConnection
+  let server: Server
+  try {
+    connection = setUp(timeout)
+    server = await connection.greet()
+  } catch (error) {
+    // A transaction pooler knows no such parameter; its user has the time-out set by ALTER ROLE, if at all.
+    if (!/unsupported startup parameter/.test(String(error))) throw error
+    connection = setUp({})
+    server = await connection.greet()
+  }
+  const problem = problemOf(server, address, readOnly && !address.readWrite)
+  if (problem !== undefined) {
+    connection.drop(problem)
+    throw problem
+  }
+  return connection
+}
+
+function problemOf(
+  { version, readsOnly }: Server,
+  { place }: PostgresAddress,
+  mayRead: boolean,
+): StoreError | undefined {
+  if (version < OLDEST_VERSION) {
+    const found = `${place} is PostgreSQL ${version}`
+    return new StoreError(
+      'refused',
+      `${found}; callwatch needs ${OLDEST_VERSION} or later: upgrade it, or name another one`,
+    )
+  }
+  if (readsOnly && !mayRead) return postgresError(Object.assign(new Error('read only'), { code: '25006' }), place)
+  return undefined
+}
+
+/** What the server says of itself. */
+type Server = { version: number; readsOnly: boolean }
+type RawConnection = Connection & { greet: () => Promise<Server> }
+
+const GREETING = `
+  SELECT current_setting('server_version_num')::int / 10000 AS version, pg_backend_pid() AS pid,
+    pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS reads_only`
+
+function openConnection(
+  address: PostgresAddress,
+  host: string,
+  port: number,
+  { deadline, clock, parameters }: { deadline: number; clock: Clock; parameters: Record<string, string> },
+): RawConnection {
+  const { place, user } = address
+  let socket: Socket | undefined
+  let dropped: Error | undefined
+  const gone = Promise.withResolvers<never>()
+  gone.promise.catch(() => undefined)
+  // Behind a pooler that gives each transaction another server, a statement that was prepared may be on the wrong one.
+  let mayPrepare = false
+
+  // One socket for one connection, made here: the client itself never cuts one on which nothing is heard.
+  const settings = {
+    host,
+    port,
+    user,
+    database: address.database,
+    password: address.password,
+    ssl: tlsOptions(address, host),
+    max: 1,
+    fetch_types: false,
+    connect_timeout: 0,
+    max_lifetime: null,
+    onnotice: () => undefined,
+    connection: { application_name: 'callwatch', ...parameters },
+    types: ARRAYS,
+    socket: () => {
+      socket = connectSocket({ host, port })
+      const connected = Promise.withResolvers<Socket>()
+      socket.once('connect', () => connected.resolve(Object.assign(socket!, { host, port })))
+      socket.once('error', connected.reject)
+      return connected.promise
+    },
+  }
+  const sql = postgres(settings)
+
+  const drop = (reason: Error): void => {
+    if (dropped !== undefined) return
+    dropped = reason
+    gone.reject(reason)
+    sql.end({ timeout: 0 }).catch(() => undefined)
+    socket?.destroy()
+  }
+
+  async function watched<T>(query: Promise<T>, progress: { rows: number }): Promise<T> {
+    query.catch(() => undefined)
+    if (dropped !== undefined) throw postgresError(dropped, place)
+    let seen = progress.rows
+    const watch = clock.scheduler.schedule(function () {
+      if (progress.rows === seen) drop(new HungError(`nothing was heard for ${deadline} s`))
+      seen = progress.rows
+      this.schedule(undefined, deadline * 1000)
+    }, deadline * 1000)
+    try {
+      return await Promise.race([query, gone.promise])
+    } catch (error) {
+      if (!isAnswer(error)) drop(error instanceof Error ? error : new Error(String(error)))
+      throw postgresError(error, place)
+    } finally {
+      watch.unsubscribe()
+    }
+  }
+
+  const ask = (statement: string, args: readonly Argument[]) =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an array is sent as the type that the server names
+    sql.unsafe<Row[]>(statement, args as postgres.ParameterOrJSON<never>[], { prepare: mayPrepare && args.length > 0 })
+
+  return {
+    place,
+    user,
+    isDropped: () => dropped !== undefined,
+    drop,
+    run: (statement, args = []) => watched(ask(statement, args), { rows: 0 }),
+    each: async (statement, args, take) => {
+      const progress = { rows: 0 }
+      const rows = ask(statement, args).forEach((row) => {
+        progress.rows += 1
+        take(row)
+      })
+      await watched(rows, progress)
+    },
+    greet: async () => {
+      const rows = await watched(ask(GREETING, []), { rows: 0 })
+      const [row] = rows
+      // What a pooler said of itself when it was connected to is not what answers.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a property that its types leave out
+      mayPrepare = (rows as unknown as { state: { pid: number } }).state.pid === row!['pid']
+      return { version: Number(row!['version']), readsOnly: row!['reads_only'] === true }
+    },
+    close: async () => {
+      if (dropped !== undefined) return
+      dropped = new Error('the connection was closed')
+      gone.reject(dropped)
+      await sql.end({ timeout: deadline })
+      socket?.destroy()
+    },
+  }
+}
+
+function tlsOptions({ tls: { mode, ca } }: PostgresAddress, host: string): boolean | 'prefer' | object {
+  const trusted = ca === undefined ? {} : { ca }
+  if (mode === 'disable') return false
+  if (mode === 'prefer') return 'prefer'
+  if (mode === 'require') return { rejectUnauthorized: false }
+  if (mode === 'verify-ca') return { ...trusted, checkServerIdentity: () => undefined }
+  return { ...trusted, host }
+}
+
+const escaped = (text: string) => `"${text.replace(/[\\"]/g, '\\$&')}"`
+const texts = (values: readonly string[]) => `{${values.map(escaped).join(',')}}`
+const numbers = (values: readonly (number | null)[]) => `{${values.map((value) => value ?? 'NULL').join(',')}}`
+const never = (text: string) => text
+
+/** The array types that are sent, by their numbers in pg_type. */
+const ARRAYS = {
+  texts: { to: 1009, from: [1009], serialize: texts, parse: never },
+  floats: { to: 1022, from: [1022], serialize: numbers, parse: never },
+  integers: { to: 1007, from: [1007], serialize: numbers, parse: never },
+  bigIntegers: { to: 1016, from: [1016], serialize: numbers, parse: never },
+}

@@ -1,0 +1,81 @@
+import { StoreError } from '../store.ts'
+
+/** What a connection was given up for: nothing was heard from the database. */
+export class HungError extends Error {
+  override readonly name = 'HungError'
+}
+
+type Meaning = { kind: StoreError['kind']; say: (place: string, message: string) => string }
+
+const refused = (say: Meaning['say']): Meaning => ({ kind: 'refused', say })
+const unavailable = (say: Meaning['say']): Meaning => ({ kind: 'unavailable', say })
+
+const badCredentials = refused(
+  (place, message) =>
+    `${place} lets this user not in (${message}); check user and password in store.url, and pg_hba.conf`,
+)
+const badCertificate = refused(
+  (place, message) =>
+    `the certificate of ${place} is not trusted (${message}); name its root in sslrootcert, or set another sslmode in store.url`,
+)
+const noPrivilege = refused(
+  (place, message) =>
+    `a privilege is missing in ${place} (${message}); let its administrator run ` +
+    'CREATE SCHEMA callwatch AUTHORIZATION "the user in store.url"',
+)
+const unreachable = unavailable(
+  (place, message) => `${place} cannot be reached (${message}); see that it runs, and check store.url`,
+)
+
+/** By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html), or by Node's own code. */
+const MEANINGS: Readonly<Record<string, Meaning>> = {
+  '28P01': badCredentials,
+  '28000': badCredentials,
+  '3D000': refused((place) => `${place} does not exist; create it, or name another one in store.url`),
+  '42501': noPrivilege,
+  '25006': unavailable(
+    (place) => `${place} only reads: it is a standby or set to; callwatch waits for one that writes`,
+  ),
+  '53100': unavailable((place, message) => `the disk of ${place} is full (${message}); make room there`),
+  '53300': unavailable((place, message) => `${place} has no connection left (${message}); raise its max_connections`),
+  '57014': unavailable((place) => `${place} took too long over a statement; see what it is busy with`),
+  '57P01': unreachable,
+  '57P02': unreachable,
+  '57P03': unreachable,
+  ERR_TLS_CERT_ALTNAME_INVALID: badCertificate,
+  CERT_HAS_EXPIRED: badCertificate,
+  DEPTH_ZERO_SELF_SIGNED_CERT: badCertificate,
+  SELF_SIGNED_CERT_IN_CHAIN: badCertificate,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: badCertificate,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: badCertificate,
+}
+
+const NETWORK = /^(E[A-Z]+|CONNECTION_(CLOSED|DESTROYED|ENDED)|CONNECT_TIMEOUT|ERR_SSL_.+|ERR_SOCKET_.+|ERR_STREAM_.+)$/
+
+/** What a failure of PostgreSQL, or of the way there, means. The password is in none of its messages. */
+export function postgresError(error: unknown, place: string): StoreError {
+  if (error instanceof StoreError) return error
+  const message = messageOf(error)
+  const code = codeOf(error)
+  const isNetwork = error instanceof HungError || (code !== undefined && NETWORK.test(code))
+  const meaning = (code !== undefined ? MEANINGS[code] : undefined) ?? (isNetwork ? unreachable : undefined)
+  if (meaning !== undefined) return new StoreError(meaning.kind, meaning.say(place, message), error)
+  return new StoreError('unavailable', `${place} cannot be used: ${message}`, error)
+}
+
+/** SQLSTATE of an error, of the one it was made from included. */
+export function codeOf(error: unknown): string | undefined {
+  if (error instanceof StoreError) return codeOf(error.cause)
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
+/** Whether the server itself answered that it will not do it, and its connection is as good as before. */
+export function isAnswer(error: unknown): boolean {
+  return error instanceof Error && 'severity' in error && error.severity === 'ERROR'
+}
+
+/** An AggregateError, of a name with several addresses, has no message of its own. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return messageOf(error.errors[0])
+  return error instanceof Error ? error.message : String(error)
+}
