@@ -39,6 +39,9 @@ const AT = {
   notFound: 157,
   marks: 158,
 } as const
+/** Where the status of the finish stands (bytes, one byte long), for a store that picks calls by it. */
+export const FINISH_STATUS_AT = AT.finishStatus
+
 /** The status of a finish that there is none of. */
 const NONE = 255
 

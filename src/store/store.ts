@@ -3,6 +3,7 @@ import type { AlertDelta } from '../alerts/evaluate.ts'
 import type { Evaluated } from '../alerts/evaluated.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { Silence } from '../alerts/silence.ts'
+import type { CallStatus } from '../ledger/call.ts'
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
@@ -84,7 +85,15 @@ export type Store = {
   close: () => Promise<void>
 }
 
-export type HistoryQuery = { /** UNIX seconds. */ since: number; limit: number }
+/** Which of the finished calls: the newest of those that meet all that is given, so many at most. */
+export type HistoryQuery = {
+  /** UNIX seconds. */
+  since: number
+  limit: number
+  target?: string | undefined
+  /** How they were counted as finished. */
+  status?: CallStatus | undefined
+}
 
 /** The store cannot be used now (busy, full), was written by another (stale), or cannot be used at all (refused). */
 export class StoreError extends Error {

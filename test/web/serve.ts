@@ -47,9 +47,11 @@ export async function serve(
     // As the store does it: newest first.
     store: {
       ...kept,
-      finishedCalls: async ({ since, limit }) =>
+      finishedCalls: async ({ since, limit, target: wanted, status }) =>
         history
           .filter(({ call }) => call.finish !== undefined && call.finish.at >= since)
+          .filter(({ target }) => wanted === undefined || target === wanted)
+          .filter(({ call }) => status === undefined || call.finish?.status === status)
           .toSorted((a, b) => b.call.finish!.at - a.call.finish!.at)
           .slice(0, limit),
     },

@@ -1,6 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
-import { RECORD_BYTES, writeCall } from '../../ledger/call-record.ts'
+import { statusCode } from '../../ledger/call-codes.ts'
+import { FINISH_STATUS_AT, RECORD_BYTES, writeCall } from '../../ledger/call-record.ts'
 import { countByStatus } from '../../ledger/finished-calls.ts'
 import { newLedger, rememberRecord, type Facts, type LedgerState } from '../../ledger/state.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
@@ -53,8 +54,10 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
     readHold: prepare('SELECT until FROM holds WHERE key = ?'),
     writeHold: prepare('INSERT OR REPLACE INTO holds (key, until) VALUES (?, ?)'),
     history: prepare(`
-      SELECT id, data FROM calls WHERE target = ? AND remembered IN (0, 1) AND finished >= ?
-      ORDER BY finished DESC LIMIT ?`),
+      SELECT id, data FROM calls
+      WHERE target = :target AND remembered IN (0, 1) AND finished >= :since
+        AND (:status IS NULL OR substr(data, ${FINISH_STATUS_AT + 1}, 1) = :status)
+      ORDER BY finished DESC LIMIT :limit`),
     trim: prepare(`
       DELETE FROM calls WHERE rowid IN (
         SELECT rowid FROM calls WHERE target = ? AND remembered = 0 AND finished < ? LIMIT ?)`),
@@ -225,12 +228,15 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
         return row && Number(row['until'])
       }),
     hold: (key, until) => answer(() => void statements.writeHold.run(key, until)),
-    finishedCalls: ({ since, limit }) =>
+    finishedCalls: ({ since, limit, target: wanted, status }) =>
       answer(() =>
         statements.numbers
           .all()
+          .filter(({ name }) => wanted === undefined || name === wanted)
           .flatMap(({ name, number }) =>
-            statements.history.all(number!, since, limit).map((row) => ({ target: String(name), call: callOf(row) })),
+            statements.history
+              .all({ target: number!, since, limit, status: status ? Uint8Array.of(statusCode(status)) : null })
+              .map((row) => ({ target: String(name), call: callOf(row) })),
           )
           .toSorted((a, b) => b.call.finish!.at - a.call.finish!.at)
           .slice(0, limit),
