@@ -12,6 +12,7 @@ type Node = {
   writeOnly?: boolean
   enum?: unknown[]
   const?: unknown
+  required?: string[]
 }
 
 test('docs/configuration.md lists every key as it is; `npx vitest run test/config -u` writes it anew', async () => {
@@ -28,7 +29,8 @@ Generated from the schema by \`npx vitest run test/config -u\`; do not edit it b
 [callwatch.example.yaml](../config/callwatch.example.yaml) has the same keys in a file, with longer comments, and
 [callwatch.schema.json](../config/callwatch.schema.json) lets an editor complete and check one. Durations are written like \`15s\`, \`5m\`,
 \`24h\`. \`\${NAME}\` is replaced from the environment anywhere, and each secret \`x\` may stand in a file of its own, named by \`x_file\`, which is
-read again when it changes. What rules look at, and when they speak, stands in [alerting](alerting.md).
+read again when it changes. A key of a rule stands with the first signal that has it; one that a signal cannot have is an error that
+says so. What rules look at, and when they speak, stands in [alerting](alerting.md).
 
 | Key | Default | Meaning |
 |---|---|---|
@@ -37,15 +39,29 @@ ${rows.join('\n')}
 }
 
 /** A row for each key, and for each key in it: a list's entry is \`[]\`, any name of a map is \`NAME\`. */
-function rowsOf(path: string, node: Node): string[] {
+function rowsOf(path: string, node: Node, isRequired = false): string[] {
   const { description = '', default: preset, anyOf = [], oneOf = [] } = node
   const fallback = typeof preset === 'string' || typeof preset === 'number' ? `\`${preset}\`` : ''
-  const own = description === '' ? [] : [`| \`${path}\` | ${fallback} | ${cell(description)} |`]
-  const inner = [node, ...anyOf, ...oneOf].flatMap(({ properties = {}, items }) => [
-    ...Object.entries(properties).flatMap(([name, child]) => rowsOf(`${path}.${name}`, child)),
+  const own =
+    description === '' ? [] : [`| \`${path}\` | ${isRequired ? 'required' : fallback} | ${cell(meaningOf(node))} |`]
+  const inner = [node, ...anyOf, ...oneOf].flatMap(({ properties = {}, items, required = [] }) => [
+    ...Object.entries(properties).flatMap(([name, child]) => rowsOf(`${path}.${name}`, child, required.includes(name))),
     ...(items === undefined ? [] : rowsOf(`${path}[]`, items)),
   ])
   return [...new Set([...own, ...inner])]
+}
+
+/** What a key is for, with the values that it may have where these are words. */
+function meaningOf(node: Node): string {
+  const { description = '', const: only, items } = node
+  if (typeof only === 'string') return `\`${only}\`: ${description}`
+  const ofList = items === undefined ? [] : wordsOf(items)
+  const words = [...wordsOf(node), ...ofList].map((word) => `\`${word}\``)
+  return words.length === 0 ? description : `${description} (${ofList.length > 0 ? 'any of ' : ''}${words.join(', ')})`
+}
+
+function wordsOf({ enum: own = [], anyOf = [] }: Node): unknown[] {
+  return [...own, ...anyOf.flatMap(wordsOf)]
 }
 
 function cell(text: string): string {
