@@ -65,7 +65,8 @@ export async function openTarget({ config, target, store, clock, metrics }: Open
   let memory = newListMemory(list, sweptAt)
   const askedAt = new Map<string, number>()
   const shown = { perMinute: maxRequestsPerMinute, heldFor: budget.heldFor }
-  const watched = { ...keeper, health: targetHealth(clock.monotonic), lookback, interval, budget: shown }
+  const health = targetHealth(clock.monotonic)
+  const watched = { ...keeper, health, owner: () => undefined, isOwn: () => true, lookback, interval, budget: shown }
   const mask = (text: string) => text
   const log = createLogger({ level: config.log.level, mask, stream: process.stdout })
   const report = reporter({ log, metrics: metrics.operational, feed: eventFeed(), targets: [watched], mask })

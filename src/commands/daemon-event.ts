@@ -1,4 +1,5 @@
 import type { Notification } from '../alerts/notification.ts'
+import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
 import type { Heartbeat } from '../notify/heartbeat.ts'
 import type { Progress, WatchEvent } from '../polling/watch-target.ts'
 import type { Committed } from '../store/keep-target.ts'
@@ -9,6 +10,9 @@ export type DaemonEvent =
   | { kind: 'watch'; target: string; event: WatchEvent<Committed> }
   /** How far a first look has come that takes long. */
   | { kind: 'progress'; target: string; progress: Progress }
+  /** What was committed of a target elsewhere, or without an answer. */
+  | { kind: 'followed'; committed: Committed }
+  | { kind: 'ownership'; event: OwnershipEvent }
   /** A target is watched no more; what was told of its alerts. */
   | { kind: 'removed'; target: string; notifications: readonly Notification[] }
   | { kind: 'reload'; reload: Reload }

@@ -1,12 +1,16 @@
+import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import {
   concat,
   defer,
   EMPTY,
   exhaustMap,
+  filter,
+  finalize,
   ignoreElements,
   map,
   merge,
+  ReplaySubject,
   share,
   takeUntil,
   tap,
@@ -15,22 +19,26 @@ import {
 } from 'rxjs'
 import { closedNotifications } from '../alerts/evaluate.ts'
 import type { Clock } from '../clock/clock.ts'
+import { ALONE, type Ownership } from '../cluster/ownership.ts'
+import { sharedOwnership } from '../cluster/shared-ownership.ts'
 import type { Config, HttpConfig } from '../config/config.ts'
 import { secretsOf } from '../config/secrets-of.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
 import { metricsOf } from '../metrics/registry.ts'
 import { routed } from '../notify/routes.ts'
-import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
+import { openStore } from '../store/open-store.ts'
 import type { Route } from '../store/keep-target.ts'
 import type { Store } from '../store/store.ts'
 import type { Credentials } from '../web/authentication.ts'
 import { eventFeed } from '../web/event-feed.ts'
+import { healthNote } from '../web/target-health.ts'
 import { startWeb } from '../web/server.ts'
 import type { WatchedTarget } from '../web/views.ts'
 import type { Reading } from './config-readings.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import { following } from './following.ts'
 import { secretsMask, type SecretsMask } from './mask-secrets.ts'
+import { sharedSettings } from './shared-settings.ts'
 import { toldBy } from './notifiers.ts'
 import { reporter } from './reporter.ts'
 import { takeOver } from './take-over.ts'
@@ -81,26 +89,46 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   let inForce = first
   const told = toldBy(first, clock, log)
   const route: Route = (change) => routed(inForce.notify.routes, told.names)(change)
-  const store = openSqliteStore({ path: first.store.path, notifiers: told.names })
+  const store = await openStore(first.store, told.names)
   const closing: (() => Promise<void>)[] = [() => store.close()]
   const closeAll = async () => {
     for (const close of closing.toReversed()) await close()
   }
   try {
+    await store.sharing?.join(daemonName(first), sharedSettings(first))
     await closeStrayAlerts(store, route, options)
     if (options.resetTarget !== undefined) await store.resetTarget(options.resetTarget)
-    const watched = watchedTargets({ ...options, store, route, budgets: new Map() })
+    const shared =
+      store.sharing &&
+      sharedOwnership({
+        sharing: store.sharing,
+        clock,
+        name: daemonName(first),
+        settings: () => sharedSettings(inForce),
+        targets: () => inForce.targets.map(({ name }) => name),
+        noteOf: (target) => {
+          const own = targets.find((one) => one.target === target)
+          return own && healthNote(own.health)
+        },
+        stop$,
+      })
+    const ownership: Ownership = shared ?? ALONE
+    if (shared !== undefined) closing.push(shared.leave)
+    const watched = watchedTargets({ ...options, store, route, ownership, budgets: new Map() })
     closing.push(watched.close)
     await watched.open(first)
     const { targets } = watched
 
-    const metrics = metricsOf(() => targets, VERSION)
+    const ownTargets = () => targets.filter(({ isOwn }) => isOwn())
+    const metrics = metricsOf(ownTargets, VERSION)
     const feed = eventFeed()
     const expose = async (format: 'prometheus' | 'openmetrics') => {
       const pending = await store.countOutbox().catch(() => new Map<string, number>())
       for (const name of told.shown()) {
         metrics.operational.notificationsPending.set({ notifier: name }, pending.get(name) ?? 0)
       }
+      metrics.operational.targets.set(targets.length)
+      metrics.operational.targetsOwned.set(ownTargets().length)
       return metrics.expose(format)
     }
     const web = await startWeb({
@@ -110,6 +138,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       targets,
       store,
       feed,
+      problem: ownership.problem,
       expose,
       wall: clock.wall,
     })
@@ -130,6 +159,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       prepare: async (next) => {
         secrets.learn(secretsOf(next))
         await watched.open(next)
+        await store.sharing?.declare(sharedSettings(next))
         log.level = next.log.level
         told.follow(next)
         if (next.http.tls !== undefined) web.renew(next.http.tls)
@@ -137,12 +167,19 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       },
     })
     const reloaded$ = reloads$.pipe(map((reload): DaemonEvent => ({ kind: 'reload', reload })))
-    const watched$ = watched.follow(config$).pipe(share())
-    const told$ = telling({ config$, clock, store, notifiers: told.notifiers, targets, watched$, stop$ })
+    const over = new ReplaySubject<void>(1)
+    const kept$ = shared === undefined ? EMPTY : shared.keep$.pipe(takeUntil(over))
+    const watched$ = merge(
+      kept$.pipe(map((event): DaemonEvent => ({ kind: 'ownership', event }))),
+      watched.followOthers(over),
+      watched.follow(config$).pipe(finalize(() => over.next())),
+    ).pipe(share())
+    const told$ = telling({ config$, clock, store, notifiers: told.notifiers, targets, ownership, watched$, stop$ })
     const housekeeping$ = following(config$.pipe(map(({ store: { history } }) => history)), (history, over$) =>
       timer(0, HOUSEKEEPING_INTERVAL * 1000, clock.scheduler).pipe(
         takeUntil(merge(over$, stop$)),
         // What cannot be trimmed now is trimmed a minute later.
+        filter(ownership.leads),
         exhaustMap(() => store.trimHistory(clock.wall() - Math.max(history, LONGEST_WINDOW)).catch(() => undefined)),
         ignoreElements(),
       ),
@@ -174,6 +211,11 @@ async function closeStrayAlerts(
       closed.map((change) => ({ change, to: route(change) })),
     )
   }
+}
+
+/** What tells this daemon apart from the others that share its store. */
+function daemonName({ http: { port } }: Config): string {
+  return `${hostname()}:${port}`
 }
 
 /** User and password as they are at the moment; that there are any does not change while the daemon runs. */

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
 import type { OperationalMetrics } from '../metrics/operational-metrics.ts'
 import {
   forgetSeries,
@@ -29,6 +30,12 @@ export type ReporterOptions = {
   mask: Mask
 }
 
+const OWNERSHIP_LINES = {
+  gained: 'the target is watched by this daemon from now on',
+  left: 'the target was let go of, for another daemon to watch',
+  lost: 'the target may be watched by another daemon from now on',
+}
+
 /** Tells metrics, live feed and log what happened, after it was committed. One line a failing cycle, not one a retry. */
 export function reporter(options: ReporterOptions): (event: DaemonEvent) => void {
   const { log, metrics, feed, targets, notifiers: told = () => [], mask } = options
@@ -37,13 +44,34 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
   /** Makes the series exist of whoever is there now, and those of the notifiers end that are not. */
   function introduce(): void {
     const notifiers = new Set(told())
-    for (const { target } of targets) if (!introduced.targets.has(target)) introduceTarget(metrics, target)
+    const own = targets.filter(({ isOwn }) => isOwn())
+    for (const { target } of own) if (!introduced.targets.has(target)) introduceTarget(metrics, target)
     for (const name of notifiers) if (!introduced.notifiers.has(name)) introduceNotifier(metrics, name)
     for (const name of introduced.notifiers.difference(notifiers)) void forgetSeries(metrics, 'notifier', name)
-    introduced.targets = new Set(targets.map(({ target }) => target))
+    introduced.targets = new Set(own.map(({ target }) => target))
     introduced.notifiers = notifiers
   }
   introduce()
+
+  /** A target whose series come and go with the daemon that owns it. */
+  function noteOwnership(event: OwnershipEvent): void {
+    if (event.kind === 'trouble') {
+      if (event.problem === undefined) log.info('this daemon takes its part of the shared store again')
+      else log.warn(`this daemon has no part of the shared store: ${mask(event.problem)}`)
+      return
+    }
+    if (event.kind === 'lease lost') {
+      metrics.leaseLost.inc()
+      log.warn('the lease of the shared store ended before it was renewed: every target is let go of')
+      return
+    }
+    const { kind, target } = event
+    if (kind === 'gained') {
+      introduceTarget(metrics, target)
+      introduced.targets.add(target)
+    } else if (introduced.targets.delete(target)) void forgetSeries(metrics, 'target', target)
+    log.info({ target }, OWNERSHIP_LINES[kind])
+  }
 
   function publish({ target, ledger, alerts }: Committed): void {
     const isLogged = log.isLevelEnabled('debug')
@@ -104,6 +132,14 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
       const { target, progress } = happened
       const { done, of = 'an unknown number of' } = progress
       log.info({ target, ...progress }, `the first look has read ${done} of ${of} pages`)
+      return
+    }
+    if (happened.kind === 'followed') {
+      publish(happened.committed)
+      return
+    }
+    if (happened.kind === 'ownership') {
+      noteOwnership(happened.event)
       return
     }
     if (happened.kind === 'removed') {

@@ -1,11 +1,13 @@
-import { EMPTY, map, merge, scan, takeUntil, type Observable } from 'rxjs'
+import { combineLatest, EMPTY, map, merge, scan, takeUntil, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
+import type { Ownership } from '../cluster/ownership.ts'
+import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
 import type { Config } from '../config/config.ts'
 import { alertmanagerRefresh } from '../notify/alertmanager/alertmanager.ts'
 import { dailyDigest } from '../notify/daily-digest.ts'
 import { deliverOutbox } from '../notify/deliver-outbox.ts'
 import { heartbeat } from '../notify/heartbeat.ts'
-import type { Notifier } from '../notify/notifier.ts'
+import { DeliveryError, type Notifier } from '../notify/notifier.ts'
 import { tellOfStore } from '../notify/tell-of-store.ts'
 import type { Store } from '../store/store.ts'
 import type { WatchedTarget } from '../web/views.ts'
@@ -20,6 +22,8 @@ export type TellingOptions = {
   /** Those of the moment. */
   notifiers: readonly Notifier[]
   targets: readonly WatchedTarget[]
+  /** One of the daemons that share a store tells of all targets, its own and the others'. */
+  ownership: Pick<Ownership, 'leads' | 'leads$' | 'ledLast'>
   /** What the targets do. */
   watched$: Observable<DaemonEvent>
   stop$: Observable<unknown>
@@ -30,30 +34,37 @@ const PATIENCE = 3
 
 /** Everything that tells somebody something: the outbox's senders, Alertmanager, digest, heartbeat, word of the store. */
 export function telling(options: TellingOptions): Observable<DaemonEvent> {
-  const { config$, clock, store, notifiers, targets, watched$, stop$ } = options
+  const { config$, clock, store, targets, ownership, watched$, stop$ } = options
+  const notifiers = () => options.notifiers.map((notifier) => whileLeading(notifier, ownership.leads))
   const alerts = () =>
     targets.flatMap(({ target, alerts: own }) => [...own.values()].map((instance) => ({ target, instance })))
   const isWorking = (interval: number) =>
     targets.every(({ judgedAge, health }) => judgedAge() <= PATIENCE * interval && !health.storeFailed())
-  /** Tells by a part of the configuration until that is over, or all is. */
+  /** Tells by a part of the configuration, while this daemon is to, until that is over, or all is. */
   const tell = <Part, Event>(
     partOf: (config: Config) => Part,
     run: (part: Part, end$: Observable<unknown>) => Observable<Event>,
-  ) => following(config$.pipe(map(partOf)), (part, over$) => run(part, merge(over$, stop$)))
+  ) => {
+    const part$ = combineLatest([config$.pipe(map(partOf)), ownership.leads$.pipe(takeUntil(stop$))])
+    return following(part$, ([part, leads], over$) => (leads ? run(part, merge(over$, stop$)) : EMPTY))
+  }
 
   const sent$ = tell(
     ({ notify: { slack, webhook, groupWait, mutes } }) => ({ slack, webhook, groupWait, mutes }),
     ({ groupWait, mutes }, end$) =>
       merge(
-        ...notifiers.map((notifier) =>
+        ...notifiers().map((notifier) =>
           deliverOutbox(notifier, { store, clock, groupWait, mutes, alerts, stop$: end$ }),
         ),
       ),
   )
-  const trouble$ = tell(
-    ({ poll: { interval } }) => interval,
-    (interval, end$) =>
-      tellOfStore(storeTrouble(watched$), { notifiers, clock, patience: 2 * interval }).pipe(takeUntil(end$)),
+  // A daemon that cannot reach the store does not know whether it still leads; of those that share it, one tells of that.
+  const trouble$ = following(config$.pipe(map(({ poll: { interval } }) => interval)), (interval, over$) =>
+    tellOfStore(storeTrouble(watched$).pipe(map((problem) => (ownership.ledLast() ? problem : undefined))), {
+      notifiers: options.notifiers,
+      clock,
+      patience: 2 * interval,
+    }).pipe(takeUntil(merge(over$, stop$))),
   )
   const alertmanager$ = tell(
     ({ notify: { alertmanager, slack }, poll: { interval } }) => ({
@@ -69,7 +80,7 @@ export function telling(options: TellingOptions): Observable<DaemonEvent> {
   const digest$ = tell(
     ({ notify: { digest, slack, webhook } }) => ({ digest, slack, webhook }),
     ({ digest }, end$) => {
-      const names = notifiers.map(({ name }) => name)
+      const names = options.notifiers.map(({ name }) => name)
       return digest === undefined
         ? EMPTY
         : dailyDigest({ ...digest, clock, store, targets, notifiers: names, stop$: end$ })
@@ -87,11 +98,23 @@ export function telling(options: TellingOptions): Observable<DaemonEvent> {
   )
 }
 
+/** A daemon that was halted must not tell what another one tells by now. */
+function whileLeading(notifier: Notifier, leads: () => boolean): Notifier {
+  return {
+    name: notifier.name,
+    deliver: async (message) => {
+      if (!leads()) throw new DeliveryError('another daemon tells by now', { retryable: true })
+      return notifier.deliver(message)
+    },
+  }
+}
+
 /** Why the store cannot be written, after each attempt to; undefined where no target is in trouble with it. */
 function storeTrouble(watched$: Observable<DaemonEvent>): Observable<string | undefined> {
   return watched$.pipe(
     scan((failing, happened) => {
       if (happened.kind === 'removed') failing.delete(happened.target)
+      if (happened.kind === 'ownership') noteOwnership(failing, happened.event)
       if (happened.kind !== 'watch') return failing
       const { target, event } = happened
       if (event.kind !== 'cycle') return failing
@@ -100,7 +123,15 @@ function storeTrouble(watched$: Observable<DaemonEvent>): Observable<string | un
       // A full store has room for a small commit now and then: only a whole cycle shows that it is none any more.
       else if (good) failing.delete(target)
       return failing
-    }, new Map<string, string>()),
+    }, new Map<string | undefined, string>()),
     map((failing) => failing.values().next().value),
   )
+}
+
+/** Targets that are let go of are another daemon's concern; the lease of all of them is this one's. */
+function noteOwnership(failing: Map<string | undefined, string>, event: OwnershipEvent): void {
+  if (event.kind === 'left' || event.kind === 'lost') failing.delete(event.target)
+  if (event.kind !== 'trouble' || event.of !== 'store') return
+  if (event.problem === undefined) failing.delete(undefined)
+  else failing.set(undefined, event.problem)
 }

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { defer, EMPTY, lastValueFrom, retry, takeUntil, timer, type Observable } from 'rxjs'
 import type { Rule } from '../alerts/rule.ts'
 import type { Clock } from '../clock/clock.ts'
+import type { Ownership } from '../cluster/ownership.ts'
 import type { PollConfig, TargetConfig } from '../config/config.ts'
 import { rateBudget, type AdjustableBudget, type RateBudget } from '../polling/rate-budget.ts'
 import { newWatchMemory, progressOf, watchTarget, type WatchEvent, type WatchMemory } from '../polling/watch-target.ts'
@@ -12,7 +13,7 @@ import type { Transport } from '../service/transport.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
 import { keepTarget, type Committed, type Route, type TargetKeeper } from '../store/keep-target.ts'
 import type { Store } from '../store/store.ts'
-import { targetHealth } from '../web/target-health.ts'
+import { ownOrNotedHealth, targetHealth } from '../web/target-health.ts'
 import type { WatchedTarget } from '../web/views.ts'
 
 /** What a watch goes by: one target of the configuration, and what holds for all of them. */
@@ -29,6 +30,8 @@ export type WatchOptions = {
   log: Logger
   store: Store
   route: Route
+  /** Whether the target may be asked about at the moment, and who says how it is doing. */
+  ownership: Ownership
   /** The rate budgets there are already, by address and key; a missing one is added. */
   budgets: Map<string, AdjustableBudget>
   /** Emits when the daemon is to stop. */
@@ -49,6 +52,8 @@ export type Watch = {
    */
   run: (over$: Observable<unknown>, abandon$: Observable<unknown>) => Observable<WatchEvent<Committed>>
   close: () => Promise<void>
+  /** Tells apart what requests are counted together (`budgetKey`). */
+  budgetKey: string
   keeper: TargetKeeper
   memory: WatchMemory
   /** Seconds until a cycle is due, as if this watch went on. */
@@ -63,7 +68,8 @@ export type Watch = {
  * @throws {StoreError}
  */
 export async function watch(options: WatchOptions): Promise<Watch> {
-  const { part, before, offset, clock, random, log, store, route, transportTo = undiciTransport } = options
+  const { part, before, offset, clock, random, log, store, route, ownership } = options
+  const { transportTo = undiciTransport } = options
   const { target, poll, rules } = part
   const isPollSame = isDeepStrictEqual(before?.part.poll, poll)
   const areRulesSame = isDeepStrictEqual(before?.part.rules, rules)
@@ -83,7 +89,8 @@ export async function watch(options: WatchOptions): Promise<Watch> {
   const memory = before !== undefined && isPollSame ? before.memory : newWatchMemory(keeper.ledger, clock)
   const budget = await budgetOf(options)
   const transport = transportTo(target.baseUrl)
-  const client = callsClient(transport.send, {
+  const isOwn = () => ownership.owns(target.name)
+  const client = callsClient(whileOwned(transport.send, isOwn), {
     ...target,
     ...poll,
     wall: clock.wall,
@@ -94,7 +101,9 @@ export async function watch(options: WatchOptions): Promise<Watch> {
   })
   const watched: WatchedTarget = {
     ...keeper,
-    health: before?.watched.health ?? targetHealth(clock.monotonic),
+    health: before?.watched.health ?? ownOrNotedHealth(targetHealth(clock.monotonic), target.name, ownership),
+    owner: () => ownership.ownerOf(target.name),
+    isOwn,
     lookback: poll.lookback,
     interval: poll.interval,
     progress: () => progressOf(memory),
@@ -119,6 +128,7 @@ export async function watch(options: WatchOptions): Promise<Watch> {
         abandon$,
       }),
     close: transport.close,
+    budgetKey: budgetKey(target),
     keeper,
     memory,
     dueIn: () => {
@@ -126,6 +136,12 @@ export async function watch(options: WatchOptions): Promise<Watch> {
       return late < 0 ? -late : Math.ceil(late / poll.interval) * poll.interval - late
     },
   }
+}
+
+/** A process that was halted for longer than its lease must not go on where it was. */
+function whileOwned(send: Transport, isOwn: () => boolean): Transport {
+  return (request) =>
+    isOwn() ? send(request) : Promise.reject(new Error('the target may be watched elsewhere by now'))
 }
 
 /** What makes a target another one though its name is the same. */
@@ -143,6 +159,7 @@ async function budgetOf(options: WatchOptions): Promise<RateBudget> {
   const { part, budgets, store, clock } = options
   const { maxRequestsPerMinute } = part.poll
   const key = budgetKey(part.target)
+  const heldUntil = await store.heldUntil(key)
   const existing = budgets.get(key)
   if (existing !== undefined) {
     existing.limitTo(maxRequestsPerMinute)
@@ -151,7 +168,7 @@ async function budgetOf(options: WatchOptions): Promise<RateBudget> {
   const budget = rateBudget({
     clock,
     maxRequestsPerMinute,
-    heldUntil: await store.heldUntil(key),
+    heldUntil,
     onHold: (until) => void writeHold(options, key, until),
   })
   budgets.set(key, budget)

@@ -1,8 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
+  concatMap,
   defer,
   delay,
   distinct,
+  EMPTY,
+  exhaustMap,
+  filter,
+  finalize,
+  from,
+  lastValueFrom,
   map,
   merge,
   mergeAll,
@@ -15,7 +22,11 @@ import {
   type Observable,
 } from 'rxjs'
 import { closedNotifications } from '../alerts/evaluate.ts'
+import type { Turn } from '../cluster/ownership.ts'
 import type { Config } from '../config/config.ts'
+import { newWatchMemory } from '../polling/watch-target.ts'
+import type { Committed } from '../store/keep-target.ts'
+import type { MissedCommit } from '../store/sharing.ts'
 import { StoreError } from '../store/store.ts'
 import type { WatchedTarget } from '../web/views.ts'
 import type { DaemonEvent } from './daemon-event.ts'
@@ -36,6 +47,8 @@ export type WatchedTargets = {
   open: (config: Config) => Promise<void>
   /** Watches what the latest configuration names, each target undisturbed for as long as what it goes by is the same. */
   follow: (config$: Observable<Config>) => Observable<DaemonEvent>
+  /** What is committed of those targets that other daemons watch, until `end$`. */
+  followOthers: (end$: Observable<unknown>) => Observable<DaemonEvent>
   close: () => Promise<void>
 }
 
@@ -45,12 +58,20 @@ export type WatchedTargetsOptions = Omit<WatchOptions, 'part' | 'offset' | 'befo
 const GRACE = 8
 /** What the store refuses for the moment is tried again after this long (seconds). */
 const STORE_RETRY = 1
+/** How often one looks for what other daemons have committed (seconds). */
+const FOLLOW_INTERVAL = 1
+/** So many targets are opened at a time. */
+const OPENED_AT_A_TIME = 8
 
 export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
-  const { clock, store, stop$ } = options
+  const { clock, store, ownership, stop$ } = options
   const watches = new Map<string, Watch>()
   /** Those of them that nobody has begun to run. */
   const waiting = new Set<Watch>()
+  /** The turn in which each of the others ran last. */
+  const turns = new WeakMap<Watch, Turn>()
+  /** Targets that are being watched. */
+  const running = new Set<string>()
   const targets: WatchedTarget[] = []
   let order: string[] = []
 
@@ -64,12 +85,15 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
       if (fingerprintOf(named) !== fingerprintOf(target)) throw anotherTarget(target.name)
     }
     const opened: Watch[] = []
-    try {
-      for (const [i, { name }] of config.targets.entries()) {
-        if (watches.has(name)) continue
+    const opening$ = from(config.targets.entries()).pipe(
+      filter(([, { name }]) => !watches.has(name)),
+      mergeMap(async ([i, { name }]) => {
         const offset = (i / config.targets.length) * config.poll.interval
         opened.push(await watch({ ...options, part: partOf(config, name)!, offset }))
-      }
+      }, OPENED_AT_A_TIME),
+    )
+    try {
+      await lastValueFrom(opening$, { defaultValue: undefined })
     } catch (error) {
       for (const { close } of opened) await close()
       throw error
@@ -78,20 +102,71 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
       watches.set(one.part.target.name, one)
       waiting.add(one)
     }
+    for (const one of opened) shareBudget(one)
     order = [...new Set([...config.targets.map(({ name }) => name), ...watches.keys()])]
     show()
   }
 
   /** The watch that goes by this part: one that waits for it, or a new one in the place of that which has ended. */
-  async function watchFor(name: string, part: WatchPart): Promise<Watch> {
+  async function watchFor(name: string, part: WatchPart, turn: Turn): Promise<Watch> {
     const before = watches.get(name)
-    if (before !== undefined && waiting.delete(before) && isDeepStrictEqual(before.part, part)) return before
-    const offset = Math.min(before?.dueIn() ?? 0, part.poll.interval)
-    const next = await watch({ ...options, part, before, offset })
-    watches.set(name, next)
-    show()
+    // Until this daemon's turn, another one may have gone on with what was opened.
+    const isUntouched = before !== undefined && waiting.delete(before) && store.sharing === undefined
+    if (isUntouched && isDeepStrictEqual(before.part, part)) return before
+    const goesOn = before === undefined || isUntouched || turns.get(before) === turn
+    const offset = Math.min(goesOn ? (before?.dueIn() ?? 0) : dueAfterTakeOver(before), part.poll.interval)
+    // What a cycle remembers of the list is of no use once another daemon has gone on with it.
+    const memory = goesOn ? before?.memory : newWatchMemory(before.keeper.ledger, clock)
+    const next = await watch({ ...options, part, before: before && { ...before, memory: memory! }, offset })
+    turns.set(next, turn)
+    replace(name, next)
     await before?.close()
     return next
+  }
+
+  function replace(name: string, next: Watch): void {
+    watches.set(name, next)
+    show()
+  }
+
+  /** When the first cycle is due after another daemon's last one: at once where that is late, but not of all targets at once. */
+  function dueAfterTakeOver({ keeper, part: { poll } }: Watch): number {
+    const left = poll.interval - keeper.lookAge()
+    return left > 0 && keeper.ledger.facts.lastGood !== undefined ? left : (options.random() * poll.interval) / 2
+  }
+
+  /**
+   * Finds out what was committed of targets by other daemons, or by this one without an answer, and moves on by it.
+   *
+   * @throws {StoreError}
+   */
+  async function catchUp(names: readonly string[]): Promise<DaemonEvent[]> {
+    if (store.sharing === undefined) return []
+    const known = names.flatMap((name) => {
+      const keeper = watches.get(name)?.keeper
+      return keeper === undefined ? [] : [[name, keeper.ledger.facts.seq] as const]
+    })
+    if (known.length === 0) return []
+    const missed = Map.groupBy(await store.sharing.missed(new Map(known)), ({ target }) => target)
+    const caughtUp = await Promise.all(known.map(([name]) => moveOn(name, missed.get(name) ?? [])))
+    return caughtUp.flat().map((committed) => ({ kind: 'followed', committed }))
+  }
+
+  async function moveOn(name: string, missed: readonly MissedCommit[]): Promise<Committed[]> {
+    const before = watches.get(name)
+    if (before === undefined) return []
+    const commits = missed.flatMap(({ commit }) => commit ?? [])
+    if (commits.length === missed.length) return before.keeper.follow(commits)
+    // The log does not reach back to where this daemon was.
+    const next = await watch({ ...options, part: before.part, offset: 0 })
+    if (watches.get(name) !== before) {
+      await next.close()
+      return []
+    }
+    if (waiting.delete(before)) waiting.add(next)
+    replace(name, next)
+    await before.close()
+    return []
   }
 
   /** Closes the alerts of a target that is watched no more, and then the target. */
@@ -114,20 +189,66 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
   function watching(name: string, part: WatchPart | undefined, over$: Observable<unknown>): Observable<DaemonEvent> {
     const end$ = merge(over$, stop$)
     if (part === undefined) return defer(() => forget(name)).pipe(storeRetried, takeUntil(stop$), mergeAll())
-    const abandon$ = end$.pipe(take(1), delay(GRACE * 1000, clock.scheduler))
-    return defer(() => watchFor(name, part)).pipe(
-      storeRetried,
+    return ownership.turn$(name).pipe(
       takeUntil(end$),
-      mergeMap(({ run, watched }) => {
-        return merge(
-          run(end$, abandon$).pipe(map((event): DaemonEvent => ({ kind: 'watch', target: name, event }))),
-          firstLookProgress(watched, clock).pipe(
-            takeUntil(end$),
-            map((progress): DaemonEvent => ({ kind: 'progress', target: name, progress })),
-          ),
-        )
-      }),
+      concatMap((turn) => takingTurn(name, part, turn, end$)),
     )
+  }
+
+  /** Watches a target for as long as it is this daemon's, and the configuration wants it so. */
+  function takingTurn(name: string, part: WatchPart, turn: Turn, end$: Observable<unknown>): Observable<DaemonEvent> {
+    const over$ = merge(end$, turn.over$)
+    const abandon$ = merge(turn.lost$, over$.pipe(take(1), delay(GRACE * 1000, clock.scheduler)))
+    const open = async () => {
+      const followed = await catchUp([name])
+      const watch = await watchFor(name, part, turn)
+      await shareHold(watch)
+      running.add(name)
+      shareBudget(watch)
+      return { followed, watch }
+    }
+    return defer(() => {
+      const done = turn.use()
+      return defer(open).pipe(
+        storeRetried,
+        takeUntil(over$),
+        mergeMap(({ followed, watch: { run, watched } }) =>
+          merge(
+            followed,
+            run(over$, abandon$).pipe(map((event): DaemonEvent => ({ kind: 'watch', target: name, event }))),
+            firstLookProgress(watched, clock).pipe(
+              takeUntil(over$),
+              map((progress): DaemonEvent => ({ kind: 'progress', target: name, progress })),
+            ),
+          ),
+        ),
+        finalize(() => {
+          running.delete(name)
+          shareBudget(watches.get(name))
+          done()
+        }),
+      )
+    })
+  }
+
+  /**
+   * Targets of one address and key have one limit of requests, whoever watches them: a daemon takes as large a part of it
+   * as it has of them.
+   */
+  function shareBudget(one: Watch | undefined): void {
+    if (store.sharing === undefined || one === undefined) return
+    const { budgetKey: key, part } = one
+    const alike = [...watches.values()].filter(({ budgetKey }) => budgetKey === key)
+    const own = alike.filter((each) => running.has(each.part.target.name)).length
+    options.budgets.get(key)?.limitTo((part.poll.maxRequestsPerMinute * own) / alike.length)
+  }
+
+  /** What the service asked of the daemon that watched before holds for this one as well. */
+  async function shareHold({ budgetKey: key }: Watch): Promise<void> {
+    if (store.sharing === undefined) return
+    const until = (await store.heldUntil(key)) ?? -Infinity
+    const seconds = until - clock.wall()
+    if (seconds > 0) options.budgets.get(key)?.holdBack(seconds)
   }
 
   /** Asks a store that cannot be used for the moment again and again. */
@@ -151,6 +272,18 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
           following(config$.pipe(map((config) => partOf(config, name))), (part, over$) => watching(name, part, over$)),
         ),
       ),
+    followOthers: (end$) =>
+      store.sharing === undefined
+        ? EMPTY
+        : timer(0, FOLLOW_INTERVAL * 1000, clock.scheduler).pipe(
+            takeUntil(end$),
+            exhaustMap(() => {
+              const others = [...watches].filter(([name, { keeper }]) => !running.has(name) || keeper.isUnsure())
+              // What cannot be read now is read a second later.
+              return catchUp(others.map(([name]) => name)).catch(() => [])
+            }),
+            mergeAll(),
+          ),
     close: async () => {
       for (const { close } of watches.values()) await close()
     },

@@ -23,6 +23,11 @@ export const COUNTER_DEFINITIONS = {
     help: 'sent, retried, dropped',
     labels: ['notifier', 'outcome'],
   },
+  leaseLost: {
+    name: 'callwatch_lease_lost_total',
+    help: 'Times that this daemon could not renew its lease of a shared store in time, and let go of its targets',
+    labels: [],
+  },
 } satisfies Record<string, Definition>
 
 export const GAUGE_DEFINITIONS = {
@@ -37,6 +42,8 @@ export const GAUGE_DEFINITIONS = {
     help: 'Waiting in the outbox',
     labels: ['notifier'],
   },
+  targets: { name: 'callwatch_targets', help: 'Configured targets, whichever daemon owns them', labels: [] },
+  targetsOwned: { name: 'callwatch_targets_owned', help: 'Targets that this daemon owns, and watches', labels: [] },
   storeWritable: { name: 'callwatch_store_writable', help: '0 while commits fail', labels: [] },
   reloadSuccessful: {
     name: 'callwatch_config_last_reload_successful',
@@ -92,9 +99,12 @@ export function operationalMetrics(registry: Registry): OperationalMetrics {
     polls: counter(COUNTER_DEFINITIONS.polls),
     requests: counter(COUNTER_DEFINITIONS.requests),
     notifications: counter(COUNTER_DEFINITIONS.notifications),
+    leaseLost: counter(COUNTER_DEFINITIONS.leaseLost),
     up: gauge(GAUGE_DEFINITIONS.up),
     rateLimitRemaining: gauge(GAUGE_DEFINITIONS.rateLimitRemaining),
     notificationsPending: gauge(GAUGE_DEFINITIONS.notificationsPending),
+    targets: gauge(GAUGE_DEFINITIONS.targets),
+    targetsOwned: gauge(GAUGE_DEFINITIONS.targetsOwned),
     storeWritable: gauge(GAUGE_DEFINITIONS.storeWritable),
     reloadSuccessful: gauge(GAUGE_DEFINITIONS.reloadSuccessful),
     buildInfo: gauge(GAUGE_DEFINITIONS.buildInfo),

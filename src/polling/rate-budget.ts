@@ -10,7 +10,7 @@ export type RateBudget = {
   heldFor: () => number
 }
 
-/** One whose limit may be set anew. */
+/** One whose limit may be set anew; with 0 nothing is granted. */
 export type AdjustableBudget = RateBudget & { limitTo: (maxRequestsPerMinute: number) => void }
 
 export type RateBudgetOptions = {
@@ -39,7 +39,8 @@ export function rateBudget({ clock, maxRequestsPerMinute, heldUntil, onHold }: R
   const perSecond = () => (0.9 * limit) / 60
   function refill(): number {
     const now = clock.monotonic()
-    tokens = Math.min(Math.max(1, limit / 10), tokens + (now - countedAt) * perSecond())
+    const most = limit === 0 ? 0 : Math.max(1, limit / 10)
+    tokens = Math.min(most, tokens + (now - countedAt) * perSecond())
     countedAt = now
     return now
   }

@@ -10,10 +10,10 @@ import type { Clock } from '../clock/clock.ts'
 import { newDraft } from '../ledger/delta-draft.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
 import { withFinishes } from '../ledger/finished-calls.ts'
-import { apply, type Delta, type LedgerState } from '../ledger/state.ts'
+import { apply, type Delta, type Facts, type LedgerState } from '../ledger/state.ts'
 import { step, type GoodLook, type LedgerOptions, type Observation } from '../ledger/step.ts'
 import { usedBetween } from '../ledger/usage.ts'
-import type { Commit, Store, TargetIdentity } from './store.ts'
+import { StoreError, type Commit, type Store, type TargetIdentity } from './store.ts'
 
 export type KeepTargetOptions = {
   store: Store
@@ -55,6 +55,10 @@ export type TargetKeeper = {
   fold: (observation: Observation) => Promise<Committed | undefined>
   /** Judges the rules that go by time alone. */
   tick: () => Promise<Committed | undefined>
+  /** Whether the answer to the last commit was lost: until it is known what was committed, nothing more is. */
+  isUnsure: () => boolean
+  /** Moves on by what was committed of the target elsewhere, or without an answer; returns what was new of it. */
+  follow: (commits: readonly Pick<Commit, 'ledger' | 'alerts'>[]) => Promise<Committed[]>
 }
 
 /**
@@ -67,22 +71,35 @@ export async function keepTarget(options: KeepTargetOptions): Promise<TargetKeep
   const keepFinished = Math.max(...Object.values(EXPORTED_WINDOWS), ...rules.map(reachOf))
   const { ledger, alerts } = await store.openTarget(identity, clock.wall(), keepFinished)
 
-  const ageAtStart = Math.max(0, clock.wall() - (ledger.facts.lastGoodHost ?? ledger.facts.created))
-  let goodAt = clock.monotonic() - ageAtStart
+  const agoBy = (time: number) => clock.monotonic() - Math.max(0, clock.wall() - time)
+  /** When the last good look ended, and the last whole one began, by the monotonic clock, as far as the facts tell. */
+  const looksBy = ({ lastGoodHost, created, lastComplete }: Facts) => ({
+    good: agoBy(lastGoodHost ?? created),
+    swept: lastComplete === undefined ? undefined : agoBy(lastComplete),
+  })
+  let { good: goodAt, swept: sweptAt } = looksBy(ledger.facts)
   const lookAge = () => clock.monotonic() - goodAt
-  const { lastComplete } = ledger.facts
-  let sweptAt = lastComplete === undefined ? undefined : clock.monotonic() - Math.max(0, clock.wall() - lastComplete)
+  let isUnsure = false
 
   async function commit(delta: Delta, alertDelta: AlertDelta, evaluated?: Evaluated): Promise<Committed> {
+    if (isUnsure) throw new StoreError('unavailable', `it is not known yet what was last committed of target ${target}`)
     const begun = clock.monotonic()
     const outgoing = alertDelta.notifications.map((change) => ({ change, to: options.route(change) }))
     const whole = { ledger: delta, alerts: alertDelta, outgoing, ...(evaluated && { evaluated }) }
-    await store.commit(target, whole)
-    const seconds = clock.monotonic() - begun
+    try {
+      await store.commit(target, whole)
+    } catch (error) {
+      isUnsure = store.sharing !== undefined
+      throw error
+    }
+    moveOn(whole)
+    return { target, ...whole, seconds: clock.monotonic() - begun }
+  }
+
+  function moveOn({ ledger: delta, alerts: { changed, ended } }: Pick<Commit, 'ledger' | 'alerts'>): void {
     apply(ledger, delta, keepFinished)
-    for (const instance of alertDelta.changed) alerts.set(instance.key, instance)
-    for (const { key } of alertDelta.ended) alerts.delete(key)
-    return { target, ...whole, seconds }
+    for (const instance of changed) alerts.set(instance.key, instance)
+    for (const { key } of ended) alerts.delete(key)
   }
 
   const openedAt = clock.monotonic()
@@ -129,6 +146,20 @@ export async function keepTarget(options: KeepTargetOptions): Promise<TargetKeep
           : undefined
         judgedAt = clock.monotonic()
         return committed
+      }),
+    isUnsure: () => isUnsure,
+    follow: (commits) =>
+      inTurn(async () => {
+        const followed: Committed[] = []
+        for (const commit of commits) {
+          if (commit.ledger.facts.seq !== ledger.facts.seq + 1) continue
+          moveOn(commit)
+          followed.push({ target, ...commit, seconds: 0 })
+          judgedAt = clock.monotonic()
+        }
+        if (followed.length > 0) ({ good: goodAt, swept: sweptAt } = looksBy(ledger.facts))
+        isUnsure = false
+        return followed
       }),
   }
 }

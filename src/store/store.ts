@@ -7,6 +7,7 @@ import type { CallStatus } from '../ledger/call.ts'
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
+import type { Sharing } from './sharing.ts'
 
 /** What one look or tick changes of a target; kept whole or not at all. */
 export type Commit = {
@@ -83,6 +84,8 @@ export type Store = {
   /** Removes finished calls and evaluations from the history that are older than `before` (UNIX seconds). */
   trimHistory: (before: number) => Promise<void>
   close: () => Promise<void>
+  /** What the daemons know of each other, where several use this store. */
+  readonly sharing?: Sharing
 }
 
 /** Which of the finished calls: the newest of those that meet all that is given, so many at most. */

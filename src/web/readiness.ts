@@ -3,8 +3,14 @@ import type { WatchedTarget } from './views.ts'
 /** Intervals without a good look after which a target counts as failing. */
 const PATIENCE = 3
 
-/** Why callwatch is not ready, one sentence each; none when it is. */
-export function unreadyBecause(targets: readonly WatchedTarget[]): string[] {
+/**
+ * Why callwatch is not ready, one sentence each; none when it is. A daemon that owns no target is: others do.
+ *
+ * @param problem why it can own none
+ */
+export function unreadyBecause(all: readonly WatchedTarget[], problem: string | undefined): string[] {
+  if (problem !== undefined) return [problem]
+  const targets = all.filter(({ isOwn }) => isOwn())
   const waiting = targets.filter(({ ledger }) => ledger.facts.lastGood === undefined)
   if (waiting.length > 0) return waiting.map((watched) => because(watched, 'the first look has not ended yet'))
   const failing = targets.filter(({ lookAge, interval }) => lookAge() > PATIENCE * interval)

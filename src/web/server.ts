@@ -24,6 +24,8 @@ export type WebOptions = {
   /** HTTPS in place of HTTP. */
   tls?: Certificate
   feed: EventFeed
+  /** Why this daemon can watch nothing, in a sentence. */
+  problem: () => string | undefined
   expose: (format: 'prometheus' | 'openmetrics') => Promise<{ contentType: string; body: string }>
   /** The host's clock (UNIX seconds). */
   wall: () => number
@@ -75,7 +77,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   })
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (_request, reply) => {
-    const problems = unreadyBecause(targets)
+    const problems = unreadyBecause(targets, options.problem())
     return problems.length === 0 ? { status: 'ready' } : reply.code(503).send({ status: 'not ready', problems })
   })
   app.get('/api/v1/status', async () => ({ version, now: isoTime(wall()), targets: targets.map(targetView) }))

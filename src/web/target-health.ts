@@ -1,3 +1,6 @@
+import * as z from 'zod'
+import type { Ownership } from '../cluster/ownership.ts'
+
 /** How a target's latest cycle went. */
 export type CycleHealth = {
   good: boolean
@@ -46,5 +49,37 @@ export function targetHealth(monotonic: () => number): TargetHealth {
       const now = monotonic()
       return cycles.reduce((sum, { at, requests }) => (now - at <= 60 ? sum + requests : sum), 0)
     },
+  }
+}
+
+/** What the owner of a target tells the other daemons of it. */
+const noted = z.object({ up: z.boolean(), problem: z.string().optional(), requests: z.number() })
+export type NotedHealth = z.output<typeof noted>
+
+export function healthNote({ up, problem, requestsLastMinute }: TargetHealth): NotedHealth {
+  return { up: up(), problem: problem(), requests: requestsLastMinute() }
+}
+
+/** How a target is doing: as this daemon knows while it is its own, else as its owner tells. */
+export function ownOrNotedHealth(
+  own: TargetHealth,
+  target: string,
+  { owns, ownerOf, noteOf }: Pick<Ownership, 'owns' | 'ownerOf' | 'noteOf'>,
+): TargetHealth {
+  const note = () => noted.safeParse(noteOf(target)).data
+  const problem = () => (ownerOf(target) === undefined ? 'no daemon watches it at the moment' : note()?.problem)
+  const of =
+    <T>(ask: () => T, other: () => T) =>
+    () =>
+      owns(target) ? ask() : other()
+  return {
+    note: own.note,
+    up: of(own.up, () => note()?.up ?? false),
+    problem: of(own.problem, problem),
+    isReading: of(own.isReading, () => false),
+    storeFailed: of(own.storeFailed, () => false),
+    refusedFrom: of(own.refusedFrom, () => undefined),
+    slowSweep: of(own.slowSweep, () => undefined),
+    requestsLastMinute: of(own.requestsLastMinute, () => note()?.requests ?? 0),
   }
 }

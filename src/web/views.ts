@@ -14,6 +14,10 @@ import { windowViews } from './window-views.ts'
 /** A target as the API shows it: what is exported of it, and how it is doing. */
 export type WatchedTarget = ExportedTarget & {
   readonly health: TargetHealth
+  /** Who watches it, by name, where several daemons share the store and one of them does. */
+  readonly owner: () => string | undefined
+  /** Whether that is this daemon. */
+  readonly isOwn: () => boolean
   readonly lookAge: () => number
   readonly judgedAge: () => number
   /** Seconds. */
@@ -44,12 +48,14 @@ export function targetView(watched: WatchedTarget) {
   const { target, ledger, health, lookback, interval, budget, rules } = watched
   const { facts } = ledger
   const byLast = (counter: DurableCounter, value: string) => sumOf(ledger, counter, (labels) => labels.at(-1) === value)
+  const owner = watched.owner()
   const reading = watched.progress?.()
   const used = usedMinutes(ledger.usage, serviceNow(watched))
   const media = (counter: DurableCounter) => ({ audio: byLast(counter, 'audio'), video: byLast(counter, 'video') })
   return {
     name: target,
     up: health.up(),
+    ...(owner === undefined ? {} : { owner }),
     created: isoTime(facts.created),
     horizon: isoTime(horizon(facts, lookback)),
     commit: facts.seq,

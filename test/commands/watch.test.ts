@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { merge, NEVER } from 'rxjs'
 import { expect, onTestFinished, test } from 'vitest'
 import { budgetKey, watch } from '../../src/commands/watch.ts'
+import { ALONE } from '../../src/cluster/ownership.ts'
 import type { PollConfig } from '../../src/config/config.ts'
 import type { AdjustableBudget } from '../../src/polling/rate-budget.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
@@ -39,7 +40,17 @@ async function watching(keys: Record<string, string>, answer: (apiKey: string) =
   const send = async ({ headers }: { headers: Record<string, string> }) => answer(headers['apikey']!)
   const transportTo = () => ({ send, close: async () => undefined })
   const log = pino({ level: 'silent' })
-  const shared = { clock, random: () => 0, log, store, route: () => [], budgets, stop$: NEVER, transportTo }
+  const shared = {
+    clock,
+    random: () => 0,
+    log,
+    store,
+    route: () => [],
+    ownership: ALONE,
+    budgets,
+    stop$: NEVER,
+    transportTo,
+  }
   const watches = []
   for (const target of targets) watches.push(await watch({ ...shared, part: { target, poll, rules: [] }, offset: 0 }))
   const running = merge(...watches.map(({ run }) => run(NEVER, NEVER))).subscribe()

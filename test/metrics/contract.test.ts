@@ -39,6 +39,9 @@ callwatch_alerts                              gauge      target, alert, severity
 callwatch_notifications_total                 counter    notifier, outcome
 callwatch_notifications_pending               gauge      notifier
 callwatch_sweep_age_seconds                   gauge      target
+callwatch_targets                             gauge
+callwatch_targets_owned                       gauge
+callwatch_lease_lost_total                    counter
 callwatch_store_writable                      gauge
 callwatch_store_commit_duration_seconds       histogram
 callwatch_config_last_reload_successful       gauge

@@ -1,3 +1,4 @@
+import { ALONE } from '../../src/cluster/ownership.ts'
 import { pino } from 'pino'
 import { merge, NEVER, Subject, tap } from 'rxjs'
 import type { Evaluated } from '../../src/alerts/evaluated.ts'
@@ -218,6 +219,7 @@ async function live(run: Run, draw: () => number, risk: number, goesOn: () => Pr
     ),
     store,
     route: () => ['slack'],
+    ownership: ALONE,
     budgets: new Map(),
     stop$,
     transportTo: () => ({ send, close: async () => undefined }),

@@ -20,6 +20,8 @@ export function watchedTarget(made: Watched = {}): WatchedTarget {
   return {
     ...handMadeTarget({ ...made, facts }),
     health,
+    owner: () => undefined,
+    isOwn: () => true,
     lookAge: () => lookAge,
     judgedAge: () => 0,
     lookback: 86_400,
@@ -56,6 +58,7 @@ export async function serve(
           .slice(0, limit),
     },
     feed,
+    problem: () => undefined,
     expose: metricsOf(() => targets, '1.2.3').expose,
     wall: () => NOW,
     ...(auth && { auth }),

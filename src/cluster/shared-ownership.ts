@@ -1,0 +1,262 @@
+import {
+  BehaviorSubject,
+  combineLatest,
+  distinctUntilChanged,
+  exhaustMap,
+  filter,
+  from,
+  ignoreElements,
+  map,
+  merge,
+  ReplaySubject,
+  Subject,
+  take,
+  tap,
+  timer,
+  type Observable,
+} from 'rxjs'
+import type { Clock } from '../clock/clock.ts'
+import type { Beat, Settings, Sharing } from '../store/sharing.ts'
+import { lettingGo, taking } from './fair-share.ts'
+import type { Ownership, Turn } from './ownership.ts'
+import { readNote, writeNote } from './note.ts'
+
+export type SharedOwnershipOptions = {
+  sharing: Sharing
+  clock: Clock
+  /** How others show this daemon. */
+  name: string
+  /** What all daemons must agree in, as this one has read it last. */
+  settings: () => Settings
+  /** The targets that are configured at the moment. */
+  targets: () => readonly string[]
+  /** What others may show of a target that is this one's. */
+  noteOf: (target: string) => unknown
+  /** Emits when the daemon is to stop; replays. */
+  stop$: Observable<unknown>
+}
+
+/** What happens to the ownership of targets. */
+export type OwnershipEvent =
+  | { kind: 'gained' | 'left' | 'lost'; target: string }
+  /** A lease has ended before it was renewed. */
+  | { kind: 'lease lost' }
+  /** Why this daemon cannot take its part, and then that it can: the store cannot be used, or others go by other settings. */
+  | { kind: 'trouble'; of: 'store' | 'settings'; problem: string | undefined }
+
+export type SharedOwnership = Ownership & {
+  /** Keeps the membership until `leave`: renews it, and takes and lets go of targets. Never errors. */
+  keep$: Observable<OwnershipEvent>
+  /** Lets go of everything, and is no member any more. */
+  leave: () => Promise<void>
+}
+
+/** Beats in the time of one lease. Where all of them but the last fail, nothing is asked or told any more. */
+const BEATS = 5
+
+/** A turn with what moves it. */
+type Held = Turn & { over: ReplaySubject<void>; lost: ReplaySubject<void>; users: number; isLeaving: boolean }
+
+/**
+ * Shares the targets with the other daemons on the store, by a lease that is renewed for all of them at once. This
+ * daemon's own monotonic clock, from the moment at which a renewal was sent, says until when it may act on it: that is
+ * earlier than the store's clock could say otherwise, also where the process was halted in between.
+ */
+export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnership {
+  const { sharing, clock, name, settings, targets, stop$ } = options
+  const pause = sharing.lease / BEATS
+  const turns = new BehaviorSubject<ReadonlyMap<string, Held>>(new Map())
+  const isFirst = new BehaviorSubject(false)
+  const held = new BehaviorSubject(false)
+  const events = new Subject<OwnershipEvent>()
+  // The daemon joins when it starts, to be refused at once where it goes by other settings.
+  let isMember = true
+  let isStopping = false
+  let heldUntil = -Infinity
+  let latest: Beat | undefined
+  let notes = new Map<string, unknown>()
+  let problem: { of: 'store' | 'settings'; text: string } | undefined
+  // Of what is let go of while a beat is on its way, its answer may still say that it is this one's.
+  const releasing = new Set<string>()
+  const released = new Set<string>()
+
+  const isHeld = () => clock.monotonic() < heldUntil
+
+  function begin(target: string): void {
+    const [over, lost] = [new ReplaySubject<void>(1), new ReplaySubject<void>(1)]
+    const turn: Held = {
+      over$: over,
+      lost$: lost,
+      over,
+      lost,
+      users: 0,
+      isLeaving: false,
+      use: () => useOf(target, turn),
+    }
+    turns.next(new Map([...turns.value, [target, turn]]))
+    events.next({ kind: 'gained', target })
+  }
+
+  function useOf(target: string, turn: Held): () => void {
+    turn.users += 1
+    return () => {
+      turn.users -= 1
+      if (turn.users === 0 && turn.isLeaving) void letGo(target, turn)
+    }
+  }
+
+  /** Asks that a target be watched no more; once it is not, it is let go of. */
+  function end(target: string, turn: Held): void {
+    if (turn.isLeaving) return
+    turn.isLeaving = true
+    turn.over.next()
+    if (turn.users === 0) void letGo(target, turn)
+  }
+
+  async function letGo(target: string, turn: Held): Promise<void> {
+    if (turns.value.get(target) !== turn) return
+    remove(target, 'left')
+    releasing.add(target)
+    // Where that fails, the next beat finds that the target is still this one's.
+    await sharing.release([target]).catch(() => undefined)
+    releasing.delete(target)
+    released.add(target)
+  }
+
+  function lose(target: string, turn: Held): void {
+    remove(target, 'lost')
+    turn.lost.next()
+    turn.over.next()
+  }
+
+  function remove(target: string, kind: 'left' | 'lost'): void {
+    const next = new Map(turns.value)
+    next.delete(target)
+    turns.next(next)
+    events.next({ kind, target })
+  }
+
+  function loseAll(): void {
+    heldUntil = -Infinity
+    held.next(false)
+    for (const [target, turn] of turns.value) lose(target, turn)
+  }
+
+  function noteProblem(now: typeof problem): void {
+    if (problem !== undefined && problem.of !== now?.of) {
+      events.next({ kind: 'trouble', of: problem.of, problem: undefined })
+    }
+    if (now !== undefined && now.text !== problem?.text) {
+      events.next({ kind: 'trouble', of: now.of, problem: now.text })
+    }
+    problem = now
+  }
+
+  async function beat(): Promise<void> {
+    released.clear()
+    const sent = clock.monotonic()
+    if (!isMember) await sharing.join(name, settings())
+    isMember = true
+    const own = [...turns.value.keys()].map((target) => [target, options.noteOf(target)] as const)
+    const answer = await sharing.beat(writeNote({ isStopping, targets: new Map(own) }))
+    if (answer === undefined) {
+      isMember = false
+      events.next({ kind: 'lease lost' })
+      loseAll()
+      return
+    }
+    heldUntil = sent + sharing.lease - pause
+    latest = answer
+    const told = answer.members.map((member) => ({ ...member, ...readNote(member.note) }))
+    notes = new Map(told.flatMap((member) => [...member.targets]))
+    await share(answer, told.filter((member) => !member.isStopping).length)
+    const [first] = answer.members
+    isFirst.next(first?.id === answer.self)
+    held.next(true)
+  }
+
+  /** Brings what this daemon watches in line with what it owns, and that with its share. */
+  async function share({ owners, self, differing }: Beat, members: number): Promise<void> {
+    const configured = new Set(targets())
+    for (const [target, turn] of turns.value) if (owners.get(target) !== self) lose(target, turn)
+    const isOwn = (target: string, owner: string) =>
+      owner === self && !releasing.has(target) && !released.has(target) && !turns.value.has(target)
+    for (const [target, owner] of owners) if (isOwn(target, owner)) begin(target)
+    noteProblem(
+      differing.length === 0
+        ? undefined
+        : {
+            of: 'settings',
+            text:
+              `this daemon goes by another configuration than the others on its store (${differing.join(', ')}); ` +
+              'it watches nothing until they are the same',
+          },
+    )
+    const mine = [...turns.value].filter(([, { isLeaving }]) => !isLeaving).map(([target]) => target)
+    const wanted = differing.length > 0 || isStopping ? [] : mine.filter((target) => configured.has(target))
+    const kept = new Set(wanted.slice(0, wanted.length - lettingGo(wanted.length, configured.size, members)))
+    for (const [target, turn] of turns.value) if (!kept.has(target)) end(target, turn)
+    const free = [...configured].filter((target) => !owners.has(target))
+    const most = differing.length > 0 || isStopping ? 0 : taking(kept.size, configured.size, members)
+    if (free.length === 0 || most === 0) return
+    for (const target of await sharing.claim(free, most)) begin(target)
+  }
+
+  /** Beats as they are due; and when the time is over in which none succeeded, everything is lost. */
+  const keep$ = merge(
+    events,
+    merge(
+      timer(0, pause * 1000, clock.scheduler),
+      stop$.pipe(
+        take(1),
+        tap(() => {
+          isStopping = true
+          for (const [target, turn] of turns.value) end(target, turn)
+        }),
+      ),
+    ).pipe(
+      exhaustMap(() => from(beat().catch((error: unknown) => noteProblem({ of: 'store', text: messageOf(error) })))),
+      ignoreElements(),
+    ),
+    timer(0, (pause * 1000) / 2, clock.scheduler).pipe(
+      tap(() => {
+        if (!isHeld() && turns.value.size > 0) {
+          events.next({ kind: 'lease lost' })
+          loseAll()
+        }
+      }),
+      ignoreElements(),
+    ),
+  )
+
+  return {
+    turn$: (target) =>
+      turns.pipe(
+        map((now) => now.get(target)),
+        distinctUntilChanged(),
+        filter((held) => held !== undefined),
+      ),
+    owns: (target) => isHeld() && turns.value.has(target),
+    leads: () => isHeld() && isFirst.value,
+    leads$: combineLatest([isFirst, held]).pipe(
+      map(([first, now]) => first && now),
+      distinctUntilChanged(),
+    ),
+    ledLast: () => isFirst.value,
+    problem: () => problem?.text,
+    ownerOf: (target) => {
+      const owner = latest?.owners.get(target)
+      return latest?.members.find(({ id }) => id === owner)?.name
+    },
+    noteOf: (target) => notes.get(target),
+    keep$,
+    leave: async () => {
+      loseAll()
+      await sharing.leave()
+    },
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
