@@ -1,21 +1,21 @@
 /** What a daemon tells the others with each beat. */
 export type Note = {
-  /** It is about to leave: what it lets go of is for the others. */
-  isStopping: boolean
+  /** It takes its part; else what it lets go of is for the others: it is about to leave, or goes by other settings. */
+  takesPart: boolean
   /** What may be shown of its targets, by name. */
   targets: ReadonlyMap<string, unknown>
 }
 
-export function writeNote({ isStopping, targets }: Note): string {
-  return JSON.stringify({ stopping: isStopping, targets: [...targets] })
+export function writeNote({ takesPart, targets }: Note): string {
+  return JSON.stringify({ takesPart, targets: [...targets] })
 }
 
 /** Whatever another version of callwatch may have written: what is not understood is not there. */
 export function readNote(text: string): Note {
   const read: unknown = JSON.parse(text === '' ? '{}' : text)
-  const { stopping, targets } = isObject(read) ? read : {}
+  const { takesPart, targets } = isObject(read) ? read : {}
   const pairs = Array.isArray(targets) ? targets.filter(isPair) : []
-  return { isStopping: stopping === true, targets: new Map(pairs) }
+  return { takesPart: takesPart !== false, targets: new Map(pairs) }
 }
 
 function isPair(value: unknown): value is [string, unknown] {

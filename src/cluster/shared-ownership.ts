@@ -81,6 +81,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
   const released = new Set<string>()
 
   const isHeld = () => clock.monotonic() < heldUntil
+  const takesPart = () => !isStopping && problem?.of !== 'settings'
 
   function begin(target: string): void {
     const [over, lost] = [new ReplaySubject<void>(1), new ReplaySubject<void>(1)]
@@ -158,7 +159,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     if (!isMember) await sharing.join(name, settings())
     isMember = true
     const own = [...turns.value.keys()].map((target) => [target, options.noteOf(target)] as const)
-    const answer = await sharing.beat(writeNote({ isStopping, targets: new Map(own) }))
+    const answer = await sharing.beat(writeNote({ takesPart: takesPart(), targets: new Map(own) }))
     if (answer === undefined) {
       isMember = false
       events.next({ kind: 'lease lost' })
@@ -169,7 +170,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     latest = answer
     const told = answer.members.map((member) => ({ ...member, ...readNote(member.note) }))
     notes = new Map(told.flatMap((member) => [...member.targets]))
-    await share(answer, told.filter((member) => !member.isStopping).length)
+    await share(answer, told.filter((member) => member.takesPart).length)
     const [first] = answer.members
     isFirst.next(first?.id === answer.self)
     held.next(true)
@@ -193,11 +194,11 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
           },
     )
     const mine = [...turns.value].filter(([, { isLeaving }]) => !isLeaving).map(([target]) => target)
-    const wanted = differing.length > 0 || isStopping ? [] : mine.filter((target) => configured.has(target))
+    const wanted = takesPart() ? mine.filter((target) => configured.has(target)) : []
     const kept = new Set(wanted.slice(0, wanted.length - lettingGo(wanted.length, configured.size, members)))
     for (const [target, turn] of turns.value) if (!kept.has(target)) end(target, turn)
     const free = [...configured].filter((target) => !owners.has(target))
-    const most = differing.length > 0 || isStopping ? 0 : taking(kept.size, configured.size, members)
+    const most = takesPart() ? taking(kept.size, configured.size, members) : 0
     if (free.length === 0 || most === 0) return
     for (const target of await sharing.claim(free, most)) begin(target)
   }

@@ -1,0 +1,256 @@
+import fc from 'fast-check'
+import { ReplaySubject, Subject, takeUntil } from 'rxjs'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { sharedOwnership, type OwnershipEvent } from '../../src/cluster/shared-ownership.ts'
+import type { Settings } from '../../src/store/sharing.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
+import { memoryCluster } from './memory-cluster.ts'
+
+const LEASE = 10
+const TARGETS = Array.from({ length: 12 }, (_, i) => `target ${i}`)
+const SETTINGS = { 'poll.lookback': '86400' }
+
+function cluster(targets: readonly string[] = TARGETS) {
+  const clock = virtualClock(0)
+  const store = memoryCluster(clock)
+
+  async function start(name: string, { settings = SETTINGS, busy = 0 }: { settings?: Settings; busy?: number } = {}) {
+    const now = { isReachable: true, settings, targets }
+    const sharing = store.sharing(LEASE, () => now.isReachable)
+    const stop$ = new ReplaySubject<void>(1)
+    const killed = new Subject<void>()
+    await sharing.join(name, settings)
+    const ownership = sharedOwnership({
+      sharing,
+      clock,
+      name,
+      settings: () => now.settings,
+      targets: () => now.targets,
+      noteOf: (target) => `${target} by ${name}`,
+      stop$,
+    })
+    const events: OwnershipEvent[] = []
+    const running = ownership.keep$.pipe(takeUntil(killed)).subscribe((event) => events.push(event))
+    onTestFinished(() => running.unsubscribe())
+    /** Targets that are watched, for as long as their turns say; a cycle goes on for `busy` seconds. */
+    const watched = new Set<string>()
+    const lost = new Set<string>()
+    for (const target of targets) {
+      ownership
+        .turn$(target)
+        .pipe(takeUntil(killed))
+        .subscribe((turn) => {
+          const done = turn.use()
+          watched.add(target)
+          let isOver = false
+          const end = () => {
+            if (isOver) return
+            isOver = true
+            watched.delete(target)
+            done()
+          }
+          turn.over$.subscribe(() => (busy === 0 ? end() : void clock.scheduler.schedule(end, busy * 1000)))
+          turn.lost$.subscribe(() => {
+            lost.add(target)
+            end()
+          })
+        })
+    }
+    return {
+      ...ownership,
+      now,
+      events,
+      watched,
+      lost,
+      sharing,
+      stop: () => stop$.next(),
+      kill: () => {
+        killed.next()
+        watched.clear()
+      },
+      owned: () => targets.filter((target) => ownership.owns(target)),
+    }
+  }
+  return { clock, store, start }
+}
+
+type Daemon = Awaited<ReturnType<ReturnType<typeof cluster>['start']>>
+const counts = (...daemons: Daemon[]) => daemons.map(({ watched }) => watched.size)
+const kinds = ({ events }: Daemon) => events.map(({ kind }) => kind)
+
+describe('daemons that share a store', () => {
+  test('one alone watches everything, and leads', async () => {
+    const { clock, start } = cluster()
+    const a = await start('a')
+    await clock.advance(1)
+    expect(a.owned()).toEqual(TARGETS)
+    expect(a.leads()).toBe(true)
+  })
+
+  test('those who join and leave get and leave equal parts, and nothing else moves', async () => {
+    const { clock, store, start } = cluster()
+    const a = await start('a')
+    await clock.advance(5)
+    const b = await start('b')
+    await clock.advance(10)
+    expect(counts(a, b)).toEqual([6, 6])
+    expect(store.moves()).toBe(12 + 6)
+    const c = await start('c')
+    await clock.advance(10)
+    expect(counts(a, b, c)).toEqual([4, 4, 4])
+    expect(store.moves()).toBe(12 + 6 + 4)
+    b.stop()
+    await clock.advance(5)
+    expect(counts(a, b, c)).toEqual([6, 0, 6])
+    expect(store.moves()).toBe(12 + 6 + 4 + 4)
+    expect([a, b, c].flatMap(({ lost }) => [...lost])).toEqual([])
+  })
+
+  test('a target that is let go of is taken by another only when the cycle under way has ended', async () => {
+    const { clock, start } = cluster()
+    const a = await start('a', { busy: 3 })
+    await clock.advance(5)
+    a.stop()
+    const b = await start('b')
+    await clock.advance(2.5)
+    expect(counts(a, b)).toEqual([12, 0])
+    await clock.advance(3)
+    expect(counts(a, b)).toEqual([0, 12])
+  })
+
+  test('what a dead one watched is taken within its lease and a beat', async () => {
+    const { clock, start } = cluster()
+    const [a, b, c] = [await start('a'), await start('b'), await start('c')]
+    await clock.advance(10)
+    a.kill()
+    await clock.advance(LEASE + LEASE / 5 + 0.1)
+    expect(counts(b, c)).toEqual([6, 6])
+    expect([b.leads(), c.leads()]).toEqual([true, false])
+  })
+
+  test('one that cannot renew stops before its lease ends, and takes its part again when it can', async () => {
+    const { clock, start } = cluster()
+    const [a, b] = [await start('a'), await start('b')]
+    await clock.advance(10)
+    a.now.isReachable = false
+    await clock.advance(LEASE - 0.1)
+    expect(a.watched.size).toBe(0)
+    expect(a.owned()).toEqual([])
+    expect(a.leads()).toBe(false)
+    expect(a.ledLast()).toBe(true)
+    expect(a.problem()).toBe('the database cannot be reached')
+    expect(kinds(a)).toContain('lease lost')
+    await clock.advance(5)
+    expect(counts(a, b)).toEqual([0, 12])
+    a.now.isReachable = true
+    await clock.advance(10)
+    expect(counts(a, b)).toEqual([6, 6])
+    expect(a.problem()).toBeUndefined()
+    expect([a.leads(), b.leads()]).toEqual([false, true])
+  })
+
+  test('a trouble of less than a lease changes nothing', async () => {
+    const { clock, start } = cluster()
+    const [a, b] = [await start('a'), await start('b')]
+    await clock.advance(10)
+    a.now.isReachable = false
+    await clock.advance(5)
+    a.now.isReachable = true
+    await clock.advance(20)
+    expect(counts(a, b)).toEqual([6, 6])
+    expect(a.lost.size).toBe(0)
+  })
+
+  test('a process that was halted acts on nothing when it wakes, before any timer has run', async () => {
+    const { clock, start } = cluster()
+    const a = await start('a')
+    await clock.advance(5)
+    const [target] = TARGETS
+    const monotonic = clock.monotonic
+    clock.monotonic = () => monotonic() + 2 * LEASE
+    expect(a.owns(target!)).toBe(false)
+    expect(a.leads()).toBe(false)
+  })
+
+  test('one with other settings is refused while another lives, and says so where they change while it runs', async () => {
+    const { clock, start } = cluster()
+    const a = await start('a')
+    await clock.advance(5)
+    await expect(start('b', { settings: { 'poll.lookback': '3600' } })).rejects.toThrow('poll.lookback differs')
+    const b = await start('b')
+    await clock.advance(10)
+    // b has read its configuration anew, and a has not yet.
+    await b.sharing.declare({ 'poll.lookback': '7200' })
+    await clock.advance(5)
+    expect(counts(a, b)).toEqual([0, 12])
+    expect(a.problem()).toContain('(poll.lookback)')
+    await a.sharing.declare({ 'poll.lookback': '7200' })
+    await clock.advance(10)
+    expect(counts(a, b)).toEqual([6, 6])
+    expect(a.problem()).toBeUndefined()
+  })
+
+  test('a target that is not configured any more is let go of, and a new one is watched by one of them', async () => {
+    const { clock, start } = cluster()
+    const a = await start('a')
+    await clock.advance(5)
+    a.now.targets = TARGETS.slice(1)
+    await clock.advance(3)
+    expect(a.owned()).toEqual(TARGETS.slice(1))
+    a.now.targets = TARGETS
+    await clock.advance(3)
+    expect(a.owned()).toEqual(expect.arrayContaining(TARGETS))
+  })
+
+  test('each knows who watches what, and what the owner says of it', async () => {
+    const { clock, start } = cluster()
+    const [a, b] = [await start('a'), await start('b')]
+    await clock.advance(10)
+    const [theirs] = [...b.watched]
+    expect(a.ownerOf(theirs!)).toBe('b')
+    expect(a.noteOf(theirs!)).toBe(`${theirs} by b`)
+  })
+})
+
+test('whatever happens to them, no target is ever watched by two, and after a quiet while each is by one', async () => {
+  const who = fc.integer({ min: 0, max: 2 })
+  const event = fc.oneof(
+    fc.record({ what: fc.constantFrom('start', 'stop', 'kill', 'cut', 'heal'), who }),
+    fc.record({ what: fc.constant('wait'), who: fc.integer({ min: 1, max: 12 }) }),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(event, { maxLength: 25, size: 'max' }), fc.integer({ min: 0, max: 3 }), async (history, busy) => {
+      const { clock, start } = cluster(TARGETS.slice(0, 5))
+      const alive = new Map<number, Daemon>()
+      const wait = async (seconds: number) => {
+        for (let i = 0; i < seconds * 4; i++) {
+          await clock.advance(0.25)
+          const owned = [...alive.values()].flatMap((daemon) => daemon.owned())
+          expect(new Set(owned).size, `${owned.join()} at ${clock.monotonic()}`).toBe(owned.length)
+        }
+      }
+      for (const { what, who: n } of history) {
+        const daemon = alive.get(n)
+        if (what === 'start' && daemon === undefined) alive.set(n, await start(`daemon ${n}`, { busy }))
+        if (what === 'stop') {
+          daemon?.stop()
+          // As the program does: it waits for what is under way, and then leaves.
+          await wait(busy + 1)
+          await daemon?.leave().catch(() => undefined)
+          daemon?.kill()
+        }
+        if (what === 'kill') daemon?.kill()
+        if (what === 'stop' || what === 'kill') alive.delete(n)
+        if (what === 'cut' && daemon !== undefined) daemon.now.isReachable = false
+        if (what === 'heal' && daemon !== undefined) daemon.now.isReachable = true
+        if (what === 'wait') await wait(n)
+      }
+      for (const daemon of alive.values()) daemon.now.isReachable = true
+      await wait(3 * LEASE)
+      const sizes = [...alive.values()].map((daemon) => daemon.owned().length)
+      expect(sizes.reduce((sum, n) => sum + n, 0)).toBe(alive.size === 0 ? 0 : 5)
+      expect(Math.max(0, ...sizes)).toBeLessThanOrEqual(Math.ceil(5 / Math.max(1, alive.size)))
+    }),
+    { numRuns: 500 },
+  )
+}, 60_000)
