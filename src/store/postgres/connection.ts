@@ -141,6 +141,8 @@ function openConnection(
     connect_timeout: 0,
     max_lifetime: null,
     onnotice: () => undefined,
+    // The client would connect anew by itself, to the same host, whatever it has become.
+    onclose: () => drop(new Error('the connection was closed')),
     connection: { application_name: 'callwatch', ...parameters },
     types: ARRAYS,
     socket: () => {

@@ -41,6 +41,7 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (target, id)
   );
   CREATE INDEX calls_by_finish ON callwatch.calls (target, remembered, finished);
+  CREATE INDEX history_by_age ON callwatch.calls (finished) WHERE NOT remembered;
 
   CREATE TABLE callwatch.counters (
     target integer NOT NULL,
@@ -63,6 +64,7 @@ export const MIGRATIONS: readonly string[] = [
     minutes double precision NOT NULL CHECK (minutes <> 'NaN'),
     PRIMARY KEY (target, quarter)
   );
+  CREATE INDEX usage_by_age ON callwatch.usage (quarter);
 
   -- When rules were judged, for backtest.
   CREATE TABLE callwatch.evaluations (
@@ -71,6 +73,7 @@ export const MIGRATIONS: readonly string[] = [
     data text NOT NULL,             -- evaluation-log.ts
     PRIMARY KEY (target, hour)
   );
+  CREATE INDEX evaluations_by_age ON callwatch.evaluations (hour);
 
   -- What was committed lately, for those who follow a target that another one owns. At most one commit a sequence number.
   CREATE TABLE callwatch.commits (
@@ -81,7 +84,7 @@ export const MIGRATIONS: readonly string[] = [
     data bytea NOT NULL,            -- commit-log.ts
     PRIMARY KEY (target, seq)
   );
-  CREATE INDEX commits_by_time ON callwatch.commits USING brin (at);
+  CREATE INDEX commits_by_age ON callwatch.commits (at);
 
   CREATE TABLE callwatch.outbox (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -1,0 +1,61 @@
+import { countByStatus, type FinishedCounts } from '../../ledger/finished-calls.ts'
+import type { TrackedCall } from '../../ledger/tracked-call.ts'
+import { USAGE_KEPT } from '../../ledger/usage.ts'
+import { callOf } from '../call-row.ts'
+import type { HistoryQuery } from '../store.ts'
+import type { Session } from './connection.ts'
+
+/** Calls that are trimmed at a time, the oldest first. */
+const MOST_TRIMMED = 10_000
+
+/** How long it is known what was committed (minutes): longer than anybody who follows goes without asking. */
+const LOG_KEPT = 10
+
+/** The newest of each target, by the index, and of these the newest. */
+const FINISHED = `
+  SELECT name, id, data
+  FROM callwatch.targets, LATERAL (
+    (SELECT id, data, finished FROM callwatch.calls
+      WHERE target = number AND remembered AND finished >= $1 ORDER BY finished DESC LIMIT $2)
+    UNION ALL
+    (SELECT id, data, finished FROM callwatch.calls
+      WHERE target = number AND NOT remembered AND finished >= $1 ORDER BY finished DESC LIMIT $2)
+  ) AS newest
+  ORDER BY finished DESC, name LIMIT $2`
+
+export async function finishedCalls(
+  session: Session,
+  { since, limit }: HistoryQuery,
+): Promise<{ target: string; call: TrackedCall }[]> {
+  const rows = await session.run(FINISHED, [since, Math.floor(limit)])
+  return rows.map((row) => ({ target: String(row['name']), call: callOf(row) }))
+}
+
+export async function countFinished(
+  session: Session,
+  target: string,
+  from: number,
+  to: number,
+): Promise<FinishedCounts> {
+  const rows = await session.run(
+    `SELECT id, data FROM callwatch.calls
+    WHERE target = (SELECT number FROM callwatch.targets WHERE name = $1) AND finished >= $2 AND finished < $3`,
+    [target, from, to],
+  )
+  return countByStatus(rows.map((row) => ({ status: callOf(row).finish!.status, n: 1 })))
+}
+
+/** Removes what is older than `before` (UNIX seconds), and of the log of commits what nobody asks for any more. */
+export async function trimHistory({ run }: Session, before: number): Promise<void> {
+  // Several daemons may be at it: each takes what no other has, or what is locked would be waited for.
+  const trim = `
+    DELETE FROM callwatch.calls WHERE (target, id) IN (
+      SELECT target, id FROM callwatch.calls WHERE NOT remembered AND finished < $1
+      ORDER BY finished LIMIT ${MOST_TRIMMED} FOR UPDATE SKIP LOCKED)`
+  await Promise.all([
+    run(trim, [before]),
+    run('DELETE FROM callwatch.evaluations WHERE hour < $1', [before]),
+    run('DELETE FROM callwatch.usage WHERE quarter < $1', [before - USAGE_KEPT]),
+    run(`DELETE FROM callwatch.commits WHERE at < statement_timestamp() - interval '${LOG_KEPT} minutes'`),
+  ])
+}

@@ -1,0 +1,96 @@
+import type { Clock } from '../../clock/clock.ts'
+import { StoreError } from '../store.ts'
+import type { Connection } from './connection.ts'
+import { HungError } from './postgres-error.ts'
+
+/** A few connections that are used in turn, each by one work at a time. */
+export type Pool = {
+  /** Runs `work` on a connection of its own. What waits for one fails with what found that the database does not answer. */
+  use: <T>(work: (connection: Connection) => Promise<T>) => Promise<T>
+  close: () => Promise<void>
+}
+
+export type PoolOptions = {
+  open: () => Promise<Connection>
+  /** So many connections at most. */
+  size: number
+  clock: Clock
+}
+
+/** How long a connection is used (seconds): after that a new one may find a better host, and the server's memory is free. */
+const LIFETIME = 1800
+
+type Kept = { connection: Connection; since: number }
+type Waiting = { begin: () => void; fail: (error: unknown) => void }
+
+export function openPool({ open, size, clock }: PoolOptions): Pool {
+  const idle: Kept[] = []
+  let waiting: Waiting[] = []
+  let busy = 0
+  let isClosed = false
+
+  async function turn(): Promise<void> {
+    if (isClosed) throw closedError()
+    if (busy < size) {
+      busy += 1
+      return
+    }
+    await new Promise<void>((begin, fail) => waiting.push({ begin, fail }))
+  }
+
+  function passTurn(): void {
+    const next = waiting.shift()
+    if (next === undefined) busy -= 1
+    else next.begin()
+  }
+
+  function failWaiting(error: unknown): void {
+    const failed = waiting
+    waiting = []
+    for (const { fail } of failed) fail(error)
+  }
+
+  async function take(): Promise<Kept> {
+    for (let kept = idle.pop(); kept !== undefined; kept = idle.pop()) {
+      if (kept.connection.isDropped()) continue
+      if (clock.monotonic() - kept.since < LIFETIME) return kept
+      void kept.connection.close()
+    }
+    try {
+      return { connection: await open(), since: clock.monotonic() }
+    } catch (error) {
+      failWaiting(error)
+      throw error
+    }
+  }
+
+  return {
+    use: async (work) => {
+      await turn()
+      try {
+        const kept = await take()
+        const { connection } = kept
+        try {
+          return await work(connection)
+        } catch (error) {
+          if (error instanceof StoreError && error.cause instanceof HungError) failWaiting(error)
+          throw error
+        } finally {
+          if (isClosed) void connection.close()
+          else if (!connection.isDropped()) idle.push(kept)
+        }
+      } finally {
+        passTurn()
+      }
+    },
+    close: async () => {
+      isClosed = true
+      failWaiting(closedError())
+      await Promise.all(idle.splice(0).map(({ connection }) => connection.close()))
+    },
+  }
+}
+
+function closedError(): StoreError {
+  return new StoreError('unavailable', 'the store is closed')
+}
