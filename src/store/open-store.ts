@@ -1,12 +1,20 @@
+import { openPostgresReader } from './postgres/open-reader.ts'
+import { openPostgresSilences } from './postgres/open-silences.ts'
+import { openPostgresStore } from './postgres/postgres-store.ts'
 import { openReadOnly } from './sqlite/open-read-only.ts'
 import { openSilences } from './sqlite/open-silences.ts'
 import { openSqliteStore } from './sqlite/sqlite-store.ts'
 import type { SilenceBook } from './silence-book.ts'
-import { StoreError, type Store } from './store.ts'
+import type { Store } from './store.ts'
 import type { StoreReader } from './store-reader.ts'
 
-/** Which store: a file of one daemon's own, or a PostgreSQL database that several share (the lease in seconds). */
-export type StoreAddress = { path: string } | { url: string; lease: number }
+/** Which store: a file of one daemon's own, or a PostgreSQL database that several share. */
+export type StoreAddress = { path: string } | { url: string }
+
+/** The same for a daemon. */
+export type DaemonStoreAddress =
+  | { path: string }
+  | { url: string; /** For how long a daemon lives that is not heard of (seconds). */ lease: number }
 
 // The one place where an address decides which of the implementations it is.
 
@@ -16,9 +24,9 @@ export type StoreAddress = { path: string } | { url: string; lease: number }
  * @param notifiers all that there are; what waits for any other is removed, since nobody will ever send it
  * @throws {StoreError} refused: it is in use, damaged, not ours, or of a newer callwatch
  */
-export async function openStore(address: StoreAddress, notifiers: readonly string[]): Promise<Store> {
+export async function openStore(address: DaemonStoreAddress, notifiers: readonly string[]): Promise<Store> {
   if ('path' in address) return openSqliteStore({ path: address.path, notifiers })
-  throw notYet()
+  return openPostgresStore({ url: address.url, lease: address.lease, notifiers })
 }
 
 /**
@@ -28,7 +36,7 @@ export async function openStore(address: StoreAddress, notifiers: readonly strin
  */
 export async function openReader(address: StoreAddress): Promise<StoreReader> {
   if ('path' in address) return openReadOnly(address.path)
-  throw notYet()
+  return openPostgresReader(address.url)
 }
 
 /**
@@ -38,9 +46,5 @@ export async function openReader(address: StoreAddress): Promise<StoreReader> {
  */
 export async function openSilenceBook(address: StoreAddress): Promise<SilenceBook> {
   if ('path' in address) return openSilences(address.path)
-  throw notYet()
-}
-
-function notYet(): StoreError {
-  return new StoreError('refused', 'store.url: a database is not supported yet; set store.path')
+  return openPostgresSilences(address.url)
 }

@@ -1,0 +1,59 @@
+import { rememberedCalls } from '../../ledger/remembered-calls.ts'
+import type { Facts } from '../../ledger/state.ts'
+import type { Finish } from '../../ledger/tracked-call.ts'
+import { callOf } from '../call-row.ts'
+import { HOUR, unpackEvaluated } from '../evaluation-log.ts'
+import type { StoreReader } from '../store-reader.ts'
+import { connectBeside } from './beside.ts'
+
+/** Calls know their target by its number. */
+const OF_TARGET = 'target = (SELECT number FROM callwatch.targets WHERE name = $1)'
+
+/**
+ * Opens a store beside the daemons that may be using it, without writing; a standby will do.
+ *
+ * @throws {StoreError} refused: nothing of callwatch is in the database, or of another schema, or it lets nobody in
+ */
+export async function openPostgresReader(url: string): Promise<StoreReader> {
+  const session = await connectBeside(url, { readOnly: true })
+  return {
+    place: session.place,
+    target: async (name) => {
+      const [row] = await session.run('SELECT fingerprint, facts FROM callwatch.targets WHERE name = $1', [name])
+      if (row === undefined) return undefined
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by the daemon's store only
+      return { fingerprint: String(row['fingerprint']), facts: JSON.parse(String(row['facts'])) as Facts }
+    },
+    calls: async (target) => {
+      const calls = rememberedCalls()
+      await session.each(`SELECT id, data FROM callwatch.calls WHERE ${OF_TARGET} AND remembered`, [target], (row) => {
+        const call = callOf(row)
+        calls.set(call.id, call)
+      })
+      return calls
+    },
+    call: async (target, id) => {
+      const statement = `SELECT id, data FROM callwatch.calls WHERE ${OF_TARGET} AND id = $2 AND remembered`
+      const [row] = await session.run(statement, [target, id])
+      return row && callOf(row)
+    },
+    evaluations: async (target, since) => {
+      const statement = `SELECT hour, data FROM callwatch.evaluations WHERE ${OF_TARGET} AND hour >= $2::bigint ORDER BY hour`
+      const rows = await session.run(statement, [target, Math.floor(since / HOUR) * HOUR])
+      return rows
+        .flatMap(({ hour, data }) => unpackEvaluated(Number(hour), String(data)))
+        .filter(({ at }) => at >= since)
+    },
+    finishes: async (target, since) => {
+      const finishes: Finish[] = []
+      const statement = `SELECT id, data FROM callwatch.calls WHERE ${OF_TARGET} AND finished >= $2::float8`
+      await session.each(statement, [target, since], (row) => finishes.push(callOf(row).finish!))
+      return finishes
+    },
+    heldUntil: async (key) => {
+      const [row] = await session.run('SELECT until FROM callwatch.holds WHERE key = $1', [key])
+      return row && Number(row['until'])
+    },
+    close: session.close,
+  }
+}
