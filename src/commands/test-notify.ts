@@ -28,6 +28,8 @@ export async function testNotify(config: Config, print: (line: string) => void):
     name,
     deliver: ({ notification }: Sample) => deliver(messageOf(notification)),
   }))
+  const { slack, webhook } = config.notify
+  if (slack === undefined && webhook === undefined) print('neither slack nor webhook is configured: the log is told')
   let accepted = true
   for (const { name, deliver } of [...told, ...alertmanagerOf(config)]) {
     for (const sample of samples(config.targets[0]!.name, systemClock.wall())) {

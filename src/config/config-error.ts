@@ -10,8 +10,10 @@ export type Problem = {
 export class ConfigError extends Error {
   readonly problems: readonly Problem[]
 
-  constructor(problems: readonly Problem[]) {
-    super(problems.length === 1 ? '1 problem in the configuration' : `${problems.length} problems in the configuration`)
+  /** @param file what the user calls the file that was read, where there is one */
+  constructor(problems: readonly Problem[], file?: string) {
+    const found = problems.length === 1 ? '1 problem' : `${problems.length} problems`
+    super(`${found} in the configuration${file === undefined ? '' : ` (${file})`}`)
     this.name = 'ConfigError'
     this.problems = problems
   }

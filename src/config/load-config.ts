@@ -37,13 +37,13 @@ export function loadConfig(options: LoadOptions): Config {
     folder,
     readText,
   })
-  return check(nameDefaults(read, name), tls)
+  return check(nameDefaults(read, name), tls, content === null ? undefined : name)
 }
 
-function check(draft: Draft, tls: TlsFiles | undefined): Config {
+function check(draft: Draft, tls: TlsFiles | undefined, file: string | undefined): Config {
   const result = fileSchema.safeParse(draft.tree)
   const problems = [...draft.problems, ...problemsOf(result.error?.issues ?? [], draft)]
-  if (result.data === undefined || problems.length > 0) throw new ConfigError(problems)
+  if (result.data === undefined || problems.length > 0) throw new ConfigError(problems, file)
   return resolve(result.data, tls)
 }
 

@@ -25,6 +25,7 @@ test('with no webhook both samples go to the log, as alerts would', async () => 
     { level: 'warn', alert: 'SampleAlert', state: 'firing' },
     { level: 'warn', alert: 'SampleAlert', state: 'resolved' },
   ])
+  expect(stdout).toMatch(/^neither slack nor webhook is configured: the log is told\n/)
   expect(stdout).toContain('log: the sample "firing" was accepted')
   expect(stdout).toContain('log: the sample "resolved" was accepted')
 })

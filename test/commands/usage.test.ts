@@ -79,11 +79,12 @@ poll: { interval: 15 }
   test.each([['run'], ['check'], ['test-notify'], ['token', 'ann']])(
     'is exit 2 for %s, with every problem at once by its path',
     async (...args) => {
-      const ended = await callwatch([...args, '--config', configFile(yaml)])
+      const file = configFile(yaml)
+      const ended = await callwatch([...args, '--config', file])
       expect(ended.code).toBe(2)
       expectSentence(ended, 'problems in the configuration', 'targets[0].region: ', 'poll.interval: ', 'api_kye')
       const [headline, ...problems] = ended.stderr.trim().split('\n')
-      expect(headline).toBe(`${problems.length} problems in the configuration`)
+      expect(headline).toBe(`${problems.length} problems in the configuration (${file})`)
       for (const problem of problems) expect(problem).toMatch(/^[a-z][\w.[\]]*: \S/)
     },
   )
@@ -95,6 +96,7 @@ poll: { interval: 15 }
     const nothing = await callwatch(['run'])
     expect(nothing.code).toBe(2)
     expectSentence(nothing, 'targets: no target to watch', 'CALLWATCH_APP_ID', '--config')
+    expect(nothing.stderr).toMatch(/^1 problem in the configuration\n/)
   })
 })
 
