@@ -154,11 +154,17 @@ inChromium('the page', (open) => {
   })
 
   test('tells how far the first look has come, and of a target that is not there', async () => {
-    const { url } = await serve([{ ...watchedTarget({ facts: {} }), progress: () => ({ done: 12, of: 80 }) }])
+    const refused = watchedTarget({ target: 'staging', facts: {}, problem: 'the key is not known' })
+    const { url } = await serve([
+      { ...watchedTarget({ facts: {} }), progress: () => ({ done: 12, of: 80 }) },
+      { ...refused, progress: () => ({ done: 0, of: undefined }) },
+    ])
     const page = await open(`${url}/`)
-    expect(await page.locator('.banner').textContent()).toBe(
+    const banner = (await page.locator('.banner li').allTextContents()).map((line) => line.trim())
+    expect(banner).toEqual([
       'production: waiting for the first look. (12 of 80 pages read)',
-    )
+      'staging: waiting for the first look. The key is not known.',
+    ])
     await page.goto(`${url}/#target=gone`)
     await page.getByText('There is no target gone.').first().waitFor()
   })

@@ -34,7 +34,10 @@ export function troublesOf(state) {
     .map(({ name, last_success, lag_seconds, problem, listing }) => {
       const why = problem === undefined ? '' : ` ${sentence(problem)}`
       if (last_success === null) {
-        const age = listing === undefined ? '' : `${count(listing.pages_read)} of ${pagesOf(listing)} pages read`
+        const age =
+          listing === undefined || listing.pages_read === 0
+            ? ''
+            : `${count(listing.pages_read)} of ${pagesOf(listing)} pages read`
         return { said: `${name}: waiting for the first look.${why}`, age }
       }
       const at = moment(last_success, now)
