@@ -95,7 +95,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     for (const close of closing.toReversed()) await close()
   }
   try {
-    await store.sharing?.join(daemonName(first), sharedSettings(first))
+    await store.sharing?.join(DAEMON_NAME, sharedSettings(first))
     await closeStrayAlerts(store, route, options)
     if (options.resetTarget !== undefined) await store.resetTarget(options.resetTarget)
     const shared =
@@ -103,7 +103,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       sharedOwnership({
         sharing: store.sharing,
         clock,
-        name: daemonName(first),
+        name: DAEMON_NAME,
         settings: () => sharedSettings(inForce),
         targets: () => inForce.targets.map(({ name }) => name),
         noteOf: (target) => {
@@ -213,10 +213,8 @@ async function closeStrayAlerts(
   }
 }
 
-/** What tells this daemon apart from the others that share its store. */
-function daemonName({ http: { port } }: Config): string {
-  return `${hostname()}:${port}`
-}
+/** How the other daemons that share its store show this one: in containers hosts differ, on one machine processes do. */
+const DAEMON_NAME = `${hostname()}, process ${process.pid}`
 
 /** User and password as they are at the moment; that there are any does not change while the daemon runs. */
 function credentialsOf(config: () => Config): Credentials {

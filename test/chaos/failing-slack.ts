@@ -6,6 +6,8 @@ import type { Random } from '../../src/simulator/random.ts'
 export type Accepted = {
   /** `store` where the message is about that. */
   alert: string
+  /** Of which target it is; empty where it is about the store. */
+  target: string
   /** `passed`: it fired and was over before anybody could be told. */
   kind: 'firing' | 'resolved' | 'closed' | 'passed' | 'store'
   /** How often it fired and was over beside what the kind says. */
@@ -99,13 +101,14 @@ export function shuffled<T>(items: readonly T[], draw: Random): T[] {
 function readMessage(body: string, life: number): Accepted {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon sends
   const { text } = JSON.parse(body) as { text: string }
-  if (/^\S+ callwatch can/u.test(text)) return { alert: 'store', kind: 'store', cycles: 0, text, life }
-  const [, word, alert] = /^\S+ ([a-z ]+): (\w+) on /u.exec(text) ?? []
-  if (word === undefined || alert === undefined) throw new Error(`no message of an alert: ${text}`)
+  if (/^\S+ callwatch can/u.test(text)) return { alert: 'store', target: '', kind: 'store', cycles: 0, text, life }
+  const [, word, alert, target] = /^\S+ ([a-z ]+): (\w+) on ([\w-]+)/u.exec(text) ?? []
+  if (word === undefined || alert === undefined || target === undefined)
+    throw new Error(`no message of an alert: ${text}`)
   if (word === 'already over') {
-    return { alert, kind: 'passed', cycles: Number(/over again (\d+) times/.exec(text)?.[1] ?? 1), text, life }
+    return { alert, target, kind: 'passed', cycles: Number(/over again (\d+) times/.exec(text)?.[1] ?? 1), text, life }
   }
   const [, once, times] = /fired and resolved (?:(once more)|(\d+) more times) meanwhile/.exec(body) ?? []
   const kind = word === 'resolved' || word === 'closed' ? word : 'firing'
-  return { alert, kind, cycles: once === undefined ? Number(times ?? 0) : 1, text, life }
+  return { alert, target, kind, cycles: once === undefined ? Number(times ?? 0) : 1, text, life }
 }

@@ -1,0 +1,35 @@
+/** Seconds. */
+export const LEASE = 8
+export const INTERVAL = 3
+export const MAX_REQUESTS_PER_MINUTE = 400
+
+/** Targets with a service and a key of their own each, watched by whichever daemon has them. */
+export function clusterConfig(given: {
+  targets: readonly { name: string; url: string; apiKey: string }[]
+  slack: string
+  store: string
+}): string {
+  const targets = given.targets.map(
+    ({ name, url, apiKey }) => `  - { name: ${name}, base_url: '${url}', api_key: ${apiKey} }`,
+  )
+  return `
+targets:
+${targets.join('\n')}
+poll:
+  interval: ${INTERVAL}s
+  page_size: 100
+  timeout: 2s
+  retries: 2
+  sweep_interval: 12s
+  max_requests_per_minute: ${MAX_REQUESTS_PER_MINUTE}
+store: { url: '${given.store}', lease: ${LEASE}s }
+http: { host: 127.0.0.1, port: 0 }
+notify:
+  group_wait: 0s
+  slack: { webhook_url: '${given.slack}' }
+alerts:
+  - { name: Failing, signal: failure_ratio, window: 30s, above: 0.5, clear: 0.4, min_calls: 3, for: 0s, severity: critical }
+  - { name: NoGoodPoll, signal: poll_age, above: 6s, for: 0s, severity: warning }
+log: { level: debug }
+`
+}

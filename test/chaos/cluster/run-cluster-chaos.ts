@@ -1,0 +1,273 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { drawSwitches } from '../../../src/simulator/draw-switches.ts'
+import { random } from '../../../src/simulator/random.ts'
+import { startSimulator } from '../../../src/simulator/simulator.ts'
+import { callOf } from '../../../src/store/call-row.ts'
+import { connect, type Connection } from '../../../src/store/postgres/connection.ts'
+import { startPostgres, startStandby } from '../../postgres/start-postgres.ts'
+import { eventually } from '../../system/eventually.ts'
+import { parseExposition } from '../../system/truth/exposition.ts'
+import { compareExact } from '../compare-exact.ts'
+import { compareMessages } from '../compare-messages.ts'
+import { running } from '../daemon-process.ts'
+import { failingSlack, shuffled } from '../failing-slack.ts'
+import { mostInAMinute, now, observeRequests } from '../observed-requests.ts'
+import { row, type Row } from '../promise-rows.ts'
+import { textAt } from '../scraper.ts'
+import { clusterConfig, INTERVAL, LEASE, MAX_REQUESTS_PER_MINUTE } from './cluster-config.ts'
+import { failOver, mishaps } from './cluster-mishaps.ts'
+import { startOne, type ClusterRun, type ClusterTarget } from './cluster-run.ts'
+import { auditCommits } from './commit-audit.ts'
+import { databaseProxy } from './database-proxy.ts'
+import { settleCluster, statusAt } from './settle-cluster.ts'
+import { longestUnwatched } from './unwatched.ts'
+
+export type ClusterChaosOptions = {
+  /** How long everything goes wrong; setting up, healing and comparing come on top. */
+  seconds: number
+  seed: number
+  daemons: number
+  targets: number
+  /** Told what happens, as it happens. */
+  tell: (line: string) => void
+}
+
+export type ClusterReport = {
+  seconds: number
+  seed: number
+  daemons: number
+  targets: number
+  promises: Row[]
+  reached: Row[]
+}
+
+/** Of what may go wrong with a service, so much: what it is about here is the daemons. */
+const INTENSITY = 0.2
+const BETWEEN_MS = 1500
+
+/** One run: services, channel and proxies in this process, the daemons and the two servers of the database in their own. */
+export async function runClusterChaos({
+  seconds,
+  seed,
+  daemons,
+  targets,
+  tell,
+}: ClusterChaosOptions): Promise<ClusterReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'callwatch-chaos-'))
+  const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })]
+  try {
+    tell('starting the database and its standby')
+    const primary = await startPostgres({ durable: true })
+    closing.push(primary.stop)
+    const standby = await startStandby(primary)
+    closing.push(standby.stop)
+    const proxies = [await databaseProxy(primary.port), await databaseProxy(standby.port)] as const
+    for (const { close } of proxies) closing.push(close)
+    const watched = await Promise.all(
+      Array.from({ length: targets }, (_, i) => startTarget(`target-${i + 1}`, `${seed} ${i}`)),
+    )
+    for (const { simulator, requests } of watched) closing.push(requests.stop, simulator.close)
+    const slack = await failingSlack(random(seed, 'slack'), () => run.interruptions)
+    closing.push(slack.close)
+    slack.heal()
+    const run: ClusterRun = {
+      draw: random(seed, 'chaos'),
+      targets: watched,
+      files: { config: join(folder, 'callwatch.yaml'), order: join(folder, 'order') },
+      daemons: [],
+      size: daemons,
+      primary: { postgres: primary, proxy: proxies[0] },
+      standby: { postgres: standby, proxy: proxies[1] },
+      outputs: [],
+      reached: new Map(),
+      interruptions: 0,
+      stops: [],
+    }
+    const hosts = proxies.map(({ port }) => `127.0.0.1:${port}`).join(',')
+    writeFileSync(
+      run.files.config,
+      clusterConfig({
+        targets: watched.map(({ name, simulator }) => ({
+          name,
+          url: simulator.url,
+          apiKey: simulator.keys.fullAccess,
+        })),
+        slack: slack.url,
+        store: `postgres://postgres@${hosts}/callwatch?target_session_attrs=read-write`,
+      }),
+    )
+    closing.push(() => {
+      for (const child of running) child.kill('SIGKILL')
+    })
+    for (let i = 0; i < daemons; i++) await startOne(run)
+    const database = latestConnection(run)
+    closing.push(database.close)
+    const audit = auditCommits(database.get)
+    closing.push(audit.stop)
+
+    const end = now() + seconds
+    const failsOverAt = now() + seconds * (0.3 + run.draw() * 0.4)
+    while (now() < end) {
+      for (const name of shuffled(Object.keys(mishaps), run.draw)) {
+        if (now() >= end) break
+        if (run.standby !== undefined && now() >= failsOverAt) {
+          tell(`${Math.ceil(end - now())} s left: the primary of the database dies`)
+          await failOver(run)
+          await wait(BETWEEN_MS)
+        }
+        tell(`${Math.ceil(end - now())} s left: ${name}`)
+        await mishaps[name]!(run)
+        await wait(BETWEEN_MS)
+      }
+    }
+    tell('healing')
+    const unwatched = longestUnwatched(new Map(watched.map(({ name, requests }) => [name, [...requests.requests]])))
+    const undone = await settleCluster(run)
+    await audit.read()
+    const compared = await compareTargets(run, await database.get())
+    const views = await viewsOf(run)
+    const messages = watched.map(({ name }) =>
+      compareMessages(
+        slack.attempts.filter(({ message }) => message.target === name),
+        { committed: changesTold(audit.notifications().get(name) ?? []), left: 0 },
+      ),
+    )
+    const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
+    const most = Math.max(...watched.map(({ requests }) => mostInAMinute(requests.requests)))
+    const problems = messages.flatMap((each, i) => each.problems.map((problem) => `${watched[i]!.name}: ${problem}`))
+    const differences = compared.flatMap((each) => each.differences)
+    const doubles = audit.problems()
+    const duplicates = sum(messages.map((each) => each.duplicates))
+    const bound = LEASE + 2 * INTERVAL
+    return {
+      seconds,
+      seed,
+      daemons,
+      targets,
+      promises: [
+        row('healed, everything comes to rest', undone.length === 0 ? 'yes' : 'no', undone.length === 0, undone),
+        row(
+          'exact series equal the truth',
+          `${differences.length} of ${sum(compared.map((each) => each.series))} series of ${targets} targets differ`,
+          differences.length === 0,
+          differences,
+        ),
+        row(
+          'no number is committed twice, left out, or by an owner of before',
+          `${doubles.length} in ${audit.commits()} commits; targets changed hands ${audit.epochs()} times`,
+          doubles.length === 0 && audit.commits() > targets,
+          doubles,
+        ),
+        row(
+          'every committed message reaches the channel',
+          `${sum(messages.map((each) => each.distinct))} messages, ${sum(messages.map((each) => each.lost))} lost, ` +
+            `${duplicates} came again after one of ${run.interruptions} interruptions`,
+          problems.length === 0,
+          problems,
+        ),
+        row(
+          'longest time unwatched',
+          `${unwatched.seconds.toFixed(1)} s (${unwatched.target}), of ${bound} s`,
+          unwatched.seconds <= bound,
+        ),
+        row('each daemon shows all targets alike', `${views} views of ${run.daemons.length} daemons`, views === 1),
+        row('requests in any 60 s', `${most} of ${MAX_REQUESTS_PER_MINUTE}`, most <= MAX_REQUESTS_PER_MINUTE),
+        row(
+          'SIGTERM to exit',
+          run.stops.map(({ seconds: took, code }) => `${took.toFixed(1)} s, code ${code}`).join('; ') || 'none',
+          run.stops.every(({ seconds: took, code }) => took <= 10 && code === 0),
+        ),
+      ],
+      reached: [
+        ...[...Object.keys(REACHED)].map((what) =>
+          row(what, `${run.reached.get(what) ?? 0} times`, run.reached.has(what)),
+        ),
+      ],
+    }
+  } finally {
+    for (const close of closing.toReversed()) await close()
+  }
+}
+
+const REACHED = {
+  'daemon.killed': true,
+  'daemon.halted': true,
+  'daemon.replaced': true,
+  'commit.cut_before_answer': true,
+  'commit.answer_lost': true,
+  'database.slow': true,
+  'database.failed_over': true,
+}
+
+async function startTarget(name: string, seed: string): Promise<ClusterTarget> {
+  const simulator = await startSimulator({
+    seed,
+    speed: 200,
+    callsPerMinute: 12,
+    history: 20,
+    mostRecordedResponses: 1,
+  })
+  const { arrivals: _arrivals, outage: _outage, ...drawn } = drawSwitches(seed, INTENSITY, { mostDateOffset: 0 })
+  simulator.setSwitches({ ...drawn, dateOffset: 0, date: 'given', unlisted: 'found' })
+  return { name, simulator, requests: observeRequests(simulator.port, () => 0) }
+}
+
+/** A connection to the server that takes commits at the moment. */
+function latestConnection(run: ClusterRun): { get: () => Promise<Connection | undefined>; close: () => Promise<void> } {
+  let server = run.primary.postgres
+  let connection: Connection | undefined
+  const close = async () => connection?.close().catch(() => undefined)
+  return {
+    get: async () => {
+      if (connection === undefined || connection.isDropped() || server !== run.primary.postgres) {
+        await close()
+        server = run.primary.postgres
+        connection = await connect(server.url).catch(() => undefined)
+      }
+      return connection
+    },
+    close,
+  }
+}
+
+/** How many different views the daemons have of who watches what, and of what was counted; while nothing happens, one. */
+async function viewsOf({ daemons }: ClusterRun): Promise<number> {
+  const views = async () => {
+    const all = await Promise.all(daemons.map(({ url }) => statusAt(url)))
+    return new Set(all.map((one) => JSON.stringify(one.map(({ name, owner, finished }) => [name, owner, finished]))))
+      .size
+  }
+  return eventually(async () => ((await views()) === 1 ? 1 : undefined), 10).catch(views)
+}
+
+async function compareTargets(run: ClusterRun, connection: Connection | undefined) {
+  const texts = await Promise.all(run.daemons.map(({ url }) => textAt(`${url}metrics`)))
+  const status = await statusAt(run.daemons[0]!.url)
+  const compared = []
+  for (const { name, simulator } of run.targets) {
+    const exporting = texts.filter((text) => text.includes(`target="${name}"`))
+    const rows = await connection!.run(
+      'SELECT id, data FROM callwatch.calls WHERE target = (SELECT number FROM callwatch.targets WHERE name = $1::text)',
+      [name],
+    )
+    const calls = new Map(rows.map((stored) => [String(stored['id']), callOf(stored)]))
+    const created = Date.parse(status.find((target) => target.name === name)!.created) / 1000
+    const { series, differences, minutes } = compareExact(simulator, parseExposition(exporting[0] ?? '', name), {
+      calls,
+      created,
+    })
+    const found = differences.map((difference) => `${name}: ${difference}`)
+    if (exporting.length !== 1) found.push(`${name}: exported by ${exporting.length} daemons`)
+    if (minutes > 1e-9) found.push(`${name}: minutes differ by ${minutes}`)
+    compared.push({ series, differences: found })
+  }
+  return compared
+}
+
+/** Those that are told one by one; a reminder says nothing new. */
+function changesTold(notifications: readonly { kind: string }[]): number {
+  return notifications.filter(({ kind }) => kind !== 'reminder').length
+}
