@@ -53,6 +53,14 @@ describe('the pages', () => {
     expect(named).toContain('demo')
   })
 
+  test('name only files of the project that there are', () => {
+    const named = PAGES.flatMap((page) => codeOf(read(page))).flatMap((code) => [
+      ...(code.match(/\b(?:src|test|bench|config|docs)\/[\w/.-]+\.(?:ts|js|json|ya?ml|md|png)\b/g) ?? []),
+    ])
+    expect(named).toContain('src/main.ts')
+    expect(named.filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
+  })
+
   test('lead to files that there are', () => {
     const missing = PAGES.flatMap((page) =>
       [...read(page).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]
