@@ -1,6 +1,11 @@
+import type { CopySource, CopyTarget } from './copy-tables.ts'
+import { openPostgresSource } from './postgres/copy-source.ts'
+import { openPostgresTarget } from './postgres/copy-target.ts'
 import { openPostgresReader } from './postgres/open-reader.ts'
 import { openPostgresSilences } from './postgres/open-silences.ts'
 import { openPostgresStore } from './postgres/postgres-store.ts'
+import { openSqliteSource } from './sqlite/copy-source.ts'
+import { openSqliteTarget } from './sqlite/copy-target.ts'
 import { openReadOnly } from './sqlite/open-read-only.ts'
 import { openSilences } from './sqlite/open-silences.ts'
 import { openSqliteStore } from './sqlite/sqlite-store.ts'
@@ -47,4 +52,22 @@ export async function openReader(address: StoreAddress): Promise<StoreReader> {
 export async function openSilenceBook(address: StoreAddress): Promise<SilenceBook> {
   if ('path' in address) return openSilences(address.path)
   return openPostgresSilences(address.url)
+}
+
+/**
+ * Opens a store to copy it, and keeps every daemon away from it meanwhile.
+ *
+ * @throws {StoreError} refused: there is none, a daemon uses it, it is not ours, of another schema, or damaged
+ */
+export async function openCopySource(address: StoreAddress): Promise<CopySource> {
+  return 'path' in address ? openSqliteSource(address.path) : openPostgresSource(address.url)
+}
+
+/**
+ * Opens an empty store to copy another one into it, and keeps every daemon away from it meanwhile.
+ *
+ * @throws {StoreError} refused: it is not empty, a daemon uses it, it is not ours, or of another schema
+ */
+export async function openCopyTarget(address: StoreAddress): Promise<CopyTarget> {
+  return 'path' in address ? openSqliteTarget(address.path) : openPostgresTarget(address.url)
 }

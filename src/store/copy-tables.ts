@@ -1,0 +1,58 @@
+/** What a column holds, whichever store it is in. Numbers are 64-bit floats, whole ones below 2^53, flags 0 or 1. */
+export type ColumnKind = 'text' | 'number' | 'whole' | 'flag' | 'bytes'
+
+/** A value of a column; a `number` may be missing. */
+export type CopyValue = string | number | Uint8Array | null
+
+/** A row's values in the order of its table's columns. */
+export type CopyRow = readonly CopyValue[]
+
+type Columns = Readonly<Record<string, ColumnKind>>
+
+/**
+ * All that a store keeps, by table, as both kinds of stores have it. A target goes by its name; the numbers under which a
+ * store has its targets are its own. What only says who uses a store now is not part of it: locks, members, the log of commits.
+ */
+export const COPY_TABLES = {
+  targets: { key: 1, columns: { name: 'text', fingerprint: 'text', seq: 'whole', facts: 'text' } },
+  calls: { key: 2, columns: { target: 'text', id: 'text', finished: 'number', remembered: 'flag', data: 'bytes' } },
+  counters: { key: 2, columns: { target: 'text', series: 'text', value: 'number' } },
+  alerts: { key: 2, columns: { target: 'text', alert: 'text', data: 'text' } },
+  usage: { key: 2, columns: { target: 'text', quarter: 'whole', minutes: 'number' } },
+  evaluations: { key: 2, columns: { target: 'text', hour: 'whole', data: 'text' } },
+  outbox: { key: 1, columns: { id: 'whole', notifier: 'text', claimed: 'flag', data: 'text' } },
+  receivers: { key: 3, columns: { target: 'text', alert: 'text', notifier: 'text' } },
+  put_out: { key: 1, columns: { name: 'text', at: 'number' } },
+  silences: { key: 1, columns: { id: 'whole', until: 'number', data: 'text' } },
+  holds: { key: 1, columns: { key: 'text', until: 'number' } },
+} as const satisfies Readonly<Record<string, { /** So many columns tell rows apart. */ key: number; columns: Columns }>>
+
+export type CopyTable = keyof typeof COPY_TABLES
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these are its keys
+export const COPY_TABLE_NAMES = Object.keys(COPY_TABLES) as readonly CopyTable[]
+
+/** The columns of a table in order, each with what it holds. */
+export function columnsOf(table: CopyTable): readonly (readonly [name: string, kind: ColumnKind])[] {
+  return Object.entries<ColumnKind>(COPY_TABLES[table].columns)
+}
+
+/** So many rows are read, written and compared at a time. */
+export const COPY_BATCH = 1000
+
+/** A store that is read whole. Every method rejects with a {@link StoreError}. */
+export type CopySource = {
+  /** How it is called in a sentence: its file, or its database. */
+  readonly place: string
+  /** The rows of a table by its key, in the order of their bytes, in batches that are full but for the last one. */
+  rows: (table: CopyTable) => AsyncIterable<readonly CopyRow[]>
+  /** Lets go of it. */
+  close: () => Promise<void>
+}
+
+/** An empty store that is filled, in one transaction. `rows` reads what was written so far. */
+export type CopyTarget = CopySource & {
+  write: (table: CopyTable, rows: readonly CopyRow[]) => Promise<void>
+  /** Keeps all that was written; closed without it, the store is as empty as before. */
+  commit: () => Promise<void>
+}
