@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest'
+import { apply } from '../../../src/ledger/state.ts'
+import { step } from '../../../src/ledger/step.ts'
+import { asked, completeLook, contents, CREATED, seen } from '../../ledger/seen.ts'
+import { B, filled, told } from './filled-history.ts'
+import { A, DAY, NO_ALERTS, OPTIONS, see, type NewPlace } from './place.ts'
+
+/** What a store promises of calls that are over. */
+export function historyContract(newPlace: NewPlace): void {
+  describe('the history', () => {
+    test('is of all targets, the newest call first, remembered or not, and no more than are asked for', async () => {
+      const store = await (await newPlace()).open()
+      await filled(store, A, { a1: 10, a2: 200.5, a3: 30, same: 5 }, ['a2', 'same'])
+      await filled(store, B, { b1: 20, b2: 100, b3: 300, same: 25 }, ['b1'])
+      const all = ['b b3 300', 'a a2 200.5', 'b b2 100', 'a a3 30', 'b same 25', 'b b1 20', 'a a1 10', 'a same 5']
+      const since = CREATED
+      expect(told(await store.finishedCalls({ since, limit: 8 }))).toEqual(all)
+      expect(told(await store.finishedCalls({ since, limit: 100 }))).toEqual(all)
+      for (const limit of [0, 1, 2, 3, 5, 7]) {
+        expect(told(await store.finishedCalls({ since, limit }))).toEqual(all.slice(0, limit))
+      }
+      expect(told(await store.finishedCalls({ since: CREATED + 25, limit: 100 }))).toEqual(all.slice(0, 5))
+      expect(told(await store.finishedCalls({ since: CREATED + 25.1, limit: 100 }))).toEqual(all.slice(0, 4))
+    })
+
+    test('is counted for one target, from one moment to but not at another', async () => {
+      const store = await (await newPlace()).open()
+      await filled(store, A, { a1: 10, a2: 20, a3: 30 }, ['a2'])
+      await filled(store, B, { b1: 10, b2: 20 }, ['b1'])
+      const total = async (name: string, from: number, to: number) =>
+        (await store.countFinished(name, CREATED + from, CREATED + to)).total
+      expect([await total('a', 10, 30), await total('a', 10.1, 30.1), await total('a', 0, 10)]).toEqual([2, 2, 0])
+      expect([await total('b', 0, 100), await total('c', 0, 100)]).toEqual([2, 0])
+    })
+
+    test('loses what is older than it is to be, and nothing that is remembered or not that old, of no target', async () => {
+      const store = await (await newPlace()).open()
+      const a = await filled(store, A, { old: 10, kept: 11, edge: 50, young: 60 }, ['kept'])
+      const b = await filled(store, B, { old: 10, kept: 11, edge: 50, young: 60 }, ['kept', 'young'])
+      await store.trimHistory(CREATED + 50)
+      expect(told(await store.finishedCalls({ since: CREATED, limit: 100 })).toSorted()).toEqual([
+        'a edge 50',
+        'a kept 11',
+        'a young 60',
+        'b edge 50',
+        'b kept 11',
+        'b young 60',
+      ])
+      for (const [target, ledger] of [[A, a] as const, [B, b] as const]) {
+        expect(contents((await store.openTarget(target, CREATED, DAY)).ledger).calls).toEqual(contents(ledger).calls)
+      }
+    })
+
+    test('leaves calls that are open, lost or baseline alone, however old they are', async () => {
+      const store = await (await newPlace()).open()
+      const { ledger } = await store.openTarget(A, CREATED, DAY)
+      const calls = [
+        seen('open', 'ongoing', { initiatedAt: CREATED }),
+        seen('lost', 'ongoing', { initiatedAt: CREATED }),
+        seen('baseline', 'ended', { endedAt: CREATED - 5 }),
+      ]
+      await see(store, ledger, completeLook(1, ...calls))
+      for (const seconds of [2, 3])
+        await see(store, ledger, { sightings: [asked(CREATED + seconds, undefined, ['lost'])] })
+      await store.trimHistory(CREATED + 100 * DAY)
+      const stored = contents((await store.openTarget(A, CREATED, DAY)).ledger).calls
+      expect(stored).toEqual(contents(ledger).calls)
+      expect([...stored.values()].map(({ phase }) => phase).toSorted()).toEqual(['baseline', 'lost', 'open'])
+    })
+
+    test('loses with its calls when rules were judged and the minutes of months ago, of each target', async () => {
+      const place = await newPlace()
+      const store = await place.open()
+      const MONTHS = 100 * DAY
+      for (const target of [A, B]) {
+        const { ledger } = await store.openTarget(target, CREATED, DAY)
+        for (const seconds of [1, MONTHS]) {
+          const minutes = { participantMinutes: { audio: 3, video: 0, total: undefined } }
+          const delta = step(ledger, completeLook(seconds, seen(`call ${seconds}`, 'ongoing', minutes)), OPTIONS)!
+          const evaluated = { kind: 'tick', at: CREATED + seconds, pollAge: 42 } as const
+          await store.commit(target.name, { ledger: delta, alerts: NO_ALERTS, outgoing: [], evaluated })
+          apply(ledger, delta, DAY)
+        }
+      }
+      const kept = async () => {
+        const reader = await place.reader()
+        const logs = [await reader.evaluations('a', 0), await reader.evaluations('b', 0)]
+        const evaluations = logs.map((log) => log.map(({ at }) => at - CREATED))
+        await reader.close()
+        const ledgers = [(await store.openTarget(A, 0, DAY)).ledger, (await store.openTarget(B, 0, DAY)).ledger]
+        return { evaluations, quarters: ledgers.map(({ usage }) => usage.size) }
+      }
+      await store.trimHistory(CREATED - DAY)
+      const both = [1, MONTHS]
+      expect(await kept()).toEqual({ evaluations: [both, both], quarters: [2, 2] })
+      await store.trimHistory(CREATED + MONTHS - DAY)
+      expect(await kept()).toEqual({ evaluations: [[MONTHS], [MONTHS]], quarters: [1, 1] })
+    })
+  })
+}

@@ -1,0 +1,15 @@
+import { commitContract } from './commit-contract.ts'
+import { historyContract } from './history-contract.ts'
+import { noticeContract } from './notice-contract.ts'
+import { outboxContract } from './outbox-contract.ts'
+import type { NewPlace } from './place.ts'
+import { targetContract } from './target-contract.ts'
+
+/** What every store promises, whichever it is. */
+export function storeContract(newPlace: NewPlace): void {
+  targetContract(newPlace)
+  historyContract(newPlace)
+  commitContract(newPlace)
+  outboxContract(newPlace)
+  noticeContract(newPlace)
+}

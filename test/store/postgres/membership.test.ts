@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest'
+import { connect } from '../../../src/store/postgres/connection.ts'
+import { CREATED } from '../../ledger/seen.ts'
+import { inPostgres } from '../../postgres/in-postgres.ts'
+import { eventually } from '../../system/eventually.ts'
+import { DAY, instance, NO_ALERTS, notification } from '../contract/place.ts'
+import { commitOf, commitTo, joined, openShared } from './daemon.ts'
+
+const named = (name: string) => ({ name, fingerprint: `of ${name}` })
+
+inPostgres('the daemons on one database', ({ newDatabase }) => {
+  test('see each other in the order in which they joined, with their notes, and who owns what', async () => {
+    const url = await newDatabase()
+    const [first, second] = [await joined(url, 'first'), await joined(url, 'second')]
+    for (const name of ['a', 'b', 'c']) await first.openTarget(named(name), CREATED, DAY)
+    await first.sharing.claim(['a'], 9)
+    await second.sharing.claim(['a', 'b'], 9)
+    await first.sharing.beat('{"at":1}')
+    const seen = (await second.sharing.beat('{"at":2}'))!
+    expect(seen.members.map(({ name, note }) => `${name} ${note}`)).toEqual(['first {"at":1}', 'second {"at":2}'])
+    const [one, two] = seen.members.map(({ id }) => id)
+    expect(seen).toMatchObject({ self: two, differing: [] })
+    expect(seen.owners).toEqual(new Map([['a', one], ['b', two]])) // oxfmt-ignore
+  })
+
+  test('own what they claim until they let go of it, or leave, or are not heard of', async () => {
+    const url = await newDatabase()
+    const [first, second] = [await joined(url, 'first', { lease: 1 }), await joined(url, 'second')]
+    const all = ['a', 'b', 'c']
+    for (const name of all) await first.openTarget(named(name), CREATED, DAY)
+    expect(await first.sharing.claim(all, 2)).toEqual(['a', 'b'])
+    expect(await second.sharing.claim(all, 9)).toEqual(['c'])
+    await first.sharing.release(['a', 'c'])
+    expect(await second.sharing.claim(all, 9)).toEqual(['a'])
+    await second.sharing.leave()
+    expect(await first.sharing.claim(all, 1)).toEqual(['a'])
+    const third = await joined(url, 'third')
+    expect(await third.sharing.claim(all, 9)).toEqual(['c'])
+    const taken = await eventually(async () => {
+      await third.sharing.beat('{}')
+      const claimed = await third.sharing.claim(all, 9)
+      return claimed.length > 0 ? claimed : undefined
+    }, 5)
+    expect(taken.toSorted()).toEqual(['a', 'b'])
+    expect(await first.sharing.beat('{}')).toBeUndefined()
+  })
+
+  test('live on with a lease that ended, as long as nobody has found that', async () => {
+    const url = await newDatabase()
+    const store = await joined(url, 'only', { lease: 0.2 })
+    await store.openTarget(named('a'), CREATED, DAY)
+    await store.sharing.claim(['a'], 1)
+    const connection = await connect(url)
+    await connection.run('SELECT pg_sleep(0.4)')
+    await connection.close()
+    expect((await store.sharing.beat('{}'))?.owners.size).toBe(1)
+  })
+
+  test('that were dead come back as another one, and own nothing', async () => {
+    const url = await newDatabase()
+    const store = await joined(url, 'one', { lease: 0.1 })
+    await store.openTarget(named('a'), CREATED, DAY)
+    await store.sharing.claim(['a'], 1)
+    const other = await joined(url, 'two')
+    await eventually(async () => ((await other.sharing.beat('{}'))?.members.length === 1 ? true : undefined), 5)
+    expect(await store.sharing.beat('{}')).toBeUndefined()
+    expect(await store.sharing.claim(['a'], 1)).toEqual([])
+    await store.sharing.join('one', {})
+    const beat = await store.sharing.beat('{}')
+    expect([beat?.members.map(({ name }) => name), beat?.owners.size]).toEqual([['two', 'one'], 0])
+  })
+
+  test('claim many targets at once, and none is given to two of them', { timeout: 60_000 }, async () => {
+    const url = await newDatabase()
+    const daemons = await Promise.all(Array.from({ length: 6 }, (_, i) => joined(url, `daemon ${i}`)))
+    const all = Array.from({ length: 120 }, (_, i) => `target ${i}`)
+    for (const name of all) await daemons[0]!.openTarget(named(name), CREATED, DAY)
+    for (let round = 0; round < 20; round++) {
+      const claimed = await Promise.all(
+        daemons.map(async ({ sharing }, i) => {
+          const mine: string[] = []
+          // The first of them come and go meanwhile.
+          if (i === 0 && round % 2 === 0) await sharing.leave()
+          if (i === 0 && round % 2 === 1) await sharing.join('daemon 0', {})
+          for (let tries = 0; tries < 6; tries++) mine.push(...(await sharing.claim(all, 5)))
+          return mine
+        }),
+      )
+      const given = claimed.flat()
+      expect(new Set(given).size).toBe(given.length)
+      const { owners, members } = (await daemons[1]!.sharing.beat('{}'))!
+      const ids = new Map(members.map(({ id, name }) => [name, id]))
+      for (const [i, mine] of claimed.entries()) {
+        for (const name of mine) expect(owners.get(name)).toBe(ids.get(`daemon ${i}`))
+      }
+      await Promise.all(daemons.map(({ sharing }) => sharing.release(all)))
+    }
+  })
+
+  test('must agree in their settings: who does not is refused, with what differs', async () => {
+    const url = await newDatabase()
+    await joined(url, 'first', { settings: { 'poll.lookback': '3d', baseline: 'skip' } })
+    const second = await openShared(url)
+    await expect(second.sharing.join('second', { 'poll.lookback': '1d', baseline: 'skip' })).rejects.toMatchObject({
+      kind: 'refused',
+      message:
+        'poll.lookback is 1d here, and 3d for first and whoever else uses this database; ' +
+        'give all daemons on it the same configuration, or stop the others first',
+    })
+    await second.sharing.join('second', { 'poll.lookback': '3d', baseline: 'skip' })
+    expect((await second.sharing.beat('{}'))?.members).toHaveLength(2)
+  })
+
+  test('go by other settings once the others are gone, or one has read them anew', async () => {
+    const url = await newDatabase()
+    const first = await joined(url, 'first', { settings: { lookback: '3d' } })
+    await first.sharing.leave()
+    await first.sharing.join('first', { lookback: '1d' })
+    const second = await joined(url, 'second', { settings: { lookback: '1d' } })
+    await second.sharing.declare({ lookback: '2d', other: 'x' })
+    expect((await first.sharing.beat('{}'))?.differing).toEqual(['lookback', 'other'])
+    expect((await second.sharing.beat('{}'))?.differing).toEqual([])
+    await first.sharing.declare({ lookback: '2d', other: 'x' })
+    expect((await first.sharing.beat('{}'))?.differing).toEqual([])
+  })
+
+  test('may not reset a target that another one watches, and may where nobody does', async () => {
+    const url = await newDatabase()
+    const [first, second] = [await joined(url, 'first', { lease: 0.3 }), await joined(url, 'second')]
+    const { ledger } = await first.openTarget(named('a'), CREATED, DAY)
+    await first.sharing.claim(['a'], 1)
+    await commitTo(first, 'a', ledger, commitOf(ledger, 'call'))
+    await first.sharing.beat('{}')
+    await expect(second.resetTarget('a')).rejects.toMatchObject({
+      kind: 'refused',
+      message:
+        'target a is being watched by the daemon first; stop all daemons on this database, then reset the target',
+    })
+    expect((await second.openTarget(named('a'), CREATED, DAY)).ledger.facts.seq).toBe(1)
+    await eventually(async () => {
+      await second.resetTarget('a')
+      return true
+    }, 5)
+    const { ledger: again } = await second.openTarget({ name: 'a', fingerprint: 'new' }, CREATED, DAY)
+    expect([again.facts.seq, again.calls.size]).toEqual([0, 0])
+    await expect(first.commit('a', commitOf(ledger, 'late'))).rejects.toMatchObject({ kind: 'stale' })
+  })
+
+  test('close the alerts of a removed target once, whichever of them are at it', async () => {
+    const url = await newDatabase()
+    const daemons = [await joined(url, 'first'), await joined(url, 'second'), await joined(url, 'third')]
+    const { ledger } = await daemons[0]!.openTarget(named('a'), CREATED, DAY)
+    await daemons[0]!.sharing.claim(['a'], 1)
+    const alerts = { ...NO_ALERTS, changed: [instance] }
+    await commitTo(daemons[0]!, 'a', ledger, { ...commitOf(ledger, 'call'), alerts })
+    const closed = { change: { ...notification, kind: 'closed' as const }, to: ['slack'] }
+    await Promise.all(daemons.map((store) => store.closeAlerts('a', [closed])))
+    expect(await daemons[1]!.outbox('slack')).toHaveLength(1)
+  })
+})
