@@ -29,8 +29,8 @@ export type PostgresStoreOptions = OutboxOptions & {
 /** Commits that are on their way at the same time, at most. */
 const CONNECTIONS = 4
 
-/** Seconds; within a lease, two attempts to renew it must be possible. */
-const LONGEST_DEADLINE = 5
+/** Of a call (seconds), if nothing is said: within a lease, two attempts to renew it should be possible. */
+const deadlineFor = (lease: number) => Math.max(1, Math.min(5, lease / 3))
 
 /**
  * The store that several daemons share: a schema `callwatch` in a PostgreSQL database. Whatever is committed is on its disk,
@@ -40,7 +40,7 @@ const LONGEST_DEADLINE = 5
  * unavailable: it cannot be reached now
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<SharedStore> {
-  const { url, lease, clock = systemClock, deadline = Math.min(LONGEST_DEADLINE, lease / 3), ...receiving } = options
+  const { url, lease, clock = systemClock, deadline = deadlineFor(lease), ...receiving } = options
   const address = readAddress(url)
   const open = () => connect(address, { deadline, clock })
   const pool = openPool({ open, size: CONNECTIONS, clock })

@@ -175,13 +175,16 @@ async function checkSchema(connection: Connection, newest: number): Promise<numb
 }
 
 async function versionOf(session: Session): Promise<number> {
-  const [found] = await session.run("SELECT to_regclass('callwatch.schema_version') IS NOT NULL AS there")
-  if (found!['there'] !== true) return 0
+  // The catalogue itself: to_regclass may still answer what was so before this transaction waited for the lock.
+  const found = await session.run(
+    "SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'callwatch' AND tablename = 'schema_version'",
+  )
+  if (found.length === 0) return 0
   const [row] = await session.run('SELECT version FROM callwatch.schema_version')
   return Number(row?.['version'] ?? 0)
 }
 
 async function hasSchema(session: Session): Promise<boolean> {
-  const [row] = await session.run("SELECT to_regnamespace('callwatch') IS NOT NULL AS there")
-  return row!['there'] === true
+  const found = await session.run("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'callwatch'")
+  return found.length > 0
 }
