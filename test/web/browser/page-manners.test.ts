@@ -104,6 +104,19 @@ inChromium('the page', (open) => {
     await page.waitForFunction(`location.hash === '#target=production'`)
   })
 
+  test('never shows finished calls of another filter than that above them', async () => {
+    const page = await openEverything(open)
+    const rows = page.locator('#finished-calls tbody tr')
+    await page.getByRole('combobox', { name: 'Since' }).selectOption('time')
+    expect(await page.getByLabel('Time (UTC)').inputValue()).toBe('2026-09-21T13:13')
+    expect(await rows.count()).toBe(1)
+    await page.getByLabel('Time (UTC)').fill('')
+    await rows.first().waitFor({ state: 'detached' })
+    expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0)
+    await page.getByRole('combobox', { name: 'Since' }).selectOption('86400')
+    await rows.first().waitFor()
+  })
+
   test('names its parts to a screen reader', async () => {
     const page = await openEverything(open)
     expect(await nameless(page)).toEqual([])

@@ -23,12 +23,23 @@ export function callsQuery({ target, finishedCalls: { status, since, from } }, n
  * @param {Partial<FinishedCalls>} [filter]
  */
 export async function askForCalls(filter = {}) {
-  change({ finishedCalls: { ...current().finishedCalls, ...filter } })
-  const { finishedCalls, snapshot } = current()
+  const { finishedCalls: before, snapshot } = current()
   // Without one it is not known what time it is: this machine's clock may be wrong.
-  if (snapshot === undefined) return
-  if (finishedCalls.since === 'time' && Number.isNaN(Date.parse(`${finishedCalls.from}Z`))) return
+  if (snapshot === undefined) {
+    change({ finishedCalls: { ...before, ...filter } })
+    return
+  }
   const asOf = nowOf(snapshot)
+  // Who wants to name a time begins with the one from which calls are shown.
+  const isNew = filter.since === 'time' && before.since !== 'time'
+  const from = isNew ? new Date(asOf - Number(before.since) * 1000).toISOString().slice(0, 16) : before.from
+  const finishedCalls = { ...before, from, ...filter }
+  change({ finishedCalls })
+  if (finishedCalls.since === 'time' && Number.isNaN(Date.parse(`${finishedCalls.from}Z`))) {
+    // Calls of another filter are not left below this one.
+    change({ finishedCalls: { ...finishedCalls, query: '', answer: undefined } })
+    return
+  }
   const query = callsQuery(current(), asOf / 1000)
   change({ finishedCalls: { ...finishedCalls, query } })
   /** @type {Pick<FinishedCalls, 'answer' | 'problem'>} */
