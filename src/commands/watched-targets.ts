@@ -4,8 +4,6 @@ import {
   defer,
   delay,
   distinct,
-  EMPTY,
-  exhaustMap,
   filter,
   finalize,
   from,
@@ -25,13 +23,13 @@ import { closedNotifications } from '../alerts/evaluate.ts'
 import type { Turn } from '../cluster/ownership.ts'
 import type { Config } from '../config/config.ts'
 import { newWatchMemory } from '../polling/watch-target.ts'
-import type { Committed } from '../store/keep-target.ts'
-import type { MissedCommit } from '../store/sharing.ts'
 import { StoreError } from '../store/store.ts'
 import type { WatchedTarget } from '../web/views.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import { firstLookProgress } from './first-look-progress.ts'
+import { followingOthers } from './following-others.ts'
 import { following } from './following.ts'
+import { sharedLimits } from './shared-limits.ts'
 import { fingerprintOf, watch, type Watch, type WatchOptions, type WatchPart } from './watch.ts'
 
 /** All targets that are watched, as the configuration comes to want them. */
@@ -58,8 +56,6 @@ export type WatchedTargetsOptions = Omit<WatchOptions, 'part' | 'offset' | 'befo
 const GRACE = 8
 /** What the store refuses for the moment is tried again after this long (seconds). */
 const STORE_RETRY = 1
-/** How often one looks for what other daemons have committed (seconds). */
-const FOLLOW_INTERVAL = 1
 /** So many targets are opened at a time. */
 const OPENED_AT_A_TIME = 8
 
@@ -74,6 +70,10 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
   const running = new Set<string>()
   const targets: WatchedTarget[] = []
   let order: string[] = []
+
+  const isRunning = (name: string) => running.has(name)
+  const limits = sharedLimits({ ...options, watches, isRunning })
+  const others = followingOthers({ ...options, watches, isRunning, reopen })
 
   function show(): void {
     targets.splice(0, Infinity, ...order.flatMap((name) => watches.get(name)?.watched ?? []))
@@ -102,7 +102,7 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
       watches.set(one.part.target.name, one)
       waiting.add(one)
     }
-    for (const one of opened) shareBudget(one)
+    for (const one of opened) limits.share(one)
     order = [...new Set([...config.targets.map(({ name }) => name), ...watches.keys()])]
     show()
   }
@@ -129,44 +129,20 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
     show()
   }
 
+  /** Opens a target anew as the store has it; where it was begun to be watched meanwhile, that stays. */
+  async function reopen(before: Watch): Promise<void> {
+    const { name } = before.part.target
+    const next = await watch({ ...options, part: before.part, offset: 0 })
+    if (watches.get(name) !== before) return next.close()
+    if (waiting.delete(before)) waiting.add(next)
+    replace(name, next)
+    return before.close()
+  }
+
   /** When the first cycle is due after another daemon's last one: at once where that is late, but not of all targets at once. */
   function dueAfterTakeOver({ keeper, part: { poll } }: Watch): number {
     const left = poll.interval - keeper.lookAge()
     return left > 0 && keeper.ledger.facts.lastGood !== undefined ? left : (options.random() * poll.interval) / 2
-  }
-
-  /**
-   * Finds out what was committed of targets by other daemons, or by this one without an answer, and moves on by it.
-   *
-   * @throws {StoreError}
-   */
-  async function catchUp(names: readonly string[]): Promise<DaemonEvent[]> {
-    if (store.sharing === undefined) return []
-    const known = names.flatMap((name) => {
-      const keeper = watches.get(name)?.keeper
-      return keeper === undefined ? [] : [[name, keeper.ledger.facts.seq] as const]
-    })
-    if (known.length === 0) return []
-    const missed = Map.groupBy(await store.sharing.missed(new Map(known)), ({ target }) => target)
-    const caughtUp = await Promise.all(known.map(([name]) => moveOn(name, missed.get(name) ?? [])))
-    return caughtUp.flat().map((committed) => ({ kind: 'followed', committed }))
-  }
-
-  async function moveOn(name: string, missed: readonly MissedCommit[]): Promise<Committed[]> {
-    const before = watches.get(name)
-    if (before === undefined) return []
-    const commits = missed.flatMap(({ commit }) => commit ?? [])
-    if (commits.length === missed.length) return before.keeper.follow(commits)
-    // The log does not reach back to where this daemon was.
-    const next = await watch({ ...options, part: before.part, offset: 0 })
-    if (watches.get(name) !== before) {
-      await next.close()
-      return []
-    }
-    if (waiting.delete(before)) waiting.add(next)
-    replace(name, next)
-    await before.close()
-    return []
   }
 
   /** Closes the alerts of a target that is watched no more, and then the target. */
@@ -200,11 +176,11 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
     const over$ = merge(end$, turn.over$)
     const abandon$ = merge(turn.lost$, over$.pipe(take(1), delay(GRACE * 1000, clock.scheduler)))
     const open = async () => {
-      const followed = await catchUp([name])
+      const followed = await others.catchUp([name])
       const watch = await watchFor(name, part, turn)
-      await shareHold(watch)
+      await limits.hold(watch)
       running.add(name)
-      shareBudget(watch)
+      limits.share(watch)
       return { followed, watch }
     }
     return defer(() => {
@@ -224,31 +200,11 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
         ),
         finalize(() => {
           running.delete(name)
-          shareBudget(watches.get(name))
+          limits.share(watches.get(name))
           done()
         }),
       )
     })
-  }
-
-  /**
-   * Targets of one address and key have one limit of requests, whoever watches them: a daemon takes as large a part of it
-   * as it has of them.
-   */
-  function shareBudget(one: Watch | undefined): void {
-    if (store.sharing === undefined || one === undefined) return
-    const { budgetKey: key, part } = one
-    const alike = [...watches.values()].filter(({ budgetKey }) => budgetKey === key)
-    const own = alike.filter((each) => running.has(each.part.target.name)).length
-    options.budgets.get(key)?.limitTo((part.poll.maxRequestsPerMinute * own) / alike.length)
-  }
-
-  /** What the service asked of the daemon that watched before holds for this one as well. */
-  async function shareHold({ budgetKey: key }: Watch): Promise<void> {
-    if (store.sharing === undefined) return
-    const until = (await store.heldUntil(key)) ?? -Infinity
-    const seconds = until - clock.wall()
-    if (seconds > 0) options.budgets.get(key)?.holdBack(seconds)
   }
 
   /** Asks a store that cannot be used for the moment again and again. */
@@ -272,18 +228,7 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
           following(config$.pipe(map((config) => partOf(config, name))), (part, over$) => watching(name, part, over$)),
         ),
       ),
-    followOthers: (end$) =>
-      store.sharing === undefined
-        ? EMPTY
-        : timer(0, FOLLOW_INTERVAL * 1000, clock.scheduler).pipe(
-            takeUntil(end$),
-            exhaustMap(() => {
-              const others = [...watches].filter(([name, { keeper }]) => !running.has(name) || keeper.isUnsure())
-              // What cannot be read now is read a second later.
-              return catchUp(others.map(([name]) => name)).catch(() => [])
-            }),
-            mergeAll(),
-          ),
+    followOthers: others.follow,
     close: async () => {
       for (const { close } of watches.values()) await close()
     },

@@ -102,13 +102,13 @@ function readMessage(body: string, life: number): Accepted {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon sends
   const { text } = JSON.parse(body) as { text: string }
   if (/^\S+ callwatch can/u.test(text)) return { alert: 'store', target: '', kind: 'store', cycles: 0, text, life }
-  const [, word, alert, target] = /^\S+ ([a-z ]+): (\w+) on ([\w-]+)/u.exec(text) ?? []
+  const [, word, alert, target] = /^\S+ ([a-z, ]+): (\w+) on ([\w-]+)/u.exec(text) ?? []
   if (word === undefined || alert === undefined || target === undefined)
     throw new Error(`no message of an alert: ${text}`)
   if (word === 'already over') {
     return { alert, target, kind: 'passed', cycles: Number(/over again (\d+) times/.exec(text)?.[1] ?? 1), text, life }
   }
   const [, once, times] = /fired and resolved (?:(once more)|(\d+) more times) meanwhile/.exec(body) ?? []
-  const kind = word === 'resolved' || word === 'closed' ? word : 'firing'
+  const kind = word === 'resolved' ? word : word.startsWith('closed') ? 'closed' : 'firing'
   return { alert, target, kind, cycles: once === undefined ? Number(times ?? 0) : 1, text, life }
 }

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { ReplaySubject, Subject, takeUntil } from 'rxjs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { sharedOwnership, type OwnershipEvent } from '../../src/cluster/shared-ownership.ts'
@@ -219,38 +219,42 @@ test('whatever happens to them, no target is ever watched by two, and after a qu
     fc.record({ what: fc.constant('wait'), who: fc.integer({ min: 1, max: 12 }) }),
   )
   await fc.assert(
-    fc.asyncProperty(fc.array(event, { maxLength: 25, size: 'max' }), fc.integer({ min: 0, max: 3 }), async (history, busy) => {
-      const { clock, start } = cluster(TARGETS.slice(0, 5))
-      const alive = new Map<number, Daemon>()
-      const wait = async (seconds: number) => {
-        for (let i = 0; i < seconds * 4; i++) {
-          await clock.advance(0.25)
-          const owned = [...alive.values()].flatMap((daemon) => daemon.owned())
-          expect(new Set(owned).size, `${owned.join()} at ${clock.monotonic()}`).toBe(owned.length)
+    fc.asyncProperty(
+      fc.array(event, { maxLength: 25, size: 'max' }),
+      fc.integer({ min: 0, max: 3 }),
+      async (history, busy) => {
+        const { clock, start } = cluster(TARGETS.slice(0, 5))
+        const alive = new Map<number, Daemon>()
+        const wait = async (seconds: number) => {
+          for (let i = 0; i < seconds * 4; i++) {
+            await clock.advance(0.25)
+            const owned = [...alive.values()].flatMap((daemon) => daemon.owned())
+            expect(new Set(owned).size, `${owned.join()} at ${clock.monotonic()}`).toBe(owned.length)
+          }
         }
-      }
-      for (const { what, who: n } of history) {
-        const daemon = alive.get(n)
-        if (what === 'start' && daemon === undefined) alive.set(n, await start(`daemon ${n}`, { busy }))
-        if (what === 'stop') {
-          daemon?.stop()
-          // As the program does: it waits for what is under way, and then leaves.
-          await wait(busy + 1)
-          await daemon?.leave().catch(() => undefined)
-          daemon?.kill()
+        for (const { what, who: n } of history) {
+          const daemon = alive.get(n)
+          if (what === 'start' && daemon === undefined) alive.set(n, await start(`daemon ${n}`, { busy }))
+          if (what === 'stop') {
+            daemon?.stop()
+            // As the program does: it waits for what is under way, and then leaves.
+            await wait(busy + 1)
+            await daemon?.leave().catch(() => undefined)
+            daemon?.kill()
+          }
+          if (what === 'kill') daemon?.kill()
+          if (what === 'stop' || what === 'kill') alive.delete(n)
+          if (what === 'cut' && daemon !== undefined) daemon.now.isReachable = false
+          if (what === 'heal' && daemon !== undefined) daemon.now.isReachable = true
+          if (what === 'wait') await wait(n)
         }
-        if (what === 'kill') daemon?.kill()
-        if (what === 'stop' || what === 'kill') alive.delete(n)
-        if (what === 'cut' && daemon !== undefined) daemon.now.isReachable = false
-        if (what === 'heal' && daemon !== undefined) daemon.now.isReachable = true
-        if (what === 'wait') await wait(n)
-      }
-      for (const daemon of alive.values()) daemon.now.isReachable = true
-      await wait(3 * LEASE)
-      const sizes = [...alive.values()].map((daemon) => daemon.owned().length)
-      expect(sizes.reduce((sum, n) => sum + n, 0)).toBe(alive.size === 0 ? 0 : 5)
-      expect(Math.max(0, ...sizes)).toBeLessThanOrEqual(Math.ceil(5 / Math.max(1, alive.size)))
-    }),
+        for (const daemon of alive.values()) daemon.now.isReachable = true
+        await wait(3 * LEASE)
+        const sizes = [...alive.values()].map((daemon) => daemon.owned().length)
+        expect(sizes.reduce((sum, n) => sum + n, 0)).toBe(alive.size === 0 ? 0 : 5)
+        expect(Math.max(0, ...sizes)).toBeLessThanOrEqual(Math.ceil(5 / Math.max(1, alive.size)))
+      },
+    ),
     { numRuns: 500 },
   )
 }, 60_000)

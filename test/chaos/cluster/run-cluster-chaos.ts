@@ -181,26 +181,23 @@ export async function runClusterChaos({
           run.stops.every(({ seconds: took, code }) => took <= 10 && code === 0),
         ),
       ],
-      reached: [
-        ...[...Object.keys(REACHED)].map((what) =>
-          row(what, `${run.reached.get(what) ?? 0} times`, run.reached.has(what)),
-        ),
-      ],
+      reached: REACHED.map((what) => row(what, `${run.reached.get(what) ?? 0} times`, run.reached.has(what))),
     }
   } finally {
     for (const close of closing.toReversed()) await close()
   }
 }
 
-const REACHED = {
-  'daemon.killed': true,
-  'daemon.halted': true,
-  'daemon.replaced': true,
-  'commit.cut_before_answer': true,
-  'commit.answer_lost': true,
-  'database.slow': true,
-  'database.failed_over': true,
-}
+/** What has to come about for a run to mean anything. */
+const REACHED = [
+  'daemon.killed',
+  'daemon.halted',
+  'daemon.replaced',
+  'commit.cut_before_answer',
+  'commit.answer_lost',
+  'database.slow',
+  'database.failed_over',
+]
 
 async function startTarget(name: string, seed: string): Promise<ClusterTarget> {
   const simulator = await startSimulator({
@@ -211,7 +208,9 @@ async function startTarget(name: string, seed: string): Promise<ClusterTarget> {
     mostRecordedResponses: 1,
   })
   const { arrivals: _arrivals, outage: _outage, ...drawn } = drawSwitches(seed, INTENSITY, { mostDateOffset: 0 })
-  simulator.setSwitches({ ...drawn, dateOffset: 0, date: 'given', unlisted: 'found' })
+  // A call's row does not keep enough to take one with changed labels out of a comparison.
+  const { labels_changed: _labels, ...facts } = drawn.facts
+  simulator.setSwitches({ ...drawn, facts, dateOffset: 0, date: 'given', unlisted: 'found' })
   return { name, simulator, requests: observeRequests(simulator.port, () => 0) }
 }
 
