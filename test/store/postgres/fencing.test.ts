@@ -96,6 +96,23 @@ inPostgres('a commit to a target', ({ newDatabase }) => {
     await connection.close()
   })
 
+  test('of an earlier time of owning it is refused, though nothing was committed in between', async () => {
+    const url = await newDatabase()
+    const store = await joined(url, 'one')
+    const ledger = await take(store)
+    const connection = await connect(url)
+    // It was given to another one and came back, while this commit was on its way.
+    await connection.run('BEGIN')
+    await connection.run('UPDATE callwatch.targets SET epoch = epoch + 2')
+    const late = store.commit('a', commitOf(ledger, 'late'))
+    await connection.run('SELECT pg_sleep(0.2)')
+    await connection.run('COMMIT')
+    await expect(late).rejects.toMatchObject({ kind: 'stale' })
+    await connection.close()
+    await store.sharing.beat('{}')
+    await commitTo(store, 'a', ledger, commitOf(ledger, 'now'))
+  })
+
   test('that comes twice at the same time is kept once', async () => {
     const url = await newDatabase()
     const store = await joined(url, 'one')

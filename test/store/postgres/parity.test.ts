@@ -1,0 +1,56 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { apply } from '../../../src/ledger/state.ts'
+import { step } from '../../../src/ledger/step.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { contents, CREATED } from '../../ledger/seen.ts'
+import { inPostgres } from '../../postgres/in-postgres.ts'
+import { anyLooks } from '../any-look.ts'
+import { NO_ALERTS, OPTIONS } from '../contract/place.ts'
+import { joined } from './daemon.ts'
+
+/** All that a store tells of a target; what finished at the very same time comes in any order. */
+async function kept(store: Store, target: string) {
+  const { ledger, alerts } = await store.openTarget({ name: target, fingerprint: 'x' }, 0, 500)
+  const { finished, ...rest } = contents(ledger)
+  const history = await store.finishedCalls({ since: 0, limit: 1e6 })
+  const text = (values: readonly unknown[]) => values.map((value) => JSON.stringify(value)).toSorted()
+  return {
+    ...rest,
+    alerts,
+    finished: text(finished),
+    history: text(history.filter((row) => row.target === target)),
+    counted: await store.countFinished(target, CREATED + 10, CREATED + 1000),
+  }
+}
+
+inPostgres('SQLite and PostgreSQL', ({ newDatabase }) => {
+  test('keep the very same of whatever is seen, to the last digit', { timeout: 120_000 }, async () => {
+    const shared = await joined(await newDatabase(), 'one')
+    const embedded = openSqliteStore({ path: ':memory:' })
+    let targets = 0
+    await fc.assert(
+      fc.asyncProperty(anyLooks, fc.nat(3000), async (looks, trimmed) => {
+        const name = `target ${++targets}`
+        const identity = { name, fingerprint: 'x' }
+        const { ledger } = await embedded.openTarget(identity, CREATED, 500)
+        await shared.openTarget(identity, CREATED, 500)
+        await shared.sharing.claim([name], 1)
+        for (const look of looks) {
+          const delta = step(ledger, look, OPTIONS)
+          if (delta === undefined) continue
+          const evaluated = { kind: 'tick', at: CREATED + delta.facts.seq * 900.5, pollAge: 1.25 } as const
+          const commit = { ledger: delta, alerts: NO_ALERTS, outgoing: [], evaluated }
+          await Promise.all([embedded.commit(name, commit), shared.commit(name, commit)])
+          apply(ledger, delta, 500)
+        }
+        expect(await kept(shared, name)).toStrictEqual(await kept(embedded, name))
+        for (const store of [shared, embedded]) await store.trimHistory(CREATED + trimmed)
+        expect(await kept(shared, name)).toStrictEqual(await kept(embedded, name))
+      }),
+      { numRuns: 80 },
+    )
+    await embedded.close()
+  })
+})
