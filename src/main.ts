@@ -5,6 +5,7 @@ import { backtest, type BacktestOptions } from './commands/backtest.ts'
 import { backup } from './commands/backup.ts'
 import { check, type CheckOptions } from './commands/check.ts'
 import { surviveClosedPipe } from './commands/closed-pipe.ts'
+import { COPY_HELP, storeCopy, type CopyOptions } from './commands/copy-store.ts'
 import { demo } from './commands/demo.ts'
 import { duration, matching, port, positive, share, whole } from './commands/option-values.ts'
 import { prometheusRules } from './commands/prometheus-rules.ts'
@@ -92,6 +93,19 @@ configuredCommand('backtest', 'runs the alert rules over the history in the stor
 configuredCommand('backup', 'a consistent copy of the store, also of a running daemon')
   .argument('<file>', 'where the copy goes; must not exist yet')
   .action((file: string, options: WithConfig) => backup(configured(options), file, print))
+
+const stores = program.command('store').description('what the counts are kept in')
+withConfig(stores.command('copy'))
+  .description(
+    'copies a store with all that was counted into an empty one, and compares them; no callwatch may use either',
+  )
+  .option('--from <store>', 'a file or the address of a PostgreSQL database (default: the configured store)')
+  .option('--to <store>', 'the same (default: the configured store)')
+  .addHelpText('after', COPY_HELP)
+  .action(async (options: WithConfig & CopyOptions) => {
+    const copied = await storeCopy(options, { load: () => configured(options), env: process.env }, print)
+    process.exitCode = copied ? SUCCESS : FAILURE
+  })
 
 const simulateCommand = program
   .command('simulate')

@@ -8,7 +8,8 @@ export const DEFAULT_STORE_PATH = 'data/callwatch.db'
 /** Seconds. */
 export const DEFAULT_LEASE = 10
 
-const A_DATABASE =
+/** What is expected of an address. */
+export const A_DATABASE =
   'the address of a PostgreSQL database such as `postgres://callwatch:PASSWORD@db1,db2/callwatch`, ' +
   'with what is neither letter nor digit in user and password percent-encoded'
 

@@ -38,7 +38,8 @@ describe('the pages', () => {
       expect(known).toMatch(new RegExp(`^  ${command} `, 'm'))
       const { stdout } = await callwatch([command, '--help'])
       // `silence add` and its like have a help of their own.
-      const inner = command === 'silence' ? (await callwatch([command, 'add', '--help'])).stdout : ''
+      const of = { silence: 'add', store: 'copy' }[command]
+      const inner = of === undefined ? '' : (await callwatch([command, of, '--help'])).stdout
       for (const option of options) expect(`${stdout}${inner}`, `${command} ${option}`).toContain(option)
     }
   })

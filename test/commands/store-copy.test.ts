@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { inPostgres } from '../postgres/in-postgres.ts'
+import { filledStore } from '../store/copy/filled-store.ts'
+import { callwatch, configFile, emptyFolder, start } from './callwatch.ts'
+import { countedWorld } from './counted-world.ts'
+
+const SLOW = { timeout: 90_000 }
+
+describe('store copy is refused, with a sentence,', () => {
+  test.each([
+    ['where no store is named', [], 'nothing to copy; expected --from or --to'],
+    ['where a variable is not set', ['--from', '${NOWHERE}'], '--from: the environment variable `NOWHERE` is not set'],
+    ['where an address is none', ['--to', 'postgres://me:hunter2@db'], '--to: found an address that is not shown'],
+    ['where there is nothing to copy', ['--from', 'nowhere.db', '--to', 'x.db'], 'there is no store nowhere.db'],
+  ])('%s', async (_what, args, sentence) => {
+    const env = { CALLWATCH_BASE_URL: 'http://127.0.0.1:1/v3', CALLWATCH_API_KEY: 'k', CALLWATCH_STORE_PATH: 'none.db' }
+    const { code, stdout, stderr } = await callwatch(['store', 'copy', ...args], { env })
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(sentence)
+    expect(stderr).not.toMatch(/hunter2|^\s+at /m)
+  })
+})
+
+test('store copy says what it copied and compared, and what is to be done next', async () => {
+  const path = await filledStore()
+  const to = join(emptyFolder(), 'copy.db')
+  const { code, stdout, stderr } = await callwatch(['store', 'copy', '--from', path, '--to', '${TO}'], {
+    env: { TO: to },
+  })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout.split('\n')).toEqual([
+    expect.stringMatching(/^copied \S+callwatch\.db to \S+copy\.db: a \(commit 2\), Ä .* \(commit 2\), /),
+    'read back and compared, row by row, without a difference: 4 targets, 4936 calls, 12 counters, 3 alerts, 8 usage, ' +
+      '8 evaluations, 8 outbox, 8 receivers, 1 put_out, 2 silences, 1 holds',
+    `from now on only one of them is to be counted in; let every callwatch use ${to}`,
+    '',
+  ])
+})
+
+inPostgres('a daemon that moves to PostgreSQL', ({ newDatabase }) => {
+  test('counts on where it was, and every command finds its store', SLOW, async () => {
+    const world = await countedWorld()
+    await world.finished(20)
+    const env = { DATABASE: await newDatabase() }
+    const held = await callwatch(['store', 'copy', '--config', world.config, '--to', '${DATABASE}'], { env })
+    expect(held).toMatchObject({ code: 2, stderr: expect.stringContaining('is in use by a callwatch') })
+    world.daemon.child.kill('SIGTERM')
+    await world.daemon.ended
+    const copied = await callwatch(['store', 'copy', '--config', world.config, '--to', '${DATABASE}'], { env })
+    expect(copied).toMatchObject({ code: 0, stderr: '' })
+
+    const inFile = readFileSync(world.config, 'utf8')
+    const config = configFile(inFile.replace(/^store: .*$/m, "store: { url: '${DATABASE}' }"))
+    const daemon = start(['run', '--config', config], { env })
+    await daemon.printed(/the target is up/)
+    const busy = await callwatch(['store', 'copy', '--config', config, '--to', 'back.db'], { env })
+    expect(busy).toMatchObject({ code: 2, stderr: expect.stringMatching(/is in use by .*; stop every callwatch/) })
+
+    const audit = await callwatch(['audit', '--config', config], { env })
+    expect({ code: audit.code, stderr: audit.stderr, stdout: audit.stdout }).toMatchObject({ code: 0, stderr: '' })
+    const backtest = await callwatch(['backtest', '--config', config], { env })
+    expect(backtest).toMatchObject({
+      stderr: '',
+      code: 0,
+      stdout: expect.stringMatching(/^production: [1-9]\d* evaluations, /),
+    })
+    const silenced = await callwatch(['silence', 'add', '--all', '--for', '1h', '--config', config], { env })
+    expect(silenced).toMatchObject({ code: 0, stdout: expect.stringMatching(/^silenced: 1: every alert/) })
+    const listed = await callwatch(['silence', 'list', '--config', config], { env })
+    expect(listed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^1: every alert/) })
+    const ended = await callwatch(['silence', 'end', '1', '--config', config], { env })
+    expect(ended).toMatchObject({ code: 0, stdout: 'silence 1 has ended\n' })
+    daemon.child.kill('SIGTERM')
+    expect(await daemon.ended).toMatchObject({ code: 0 })
+
+    const back = await callwatch(['store', 'copy', '--config', config, '--to', 'back.db'], { env })
+    expect(back).toMatchObject({ code: 0, stderr: '' })
+  })
+})
