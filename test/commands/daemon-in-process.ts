@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { ReplaySubject, Subject } from 'rxjs'
+import { ReplaySubject, Subject, type Subscription } from 'rxjs'
 import { onTestFinished, vi } from 'vitest'
 import { systemClock } from '../../src/clock/clock.ts'
 import type { Reading } from '../../src/commands/config-readings.ts'
@@ -21,6 +21,10 @@ export type LogLine = { level: number; target?: string; msg: string }
 
 export type DaemonInProcess = {
   daemon: Daemon
+  /** Asks it to stop; resolves when everything is closed. */
+  stop: () => Promise<void>
+  /** Ends it as a kill would, as far as that can be in one process: nothing is closed, and it does nothing more. */
+  kill: () => void
   cycles: CycleReport[]
   log: LogLine[]
   /** Resolves when that many more cycles have ended. */
@@ -55,8 +59,10 @@ export async function daemonInProcess(
   const cycles: CycleReport[] = []
   const reloads: Reload[] = []
   let latest: Config = config
+  let running: Subscription | undefined
+  let isKilled = false
   const done = new Promise<void>((resolve, reject) => {
-    daemon.events$.subscribe({
+    running = daemon.events$.subscribe({
       next: (happened) => {
         if (happened.kind === 'watch' && happened.event.kind === 'cycle') cycles.push(happened.event.report)
         if (happened.kind === 'reload') reloads.push(happened.reload)
@@ -65,10 +71,11 @@ export async function daemonInProcess(
       complete: resolve,
     })
   })
-  onTestFinished(async () => {
+  const stop = async () => {
     stop$.next()
-    await done
-  })
+    if (!isKilled) await done
+  }
+  onTestFinished(stop)
   const until = (condition: () => boolean) =>
     vi.waitFor(
       () => {
@@ -78,6 +85,11 @@ export async function daemonInProcess(
     )
   return {
     daemon,
+    stop,
+    kill: () => {
+      isKilled = true
+      running?.unsubscribe()
+    },
     cycles,
     log,
     moreCycles: (count) => {

@@ -1,0 +1,162 @@
+import { expect, onTestFinished, test, vi } from 'vitest'
+import type { Rule } from '../../src/alerts/rule.ts'
+import type { TargetConfig } from '../../src/config/config.ts'
+import { startSimulator } from '../../src/simulator/simulator.ts'
+import { inPostgres } from '../postgres/in-postgres.ts'
+import { eventClient } from '../web/event-client.ts'
+import { daemonInProcess, KEY, type DaemonInProcess } from './daemon-in-process.ts'
+
+const LEASE = 2
+const WAIT = { timeout: 15_000, interval: 50 }
+
+/** Fires at the first look, and for good. */
+const ANY_CALL: Rule = {
+  name: 'AnyCall',
+  signal: { name: 'calls_started', window: 3600 },
+  severity: 'info',
+  breach: 'above',
+  threshold: 0,
+  clear: 0,
+  match: {},
+  by: [],
+  for: 0,
+  keepFiringFor: 0,
+  repeat: 0,
+}
+
+type TargetStatus = {
+  name: string
+  owner?: string
+  up: boolean
+  commit: number
+  problem?: string
+  started: number
+  created: string
+}
+
+inPostgres('daemons on one database', ({ newDatabase, server }) => {
+  /** Starts daemons that share a database, one after the other, each with the same four targets. */
+  async function sharing() {
+    const service = await startSimulator({ apiKey: KEY, callsPerMinute: 60, speed: 20, history: 50 })
+    onTestFinished(service.close)
+    const targets = ['a', 'b', 'c', 'd'].map((name): TargetConfig => {
+      return { name, baseUrl: service.url, apiKey: KEY, query: { app: name } }
+    })
+    const url = await newDatabase()
+    const store = { url, lease: LEASE, history: 86_400 }
+    const start = (lookback = 3600) =>
+      daemonInProcess(service.url, { interval: 0.2, lookback }, { targets, store, alerts: [ANY_CALL] })
+    return { service, start }
+  }
+  const statusOf = async ({ daemon }: DaemonInProcess) => {
+    const { targets } = (await (await fetch(`${daemon.url}api/v1/status`)).json()) as { targets: TargetStatus[] }
+    return targets
+  }
+  /** The targets of which it exports anything. */
+  const exportedBy = async ({ samples }: DaemonInProcess) =>
+    [...new Set((await samples()).flatMap(({ labels: { target = [] } }) => target))].toSorted()
+  const split = (...daemons: DaemonInProcess[]) =>
+    vi.waitFor(async () => {
+      const exported = await Promise.all(daemons.map(exportedBy))
+      expect(exported.map(({ length }) => length)).toEqual(daemons.map(() => 4 / daemons.length))
+      expect(exported.flat().toSorted()).toEqual(['a', 'b', 'c', 'd'])
+      return exported
+    }, WAIT)
+
+  test('each exports its own targets, and shows all of them with who watches each', async () => {
+    const { start } = await sharing()
+    const [one, two] = [await start(), await start()]
+    await split(one, two)
+    await vi.waitFor(async () => {
+      const [here, there] = [await statusOf(one), await statusOf(two)]
+      expect(here.map(({ name, up }) => [name, up])).toEqual(['a', 'b', 'c', 'd'].map((name) => [name, true]))
+      expect(here.map(({ owner }) => owner)).toEqual(there.map(({ owner }) => owner))
+      expect(here.every(({ started }) => started > 0)).toBe(true)
+    }, WAIT)
+    const metrics = await one.samples()
+    const figure = (name: string) => metrics.find((sample) => sample.name === name)?.value
+    expect([figure('callwatch_targets'), figure('callwatch_targets_owned')]).toEqual([4, 2])
+  })
+
+  test('the live feed of each tells of the transitions of all targets, once', async () => {
+    const { start } = await sharing()
+    const [one, two] = [await start(), await start()]
+    await split(one, two)
+    const { next } = await eventClient(one.daemon.url.slice(0, -1))
+    const steps: string[] = []
+    const seen = new Set<unknown>()
+    for (let i = 0; i < 400 && seen.size < 4; i++) {
+      const { event, data } = (await next()) as { event: string; data: Record<string, unknown> }
+      if (event !== 'transition') continue
+      seen.add(data['target'])
+      steps.push([data['target'], data['session_id'], data['from'], data['to']].join())
+    }
+    expect(seen.size).toBe(4)
+    expect(new Set(steps).size).toBe(steps.length)
+  })
+
+  test('what one lets go of when it stops, another goes on with at once, and counts nothing twice', async () => {
+    const { start, service } = await sharing()
+    const [one, two] = [await start(), await start()]
+    await split(one, two)
+    await one.stop()
+    const stopped = performance.now()
+    await split(two)
+    expect((performance.now() - stopped) / 1000).toBeLessThan(LEASE)
+    service.setSwitches({ arrivals: false })
+    await vi.waitFor(async () => {
+      const created = Math.min(...(await statusOf(two)).map((target) => Date.parse(target.created) / 1000))
+      const truth = service.truth({ created, baseline: 'count' })
+      const started = [...truth].filter(([name]) => name.startsWith('callwatch_calls_started_total'))
+      const happened = started.reduce((sum, [, calls]) => sum + calls, 0)
+      expect((await statusOf(two)).map((target) => target.started)).toEqual([happened, happened, happened, happened])
+    }, WAIT)
+  })
+
+  test('what a dead one watched is watched by another within the lease, and told of by it', async () => {
+    const { start } = await sharing()
+    const [one, two] = [await start(), await start()]
+    await split(one, two)
+    one.kill()
+    await split(two)
+    await vi.waitFor(
+      () => expect(two.log.filter(({ msg }) => msg.includes('is watched by this daemon')).length).toBe(4),
+      WAIT,
+    )
+  }, 20_000)
+
+  test('of all that fires, the channel hears once', async () => {
+    const { start } = await sharing()
+    const daemons = [await start(), await start()]
+    await split(...daemons)
+    const told = () =>
+      daemons.flatMap(({ log }) => log.map(({ msg }) => msg).filter((msg) => msg.startsWith('alert firing')))
+    await vi.waitFor(() => expect(told().length).toBe(4), WAIT)
+    await daemons[1]!.moreCycles(10)
+    expect(told().length).toBe(4)
+  })
+
+  test('one with another configuration is refused, saying in what', async () => {
+    const { start } = await sharing()
+    const one = await start()
+    await expect(start(7200)).rejects.toThrow(/poll\.lookback/)
+    await split(one)
+  })
+
+  test('while the database is away nothing is watched and nobody is ready, and then all goes on by itself', async () => {
+    const { start } = await sharing()
+    const one = await start()
+    await split(one)
+    await server().kill()
+    await vi.waitFor(async () => {
+      const { status, body } = await one.readyz()
+      expect([status, body]).toEqual([503, expect.stringMatching(/database|reach|connect/i)])
+    }, WAIT)
+    await vi.waitFor(async () => expect(await exportedBy(one)).toEqual([]), WAIT)
+    await server().restart()
+    await split(one)
+    await vi.waitFor(async () => expect((await one.readyz()).status).toBe(200), WAIT)
+    const lost = (await one.samples()).find(({ name }) => name === 'callwatch_lease_lost_total')
+    expect(lost?.value).toBe(1)
+  }, 40_000)
+})
