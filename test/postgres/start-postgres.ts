@@ -1,5 +1,14 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
-import { appendFileSync, chmodSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,6 +35,8 @@ export type PostgresServer = {
   readonly url: string
   /** The address of another database of it, made where it is not there. */
   readonly database: (name: string) => Promise<string>
+  /** From now on a user of it has to say his password; all others are let in without one. */
+  readonly demandPasswords: (user: string) => void
   /** A connection of the superuser. */
   readonly connect: () => Promise<Connection>
   /** kill -9 of the postmaster and all its backends, as if the machine had died. */
@@ -65,7 +76,6 @@ const NOT_DURABLE = { fsync: 'off', full_page_writes: 'off' } as const
 export async function startPostgres({ durable = false, settings = {} }: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = temporaryFolder()
   await program('initdb', ['-D', folder, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '-N'])
-  // With the password that tests of wrong ones need: whoever has none is trusted.
   configure(folder, { ...SETTINGS, ...(durable ? {} : NOT_DURABLE), ...settings })
   const server = await startIn(folder)
   await server.database('callwatch')
@@ -122,6 +132,11 @@ async function startIn(folder: string): Promise<PostgresServer> {
       if (known.length === 0) await connection.run(`CREATE DATABASE "${name}"`)
       await connection.close()
       return urlOf(name)
+    },
+    demandPasswords: (user) => {
+      const path = join(folder, 'pg_hba.conf')
+      writeFileSync(path, `host all ${user} 127.0.0.1/32 scram-sha-256\n${readFileSync(path, 'utf8')}`)
+      postmaster.kill('SIGHUP')
     },
     connect: admin,
     kill: async () => {

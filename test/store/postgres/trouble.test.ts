@@ -1,0 +1,207 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { apply } from '../../../src/ledger/state.ts'
+import { connect } from '../../../src/store/postgres/connection.ts'
+import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts'
+import { contents, CREATED } from '../../ledger/seen.ts'
+import { cuttingProxy } from '../../postgres/cutting-proxy.ts'
+import { inPostgres } from '../../postgres/in-postgres.ts'
+import { eventually } from '../../system/eventually.ts'
+import { A, DAY, NO_ALERTS, notification } from '../contract/place.ts'
+import { commitOf, commitTo, joined, openShared } from './daemon.ts'
+
+const PATIENCE = 20
+const unavailable = (message: RegExp) => ({ kind: 'unavailable', message: expect.stringMatching(message) })
+const refused = (message: RegExp) => ({ kind: 'refused', message: expect.stringMatching(message) })
+
+async function proxied(url: string) {
+  const proxy = await cuttingProxy(url)
+  onTestFinished(() => proxy.close())
+  return proxy
+}
+
+inPostgres('a database that lets its daemons down', ({ newDatabase, server }) => {
+  test.each([
+    ['of a commit that puts nothing out', [], 'c'],
+    ['of one that does', [{ change: notification, to: ['slack'] }], 'c'],
+  ])('and loses the answer %s: the log tells that it was kept', async (_which, outgoing, call) => {
+    const proxy = await proxied(await newDatabase())
+    const store = await joined(proxy.url, 'one')
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    await store.sharing.claim(['a'], 1)
+    await commitTo(store, 'a', ledger, commitOf(ledger, 'b'))
+    const commit = { ...commitOf(ledger, call), outgoing }
+    // A statement that is prepared by now: its text does not pass again, but the new facts do.
+    const cut = proxy.cutAnswerTo(outgoing.length === 0 ? JSON.stringify(commit.ledger.facts) : 'COMMIT')
+    await expect(store.commit('a', commit)).rejects.toMatchObject(unavailable(/cannot be reached/))
+    await cut
+    const missed = await store.sharing.missed(new Map([['a', ledger.facts.seq]]))
+    expect(missed).toEqual([{ target: 'a', commit: { ledger: commit.ledger, alerts: NO_ALERTS } }])
+    apply(ledger, missed[0]!.commit!.ledger, DAY)
+    await commitTo(store, 'a', ledger, commitOf(ledger, 'd'))
+    expect(contents((await store.openTarget(A, CREATED, DAY)).ledger)).toEqual(contents(ledger))
+    expect(await store.outbox('slack')).toHaveLength(outgoing.length)
+  })
+
+  test('and falls silent: every call fails within its deadline, and works once it speaks again', async () => {
+    const proxy = await proxied(await newDatabase())
+    const store = await joined(proxy.url, 'one', { deadline: 0.5 })
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    await store.sharing.claim(['a'], 1)
+    await commitTo(store, 'a', ledger, commitOf(ledger, 'b'))
+    proxy.stall(true)
+    const begun = performance.now()
+    const commits = Array.from({ length: 20 }, (_, i) => store.commit('a', commitOf(ledger, `call ${i}`)))
+    const answers = await Promise.allSettled([...commits, store.sharing.beat('{}'), store.silences(0)])
+    expect(performance.now() - begun).toBeLessThan(3000)
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ status: 'rejected', reason: unavailable(/nothing was heard for 0.5 s/) })
+    }
+    proxy.stall(false)
+    await eventually(async () => {
+      // What was on its way may arrive late, and be kept: the log tells.
+      const missed = await store.sharing.missed(new Map([['a', ledger.facts.seq]]))
+      for (const { commit } of missed) apply(ledger, commit!.ledger, DAY)
+      await commitTo(store, 'a', ledger, commitOf(ledger, 'c'))
+      return true
+    }, PATIENCE)
+    expect((await store.sharing.beat('{}'))?.owners.size).toBe(1)
+    expect(contents((await store.openTarget(A, CREATED, DAY)).ledger)).toEqual(contents(ledger))
+  })
+
+  test('and is stopped whole, as by SIGSTOP, and goes on', async () => {
+    const store = await joined(await newDatabase(), 'one', { deadline: 0.5 })
+    process.kill(server().pid(), 'SIGSTOP')
+    try {
+      // Backends that are there still answer: it is new ones that nobody makes.
+      const second = openPostgresStore({ url: server().url, lease: 60, deadline: 0.5 })
+      await expect(second).rejects.toMatchObject(unavailable(/nothing was heard/))
+    } finally {
+      process.kill(server().pid(), 'SIGCONT')
+    }
+    expect((await store.sharing.beat('{}'))?.members).toHaveLength(1)
+  })
+
+  test('and is started again, or killed: what was committed is there, and the daemon goes on', async () => {
+    const store = await joined(await newDatabase(), 'one')
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    await store.sharing.claim(['a'], 1)
+    await commitTo(store, 'a', ledger, commitOf(ledger, 'b'))
+    await server().kill()
+    await expect(store.commit('a', commitOf(ledger, 'c'))).rejects.toMatchObject(unavailable(/cannot be reached/))
+    await expect(store.sharing.beat('{}')).rejects.toMatchObject(unavailable(/cannot be reached/))
+    await server().restart()
+    await commitTo(store, 'a', ledger, commitOf(ledger, 'c'))
+    expect((await store.sharing.beat('{}'))?.owners.size).toBe(1)
+    expect(contents((await store.openTarget(A, CREATED, DAY)).ledger)).toEqual(contents(ledger))
+  }, 60_000)
+
+  test('and holds a row for long: the statement is given up there, and the connection goes on', async () => {
+    const url = await newDatabase()
+    const store = await joined(url, 'one', { deadline: 1 })
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    await store.sharing.claim(['a'], 1)
+    const connection = await connect(url)
+    await connection.run('BEGIN')
+    await connection.run('SELECT FROM callwatch.targets FOR UPDATE')
+    await expect(store.commit('a', commitOf(ledger, 'b'))).rejects.toMatchObject(unavailable(/took too long/))
+    await connection.close()
+    await commitTo(store, 'a', ledger, commitOf(ledger, 'b'))
+  })
+
+  test('and only reads: no commit is kept, and the sentence says why', async () => {
+    const url = await newDatabase()
+    const store = await joined(url, 'one')
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    await store.sharing.claim(['a'], 1)
+    const connection = await connect(url)
+    const name = new URL(url).pathname.slice(1)
+    await connection.run(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`)
+    await connection.run('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()', [name]) // oxfmt-ignore
+    await eventually(async () => {
+      await expect(store.commit('a', commitOf(ledger, 'b'))).rejects.toMatchObject(unavailable(/only reads/))
+      return true
+    }, PATIENCE)
+    await expect(openShared(url)).rejects.toMatchObject(unavailable(/only reads/))
+    await connection.run('SET default_transaction_read_only = off')
+    await connection.run(`ALTER DATABASE "${name}" RESET default_transaction_read_only`)
+    await connection.close()
+    await commitTo(store, 'a', ledger, commitOf(ledger, 'b'))
+  })
+})
+
+inPostgres('a database that cannot be used is refused in a sentence', ({ newDatabase, server }) => {
+  const secret = 'hunter2'
+  const open = (url: string) => openPostgresStore({ url, lease: 60, deadline: 1 })
+  const sentence = async (url: string) => {
+    const error: unknown = await open(url).then(
+      () => undefined,
+      (problem: unknown) => problem,
+    )
+    expect(JSON.stringify([String(error), error])).not.toContain(secret)
+    return error
+  }
+  const as = (url: string, user: string) => url.replace('postgres@', `${user}:${secret}@`)
+
+  test('where nobody listens', async () => {
+    const url = `postgres://me:${secret}@127.0.0.1:1/callwatch`
+    expect(await sentence(url)).toMatchObject(
+      unavailable(
+        /^the database callwatch at 127\.0\.0\.1:1 cannot be reached \(connect ECONNREFUSED .*check store\.url$/,
+      ),
+    )
+  })
+
+  test('where there is no such host', async () => {
+    expect(await sentence(`postgres://me:${secret}@nowhere.invalid/callwatch`)).toMatchObject(unavailable(/ENOTFOUND/))
+  })
+
+  test('where it does not exist', async () => {
+    expect(await sentence(server().url.replace('/callwatch', '/missing'))).toMatchObject(
+      refused(/^the database missing at .* does not exist; create it, or name another one in store\.url$/),
+    )
+  })
+
+  test('where the password is wrong, or the user is not known', async () => {
+    const admin = await server().connect()
+    await admin.run("CREATE ROLE guarded LOGIN PASSWORD 'another'")
+    await admin.close()
+    server().demandPasswords('guarded')
+    expect(await sentence(as(server().url, 'guarded'))).toMatchObject(refused(/lets this user not in .*password authentication failed/)) // oxfmt-ignore
+    expect(await sentence(as(server().url, 'stranger'))).toMatchObject(refused(/lets this user not in .*stranger/))
+  })
+
+  test('where the user may not make what is needed', async () => {
+    const url = await newDatabase()
+    const admin = await server().connect()
+    await admin.run('CREATE ROLE guest LOGIN')
+    await admin.close()
+    expect(await sentence(as(url, 'guest'))).toMatchObject(
+      refused(/a privilege is missing in .*permission denied for database .*CREATE SCHEMA callwatch AUTHORIZATION/),
+    )
+    const owner = await connect(url)
+    await owner.run('CREATE SCHEMA callwatch AUTHORIZATION guest')
+    await owner.close()
+    expect(await sentence(as(url, 'guest'))).toBeUndefined()
+  })
+
+  test('where a newer callwatch has been', async () => {
+    const url = await newDatabase()
+    await openShared(url)
+    const connection = await connect(url)
+    await connection.run('UPDATE callwatch.schema_version SET version = 99')
+    await connection.close()
+    expect(await sentence(url)).toMatchObject(refused(/was written by a newer callwatch \(schema 99, this one knows 1\); upgrade this one$/)) // oxfmt-ignore
+  })
+
+  test.each([
+    ['callwatch', /is no address like postgres:/],
+    [`postgres://me:${secret}@host:99999/x`, /names a host that is none/],
+    [`postgres://me:${secret}@host/x?foo=1`, /has a parameter foo/],
+    [`postgres://me:${secret}@host/x?sslmode=maybe`, /has sslmode=maybe; it must be one of disable, prefer/],
+    [`postgres://me:${secret}@host/x?sslrootcert=/nowhere`, /names a sslrootcert that cannot be read/],
+    [`postgres://me:${secret}%@host/x`, /has a % that stands for nothing/],
+    [`postgres://me:${secret}@host/x?target_session_attrs=standby`, /must be read-write or any/],
+  ])('where its address is wrong: %s', async (url, message) => {
+    expect(await sentence(url)).toMatchObject(refused(message))
+  })
+})
