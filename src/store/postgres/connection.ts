@@ -142,7 +142,7 @@ function openConnection(
     max_lifetime: null,
     onnotice: () => undefined,
     // The client would connect anew by itself, to the same host, whatever it has become.
-    onclose: () => drop(new Error('the connection was closed')),
+    onclose: () => drop(closedError()),
     connection: { application_name: 'callwatch', ...parameters },
     types: ARRAYS,
     socket: () => {
@@ -210,7 +210,7 @@ function openConnection(
     },
     close: async () => {
       if (dropped !== undefined) return
-      dropped = new Error('the connection was closed')
+      dropped = closedError()
       gone.reject(dropped)
       await sql.end({ timeout: deadline })
       socket?.destroy()
@@ -225,6 +225,10 @@ function tlsOptions({ tls: { mode, ca } }: PostgresAddress, host: string): boole
   if (mode === 'require') return { rejectUnauthorized: false }
   if (mode === 'verify-ca') return { ...trusted, checkServerIdentity: () => undefined }
   return { ...trusted, host }
+}
+
+function closedError(): Error {
+  return Object.assign(new Error('the connection was closed'), { code: 'CONNECTION_CLOSED' })
 }
 
 const escaped = (text: string) => `"${text.replace(/[\\"]/g, '\\$&')}"`
