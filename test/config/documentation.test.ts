@@ -56,7 +56,7 @@ function meaningOf(node: Node): string {
   const { description = '', const: only, items } = node
   if (typeof only === 'string') return `\`${only}\`: ${description}`
   const ofList = items === undefined ? [] : wordsOf(items)
-  const words = [...wordsOf(node), ...ofList].map((word) => `\`${word}\``)
+  const words = [...wordsOf(node), ...ofList].map((word) => `\`${String(word)}\``)
   return words.length === 0 ? description : `${description} (${ofList.length > 0 ? 'any of ' : ''}${words.join(', ')})`
 }
 
