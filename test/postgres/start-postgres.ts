@@ -186,7 +186,7 @@ function configure(folder: string, settings: Readonly<Record<string, string>>): 
 }
 
 /** A folder of the one who is to run the server: PostgreSQL refuses to be run by root. */
-function temporaryFolder(): string {
+export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'callwatch-postgres-'))
   const { uid, gid } = unprivileged()
   if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid)
@@ -199,7 +199,7 @@ async function program(name: string, args: readonly string[]): Promise<void> {
 }
 
 /** For root, the user `postgres`, or nobody. */
-function unprivileged(): { uid?: number; gid?: number } {
+export function unprivileged(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {}
   const users = readFileSync('/etc/passwd', 'utf8').split('\n')
   const line = users.find((user) => user.startsWith('postgres:')) ?? users.find((user) => user.startsWith('nobody:'))
@@ -220,7 +220,7 @@ function killIfThere(pid: number): void {
   }
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.once('error', reject)

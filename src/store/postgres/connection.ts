@@ -10,7 +10,7 @@ export type Row = Record<string, unknown>
 /** A parameter; the statement says its type by a cast. Bytes and arrays of texts or numbers go as such. */
 export type Argument = string | number | null | Uint8Array | readonly string[] | readonly (number | null)[]
 
-/** Where statements can be run; they reject with a {@link StoreError}. Those that do not wait for each other go in one flight. */
+/** Where statements can be run; they reject with a {@link StoreError}. Those that do not wait for each other go in one flight, where no pooler is in between. */
 export type Session = {
   run: (statement: string, args?: readonly Argument[]) => Promise<Row[]>
   /** For answers of any length: row by row, none of which is kept. */
@@ -125,8 +125,10 @@ function openConnection(
   let dropped: Error | undefined
   const gone = Promise.withResolvers<never>()
   gone.promise.catch(() => undefined)
-  // Behind a pooler that gives each transaction another server, a statement that was prepared may be on the wrong one.
-  let mayPrepare = false
+  // Behind a pooler that gives each transaction another server, a statement that was prepared may be on the wrong one; and
+  // PgBouncer takes the server away as soon as one statement is done, though half of the next was sent to it.
+  let isDirect = false
+  let last: Promise<unknown> = Promise.resolve()
 
   // One socket for one connection, made here: the client itself never cuts one on which nothing is heard.
   const settings = {
@@ -182,30 +184,38 @@ function openConnection(
     }
   }
 
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (isDirect) return work()
+    const done = last.then(work)
+    last = done.catch(() => undefined)
+    return done
+  }
+
   const ask = (statement: string, args: readonly Argument[]) =>
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an array is sent as the type that the server names
-    sql.unsafe<Row[]>(statement, args as postgres.ParameterOrJSON<never>[], { prepare: mayPrepare && args.length > 0 })
+    sql.unsafe<Row[]>(statement, args as postgres.ParameterOrJSON<never>[], { prepare: isDirect && args.length > 0 })
 
   return {
     place,
     user,
     isDropped: () => dropped !== undefined,
     drop,
-    run: (statement, args = []) => watched(ask(statement, args), { rows: 0 }),
-    each: async (statement, args, take) => {
-      const progress = { rows: 0 }
-      const rows = ask(statement, args).forEach((row) => {
-        progress.rows += 1
-        take(row)
-      })
-      await watched(rows, progress)
-    },
+    run: (statement, args = []) => inTurn(() => watched(ask(statement, args), { rows: 0 })),
+    each: (statement, args, take) =>
+      inTurn(async () => {
+        const progress = { rows: 0 }
+        const rows = ask(statement, args).forEach((row) => {
+          progress.rows += 1
+          take(row)
+        })
+        await watched(rows, progress)
+      }),
     greet: async () => {
       const rows = await watched(ask(GREETING, []), { rows: 0 })
       const [row] = rows
       // What a pooler said of itself when it was connected to is not what answers.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a property that its types leave out
-      mayPrepare = (rows as unknown as { state: { pid: number } }).state.pid === row!['pid']
+      isDirect = (rows as unknown as { state: { pid: number } }).state.pid === row!['pid']
       return { version: Number(row!['version']), readsOnly: row!['reads_only'] === true }
     },
     close: async () => {

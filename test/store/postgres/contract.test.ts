@@ -1,37 +1,19 @@
-import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { openPostgresReader } from '../../../src/store/postgres/open-reader.ts'
-import type { Store } from '../../../src/store/store.ts'
 import { CREATED } from '../../ledger/seen.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
 import { B, filled, many, told } from '../contract/filled-history.ts'
 import { A } from '../contract/place.ts'
 import { storeContract } from '../contract/store-contract.ts'
-import { joined, openShared } from './daemon.ts'
-
-/** A store whose daemon owns each target that it opens, until it is closed. */
-async function owning(url: string, notifiers?: readonly string[]): Promise<Store> {
-  const store = await joined(url, randomUUID(), { notifiers })
-  return {
-    ...store,
-    openTarget: async (identity, ...more) => {
-      const opened = await store.openTarget(identity, ...more)
-      await store.sharing.claim([identity.name], 1)
-      return opened
-    },
-    close: async () => {
-      await store.sharing.leave()
-      await store.close()
-    },
-  }
-}
+import { openShared } from './daemon.ts'
+import { owningStore } from './owning-store.ts'
 
 inPostgres('the store in PostgreSQL', ({ newDatabase }) => {
   storeContract(async () => {
     const url = await newDatabase()
     await openShared(url)
     return {
-      open: (notifiers) => owning(url, notifiers),
+      open: (notifiers) => owningStore(url, notifiers),
       reader: async () => {
         const reader = await openPostgresReader(url)
         onTestFinished(() => reader.close().catch(() => undefined))
@@ -41,7 +23,7 @@ inPostgres('the store in PostgreSQL', ({ newDatabase }) => {
   })
 
   test('the history is trimmed by 10000 calls at a time, the oldest first, of whichever target', async () => {
-    const store = await owning(await newDatabase())
+    const store = await owningStore(await newDatabase())
     await filled(store, A, many(6000), ['call 7'])
     await filled(store, B, many(5000))
     const left = async () => (await store.finishedCalls({ since: CREATED, limit: 1e6 })).length
