@@ -139,10 +139,10 @@ export function readCall(item: unknown, options: ReadOptions): SeenCall | Reject
 
 /**
  * A finite number is taken as its decimal text; anything else but a text is none, and so is a text with half a
- * surrogate pair, which can be neither asked for nor stored.
+ * surrogate pair, which can be neither asked for nor stored, or with U+0000, which PostgreSQL cannot store.
  */
 export function readSessionId(value: unknown): string | undefined {
-  if (typeof value === 'string' && value !== '' && value.isWellFormed()) return value
+  if (typeof value === 'string' && value !== '' && value.isWellFormed() && !value.includes('\0')) return value
   return typeof value === 'number' && Number.isFinite(value) ? String(value) : undefined
 }
 

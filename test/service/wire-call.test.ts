@@ -123,6 +123,7 @@ describe('an item that cannot be a call is rejected with the reason', () => {
     [{ sessionId: ['s'], status: 'ended' }, 'no_session_id'],
     [{ sessionId: true, status: 'ended' }, 'no_session_id'],
     [{ sessionId: '\uD83D', status: 'ended' }, 'no_session_id'],
+    [{ sessionId: 'a\u0000b', status: 'ended' }, 'no_session_id'],
     [{ sessionId: 's' }, 'no_status'],
     [{ sessionId: 's', status: '' }, 'no_status'],
     [{ sessionId: 's', status: null }, 'no_status'],
