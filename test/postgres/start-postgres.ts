@@ -37,6 +37,8 @@ export type PostgresServer = {
   readonly database: (name: string) => Promise<string>
   /** From now on a user of it has to say his password; all others are let in without one. */
   readonly demandPasswords: (user: string) => void
+  /** From now on it offers TLS with this certificate. */
+  readonly useTls: (key: string, certificate: string) => Promise<void>
   /** A connection of the superuser. */
   readonly connect: () => Promise<Connection>
   /** kill -9 of the postmaster and all its backends, as if the machine had died. */
@@ -121,6 +123,10 @@ async function startIn(folder: string): Promise<PostgresServer> {
     postmaster.kill(signal)
     await ended
   }
+  const restart = async () => {
+    await end('SIGINT')
+    postmaster = await launch(folder, port)
+  }
   return {
     port,
     folder,
@@ -138,16 +144,23 @@ async function startIn(folder: string): Promise<PostgresServer> {
       writeFileSync(path, `host all ${user} 127.0.0.1/32 scram-sha-256\n${readFileSync(path, 'utf8')}`)
       postmaster.kill('SIGHUP')
     },
+    useTls: async (key, certificate) => {
+      for (const [name, text] of Object.entries({ 'server.key': key, 'server.crt': certificate })) {
+        const path = join(folder, name)
+        writeFileSync(path, text, { mode: 0o600 })
+        const { uid, gid } = unprivileged()
+        if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid)
+      }
+      configure(folder, { ssl: 'on' })
+      await restart()
+    },
     connect: admin,
     kill: async () => {
       const backends = childrenOf(postmaster.pid!)
       await end('SIGKILL')
       for (const pid of backends) killIfThere(pid)
     },
-    restart: async () => {
-      await end('SIGINT')
-      postmaster = await launch(folder, port)
-    },
+    restart,
     promote: async () => {
       const connection = await admin()
       await connection.run('SELECT pg_promote(true, 30)')
