@@ -181,6 +181,10 @@ async function launch(folder: string, port: number): Promise<ChildProcess> {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: {},
   })
+  // Whoever ends without having stopped it leaves none behind.
+  const endWithTest = () => postmaster.kill('SIGQUIT')
+  process.once('exit', endWithTest)
+  postmaster.once('exit', () => process.off('exit', endWithTest))
   postmaster.stderr.on('data', (text: Buffer) => log.push(String(text)))
   postmaster.once('error', (error) => log.push(String(error)))
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`

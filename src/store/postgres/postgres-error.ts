@@ -23,6 +23,9 @@ const noPrivilege = refused(
     `a privilege is missing in ${place} (${message}); let its administrator run ` +
     'CREATE SCHEMA callwatch AUTHORIZATION "the user in store.url"',
 )
+const noTls = unavailable(
+  (place, message) => `${place} broke TLS off (${message}); see that it offers it, or set another sslmode in store.url`,
+)
 const unreachable = unavailable(
   (place, message) => `${place} cannot be reached (${message}); see that it runs, and check store.url`,
 )
@@ -58,7 +61,9 @@ export function postgresError(error: unknown, place: string): StoreError {
   const message = messageOf(error)
   const code = codeOf(error)
   const isNetwork = error instanceof HungError || (code !== undefined && NETWORK.test(code))
-  const meaning = (code !== undefined ? MEANINGS[code] : undefined) ?? (isNetwork ? unreachable : undefined)
+  const known = code === undefined ? undefined : MEANINGS[code]
+  const way = /secure TLS connection/.test(message) ? noTls : unreachable
+  const meaning = known ?? (isNetwork ? way : undefined)
   if (meaning !== undefined) return new StoreError(meaning.kind, meaning.say(place, message), error)
   return new StoreError('unavailable', `${place} cannot be used: ${message}`, error)
 }
