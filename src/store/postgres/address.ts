@@ -5,7 +5,7 @@ import { StoreError } from '../store.ts'
 /** Where a database is, and who asks. */
 export type PostgresAddress = {
   /** Tried in this order. */
-  hosts: readonly { host: string; port: number }[]
+  hosts: readonly Host[]
   database: string
   user: string
   password: string
@@ -15,6 +15,8 @@ export type PostgresAddress = {
   /** How it is called in a sentence: without user and password. */
   place: string
 }
+
+export type Host = { host: string; port: number }
 
 /** As libpq has it (https://www.postgresql.org/docs/current/libpq-ssl.html): `prefer` where nothing is said. */
 export type Tls = { mode: 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full'; ca: string | undefined }
@@ -51,7 +53,7 @@ export function readAddress(url: string): PostgresAddress {
   }
 }
 
-function readHost(text: string): { host: string; port: number } {
+function readHost(text: string): Host {
   const [, host = '', port = String(PORT)] = /^(\[[^\]]+\]|[^:]+)(?::(\d+))?$/.exec(text) ?? []
   if (host === '' || Number(port) > 65_535) throw refused('names a host that is none; write host or host:port')
   return { host: decode(host.replace(/^\[|\]$/g, '')), port: Number(port) }

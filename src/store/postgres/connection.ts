@@ -2,7 +2,7 @@ import { connect as connectSocket, type Socket } from 'node:net'
 import postgres from 'postgres'
 import { systemClock, type Clock } from '../../clock/clock.ts'
 import { StoreError } from '../store.ts'
-import { readAddress, type PostgresAddress } from './address.ts'
+import { readAddress, type Host, type PostgresAddress } from './address.ts'
 import { HungError, isAnswer, postgresError } from './postgres-error.ts'
 
 export type Row = Record<string, unknown>
@@ -22,7 +22,8 @@ export type Session = {
  */
 export type Connection = Session & {
   readonly place: string
-  readonly user: string
+  /** Which of the address's hosts it leads to. */
+  readonly host: Host
   isDropped: () => boolean
   /** Cuts it at once. What it was asked and did not answer rejects; whether it was done is not known. */
   drop: (reason: Error) => void
@@ -50,9 +51,9 @@ const OLDEST_VERSION = 13
 export async function connect(url: string | PostgresAddress, options: ConnectOptions = {}): Promise<Connection> {
   const address = typeof url === 'string' ? readAddress(url) : url
   let failure: StoreError | undefined
-  for (const { host, port } of address.hosts) {
+  for (const host of address.hosts) {
     try {
-      return await connectTo(address, host, port, options)
+      return await connectTo(address, host, options)
     } catch (error) {
       const failed = postgresError(error, address.place)
       // Of several failures, the one that somebody has to mend says most.
@@ -64,12 +65,10 @@ export async function connect(url: string | PostgresAddress, options: ConnectOpt
 
 async function connectTo(
   address: PostgresAddress,
-  host: string,
-  port: number,
+  host: Host,
   { deadline = DEADLINE, readOnly = false, clock = systemClock }: ConnectOptions,
 ): Promise<Connection> {
-  const setUp = (parameters: Record<string, string>) =>
-    openConnection(address, host, port, { deadline, clock, parameters })
+  const setUp = (parameters: Record<string, string>) => openConnection(address, host, { deadline, clock, parameters })
   const timeout = { statement_timeout: String(Math.round(deadline * 800)) }
   let connection: RawConnection
   let server: Server
@@ -116,11 +115,11 @@ const GREETING = `
 
 function openConnection(
   address: PostgresAddress,
-  host: string,
-  port: number,
+  server: Host,
   { deadline, clock, parameters }: { deadline: number; clock: Clock; parameters: Record<string, string> },
 ): RawConnection {
   const { place, user } = address
+  const { host, port } = server
   let socket: Socket | undefined
   let dropped: Error | undefined
   const gone = Promise.withResolvers<never>()
@@ -128,6 +127,8 @@ function openConnection(
   // Behind a pooler that gives each transaction another server, a statement that was prepared may be on the wrong one; and
   // PgBouncer takes the server away as soon as one statement is done, though half of the next was sent to it.
   let isDirect = false
+  /** Grows with every row and every answer: what waits behind something long has its time only from then on. */
+  let heard = 0
   let last: Promise<unknown> = Promise.resolve()
 
   // One socket for one connection, made here: the client itself never cuts one on which nothing is heard.
@@ -165,13 +166,13 @@ function openConnection(
     socket?.destroy()
   }
 
-  async function watched<T>(query: Promise<T>, progress: { rows: number }): Promise<T> {
+  async function watched<T>(query: Promise<T>): Promise<T> {
     query.catch(() => undefined)
     if (dropped !== undefined) throw postgresError(dropped, place)
-    let seen = progress.rows
+    let heardBefore = heard
     const watch = clock.scheduler.schedule(function () {
-      if (progress.rows === seen) drop(new HungError(`nothing was heard for ${deadline} s`))
-      seen = progress.rows
+      if (heard === heardBefore) drop(new HungError(`nothing was heard for ${deadline} s`))
+      heardBefore = heard
       this.schedule(undefined, deadline * 1000)
     }, deadline * 1000)
     try {
@@ -180,6 +181,7 @@ function openConnection(
       if (!isAnswer(error)) drop(error instanceof Error ? error : new Error(String(error)))
       throw postgresError(error, place)
     } finally {
+      heard += 1
       watch.unsubscribe()
     }
   }
@@ -197,21 +199,20 @@ function openConnection(
 
   return {
     place,
-    user,
+    host: server,
     isDropped: () => dropped !== undefined,
     drop,
-    run: (statement, args = []) => inTurn(() => watched(ask(statement, args), { rows: 0 })),
+    run: (statement, args = []) => inTurn(() => watched(ask(statement, args))),
     each: (statement, args, take) =>
       inTurn(async () => {
-        const progress = { rows: 0 }
         const rows = ask(statement, args).forEach((row) => {
-          progress.rows += 1
+          heard += 1
           take(row)
         })
-        await watched(rows, progress)
+        await watched(rows)
       }),
     greet: async () => {
-      const rows = await watched(ask(GREETING, []), { rows: 0 })
+      const rows = await watched(ask(GREETING, []))
       const [row] = rows
       // What a pooler said of itself when it was connected to is not what answers.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a property that its types leave out

@@ -29,6 +29,9 @@ export type PostgresStoreOptions = OutboxOptions & {
 /** Commits that are on their way at the same time, at most. */
 const CONNECTIONS = 4
 
+/** Seconds for what takes longer. */
+const PATIENCE = 120
+
 /** Of a call (seconds), if nothing is said: within a lease, two attempts to renew it should be possible. */
 const deadlineFor = (lease: number) => Math.max(1, Math.min(5, lease / 3))
 
@@ -41,8 +44,14 @@ const deadlineFor = (lease: number) => Math.max(1, Math.min(5, lease / 3))
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<SharedStore> {
   const { url, lease, clock = systemClock, deadline = deadlineFor(lease), ...receiving } = options
-  const address = readAddress(url)
-  const open = () => connect(address, { deadline, clock })
+  let address = readAddress(url)
+  const open = async () => {
+    const connection = await connect(address, { deadline, clock })
+    // The next one goes there at once: one that is dead may be known as such only after a deadline.
+    const others = address.hosts.filter((host) => host !== connection.host)
+    address = { ...address, hosts: [connection.host, ...others] }
+    return connection
+  }
   const pool = openPool({ open, size: CONNECTIONS, clock })
   const memberPool = openPool({ open, size: 1, clock })
   const members = membership(memberPool, lease)
@@ -104,7 +113,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       return { ledger, alerts }
     },
     resetTarget: async (name) => {
-      await pool.use((connection) => resetTarget(connection, name, members.self()))
+      // It may have a million calls, and somebody waits for it: a connection of its own, with more patience.
+      const connection = await connect(address, { deadline: PATIENCE, clock })
+      try {
+        await resetTarget(connection, name, members.self())
+      } finally {
+        await connection.close()
+      }
       members.forget(name)
       numbers.delete(name)
     },

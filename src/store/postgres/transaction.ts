@@ -23,10 +23,13 @@ export async function transaction<T>(session: Session, work: (session: Session) 
   }
 }
 
-/** The same for what only reads: all of it sees the database as it was at one moment. */
+/**
+ * The same for what only reads: all of it sees the database as it was at one moment. It may take as long as it takes, while
+ * rows come: a target may have a million calls.
+ */
 export async function snapshot<T>(session: Session, work: (session: Session) => Promise<T>): Promise<T> {
   return transaction(session, async (begun) => {
-    await begun.run('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    await begun.run('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0')
     return work(begun)
   })
 }

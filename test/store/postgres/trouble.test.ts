@@ -2,11 +2,12 @@ import { expect, onTestFinished, test } from 'vitest'
 import { apply } from '../../../src/ledger/state.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts'
-import { contents, CREATED } from '../../ledger/seen.ts'
+import { step } from '../../../src/ledger/step.ts'
+import { completeLook, contents, CREATED, seen } from '../../ledger/seen.ts'
 import { cuttingProxy } from '../../postgres/cutting-proxy.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
 import { eventually } from '../../system/eventually.ts'
-import { A, DAY, NO_ALERTS, notification } from '../contract/place.ts'
+import { A, DAY, NO_ALERTS, notification, OPTIONS } from '../contract/place.ts'
 import { commitOf, commitTo, joined, openShared } from './daemon.ts'
 
 const PATIENCE = 20
@@ -107,6 +108,23 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
     await connection.close()
     await commitTo(store, 'a', ledger, commitOf(ledger, 'b'))
   })
+
+  test('and is slow to show a large target, but shows it: the target is opened', async () => {
+    const url = await newDatabase()
+    const store = await joined(url, 'one')
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    await store.sharing.claim(['a'], 1)
+    const calls = Array.from({ length: 60_000 }, (_, i) => seen(`call ${i}`, 'ongoing'))
+    await commitTo(store, 'a', ledger, {
+      ledger: step(ledger, completeLook(1, ...calls), OPTIONS)!,
+      alerts: NO_ALERTS,
+      outgoing: [],
+    })
+    const hasty = await openShared(url, { deadline: 0.15 })
+    const begun = performance.now()
+    expect((await hasty.openTarget(A, CREATED, DAY)).ledger.calls.size).toBe(60_000)
+    expect(performance.now() - begun).toBeGreaterThan(150)
+  }, 30_000)
 
   test('and only reads: no commit is kept, and the sentence says why', async () => {
     const url = await newDatabase()
