@@ -1,8 +1,6 @@
-import { connect, type Connection, type ConnectOptions, type Session } from './connection.ts'
+import { connectPatiently } from './connect-patiently.ts'
+import type { Connection, ConnectOptions, Session } from './connection.ts'
 import { expectSchema } from './schema.ts'
-
-/** A command waits longer than a daemon does, and asks for more at a time (seconds). */
-const PATIENCE = 60
 
 /** A session beside the daemons that use the database, on a connection that is made anew where it was lost in between. */
 export type Beside = Session & { readonly place: string; close: () => Promise<void> }
@@ -14,7 +12,7 @@ export type Beside = Session & { readonly place: string; close: () => Promise<vo
  */
 export async function connectBeside(url: string, options: Pick<ConnectOptions, 'readOnly'> = {}): Promise<Beside> {
   const open = async (): Promise<Connection> => {
-    const connection = await connect(url, { ...options, deadline: PATIENCE })
+    const connection = await connectPatiently(url, options)
     try {
       await expectSchema(connection)
       return connection

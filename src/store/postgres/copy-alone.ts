@@ -1,10 +1,8 @@
 import { StoreError } from '../store.ts'
-import { connect, type Connection } from './connection.ts'
+import { connectPatiently } from './connect-patiently.ts'
+import type { Connection } from './connection.ts'
 import { expectSchema, LOCK } from './schema.ts'
 import { codeOf } from './postgres-error.ts'
-
-/** A whole table is sorted before its first row comes (seconds). */
-const PATIENCE = 600
 
 const LOCK_NOT_AVAILABLE = '55P03'
 
@@ -23,7 +21,7 @@ export async function connectAlone(
   url: string,
   { readOnly, prepare = expectSchema }: AloneOptions,
 ): Promise<Connection> {
-  const connection = await connect(url, { readOnly, deadline: PATIENCE })
+  const connection = await connectPatiently(url, { readOnly })
   try {
     await prepare(connection)
     // The other side may be slow: this one waits for it within its transaction.

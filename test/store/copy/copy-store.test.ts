@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -73,6 +75,21 @@ inPostgres('a store that is copied', ({ server, newDatabase }) => {
     expect((await copy({ path }, database)).differences).toEqual([])
     expect((await copy(database, emptyFile())).differences).toEqual([])
   })
+
+  test('is found at the host that answers, where another one is silent', async () => {
+    const path = await filledStore()
+    const [database, silent] = [await emptyDatabase(), createServer()]
+    silent.listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    onTestFinished(() => void silent.close())
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
+    const { port } = silent.address() as AddressInfo
+    const both = { url: database.url.replace('@', `@127.0.0.1:${port},`) }
+    await copy({ path }, database)
+    const reader = await openReader(both)
+    expect(reader.place).toMatch(/ at 127\.0\.0\.1:\d+, 127\.0\.0\.1:\d+$/)
+    await reader.close()
+  }, 30_000)
 
   test('is gone on with: counters, numbers of messages and silences continue', async () => {
     const path = await filledStore()
