@@ -111,8 +111,13 @@ export function membership(pool: Pool, lease: number): Membership {
       pool.use(async ({ run }) => {
         const me = self
         if (me === undefined) return undefined
-        // Three statements, each by itself: nobody who waits for another one holds anything.
-        const [renewed, , rows] = await Promise.all([run(RENEW, [me, note, lease]), run(BURY), run(LOOK, [me])])
+        // Three statements, each by itself: nobody who waits for another one holds anything. Where the dead cannot be
+        // buried, since a commit of one of them is still on its way, the living live on.
+        const [renewed, , rows] = await Promise.all([
+          run(RENEW, [me, note, lease]),
+          run(BURY).catch(() => []),
+          run(LOOK, [me]),
+        ])
         if (renewed.length === 0) {
           loseAll()
           return undefined

@@ -70,6 +70,21 @@ inPostgres('the daemons on one database', ({ newDatabase }) => {
     expect([beat?.members.map(({ name }) => name), beat?.owners.size]).toEqual([['two', 'one'], 0])
   })
 
+  test('live on while one who is dead cannot be buried, since his commit is still on its way', async () => {
+    const url = await newDatabase()
+    const [dead, other] = [await joined(url, 'dead'), await joined(url, 'other', { deadline: 1 })]
+    await dead.openTarget(named('a'), CREATED, DAY)
+    await dead.sharing.claim(['a'], 1)
+    const connection = await connect(url)
+    await connection.run("UPDATE callwatch.members SET ends = '-infinity' WHERE name = 'dead'")
+    await connection.run('BEGIN')
+    await connection.run('SELECT FROM callwatch.targets FOR UPDATE')
+    expect((await other.sharing.beat('{}'))?.members.map(({ name }) => name)).toEqual(['dead', 'other'])
+    await connection.close()
+    expect((await other.sharing.beat('{}'))?.members.map(({ name }) => name)).toEqual(['other'])
+    expect(await other.sharing.claim(['a'], 1)).toEqual(['a'])
+  })
+
   test('claim many targets at once, and none is given to two of them', { timeout: 60_000 }, async () => {
     const url = await newDatabase()
     const daemons = await Promise.all(Array.from({ length: 6 }, (_, i) => joined(url, `daemon ${i}`)))
