@@ -188,12 +188,18 @@ async function launch(folder: string, port: number): Promise<ChildProcess> {
   postmaster.stderr.on('data', (text: Buffer) => log.push(String(text)))
   postmaster.once('error', (error) => log.push(String(error)))
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
-  await eventually(async () => {
+  const isUp = async () => {
     if (postmaster.exitCode !== null) throw new Error(`postgres ended: ${log.join('')}`)
     const connection = await connect(url, { readOnly: true }).catch(() => undefined)
     await connection?.close()
     return connection !== undefined ? true : undefined
-  }, PATIENCE)
+  }
+  try {
+    await eventually(isUp, PATIENCE)
+  } catch (error) {
+    endWithTest()
+    throw error
+  }
   return postmaster
 }
 
