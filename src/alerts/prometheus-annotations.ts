@@ -1,3 +1,4 @@
+import { recordOf, seriesOf } from './prometheus-record.ts'
 import { RULE_LABELS, windowOf, type Rule } from './rule.ts'
 
 /** A rule's words as Prometheus's templates: what they say there is what callwatch's own messages say. */
@@ -59,13 +60,16 @@ function thresholdOf({ signal, threshold }: Rule): string {
 }
 
 /** How many calls are behind the value; of a ratio Prometheus has to be asked once more. */
-function callsOf({ signal, match, by }: Rule): string {
+function callsOf(rule: Rule): string {
+  const { signal, by } = rule
   if (signal.name === 'poll_age' || signal.name === 'stuck_calls') return NOTHING
   if (signal.name !== 'failure_ratio') return WHOLE_VALUE
   const own = ['target', ...by]
-  const matched = RULE_LABELS.filter((label) => match[label] !== undefined).map((label) => `${label}="${match[label]}"`)
-  const selector = [...own.map((label) => `${label}=%q`), ...matched].join(', ')
-  const query = `sum(increase(callwatch_calls_total{${selector}}[${prometheusDuration(signal.window)}]))`
+  const series = seriesOf(
+    recordOf('callwatch_calls_total', rule),
+    own.map((label) => `${label}=%q`),
+  )
+  const query = `sum(increase(${series}[${prometheusDuration(signal.window)}]))`
   const values = own.map((label) => `$labels.${label}`).join(' ')
   return `{{ with query (printf \`${query}\` ${values}) }}{{ printf "%.0f" (. | first | value) }}{{ else }}${NOTHING}{{ end }}`
 }

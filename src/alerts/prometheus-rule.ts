@@ -1,5 +1,6 @@
 import { annotationsOf, prometheusDuration } from './prometheus-annotations.ts'
-import { RULE_LABELS, windowOf, type Rule, type RuleLabels } from './rule.ts'
+import { recordOf, selectorOf, seriesOf, type PrometheusRecord } from './prometheus-record.ts'
+import { RULE_LABELS, windowOf, type Rule } from './rule.ts'
 
 /** A Prometheus alerting rule, as it stands in a rule file. Durations in seconds. */
 export type PrometheusRule = {
@@ -9,6 +10,8 @@ export type PrometheusRule = {
   keepFiringFor: number
   labels: Record<string, string>
   annotations: Record<string, string>
+  /** What is to be recorded for it, before it is evaluated. */
+  records: readonly PrometheusRecord[]
 }
 
 /** Why a rule has no counterpart in Prometheus. */
@@ -16,27 +19,28 @@ export class NoCounterpart extends Error {
   override readonly name = 'NoCounterpart'
 }
 
-const FAILURES = {
-  any: '~"unanswered|rejected|canceled"',
-  unanswered: '"unanswered"',
-  rejected: '"rejected"',
-  canceled: '"canceled"',
-}
 /** Polls that may fail before nothing is known of a target any more. */
 const BLIND_INTERVALS = 4
 const LEAST_BLIND = 60
 
 const POLLED = 'callwatch_poll_last_success_timestamp_seconds'
+/** How many targets no daemon owns, of the daemons of one job. */
+const UNOWNED = 'max by (job) (callwatch_targets) - sum by (job) (callwatch_targets_owned)'
+/** For this long a daemon that was just there is taken to be there still: while it restarts, or targets move. */
+const ALL_OWNED = `max_over_time((${UNOWNED} <= bool 0)[1m:]) > 0`
 /**
- * The same while callwatch is not there to be scraped, for a day. Where it is there, a target that it no longer tells of was
- * removed: what fired is over then, but not while the target moves from one instance to another.
+ * When a target was polled last, also while nobody watches it or callwatch is not there to be scraped, for a day. Where all
+ * targets are watched, one that is no longer told of was removed: what fired is over then, but not while the target moves
+ * from one instance to another.
  */
-const LAST_POLLED =
-  `max by (target) (last_over_time(${POLLED}[2m]) ` +
-  `or last_over_time(${POLLED}[1d]) unless on (job) callwatch_build_info)`
+const LAST_POLL: PrometheusRecord = {
+  record: `alerts:${POLLED}:max`,
+  expr: `max by (target) (last_over_time(${POLLED}[2m]) or last_over_time(${POLLED}[1d]) unless on (job) (${ALL_OWNED}))`,
+}
+const LAST_POLLED = seriesOf(LAST_POLL)
 
 /**
- * The Prometheus rule that says the same as one of callwatch's, from raw counters and the two timestamps alone: not from
+ * The Prometheus rule that says the same as one of callwatch's, from counters and the two timestamps alone: not from
  * callwatch's own windows or verdicts. Like callwatch it knows hysteresis, too few calls and a target that cannot be polled.
  *
  * @param interval seconds between two polls
@@ -51,6 +55,32 @@ export function prometheusRule(rule: Rule, interval: number): PrometheusRule {
     keepFiringFor,
     labels: { severity },
     annotations: annotationsOf(rule),
+    records: [...recordsOf(rule), LAST_POLL],
+  }
+}
+
+/** Daemons that share targets leave none unwatched for as long as this (seconds), if nothing is wrong and leases are short. */
+const HAND_OVER = 120
+
+/**
+ * That there are targets which none of the daemons watches that Prometheus reads. It is no rule of the configuration: who
+ * watches nothing cannot tell.
+ *
+ * @param lease seconds for which a daemon owns its targets without being heard of; undefined where it is alone
+ */
+export function unownedTargets(lease: number | undefined): PrometheusRule {
+  return {
+    alert: 'UnownedTargets',
+    expr: `${UNOWNED} > 0`,
+    for: Math.max(HAND_OVER, 2 * (lease ?? 0)),
+    keepFiringFor: 0,
+    labels: { severity: 'critical' },
+    annotations: {
+      description:
+        '{{ $value }} of the targets are owned by no callwatch that Prometheus reads: what happens to their calls is ' +
+        'counted late, and nobody is told of it.',
+    },
+    records: [],
   }
 }
 
@@ -86,40 +116,50 @@ function expressionOf(rule: Rule, interval: number): string {
   return whileSeen(hysteresis(rule, value, firing, calls), windowOf(signal) === undefined ? gauge : window, fires)
 }
 
+/** What a rule counts: all calls of a kind, and those of them that are its value where it is a share. */
+function recordsOf(rule: Rule): PrometheusRecord[] {
+  const { signal } = rule
+  if (signal.name === 'calls_started') return [recordOf('callwatch_calls_started_total', rule)]
+  if (signal.name === 'calls') return [recordOf('callwatch_calls_total', rule)]
+  if (signal.name !== 'failure_ratio') return []
+  return [recordOf('callwatch_calls_total', rule), recordOf('callwatch_calls_total', rule, signal.reason)]
+}
+
 /** A value that is told by a counter or gauge, and the calls that a verdict or a breach takes. */
-function valueOf({ signal, match, onlyIf }: Rule, by: string): { value: string } & Needed {
-  const sum = (metric: string, selector: string, window: number, offset = 0) =>
-    `sum by (${by}) (increase(${metric}${selector}[${prometheusDuration(window)}]${offset === 0 ? '' : ` offset ${prometheusDuration(offset)}`}))`
-  const selected = (more = '') => selectorOf(match, more)
-  const before = (metric: string, window: number) =>
-    onlyIf && { before: `${sum(metric, selected(), window, onlyIf.offset)} >= ${onlyIf.atLeast}` }
-  switch (signal.name) {
-    case 'failure_ratio': {
-      if (signal.confidence !== undefined) throw new NoCounterpart('PromQL has no confidence of a ratio')
-      const finished = sum('callwatch_calls_total', selected(), signal.window)
-      const failed = sum('callwatch_calls_total', selected(`status=${FAILURES[signal.reason]}`), signal.window)
-      return {
-        value: `${failed} / ${finished}`,
-        enough: { calls: finished, least: signal.minCalls, window: signal.window },
-        ...before('callwatch_calls_total', signal.window),
-      }
-    }
-    case 'calls':
-    case 'calls_started': {
-      const metric = signal.name === 'calls' ? 'callwatch_calls_total' : 'callwatch_calls_started_total'
-      return { value: sum(metric, selected(), signal.window), ...before(metric, signal.window) }
-    }
-    case 'in_progress':
-      return { value: `sum by (${by}) (callwatch_calls_in_progress${selected()})` }
-    default:
-      throw new NoCounterpart(`${signal.name} is not to be had from callwatch's counters as it is judged`)
+function valueOf(rule: Rule, by: string): { value: string } & Needed {
+  const { signal, match, onlyIf, breach } = rule
+  const increase = (record: PrometheusRecord, window: number, offset = 0) =>
+    `sum by (${by}) (increase(${seriesOf(record)}[${prometheusDuration(window)}]${offset === 0 ? '' : ` offset ${prometheusDuration(offset)}`}))`
+  const [all, failed] = recordsOf(rule)
+  const window = windowOf(signal)
+  if (signal.name === 'in_progress') {
+    // While a target moves, two daemons may tell of it.
+    const labels = ['target', ...RULE_LABELS, 'status'].join(', ')
+    return { value: `sum by (${by}) (max by (${labels}) (callwatch_calls_in_progress${selectorOf(match)}))` }
+  }
+  if (all === undefined || window === undefined) {
+    throw new NoCounterpart(`${signal.name} is not to be had from callwatch's counters as it is judged`)
+  }
+  if (signal.name === 'failure_ratio' && signal.confidence !== undefined) {
+    throw new NoCounterpart('PromQL has no confidence of a ratio')
+  }
+  const calls = increase(all, window)
+  // What was recorded for a part of the window only is too little by itself.
+  const whole = `sum by (${by}) (${seriesOf(all)} offset ${prometheusDuration(window)})`
+  const before = onlyIf === undefined ? whole : `${increase(all, window, onlyIf.offset)} >= ${onlyIf.atLeast}`
+  const needed = onlyIf === undefined && breach === 'above' ? {} : { before }
+  if (signal.name !== 'failure_ratio' || failed === undefined) return { value: calls, ...needed }
+  return {
+    value: `${increase(failed, window)} / ${calls}`,
+    enough: { calls, least: signal.minCalls, window },
+    ...needed,
   }
 }
 
 type Needed = {
   /** Calls that any verdict takes; a firing alert is kept for one window without them. */
   enough?: { calls: string; least: number; window: number }
-  /** That there were calls before, as `only_if` asks for: only the breach itself takes that. */
+  /** What was before, such as the calls that `only_if` asks for: only the breach itself takes that. */
   before?: string
 }
 
@@ -155,10 +195,4 @@ function whileSeen(expr: string, { seen, unseen }: Seen, fires: string): string 
 function neverPolled(seconds: number): string {
   const polled = `sum by (target) (callwatch_polls_total offset ${prometheusDuration(seconds)})`
   return `(0 * ${polled} + ${seconds} unless on (target) last_over_time(${POLLED}[1d]))`
-}
-
-function selectorOf(match: RuleLabels, more: string): string {
-  const given = RULE_LABELS.filter((label) => match[label] !== undefined)
-  const matchers = [...given.map((label) => `${label}="${match[label]}"`), ...(more === '' ? [] : [more])]
-  return matchers.length === 0 ? '' : `{${matchers.join(', ')}}`
 }

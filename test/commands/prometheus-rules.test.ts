@@ -11,14 +11,14 @@ import { callwatch, configFile } from './callwatch.ts'
 const INTERVAL = 15
 const window = 900
 const STUCK = ruleOn({ name: 'stuck_calls', longerThan: 10_800 }, { name: 'Stuck', threshold: 0, clear: 0 })
-const FINISHED = 'sum by (target) (increase(callwatch_calls_total[15m]))'
-const FAILED = 'sum by (target) (increase(callwatch_calls_total{status=~"unanswered|rejected|canceled"}[15m]))'
+const counted = (of: string) => `alerts:callwatch_calls_total:max{of="${of}"}`
+const increase = (of: string) => `sum by (target) (increase(${counted(of)}[15m]))`
+const FINISHED = increase('all')
+const FAILED = increase('failed')
 const FIRING = 'on (target) max by (target) (ALERTS{alertname="HighFailureRate", alertstate="firing"})'
 
 const POLLED = 'callwatch_poll_last_success_timestamp_seconds'
-const LAST_POLLED =
-  `max by (target) (last_over_time(${POLLED}[2m]) ` +
-  `or last_over_time(${POLLED}[1d]) unless on (job) callwatch_build_info)`
+const LAST_POLLED = `alerts:${POLLED}:max`
 
 const missing = spawnSync('promtool', ['--version']).error !== undefined
 
@@ -45,8 +45,8 @@ describe('what a rule says in PromQL', () => {
         { match: { mode: 'call' }, by: ['type'] },
       ),
       [
-        'sum by (target, type) (increase(callwatch_calls_total{mode="call", status="unanswered"}[15m]))',
-        '/ sum by (target, type) (increase(callwatch_calls_total{mode="call"}[15m])) > 0.3',
+        `sum by (target, type) (increase(${counted('mode=call, unanswered, by type')}[15m]))`,
+        `/ sum by (target, type) (increase(${counted('mode=call, by type')}[15m])) > 0.3`,
         'on (target, type) max by (target, type) (ALERTS',
       ],
     ],
@@ -54,8 +54,8 @@ describe('what a rule says in PromQL', () => {
       'failure_ratio, if there were some calls a week before: what fires does not take them',
       { ...RATIO, by: ['type'], match: { mode: 'call' }, onlyIf: { offset: 604_800, atLeast: 5 } },
       [
-        '{mode="call"}[15m])) >= 20 and sum by (target, type) (increase(callwatch_calls_total{mode="call"}[15m] offset 7d)) >= 5)\n',
-        '> 0.2 and sum by (target, type) (increase(callwatch_calls_total{mode="call"}[15m])) >= 20 and on (target, type) max',
+        `{of="mode=call, by type"}[15m])) >= 20 and sum by (target, type) (increase(${counted('mode=call, by type')}[15m] offset 7d)) >= 5)\n`,
+        `> 0.2 and sum by (target, type) (increase(${counted('mode=call, by type')}[15m])) >= 20 and on (target, type) max`,
       ],
     ],
     [
@@ -63,7 +63,11 @@ describe('what a rule says in PromQL', () => {
       { ...RATIO, clear: 0.3, onlyIf: { offset: 3600, atLeast: 5 } },
       [`offset 1h)) >= 5)\nor (${FAILED} / ${FINISHED} > 0.3 and ${FINISHED} >= 20 and ${FIRING})`],
     ],
-    ['calls', ruleOn({ name: 'calls', window }, { threshold: 1, clear: 1, breach: 'below' }), [`(${FINISHED} < 1)`]],
+    [
+      'calls: too few of them only where they were recorded for the whole window',
+      ruleOn({ name: 'calls', window }, { threshold: 1, clear: 1, breach: 'below' }),
+      [`(${FINISHED} < 1 and sum by (target) (${counted('all')} offset 15m))`, `(${FINISHED} < 1 and ${FIRING})`],
+    ],
     [
       'calls, if there were some a week before',
       ruleOn(
@@ -71,7 +75,7 @@ describe('what a rule says in PromQL', () => {
         { threshold: 1, clear: 1, breach: 'below', onlyIf: { offset: 604_800, atLeast: 5 } },
       ),
       [
-        `(${FINISHED} < 1 and sum by (target) (increase(callwatch_calls_total[15m] offset 7d)) >= 5)`,
+        `(${FINISHED} < 1 and sum by (target) (increase(${counted('all')}[15m] offset 7d)) >= 5)`,
         `(${FINISHED} < 1 and ${FIRING})`,
       ],
     ],
@@ -79,14 +83,16 @@ describe('what a rule says in PromQL', () => {
       'calls_started',
       ruleOn({ name: 'calls_started', window }, { threshold: 500, clear: 400 }),
       [
-        '(sum by (target) (increase(callwatch_calls_started_total[15m])) > 500)',
-        `(sum by (target) (increase(callwatch_calls_started_total[15m])) > 400 and ${FIRING})`,
+        '(sum by (target) (increase(alerts:callwatch_calls_started_total:max{of="all"}[15m])) > 500)',
+        `(sum by (target) (increase(alerts:callwatch_calls_started_total:max{of="all"}[15m])) > 400 and ${FIRING})`,
       ],
     ],
     [
       'in_progress',
       ruleOn({ name: 'in_progress' }, { threshold: 50, match: { type: 'video' } }),
-      ['(sum by (target) (callwatch_calls_in_progress{type="video"}) > 50)'],
+      [
+        '(sum by (target) (max by (target, type, mode, receiver_type, status) (callwatch_calls_in_progress{type="video"})) > 50)',
+      ],
     ],
     ['stuck_calls', STUCK, ['(time() - min by (target) (callwatch_oldest_open_call_timestamp_seconds) > 10800)']],
     [
@@ -104,6 +110,30 @@ describe('what a rule says in PromQL', () => {
     for (const part of parts) expect(expr).toContain(part)
   })
 
+  test('what is counted is recorded before: of several daemons the largest sum, once for all who go by it', () => {
+    const rules = [{ ...RATIO, match: { mode: 'call' }, by: ['type' as const] }, RATIO, { ...RATIO, name: 'Again' }]
+    const { groups } = parse(ruleFileOf(rules, INTERVAL))
+    const recorded = groups[0].rules.flatMap(({ record, ...rule }: { record?: string }) =>
+      record === 'alerts:callwatch_calls_total:max' ? [rule] : [],
+    )
+    const failed = 'status=~"unanswered|rejected|canceled"'
+    const byType = (selector: string) =>
+      `max by (target, type) (sum without (mode, receiver_type, status) (callwatch_calls_total{${selector}}))`
+    const all = (selector: string) =>
+      `max by (target) (sum without (type, mode, receiver_type, status) (callwatch_calls_total${selector}))`
+    expect(recorded).toEqual([
+      { expr: byType('mode="call"'), labels: { of: 'mode=call, by type' } },
+      { expr: byType(`mode="call", ${failed}`), labels: { of: 'mode=call, failed, by type' } },
+      { expr: all(''), labels: { of: 'all' } },
+      { expr: all(`{${failed}}`), labels: { of: 'failed' } },
+    ])
+  })
+
+  test('targets that nobody owns are told of later where leases are long', () => {
+    const told = (lease?: number) => parse(ruleFileOf([], INTERVAL, lease)).groups[0].rules.at(-1)
+    expect([told(), told(10), told(300)].map((rule) => rule.for)).toEqual(['2m', '2m', '10m'])
+  })
+
   test('what fires goes on, without a value, while the target is not polled or callwatch is not there', () => {
     const fires = (name: string) => `NaN * max by (target) (ALERTS{alertname="${name}", alertstate="firing"})`
     const age = `time() - ${LAST_POLLED}`
@@ -119,7 +149,7 @@ describe('what a rule says in PromQL', () => {
 
   const CALLS = '{{ printf "%.0f" $value }} {{ if eq (printf "%.0f" $value) "1" }}call{{ else }}calls{{ end }}'
   const asked = (selector: string, labels: string) =>
-    `{{ with query (printf \`sum(increase(callwatch_calls_total{${selector}}[15m]))\` ${labels}) }}` +
+    `{{ with query (printf \`sum(increase(alerts:callwatch_calls_total:max{${selector}}[15m]))\` ${labels}) }}` +
     '{{ printf "%.0f" (. | first | value) }}{{ else }}n/a{{ end }}'
   test.each<[placeholder: string, rule: Rule, filled: string]>([
     ['{value}', RATIO, '{{ $value | humanizePercentage }}'],
@@ -132,11 +162,11 @@ describe('what a rule says in PromQL', () => {
     ['{window}', RATIO, '15m'],
     ['{window}', STUCK, '3h'],
     ['{window}', POLL_AGE, 'n/a'],
-    ['{calls}', RATIO, asked('target=%q', '$labels.target')],
+    ['{calls}', RATIO, asked('of="all", target=%q', '$labels.target')],
     [
       '{calls}',
       { ...RATIO, by: ['type'], match: { mode: 'call' } },
-      asked('target=%q, type=%q, mode="call"', '$labels.target $labels.type'),
+      asked('of="mode=call, by type", target=%q, type=%q', '$labels.target $labels.type'),
     ],
     ['{calls}', ruleOn({ name: 'in_progress' }), '{{ printf "%.0f" $value }}'],
     ['{calls}', POLL_AGE, 'n/a'],
@@ -238,15 +268,18 @@ describe('what a rule says in PromQL', () => {
       runbookUrl: `https://wiki.example/${url}`,
     }))
     const file = ruleFileOf(rules, INTERVAL)
-    expect(checkedByPromtool(file)).toContain('SUCCESS: 200 rules found')
-    const names = parse(file).groups[0].rules.map(({ alert }: { alert: string }) => alert)
+    // 200 alerts, what is recorded for all of them, and that of unowned targets.
+    expect(checkedByPromtool(file)).toContain('SUCCESS: 204 rules found')
+    const names = alertsOf(file).slice(0, -1)
     expect(names).toEqual(rules.filter((_, i) => i % 2 === 0).map(({ name }) => name))
   })
 
   test('promtool finds nothing wrong, however a rule is named', (context) => {
     skipWithoutPromtool(context)
     const rules = supported.map(([what, rule], i) => ({ ...rule, name: `${i}: "${what}" \\` }))
-    expect(checkedByPromtool(ruleFileOf(rules, INTERVAL))).toContain(`SUCCESS: ${rules.length} rules found`)
+    const file = ruleFileOf(rules, INTERVAL)
+    expect(checkedByPromtool(file)).toMatch(/SUCCESS: \d+ rules found/)
+    expect(alertsOf(file)).toEqual([...rules.map(({ name }) => name), 'UnownedTargets'])
   })
 })
 
@@ -298,7 +331,8 @@ describe('a rule that PromQL cannot say is named in a comment, with the reason',
       const file = ruleFileOf([{ ...untold, name: `A${lineBreak}groups: [{ name: mine }]` }], INTERVAL)
       expect(file).toMatch(/^# "A\\\w+(?:\\n)?groups: /m)
       expect(file).not.toMatch(/[\r\u0085\u2028]|^groups: \[\{ name: mine/m)
-      expect(parse(file)).toEqual({ groups: [{ name: 'callwatch', rules: [] }] })
+      expect(parse(file).groups).toHaveLength(1)
+      expect(alertsOf(file)).toEqual(['UnownedTargets'])
     }
   })
 })
@@ -334,6 +368,11 @@ alerts:
 
 function skipWithoutPromtool({ skip }: TestContext): void {
   if (missing && process.env['CI'] !== 'true') skip('promtool is not on the PATH: apt-get install prometheus')
+}
+
+function alertsOf(file: string): string[] {
+  const rules: { alert?: string }[] = parse(file).groups[0].rules
+  return rules.flatMap(({ alert = [] }) => alert)
 }
 
 function checkedByPromtool(file: string): string {

@@ -81,7 +81,7 @@ describe('what fires in Prometheus when a target is told of no more', () => {
 })
 
 function isAboutCallwatch(series: string): boolean {
-  return series.startsWith('callwatch_build_info')
+  return series.startsWith('callwatch_targets')
 }
 
 /** Only what compares with a week before needs the whole history. */

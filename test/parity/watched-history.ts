@@ -63,6 +63,8 @@ export async function watchHistory(seed: number, rules: readonly Rule[], metrics
   const open = async () => {
     const { operational } = metricsOf(() => [], '1')
     introduceTarget(operational, TARGET)
+    operational.targets.set(1)
+    operational.targetsOwned.set(1)
     const ledger = { lookback: 86_400, baseline: 'skip', details: 'never' } as const
     const identity = { name: TARGET, fingerprint: 'x' }
     return {
@@ -159,7 +161,7 @@ async function scrape({ keeper, operational }: Daemon, metrics: ReadonlySet<stri
         add(name, { labels: { ...sharedLabels, ...labels }, value })
     }
   }
-  for (const metric of [operational.polls, operational.buildInfo]) {
+  for (const metric of [operational.polls, operational.targets, operational.targetsOwned]) {
     const { name, values } = await metric.get()
     if (metrics.has(name)) for (const sample of values) add(name, sample)
   }

@@ -15,17 +15,15 @@ test.for<[what: string, args: string[]]>([
   expect(status).toBe(0)
 })
 
-test(
-  'the recording rules give one series of each target, which loses and doubles nothing where the target moves',
-  { timeout: 60_000 },
-  (context) => {
-    skipWithoutPromtool(context)
-    const { status, stdout, stderr } = promtool([
-      'test',
-      'rules',
-      join(import.meta.dirname, 'recording-rules.test.yaml'),
-    ])
-    expect(`${stdout}${stderr}`).toContain('SUCCESS')
-    expect(status).toBe(0)
-  },
-)
+test.for<[what: string, file: string]>([
+  [
+    'the recording rules give one series of each target, which loses and doubles nothing where the target moves',
+    'recording-rules.test.yaml',
+  ],
+  ['the alerting rules say the same wherever a target is watched, and that nobody watches it', 'alert-rules.test.yaml'],
+])('%s', { timeout: 60_000 }, ([, file], context) => {
+  skipWithoutPromtool(context)
+  const { status, stdout, stderr } = promtool(['test', 'rules', join(import.meta.dirname, file)])
+  expect(`${stdout}${stderr}`).toContain('SUCCESS')
+  expect(status).toBe(0)
+})
