@@ -10,19 +10,22 @@ import {
 } from '@grafana/grafana-foundation-sdk/dashboard'
 import { CHOSEN } from './panels.ts'
 import { calls, now } from './rows/calls.ts'
-import { alerts, itself } from './rows/itself.ts'
+import { alerts, daemons, itself } from './rows/itself.ts'
 import { minutes } from './rows/minutes.ts'
 import { oddities, quality } from './rows/quality.ts'
 import { targets } from './rows/targets.ts'
 
 /**
  * The dashboard. Gauges of a target are taken as the largest of all daemons (`max by`), so that it is told once whichever
- * of several daemons watches it; counters by their rates, which add up.
+ * of several daemons watches it; counters of calls as they are recorded of all daemons together. What a daemon counts of
+ * itself begins with it, and adds up.
  */
 export function dashboard(): Dashboard {
   const built = new DashboardBuilder('callwatch')
     .uid('callwatch')
-    .description('Calls, minutes and failures, and how well callwatch knows them. Made by config/grafana/dashboard.ts.')
+    .description(
+      'Calls, minutes and failures, and how well callwatch knows them. Needs the recording rules of config/prometheus/callwatch-recording.yaml. Made by config/grafana/dashboard.ts.',
+    )
     .tags(['callwatch'])
     .time({ from: 'now-6h', to: 'now' })
     .refresh('30s')
@@ -46,6 +49,7 @@ export function dashboard(): Dashboard {
     'Out of the ordinary': oddities(),
     Targets: targets(),
     Alerts: alerts(),
+    'Several daemons': daemons(),
     'callwatch itself': itself(),
   }
   for (const [title, panels] of Object.entries({ ...rows, ...health })) {

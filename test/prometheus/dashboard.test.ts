@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { dashboard } from '../../config/grafana/dashboard.ts'
 import { describeMetrics } from '../../src/metrics/registry.ts'
 import { shippedRules } from '../parity/shipped-rules.ts'
@@ -14,6 +16,19 @@ test('every metric of docs/metrics.md is on the dashboard', () => {
   const asked = panels.flatMap(({ queries }) => queries.map(({ expr }) => expr)).join('\n')
   const untold = describeMetrics().filter(({ name }) => !new RegExp(`\\b${name}(_bucket|_sum|_count)?\\b`).test(asked))
   expect(untold.map(({ name }) => name)).toEqual([])
+})
+
+test('counters of calls are asked for as they are recorded of all daemons, and all that is asked for is recorded', () => {
+  const counted = describeMetrics().filter(({ durable, type }) => durable && type !== 'gauge')
+  const asked = panels.flatMap(({ queries }) => queries.map(({ expr }) => expr))
+  // A daemon's own series; a recorded one has its colon before the name.
+  const own = counted.filter(({ name }) => asked.some((expr) => new RegExp(`(?<!:)\\b${name}`).test(expr)))
+  expect(own.map(({ name }) => name)).toEqual([])
+  const rules = parse(readFileSync('config/prometheus/callwatch-recording.yaml', 'utf8')).groups[0].rules
+  const recorded = rules.map(({ record }: { record: string }) => record)
+  const named = asked.flatMap((expr) => expr.match(/\btarget:\w+:\w+/g) ?? [])
+  expect(named.length).toBeGreaterThan(counted.length)
+  expect(named.filter((name) => !recorded.includes(name))).toEqual([])
 })
 
 test('every panel has a title of its own and says what it shows', () => {

@@ -1,5 +1,5 @@
 import { figure, graph } from '../panels.ts'
-import { T } from '../queries.ts'
+import { counted, T } from '../queries.ts'
 
 const STATUS_COLORS = { ended: 'green', unanswered: 'orange', rejected: 'red', canceled: 'purple', other: 'gray' }
 const REASON_COLORS = { unanswered: 'orange', rejected: 'red', canceled: 'purple' }
@@ -38,7 +38,7 @@ export function now() {
       width: 4,
       decimals: 0,
       today: true,
-      queries: { calls: `sum(increase(callwatch_calls_total{${T}}[$__range]))` },
+      queries: { calls: `sum(increase(${counted('callwatch_calls_total')}[$__range]))` },
     }),
     figure({
       title: 'Participant minutes today',
@@ -46,7 +46,7 @@ export function now() {
       width: 4,
       decimals: 0,
       today: true,
-      queries: { minutes: `sum(increase(callwatch_participant_minutes_total{${T}}[$__range]))` },
+      queries: { minutes: `sum(increase(${counted('callwatch_participant_minutes_total')}[$__range]))` },
     }),
     figure({
       title: 'Age of these numbers',
@@ -77,7 +77,7 @@ export function calls() {
       width: 12,
       stacked: true,
       colors: STATUS_COLORS,
-      queries: { '{{status}}': `60 * sum by (status) (rate(callwatch_calls_total{${T}}[$__rate_interval]))` },
+      queries: { '{{status}}': `60 * sum by (status) (rate(${counted('callwatch_calls_total')}[$__rate_interval]))` },
     }),
     graph({
       title: 'Failure ratio by reason, 15 min',
@@ -116,7 +116,7 @@ export function calls() {
       width: 12,
       stacked: true,
       queries: {
-        '{{type}} {{mode}}': `60 * sum by (type, mode) (rate(callwatch_calls_started_total{${T}}[$__rate_interval]))`,
+        '{{type}} {{mode}}': `60 * sum by (type, mode) (rate(${counted('callwatch_calls_started_total')}[$__rate_interval]))`,
       },
     }),
     graph({

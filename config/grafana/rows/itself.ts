@@ -1,4 +1,4 @@
-import { graph, healthTimeline, list } from '../panels.ts'
+import { figure, graph, healthTimeline, list } from '../panels.ts'
 import { quantiles, T } from '../queries.ts'
 
 export function alerts() {
@@ -21,9 +21,9 @@ export function alerts() {
     }),
     graph({
       title: 'Notifications pending',
-      about: 'Messages in the outbox. They wait for as long as a channel cannot be reached.',
+      about: 'Messages in the outbox, which daemons share. They wait for as long as a channel cannot be reached.',
       width: 4,
-      queries: { '{{notifier}}': 'sum by (notifier) (callwatch_notifications_pending)' },
+      queries: { '{{notifier}}': 'sum by (notifier) (max by (job, notifier) (callwatch_notifications_pending))' },
     }),
     graph({
       title: 'Notifications, last hour',
@@ -33,6 +33,37 @@ export function alerts() {
       queries: {
         '{{notifier}} {{outcome}}': 'sum by (notifier, outcome) (increase(callwatch_notifications_total[1h]))',
       },
+    }),
+  ]
+}
+
+/** How daemons that share a store share the targets. */
+export function daemons() {
+  return [
+    figure({
+      title: 'Targets that nobody owns',
+      about:
+        'Configured, and watched by none of the daemons that Prometheus reads. While targets move it is more than 0 for a scrape or two; the shipped rule UnownedTargets waits two minutes.',
+      width: 4,
+      decimals: 0,
+      limits: { warning: 1, bad: 1 },
+      queries: {
+        '{{job}}': 'clamp_min(max by (job) (callwatch_targets) - sum by (job) (callwatch_targets_owned), 0)',
+      },
+    }),
+    graph({
+      title: 'Targets by daemon',
+      about: 'Targets that each daemon owns, and watches. One that is alone owns all.',
+      width: 12,
+      stacked: true,
+      queries: { '{{instance}}': 'callwatch_targets_owned' },
+    }),
+    graph({
+      title: 'Leases lost, last hour',
+      about:
+        'By daemon: how often it could not renew its lease in time, and let go of all its targets. The database was slow or away, or the process was halted.',
+      width: 8,
+      queries: { '{{instance}}': 'increase(callwatch_lease_lost_total[1h])' },
     }),
   ]
 }

@@ -1,5 +1,5 @@
 import { figure, graph } from '../panels.ts'
-import { T } from '../queries.ts'
+import { counted } from '../queries.ts'
 
 export function minutes() {
   return [
@@ -8,7 +8,9 @@ export function minutes() {
       about: 'Call-level minutes as they are counted, about the number of calls that go on.',
       width: 8,
       stacked: true,
-      queries: { '{{media}}': `60 * sum by (media) (rate(callwatch_call_minutes_total{${T}}[$__rate_interval]))` },
+      queries: {
+        '{{media}}': `60 * sum by (media) (rate(${counted('callwatch_call_minutes_total')}[$__rate_interval]))`,
+      },
     }),
     graph({
       title: 'Participant minutes per minute',
@@ -16,7 +18,7 @@ export function minutes() {
       width: 8,
       stacked: true,
       queries: {
-        '{{media}}': `60 * sum by (media) (rate(callwatch_participant_minutes_total{${T}}[$__rate_interval]))`,
+        '{{media}}': `60 * sum by (media) (rate(${counted('callwatch_participant_minutes_total')}[$__rate_interval]))`,
       },
     }),
     figure({
@@ -25,7 +27,7 @@ export function minutes() {
       width: 8,
       decimals: 0,
       today: true,
-      queries: { '{{media}}': `sum by (media) (increase(callwatch_call_minutes_total{${T}}[$__range]))` },
+      queries: { '{{media}}': `sum by (media) (increase(${counted('callwatch_call_minutes_total')}[$__range]))` },
     }),
     figure({
       title: 'Participant minutes today, by target',
@@ -34,7 +36,7 @@ export function minutes() {
       decimals: 0,
       today: true,
       queries: {
-        '{{target}} {{media}}': `sum by (target, media) (increase(callwatch_participant_minutes_total{${T}}[$__range]))`,
+        '{{target}} {{media}}': `sum by (target, media) (increase(${counted('callwatch_participant_minutes_total')}[$__range]))`,
       },
     }),
   ]

@@ -1,5 +1,5 @@
 import { graph } from '../panels.ts'
-import { quantiles, T, WINDOW } from '../queries.ts'
+import { counted, countedQuantiles, T, WINDOW } from '../queries.ts'
 
 export function quality() {
   return [
@@ -8,7 +8,7 @@ export function quality() {
       about: `From the ring to the answer, of the answered calls that finished in the last ${WINDOW}.`,
       width: 8,
       unit: 's',
-      queries: quantiles('callwatch_call_answer_delay_seconds', [0.5, 0.95, 0.99]),
+      queries: countedQuantiles('callwatch_call_answer_delay_seconds', [0.5, 0.95, 0.99]),
     }),
     graph({
       title: 'Duration',
@@ -16,22 +16,22 @@ export function quality() {
       width: 8,
       unit: 's',
       queries: {
-        ...quantiles('callwatch_call_duration_seconds', [0.5, 0.95]),
-        mean: `sum(rate(callwatch_call_duration_seconds_sum{${T}}[${WINDOW}])) / sum(rate(callwatch_call_duration_seconds_count{${T}}[${WINDOW}]))`,
+        ...countedQuantiles('callwatch_call_duration_seconds', [0.5, 0.95]),
+        mean: `sum(rate(${counted('callwatch_call_duration_seconds_sum')}[${WINDOW}])) / sum(rate(${counted('callwatch_call_duration_seconds_count')}[${WINDOW}]))`,
       },
     }),
     graph({
       title: 'Participants in a call',
       about: `Of the calls that finished in the last ${WINDOW}.`,
       width: 8,
-      queries: quantiles('callwatch_call_participants', [0.5, 0.95]),
+      queries: countedQuantiles('callwatch_call_participants', [0.5, 0.95]),
     }),
     graph({
       title: 'Transitions per minute',
       about: 'Steps of calls from one status to the next; "none" is before a call was first seen.',
       width: 16,
       queries: {
-        '{{from}} → {{to}}': `60 * sum by (from, to) (rate(callwatch_call_transitions_total{${T}}[$__rate_interval]))`,
+        '{{from}} → {{to}}': `60 * sum by (from, to) (rate(${counted('callwatch_call_transitions_total')}[$__rate_interval]))`,
       },
     }),
     graph({
@@ -42,14 +42,14 @@ export function quality() {
       unit: 'percentunit',
       most: 1,
       queries: {
-        inferred: `sum(rate(callwatch_call_transitions_total{observed="false", ${T}}[${WINDOW}])) / sum(rate(callwatch_call_transitions_total{${T}}[${WINDOW}]))`,
+        inferred: `sum(rate(${counted('callwatch_call_transitions_total', 'observed="false"')}[${WINDOW}])) / sum(rate(${counted('callwatch_call_transitions_total')}[${WINDOW}]))`,
       },
     }),
   ]
 }
 
 export function oddities() {
-  const inTheHour = (metric: string, by: string) => `sum by (${by}) (increase(${metric}{${T}}[1h]))`
+  const inTheHour = (metric: string, by: string) => `sum by (${by}) (increase(${counted(metric)}[1h]))`
   return [
     graph({
       title: 'Anomalies, last hour',
