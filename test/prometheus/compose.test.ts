@@ -8,6 +8,7 @@ import { parse } from 'yaml'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import { callwatch, emptyFolder, start } from '../commands/callwatch.ts'
+import { readAddress } from '../../src/store/postgres/address.ts'
 import { only, readDockerfile } from '../container/dockerfile.ts'
 
 type Service = {
@@ -20,24 +21,26 @@ type Service = {
   healthcheck?: { test: string[] }
   profiles?: string[]
   network_mode?: string
-  depends_on?: string[] | Record<string, object>
+  depends_on?: string[] | Record<string, { condition: string; required?: boolean }>
+  deploy?: { replicas: string }
 }
 type Compose = { services: Record<string, Service>; volumes: Record<string, object> }
 
 const project = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(project, path), 'utf8')
 const compose: Compose = parse(read('compose.yaml'))
-const { callwatch: daemon, simulator, prometheus, alertmanager, grafana } = compose.services
+const { callwatch: daemon, simulator, postgres, prometheus, alertmanager, grafana } = compose.services
 const demo = parseEnv(read('config/compose/demo.env'))
+const cluster = parseEnv(read('config/compose/cluster.env'))
 const dockerfile = readDockerfile(read('Dockerfile'))
 /** What each service listens on, by the programs' own defaults. */
-const PORTS: Readonly<Record<string, number>> = { prometheus: 9090, alertmanager: 9093, grafana: 3000 }
+const PORTS: Readonly<Record<string, number>> = { prometheus: 9090, alertmanager: 9093, grafana: 3000, postgres: 5432 }
 const portOf = (service: string) => PORTS[service] ?? Number(only(dockerfile, 'EXPOSE'))
 
 describe('compose.yaml', () => {
   test('runs our own image, and others by a whole version', () => {
     for (const [name, { image, build }] of Object.entries(compose.services)) {
-      if (build === undefined) expect(image, name).toMatch(/^[a-z]+\/[a-z]+:v?\d+\.\d+\.\d+$/)
+      if (build === undefined) expect(image, name).toMatch(/^([a-z]+\/[a-z]+:v?\d+\.\d+|postgres:\d+)\.\d+$/)
       else expect([build, image], name).toEqual(['.', undefined])
     }
   })
@@ -47,7 +50,7 @@ describe('compose.yaml', () => {
       ports.map((port) => ({ name, port })),
     )
     expect(open.map(({ name }) => name).toSorted()).toEqual(['alertmanager', 'callwatch', 'grafana', 'prometheus'])
-    for (const { name, port } of open) expect(port).toBe(`127.0.0.1:${portOf(name)}:${portOf(name)}`)
+    for (const { name, port } of open) expect(filledIn(port, {})).toBe(`127.0.0.1:${portOf(name)}:${portOf(name)}`)
   })
 
   test('mounts what there is: files read-only, and volumes that are all used', () => {
@@ -76,7 +79,9 @@ describe('compose.yaml', () => {
       // Our own image brings one, of the daemon.
       if (build !== undefined && name !== 'simulator') continue
       const port = name === 'simulator' ? simulatorPort() : portOf(name)
-      expect(healthcheck?.test.join(' '), name).toContain(`http://127.0.0.1:${port}/`)
+      const asked =
+        name === 'postgres' ? `pg_isready --quiet --host=127.0.0.1 --port=${port} ` : `http://127.0.0.1:${port}/`
+      expect(healthcheck?.test.join(' '), name).toContain(asked)
     }
   })
 
@@ -85,6 +90,9 @@ describe('compose.yaml', () => {
     for (const { depends_on: needed = [] } of Object.values(compose.services)) {
       expect(names).toEqual(expect.arrayContaining(Array.isArray(needed) ? needed : Object.keys(needed)))
     }
+    const [job] = parse(read('config/prometheus/prometheus.yaml')).scrape_configs
+    expect(job.dns_sd_configs).toEqual([expect.objectContaining({ names: ['callwatch'], type: 'A' })])
+    expect(job.dns_sd_configs[0].port).toBe(portOf('callwatch'))
     const addresses = [
       'config/prometheus/prometheus.yaml',
       'config/grafana/provisioning/datasources/callwatch.yaml',
@@ -93,7 +101,7 @@ describe('compose.yaml', () => {
         .replaceAll(/#.*$/gm, '')
         .matchAll(/\b([a-z]+):(\d{4})\b/g),
     ])
-    expect(addresses.length).toBe(4)
+    expect(addresses.length).toBe(3)
     for (const [, name = '', port] of addresses) {
       expect(names).toContain(name)
       expect(Number(port)).toBe(portOf(name))
@@ -153,12 +161,15 @@ describe('the demo of compose.yaml', () => {
   test('has the simulator where the daemon may speak plain http to it: on its own loopback', () => {
     expect(simulator?.profiles).toEqual(['demo'])
     expect(simulator?.network_mode).toBe('service:callwatch')
-    expect(Object.values(compose.services).filter(({ profiles }) => profiles !== undefined)).toEqual([simulator])
+    expect(Object.values(compose.services).filter(({ profiles }) => profiles !== undefined)).toEqual([
+      simulator,
+      postgres,
+    ])
     expect(read('compose.yaml')).toContain('--env-file config/compose/demo.env --profile demo up')
   })
 
   test('gives the daemon a configuration that it accepts, of the simulator', () => {
-    const { targets, http } = loadConfig({ env: handedOver(), cwd: emptyFolder() })
+    const { targets, http } = loadConfig({ env: handedOver(demo), cwd: emptyFolder() })
     expect(targets.map(({ baseUrl }) => baseUrl)).toEqual([`http://127.0.0.1:${simulatorPort()}/v3`])
     expect([http.host, http.port]).toEqual(['0.0.0.0', portOf('callwatch')])
   })
@@ -167,7 +178,7 @@ describe('the demo of compose.yaml', () => {
     const [command = '', ...options] = simulator?.command ?? []
     const { printed } = start([command, ...options, '--port', '0'])
     const [, url = ''] = await printed(/calls service: (\S+)/)
-    const probed = await callwatch(['check', '--probe'], { env: { ...handedOver(), CALLWATCH_BASE_URL: url } })
+    const probed = await callwatch(['check', '--probe'], { env: { ...handedOver(demo), CALLWATCH_BASE_URL: url } })
     expect([probed.code, probed.stderr]).toEqual([0, ''])
     const switches = await fetch(`${new URL(url).origin}/_simulator/switches`)
     expect(switches.status).toBe(200)
@@ -189,11 +200,66 @@ describe('the demo of compose.yaml', () => {
   })
 })
 
-/** The daemon's environment under `--env-file config/compose/demo.env`. */
-function handedOver(): Record<string, string> {
+describe('the cluster of compose.yaml', () => {
+  const password = 'Secret4711'
+  const app = {
+    CALLWATCH_APP_ID: 'a1',
+    CALLWATCH_REGION: 'us',
+    CALLWATCH_API_KEY: 'k',
+    CALLWATCH_DB_PASSWORD: password,
+  }
+
+  test('starts three daemons on ports of their own, once the database is there, and one daemon where it is not', () => {
+    expect(postgres?.profiles).toEqual(['cluster'])
+    expect(read('compose.yaml')).toContain('--env-file config/compose/cluster.env --profile cluster up')
+    expect(daemon?.depends_on).toEqual({ postgres: { condition: 'service_healthy', required: false } })
+    const replicas = daemon?.deploy?.replicas ?? ''
+    expect([filledIn(replicas, {}), filledIn(replicas, cluster)]).toEqual(['1', '3'])
+    const [port = ''] = daemon?.ports ?? []
+    const [, first, last] = /^127\.0\.0\.1:(\d+)-(\d+):9464$/.exec(filledIn(port, cluster)) ?? []
+    expect([Number(first), Number(last)]).toEqual([portOf('callwatch'), portOf('callwatch') + 2])
+  })
+
+  test('gives the daemons the address of the database, with the user and the password that it is made with', () => {
+    const variables = { ...app, ...cluster }
+    const env = Object.fromEntries(
+      Object.entries(handedOver(variables)).map(([name, value]) => [name, filledIn(value, variables)]),
+    )
+    // As in the image.
+    const { store } = loadConfig({ env: { ...env, CALLWATCH_STORE_PATH: '/data/callwatch.db' }, cwd: emptyFolder() })
+    if (!('url' in store)) throw new Error('the daemons have no store.url')
+    const { hosts, user, database, ...address } = readAddress(store.url)
+    expect(hosts).toEqual([{ host: 'postgres', port: portOf('postgres') }])
+    const made = Object.fromEntries(
+      Object.entries(postgres?.environment ?? {}).map(([name, value]) => [name, filledIn(value, variables)]),
+    )
+    expect(made).toEqual({ POSTGRES_USER: user, POSTGRES_DB: database, POSTGRES_PASSWORD: address.password })
+    expect(address.password).toBe(password)
+    const asked = postgres?.healthcheck?.test.join(' ')
+    expect(asked).toContain(`--username=${user} --dbname=${database}`)
+  })
+
+  test('keeps no password, and does not start without one', () => {
+    const made = new Map(Object.entries(postgres?.environment ?? {}))
+    // The image refuses an empty one.
+    expect(filledIn(made.get('POSTGRES_PASSWORD') ?? '?', cluster)).toBe('')
+    expect(read('config/compose/cluster.env')).not.toMatch(/^CALLWATCH_DB_PASSWORD/m)
+  })
+})
+
+/** The daemon's environment of these variables. */
+function handedOver(variables: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const names = [daemon?.environment ?? []].flat().map(String)
   return Object.fromEntries(
-    Object.entries(demo).flatMap(([name, value]) => (names.includes(name) ? [[name, value ?? '']] : [])),
+    Object.entries(variables).flatMap(([name, value]) => (names.includes(name) ? [[name, value ?? '']] : [])),
+  )
+}
+
+/** A text with its `${NAME}` and `${NAME:-default}` filled in, as Compose does it. */
+function filledIn(text: string, variables: Readonly<Record<string, string | undefined>>): string {
+  return text.replaceAll(
+    /\$\{(\w+)(?::-([^}]*))?\}/g,
+    (_, name: string, otherwise = '') => variables[name] || otherwise,
   )
 }
 

@@ -99,7 +99,9 @@ function prometheusConfig(daemon: string): string {
   const config = parse(readFileSync(join(SHIPPED, 'prometheus.yaml'), 'utf8'))
   const interval = `${SCRAPE_INTERVAL}s`
   config.global = { scrape_interval: interval, evaluation_interval: interval }
-  config.scrape_configs[0].static_configs = [{ targets: [daemon] }]
+  const [job] = config.scrape_configs
+  delete job.dns_sd_configs
+  job.static_configs = [{ targets: [daemon] }]
   delete config.alerting
   return stringify(config)
 }
