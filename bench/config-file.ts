@@ -8,6 +8,8 @@ export type ConfigFileOptions = {
   /** Addresses of the targets. */
   urls: readonly string[]
   storePath?: string
+  /** In place of a file. */
+  store?: Record<string, unknown>
   /** Over what holds for all rows. */
   poll?: Record<string, unknown>
 }
@@ -20,12 +22,12 @@ const UNLIMITED = 1_000_000
  * callwatch ships. JSON is YAML too.
  */
 export function writeConfigFile({ folder }: Pick<Bench, 'folder'>, options: ConfigFileOptions): string {
-  const { name, urls, storePath = join(folder, `${name}.db`), poll = {} } = options
+  const { name, urls, storePath = join(folder, `${name}.db`), store = { path: storePath }, poll = {} } = options
   const file = join(folder, `${name}.yaml`)
   const config = {
     targets: urls.map((url, i) => ({ name: `app-${i}`, base_url: url, api_key: 'a-key-of-the-bench' })),
     poll: { baseline: 'count', max_requests_per_minute: UNLIMITED, ...poll },
-    store: { path: storePath },
+    store,
     http: { host: '127.0.0.1', port: 0 },
   }
   writeFileSync(file, JSON.stringify(config))

@@ -1,3 +1,4 @@
+import { cluster } from './rows/cluster.ts'
 import { busyPoll } from './rows/busy-poll.ts'
 import { firstPoll } from './rows/first-poll.ts'
 import { growth } from './rows/growth.ts'
@@ -21,6 +22,7 @@ export const SCENARIOS: readonly Scenario[] = [
   restart,
   scrape,
   manyTargets,
+  cluster,
 ]
 
 /** Which scenarios, and which rows of theirs, are meant by names of rows or scenarios; all by no name at all. */

@@ -13,6 +13,8 @@ export type Sizes = {
   /** Targets of one scrape, and those that one daemon polls. */
   scraped: number
   targets: number
+  /** Targets that several daemons share. */
+  shared: number
   /** Seconds for which many targets are watched. */
   seconds: number
   /** Runs of which the median counts. */
@@ -29,6 +31,7 @@ export const FULL: Sizes = {
   few: 10_000,
   scraped: 200,
   targets: 500,
+  shared: 2000,
   seconds: 50,
   rounds: 3,
 }
@@ -43,6 +46,7 @@ export const SHORT: Sizes = {
   few: 10_000,
   scraped: 50,
   targets: 100,
+  shared: 300,
   seconds: 20,
   rounds: 3,
 }

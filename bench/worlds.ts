@@ -30,6 +30,11 @@ export function allPages(calls: number): string[] {
   return Array.from({ length: Math.ceil(calls / 100) }, (_, i) => `/calls?page=${i + 1}&perPage=100`)
 }
 
+/** One of a great many apps: a call in 15 s, and 60 calls in the list. */
+export function lightWorld(now: number): World {
+  return { calls: 60, epoch: now - 600, pace: 15, olderPace: 15 }
+}
+
 /** One of many apps: 20 changes in 15 s, as 10 calls begin and 10 end; 500 calls in the list. */
 export function manyWorld(now: number): World {
   return { calls: 500, epoch: now - 600, pace: 1.5, olderPace: HOUR / 10 }

@@ -16,6 +16,9 @@ export type Worked = Measured & {
   skipped: number
   requests: number
   calls: number
+  commits: number
+  /** That the commits took, all together. */
+  commitSeconds: number
   /** From the end of a call until it was committed, of all that finished meanwhile (seconds). */
   lags: number[]
 }
@@ -30,13 +33,14 @@ const daemon = await startDaemon({ config, clock: systemClock, random: Math.rand
 // coming round, in whichever of its phases, one callback or many, makes it late by that. `samplePerIteration` would
 // count the waiting for input as well.
 const turns = monitorEventLoopDelay({ resolution: 1 })
-const seen = { polls: 0, skipped: 0, requests: 0, lags: [] as number[] }
+const nothing = () => ({ polls: 0, skipped: 0, requests: 0, commits: 0, commitSeconds: 0, lags: [] as number[] })
+const seen = nothing()
 const good = new Map<string, number>()
 let isPolling = false
 
 answer(async ({ until, seconds = 0 }: { until?: number; seconds?: number }): Promise<Worked | { url: string }> => {
   if (until === undefined && seconds === 0) return { url: daemon.url }
-  Object.assign(seen, { polls: 0, skipped: 0, requests: 0, lags: [] })
+  Object.assign(seen, nothing())
   turns.reset()
   turns.enable()
   if (!isPolling) daemon.events$.subscribe(note)
@@ -58,6 +62,8 @@ function note(happened: DaemonEvent): void {
   if (event.kind === 'skipped') seen.skipped += 1
   if (event.kind === 'committed') {
     const now = systemClock.wall()
+    seen.commits += 1
+    seen.commitSeconds += event.committed.seconds
     for (const { at } of event.committed.ledger.finishes) seen.lags.push(now - at)
   }
   if (event.kind === 'cycle') {

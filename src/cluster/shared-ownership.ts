@@ -30,8 +30,8 @@ export type SharedOwnershipOptions = {
   settings: () => Settings
   /** The targets that are configured at the moment. */
   targets: () => readonly string[]
-  /** What others may show of a target that is this one's. */
-  noteOf: (target: string) => unknown
+  /** What others may show of those targets that are this one's, by name. */
+  notesOf: (targets: ReadonlySet<string>) => ReadonlyMap<string, unknown>
   /** Emits when the daemon is to stop; replays. */
   stop$: Observable<unknown>
 }
@@ -158,8 +158,8 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     const sent = clock.monotonic()
     if (!isMember) await sharing.join(name, settings())
     isMember = true
-    const own = [...turns.value.keys()].map((target) => [target, options.noteOf(target)] as const)
-    const answer = await sharing.beat(writeNote({ takesPart: takesPart(), targets: new Map(own) }))
+    const own = options.notesOf(new Set(turns.value.keys()))
+    const answer = await sharing.beat(writeNote({ takesPart: takesPart(), targets: own }))
     if (answer === undefined) {
       isMember = false
       events.next({ kind: 'lease lost' })

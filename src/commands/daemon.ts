@@ -106,10 +106,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         name: DAEMON_NAME,
         settings: () => sharedSettings(inForce),
         targets: () => inForce.targets.map(({ name }) => name),
-        noteOf: (target) => {
-          const own = targets.find((one) => one.target === target)
-          return own && healthNote(own.health)
-        },
+        notesOf: (own) =>
+          new Map(
+            targets.flatMap(({ target, health }) => (own.has(target) ? [[target, healthNote(health)] as const] : [])),
+          ),
         stop$,
       })
     const ownership: Ownership = shared ?? ALONE

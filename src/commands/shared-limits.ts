@@ -27,9 +27,13 @@ export function sharedLimits({ store, clock, budgets, watches, isRunning }: Shar
   return {
     share: (watch) => {
       if (watch === undefined) return
-      const alike = [...watches.values()].filter(({ budgetKey }) => budgetKey === watch.budgetKey)
-      const own = alike.filter(({ keeper }) => isRunning(keeper.target)).length
-      budgets.get(watch.budgetKey)?.limitTo((watch.part.poll.maxRequestsPerMinute * own) / alike.length)
+      let [alike, own] = [0, 0]
+      for (const { budgetKey, keeper } of watches.values()) {
+        if (budgetKey !== watch.budgetKey) continue
+        alike += 1
+        if (isRunning(keeper.target)) own += 1
+      }
+      budgets.get(watch.budgetKey)?.limitTo((watch.part.poll.maxRequestsPerMinute * own) / alike)
     },
     hold: async ({ budgetKey }) => {
       const until = await store.heldUntil(budgetKey)

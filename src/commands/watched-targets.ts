@@ -126,7 +126,9 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
 
   function replace(name: string, next: Watch): void {
     watches.set(name, next)
-    show()
+    const shown = targets.findIndex(({ target }) => target === name)
+    if (shown === -1) show()
+    else targets[shown] = next.watched
   }
 
   /** Opens a target anew as the store has it; where it was begun to be watched meanwhile, that stays. */

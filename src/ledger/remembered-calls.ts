@@ -17,7 +17,8 @@ export type RememberedCalls = {
   overdue: (horizon: number) => string[]
 }
 
-const BLOCK = 1024
+/** Small enough that a target with few calls takes little, of which there may be thousands. */
+const BLOCK = 64
 
 /**
  * Keeps calls as records in blocks of memory: as objects, a million of them would take three times as much, and the

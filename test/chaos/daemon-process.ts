@@ -22,6 +22,10 @@ export type DaemonProcess = {
 
 /** Every daemon that was started and may still run; whoever started it ends it. */
 export const running = new Set<ChildProcess>()
+// Whoever ends without having ended them leaves none behind.
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
 
 /**
  * Starts the daemon as a user would, with the preload that can hold it inside a commit; resolves when it can be asked.

@@ -26,7 +26,7 @@ function cluster(targets: readonly string[] = TARGETS) {
       name,
       settings: () => now.settings,
       targets: () => now.targets,
-      noteOf: (target) => `${target} by ${name}`,
+      notesOf: (own) => new Map(Array.from(own, (target) => [target, `${target} by ${name}`])),
       stop$,
     })
     const events: OwnershipEvent[] = []

@@ -122,8 +122,8 @@ function openConnection(
   const { host, port } = server
   let socket: Socket | undefined
   let dropped: Error | undefined
-  const gone = Promise.withResolvers<never>()
-  gone.promise.catch(() => undefined)
+  /** Who waits for an answer. Not a promise that all of them race with: it would keep each answer for as long as it lives. */
+  const asked = new Set<(reason: Error) => void>()
   // Behind a pooler that gives each transaction another server, a statement that was prepared may be on the wrong one; and
   // PgBouncer takes the server away as soon as one statement is done, though half of the next was sent to it.
   let isDirect = false
@@ -161,7 +161,7 @@ function openConnection(
   const drop = (reason: Error): void => {
     if (dropped !== undefined) return
     dropped = reason
-    gone.reject(reason)
+    for (const fail of asked) fail(reason)
     sql.end({ timeout: 0 }).catch(() => undefined)
     socket?.destroy()
   }
@@ -170,18 +170,24 @@ function openConnection(
     query.catch(() => undefined)
     if (dropped !== undefined) throw postgresError(dropped, place)
     let heardBefore = heard
+    let fail: (reason: Error) => void = () => undefined
     const watch = clock.scheduler.schedule(function () {
       if (heard === heardBefore) drop(new HungError(`nothing was heard for ${deadline} s`))
       heardBefore = heard
       this.schedule(undefined, deadline * 1000)
     }, deadline * 1000)
     try {
-      return await Promise.race([query, gone.promise])
+      return await new Promise<T>((resolve, reject) => {
+        fail = reject
+        asked.add(reject)
+        query.then(resolve, reject)
+      })
     } catch (error) {
       if (!isAnswer(error)) drop(error instanceof Error ? error : new Error(String(error)))
       throw postgresError(error, place)
     } finally {
       heard += 1
+      asked.delete(fail)
       watch.unsubscribe()
     }
   }
@@ -222,7 +228,7 @@ function openConnection(
     close: async () => {
       if (dropped !== undefined) return
       dropped = closedError()
-      gone.reject(dropped)
+      for (const fail of asked) fail(dropped)
       await sql.end({ timeout: deadline })
       socket?.destroy()
     },

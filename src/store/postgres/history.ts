@@ -1,3 +1,5 @@
+import { statusCode } from '../../ledger/call-codes.ts'
+import { FINISH_STATUS_AT } from '../../ledger/call-record.ts'
 import { countByStatus, type FinishedCounts } from '../../ledger/finished-calls.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
 import { USAGE_KEPT } from '../../ledger/usage.ts'
@@ -11,23 +13,32 @@ const MOST_TRIMMED = 10_000
 /** How long it is known what was committed (minutes): longer than anybody who follows goes without asking. */
 const LOG_KEPT = 10
 
+/** How the call was counted as finished, where that is asked for ($4). */
+const PICKED = `($4::int IS NULL OR get_byte(data, ${FINISH_STATUS_AT}) = $4)`
+
 /** The newest of each target, by the index, and of these the newest. */
 const FINISHED = `
   SELECT name, id, data
   FROM callwatch.targets, LATERAL (
     (SELECT id, data, finished FROM callwatch.calls
-      WHERE target = number AND remembered AND finished >= $1 ORDER BY finished DESC LIMIT $2)
+      WHERE target = number AND remembered AND finished >= $1 AND ${PICKED} ORDER BY finished DESC LIMIT $2)
     UNION ALL
     (SELECT id, data, finished FROM callwatch.calls
-      WHERE target = number AND NOT remembered AND finished >= $1 ORDER BY finished DESC LIMIT $2)
+      WHERE target = number AND NOT remembered AND finished >= $1 AND ${PICKED} ORDER BY finished DESC LIMIT $2)
   ) AS newest
+  WHERE $3::text IS NULL OR name = $3
   ORDER BY finished DESC, name LIMIT $2`
 
 export async function finishedCalls(
   session: Session,
-  { since, limit }: HistoryQuery,
+  { since, limit, target, status }: HistoryQuery,
 ): Promise<{ target: string; call: TrackedCall }[]> {
-  const rows = await session.run(FINISHED, [since, Math.floor(limit)])
+  const rows = await session.run(FINISHED, [
+    since,
+    Math.floor(limit),
+    target ?? null,
+    status === undefined ? null : statusCode(status),
+  ])
   return rows.map((row) => ({ target: String(row['name']), call: callOf(row) }))
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { apply } from '../../../src/ledger/state.ts'
 import { step } from '../../../src/ledger/step.ts'
+import type { HistoryQuery } from '../../../src/store/store.ts'
 import { asked, completeLook, contents, CREATED, seen } from '../../ledger/seen.ts'
 import { B, filled, told } from './filled-history.ts'
 import { A, DAY, NO_ALERTS, OPTIONS, see, type NewPlace } from './place.ts'
@@ -21,6 +22,28 @@ export function historyContract(newPlace: NewPlace): void {
       }
       expect(told(await store.finishedCalls({ since: CREATED + 25, limit: 100 }))).toEqual(all.slice(0, 5))
       expect(told(await store.finishedCalls({ since: CREATED + 25.1, limit: 100 }))).toEqual(all.slice(0, 4))
+    })
+
+    test('is picked by target and by how calls ended, before the newest of these are taken', async () => {
+      const store = await (await newPlace()).open()
+      const { ledger } = await store.openTarget(A, CREATED, DAY)
+      const over = (id: string, status: 'ended' | 'rejected', seconds: number) =>
+        seen(id, status, { endedAt: CREATED + seconds })
+      await see(
+        store,
+        ledger,
+        completeLook(100, over('a1', 'rejected', 10), over('a2', 'ended', 20), over('a3', 'rejected', 30)),
+      )
+      await filled(store, B, { b1: 40, b2: 50 }, ['b1'])
+      const picked = async (query: Pick<HistoryQuery, 'target' | 'status'>, limit = 100) =>
+        told(await store.finishedCalls({ since: CREATED, limit, ...query }))
+      expect(await picked({ target: 'a' })).toEqual(['a a3 30', 'a a2 20', 'a a1 10'])
+      expect(await picked({ target: 'a' }, 1)).toEqual(['a a3 30'])
+      expect(await picked({ status: 'rejected' }, 2)).toEqual(['a a3 30', 'a a1 10'])
+      expect(await picked({ status: 'ended' })).toEqual(['b b2 50', 'b b1 40', 'a a2 20'])
+      expect(await picked({ status: 'ended', target: 'b' }, 1)).toEqual(['b b2 50'])
+      expect(await picked({ status: 'canceled' })).toEqual([])
+      expect(await picked({ target: 'c' })).toEqual([])
     })
 
     test('is counted for one target, from one moment to but not at another', async () => {
