@@ -15,6 +15,7 @@ import { Wide } from './wide.js'
  */
 export function Targets({ state }) {
   const targets = shownTargets(state)
+  const isShared = (state.snapshot?.status.targets ?? []).some(({ owner }) => owner !== undefined)
   const age = secondsSince(state)
   const now = state.snapshot?.status.now ?? ''
   const health = [
@@ -50,7 +51,7 @@ export function Targets({ state }) {
           </tr>
         </thead>
         <tbody>
-          ${targets.map((target) => healthRow(target, age))}
+          ${targets.map((target) => healthRow(target, age, isShared))}
         </tbody>
       </table>
     <//>
@@ -76,11 +77,16 @@ export function Targets({ state }) {
 /**
  * @param {Target} target
  * @param {number} age of the snapshot (seconds)
+ * @param {boolean} isShared whether several daemons may watch the targets
  */
-function healthRow(target, age) {
-  const { name, last_success, lag_seconds, sweep_age_seconds, requests_last_minute, max_requests_per_minute } = target
+function healthRow(target, age, isShared) {
+  const { name, owner, last_success, lag_seconds, sweep_age_seconds, requests_last_minute, max_requests_per_minute } =
+    target
   return html`<tr key=${name} data-target=${name}>
-    <th scope="row">${name}</th>
+    <th scope="row">
+      ${name}
+      ${isShared && html`<span class="owner" data-cell="owner">watched by ${owner ?? html`<b class="bad">nobody</b>`}</span>`}
+    </th>
     <td data-cell="health">${health(target, age)}</td>
     <td>${last_success === null ? 'never' : `${duration(lag_seconds + age)} ago`}</td>
     <td data-cell="requests">
