@@ -35,7 +35,10 @@ async function livedThrough() {
     const store = openSqliteStore({ path })
     const ledger = { lookback: 86_400, baseline: 'skip', details: 'never' } as const
     const identity = { name: 'production', fingerprint: 'x' }
-    return { store, keeper: await keepTarget({ store, clock, identity, ledger, rules: RULES, route: () => [], interval: INTERVAL }) }
+    return {
+      store,
+      keeper: await keepTarget({ store, clock, identity, ledger, rules: RULES, route: () => [], interval: INTERVAL }),
+    }
   }
   let { store, keeper } = await open()
   for (let seconds = 0; seconds < 120 * MINUTE; seconds += INTERVAL) {
