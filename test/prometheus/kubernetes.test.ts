@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { loadConfig } from '../../src/config/load-config.ts'
+import { DEFAULT_LEASE } from '../../src/config/store-schema.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
+import { readAddress } from '../../src/store/postgres/address.ts'
 import { callwatch } from '../commands/callwatch.ts'
 import { daemonInProcess } from '../commands/daemon-in-process.ts'
 import { only, readDockerfile } from '../container/dockerfile.ts'
@@ -16,13 +18,14 @@ type Manifest = any
 const project = join(import.meta.dirname, '../..')
 const page = readFileSync(join(project, 'docs/kubernetes.md'), 'utf8')
 const dockerfile = readDockerfile(readFileSync(join(project, 'Dockerfile'), 'utf8'))
-const [yamlBlocks, shellBlocks] = ['yaml', 'sh'].map((language) =>
-  [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(([, block = '']) => block),
-)
-const documents = (yamlBlocks ?? []).flatMap((block) => parseAllDocuments(block))
-const manifests = new Map<string, Manifest>(
-  documents.map((document) => document.toJS()).map((manifest: Manifest) => [manifest.kind, manifest]),
-)
+const [alone = '', shared = ''] = page.split(/^(?=## Three replicas$)/m)
+const blocksOf = (text: string, language: string) =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(([, block = '']) => block)
+const documentsOf = (text: string) => blocksOf(text, 'yaml').flatMap((block) => parseAllDocuments(block))
+const manifestsIn = (text: string): Manifest[] => documentsOf(text).map((document) => document.toJS())
+const shellBlocks = blocksOf(page, 'sh')
+const documents = documentsOf(alone)
+const manifests = new Map<string, Manifest>(manifestsIn(alone).map((manifest) => [manifest.kind, manifest]))
 const {
   Secret: secret,
   ConfigMap: configMap,
@@ -128,9 +131,7 @@ test('probes and Prometheus ask for what the daemon answers, the probes without 
 })
 
 test('the commands of the page are those that there are', { timeout: 60_000 }, async () => {
-  const commands = [...(shellBlocks ?? []).join('\n').matchAll(/node src\/main\.ts (.+)$/gm)].map(
-    ([, line = '']) => line,
-  )
+  const commands = [...shellBlocks.join('\n').matchAll(/node src\/main\.ts (.+)$/gm)].map(([, line = '']) => line)
   expect(commands.length).toBeGreaterThan(3)
   for (const line of commands) {
     const words = line.replace(/#.*$/, '').match(/"[^"]*"|\S+/g) ?? []
@@ -144,7 +145,7 @@ test('the commands of the page are those that there are', { timeout: 60_000 }, a
 })
 
 test('the lines of shell make a PrometheusRule of each shipped file', () => {
-  const script = (shellBlocks ?? []).find((block) => block.includes('PrometheusRule')) ?? ''
+  const script = shellBlocks.find((block) => block.includes('PrometheusRule')) ?? ''
   const made = execFileSync('sh', ['-c', script.replace(/\| kubectl apply -f -/, '')], {
     cwd: project,
     encoding: 'utf8',
@@ -159,20 +160,77 @@ test('the lines of shell make a PrometheusRule of each shipped file', () => {
   }
 })
 
-/** The configuration as the container reads it, in a folder that stands for the container's root. */
-function mounted() {
+test('three replicas share what one has: the rest of the page, and what is different says so', () => {
+  const replicated = manifestsIn(shared)
+  expect(documentsOf(shared).flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([])
+  expect(replicated.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([
+    ['Secret', 'callwatch-database'],
+    ['ConfigMap', 'callwatch'],
+    ['Deployment', 'callwatch'],
+    ['PodDisruptionBudget', 'callwatch'],
+  ])
+  const [database, config, replicas, budget] = replicated
+  expect(replicas.metadata).toEqual(deployment.metadata)
+  expect(replicas.spec.selector).toEqual(deployment.spec.selector)
+  expect(replicas.spec.template.metadata).toEqual(deployment.spec.template.metadata)
+  expect(budget.spec.selector).toEqual(deployment.spec.selector)
+  const { affinity, ...rest } = replicas.spec.template.spec
+  const [{ podAffinityTerm: apart }] = affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution
+  expect(apart.labelSelector).toEqual(deployment.spec.selector)
+  // No disk, and the address of the database; all else is as it is alone.
+  const isData = ({ name }: { name: string }) => name === 'data' || name === 'tmp'
+  const isDatabase = ({ name }: { name: string }) => name === 'database'
+  const own = rest.containers[0]
+  expect({ ...own, volumeMounts: undefined }).toEqual({ ...container, volumeMounts: undefined })
+  expect(own.volumeMounts.filter((one: Manifest) => !isDatabase(one))).toEqual(
+    container.volumeMounts.filter((one: Manifest) => !isData(one)),
+  )
+  expect(rest.volumes.filter((one: Manifest) => !isDatabase(one))).toEqual(
+    pod.volumes.filter((one: Manifest) => !isData(one)),
+  )
+  expect(rest.volumes.find(isDatabase).secret.secretName).toBe(database.metadata.name)
+  expect({ ...rest, containers: undefined, volumes: undefined }).toEqual({
+    ...pod,
+    containers: undefined,
+    volumes: undefined,
+  })
+  // At no time is there none, and each has its share before the next one goes.
+  const { maxUnavailable, maxSurge } = replicas.spec.strategy.rollingUpdate
+  expect([replicas.spec.replicas, maxUnavailable, maxSurge, budget.spec.maxUnavailable]).toEqual([3, 1, 0, 1])
+  expect(replicas.spec.minReadySeconds).toBeGreaterThan(DEFAULT_LEASE)
+  const { config: loaded } = mounted(own, [
+    ['config', config.data],
+    ['secrets', secret.stringData],
+    ['database', database.stringData],
+  ])
+  if (!('url' in loaded.store)) throw new Error('the replicas have no store.url')
+  expect(loaded.store.url).toBe(database.stringData.url)
+  const { hosts, readWrite, tls } = readAddress(loaded.store.url)
+  expect([hosts.length, readWrite, tls.mode]).toEqual([2, true, 'verify-full'])
+  const { store: _store, ...others } = loaded
+  const { store: _alone, ...inOne } = mounted().config
+  expect({ ...others, targets: others.targets.map(({ apiKey }) => apiKey) }).toEqual({
+    ...inOne,
+    targets: inOne.targets.map(({ apiKey }) => apiKey),
+  })
+})
+
+/** The configuration as a container reads it, in a folder that stands for the container's root. */
+function mounted(
+  from: Manifest = container,
+  volumes: [name: string, content: Record<string, string>][] = [
+    ['config', configMap.data],
+    ['secrets', secret.stringData],
+  ],
+) {
   const folder = temporaryFolder()
   const inFolder = (path: string) => path.replaceAll(/\/etc\//g, `${folder}/etc/`)
   const pathOf = (volume: string) =>
-    inFolder(container.volumeMounts.find((mount: Manifest) => mount.name === volume).mountPath)
-  for (const [volume, content] of [
-    ['config', configMap.data],
-    ['secrets', secret.stringData],
-  ]) {
+    inFolder(from.volumeMounts.find((mount: Manifest) => mount.name === volume).mountPath)
+  for (const [volume, content] of volumes) {
     mkdirSync(pathOf(volume), { recursive: true })
-    for (const [name, text] of Object.entries(content))
-      writeFileSync(join(pathOf(volume), name), inFolder(String(text)))
+    for (const [name, text] of Object.entries(content)) writeFileSync(join(pathOf(volume), name), inFolder(text))
   }
-  const env = Object.fromEntries(container.env.map(({ name, value }: Manifest) => [name, inFolder(value)]))
+  const env = Object.fromEntries(from.env.map(({ name, value }: Manifest) => [name, inFolder(value)]))
   return { folder, config: loadConfig({ env, cwd: folder }) }
 }
