@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
+import { skipWithoutPostgres } from '../postgres/in-postgres.ts'
 import type { Row } from './promise-rows.ts'
 
 const SECONDS = 1000
@@ -10,16 +11,23 @@ const SECONDS = 1000
 /** One that stays, so that a change is seen, and one that is drawn, so that no day is like another. */
 const SEEDS = [7, Math.floor(Math.random() * 1e6)]
 
+type Report = { promises: Row[]; reached: Row[]; again: string }
+
+async function run(...args: string[]): Promise<Report> {
+  const runner = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), '--json', ...args], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  onTestFinished(() => void runner.kill('SIGKILL'))
+  const [output] = await Promise.all([text(runner.stdout), once(runner, 'exit')])
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own runner prints
+  return JSON.parse(output) as Report
+}
+
 test.each(SEEDS)(
   'seed %i: killed, held in commits, with a full and a locked store and a failing service, every promise holds',
   { timeout: 180 * SECONDS },
   async (seed) => {
-    const args = [join(import.meta.dirname, 'main.ts'), '--seconds', '60', '--seed', String(seed), '--json']
-    const runner = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })
-    onTestFinished(() => void runner.kill('SIGKILL'))
-    const [output] = await Promise.all([text(runner.stdout), once(runner, 'exit')])
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own runner prints
-    const { promises, reached, again } = JSON.parse(output) as { promises: Row[]; reached: Row[]; again: string }
+    const { promises, reached, again } = await run('--seconds', '60', '--seed', String(seed))
     expect(promises.length).toBeGreaterThan(8)
     expect(
       promises.filter(({ holds }) => !holds),
@@ -27,5 +35,29 @@ test.each(SEEDS)(
     ).toEqual([])
     // How often each fault comes about in so short a run depends on the machine; that it was killed in every way does not.
     expect(reached.find(({ name }) => name === 'kills')?.holds, again).toBe(true)
+  },
+)
+
+test(
+  'daemons on a database that fails over count everything once, and tell all of it',
+  { timeout: 180 * SECONDS },
+  async (context) => {
+    skipWithoutPostgres(context)
+    const seed = String(Math.floor(Math.random() * 1e6))
+    const { promises, reached, again } = await run(
+      '--daemons',
+      '3',
+      '--targets',
+      '8',
+      '--seconds',
+      '40',
+      '--seed',
+      seed,
+    )
+    expect(promises.length).toBeGreaterThan(6)
+    // How long nobody watched depends on how busy the machine is with other tests.
+    const broken = promises.filter(({ name, holds }) => !holds && name !== 'longest time unwatched')
+    expect(broken, again).toEqual([])
+    expect(reached.find(({ name }) => name === 'database.failed_over')?.holds, again).toBe(true)
   },
 )

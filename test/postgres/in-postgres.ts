@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe } from 'vitest'
+import { afterAll, beforeAll, describe, type TestContext } from 'vitest'
 import { MISSING_POSTGRES, startPostgres, type PostgresOptions, type PostgresServer } from './start-postgres.ts'
 
 /** A server, and an empty database of it under a name that was not taken yet: its address. */
@@ -27,4 +27,11 @@ export function inPostgres(name: string, tests: (postgres: InPostgres) => void, 
     afterAll(() => server?.stop(), 30_000)
     tests({ server: () => server!, newDatabase: () => server!.database(`test_${++databases}`) })
   })
+}
+
+/** Skips a test where there is no PostgreSQL; under `CI=true` it fails instead. */
+export function skipWithoutPostgres(context: TestContext): void {
+  if (MISSING_POSTGRES === undefined) return
+  if (process.env['CI'] === 'true') throw new Error(MISSING_POSTGRES)
+  context.skip(MISSING_POSTGRES)
 }
