@@ -3,10 +3,11 @@ import type { Rule } from '../../src/alerts/rule.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
 import { keepTarget } from '../../src/store/keep-target.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import { StoreError, type Store } from '../../src/store/store.ts'
+import { StoreError, type Commit, type Store } from '../../src/store/store.ts'
 import { POLL_AGE, RATIO } from '../alerts/sample-rules.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
-import { completeLook, CREATED, seen, total } from '../ledger/seen.ts'
+import { memoryCluster } from '../cluster/memory-cluster.ts'
+import { completeLook, contents, CREATED, seen, total } from '../ledger/seen.ts'
 
 const RULES: Rule[] = [
   {
@@ -87,6 +88,58 @@ describe('a kept target', () => {
     await keeper.fold(look)
     expect(total(keeper.ledger, COUNTERS.finished)).toBe(2)
     expect(keeper.alerts.size).toBe(1)
+  })
+
+  test('counts nothing after a commit whose answer was lost until it knows what was committed, and then that once', async () => {
+    const log: Commit[] = []
+    let answers = false
+    // Of a store that several use, only that there are others matters here.
+    const sharing = memoryCluster(virtualClock()).sharing(10)
+    const { keeper } = await keeping((store) => ({
+      ...store,
+      sharing,
+      commit: async (target, commit) => {
+        await store.commit(target, commit)
+        log.push(commit)
+        if (!answers) throw new StoreError('unavailable', 'the connection was closed')
+      },
+    }))
+    const look = completeLook(10, failed(1), failed(2))
+    await expect(keeper.fold(look)).rejects.toThrow('the connection was closed')
+    answers = true
+    await expect(keeper.fold(look)).rejects.toThrow('not known yet what was last committed')
+    expect([keeper.isUnsure(), keeper.ledger.calls.size, log.length]).toEqual([true, 0, 1])
+    const followed = await keeper.follow(log)
+    expect(followed.map(({ alerts }) => alerts.notifications.length)).toEqual([1])
+    await keeper.follow(log)
+    await keeper.fold(completeLook(25, failed(1), failed(2), failed(3)))
+    expect([keeper.isUnsure(), total(keeper.ledger, COUNTERS.finished)]).toEqual([false, 3])
+  })
+
+  test('moves on by what another daemon commits just as that one does, ages and alerts included', async () => {
+    const log: Commit[] = []
+    const { clock, keeper, open } = await keeping((store) => ({
+      ...store,
+      commit: async (target, commit) => {
+        await store.commit(target, commit)
+        log.push(commit)
+      },
+    }))
+    const other = await open()
+    await keeper.fold(completeLook(10, failed(1), failed(2)))
+    await clock.advance(15)
+    await keeper.fold(completeLook(15, failed(1), failed(3)))
+    await clock.advance(5)
+    await other.follow(log)
+    expect(contents(other.ledger)).toEqual(contents(keeper.ledger))
+    expect(other.alerts).toEqual(keeper.alerts)
+    expect([other.lookAge(), other.judgedAge()]).toEqual([5, 0])
+    // What it knows already, and what does not follow upon that, it leaves alone.
+    await other.follow([
+      ...log,
+      { ...log[1]!, ledger: { ...log[1]!.ledger, facts: { ...log[1]!.ledger.facts, seq: 9 } } },
+    ])
+    expect(other.ledger.facts.seq).toBe(2)
   })
 
   test('is as old as before where the commit of a good look fails', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { WatchedTarget } from '../../src/web/views.ts'
+import { unreadyBecause } from '../../src/web/readiness.ts'
 import { serve, watchedTarget } from './serve.ts'
 
 const BEFORE_FIRST_LOOK = {}
@@ -83,4 +84,14 @@ test.each(ready)('/readyz is 200 %s', async (_what, targets) => {
 test('/healthz is 200 whatever the targets do', async () => {
   const { url } = await serve([watchedTarget({ facts: BEFORE_FIRST_LOOK, problem: 'x', storeFailed: true })])
   expect((await fetch(`${url}/healthz`)).status).toBe(200)
+})
+
+test('a daemon that can own no target is not ready, and says why', () => {
+  expect(unreadyBecause([good()], 'the database cannot be reached')).toEqual(['the database cannot be reached'])
+})
+
+test('/readyz goes by the targets that are this daemon’s own', async () => {
+  const another = { ...watchedTarget({ target: 'b', facts: BEFORE_FIRST_LOOK }), isOwn: () => false }
+  expect(await readyz([good(), another])).toEqual({ status: 200, body: { status: 'ready' } })
+  expect(await readyz([another])).toEqual({ status: 200, body: { status: 'ready' } })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { targetHealth } from '../../src/web/target-health.ts'
+import { healthNote, ownOrNotedHealth, targetHealth } from '../../src/web/target-health.ts'
 
 const CYCLE = { good: true, problem: undefined, requests: 1, storeFailed: false }
 
@@ -40,4 +40,21 @@ test('says from which page on the service refuses its list, as long as it does',
   expect(health.refusedFrom()).toBe(11)
   health.note(CYCLE)
   expect(health.refusedFrom()).toBeUndefined()
+})
+
+test('of a target that another daemon watches, what that one notes counts; where none does, that is the problem', () => {
+  const own = targetHealth(() => 0)
+  own.note({ ...CYCLE, requests: 9 })
+  const owner = targetHealth(() => 0)
+  owner.note({ ...CYCLE, good: false, problem: 'no answer', requests: 4 })
+  const now = { owns: true, owner: 'a' as string | undefined, note: undefined as unknown }
+  const health = ownOrNotedHealth(own, 'x', { owns: () => now.owns, ownerOf: () => now.owner, noteOf: () => now.note })
+  const shown = () => [health.up(), health.problem(), health.requestsLastMinute()]
+  expect(shown()).toEqual([true, undefined, 9])
+  Object.assign(now, { owns: false, owner: 'b', note: JSON.parse(JSON.stringify(healthNote(owner))) })
+  expect(shown()).toEqual([false, 'no answer', 4])
+  now.note = 'what a later version writes'
+  expect(shown()).toEqual([false, undefined, 0])
+  now.owner = undefined
+  expect(shown()).toEqual([false, 'no daemon watches it at the moment', 0])
 })
