@@ -52,6 +52,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     return { service, start }
   }
   const statusOf = async ({ daemon }: DaemonInProcess) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon answers
     const { targets } = (await (await fetch(`${daemon.url}api/v1/status`)).json()) as { targets: TargetStatus[] }
     return targets
   }
@@ -89,6 +90,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     const steps: string[] = []
     const seen = new Set<unknown>()
     for (let i = 0; i < 400 && seen.size < 4; i++) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon sends
       const { event, data } = (await next()) as { event: string; data: Record<string, unknown> }
       if (event !== 'transition') continue
       seen.add(data['target'])
