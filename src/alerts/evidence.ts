@@ -25,9 +25,11 @@ export function evidenceOf(
   const { signal } = rule
   if (signal.name === 'budget_minutes') {
     const { from, to } = monthOf(look.judged.now, signal.timezone)
+    const { now } = look.judged
+    const counted = now - Math.max(from, look.created)
     // A few hours tell nothing of a month.
-    if (look.judged.now - from < DAY) return {}
-    return { forecast: (value * (to - from)) / (look.judged.now - from) }
+    if (counted < DAY) return {}
+    return { forecast: value + (value / counted) * (to - now) }
   }
   const window = windowOf(signal)
   if (window === undefined) return {}

@@ -22,6 +22,8 @@ export type Look = {
   limited: boolean
   finished: FinishedCalls
   open: readonly TrackedCall[]
+  /** When the target was set up: what came before is not known. */
+  created: number
   /** Participant minutes counted since a moment. */
   usedSince: (time: number) => number
 }

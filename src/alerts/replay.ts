@@ -59,5 +59,5 @@ export function replay(
 function occasionOf(evaluated: Evaluated, finished: FinishedCalls): Occasion {
   if (evaluated.kind === 'tick') return evaluated
   const { now, previousGood, limited } = evaluated
-  return { kind: 'look', judged: { now, previousGood }, limited, finished, open: [], usedSince: () => 0 }
+  return { kind: 'look', judged: { now, previousGood }, limited, finished, open: [], created: 0, usedSince: () => 0 }
 }

@@ -73,7 +73,7 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
       const row = await reader.call(target, call.id)
       latest = (await reader.target(target))?.facts ?? latest
       if (row === undefined) rows.delete(call.id)
-      else rows.set(call.id, row)
+      else rows.set(row)
       return !isSuspect(judge(call))
     },
   })

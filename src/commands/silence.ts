@@ -37,7 +37,7 @@ export async function addSilence(
   const since = systemClock.wall()
   const silence = { match, since, until: since + options.for, reason: options.reason }
   const added = await withBook(config, (book) => book.addSilence(silence))
-  print(`silenced: ${lineOf(added, since)}`)
+  print(`silence ${lineOf(added, since)}`)
 }
 
 /** Prints the silences that hold. */

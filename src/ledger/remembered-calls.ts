@@ -8,7 +8,7 @@ export type RememberedCalls = {
   /** Another object each time. */
   get: (id: string) => TrackedCall | undefined
   phase: (id: string) => TrackedCall['phase'] | undefined
-  set: (id: string, call: TrackedCall) => unknown
+  set: (call: TrackedCall) => void
   /** The same, from the call's own record (call-record.ts). */
   setRecord: (id: string, record: Uint8Array) => void
   delete: (id: string) => boolean
@@ -62,8 +62,8 @@ export function rememberedCalls(): RememberedCalls {
       const slot = slots.get(id)
       return slot === undefined ? undefined : readPhase(blockOf(slot), offsetOf(slot))
     },
-    set: (id, call) => {
-      const slot = slotFor(id)
+    set: (call) => {
+      const slot = slotFor(call.id)
       writeCall(blockOf(slot), offsetOf(slot), call)
     },
     setRecord: (id, record) => {

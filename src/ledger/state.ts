@@ -147,7 +147,7 @@ export function remember(
   { calls, open, detailsWanted }: Pick<LedgerState, 'calls' | 'open' | 'detailsWanted'>,
   call: TrackedCall,
 ): void {
-  calls.set(call.id, call)
+  calls.set(call)
   if (call.phase === 'open') open.set(call.id, call)
   else open.delete(call.id)
   if ((call.marks & MARK.detailsWanted) !== 0) detailsWanted.set(call.id, call)

@@ -180,6 +180,7 @@ function lookAfter(ledger: LedgerState, delta: Delta, { now, limited = false }: 
     limited,
     finished: withFinishes(ledger.finished, delta.finishes),
     open: [...unchanged, ...changed],
+    created: ledger.facts.created,
     usedSince: (time) => usedBetween(ledger.usage, time, Infinity) + usedBetween(delta.usage, time, Infinity),
   }
 }

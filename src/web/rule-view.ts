@@ -30,7 +30,7 @@ export function ruleView(rule: Rule, ledger: Judged) {
 function readingsOf(rule: Rule, { finished, facts }: Judged) {
   const { lastGood: now = 0, previousGood } = facts
   const judged = { now, previousGood }
-  const look = { kind: 'look', judged, limited: false, finished, open: [], usedSince: () => 0 } as const
+  const look = { kind: 'look', judged, limited: false, finished, open: [], created: 0, usedSince: () => 0 } as const
   const readings = read(rule, look, () => ({ from: now, to: now }), [])
   return Array.from(readings?.values() ?? [], ({ labels, value, calls = 0, tooFew }) => ({
     labels,

@@ -49,6 +49,7 @@ export function targetView(watched: WatchedTarget) {
   const { facts } = ledger
   const byLast = (counter: DurableCounter, value: string) => sumOf(ledger, counter, (labels) => labels.at(-1) === value)
   const owner = watched.owner()
+  const sweepAge = watched.sweepAge()
   const reading = watched.progress?.()
   const used = usedMinutes(ledger.usage, serviceNow(watched))
   const media = (counter: DurableCounter) => ({ audio: byLast(counter, 'audio'), video: byLast(counter, 'video') })
@@ -61,8 +62,8 @@ export function targetView(watched: WatchedTarget) {
     commit: facts.seq,
     interval_seconds: interval,
     last_success: facts.lastGoodHost === undefined ? null : isoTime(facts.lastGoodHost),
-    lag_seconds: watched.lookAge(),
-    sweep_age_seconds: watched.sweepAge() ?? null,
+    lag_seconds: toMilliseconds(watched.lookAge()),
+    sweep_age_seconds: sweepAge === undefined ? null : toMilliseconds(sweepAge),
     tracked_calls: ledger.calls.size,
     in_progress: ledger.open.size,
     in_progress_by: inProgressBy(ledger),
@@ -90,6 +91,11 @@ export function targetView(watched: WatchedTarget) {
     ...(health.refusedFrom() === undefined ? {} : { refused_from_page: health.refusedFrom() }),
     ...(health.problem() === undefined ? {} : { problem: health.problem() }),
   }
+}
+
+/** Ages (seconds), as exact as they mean anything. */
+function toMilliseconds(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000
 }
 
 function periodView({ from, minutes }: UsedMinutes) {

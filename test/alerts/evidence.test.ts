@@ -175,11 +175,11 @@ describe('the trend', () => {
 
 describe('the forecast of a budget', () => {
   const november = Date.UTC(2026, 10, 1) / 1000
-  const forecast = (seconds: number, value: number, timezone = 'UTC') =>
+  const forecast = (seconds: number, value: number, { timezone = 'UTC', created = 0 } = {}) =>
     evidenceOf(
       ruleOn({ name: 'budget_minutes', limit: 1000, timezone }),
       { labels: {}, value },
-      lookAt(november + seconds, {}),
+      lookAt(november + seconds, { created }),
       monthOf,
     )
 
@@ -196,10 +196,16 @@ describe('the forecast of a budget', () => {
     expect(forecast(86_400, 0.5)).toEqual({ forecast: expect.closeTo(15, 9) })
   })
 
+  test('goes by the days that were counted, in the month in which the target was set up', () => {
+    const created = november + 20 * 86_400
+    expect(forecast(25 * 86_400, 0.5, { created })).toEqual({ forecast: expect.closeTo(1, 9) })
+    expect(forecast(20.5 * 86_400, 0.1, { created })).toEqual({})
+  })
+
   test('goes by the month of the rule’s time zone', () => {
     // In New York it is still eight in the evening of the last day of October.
     const october = Date.UTC(2026, 9, 1, 4) / 1000
     const share = (31 * 86_400) / (november - october)
-    expect(forecast(0, 0.5, 'America/New_York')).toEqual({ forecast: expect.closeTo(0.5 * share, 9) })
+    expect(forecast(0, 0.5, { timezone: 'America/New_York' })).toEqual({ forecast: expect.closeTo(0.5 * share, 9) })
   })
 })

@@ -34,7 +34,16 @@ export type PartOfLook = Partial<Omit<Look, 'finished'>> & { readonly finished?:
 export function lookAt(now: number, { finished = [], ...differing }: PartOfLook): Look {
   const judged = { now, previousGood: undefined }
   const kept = keptFinishes(finished)
-  return { kind: 'look', judged, limited: false, finished: kept, open: [], usedSince: () => 0, ...differing }
+  return {
+    kind: 'look',
+    judged,
+    limited: false,
+    finished: kept,
+    open: [],
+    created: 0,
+    usedSince: () => 0,
+    ...differing,
+  }
 }
 
 /** An instance as a restarted daemon finds it in the store. */

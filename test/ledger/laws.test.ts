@@ -4,6 +4,7 @@ import { packCall, unpackCall } from '../../src/ledger/call-record.ts'
 import { MODES, RECEIVER_TYPES, TYPES, type SeenCall } from '../../src/ledger/call.ts'
 import { COUNTERS, HISTOGRAMS } from '../../src/ledger/series.ts'
 import type { LedgerState } from '../../src/ledger/state.ts'
+import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { CREATED, contents, ledgerBook, listed, seen, total } from './seen.ts'
 
 /** A call's whole life; times are seconds after the set-up, minutes are what is counted at its end. */
@@ -105,9 +106,9 @@ function play(lives: readonly Life[], looks: readonly LookPlan[]) {
 
 /** The ledger as it comes back from its rows. */
 function restarted(book: ReturnType<typeof ledgerBook>): ReturnType<typeof ledgerBook> {
-  for (const index of [book.state.calls, book.state.open]) {
-    for (const call of index.values()) index.set(call.id, unpackCall(call.id, packCall(call)))
-  }
+  const asRow = (call: TrackedCall) => unpackCall(call.id, packCall(call))
+  for (const call of book.state.calls.values()) book.state.calls.set(asRow(call))
+  for (const call of book.state.open.values()) book.state.open.set(call.id, asRow(call))
   return book
 }
 

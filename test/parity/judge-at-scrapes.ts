@@ -61,7 +61,7 @@ export function judgeAtScrapes(rule: Rule, scrapes: readonly Scrape[], by: Going
       if (rule.signal.name === 'poll_age') return up || by === 'scrapes' ? { kind: 'tick', pollAge: age } : undefined
       const oldest = valueOf(scrape, OLDEST)
       const open = oldest === undefined ? [] : [openSince(CREATED + oldest)]
-      const seen = { kind: 'look', limited: false, usedSince: () => 0, finished, open } as const
+      const seen = { kind: 'look', limited: false, created: 0, usedSince: () => 0, finished, open } as const
       if (by === 'looks') return look && { ...seen, judged: look }
       // A gauge is gone at once when a scrape fails; what is counted over a window is not.
       const isSeen = age <= BLIND_INTERVALS * interval && (up || windowOf(rule.signal) !== undefined)

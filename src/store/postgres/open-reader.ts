@@ -27,8 +27,7 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
     calls: async (target) => {
       const calls = rememberedCalls()
       await session.each(`SELECT id, data FROM callwatch.calls WHERE ${OF_TARGET} AND remembered`, [target], (row) => {
-        const call = callOf(row)
-        calls.set(call.id, call)
+        calls.set(callOf(row))
       })
       return calls
     },

@@ -45,8 +45,7 @@ export function openReadOnly(path: string): StoreReader {
       read(() => {
         const calls = rememberedCalls()
         for (const row of statements.calls.iterate(target)) {
-          const call = callOf(row)
-          calls.set(call.id, call)
+          calls.set(callOf(row))
         }
         return calls
       }),
