@@ -348,10 +348,11 @@ describe('callwatch prometheus-rules', () => {
     expect(checkedByPromtool(stdout)).toMatch(/SUCCESS: \d+ rules found/)
   })
 
-  test('prints the rules of the file, for its interval', async () => {
+  test('prints the rules of the file, for its interval and lease', async () => {
     const config = configFile(`
 targets: [{ name: production, app_id: a1, region: us, api_key: k }]
 poll: { interval: 1m }
+store: { url: 'postgres://db/callwatch', lease: 3m }
 alerts:
   - { name: Busy, signal: in_progress, above: 50, for: 90s, keep_firing_for: 1h, severity: info }
   - { name: Slow, signal: answer_delay_p95, window: 1h, min_calls: 10, above: 30s, severity: info }
@@ -360,6 +361,7 @@ alerts:
     expect(code).toBe(0)
     expect(stdout).toContain('\n# "Slow" has no counterpart here: ')
     expect(stdout).toContain('<= 240)')
+    expect(stdout).toContain('_owned) > 0\n        for: 6m\n')
     expect(stdout).toContain(
       '        for: 90s\n        keep_firing_for: 1h\n        labels:\n          severity: info\n',
     )
