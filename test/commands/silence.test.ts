@@ -67,7 +67,7 @@ describe('a silence', () => {
   test('of every alert has to say so', async () => {
     const { daemon, silence } = held()
     const { code, stdout } = await silence('add', '--all', '--for', '30m')
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^silenced: 1: every alert, until /) })
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^silence 1: every alert, until /) })
     expect(await daemon.silences(Date.now() / 1000)).toMatchObject([{ match: {} }])
     await daemon.close()
   })
