@@ -1,9 +1,4 @@
 import type { CopySource, CopyTarget } from './copy-tables.ts'
-import { openPostgresSource } from './postgres/copy-source.ts'
-import { openPostgresTarget } from './postgres/copy-target.ts'
-import { openPostgresReader } from './postgres/open-reader.ts'
-import { openPostgresSilences } from './postgres/open-silences.ts'
-import { openPostgresStore } from './postgres/postgres-store.ts'
 import { openSqliteSource } from './sqlite/copy-source.ts'
 import { openSqliteTarget } from './sqlite/copy-target.ts'
 import { openReadOnly } from './sqlite/open-read-only.ts'
@@ -21,7 +16,8 @@ export type DaemonStoreAddress =
   | { path: string }
   | { url: string; /** For how long a daemon lives that is not heard of (seconds). */ lease: number }
 
-// The one place where an address decides which of the implementations it is.
+// The one place where an address decides which of the implementations it is. That of PostgreSQL, with its client, is
+// loaded by those who use it: it would add a tenth to the start of every command.
 
 /**
  * Opens the store of a daemon.
@@ -31,6 +27,7 @@ export type DaemonStoreAddress =
  */
 export async function openStore(address: DaemonStoreAddress, notifiers: readonly string[]): Promise<Store> {
   if ('path' in address) return openSqliteStore({ path: address.path, notifiers })
+  const { openPostgresStore } = await import('./postgres/postgres-store.ts')
   return openPostgresStore({ url: address.url, lease: address.lease, notifiers })
 }
 
@@ -41,6 +38,7 @@ export async function openStore(address: DaemonStoreAddress, notifiers: readonly
  */
 export async function openReader(address: StoreAddress): Promise<StoreReader> {
   if ('path' in address) return openReadOnly(address.path)
+  const { openPostgresReader } = await import('./postgres/open-reader.ts')
   return openPostgresReader(address.url)
 }
 
@@ -51,6 +49,7 @@ export async function openReader(address: StoreAddress): Promise<StoreReader> {
  */
 export async function openSilenceBook(address: StoreAddress): Promise<SilenceBook> {
   if ('path' in address) return openSilences(address.path)
+  const { openPostgresSilences } = await import('./postgres/open-silences.ts')
   return openPostgresSilences(address.url)
 }
 
@@ -60,7 +59,9 @@ export async function openSilenceBook(address: StoreAddress): Promise<SilenceBoo
  * @throws {StoreError} refused: there is none, a daemon uses it, it is not ours, of another schema, or damaged
  */
 export async function openCopySource(address: StoreAddress): Promise<CopySource> {
-  return 'path' in address ? openSqliteSource(address.path) : openPostgresSource(address.url)
+  if ('path' in address) return openSqliteSource(address.path)
+  const { openPostgresSource } = await import('./postgres/copy-source.ts')
+  return openPostgresSource(address.url)
 }
 
 /**
@@ -69,5 +70,7 @@ export async function openCopySource(address: StoreAddress): Promise<CopySource>
  * @throws {StoreError} refused: it is not empty, a daemon uses it, it is not ours, or of another schema
  */
 export async function openCopyTarget(address: StoreAddress): Promise<CopyTarget> {
-  return 'path' in address ? openSqliteTarget(address.path) : openPostgresTarget(address.url)
+  if ('path' in address) return openSqliteTarget(address.path)
+  const { openPostgresTarget } = await import('./postgres/copy-target.ts')
+  return openPostgresTarget(address.url)
 }
