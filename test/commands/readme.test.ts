@@ -71,6 +71,39 @@ describe('the pages', () => {
     )
     expect(missing).toEqual([])
   })
+
+  test('lead to headings that there are', () => {
+    // As GitHub makes them.
+    const slug = (heading: string) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\w\s-]/g, '')
+        .replaceAll(' ', '-')
+    const headings = (page: string) => [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => slug(heading))
+    const links = PAGES.flatMap((page) =>
+      [...read(page).matchAll(/\]\(([\w/.-]*)#([\w-]+)\)/g)].map(([, link = '', to = '']) => {
+        return { page, to, at: link === '' ? page : join(dirname(page), link) }
+      }),
+    )
+    expect(links.length).toBeGreaterThan(5)
+    expect(links.filter(({ at, to }) => !headings(at).includes(to))).toEqual([])
+  })
+
+  test('explain lines of the log that are written', () => {
+    const [, table = ''] = /^## What the log says\n(.*?)^## /ms.exec(read('docs/operations.md')) ?? []
+    const lines = [...table.matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell = '']) => cell.match(/[^`]{3,}/g) ?? [])
+    expect(lines.length).toBeGreaterThan(15)
+    const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.ts'),
+    )
+    const code = sources.map((name) => read(join('src', name))).join('\n')
+    // What differs from line to line stands as …, as one letter, or as what came of it.
+    const parts = lines.map((line) =>
+      line.split(/…|\b(?:[NMS]|failed|partial|retried|dropped)\b/).map((part) => part.trim()),
+    )
+    const written = parts.map((each) => each.reduce((a, b) => (b.length > a.length ? b : a)))
+    expect(written.filter((part) => !code.includes(part))).toEqual([])
+  })
 })
 
 describe('the README', () => {
@@ -88,19 +121,28 @@ describe('the README', () => {
     },
   )
 
-  test('and the guide to alerting show configurations that are right', { timeout: WAIT }, async () => {
-    const blocks = ['README.md', 'docs/alerting.md']
-      .flatMap((page) => [...read(page).matchAll(/```yaml\n(.*?)```/gs)].map(([, block = '']) => block))
-      .filter((block) => /^(targets|alerts):/.test(block))
-    expect(blocks.length).toBeGreaterThan(4)
-    const target = 'targets: [{ app_id: a, region: us, api_key: k }]\n'
-    for (const block of blocks) {
-      const yaml = block.startsWith('targets:')
-        ? block.replace('api_key_file: /run/secrets/callwatch-key', 'api_key: k')
-        : target + block
-      const env = { SLACK_WEBHOOK_URL: 'https://hooks.example/x', FINANCE_HOOK: 'https://finance.example/x' }
-      const { code, stderr } = await callwatch(['check', '--config', configFile(yaml)], { env })
-      expect({ code, stderr, yaml }).toEqual({ code: 0, stderr: '', yaml })
-    }
-  })
+  test(
+    'and the guides to alerting and to several machines show configurations that are right',
+    { timeout: WAIT },
+    async () => {
+      const blocks = ['README.md', 'docs/alerting.md', 'docs/several-machines.md']
+        .flatMap((page) => [...read(page).matchAll(/^( *)```yaml\n(.*?)```/gms)])
+        .map(([, indent = '', block = '']) => block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''))
+        .filter((block) => /^(targets|alerts|store):/.test(block))
+      expect(blocks.length).toBeGreaterThan(6)
+      const target = 'targets: [{ app_id: a, region: us, api_key: k }]\n'
+      for (const block of blocks) {
+        const yaml = block.startsWith('targets:')
+          ? block.replace('api_key_file: /run/secrets/callwatch-key', 'api_key: k')
+          : target + block
+        const env = {
+          SLACK_WEBHOOK_URL: 'https://hooks.example/x',
+          FINANCE_HOOK: 'https://finance.example/x',
+          CALLWATCH_DB_PASSWORD: 'x',
+        }
+        const { code, stderr } = await callwatch(['check', '--config', configFile(yaml)], { env })
+        expect({ code, stderr, yaml }).toEqual({ code: 0, stderr: '', yaml })
+      }
+    },
+  )
 })
