@@ -246,10 +246,12 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     ledLast: () => isFirst.value,
     problem: () => problem?.text,
     ownerOf: (target) => {
+      // What was last heard is no news once the store cannot be reached.
+      if (!isHeld()) return undefined
       const owner = latest?.owners.get(target)
       return latest?.members.find(({ id }) => id === owner)?.name
     },
-    noteOf: (target) => notes.get(target),
+    noteOf: (target) => (isHeld() ? notes.get(target) : undefined),
     keep$,
     leave: async () => {
       loseAll()

@@ -12,7 +12,9 @@ import {
   merge,
   mergeAll,
   mergeMap,
+  repeat,
   retry,
+  Subject,
   take,
   takeUntil,
   throwError,
@@ -74,6 +76,8 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
   const isRunning = (name: string) => running.has(name)
   const limits = sharedLimits({ ...options, watches, isRunning })
   const others = followingOthers({ ...options, watches, isRunning, reopen })
+  /** Names of targets whose watching is to end and to begin anew, by what the store has. */
+  const restarts = new Subject<string>()
 
   function show(): void {
     targets.splice(0, Infinity, ...order.flatMap((name) => watches.get(name)?.watched ?? []))
@@ -131,9 +135,10 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
     else targets[shown] = next.watched
   }
 
-  /** Opens a target anew as the store has it; where it was begun to be watched meanwhile, that stays. */
+  /** Opens a target anew as the store has it; one that is being watched, as soon as its cycle has ended. */
   async function reopen(before: Watch): Promise<void> {
     const { name } = before.part.target
+    if (isRunning(name)) return restarts.next(name)
     const next = await watch({ ...options, part: before.part, offset: 0 })
     if (watches.get(name) !== before) return next.close()
     if (waiting.delete(before)) waiting.add(next)
@@ -176,6 +181,7 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
   /** Watches a target for as long as it is this daemon's, and the configuration wants it so. */
   function takingTurn(name: string, part: WatchPart, turn: Turn, end$: Observable<unknown>): Observable<DaemonEvent> {
     const over$ = merge(end$, turn.over$)
+    const pause$ = merge(over$, restarts.pipe(filter((one) => one === name)))
     const abandon$ = merge(turn.lost$, over$.pipe(take(1), delay(GRACE * 1000, clock.scheduler)))
     const open = async () => {
       const followed = await others.catchUp([name])
@@ -185,27 +191,27 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
       limits.share(watch)
       return { followed, watch }
     }
-    return defer(() => {
-      const done = turn.use()
-      return defer(open).pipe(
-        storeRetried,
-        takeUntil(over$),
-        mergeMap(({ followed, watch: { run, watched } }) =>
-          merge(
-            followed,
-            run(over$, abandon$).pipe(map((event): DaemonEvent => ({ kind: 'watch', target: name, event }))),
-            firstLookProgress(watched, clock).pipe(
-              takeUntil(over$),
-              map((progress): DaemonEvent => ({ kind: 'progress', target: name, progress })),
-            ),
+    const run$ = defer(open).pipe(
+      storeRetried,
+      takeUntil(pause$),
+      mergeMap(({ followed, watch: { run, watched } }) =>
+        merge(
+          followed,
+          run(pause$, abandon$).pipe(map((event): DaemonEvent => ({ kind: 'watch', target: name, event }))),
+          firstLookProgress(watched, clock).pipe(
+            takeUntil(pause$),
+            map((progress): DaemonEvent => ({ kind: 'progress', target: name, progress })),
           ),
         ),
-        finalize(() => {
-          running.delete(name)
-          limits.share(watches.get(name))
-          done()
-        }),
-      )
+      ),
+      finalize(() => {
+        running.delete(name)
+        limits.share(watches.get(name))
+      }),
+    )
+    return defer(() => {
+      const done = turn.use()
+      return run$.pipe(repeat({ delay: () => timer(0, clock.scheduler).pipe(takeUntil(over$)) }), finalize(done))
     })
   }
 

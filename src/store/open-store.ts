@@ -5,7 +5,7 @@ import { openReadOnly } from './sqlite/open-read-only.ts'
 import { openSilences } from './sqlite/open-silences.ts'
 import { openSqliteStore } from './sqlite/sqlite-store.ts'
 import type { SilenceBook } from './silence-book.ts'
-import type { Store } from './store.ts'
+import { StoreError, type Store } from './store.ts'
 import type { StoreReader } from './store-reader.ts'
 
 /** Which store: a file of one daemon's own, or a PostgreSQL database that several share. */
@@ -23,12 +23,17 @@ export type DaemonStoreAddress =
  * Opens the store of a daemon.
  *
  * @param notifiers all that there are; what waits for any other is removed, since nobody will ever send it
- * @throws {StoreError} refused: it is in use, damaged, not ours, or of a newer callwatch
+ * @throws {StoreError} refused: it is in use, damaged, not ours, of a newer callwatch, or a database that cannot be used now
  */
 export async function openStore(address: DaemonStoreAddress, notifiers: readonly string[]): Promise<Store> {
   if ('path' in address) return openSqliteStore({ path: address.path, notifiers })
   const { openPostgresStore } = await import('./postgres/postgres-store.ts')
-  return openPostgresStore({ url: address.url, lease: address.lease, notifiers })
+  try {
+    return await openPostgresStore({ url: address.url, lease: address.lease, notifiers })
+  } catch (error) {
+    // A daemon that runs waits for its database; for one that starts, a wrong address looks just like that.
+    throw error instanceof StoreError ? new StoreError('refused', error.message, error) : error
+  }
 }
 
 /**

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Rule } from '../../src/alerts/rule.ts'
 import type { Config, TargetConfig } from '../../src/config/config.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
+import { connect } from '../../src/store/postgres/connection.ts'
 import { inPostgres } from '../postgres/in-postgres.ts'
 import { localServer } from './local-server.ts'
 import { eventClient } from '../web/event-client.ts'
@@ -49,7 +50,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     const store = { url, lease: LEASE, history: 86_400 }
     const start = (lookback = 3600) =>
       daemonInProcess(service.url, { interval: 0.2, lookback }, { targets, store, alerts: [ANY_CALL], ...differing })
-    return { service, start }
+    return { service, start, url }
   }
   const statusOf = async ({ daemon }: DaemonInProcess) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon answers
@@ -152,6 +153,26 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     await expect(start(7200)).rejects.toThrow(/poll\.lookback/)
     await split(one)
   })
+
+  test('a daemon that knows of later commits than its database, as after a restore, goes on from what that has', async () => {
+    const { start, url } = await sharing()
+    const one = await start()
+    await split(one)
+    const before = await vi.waitFor(async () => {
+      const status = await statusOf(one)
+      expect(status.every(({ commit }) => commit > 5)).toBe(true)
+      return status
+    }, WAIT)
+    const database = await connect(url)
+    await database.run(`UPDATE callwatch.targets SET seq = 2, facts = (facts::jsonb || '{"seq":2}')::text`)
+    await database.run('DELETE FROM callwatch.commits WHERE seq > 2')
+    await database.close()
+    await vi.waitFor(async () => expect((await statusOf(one)).some(({ commit }) => commit < 5)).toBe(true), WAIT)
+    await vi.waitFor(async () => {
+      const status = await statusOf(one)
+      expect(status.every(({ commit, up }, i) => up && commit > before[i]!.commit)).toBe(true)
+    }, WAIT)
+  }, 30_000)
 
   test('while the database is away nothing is watched and nobody is ready, and then all goes on by itself', async () => {
     const { start } = await sharing()
