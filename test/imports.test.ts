@@ -12,7 +12,7 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[] }> = {
   polling: { folders: ['ledger', 'service', 'clock'] },
   store: { folders: ['ledger', 'alerts', 'clock'] },
   metrics: { folders: ['ledger', 'alerts'], types: ['store'] },
-  cluster: { folders: ['clock'], types: ['store'] },
+  cluster: { folders: ['clock', 'store'] },
   web: { folders: ['ledger', 'alerts', 'store', 'metrics', 'clock'], types: ['cluster'] },
   notify: { folders: ['ledger', 'alerts', 'store', 'clock'] },
   config: { folders: [], types: ['alerts'] },

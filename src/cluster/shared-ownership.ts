@@ -17,6 +17,7 @@ import {
 } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { Beat, Settings, Sharing } from '../store/sharing.ts'
+import { StoreError } from '../store/store.ts'
 import { lettingGo, taking } from './fair-share.ts'
 import type { Ownership, Turn } from './ownership.ts'
 import { readNote, writeNote } from './note.ts'
@@ -55,7 +56,15 @@ export type SharedOwnership = Ownership & {
 const BEATS = 5
 
 /** A turn with what moves it. */
-type Held = Turn & { over: ReplaySubject<void>; lost: ReplaySubject<void>; users: number; isLeaving: boolean }
+type Held = Turn & {
+  over: ReplaySubject<void>
+  lost: ReplaySubject<void>
+  users: number
+  /** It is to be watched no more; it is not any more; and the store was told so. */
+  isLeaving: boolean
+  isFree: boolean
+  isReleased: boolean
+}
 
 /**
  * Shares the targets with the other daemons on the store, by a lease that is renewed for all of them at once. This
@@ -65,7 +74,10 @@ type Held = Turn & { over: ReplaySubject<void>; lost: ReplaySubject<void>; users
 export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnership {
   const { sharing, clock, name, settings, targets, stop$ } = options
   const pause = sharing.lease / BEATS
-  const turns = new BehaviorSubject<ReadonlyMap<string, Held>>(new Map())
+  /** What this daemon owns, or has not heard that it does not. */
+  const turns = new Map<string, Held>()
+  /** The turn of each target that anybody asked about. */
+  const subjects = new Map<string, BehaviorSubject<Turn | undefined>>()
   const isFirst = new BehaviorSubject(false)
   const held = new BehaviorSubject(false)
   const events = new Subject<OwnershipEvent>()
@@ -76,15 +88,18 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
   let latest: Beat | undefined
   let notes = new Map<string, unknown>()
   let problem: { of: 'store' | 'settings'; text: string } | undefined
-  // Of what is let go of while a beat is on its way, its answer may still say that it is this one's.
-  const releasing = new Set<string>()
-  const released = new Set<string>()
-
   const isHeld = () => clock.monotonic() < heldUntil
   const takesPart = () => !isStopping && problem?.of !== 'settings'
 
+  function subjectOf(target: string): BehaviorSubject<Turn | undefined> {
+    let subject = subjects.get(target)
+    if (subject === undefined) subjects.set(target, (subject = new BehaviorSubject<Turn | undefined>(undefined)))
+    return subject
+  }
+
   function begin(target: string): void {
     const [over, lost] = [new ReplaySubject<void>(1), new ReplaySubject<void>(1)]
+    const use = () => useOf(target, turn)
     const turn: Held = {
       over$: over,
       lost$: lost,
@@ -92,17 +107,20 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
       lost,
       users: 0,
       isLeaving: false,
-      use: () => useOf(target, turn),
+      isFree: false,
+      isReleased: false,
+      use,
     }
-    turns.next(new Map([...turns.value, [target, turn]]))
+    turns.set(target, turn)
     events.next({ kind: 'gained', target })
+    subjectOf(target).next(turn)
   }
 
   function useOf(target: string, turn: Held): () => void {
     turn.users += 1
     return () => {
       turn.users -= 1
-      if (turn.users === 0 && turn.isLeaving) void letGo(target, turn)
+      if (turn.users === 0 && turn.isLeaving) letGo(target, turn)
     }
   }
 
@@ -111,36 +129,41 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     if (turn.isLeaving) return
     turn.isLeaving = true
     turn.over.next()
-    if (turn.users === 0) void letGo(target, turn)
+    if (turn.users === 0) letGo(target, turn)
   }
 
-  async function letGo(target: string, turn: Held): Promise<void> {
-    if (turns.value.get(target) !== turn) return
-    remove(target, 'left')
-    releasing.add(target)
-    // Where that fails, the next beat finds that the target is still this one's.
-    await sharing.release([target]).catch(() => undefined)
-    releasing.delete(target)
-    released.add(target)
+  /** From now on it is for others. It stays noted until the store says so too: what is on its way may say otherwise. */
+  function letGo(target: string, turn: Held): void {
+    if (turns.get(target) !== turn || turn.isFree) return
+    turn.isFree = true
+    subjectOf(target).next(undefined)
+    events.next({ kind: 'left', target })
+    clock.scheduler.schedule(() => void release(), 0)
+  }
+
+  /** Releases all that was let go of; what cannot be released now is with the next beat. */
+  async function release(): Promise<void> {
+    const free = [...turns].filter(([, { isFree, isReleased }]) => isFree && !isReleased)
+    if (free.length === 0) return
+    for (const [, turn] of free) turn.isReleased = true
+    await sharing.release(free.map(([target]) => target)).catch(() => {
+      for (const [, turn] of free) turn.isReleased = false
+    })
   }
 
   function lose(target: string, turn: Held): void {
-    remove(target, 'lost')
+    turns.delete(target)
+    if (turn.isFree) return
+    subjectOf(target).next(undefined)
+    events.next({ kind: 'lost', target })
     turn.lost.next()
     turn.over.next()
-  }
-
-  function remove(target: string, kind: 'left' | 'lost'): void {
-    const next = new Map(turns.value)
-    next.delete(target)
-    turns.next(next)
-    events.next({ kind, target })
   }
 
   function loseAll(): void {
     heldUntil = -Infinity
     held.next(false)
-    for (const [target, turn] of turns.value) lose(target, turn)
+    for (const [target, turn] of turns) lose(target, turn)
   }
 
   function noteProblem(now: typeof problem): void {
@@ -154,11 +177,10 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
   }
 
   async function beat(): Promise<void> {
-    released.clear()
     const sent = clock.monotonic()
     if (!isMember) await sharing.join(name, settings())
     isMember = true
-    const own = options.notesOf(new Set(turns.value.keys()))
+    const own = options.notesOf(new Set(turns.keys()))
     const answer = await sharing.beat(writeNote({ takesPart: takesPart(), targets: own }))
     if (answer === undefined) {
       isMember = false
@@ -179,10 +201,9 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
   /** Brings what this daemon watches in line with what it owns, and that with its share. */
   async function share({ owners, self, differing }: Beat, members: number): Promise<void> {
     const configured = new Set(targets())
-    for (const [target, turn] of turns.value) if (owners.get(target) !== self) lose(target, turn)
-    const isOwn = (target: string, owner: string) =>
-      owner === self && !releasing.has(target) && !released.has(target) && !turns.value.has(target)
-    for (const [target, owner] of owners) if (isOwn(target, owner)) begin(target)
+    for (const [target, turn] of turns) if (owners.get(target) !== self) lose(target, turn)
+    for (const [target, owner] of owners) if (owner === self && !turns.has(target)) begin(target)
+    await release()
     noteProblem(
       differing.length === 0
         ? undefined
@@ -193,10 +214,10 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
               'it watches nothing until they are the same',
           },
     )
-    const mine = [...turns.value].filter(([, { isLeaving }]) => !isLeaving).map(([target]) => target)
+    const mine = [...turns].filter(([, { isLeaving }]) => !isLeaving).map(([target]) => target)
     const wanted = takesPart() ? mine.filter((target) => configured.has(target)) : []
     const kept = new Set(wanted.slice(0, wanted.length - lettingGo(wanted.length, configured.size, members)))
-    for (const [target, turn] of turns.value) if (!kept.has(target)) end(target, turn)
+    for (const [target, turn] of turns) if (!kept.has(target)) end(target, turn)
     const free = [...configured].filter((target) => !owners.has(target))
     const most = takesPart() ? taking(kept.size, configured.size, members) : 0
     if (free.length === 0 || most === 0) return
@@ -212,16 +233,16 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
         take(1),
         tap(() => {
           isStopping = true
-          for (const [target, turn] of turns.value) end(target, turn)
+          for (const [target, turn] of turns) end(target, turn)
         }),
       ),
     ).pipe(
-      exhaustMap(() => from(beat().catch((error: unknown) => noteProblem({ of: 'store', text: messageOf(error) })))),
+      exhaustMap(() => from(beat().catch((error: unknown) => noteProblem(problemOf(error))))),
       ignoreElements(),
     ),
     timer(0, (pause * 1000) / 2, clock.scheduler).pipe(
       tap(() => {
-        if (!isHeld() && turns.value.size > 0) {
+        if (!isHeld() && turns.size > 0) {
           events.next({ kind: 'lease lost' })
           loseAll()
         }
@@ -231,13 +252,8 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
   )
 
   return {
-    turn$: (target) =>
-      turns.pipe(
-        map((now) => now.get(target)),
-        distinctUntilChanged(),
-        filter((held) => held !== undefined),
-      ),
-    owns: (target) => isHeld() && turns.value.has(target),
+    turn$: (target) => subjectOf(target).pipe(filter((turn) => turn !== undefined)),
+    owns: (target) => isHeld() && turns.get(target)?.isFree === false,
     leads: () => isHeld() && isFirst.value,
     leads$: combineLatest([isFirst, held]).pipe(
       map(([first, now]) => first && now),
@@ -255,11 +271,14 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     keep$,
     leave: async () => {
       loseAll()
-      await sharing.leave()
+      // Whoever cannot say that it leaves is dead when its lease ends.
+      await sharing.leave().catch(() => undefined)
     },
   }
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+/** What is refused, such as other settings than those of the others, is not the store's trouble. */
+function problemOf(error: unknown): { of: 'store' | 'settings'; text: string } {
+  const isRefused = error instanceof StoreError && error.kind === 'refused'
+  return { of: isRefused ? 'settings' : 'store', text: error instanceof Error ? error.message : String(error) }
 }

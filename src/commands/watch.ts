@@ -161,13 +161,15 @@ async function budgetOf(options: WatchOptions): Promise<RateBudget> {
   const key = budgetKey(part.target)
   const heldUntil = await store.heldUntil(key)
   const existing = budgets.get(key)
+  // Where daemons share a store, each has a part of the limit (shared-limits.ts), and none before it watches anything.
+  const own = store.sharing === undefined ? maxRequestsPerMinute : 0
   if (existing !== undefined) {
-    existing.limitTo(maxRequestsPerMinute)
+    if (store.sharing === undefined) existing.limitTo(own)
     return existing
   }
   const budget = rateBudget({
     clock,
-    maxRequestsPerMinute,
+    maxRequestsPerMinute: own,
     heldUntil,
     onHold: (until) => void writeHold(options, key, until),
   })

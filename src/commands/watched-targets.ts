@@ -24,6 +24,7 @@ import {
 import { closedNotifications } from '../alerts/evaluate.ts'
 import type { Turn } from '../cluster/ownership.ts'
 import type { Config } from '../config/config.ts'
+import { abortable } from '../polling/abortable.ts'
 import { newWatchMemory } from '../polling/watch-target.ts'
 import { StoreError } from '../store/store.ts'
 import type { WatchedTarget } from '../web/views.ts'
@@ -112,7 +113,7 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
   }
 
   /** The watch that goes by this part: one that waits for it, or a new one in the place of that which has ended. */
-  async function watchFor(name: string, part: WatchPart, turn: Turn): Promise<Watch> {
+  async function watchFor(name: string, part: WatchPart, turn: Turn, signal: AbortSignal): Promise<Watch> {
     const before = watches.get(name)
     // Until this daemon's turn, another one may have gone on with what was opened.
     const isUntouched = before !== undefined && waiting.delete(before) && store.sharing === undefined
@@ -122,6 +123,11 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
     // What a cycle remembers of the list is of no use once another daemon has gone on with it.
     const memory = goesOn ? before?.memory : newWatchMemory(before.keeper.ledger, clock)
     const next = await watch({ ...options, part, before: before && { ...before, memory: memory! }, offset })
+    if (signal.aborted) {
+      await next.close()
+      throw new Error('overtaken')
+    }
+    if (!goesOn) next.keeper.beginAnew()
     turns.set(next, turn)
     replace(name, next)
     await before?.close()
@@ -183,27 +189,27 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
     const over$ = merge(end$, turn.over$)
     const pause$ = merge(over$, restarts.pipe(filter((one) => one === name)))
     const abandon$ = merge(turn.lost$, over$.pipe(take(1), delay(GRACE * 1000, clock.scheduler)))
-    const open = async () => {
+    const open = async (signal: AbortSignal) => {
       const followed = await others.catchUp([name])
-      const watch = await watchFor(name, part, turn)
-      await limits.hold(watch)
-      running.add(name)
-      limits.share(watch)
-      return { followed, watch }
+      const opened = await watchFor(name, part, turn, signal)
+      await limits.hold(opened.budgetKey)
+      return { followed, opened }
     }
-    const run$ = defer(open).pipe(
+    const run$ = abortable(open).pipe(
       storeRetried,
       takeUntil(pause$),
-      mergeMap(({ followed, watch: { run, watched } }) =>
-        merge(
+      mergeMap(({ followed, opened }) => {
+        running.add(name)
+        limits.share(opened)
+        return merge(
           followed,
-          run(pause$, abandon$).pipe(map((event): DaemonEvent => ({ kind: 'watch', target: name, event }))),
-          firstLookProgress(watched, clock).pipe(
+          opened.run(pause$, abandon$).pipe(map((event): DaemonEvent => ({ kind: 'watch', target: name, event }))),
+          firstLookProgress(opened.watched, clock).pipe(
             takeUntil(pause$),
             map((progress): DaemonEvent => ({ kind: 'progress', target: name, progress })),
           ),
-        ),
-      ),
+        )
+      }),
       finalize(() => {
         running.delete(name)
         limits.share(watches.get(name))
@@ -236,7 +242,7 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
           following(config$.pipe(map((config) => partOf(config, name))), (part, over$) => watching(name, part, over$)),
         ),
       ),
-    followOthers: others.follow,
+    followOthers: (end$) => merge(others.follow(end$), limits.follow(end$)),
     close: async () => {
       for (const { close } of watches.values()) await close()
     },

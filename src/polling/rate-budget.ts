@@ -22,6 +22,9 @@ export type RateBudgetOptions = {
   onHold: (until: number) => void
 }
 
+/** Seconds. */
+const LONGEST_SLEEP = 1
+
 /** A service that asks for more than a day (seconds) is mistaken; callwatch would be blind for good. */
 const LONGEST_HOLD = 86_400
 
@@ -52,7 +55,8 @@ export function rateBudget({ clock, maxRequestsPerMinute, heldUntil, onHold }: R
       const wait = Math.max(freeAt - now, (1 - tokens) / perSecond())
       // The tolerance is a microsecond: less than that a timer cannot wait for.
       if (wait < 1e-6) break
-      await sleep(clock, wait, signal)
+      // Not all at once: the limit may be raised meanwhile.
+      await sleep(clock, Math.min(wait, LONGEST_SLEEP), signal)
     }
     tokens -= 1
   }

@@ -39,7 +39,7 @@ const FIRST_LOOK_INTERVALS = 2
 /** What was just committed of a target. */
 export type Committed = Pick<Commit, 'ledger' | 'alerts'> & { target: string; seconds: number }
 
-/** One target's committed state, and the only two ways to move it on. */
+/** One target's committed state, and the only ways to move it on: what was seen, time, and what others committed. */
 export type TargetKeeper = {
   readonly target: string
   readonly ledger: LedgerState
@@ -55,6 +55,8 @@ export type TargetKeeper = {
   fold: (observation: Observation) => Promise<Committed | undefined>
   /** Judges the rules that go by time alone. */
   tick: () => Promise<Committed | undefined>
+  /** It is watched by this process from now on, after another one: until it has looked, the pause in between tells nothing. */
+  beginAnew: () => void
   /** Whether the answer to the last commit was lost: until it is known what was committed, nothing more is. */
   isUnsure: () => boolean
   /** Moves on by what was committed of the target elsewhere, or without an answer; returns what was new of it. */
@@ -102,8 +104,8 @@ export async function keepTarget(options: KeepTargetOptions): Promise<TargetKeep
     for (const { key } of ended) alerts.delete(key)
   }
 
-  const openedAt = clock.monotonic()
-  let judgedAt = openedAt
+  let begunAt = clock.monotonic()
+  let judgedAt = begunAt
   let hasLooked = false
   const judge = (occasion: Occasion, at: number) =>
     evaluate(alerts, occasion, { target, rules, now: at, interval, monthOf })
@@ -135,7 +137,7 @@ export async function keepTarget(options: KeepTargetOptions): Promise<TargetKeep
     tick: () =>
       inTurn(async () => {
         // A process that has just begun is about to look: it is not to tell of a poll age that the pause before it made.
-        if (!hasLooked && clock.monotonic() - openedAt < FIRST_LOOK_INTERVALS * interval) return undefined
+        if (!hasLooked && clock.monotonic() - begunAt < FIRST_LOOK_INTERVALS * interval) return undefined
         const pollAge = wholeMilliseconds(lookAge())
         const at = wholeMilliseconds(clock.wall())
         const alertDelta = judge({ kind: 'tick', pollAge }, at)
@@ -147,6 +149,10 @@ export async function keepTarget(options: KeepTargetOptions): Promise<TargetKeep
         judgedAt = clock.monotonic()
         return committed
       }),
+    beginAnew: () => {
+      hasLooked = false
+      begunAt = clock.monotonic()
+    },
     isUnsure: () => isUnsure,
     follow: (commits) =>
       inTurn(async () => {

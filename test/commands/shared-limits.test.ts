@@ -75,7 +75,7 @@ test('what the service asked of the daemon before holds for the one that takes o
   const [x] = [daemons[0]!]
   watch(x, 'a', 'b', 'c')
   holds.set('one', clock.wall() + 30)
-  await x.limits.hold(x.watches.get('a')!)
+  await x.limits.hold('one')
   expect(await granted(x, 'one', 29)).toBe(0)
   expect(await granted(x, 'one', 30)).toBeGreaterThan(100)
 })
