@@ -8,12 +8,15 @@ import {
   filter,
   finalize,
   ignoreElements,
+  lastValueFrom,
   map,
   merge,
   ReplaySubject,
+  retry,
   share,
   takeUntil,
   tap,
+  throwError,
   timer,
   type Observable,
 } from 'rxjs'
@@ -28,7 +31,7 @@ import { metricsOf } from '../metrics/registry.ts'
 import { routed } from '../notify/routes.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Route } from '../store/keep-target.ts'
-import type { Store } from '../store/store.ts'
+import { StoreError, type Store } from '../store/store.ts'
 import type { Credentials } from '../web/authentication.ts'
 import { eventFeed } from '../web/event-feed.ts'
 import { healthNote } from '../web/target-health.ts'
@@ -73,6 +76,8 @@ export type DaemonOptions = {
 }
 
 const HOUSEKEEPING_INTERVAL = 60
+/** What a store that cannot be used now is asked again after (seconds). */
+const STORE_RETRY = 1
 /** The exported windows are counted from the history after a restart (seconds). */
 const LONGEST_WINDOW = Math.max(...Object.values(EXPORTED_WINDOWS))
 
@@ -95,7 +100,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     for (const close of closing.toReversed()) await close()
   }
   try {
-    await store.sharing?.join(DAEMON_NAME, sharedSettings(first))
+    await store.sharing?.join(DAEMON_NAME, sharedSettings(first), LOADING)
     await closeStrayAlerts(store, route, options)
     if (options.resetTarget !== undefined) await store.resetTarget(options.resetTarget)
     const shared =
@@ -153,13 +158,33 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       mask: secrets.mask,
     })
 
+    const whenAvailable = (work: () => Promise<void>): Promise<void> =>
+      lastValueFrom(
+        defer(work).pipe(
+          retry({
+            delay: (error) =>
+              error instanceof StoreError && error.kind === 'unavailable'
+                ? timer(STORE_RETRY * 1000, clock.scheduler)
+                : throwError(() => error),
+          }),
+          takeUntil(stop$),
+        ),
+        { defaultValue: undefined },
+      )
     const { config$, reloads$ } = takeOver({
       first,
       readings$: readings$.pipe(takeUntil(stop$)),
       prepare: async (next) => {
         secrets.learn(secretsOf(next))
-        await watched.open(next)
-        await store.sharing?.declare(sharedSettings(next))
+        const { sharing } = store
+        if (sharing === undefined) await watched.open(next)
+        else {
+          // All that share the store have read the same. Who cannot use it now takes that over as soon as it can.
+          await whenAvailable(async () => {
+            await watched.open(next)
+            await sharing.declare(sharedSettings(next))
+          })
+        }
         log.level = next.log.level
         told.follow(next)
         if (next.http.tls !== undefined) web.renew(next.http.tls)

@@ -36,6 +36,7 @@ const PATIENCE = 3
 export function telling(options: TellingOptions): Observable<DaemonEvent> {
   const { config$, clock, store, targets, ownership, watched$, stop$ } = options
   const notifiers = () => options.notifiers.map((notifier) => whileLeading(notifier, ownership.leads))
+  const settled = new Map<string, readonly number[]>()
   const alerts = () =>
     targets.flatMap(({ target, alerts: own }) => [...own.values()].map((instance) => ({ target, instance })))
   const isWorking = (interval: number) =>
@@ -54,7 +55,7 @@ export function telling(options: TellingOptions): Observable<DaemonEvent> {
     ({ groupWait, mutes }, end$) =>
       merge(
         ...notifiers().map((notifier) =>
-          deliverOutbox(notifier, { store, clock, groupWait, mutes, alerts, stop$: end$ }),
+          deliverOutbox(notifier, { store, clock, groupWait, mutes, alerts, settled, stop$: end$ }),
         ),
       ),
   )

@@ -24,6 +24,11 @@ export type DeliverOptions = {
   mutes: readonly Mute[]
   /** The alerts of all targets as they are now. */
   alerts: () => readonly LiveAlert[]
+  /**
+   * What was dealt with, but could not be taken out of the outbox yet, by notifier: it must not be sent again, also not when
+   * sending is ended and begun anew. Changed in place.
+   */
+  settled?: Map<string, readonly number[]>
   /** Emits when nothing more is to be sent; a delivery under way is finished. */
   stop$: Observable<unknown>
 }
@@ -39,11 +44,9 @@ const LONGEST_RETRY_AFTER = 3600
  * longer waits, up to five minutes, with what is to be said by then. Never errors: a store that cannot be used is asked again.
  */
 export function deliverOutbox(notifier: Notifier, options: DeliverOptions): Observable<Delivery> {
-  const { store, clock, groupWait, mutes, stop$ } = options
+  const { store, clock, groupWait, mutes, settled = new Map<string, readonly number[]>(), stop$ } = options
   let failures = 0
   let notBefore = 0
-  // What was dealt with, but could not be taken out of the outbox yet. It must not be sent again.
-  let settled: readonly number[] = []
 
   async function deliverNext(): Promise<Delivery | undefined> {
     if (clock.monotonic() < notBefore) return undefined
@@ -71,16 +74,17 @@ export function deliverOutbox(notifier: Notifier, options: DeliverOptions): Obse
       // A claim that stays is only less than it could be: its alerts count as told.
       await store.claimOutbox(claims, false).catch(() => undefined)
     } else {
-      settled = ids
+      settled.set(notifier.name, ids)
       await removeSettled().catch(() => undefined)
     }
     return delivery
   }
 
   async function removeSettled(): Promise<void> {
-    if (settled.length === 0) return
-    await store.removeFromOutbox(settled)
-    settled = []
+    const ids = settled.get(notifier.name)
+    if (ids === undefined) return
+    await store.removeFromOutbox(ids)
+    settled.delete(notifier.name)
   }
 
   async function attempt(message: Message): Promise<Delivery & { mayHaveArrived: boolean }> {

@@ -174,6 +174,19 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     }, WAIT)
   }, 30_000)
 
+  test('a configuration that is read while the database is away is followed by all when it is back', async () => {
+    const { start } = await sharing()
+    const [one, two] = [await start(), await start()]
+    await split(one, two)
+    await server().kill()
+    const change = { alerts: [{ ...ANY_CALL, threshold: 5 }] }
+    const [first, second] = [one.reload(change), two.reload(change)]
+    await server().restart()
+    expect([(await first).problems, (await second).problems]).toEqual([[], []])
+    await split(one, two)
+    await vi.waitFor(async () => expect((await one.readyz()).status).toBe(200), WAIT)
+  }, 40_000)
+
   test('while the database is away nothing is watched and nobody is ready, and then all goes on by itself', async () => {
     const { start } = await sharing()
     const one = await start()

@@ -162,6 +162,18 @@ describe('a store that fails', () => {
     expect(await waiting()).toEqual([])
   })
 
+  test('nor where sending is ended and begun anew, as when another daemon leads for a while', async () => {
+    const { fire, clock, received, broken, waiting, resume } = sending()
+    await fire(A)
+    broken.add('removeFromOutbox')
+    await clock.advance(5)
+    await resume()
+    broken.clear()
+    await clock.advance(60)
+    expect(received).toEqual([[0, 'firing A']])
+    expect(await waiting()).toEqual([])
+  })
+
   test('and a crash before what was told is taken out make it go out once more', async () => {
     const { fire, clock, received, broken, restart } = sending()
     await fire(A)

@@ -1,4 +1,4 @@
-import { Subject, type Subscription } from 'rxjs'
+import { merge, Subject, type Subscription } from 'rxjs'
 import type { AlertInstance } from '../../src/alerts/alert-instance.ts'
 import type { Notification } from '../../src/alerts/notification.ts'
 import type { Severity } from '../../src/alerts/rule.ts'
@@ -45,6 +45,7 @@ export function sending(options: SendingOptions = {}) {
   let lastId = 0
   let completed = false
   let sender: Subscription | undefined
+  let pause = async () => {}
 
   /** A step of one process: the dead take none, and never hear of one that they had begun. */
   async function step<T>(name: Step, isDead: () => boolean, work: () => Promise<T>): Promise<T> {
@@ -69,8 +70,16 @@ export function sending(options: SendingOptions = {}) {
     }
   }
 
-  function start(): void {
+  /** @param settled what the same process has not taken out yet */
+  function start(settled = new Map<string, readonly number[]>()): void {
     let isDead = false
+    const paused$ = new Subject<void>()
+    pause = async () => {
+      paused$.next()
+      await clock.advance(1)
+      start(settled)
+    }
+    const end$ = merge(stop$, paused$)
     const deliver = (message: Message) =>
       step(
         'deliver',
@@ -85,7 +94,7 @@ export function sending(options: SendingOptions = {}) {
       )
     sender = deliverOutbox(
       { name: 'slack', deliver },
-      { store: storeOf(() => isDead), clock, groupWait, mutes, alerts: () => [...live.values()], stop$ },
+      { store: storeOf(() => isDead), clock, groupWait, mutes, alerts: () => [...live.values()], settled, stop$: end$ },
     ).subscribe({ next: (delivery) => deliveries.push(delivery), complete: () => (completed = true) })
     sender.add(() => (isDead = true))
   }
@@ -131,6 +140,8 @@ export function sending(options: SendingOptions = {}) {
       sender?.unsubscribe()
       start()
     },
+    /** Ends sending for a second and begins it anew, in the same process. */
+    resume: () => pause(),
   }
 }
 

@@ -108,7 +108,8 @@ export async function runClusterChaos({
     const audit = auditCommits(database.get)
     closing.push(audit.stop)
 
-    const end = now() + seconds
+    const begun = now()
+    const end = begun + seconds
     const failsOverAt = now() + seconds * (0.3 + run.draw() * 0.4)
     while (now() < end) {
       for (const name of shuffled(Object.keys(mishaps), run.draw)) {
@@ -124,7 +125,11 @@ export async function runClusterChaos({
       }
     }
     tell('healing')
-    const unwatched = longestUnwatched(new Map(watched.map(({ name, requests }) => [name, [...requests.requests]])))
+    const unwatched = longestUnwatched(
+      new Map(watched.map(({ name, requests }) => [name, requests.requests])),
+      begun,
+      now(),
+    )
     const undone = await settleCluster(run)
     await audit.read()
     const compared = await compareTargets(run, await database.get())
