@@ -31,6 +31,8 @@ export type TellingOptions = {
 
 /** Intervals without a judgement after which callwatch does not do what it is there for. */
 const PATIENCE = 3
+/** Of a target that another daemon judges only what it commits is known; it commits no judgement on a target that is just late. */
+const OTHERS_PATIENCE = 6
 
 /** Everything that tells somebody something: the outbox's senders, Alertmanager, digest, heartbeat, word of the store. */
 export function telling(options: TellingOptions): Observable<DaemonEvent> {
@@ -40,7 +42,10 @@ export function telling(options: TellingOptions): Observable<DaemonEvent> {
   const alerts = () =>
     targets.flatMap(({ target, alerts: own }) => [...own.values()].map((instance) => ({ target, instance })))
   const isWorking = (interval: number) =>
-    targets.every(({ judgedAge, health }) => judgedAge() <= PATIENCE * interval && !health.storeFailed())
+    targets.every(({ judgedAge, health, isOwn }) => {
+      const patience = isOwn() ? PATIENCE : OTHERS_PATIENCE
+      return judgedAge() <= patience * interval && !health.storeFailed()
+    })
   /** Tells by a part of the configuration, while this daemon is to, until that is over, or all is. */
   const tell = <Part, Event>(
     partOf: (config: Config) => Part,
