@@ -10,6 +10,9 @@ export function writeNote({ takesPart, targets }: Note): string {
   return JSON.stringify({ takesPart, targets: [...targets] })
 }
 
+/** Of one that has joined and only loads its targets yet: the others keep what would be its part. */
+export const LOADING = writeNote({ takesPart: false, targets: new Map() })
+
 /** Whatever another version of callwatch may have written: what is not understood is not there. */
 export function readNote(text: string): Note {
   const read: unknown = JSON.parse(text === '' ? '{}' : text)

@@ -20,7 +20,7 @@ import type { Beat, Settings, Sharing } from '../store/sharing.ts'
 import { StoreError } from '../store/store.ts'
 import { lettingGo, taking } from './fair-share.ts'
 import type { Ownership, Turn } from './ownership.ts'
-import { readNote, writeNote } from './note.ts'
+import { LOADING, readNote, writeNote } from './note.ts'
 
 export type SharedOwnershipOptions = {
   sharing: Sharing
@@ -178,7 +178,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
 
   async function beat(): Promise<void> {
     const sent = clock.monotonic()
-    if (!isMember) await sharing.join(name, settings())
+    if (!isMember) await sharing.join(name, settings(), LOADING)
     isMember = true
     const own = options.notesOf(new Set(turns.keys()))
     const answer = await sharing.beat(writeNote({ takesPart: takesPart(), targets: own }))

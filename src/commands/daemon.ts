@@ -22,6 +22,7 @@ import {
 } from 'rxjs'
 import { closedNotifications } from '../alerts/evaluate.ts'
 import type { Clock } from '../clock/clock.ts'
+import { LOADING } from '../cluster/note.ts'
 import { ALONE, type Ownership } from '../cluster/ownership.ts'
 import { sharedOwnership } from '../cluster/shared-ownership.ts'
 import type { Config, HttpConfig } from '../config/config.ts'

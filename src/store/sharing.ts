@@ -16,9 +16,10 @@ export type Sharing = {
    *
    * @param name how others show it
    * @param settings what all members must agree in, by name
+   * @param note what the others may show of it until its first beat (JSON)
    * @throws {StoreError} refused, saying which setting differs, where another member lives that goes by other ones
    */
-  join: (name: string, settings: Settings) => Promise<void>
+  join: (name: string, settings: Settings, note: string) => Promise<void>
   /** From now on the members are to go by these settings: this one has read them anew. */
   declare: (settings: Settings) => Promise<void>
   /**

@@ -57,7 +57,10 @@ export type Store = {
   commit: (target: string, commit: Commit) => Promise<void>
   /** All that waits for this notifier, the oldest first. */
   outbox: (notifier: string) => Promise<OutboxEntry[]>
-  /** Notes that entries are about to be delivered; or, where that failed for sure, that they were not. */
+  /**
+   * Notes that entries are about to be delivered, or, where that failed for sure, that they were not. Where several daemons
+   * share the store, only one of them delivers: of any other, the first is refused as stale, also without any entry.
+   */
   claimOutbox: (ids: readonly number[], claimed: boolean) => Promise<void>
   /** Takes out what was delivered, or need not or cannot be. */
   removeFromOutbox: (ids: readonly number[]) => Promise<void>
@@ -76,6 +79,7 @@ export type Store = {
   endSilence: (id: number) => Promise<boolean>
   /** Until when requests with a key are held back (UNIX seconds by the host's clock). */
   heldUntil: (key: string) => Promise<number | undefined>
+  /** Holds them back until then; where that is already so for longer, it stays. */
   hold: (key: string, until: number) => Promise<void>
   /** Calls that were counted as finished, newest first. */
   finishedCalls: (query: HistoryQuery) => Promise<{ target: string; call: TrackedCall }[]>

@@ -34,7 +34,7 @@ export function memoryCluster(clock: Clock): MemoryCluster {
     }
     return {
       lease,
-      join: (name, settings) =>
+      join: (name, settings, note) =>
         answer(() => {
           bury()
           own = settings
@@ -42,7 +42,7 @@ export function memoryCluster(clock: Clock): MemoryCluster {
           if (members.size > 0 && differs.length > 0) throw new StoreError('refused', `${differs.join(', ')} differs`)
           agreed = settings
           self = `${name} ${++joined}`
-          members.set(self, { id: self, name, note: '', ends: clock.monotonic() + lease })
+          members.set(self, { id: self, name, note, ends: clock.monotonic() + lease })
         }),
       declare: (settings) => answer(() => void (agreed = own = settings)),
       beat: (note) =>

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { ReplaySubject, Subject, takeUntil } from 'rxjs'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { LOADING } from '../../src/cluster/note.ts'
 import { sharedOwnership, type OwnershipEvent } from '../../src/cluster/shared-ownership.ts'
 import type { Settings } from '../../src/store/sharing.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
@@ -19,7 +20,7 @@ function cluster(targets: readonly string[] = TARGETS) {
     const sharing = store.sharing(LEASE, () => now.isReachable)
     const stop$ = new ReplaySubject<void>(1)
     const killed = new Subject<void>()
-    await sharing.join(name, settings)
+    await sharing.join(name, settings, LOADING)
     const ownership = sharedOwnership({
       sharing,
       clock,
@@ -104,6 +105,14 @@ describe('daemons that share a store', () => {
     expect(counts(a, b, c)).toEqual([6, 0, 6])
     expect(store.moves()).toBe(12 + 6 + 4 + 4)
     expect([a, b, c].flatMap(({ lost }) => [...lost])).toEqual([])
+  })
+
+  test('one that has joined and still loads its targets has no part yet, and the others keep theirs', async () => {
+    const { clock, store, start } = cluster()
+    const a = await start('a')
+    await store.sharing(LEASE).join('b', SETTINGS, LOADING)
+    await clock.advance(LEASE - 1)
+    expect(counts(a)).toEqual([12])
   })
 
   test('a target that is let go of is taken by another only when the cycle under way has ended', async () => {

@@ -5,8 +5,16 @@ import { StoreError, type StoredTarget, type TargetIdentity } from '../store.ts'
 import type { Session } from './connection.ts'
 import { snapshot } from './transaction.ts'
 
-/** A target with its number, under which it is the same for as long as it is not reset. */
-export type Loaded = StoredTarget & { number: number }
+/**
+ * A target with its number, under which it is the same for as long as it is not reset, and the id of its last commit, if
+ * the log still has that.
+ */
+export type Loaded = StoredTarget & { number: number; id: string | undefined }
+
+const TARGET = `
+  SELECT fingerprint, number, facts, id::text FROM callwatch.targets
+  LEFT JOIN callwatch.commits ON target = number AND commits.seq = targets.seq
+  WHERE name = $1`
 
 /** Loads a target, or sets it up where it is new: it takes two flights of statements, three where it is new. */
 export async function loadTarget(
@@ -30,7 +38,7 @@ async function addTarget(session: Session, { name, fingerprint }: TargetIdentity
     [name, fingerprint, JSON.stringify(ledger.facts)],
   )
   const [row] = added
-  return row && { ledger, alerts: new Map<string, AlertInstance>(), number: Number(row['number']) }
+  return row && { ledger, alerts: new Map<string, AlertInstance>(), number: Number(row['number']), id: undefined }
 }
 
 async function readTarget(
@@ -39,9 +47,10 @@ async function readTarget(
   keepFinished: number,
 ): Promise<Loaded | undefined> {
   return snapshot(session, async ({ run, each }) => {
-    const [row] = await run('SELECT fingerprint, number, facts FROM callwatch.targets WHERE name = $1', [name])
+    const [row] = await run(TARGET, [name])
     if (row === undefined) return undefined
     if (row['fingerprint'] !== fingerprint) throw otherTarget(name)
+    const { id } = row
     const number = Number(row['number'])
     const facts = parse<Facts>(row['facts'])
     const ledger = newLedger(facts.created)
@@ -71,7 +80,7 @@ async function readTarget(
         alerts.set(String(alert), parse<AlertInstance>(data)),
       ),
     ])
-    return { ledger, alerts, number }
+    return { ledger, alerts, number, id: typeof id === 'string' ? id : undefined }
   })
 }
 

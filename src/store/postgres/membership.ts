@@ -6,14 +6,14 @@ import { codeOf } from './postgres-error.ts'
 import type { Pool } from './pool.ts'
 import { LOCK } from './schema.ts'
 import { transaction } from './transaction.ts'
-import type { Ownership } from './write-commit.ts'
+import type { Fence } from './write-commit.ts'
 
 /** What this daemon is to the others, and what the store needs to know of that. */
 export type Membership = Omit<Sharing, 'missed'> & {
   /** Its id, while it is a member. */
   self: () => string | undefined
   /** Under what it may commit a target; undefined where it does not own it. */
-  ownershipOf: (target: string) => Ownership | undefined
+  fenceOf: (target: string) => Fence | undefined
   /** The target was removed, and its epochs with it. */
   forget: (target: string) => void
 }
@@ -28,7 +28,7 @@ const BURY = `
 
 const JOIN = `
   INSERT INTO callwatch.members (id, name, note, ends)
-  VALUES ($1::uuid, $2, '{}', statement_timestamp() + $3::float8 * interval '1 second')`
+  VALUES ($1::uuid, $2, $3, statement_timestamp() + $4::float8 * interval '1 second')`
 
 const SET = `
   INSERT INTO callwatch.settings (single, data) VALUES (1, $1)
@@ -61,8 +61,14 @@ const LEAVE = 'DELETE FROM callwatch.members WHERE id = $1::uuid'
 /** A reference to a row that is gone: who claims was buried in between. */
 const FOREIGN_KEY_VIOLATION = '23503'
 
+export type MembershipOptions = {
+  lease: number
+  /** What is to be done with the joining, once it is known that the settings are the same. */
+  onJoin: (session: Session) => Promise<void>
+}
+
 /** @param pool of its own, so that no lease ends because commits are waiting */
-export function membership(pool: Pool, lease: number): Membership {
+export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Membership {
   let self: string | undefined
   let own: Settings = {}
   let epochs = new Map<string, number>()
@@ -72,7 +78,11 @@ export function membership(pool: Pool, lease: number): Membership {
     epochs = new Map()
   }
 
-  async function enter(session: Session, id: string, name: string, settings: Settings): Promise<void> {
+  async function enter(
+    session: Session,
+    settings: Settings,
+    [id, name, note]: readonly [id: string, name: string, note: string],
+  ): Promise<void> {
     await session.run(LOCK)
     await session.run(BURY)
     if (self !== undefined) await session.run(LEAVE, [self])
@@ -83,21 +93,25 @@ export function membership(pool: Pool, lease: number): Membership {
       const [differing] = differences(theirs, settings)
       if (differing !== undefined) throw otherSettings(differing, theirs, settings, String(member['name']))
     }
-    await Promise.all([session.run(SET, [JSON.stringify(settings)]), session.run(JOIN, [id, name, lease])])
+    await Promise.all([
+      onJoin(session),
+      session.run(SET, [JSON.stringify(settings)]),
+      session.run(JOIN, [id, name, note, lease]),
+    ])
   }
 
   return {
     lease,
     self: () => self,
-    ownershipOf: (target) => {
+    fenceOf: (target) => {
       const epoch = epochs.get(target)
       return self === undefined || epoch === undefined ? undefined : { owner: self, epoch }
     },
     forget: (target) => void epochs.delete(target),
-    join: (name, settings) =>
+    join: (name, settings, note) =>
       pool.use(async (connection) => {
         const id = randomUUID()
-        await transaction(connection, (session) => enter(session, id, name, settings))
+        await transaction(connection, (session) => enter(session, settings, [id, name, note]))
         loseAll()
         self = id
         own = settings

@@ -2,37 +2,49 @@ import type { MissedCommit } from '../sharing.ts'
 import { unpackCommit } from './commit-log.ts'
 import type { Session } from './connection.ts'
 
-/** A target as it is known: the number that it has until it is reset, and the sequence number of its last known commit. */
-export type Known = { target: string; number: number; seq: number }
+/**
+ * A target as it is known: the number that it has until it is reset, and of its last known commit the sequence number and
+ * the id, if that is known.
+ */
+export type Known = { target: string; number: number; seq: number; id: string | undefined }
+
+/** With the id of the commit, if there is one. */
+export type Missed = MissedCommit & { id?: string }
 
 /**
- * Rows with `known` false are of targets that are no more, or another; without `seq`, the log does not reach back, or the
- * database is behind of what is known, as after a restore.
+ * Rows without `seq` are of targets that are no more, or another; or the log does not reach back; or the database is behind
+ * of what is known, or has another commit in its place, as after a restore or a fail-over. Where the log has none there any
+ * more, or it is not known which one it was, it is taken for the same.
  */
 const MISSED = `
-  SELECT known.name, target.number IS NOT NULL AS known, log.seq, log.data
-  FROM unnest($1::text[], $2::int[], $3::bigint[]) AS known (name, number, seq)
+  SELECT known.name, log.seq, log.id::text, log.data
+  FROM unnest($1::text[], $2::int[], $3::bigint[], $4::text[]) AS known (name, number, seq, id)
   LEFT JOIN callwatch.targets AS target ON target.name = known.name AND target.number = known.number
-  LEFT JOIN callwatch.commits AS log ON log.target = target.number AND log.seq > known.seq
-  WHERE target.number IS NULL OR target.seq <> known.seq
+  LEFT JOIN callwatch.commits AS last ON last.target = target.number AND last.seq = known.seq
+  CROSS JOIN LATERAL (SELECT coalesce(last.id <> nullif(known.id, '')::uuid, false) AS is_other) AS found
+  LEFT JOIN callwatch.commits AS log ON log.target = target.number AND log.seq > known.seq AND NOT is_other
+  WHERE target.number IS NULL OR target.seq <> known.seq OR is_other
   ORDER BY known.name, log.seq`
 
 /** What was committed of these targets since: for each all of it in order, or one without `commit`. */
-export async function readMissed(session: Session, known: readonly Known[]): Promise<MissedCommit[]> {
+export async function readMissed(session: Session, known: readonly Known[]): Promise<Missed[]> {
   if (known.length === 0) return []
   const rows = await session.run(MISSED, [
     known.map(({ target }) => target),
     known.map(({ number }) => number),
     known.map(({ seq }) => seq),
+    known.map(({ id }) => id ?? ''),
   ])
   const seqs = new Map(known.map(({ target, seq }) => [target, seq]))
-  return [...Map.groupBy(rows, ({ name }) => String(name))].flatMap(([target, log]): MissedCommit[] => {
+  return [...Map.groupBy(rows, ({ name }) => String(name))].flatMap(([target, log]): Missed[] => {
     const first = seqs.get(target)! + 1
     const commits = log.map(({ data }, i) =>
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the column is bytea
       Number(log[i]!['seq']) === first + i ? unpackCommit(data as Uint8Array) : undefined,
     )
     const isWhole = commits.every((commit) => commit !== undefined)
-    return isWhole ? commits.map((commit) => ({ target, commit })) : [{ target, commit: undefined }]
+    return isWhole
+      ? commits.map((commit, i) => ({ target, commit, id: String(log[i]!['id']) }))
+      : [{ target, commit: undefined }]
   })
 }

@@ -5,6 +5,7 @@ import { callOf } from '../call-row.ts'
 import { HOUR, unpackEvaluated } from '../evaluation-log.ts'
 import type { StoreReader } from '../store-reader.ts'
 import { connectBeside } from './beside.ts'
+import { heldUntil } from './holds.ts'
 
 /** Calls know their target by its number. */
 const OF_TARGET = 'target = (SELECT number FROM callwatch.targets WHERE name = $1)'
@@ -49,10 +50,7 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
       await session.each(statement, [target, since], (row) => finishes.push(callOf(row).finish!))
       return finishes
     },
-    heldUntil: async (key) => {
-      const [row] = await session.run('SELECT until FROM callwatch.holds WHERE key = $1', [key])
-      return row && Number(row['until'])
-    },
+    heldUntil: (key) => heldUntil(session, key),
     close: session.close,
   }
 }

@@ -30,6 +30,15 @@ const PUT_ONCE = `
   )
   ${PUT} SELECT given.notifier, $3 FROM named, unnest($2::text[]) AS given (notifier)`
 
+/** Of all members the first one sends: two at once would tell the same twice. */
+const CLAIM = `
+  WITH sender AS (
+    SELECT id FROM (SELECT id FROM callwatch.members ORDER BY joined LIMIT 1) AS first WHERE id = $2::uuid
+  ), claimed AS (
+    UPDATE callwatch.outbox SET claimed = true FROM sender WHERE outbox.id = ANY ($1::bigint[])
+  )
+  SELECT id FROM sender`
+
 /** The outbox's rows. Nothing here begins a transaction: who puts several changes does. */
 export function postgresOutbox({ notifiers }: OutboxOptions) {
   const there = (receivers: Iterable<string>) =>
@@ -65,9 +74,13 @@ export function postgresOutbox({ notifiers }: OutboxOptions) {
         content: JSON.parse(String(data)) as Outgoing,
       }))
     },
-    claim: async (session: Session, ids: readonly number[], claimed: boolean): Promise<void> => {
-      const set = `UPDATE callwatch.outbox SET claimed = ${claimed ? 'true' : 'false'}`
-      await session.run(`${set} WHERE id = ANY ($1::bigint[])`, [ids])
+    /** @returns whether the member is the one that sends; if not, nothing was claimed */
+    claim: async (session: Session, ids: readonly number[], self: string | undefined): Promise<boolean> => {
+      const [sender] = await session.run(CLAIM, [ids, self ?? null])
+      return sender !== undefined
+    },
+    unclaim: async (session: Session, ids: readonly number[]): Promise<void> => {
+      await session.run('UPDATE callwatch.outbox SET claimed = false WHERE id = ANY ($1::bigint[])', [ids])
     },
     remove: async (session: Session, ids: readonly number[]): Promise<void> => {
       await session.run('DELETE FROM callwatch.outbox WHERE id = ANY ($1::bigint[])', [ids])

@@ -5,9 +5,10 @@ import { StoreError, type Addressed, type Commit } from '../store.ts'
 import { readAddress } from './address.ts'
 import { connect, type Session } from './connection.ts'
 import { countFinished, finishedCalls, trimHistory } from './history.ts'
+import { heldUntil, hold } from './holds.ts'
 import { loadTarget, parse } from './load-target.ts'
 import { membership } from './membership.ts'
-import { readMissed } from './missed.ts'
+import { readMissed, type Known } from './missed.ts'
 import { postgresOutbox, type OutboxOptions } from './outbox.ts'
 import { openPool } from './pool.ts'
 import { resetTarget } from './reset-target.ts'
@@ -25,6 +26,8 @@ export type PostgresStoreOptions = OutboxOptions & {
   deadline?: number
   clock?: Clock
 }
+
+const DISOWN = 'UPDATE callwatch.targets SET owner = NULL, epoch = epoch + 1 WHERE name = $1'
 
 /** Commits that are on their way at the same time, at most. */
 const CONNECTIONS = 4
@@ -54,20 +57,16 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
   const pool = openPool({ open, size: CONNECTIONS, clock })
   const memberPool = openPool({ open, size: 1, clock })
-  const members = membership(memberPool, lease)
   const outbox = postgresOutbox(receiving)
-  /** The number of each target that was opened: once it was reset, it is another one. */
-  const numbers = new Map<string, number>()
+  // Who is refused has no say in what is told.
+  const members = membership(memberPool, { lease, onJoin: outbox.clear })
+  /** The targets that were opened, as they are known: once one was reset, it has another number. */
+  const opened = new Map<string, Known>()
 
-  await pool
-    .use(async (connection) => {
-      await migrate(connection)
-      await outbox.clear(connection)
-    })
-    .catch(async (error: unknown) => {
-      await pool.close()
-      throw error
-    })
+  await pool.use(migrate).catch(async (error: unknown) => {
+    await pool.close()
+    throw error
+  })
 
   const session: Session = {
     run: (statement, args) => pool.use(({ run }) => run(statement, args)),
@@ -77,23 +76,32 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     pool.use((connection) => transaction(connection, work))
 
   async function commit(target: string, whole: Commit): Promise<void> {
-    const ownership = members.ownershipOf(target)
-    if (ownership === undefined) throw notOwned(target)
+    const fence = members.fenceOf(target)
+    if (fence === undefined) throw notOwned(target)
     const { outgoing } = whole
     const write = async (writing: Session) => {
       // The statement goes first: it holds the target's row before anything else is touched.
-      const [isWritten] = await Promise.all([
-        writeCommit(writing, target, whole, ownership),
+      const [id] = await Promise.all([
+        writeCommit(writing, target, whole, fence),
         ...outgoing.map((addressed) => outbox.putChange(writing, addressed)),
       ])
-      if (!isWritten) throw stale(target)
+      if (id === undefined) throw stale(target)
+      return id
     }
-    if (outgoing.length === 0) await pool.use(write)
-    else await allOrNothing(write)
+    know(target, whole.ledger.facts.seq, outgoing.length === 0 ? await pool.use(write) : await allOrNothing(write))
+  }
+
+  function know(target: string, seq: number, id: string): void {
+    const known = opened.get(target)
+    if (known !== undefined) opened.set(target, { ...known, seq, id })
   }
 
   async function closeAlerts(target: string, outgoing: readonly Addressed[]): Promise<void> {
+    // What is to be reset stays its owner's: a reset is refused while another one watches it.
+    const isReset = outgoing.some(({ change }) => change.closedBecause === 'target reset')
     await allOrNothing(async (closing) => {
+      // An owner that has not heard of it yet would commit again, and put the alerts back.
+      if (!isReset) await closing.run(DISOWN, [target])
       const closed = await closing.run(
         `DELETE FROM callwatch.alerts USING callwatch.targets
         WHERE target = number AND name = $1 RETURNING alert`,
@@ -108,8 +116,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   return {
     openTarget: async (identity, created, keepFinished) => {
       const loaded = await pool.use((connection) => loadTarget(connection, identity, created, keepFinished))
-      const { number, ledger, alerts } = loaded
-      numbers.set(identity.name, number)
+      const { number, id, ledger, alerts } = loaded
+      opened.set(identity.name, { target: identity.name, number, seq: ledger.facts.seq, id })
       return { ledger, alerts }
     },
     resetTarget: async (name) => {
@@ -121,11 +129,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         await connection.close()
       }
       members.forget(name)
-      numbers.delete(name)
+      opened.delete(name)
     },
     commit,
     outbox: (notifier) => outbox.read(session, notifier),
-    claimOutbox: (ids, claimed) => outbox.claim(session, ids, claimed),
+    claimOutbox: async (ids, claimed) => {
+      if (!claimed) await outbox.unclaim(session, ids)
+      else if (!(await outbox.claim(session, ids, members.self()))) throw notSender()
+    },
     removeFromOutbox: (ids) => outbox.remove(session, ids),
     countOutbox: () => outbox.count(session),
     putOutOnce: (name, content, notifiers) => outbox.putOnce(session, name, content, notifiers),
@@ -143,17 +154,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     },
     closeAlerts,
     ...postgresSilences(session),
-    heldUntil: async (key) => {
-      const [row] = await session.run('SELECT until FROM callwatch.holds WHERE key = $1', [key])
-      return row && Number(row['until'])
-    },
-    hold: async (key, until) => {
-      await session.run(
-        `INSERT INTO callwatch.holds (key, until) VALUES ($1, $2)
-        ON CONFLICT (key) DO UPDATE SET until = excluded.until`,
-        [key, until],
-      )
-    },
+    heldUntil: (key) => heldUntil(session, key),
+    hold: (key, until) => hold(session, key, until),
     finishedCalls: (query) => finishedCalls(session, query),
     countFinished: (target, from, to) => countFinished(session, target, from, to),
     trimHistory: (before) => pool.use((connection) => trimHistory(connection, before)),
@@ -163,13 +165,19 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     sharing: {
       ...members,
       missed: async (known) => {
-        const unknown = [...known.keys()].filter((target) => !numbers.has(target))
+        const unknown = [...known.keys()].filter((target) => !opened.has(target))
         const asked = [...known].flatMap(([target, seq]) => {
-          const number = numbers.get(target)
-          return number === undefined ? [] : [{ target, number, seq }]
+          const last = opened.get(target)
+          return last === undefined ? [] : [last.seq === seq ? last : { ...last, seq, id: undefined }]
         })
         const missed = await pool.use((connection) => readMissed(connection, asked))
-        return [...missed, ...unknown.map((target) => ({ target, commit: undefined }))]
+        for (const { target, commit, id } of missed) {
+          if (commit !== undefined && id !== undefined) know(target, commit.ledger.facts.seq, id)
+        }
+        return [
+          ...missed.map(({ target, commit }) => ({ target, commit })),
+          ...unknown.map((target) => ({ target, commit: undefined })),
+        ]
       },
     },
   }
@@ -177,6 +185,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
 function notOwned(target: string): StoreError {
   return new StoreError('stale', `this daemon does not own target ${target}; whoever does commits it`)
+}
+
+function notSender(): StoreError {
+  return new StoreError('stale', 'this daemon is not the one that sends: of all that use this database, the first does')
 }
 
 function stale(target: string): StoreError {

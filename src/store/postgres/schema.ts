@@ -80,6 +80,8 @@ export const MIGRATIONS: readonly string[] = [
     target integer NOT NULL,
     seq bigint NOT NULL,
     epoch bigint NOT NULL,
+    -- Which one it is: after a fail-over that took a commit back, another one may come under its number.
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
     at timestamptz NOT NULL DEFAULT statement_timestamp(),
     data bytea NOT NULL,            -- commit-log.ts
     PRIMARY KEY (target, seq)

@@ -6,7 +6,7 @@ import { packCommit } from './commit-log.ts'
 import type { Argument, Session } from './connection.ts'
 
 /** Under what a daemon may commit a target: who it is, and which time of owning it. */
-export type Ownership = { owner: string; epoch: number }
+export type Fence = { owner: string; epoch: number }
 
 /**
  * All of a commit in one statement: it needs no transaction around it, takes one round trip, and where the target has
@@ -20,6 +20,7 @@ const COMMIT = `
     RETURNING number, seq, epoch
   ), logged AS (
     INSERT INTO callwatch.commits (target, seq, epoch, data) SELECT number, seq, epoch, $6::bytea FROM moved
+    RETURNING id
   ), changed AS (
     INSERT INTO callwatch.calls (target, id, finished, remembered, data)
     SELECT number, call.id, call.finished, call.remembered = 1,
@@ -50,15 +51,15 @@ const COMMIT = `
     SELECT number, hour, entry FROM moved, unnest($20::bigint[], $21::text[]) AS given (hour, entry)
     ON CONFLICT (target, hour) DO UPDATE SET data = log.data || excluded.data
   )
-  SELECT number FROM moved`
+  SELECT id::text FROM logged`
 
-/** Writes a commit, but for what goes out. @returns whether it was; if not, nothing was written */
+/** Writes a commit, but for what goes out. @returns its id; undefined where nothing was written */
 export async function writeCommit(
   session: Session,
   target: string,
   commit: Commit,
-  { owner, epoch }: Ownership,
-): Promise<boolean> {
+  { owner, epoch }: Fence,
+): Promise<string | undefined> {
   const { ledger, alerts, evaluated } = commit
   const calls = rowsOf(commit)
   const endedKeys = alerts.ended.map(({ key }) => key)
@@ -86,7 +87,8 @@ export async function writeCommit(
     evaluated === undefined ? [] : [hourOf(evaluated)],
     evaluated === undefined ? [] : [packEvaluated(evaluated)],
   ]
-  return (await session.run(COMMIT, args)).length === 1
+  const [row] = await session.run(COMMIT, args)
+  return row && String(row['id'])
 }
 
 /** What becomes of the calls' rows: a call that changes and is forgotten in one delta has one row all the same. */

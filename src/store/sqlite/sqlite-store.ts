@@ -52,7 +52,9 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
     setAlert: prepare('INSERT OR REPLACE INTO alerts (target, alert, data) VALUES (?, ?, ?)'),
     deleteAlert: prepare('DELETE FROM alerts WHERE target = ? AND alert = ?'),
     readHold: prepare('SELECT until FROM holds WHERE key = ?'),
-    writeHold: prepare('INSERT OR REPLACE INTO holds (key, until) VALUES (?, ?)'),
+    writeHold: prepare(`
+      INSERT INTO holds (key, until) VALUES (?, ?)
+      ON CONFLICT DO UPDATE SET until = max(until, excluded.until)`),
     history: prepare(`
       SELECT id, data FROM calls
       WHERE target = :target AND remembered IN (0, 1) AND finished >= :since

@@ -32,4 +32,11 @@ export function noticeContract(newPlace: NewPlace): void {
     await store.close()
     expect(await (await place.open()).heldUntil('key')).toBe(CREATED + 90)
   })
+
+  test('a hold of requests is not made shorter by another one that ends before', async () => {
+    const store = await (await newPlace()).open()
+    await store.hold('key', CREATED + 300)
+    await store.hold('key', CREATED + 10)
+    expect(await store.heldUntil('key')).toBe(CREATED + 300)
+  })
 }

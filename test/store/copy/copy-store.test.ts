@@ -49,7 +49,7 @@ inPostgres('a store that is copied', ({ server, newDatabase }) => {
   async function opened(address: StoreAddress): Promise<Store> {
     const store = await openStore({ ...address, lease: LEASE }, ['slack', 'webhook'])
     onTestFinished(() => store.close().catch(() => undefined))
-    await store.sharing?.join('test', {})
+    await store.sharing?.join('test', {}, '{}')
     return store
   }
 

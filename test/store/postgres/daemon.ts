@@ -18,11 +18,11 @@ export async function openShared(url: string, options: Partial<PostgresStoreOpti
 export async function joined(
   url: string,
   name: string,
-  options: Partial<PostgresStoreOptions> & { settings?: Settings } = {},
+  options: Partial<PostgresStoreOptions> & { settings?: Settings; note?: string } = {},
 ): Promise<SharedStore> {
-  const { settings = {}, ...others } = options
+  const { settings = {}, note = '{}', ...others } = options
   const store = await openShared(url, others)
-  await store.sharing.join(name, settings)
+  await store.sharing.join(name, settings, note)
   return store
 }
 

@@ -84,7 +84,7 @@ inPostgres('a commit to a target', ({ newDatabase }) => {
       seen.push((await next.openTarget(A, CREATED, DAY)).ledger.facts.seq)
       await next.sharing.release(['a'])
       await owner.sharing.beat('{}')
-      await owner.sharing.join(owner === daemons[0] ? 'one' : 'two', {})
+      await owner.sharing.join(owner === daemons[0] ? 'one' : 'two', {}, '{}')
     }
     expect(seen.at(-1)).toBe(kept)
     const log = await connection.run('SELECT seq, epoch FROM callwatch.commits ORDER BY seq')

@@ -130,6 +130,53 @@ inPostgres('who follows a target that another one owns', ({ newDatabase }) => {
     await connection.close()
   })
 
+  test('is told to open it anew where what it knows was taken back, and other commits came in its place', async () => {
+    const [owner, follower, url] = await pair()
+    const [mine, followed] = [await owner.openTarget(A, CREATED, DAY), await follower.openTarget(A, 0, DAY)]
+    await owner.sharing.claim(['a'], 1)
+    const connection = await connect(url)
+    // As a fail-over does to a standby that had not heard of the last commit.
+    const takeBack = async () => {
+      await connection.run('DELETE FROM callwatch.commits WHERE seq = (SELECT seq FROM callwatch.targets)')
+      await connection.run(
+        "UPDATE callwatch.targets SET seq = seq - 1, facts = jsonb_set(facts::jsonb, '{seq}', to_jsonb(seq - 1))::text",
+      )
+    }
+    const anew = [{ target: 'a', commit: undefined }]
+    await commitTo(owner, 'a', mine.ledger, commitOf(mine.ledger, 'first'))
+    await commitTo(owner, 'a', mine.ledger, commitOf(mine.ledger, 'lost'))
+    follow(followed, await follower.sharing.missed(since('a', followed)))
+    await takeBack()
+    expect(await follower.sharing.missed(since('a', followed))).toEqual(anew)
+    const again = (await owner.openTarget(A, CREATED, DAY)).ledger
+    await commitTo(owner, 'a', again, commitOf(again, 'other'))
+    expect(again.facts.seq).toBe(followed.ledger.facts.seq)
+    expect(await follower.sharing.missed(since('a', followed))).toEqual(anew)
+    await commitTo(owner, 'a', again, commitOf(again, 'next'))
+    expect(await follower.sharing.missed(since('a', followed))).toEqual(anew)
+    expect(await owner.sharing.missed(new Map([['a', again.facts.seq]]))).toEqual([])
+
+    // The same for who has opened it, and for who has committed it himself.
+    const opened = await follower.openTarget(A, 0, DAY)
+    const committed = await owner.openTarget(A, 0, DAY)
+    await takeBack()
+    const heir = await joined(url, 'heir')
+    const inherited = await heir.openTarget(A, 0, DAY)
+    await connection.run('UPDATE callwatch.targets SET owner = NULL')
+    await heir.sharing.claim(['a'], 1)
+    await commitTo(heir, 'a', inherited.ledger, commitOf(inherited.ledger, "heir's"))
+    for (const [store, known] of [
+      [follower, opened],
+      [owner, committed],
+    ] as const) {
+      // oxfmt-ignore
+      expect(await store.sharing.missed(since('a', known))).toEqual(anew)
+    }
+    await connection.run('DELETE FROM callwatch.commits')
+    expect(await follower.sharing.missed(since('a', opened))).toEqual([])
+    await connection.close()
+  })
+
   test('is told to open it anew where it was reset, also when it has as many commits again', async () => {
     const [owner, follower] = await pair()
     const { ledger } = await owner.openTarget(A, CREATED, DAY)

@@ -65,7 +65,7 @@ inPostgres('the daemons on one database', ({ newDatabase }) => {
     await eventually(async () => ((await other.sharing.beat('{}'))?.members.length === 1 ? true : undefined), 5)
     expect(await store.sharing.beat('{}')).toBeUndefined()
     expect(await store.sharing.claim(['a'], 1)).toEqual([])
-    await store.sharing.join('one', {})
+    await store.sharing.join('one', {}, '{}')
     const beat = await store.sharing.beat('{}')
     expect([beat?.members.map(({ name }) => name), beat?.owners.size]).toEqual([['two', 'one'], 0])
   })
@@ -96,7 +96,7 @@ inPostgres('the daemons on one database', ({ newDatabase }) => {
           const mine: string[] = []
           // The first of them come and go meanwhile.
           if (i === 0 && round % 2 === 0) await sharing.leave()
-          if (i === 0 && round % 2 === 1) await sharing.join('daemon 0', {})
+          if (i === 0 && round % 2 === 1) await sharing.join('daemon 0', {}, '{}')
           for (let tries = 0; tries < 6; tries++) mine.push(...(await sharing.claim(all, 5)))
           return mine
         }),
@@ -112,25 +112,62 @@ inPostgres('the daemons on one database', ({ newDatabase }) => {
     }
   })
 
+  test('have a note from the moment at which they join', async () => {
+    const url = await newDatabase()
+    const first = await joined(url, 'first')
+    await joined(url, 'second', { note: '{"takesPart":false}' })
+    expect((await first.sharing.beat('{}'))?.members.map(({ note }) => note)).toEqual(['{}', '{"takesPart":false}'])
+  })
+
   test('must agree in their settings: who does not is refused, with what differs', async () => {
     const url = await newDatabase()
     await joined(url, 'first', { settings: { 'poll.lookback': '3d', baseline: 'skip' } })
     const second = await openShared(url)
-    await expect(second.sharing.join('second', { 'poll.lookback': '1d', baseline: 'skip' })).rejects.toMatchObject({
+    await expect(
+      second.sharing.join('second', { 'poll.lookback': '1d', baseline: 'skip' }, '{}'),
+    ).rejects.toMatchObject({
       kind: 'refused',
       message:
         'poll.lookback is 1d here, and 3d for first and whoever else uses this database; ' +
         'give all daemons on it the same configuration, or stop the others first',
     })
-    await second.sharing.join('second', { 'poll.lookback': '3d', baseline: 'skip' })
+    await second.sharing.join('second', { 'poll.lookback': '3d', baseline: 'skip' }, '{}')
     expect((await second.sharing.beat('{}'))?.members).toHaveLength(2)
+  })
+
+  test('leave what waits to be told as it is where they are refused, and clear it where they join', async () => {
+    const url = await newDatabase()
+    const first = await joined(url, 'first', { settings: { notify: 'slack' }, notifiers: ['slack', 'webhook'] })
+    await first.putOutOnce('one', notification, ['slack', 'webhook'])
+    const second = await openShared(url, { notifiers: ['webhook'] })
+    await expect(second.sharing.join('second', { notify: 'other' }, '{}')).rejects.toMatchObject({ kind: 'refused' })
+    expect([...(await first.countOutbox())]).toEqual([['slack', 1], ['webhook', 1]]) // oxfmt-ignore
+    await second.sharing.join('second', { notify: 'slack' }, '{}')
+    expect([...(await first.countOutbox())]).toEqual([['webhook', 1]])
+  })
+
+  test('claim what they are about to send while they are the first of all, and only then', async () => {
+    const url = await newDatabase()
+    const [first, second] = [await joined(url, 'first'), await joined(url, 'second')]
+    await first.putOutOnce('one', notification, ['slack'])
+    const [{ id } = { id: 0 }] = await first.outbox('slack')
+    const refused = { kind: 'stale', message: expect.stringMatching(/^this daemon is not the one that sends/) }
+    for (const ids of [[id], []]) await expect(second.claimOutbox(ids, true)).rejects.toMatchObject(refused)
+    expect((await second.outbox('slack')).map(({ claimed }) => claimed)).toEqual([false])
+    await first.claimOutbox([], true)
+    await first.claimOutbox([id], true)
+    expect((await second.outbox('slack')).map(({ claimed }) => claimed)).toEqual([true])
+    await first.sharing.leave()
+    await expect(first.claimOutbox([], true)).rejects.toMatchObject(refused)
+    await second.claimOutbox([], true)
+    await second.claimOutbox([id], false)
   })
 
   test('go by other settings once the others are gone, or one has read them anew', async () => {
     const url = await newDatabase()
     const first = await joined(url, 'first', { settings: { lookback: '3d' } })
     await first.sharing.leave()
-    await first.sharing.join('first', { lookback: '1d' })
+    await first.sharing.join('first', { lookback: '1d' }, '{}')
     const second = await joined(url, 'second', { settings: { lookback: '1d' } })
     await second.sharing.declare({ lookback: '2d', other: 'x' })
     expect((await first.sharing.beat('{}'))?.differing).toEqual(['lookback', 'other'])
@@ -171,5 +208,29 @@ inPostgres('the daemons on one database', ({ newDatabase }) => {
     const closed = { change: { ...notification, kind: 'closed' as const }, to: ['slack'] }
     await Promise.all(daemons.map((store) => store.closeAlerts('a', [closed])))
     expect(await daemons[1]!.outbox('slack')).toHaveLength(1)
+  })
+
+  test('close the alerts of a removed target for good: its owner, which knows nothing of that yet, puts none back', async () => {
+    const url = await newDatabase()
+    const [owner, other] = [await joined(url, 'owner'), await joined(url, 'other')]
+    const { ledger } = await owner.openTarget(named('a'), CREATED, DAY)
+    await owner.sharing.claim(['a'], 1)
+    const firing = () => ({ ...commitOf(ledger, 'call'), alerts: { ...NO_ALERTS, changed: [instance] } })
+    await commitTo(owner, 'a', ledger, firing())
+    const closed = { ...notification, kind: 'closed' as const, closedBecause: 'target removed' as const }
+    await other.closeAlerts('a', [{ change: closed, to: ['slack'] }])
+    await expect(owner.commit('a', firing())).rejects.toMatchObject({ kind: 'stale' })
+    expect(await other.strayAlerts([])).toEqual([])
+    expect((await owner.sharing.beat('{}'))?.owners.size).toBe(0)
+  })
+
+  test('close the alerts of a target that is to be reset, and leave it to whoever owns it', async () => {
+    const url = await newDatabase()
+    const [owner, other] = [await joined(url, 'owner'), await joined(url, 'other')]
+    await owner.openTarget(named('a'), CREATED, DAY)
+    await owner.sharing.claim(['a'], 1)
+    const closed = { ...notification, kind: 'closed' as const, closedBecause: 'target reset' as const }
+    await other.closeAlerts('a', [{ change: closed, to: ['slack'] }])
+    await expect(other.resetTarget('a')).rejects.toMatchObject({ kind: 'refused' })
   })
 })

@@ -1,0 +1,16 @@
+import type { Session } from './connection.ts'
+
+/** Until when requests with a key are held back (UNIX seconds by the host's clock). */
+export async function heldUntil(session: Session, key: string): Promise<number | undefined> {
+  const [row] = await session.run('SELECT until FROM callwatch.holds WHERE key = $1', [key])
+  return row && Number(row['until'])
+}
+
+/** Holds them back at least until then: several daemons ask with one key, and are told each its own time. */
+export async function hold(session: Session, key: string, until: number): Promise<void> {
+  await session.run(
+    `INSERT INTO callwatch.holds AS known (key, until) VALUES ($1, $2::float8)
+    ON CONFLICT (key) DO UPDATE SET until = greatest(known.until, excluded.until)`,
+    [key, until],
+  )
+}
