@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { sharedSettings } from '../../src/commands/shared-settings.ts'
+import { loadConfig } from '../../src/config/load-config.ts'
+
+/** The settings of a daemon with one target, and these variables of the environment beside it. */
+const settingsOf = (env: Record<string, string> = {}) =>
+  sharedSettings(
+    loadConfig({
+      env: { CALLWATCH_APP_ID: '1', CALLWATCH_REGION: 'us', CALLWATCH_API_KEY: 'hunter2-hunter2', ...env },
+      cwd: import.meta.dirname,
+    }),
+  )
+const differing = (env: Record<string, string>) => {
+  const [before, after] = [settingsOf(), settingsOf(env)]
+  return Object.keys({ ...before, ...after }).filter((name) => before[name] !== after[name])
+}
+
+test('are by the names of the configuration, and hold no secret', () => {
+  const settings = settingsOf({ SLACK_WEBHOOK_URL: 'https://hooks.slack.com/services/T0/B0/hunter2' })
+  expect(settings).toMatchObject({ targets: '1', 'poll.interval': '15', 'poll.max_requests_per_minute': '400' })
+  expect(settings['alerts']).toContain('NoGoodPoll')
+  expect(JSON.stringify(settings)).not.toContain('hunter2')
+})
+
+test.each([
+  [{ CALLWATCH_POLL_INTERVAL: '30s' }, ['poll.interval']],
+  [{ CALLWATCH_ON_BEHALF_OF: 'someone' }, ['targets.1']],
+  [{ SLACK_WEBHOOK_URL: 'https://hooks.slack.com/services/T0/B0/x' }, ['notify.slack']],
+])('differ where %j says something else', (env, names) => {
+  expect(differing(env)).toEqual(names)
+})
+
+test.each([{ CALLWATCH_API_KEY: 'another-key' }, { CALLWATCH_HTTP_PORT: '1' }, { CALLWATCH_LOG_LEVEL: 'debug' }])(
+  'do not differ by what is each daemon’s own, as %j',
+  (env) => {
+    expect(differing(env)).toEqual([])
+  },
+)
