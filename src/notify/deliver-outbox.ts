@@ -67,6 +67,7 @@ export function deliverOutbox(notifier: Notifier, options: DeliverOptions): Obse
     }
     // What was claimed before may have been told by a process that died since: that claim is not ours to take back.
     const claims = entries.filter(({ id, claimed }) => !claimed && ids.includes(id)).map(({ id }) => id)
+    // Also where nothing is left to claim: the store refuses it to who is not to send.
     await store.claimOutbox(claims, true)
     const { mayHaveArrived, ...delivery } = await attempt(message)
     if (delivery.outcome === 'retried') {

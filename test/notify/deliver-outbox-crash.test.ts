@@ -143,6 +143,21 @@ describe('a store that fails', () => {
     },
   )
 
+  test('is asked before each attempt whether this one may send, also where everything was claimed before', async () => {
+    const { fire, clock, store, received, waiting, broken } = sending()
+    await fire(A)
+    await store.claimOutbox(
+      (await waiting()).map(({ id }) => id),
+      true,
+    )
+    broken.add('claimOutbox')
+    await clock.advance(10)
+    expect(received).toEqual([])
+    broken.clear()
+    await clock.advance(2)
+    expect(received.map(([, said]) => said)).toEqual(['firing A'])
+  })
+
   test.each([
     ['sent', undefined],
     ['dropped', refusal],
