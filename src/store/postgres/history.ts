@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock/clock.ts'
 import { statusCode } from '../../ledger/call-codes.ts'
 import { FINISH_STATUS_AT } from '../../ledger/call-record.ts'
 import { countByStatus, type FinishedCounts } from '../../ledger/finished-calls.ts'
@@ -9,6 +10,9 @@ import type { Session } from './connection.ts'
 
 /** Calls that are trimmed at a time, the oldest first. */
 const MOST_TRIMMED = 10_000
+
+/** So long at most it is gone on with, batch after batch (seconds): others wait for the disk meanwhile. */
+const LONGEST_TRIM = 5
 
 /** How long it is known what was committed (minutes): longer than anybody who follows goes without asking. */
 const LOG_KEPT = 10
@@ -56,17 +60,28 @@ export async function countFinished(
   return countByStatus(rows.map((row) => ({ status: callOf(row).finish!.status, n: 1 })))
 }
 
-/** Removes what is older than `before` (UNIX seconds), and of the log of commits what nobody asks for any more. */
-export async function trimHistory({ run }: Session, before: number): Promise<void> {
-  // Several daemons may be at it: each takes what no other has, or what is locked would be waited for.
-  const trim = `
+/** Several daemons may be at it: each takes what no other has, or what is locked would be waited for. */
+const TRIM = `
+  WITH trimmed AS (
     DELETE FROM callwatch.calls WHERE (target, id) IN (
       SELECT target, id FROM callwatch.calls WHERE NOT remembered AND finished < $1
-      ORDER BY finished LIMIT ${MOST_TRIMMED} FOR UPDATE SKIP LOCKED)`
-  await Promise.all([
-    run(trim, [before]),
-    run('DELETE FROM callwatch.evaluations WHERE hour < $1', [before]),
-    run('DELETE FROM callwatch.usage WHERE quarter < $1', [before - USAGE_KEPT]),
-    run(`DELETE FROM callwatch.commits WHERE at < statement_timestamp() - interval '${LOG_KEPT} minutes'`),
-  ])
+      ORDER BY finished LIMIT ${MOST_TRIMMED} FOR UPDATE SKIP LOCKED)
+    RETURNING id
+  )
+  SELECT count(*)::int AS n FROM trimmed`
+
+/**
+ * Removes what is older than `before` (UNIX seconds), and of the log of commits what nobody asks for any more. Of calls that
+ * are too many for one time, the rest is left for the next.
+ */
+export async function trimHistory({ run }: Session, before: number, clock: Clock): Promise<void> {
+  const begun = clock.monotonic()
+  await run('DELETE FROM callwatch.evaluations WHERE hour < $1', [before])
+  await run('DELETE FROM callwatch.usage WHERE quarter < $1', [before - USAGE_KEPT])
+  await run(`DELETE FROM callwatch.commits WHERE at < statement_timestamp() - interval '${LOG_KEPT} minutes'`)
+  let trimmed: number
+  do {
+    const [row] = await run(TRIM, [before])
+    trimmed = Number(row!['n'])
+  } while (trimmed === MOST_TRIMMED && clock.monotonic() - begun < LONGEST_TRIM)
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock/clock.ts'
 import { StoreError } from '../store.ts'
 import type { Connection } from './connection.ts'
-import { HungError } from './postgres-error.ts'
+import { HungError, isUnresponsive } from './postgres-error.ts'
 
 /** A few connections that are used in turn, each by one work at a time. */
 export type Pool = {
@@ -15,6 +15,10 @@ export type PoolOptions = {
   /** So many connections at most. */
   size: number
   clock: Clock
+  /** Whether it leads to where new ones would. */
+  isWanted: (connection: Connection) => boolean
+  /** What it leads to did not do in time what it was asked. */
+  giveUp: (connection: Connection) => void
 }
 
 /** How long a connection is used (seconds): after that a new one may find a better host, and the server's memory is free. */
@@ -23,7 +27,7 @@ const LIFETIME = 1800
 type Kept = { connection: Connection; since: number }
 type Waiting = { begin: () => void; fail: (error: unknown) => void }
 
-export function openPool({ open, size, clock }: PoolOptions): Pool {
+export function openPool({ open, size, clock, isWanted, giveUp }: PoolOptions): Pool {
   const idle: Kept[] = []
   let waiting: Waiting[] = []
   let busy = 0
@@ -53,7 +57,7 @@ export function openPool({ open, size, clock }: PoolOptions): Pool {
   async function take(): Promise<Kept> {
     for (let kept = idle.pop(); kept !== undefined; kept = idle.pop()) {
       if (kept.connection.isDropped()) continue
-      if (clock.monotonic() - kept.since < LIFETIME) return kept
+      if (clock.monotonic() - kept.since < LIFETIME && isWanted(kept.connection)) return kept
       void kept.connection.close()
     }
     try {
@@ -73,6 +77,7 @@ export function openPool({ open, size, clock }: PoolOptions): Pool {
         try {
           return await work(connection)
         } catch (error) {
+          if (isUnresponsive(error)) giveUp(connection)
           if (error instanceof StoreError && error.cause instanceof HungError) failWaiting(error)
           throw error
         } finally {

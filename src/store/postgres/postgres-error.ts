@@ -30,6 +30,8 @@ const unreachable = unavailable(
   (place, message) => `${place} cannot be reached (${message}); see that it runs, and check store.url`,
 )
 
+const QUERY_CANCELED = '57014'
+
 /** By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html), or by Node's own code. */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   '28P01': badCredentials,
@@ -41,7 +43,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   ),
   '53100': unavailable((place, message) => `the disk of ${place} is full (${message}); make room there`),
   '53300': unavailable((place, message) => `${place} has no connection left (${message}); raise its max_connections`),
-  '57014': unavailable((place) => `${place} took too long over a statement; see what it is busy with`),
+  [QUERY_CANCELED]: unavailable((place) => `${place} took too long over a statement; see what it is busy with`),
   '57P01': unreachable,
   '57P02': unreachable,
   '57P03': unreachable,
@@ -72,6 +74,11 @@ export function postgresError(error: unknown, place: string): StoreError {
 export function codeOf(error: unknown): string | undefined {
   if (error instanceof StoreError) return codeOf(error.cause)
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
+/** Whether the server did not do in time what it was asked, by its own clock or by ours. */
+export function isUnresponsive(error: unknown): boolean {
+  return (error instanceof StoreError && error.cause instanceof HungError) || codeOf(error) === QUERY_CANCELED
 }
 
 /** Whether the server itself answered that it will not do it, and its connection is as good as before. */

@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../../clock/clock.ts'
 import type { SharedStore } from '../sharing.ts'
 import { StoreError, type Addressed, type Commit } from '../store.ts'
 import { readAddress } from './address.ts'
-import { connect, type Session } from './connection.ts'
+import { connect, type Connection, type Session } from './connection.ts'
 import { countFinished, finishedCalls, trimHistory } from './history.ts'
 import { heldUntil, hold } from './holds.ts'
 import { loadTarget, parse } from './load-target.ts'
@@ -55,8 +55,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     address = { ...address, hosts: [connection.host, ...others] }
     return connection
   }
-  const pool = openPool({ open, size: CONNECTIONS, clock })
-  const memberPool = openPool({ open, size: 1, clock })
+  const isWanted = ({ host }: Connection) => host === address.hosts[0]
+  // A primary that waits for a standby that is gone answers all but commits: where there is another host, that is tried.
+  const giveUp = ({ host }: Connection) => {
+    address = { ...address, hosts: [...address.hosts.filter((other) => other !== host), host] }
+  }
+  const pool = openPool({ open, size: CONNECTIONS, clock, isWanted, giveUp })
+  const memberPool = openPool({ open, size: 1, clock, isWanted, giveUp })
   const outbox = postgresOutbox(receiving)
   // Who is refused has no say in what is told.
   const members = membership(memberPool, { lease, onJoin: outbox.clear })
@@ -158,7 +163,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     hold: (key, until) => hold(session, key, until),
     finishedCalls: (query) => finishedCalls(session, query),
     countFinished: (target, from, to) => countFinished(session, target, from, to),
-    trimHistory: (before) => pool.use((connection) => trimHistory(connection, before)),
+    trimHistory: (before) => trimHistory(session, before, clock),
     close: async () => {
       await Promise.all([pool.close(), memberPool.close()])
     },

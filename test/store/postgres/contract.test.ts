@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../../src/clock/clock.ts'
 import { openPostgresReader } from '../../../src/store/postgres/open-reader.ts'
 import { CREATED } from '../../ledger/seen.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
@@ -13,7 +14,7 @@ inPostgres('the store in PostgreSQL', ({ newDatabase }) => {
     const url = await newDatabase()
     await openShared(url)
     return {
-      open: (notifiers) => owningStore(url, notifiers),
+      open: (notifiers) => owningStore(url, { notifiers }),
       reader: async () => {
         const reader = await openPostgresReader(url)
         onTestFinished(() => reader.close().catch(() => undefined))
@@ -22,19 +23,33 @@ inPostgres('the store in PostgreSQL', ({ newDatabase }) => {
     }
   })
 
-  test('the history is trimmed by 10000 calls at a time, the oldest first, of whichever target', async () => {
-    const store = await owningStore(await newDatabase())
+  /** Its clock goes on by `seconds` each time that it is looked at. */
+  async function twoTargets(seconds: number) {
+    let now = 0
+    const clock = { ...systemClock, monotonic: () => (now += seconds) }
+    const store = await owningStore(await newDatabase(), { clock })
     await filled(store, A, many(6000), ['call 7'])
     await filled(store, B, many(5000))
     const left = async () => (await store.finishedCalls({ since: CREATED, limit: 1e6 })).length
     expect(await left()).toBe(11_000)
+    return { store, left }
+  }
+
+  test('the history is trimmed by 10000 calls at a time until all of it is gone, of whichever target', async () => {
+    const { store } = await twoTargets(0)
+    await store.trimHistory(CREATED + 1000)
+    expect(told(await store.finishedCalls({ since: CREATED, limit: 10 }))).toEqual([
+      expect.stringContaining('a call 7 '),
+    ])
+  })
+
+  test('trimming the history stops after a few seconds, with the oldest gone, and goes on the next time', async () => {
+    const { store, left } = await twoTargets(10)
     await store.trimHistory(CREATED + 1000)
     expect(await left()).toBe(1000)
     const [newest] = told(await store.finishedCalls({ since: CREATED, limit: 1 }))
     expect(newest).toContain('a call 5999 ')
     await store.trimHistory(CREATED + 1000)
-    expect(told(await store.finishedCalls({ since: CREATED, limit: 10 }))).toEqual([
-      expect.stringContaining('a call 7 '),
-    ])
+    expect(await left()).toBe(1)
   })
 })

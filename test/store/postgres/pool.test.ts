@@ -7,7 +7,7 @@ import { StoreError } from '../../../src/store/store.ts'
 
 /** A pool of connections that do nothing, each with its number, and a clock that stands. */
 function pooled(size: number, openings: (() => Error | undefined)[] = []) {
-  const state = { opened: 0, closed: [] as number[], now: 0 }
+  const state = { opened: 0, closed: [] as number[], givenUp: [] as number[], unwanted: 0, now: 0 }
   const open = async (): Promise<Connection> => {
     const problem = openings[state.opened]?.()
     const number = ++state.opened
@@ -23,7 +23,14 @@ function pooled(size: number, openings: (() => Error | undefined)[] = []) {
       each: async () => undefined,
     }
   }
-  return { state, pool: openPool({ open, size, clock: { ...systemClock, monotonic: () => state.now } }) }
+  const pool = openPool({
+    open,
+    size,
+    clock: { ...systemClock, monotonic: () => state.now },
+    isWanted: ({ host }) => host.port > state.unwanted,
+    giveUp: ({ host }) => void state.givenUp.push(host.port),
+  })
+  return { state, pool }
 }
 
 const silent = () => new StoreError('unavailable', 'silent', new HungError('nothing was heard'))
@@ -50,6 +57,26 @@ test('one that was dropped, or is too old, is not used again', async () => {
   expect(await pool.use(nameOf)).toBe('connection 2')
   state.now += 1
   expect([await pool.use(nameOf), state.closed]).toEqual(['connection 3', [2]])
+})
+
+test('one to a host that is not the wanted one any more is not used again', async () => {
+  const { pool, state } = pooled(2)
+  const both = () => Promise.all([pool.use(nameOf), pool.use(nameOf)])
+  expect(await both()).toEqual(['connection 1', 'connection 2'])
+  state.unwanted = 2
+  expect(await both()).toEqual(['connection 3', 'connection 4'])
+  expect(new Set(state.closed)).toEqual(new Set([1, 2]))
+})
+
+test.each([
+  ['silent', silent()],
+  ['taking too long', new StoreError('unavailable', 'slow', Object.assign(new Error('slow'), { code: '57014' }))],
+])('a host is given up where it is found %s, and for no other failure', async (_how, error) => {
+  const { pool, state } = pooled(1)
+  await expect(pool.use(() => Promise.reject(new StoreError('stale', 'moved')))).rejects.toThrow('moved')
+  expect(state.givenUp).toEqual([])
+  await expect(pool.use(() => Promise.reject(error))).rejects.toBe(error)
+  expect(state.givenUp).toEqual([1])
 })
 
 test('who waits fails with the one that finds the database silent, instead of finding it out for itself', async () => {

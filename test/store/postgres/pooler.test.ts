@@ -24,7 +24,7 @@ describe.skipIf(isSkipped)(`behind a transaction pooler${isSkipped ? ` (${MISSIN
       const url = pooler!.urlOf(await newDatabase())
       await openShared(url)
       return {
-        open: (notifiers) => owningStore(url, notifiers),
+        open: (notifiers) => owningStore(url, { notifiers }),
         reader: async () => {
           const reader = await openPostgresReader(url)
           onTestFinished(() => reader.close().catch(() => undefined))
