@@ -98,7 +98,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
   function know(target: string, seq: number, id: string): void {
     const known = opened.get(target)
-    if (known !== undefined) opened.set(target, { ...known, seq, id })
+    // What was asked for first may be answered last.
+    if (known !== undefined && seq > known.seq) opened.set(target, { ...known, seq, id })
   }
 
   async function closeAlerts(target: string, outgoing: readonly Addressed[]): Promise<void> {
