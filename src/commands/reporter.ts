@@ -162,17 +162,19 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
       return
     }
     const { target, event } = happened
+    // A cycle may end just after its target has become another daemon's, whose series it is no part of.
+    const isExported = introduced.targets.has(target)
     switch (event.kind) {
       case 'committed':
-        recordCommit(metrics, event.committed)
+        if (isExported) recordCommit(metrics, event.committed)
         publish(event.committed)
         return
       case 'cycle':
-        recordCycle(metrics, target, event.report)
+        if (isExported) recordCycle(metrics, target, event.report)
         noteCycle(target, event.report)
         return
       case 'skipped':
-        recordSkipped(metrics, target)
+        if (isExported) recordSkipped(metrics, target)
     }
   }
 }

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { eventually } from '../../system/eventually.ts'
 import { now } from '../observed-requests.ts'
 import { LEASE } from './cluster-config.ts'
-import { anyDaemon, count, leaveOut, startOne, type ClusterRun } from './cluster-run.ts'
+import { anyDaemon, count, leaveOut, madeUpFor, startOne, type ClusterRun } from './cluster-run.ts'
 import type { DatabaseProxy } from './database-proxy.ts'
 
 /** Something that happens to the daemons or their database; when it is over there are as many daemons as before. */
@@ -11,8 +11,10 @@ export type Mishap = (run: ClusterRun) => Promise<void>
 /** In each round each comes once, in an order that the seed draws. */
 export const mishaps: Readonly<Record<string, Mishap>> = {
   killed: async (run) => {
+    await madeUpFor(run)
     const daemon = anyDaemon(run)
     leaveOut(run, daemon)
+    run.hitAt = now()
     const code = await daemon.end('SIGKILL')
     if (code !== null) throw new Error(`a daemon had ended by itself with ${code}:\n${daemon.output().slice(-2000)}`)
     await wait(run.draw() * 2 * LEASE * 1000)
@@ -20,11 +22,14 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
     count(run, 'daemon.killed')
   },
   halted: async (run) => {
+    await madeUpFor(run)
     const daemon = anyDaemon(run)
     run.interruptions += 1
+    run.hitAt = now()
     daemon.child.kill('SIGSTOP')
     await wait((0.5 + run.draw()) * LEASE * 1500)
     daemon.child.kill('SIGCONT')
+    run.hitAt = now()
     run.interruptions += 1
     count(run, 'daemon.halted')
   },
@@ -52,7 +57,9 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
 export async function failOver(run: ClusterRun): Promise<void> {
   const { standby, primary } = run
   if (standby === undefined) throw new Error('there is no standby')
+  await madeUpFor(run)
   run.interruptions += 1
+  run.hitAt = now()
   await primary.postgres.kill()
   await standby.postgres.promote()
   primary.proxy.close()

@@ -1,8 +1,10 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Random } from '../../../src/simulator/random.ts'
 import type { Simulator } from '../../../src/simulator/simulator.ts'
 import type { PostgresServer } from '../../postgres/start-postgres.ts'
 import { startDaemonProcess, type DaemonProcess } from '../daemon-process.ts'
-import type { RequestLog } from '../observed-requests.ts'
+import { now, type RequestLog } from '../observed-requests.ts'
+import { TAKE_OVER } from './cluster-config.ts'
 import type { DatabaseProxy } from './database-proxy.ts'
 
 /** A target, its service, and what that was asked. */
@@ -29,6 +31,8 @@ export type ClusterRun = {
   /** After which a message may come twice: whoever sent it may have died, been halted or cut off before that was noted. */
   interruptions: number
   stops: { seconds: number; code: number | null }[]
+  /** When a daemon or the database was last hit so that targets have to be taken over (monotonic seconds). */
+  hitAt: number
 }
 
 export async function startOne(run: ClusterRun): Promise<DaemonProcess> {
@@ -46,6 +50,14 @@ export function anyDaemon({ daemons, draw }: ClusterRun): DaemonProcess {
 export function leaveOut(run: ClusterRun, daemon: DaemonProcess): void {
   run.daemons.splice(run.daemons.indexOf(daemon), 1)
   run.interruptions += 1
+}
+
+/**
+ * Waits until what was hit last has been made up for. How long a target may go without a look is promised for one failure;
+ * where the one who takes over is hit in turn, it begins anew.
+ */
+export async function madeUpFor({ hitAt }: ClusterRun): Promise<void> {
+  await wait(Math.max(0, hitAt + TAKE_OVER - now()) * 1000)
 }
 
 export function count(run: ClusterRun, what: string): void {
