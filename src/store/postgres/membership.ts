@@ -183,14 +183,14 @@ function settingsOf(row: Row | undefined): Settings {
   return row === undefined ? {} : (JSON.parse(String(row['data'])) as Settings)
 }
 
-/** The names of settings that are not the same in both. */
+/** The names of settings that are not the same in both. What only one of them has, another version of callwatch added. */
 function differences(theirs: Settings, ours: Settings): string[] {
-  const names = new Set([...Object.keys(theirs), ...Object.keys(ours)])
-  return [...names].filter((name) => theirs[name] !== ours[name]).toSorted()
+  const names = Object.keys(ours).filter((name) => theirs[name] !== undefined)
+  return names.filter((name) => theirs[name] !== ours[name]).toSorted()
 }
 
 function otherSettings(name: string, theirs: Settings, ours: Settings, member: string): StoreError {
-  const [there, here] = [theirs[name] ?? 'not set', ours[name] ?? 'not set']
+  const [there, here] = [theirs[name]!, ours[name]!]
   return new StoreError(
     'refused',
     `${name} is ${here} here, and ${there} for ${member} and whoever else uses this database; ` +
