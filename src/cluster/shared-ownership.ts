@@ -53,7 +53,7 @@ export type SharedOwnership = Ownership & {
 }
 
 /** Beats in the time of one lease. Where all of them but the last fail, nothing is asked or told any more. */
-const BEATS = 5
+export const BEATS = 5
 
 /** A turn with what moves it. */
 type Held = Turn & {

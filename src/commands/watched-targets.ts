@@ -23,6 +23,7 @@ import {
 } from 'rxjs'
 import { closedNotifications } from '../alerts/evaluate.ts'
 import type { Turn } from '../cluster/ownership.ts'
+import { BEATS } from '../cluster/shared-ownership.ts'
 import type { Config } from '../config/config.ts'
 import { abortable } from '../polling/abortable.ts'
 import { newWatchMemory } from '../polling/watch-target.ts'
@@ -152,10 +153,15 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
     return before.close()
   }
 
-  /** When the first cycle is due after another daemon's last one: at once where that is late, but not of all targets at once. */
+  /**
+   * When the first cycle is due after another daemon's last one (seconds). Where that is late, at once; but not of all
+   * targets at once, and so that a target whose owner died is looked at within the lease and two intervals, a beat included.
+   */
   function dueAfterTakeOver({ keeper, part: { poll } }: Watch): number {
     const left = poll.interval - keeper.lookAge()
-    return left > 0 && keeper.ledger.facts.lastGood !== undefined ? left : (options.random() * poll.interval) / 2
+    if (left > 0 && keeper.ledger.facts.lastGood !== undefined) return left
+    const beat = (store.sharing?.lease ?? 0) / BEATS
+    return (options.random() * Math.max(0, poll.interval - beat)) / 2
   }
 
   /** Closes the alerts of a target that is watched no more, and then the target. */
