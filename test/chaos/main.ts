@@ -16,6 +16,8 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
   },
 })
+// Whoever is told to end takes the processes with it that it started.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 const [seconds, seed] = [Number(values.seconds), Number(values.seed)]
 if (!(seconds > 0) || !Number.isSafeInteger(seed)) {
   throw new RangeError('--seconds: expected a number above 0; --seed: expected a whole number')
