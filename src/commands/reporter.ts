@@ -2,7 +2,8 @@ import type { Logger } from 'pino'
 import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
 import type { OperationalMetrics } from '../metrics/operational-metrics.ts'
 import {
-  forgetSeries,
+  forgetNotifier,
+  forgetTarget,
   introduceNotifier,
   introduceTarget,
   recordCommit,
@@ -39,16 +40,29 @@ const OWNERSHIP_LINES = {
 /** Tells metrics, live feed and log what happened, after it was committed. One line a failing cycle, not one a retry. */
 export function reporter(options: ReporterOptions): (event: DaemonEvent) => void {
   const { log, metrics, feed, targets, notifiers: told = () => [], mask } = options
-  const introduced = { targets: new Set<string>(), notifiers: new Set<string>() }
+  /** Whose series there are: of each target with the codes that its requests have come to. */
+  const introduced = { targets: new Map<string, Set<string>>(), notifiers: new Set<string>() }
+
+  function introduceOne(target: string): void {
+    if (introduced.targets.has(target)) return
+    introduceTarget(metrics, target)
+    introduced.targets.set(target, new Set())
+  }
+
+  function forget(target: string): void {
+    const codes = introduced.targets.get(target)
+    if (codes !== undefined) forgetTarget(metrics, target, codes)
+    introduced.targets.delete(target)
+  }
 
   /** Makes the series exist of whoever is there now, and those of the notifiers end that are not. */
   function introduce(): void {
     const notifiers = new Set(told())
-    const own = targets.filter(({ isOwn }) => isOwn())
-    for (const { target } of own) if (!introduced.targets.has(target)) introduceTarget(metrics, target)
+    const own = new Set(targets.filter(({ isOwn }) => isOwn()).map(({ target }) => target))
+    for (const target of own) introduceOne(target)
+    for (const target of introduced.targets.keys()) if (!own.has(target)) forget(target)
     for (const name of notifiers) if (!introduced.notifiers.has(name)) introduceNotifier(metrics, name)
-    for (const name of introduced.notifiers.difference(notifiers)) void forgetSeries(metrics, 'notifier', name)
-    introduced.targets = new Set(own.map(({ target }) => target))
+    for (const name of introduced.notifiers.difference(notifiers)) forgetNotifier(metrics, name)
     introduced.notifiers = notifiers
   }
   introduce()
@@ -66,10 +80,8 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
       return
     }
     const { kind, target } = event
-    if (kind === 'gained') {
-      introduceTarget(metrics, target)
-      introduced.targets.add(target)
-    } else if (introduced.targets.delete(target)) void forgetSeries(metrics, 'target', target)
+    if (kind === 'gained') introduceOne(target)
+    else forget(target)
     log.info({ target }, OWNERSHIP_LINES[kind])
   }
 
@@ -144,8 +156,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     }
     if (happened.kind === 'removed') {
       const { target, notifications } = happened
-      introduced.targets.delete(target)
-      void forgetSeries(metrics, 'target', target)
+      forget(target)
       for (const notification of notifications) feed.publish('alert', () => alertEvent(notification))
       log.info({ target }, 'the target is watched no more')
       return
@@ -163,18 +174,19 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     }
     const { target, event } = happened
     // A cycle may end just after its target has become another daemon's, whose series it is no part of.
-    const isExported = introduced.targets.has(target)
+    const codes = introduced.targets.get(target)
     switch (event.kind) {
       case 'committed':
-        if (isExported) recordCommit(metrics, event.committed)
+        if (codes !== undefined) recordCommit(metrics, event.committed)
         publish(event.committed)
         return
       case 'cycle':
-        if (isExported) recordCycle(metrics, target, event.report)
+        if (codes !== undefined) recordCycle(metrics, target, event.report)
+        for (const { code } of event.report.requests) codes?.add(code)
         noteCycle(target, event.report)
         return
       case 'skipped':
-        if (isExported) recordSkipped(metrics, target)
+        if (codes !== undefined) recordSkipped(metrics, target)
     }
   }
 }

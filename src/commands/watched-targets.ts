@@ -34,7 +34,7 @@ import { firstLookProgress } from './first-look-progress.ts'
 import { followingOthers } from './following-others.ts'
 import { following } from './following.ts'
 import { sharedLimits } from './shared-limits.ts'
-import { fingerprintOf, watch, type Watch, type WatchOptions, type WatchPart } from './watch.ts'
+import { budgetKey, fingerprintOf, watch, type Watch, type WatchOptions, type WatchPart } from './watch.ts'
 
 /** All targets that are watched, as the configuration comes to want them. */
 export type WatchedTargets = {
@@ -155,13 +155,13 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
 
   /**
    * When the first cycle is due after another daemon's last one (seconds). Where that is late, at once; but not of all
-   * targets at once, and so that a target whose owner died is looked at within the lease and two intervals, a beat included.
+   * targets at once, and so that a target whose owner died is looked at within the lease and two intervals, beats included.
    */
   function dueAfterTakeOver({ keeper, part: { poll } }: Watch): number {
     const left = poll.interval - keeper.lookAge()
     if (left > 0 && keeper.ledger.facts.lastGood !== undefined) return left
     const beat = (store.sharing?.lease ?? 0) / BEATS
-    return (options.random() * Math.max(0, poll.interval - beat)) / 2
+    return (options.random() * Math.max(0, poll.interval - 2 * beat)) / 2
   }
 
   /** Closes the alerts of a target that is watched no more, and then the target. */
@@ -196,10 +196,8 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
     const pause$ = merge(over$, restarts.pipe(filter((one) => one === name)))
     const abandon$ = merge(turn.lost$, over$.pipe(take(1), delay(GRACE * 1000, clock.scheduler)))
     const open = async (signal: AbortSignal) => {
-      const followed = await others.catchUp([name])
-      const opened = await watchFor(name, part, turn, signal)
-      await limits.hold(opened.budgetKey)
-      return { followed, opened }
+      const [followed] = await Promise.all([others.catchUp([name]), limits.hold(budgetKey(part.target))])
+      return { followed, opened: await watchFor(name, part, turn, signal) }
     }
     const run$ = abortable(open).pipe(
       storeRetried,

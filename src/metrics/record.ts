@@ -4,6 +4,7 @@ import type { OperationalMetrics } from './operational-metrics.ts'
 /** Outcomes and requests that exist from a target's first moment, so that `rate()` misses no first one. */
 const OUTCOMES = ['complete', 'incremental', 'partial', 'failed', 'skipped']
 const OPERATIONS = ['list_calls', 'get_call']
+const DELIVERED = ['sent', 'retried', 'dropped']
 /** Those codes that do not depend on what the service makes up. */
 const CODES = ['200', 'timeout', 'network', 'invalid']
 
@@ -31,23 +32,31 @@ export function introduceTarget(metrics: OperationalMetrics, target: string): vo
 
 /** Makes a notifier's series exist. */
 export function introduceNotifier(metrics: OperationalMetrics, notifier: string): void {
-  for (const outcome of ['sent', 'retried', 'dropped']) metrics.notifications.inc({ notifier, outcome }, 0)
+  for (const outcome of DELIVERED) metrics.notifications.inc({ notifier, outcome }, 0)
   metrics.notificationsPending.set({ notifier }, 0)
 }
 
-/** Ends every series of a target or a notifier that is there no more. */
-export async function forgetSeries(
-  metrics: OperationalMetrics,
-  label: 'target' | 'notifier',
-  name: string,
-): Promise<void> {
-  for (const metric of Object.values(metrics)) {
-    for (const { labels } of (await metric.get()).values) {
-      // The label of a histogram's buckets is no part of the series that it can be asked to remove.
-      const { le: _, ...own } = labels
-      if (own[label] === name) metric.remove(own)
-    }
+/**
+ * Ends every series of a target that is not exported any more, by their labels: to look for them among those of thousands
+ * of targets would take longer each time than all the rest.
+ *
+ * @param codes what its requests have come to beside the codes that each target has from the start
+ */
+export function forgetTarget(metrics: OperationalMetrics, target: string, codes: Iterable<string>): void {
+  for (const metric of [metrics.up, metrics.rateLimitRemaining, metrics.pollDuration, metrics.detectionLag]) {
+    metric.remove({ target })
   }
+  for (const outcome of OUTCOMES) metrics.polls.remove({ target, outcome })
+  for (const operation of OPERATIONS) {
+    for (const code of new Set([...CODES, ...codes])) metrics.requests.remove({ target, operation, code })
+    metrics.requestDuration.remove({ target, operation })
+  }
+}
+
+/** Ends every series of a notifier that is there no more. */
+export function forgetNotifier(metrics: OperationalMetrics, notifier: string): void {
+  for (const outcome of DELIVERED) metrics.notifications.remove({ notifier, outcome })
+  metrics.notificationsPending.remove({ notifier })
 }
 
 /** A tick that fell into a running cycle. */

@@ -46,6 +46,7 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
   cutBeforeTheAnswer: (run) => cutInCommit(run, 'before the answer', 'commit.cut_before_answer'),
   cutInPlaceOfTheAnswer: (run) => cutInCommit(run, 'in place of the answer', 'commit.answer_lost'),
   slow: async (run) => {
+    await madeUpFor(run)
     run.primary.proxy.delay = 100 + run.draw() * 400
     await wait(LEASE * 500)
     run.primary.proxy.delay = 0
