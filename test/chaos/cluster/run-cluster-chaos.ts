@@ -126,6 +126,7 @@ export async function runClusterChaos({
         await wait(BETWEEN_MS)
       }
     }
+    if (run.standby !== undefined) await failOver(run)
     tell('healing')
     const unwatched = longestUnwatched(
       new Map(watched.map(({ name, requests }) => [name, requests.requests])),
