@@ -12,11 +12,9 @@ import {
   map,
   merge,
   ReplaySubject,
-  retry,
   share,
   takeUntil,
   tap,
-  throwError,
   timer,
   type Observable,
 } from 'rxjs'
@@ -32,7 +30,7 @@ import { metricsOf } from '../metrics/registry.ts'
 import { routed } from '../notify/routes.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Route } from '../store/keep-target.ts'
-import { StoreError, type Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 import type { Credentials } from '../web/authentication.ts'
 import { eventFeed } from '../web/event-feed.ts'
 import { healthNote } from '../web/target-health.ts'
@@ -43,6 +41,7 @@ import type { DaemonEvent } from './daemon-event.ts'
 import { following } from './following.ts'
 import { secretsMask, type SecretsMask } from './mask-secrets.ts'
 import { sharedSettings } from './shared-settings.ts'
+import { storeRetried } from './store-retried.ts'
 import { toldBy } from './notifiers.ts'
 import { reporter } from './reporter.ts'
 import { takeOver } from './take-over.ts'
@@ -77,8 +76,6 @@ export type DaemonOptions = {
 }
 
 const HOUSEKEEPING_INTERVAL = 60
-/** What a store that cannot be used now is asked again after (seconds). */
-const STORE_RETRY = 1
 /** The exported windows are counted from the history after a restart (seconds). */
 const LONGEST_WINDOW = Math.max(...Object.values(EXPORTED_WINDOWS))
 
@@ -160,18 +157,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     })
 
     const whenAvailable = (work: () => Promise<void>): Promise<void> =>
-      lastValueFrom(
-        defer(work).pipe(
-          retry({
-            delay: (error) =>
-              error instanceof StoreError && error.kind === 'unavailable'
-                ? timer(STORE_RETRY * 1000, clock.scheduler)
-                : throwError(() => error),
-          }),
-          takeUntil(stop$),
-        ),
-        { defaultValue: undefined },
-      )
+      lastValueFrom(defer(work).pipe(storeRetried(clock, ['refused', 'stale']), takeUntil(stop$)), {
+        defaultValue: undefined,
+      })
     const { config$, reloads$ } = takeOver({
       first,
       readings$: readings$.pipe(takeUntil(stop$)),

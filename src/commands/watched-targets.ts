@@ -13,11 +13,9 @@ import {
   mergeAll,
   mergeMap,
   repeat,
-  retry,
   Subject,
   take,
   takeUntil,
-  throwError,
   timer,
   type Observable,
 } from 'rxjs'
@@ -34,6 +32,7 @@ import { firstLookProgress } from './first-look-progress.ts'
 import { followingOthers } from './following-others.ts'
 import { following } from './following.ts'
 import { sharedLimits } from './shared-limits.ts'
+import { storeRetried } from './store-retried.ts'
 import { budgetKey, fingerprintOf, watch, type Watch, type WatchOptions, type WatchPart } from './watch.ts'
 
 /** All targets that are watched, as the configuration comes to want them. */
@@ -58,8 +57,6 @@ export type WatchedTargetsOptions = Omit<WatchOptions, 'part' | 'offset' | 'befo
 
 /** How long a running cycle may still go on when its watch is to end (seconds). */
 const GRACE = 8
-/** What the store refuses for the moment is tried again after this long (seconds). */
-const STORE_RETRY = 1
 /** So many targets are opened at a time. */
 const OPENED_AT_A_TIME = 8
 
@@ -183,7 +180,7 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
 
   function watching(name: string, part: WatchPart | undefined, over$: Observable<unknown>): Observable<DaemonEvent> {
     const end$ = merge(over$, stop$)
-    if (part === undefined) return defer(() => forget(name)).pipe(storeRetried, takeUntil(stop$), mergeAll())
+    if (part === undefined) return defer(() => forget(name)).pipe(storeRetried(clock), takeUntil(stop$), mergeAll())
     return ownership.turn$(name).pipe(
       takeUntil(end$),
       concatMap((turn) => takingTurn(name, part, turn, end$)),
@@ -200,7 +197,7 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
       return { followed, opened: await watchFor(name, part, turn, signal) }
     }
     const run$ = abortable(open).pipe(
-      storeRetried,
+      storeRetried(clock),
       takeUntil(pause$),
       mergeMap(({ followed, opened }) => {
         running.add(name)
@@ -223,16 +220,6 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
       const done = turn.use()
       return run$.pipe(repeat({ delay: () => timer(0, clock.scheduler).pipe(takeUntil(over$)) }), finalize(done))
     })
-  }
-
-  /** Asks a store that cannot be used for the moment again and again. */
-  function storeRetried<T>(source: Observable<T>): Observable<T> {
-    return source.pipe(
-      retry({
-        delay: (error) =>
-          error instanceof StoreError ? timer(STORE_RETRY * 1000, clock.scheduler) : throwError(() => error),
-      }),
-    )
   }
 
   return {
