@@ -3,12 +3,10 @@ import {
   combineLatest,
   distinctUntilChanged,
   exhaustMap,
-  filter,
   from,
   ignoreElements,
   map,
   merge,
-  ReplaySubject,
   Subject,
   take,
   tap,
@@ -19,7 +17,8 @@ import type { Clock } from '../clock/clock.ts'
 import type { Beat, Settings, Sharing } from '../store/sharing.ts'
 import { StoreError } from '../store/store.ts'
 import { lettingGo, taking } from './fair-share.ts'
-import type { Ownership, Turn } from './ownership.ts'
+import type { Ownership } from './ownership.ts'
+import { newTurns, type TurnEvent } from './turns.ts'
 import { LOADING, readNote, writeNote } from './note.ts'
 
 export type SharedOwnershipOptions = {
@@ -39,7 +38,7 @@ export type SharedOwnershipOptions = {
 
 /** What happens to the ownership of targets. */
 export type OwnershipEvent =
-  | { kind: 'gained' | 'left' | 'lost'; target: string }
+  | TurnEvent
   /** A lease has ended before it was renewed. */
   | { kind: 'lease lost' }
   /** Why this daemon cannot take its part, and then that it can: the store cannot be used, or others go by other settings. */
@@ -55,17 +54,6 @@ export type SharedOwnership = Ownership & {
 /** Beats in the time of one lease. Where all of them but the last fail, nothing is asked or told any more. */
 export const BEATS = 5
 
-/** A turn with what moves it. */
-type Held = Turn & {
-  over: ReplaySubject<void>
-  lost: ReplaySubject<void>
-  users: number
-  /** It is to be watched no more; it is not any more; and the store was told so. */
-  isLeaving: boolean
-  isFree: boolean
-  isReleased: boolean
-}
-
 /**
  * Shares the targets with the other daemons on the store, by a lease that is renewed for all of them at once. This
  * daemon's own monotonic clock, from the moment at which a renewal was sent, says until when it may act on it: that is
@@ -74,13 +62,13 @@ type Held = Turn & {
 export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnership {
   const { sharing, clock, name, settings, targets, stop$ } = options
   const pause = sharing.lease / BEATS
-  /** What this daemon owns, or has not heard that it does not. */
-  const turns = new Map<string, Held>()
-  /** The turn of each target that anybody asked about. */
-  const subjects = new Map<string, BehaviorSubject<Turn | undefined>>()
   const isFirst = new BehaviorSubject(false)
   const held = new BehaviorSubject(false)
   const events = new Subject<OwnershipEvent>()
+  const turns = newTurns({
+    notify: (event) => events.next(event),
+    onFree: () => clock.scheduler.schedule(() => void release(), 0),
+  })
   // The daemon joins when it starts, to be refused at once where it goes by other settings.
   let isMember = true
   let isStopping = false
@@ -91,79 +79,12 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
   const isHeld = () => clock.monotonic() < heldUntil
   const takesPart = () => !isStopping && problem?.of !== 'settings'
 
-  function subjectOf(target: string): BehaviorSubject<Turn | undefined> {
-    let subject = subjects.get(target)
-    if (subject === undefined) subjects.set(target, (subject = new BehaviorSubject<Turn | undefined>(undefined)))
-    return subject
-  }
-
-  function begin(target: string): void {
-    const [over, lost] = [new ReplaySubject<void>(1), new ReplaySubject<void>(1)]
-    const use = () => useOf(target, turn)
-    const turn: Held = {
-      over$: over,
-      lost$: lost,
-      over,
-      lost,
-      users: 0,
-      isLeaving: false,
-      isFree: false,
-      isReleased: false,
-      use,
-    }
-    turns.set(target, turn)
-    events.next({ kind: 'gained', target })
-    subjectOf(target).next(turn)
-  }
-
-  function useOf(target: string, turn: Held): () => void {
-    turn.users += 1
-    return () => {
-      turn.users -= 1
-      if (turn.users === 0 && turn.isLeaving) letGo(target, turn)
-    }
-  }
-
-  /** Asks that a target be watched no more; once it is not, it is let go of. */
-  function end(target: string, turn: Held): void {
-    if (turn.isLeaving) return
-    turn.isLeaving = true
-    turn.over.next()
-    if (turn.users === 0) letGo(target, turn)
-  }
-
-  /** From now on it is for others. It stays noted until the store says so too: what is on its way may say otherwise. */
-  function letGo(target: string, turn: Held): void {
-    if (turns.get(target) !== turn || turn.isFree) return
-    turn.isFree = true
-    subjectOf(target).next(undefined)
-    events.next({ kind: 'left', target })
-    clock.scheduler.schedule(() => void release(), 0)
-  }
-
-  /** Releases all that was let go of; what cannot be released now is with the next beat. */
-  async function release(): Promise<void> {
-    const free = [...turns].filter(([, { isFree, isReleased }]) => isFree && !isReleased)
-    if (free.length === 0) return
-    for (const [, turn] of free) turn.isReleased = true
-    await sharing.release(free.map(([target]) => target)).catch(() => {
-      for (const [, turn] of free) turn.isReleased = false
-    })
-  }
-
-  function lose(target: string, turn: Held): void {
-    turns.delete(target)
-    if (turn.isFree) return
-    subjectOf(target).next(undefined)
-    events.next({ kind: 'lost', target })
-    turn.lost.next()
-    turn.over.next()
-  }
+  const release = () => turns.release((targets) => sharing.release(targets))
 
   function loseAll(): void {
     heldUntil = -Infinity
     held.next(false)
-    for (const [target, turn] of turns) lose(target, turn)
+    for (const target of turns.noted()) turns.lose(target)
   }
 
   function noteProblem(now: typeof problem): void {
@@ -180,7 +101,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     const sent = clock.monotonic()
     if (!isMember) await sharing.join(name, settings(), LOADING)
     isMember = true
-    const own = options.notesOf(new Set(turns.keys()))
+    const own = options.notesOf(new Set(turns.noted()))
     const answer = await sharing.beat(writeNote({ takesPart: takesPart(), targets: own }))
     if (answer === undefined) {
       isMember = false
@@ -201,8 +122,9 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
   /** Brings what this daemon watches in line with what it owns, and that with its share. */
   async function share({ owners, self, differing }: Beat, members: number): Promise<void> {
     const configured = new Set(targets())
-    for (const [target, turn] of turns) if (owners.get(target) !== self) lose(target, turn)
-    for (const [target, owner] of owners) if (owner === self && !turns.has(target)) begin(target)
+    const noted = new Set(turns.noted())
+    for (const target of noted) if (owners.get(target) !== self) turns.lose(target)
+    for (const [target, owner] of owners) if (owner === self && !noted.has(target)) turns.begin(target)
     await release()
     noteProblem(
       differing.length === 0
@@ -214,14 +136,13 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
               'it watches nothing until they are the same',
           },
     )
-    const mine = [...turns].filter(([, { isLeaving }]) => !isLeaving).map(([target]) => target)
-    const wanted = takesPart() ? mine.filter((target) => configured.has(target)) : []
+    const wanted = takesPart() ? turns.wanted().filter((target) => configured.has(target)) : []
     const kept = new Set(wanted.slice(0, wanted.length - lettingGo(wanted.length, configured.size, members)))
-    for (const [target, turn] of turns) if (!kept.has(target)) end(target, turn)
+    for (const target of turns.noted()) if (!kept.has(target)) turns.end(target)
     const free = [...configured].filter((target) => !owners.has(target))
     const most = takesPart() ? taking(kept.size, configured.size, members) : 0
     if (free.length === 0 || most === 0) return
-    for (const target of await sharing.claim(free, most)) begin(target)
+    for (const target of await sharing.claim(free, most)) turns.begin(target)
   }
 
   /** Beats as they are due; and when the time is over in which none succeeded, everything is lost. */
@@ -233,7 +154,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
         take(1),
         tap(() => {
           isStopping = true
-          for (const [target, turn] of turns) end(target, turn)
+          for (const target of turns.noted()) turns.end(target)
         }),
       ),
     ).pipe(
@@ -242,7 +163,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     ),
     timer(0, (pause * 1000) / 2, clock.scheduler).pipe(
       tap(() => {
-        if (!isHeld() && turns.size > 0) {
+        if (!isHeld() && turns.noted().length > 0) {
           events.next({ kind: 'lease lost' })
           loseAll()
         }
@@ -252,8 +173,8 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
   )
 
   return {
-    turn$: (target) => subjectOf(target).pipe(filter((turn) => turn !== undefined)),
-    owns: (target) => isHeld() && turns.get(target)?.isFree === false,
+    turn$: turns.turn$,
+    owns: (target) => isHeld() && turns.has(target),
     leads: () => isHeld() && isFirst.value,
     leads$: combineLatest([isFirst, held]).pipe(
       map(([first, now]) => first && now),

@@ -99,8 +99,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   }
   try {
     await store.sharing?.join(DAEMON_NAME, sharedSettings(first), LOADING)
-    await closeStrayAlerts(store, route, options)
-    if (options.resetTarget !== undefined) await store.resetTarget(options.resetTarget)
+    await tidyUp(store, route, options)
     const shared =
       store.sharing &&
       sharedOwnership({
@@ -210,20 +209,21 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   }
 }
 
-/** Alerts of targets that are watched no more, or from nothing, are closed, and who was told of them is told so. */
-async function closeStrayAlerts(
-  store: Store,
-  route: Route,
-  { config, resetTarget, clock }: DaemonOptions,
-): Promise<void> {
+/**
+ * Removes what is kept of a target that is to be reset. Its alerts, and those of targets that are watched no more, are
+ * closed, and who was told of them is told so.
+ */
+async function tidyUp(store: Store, route: Route, { config, resetTarget, clock }: DaemonOptions): Promise<void> {
   const kept = config.targets.map(({ name }) => name).filter((name) => name !== resetTarget)
-  for (const { target, alerts } of await store.strayAlerts(kept)) {
-    const because = target === resetTarget ? 'target reset' : 'target removed'
-    const closed = closedNotifications(target, alerts, because, clock.wall())
-    await store.closeAlerts(
-      target,
-      closed.map((change) => ({ change, to: route(change) })),
-    )
+  const stray = new Map((await store.strayAlerts(kept)).map(({ target, alerts }) => [target, alerts]))
+  const closing = (target: string, because: 'target reset' | 'target removed') =>
+    closedNotifications(target, stray.get(target) ?? [], because, clock.wall()).map((change) => ({
+      change,
+      to: route(change),
+    }))
+  if (resetTarget !== undefined) await store.resetTarget(resetTarget, closing(resetTarget, 'target reset'))
+  for (const target of stray.keys()) {
+    if (target !== resetTarget) await store.closeAlerts(target, closing(target, 'target removed'))
   }
 }
 

@@ -51,8 +51,8 @@ export type Store = {
    * @param keepFinished how far back finished calls are needed for windows (seconds)
    */
   openTarget: (identity: TargetIdentity, created: number, keepFinished: number) => Promise<StoredTarget>
-  /** Removes all that is kept of a target; opened again, it starts from nothing. */
-  resetTarget: (name: string) => Promise<void>
+  /** Removes all that is kept of a target, and puts out what is to be said of its alerts; opened again, it starts from nothing. */
+  resetTarget: (name: string, outgoing: readonly Addressed[]) => Promise<void>
   /** Commits a delta that follows the stored sequence number by one; any other is refused as stale. */
   commit: (target: string, commit: Commit) => Promise<void>
   /** All that waits for this notifier, the oldest first. */

@@ -11,7 +11,7 @@ import { membership } from './membership.ts'
 import { readMissed, type Known } from './missed.ts'
 import { postgresOutbox, type OutboxOptions } from './outbox.ts'
 import { openPool } from './pool.ts'
-import { resetTarget } from './reset-target.ts'
+import { holdForReset, removeTarget } from './reset-target.ts'
 import { migrate } from './schema.ts'
 import { postgresSilences } from './silences.ts'
 import { transaction } from './transaction.ts'
@@ -103,20 +103,22 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 
   async function closeAlerts(target: string, outgoing: readonly Addressed[]): Promise<void> {
-    // What is to be reset stays its owner's: a reset is refused while another one watches it.
-    const isReset = outgoing.some(({ change }) => change.closedBecause === 'target reset')
     await allOrNothing(async (closing) => {
       // An owner that has not heard of it yet would commit again, and put the alerts back.
-      if (!isReset) await closing.run(DISOWN, [target])
-      const closed = await closing.run(
-        `DELETE FROM callwatch.alerts USING callwatch.targets
-        WHERE target = number AND name = $1 RETURNING alert`,
-        [target],
-      )
-      // Of several daemons that find the target gone, one tells of it.
-      const keys = new Set(closed.map(({ alert }) => String(alert)))
-      for (const addressed of outgoing) if (keys.has(addressed.change.key)) await outbox.putChange(closing, addressed)
+      await closing.run(DISOWN, [target])
+      await removeAlerts(closing, target, outgoing)
     })
+  }
+
+  async function removeAlerts(removing: Session, target: string, outgoing: readonly Addressed[]): Promise<void> {
+    const removed = await removing.run(
+      `DELETE FROM callwatch.alerts USING callwatch.targets
+      WHERE target = number AND name = $1 RETURNING alert`,
+      [target],
+    )
+    // Of several daemons that find the target gone, one tells of it.
+    const keys = new Set(removed.map(({ alert }) => String(alert)))
+    for (const addressed of outgoing) if (keys.has(addressed.change.key)) await outbox.putChange(removing, addressed)
   }
 
   return {
@@ -126,11 +128,15 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       opened.set(identity.name, { target: identity.name, number, seq: ledger.facts.seq, id })
       return { ledger, alerts }
     },
-    resetTarget: async (name) => {
+    resetTarget: async (name, outgoing) => {
       // It may have a million calls, and somebody waits for it: a connection of its own, with more patience.
       const connection = await connect(address, { deadline: PATIENCE, clock })
       try {
-        await resetTarget(connection, name, members.self())
+        await transaction(connection, async (resetting) => {
+          await holdForReset(resetting, name, members.self())
+          await removeAlerts(resetting, name, outgoing)
+          await removeTarget(resetting, name)
+        })
       } finally {
         await connection.close()
       }

@@ -188,13 +188,14 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
           return { ledger: loadLedger(name, Number(row['number']), facts, keepFinished), alerts }
         }),
       ),
-    resetTarget: (name) =>
+    resetTarget: (name, outgoing) =>
       answer(() =>
         transaction(() => {
           prepare('DELETE FROM calls WHERE target = (SELECT number FROM targets WHERE name = ?)').run(name)
           for (const table of ['counters', 'alerts', 'usage', 'evaluations'])
             prepare(`DELETE FROM ${table} WHERE target = ?`).run(name)
           prepare('DELETE FROM targets WHERE name = ?').run(name)
+          for (const addressed of outgoing) outbox.putChange(addressed)
         }),
       ),
     commit: (target, commit) => answer(() => transaction(() => writeCommit(target, commit))),

@@ -95,8 +95,13 @@ export function outboxContract(newPlace: NewPlace): void {
     })
   })
 
-  describe('alerts of a target that is watched no more', () => {
-    test('are found, and closed with what is to be said of it', async () => {
+  describe('alerts of a target', () => {
+    const [closed, reset] = (['target removed', 'target reset'] as const).map((closedBecause) => ({
+      change: { ...notification, kind: 'closed' as const, closedBecause },
+      to: ['slack'],
+    }))
+
+    async function withAlert(): Promise<Store> {
       const store = await (await newPlace()).open()
       const { ledger } = await store.openTarget(A, CREATED, DAY)
       await store.commit('a', {
@@ -104,13 +109,23 @@ export function outboxContract(newPlace: NewPlace): void {
         alerts: { ...NO_ALERTS, changed: [instance] },
         outgoing: [],
       })
+      return store
+    }
+
+    test('that is watched no more are found, and closed with what is to be said of it', async () => {
+      const store = await withAlert()
       expect(await store.strayAlerts(['a'])).toEqual([])
       expect(await store.strayAlerts(['b'])).toMatchObject([{ target: 'a', alerts: [{ key: 'NoGoodPoll' }] }])
-      await store.closeAlerts('a', [
-        { change: { ...notification, kind: 'closed', closedBecause: 'target removed' }, to: ['slack'] },
-      ])
+      await store.closeAlerts('a', [closed!])
       expect(await store.strayAlerts(['b'])).toEqual([])
-      expect((await store.outbox('slack')).map(({ content }) => content.kind)).toEqual(['closed'])
+      expect((await store.outbox('slack')).map(({ content }) => content)).toEqual([closed!.change])
+    })
+
+    test('that is reset are closed with it, and what is to be said of it is put out', async () => {
+      const store = await withAlert()
+      await store.resetTarget('a', [reset!])
+      expect(await store.strayAlerts([])).toEqual([])
+      expect((await store.outbox('slack')).map(({ content }) => content)).toEqual([reset!.change])
     })
   })
 }

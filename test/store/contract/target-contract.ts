@@ -101,7 +101,7 @@ export function targetContract(newPlace: NewPlace): void {
       const { ledger } = await store.openTarget(A, CREATED, DAY)
       await store.openTarget({ name: 'b', fingerprint: 'z' }, CREATED, DAY)
       await see(store, ledger, completeLook(1, seen('c', 'ongoing')))
-      await store.resetTarget('a')
+      await store.resetTarget('a', [])
       const again = await store.openTarget({ name: 'a', fingerprint: 'y' }, CREATED + 9, DAY)
       expect([again.ledger.calls.size, again.ledger.counters.size, again.ledger.facts.seq]).toEqual([0, 0, 0])
       expect((await store.openTarget({ name: 'b', fingerprint: 'z' }, CREATED + 9, DAY)).ledger.facts.created).toBe(
@@ -114,7 +114,7 @@ export function targetContract(newPlace: NewPlace): void {
       const { ledger } = await store.openTarget(A, CREATED, DAY)
       const delta = step(ledger, completeLook(1, seen('b', 'ongoing')), OPTIONS)!
       await store.commit('a', { ledger: delta, alerts: { ...NO_ALERTS, changed: [instance] }, outgoing: [] })
-      await store.resetTarget('a')
+      await store.resetTarget('a', [])
       // Set up again by the first, and read by the second.
       for (const _restart of [1, 2]) {
         const again = await store.openTarget(A, CREATED + 60, DAY)

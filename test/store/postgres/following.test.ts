@@ -183,7 +183,7 @@ inPostgres('who follows a target that another one owns', ({ newDatabase }) => {
     await follower.openTarget(A, CREATED, DAY)
     await owner.sharing.claim(['a'], 1)
     await commitTo(owner, 'a', ledger, commitOf(ledger, 'b'))
-    await owner.resetTarget('a')
+    await owner.resetTarget('a', [])
     const anew = [{ target: 'a', commit: undefined }]
     expect(await follower.sharing.missed(new Map([['a', 1]]))).toEqual(anew)
     const { ledger: again } = await owner.openTarget(A, CREATED, DAY)

@@ -183,14 +183,14 @@ inPostgres('the daemons on one database', ({ newDatabase }) => {
     await first.sharing.claim(['a'], 1)
     await commitTo(first, 'a', ledger, commitOf(ledger, 'call'))
     await first.sharing.beat('{}')
-    await expect(second.resetTarget('a')).rejects.toMatchObject({
+    await expect(second.resetTarget('a', [])).rejects.toMatchObject({
       kind: 'refused',
       message:
         'target a is being watched by the daemon first; stop all daemons on this database, then reset the target',
     })
     expect((await second.openTarget(named('a'), CREATED, DAY)).ledger.facts.seq).toBe(1)
     await eventually(async () => {
-      await second.resetTarget('a')
+      await second.resetTarget('a', [])
       return true
     }, 5)
     const { ledger: again } = await second.openTarget({ name: 'a', fingerprint: 'new' }, CREATED, DAY)
@@ -224,13 +224,16 @@ inPostgres('the daemons on one database', ({ newDatabase }) => {
     expect((await owner.sharing.beat('{}'))?.owners.size).toBe(0)
   })
 
-  test('close the alerts of a target that is to be reset, and leave it to whoever owns it', async () => {
+  test('tell nothing of a reset that is refused', async () => {
     const url = await newDatabase()
     const [owner, other] = [await joined(url, 'owner'), await joined(url, 'other')]
-    await owner.openTarget(named('a'), CREATED, DAY)
+    const { ledger } = await owner.openTarget(named('a'), CREATED, DAY)
     await owner.sharing.claim(['a'], 1)
+    const firing = { ...commitOf(ledger, 'call'), alerts: { ...NO_ALERTS, changed: [instance] } }
+    await commitTo(owner, 'a', ledger, firing)
     const closed = { ...notification, kind: 'closed' as const, closedBecause: 'target reset' as const }
-    await other.closeAlerts('a', [{ change: closed, to: ['slack'] }])
-    await expect(other.resetTarget('a')).rejects.toMatchObject({ kind: 'refused' })
+    await expect(other.resetTarget('a', [{ change: closed, to: ['slack'] }])).rejects.toMatchObject({ kind: 'refused' })
+    expect(await other.strayAlerts([])).toHaveLength(1)
+    expect(await other.outbox('slack')).toEqual([])
   })
 })

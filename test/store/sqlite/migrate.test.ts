@@ -160,7 +160,7 @@ test('a store that was brought forward from the second schema is written to as a
   })
   expect((await callsOf('another')).get('same id')).toMatchObject({ phase: 'final', firstSeen: 1_790_000_200 })
   expect(await callsOf('a')).toStrictEqual(rememberedOf('a'))
-  await store.resetTarget('b')
+  await store.resetTarget('b', [])
   expect(await callsOf('b')).toEqual(new Map())
   expect((await callsOf('another')).size).toBe(1)
   expect(await callsOf('a')).toStrictEqual(rememberedOf('a'))
