@@ -16,6 +16,21 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[] }> = {
   web: { folders: ['ledger', 'alerts', 'store', 'metrics', 'clock'], types: ['cluster'] },
   notify: { folders: ['ledger', 'alerts', 'store', 'clock'] },
   config: { folders: [], types: ['alerts'] },
+  daemon: {
+    folders: [
+      'ledger',
+      'alerts',
+      'service',
+      'polling',
+      'store',
+      'cluster',
+      'metrics',
+      'web',
+      'notify',
+      'config',
+      'clock',
+    ],
+  },
   simulator: { folders: [] },
 }
 
@@ -26,7 +41,7 @@ const SIMULATES = [
   'commands/simulate.ts',
   'commands/switch-options.ts',
 ]
-/** They wire the parts, and import whatever they wire. */
+/** They are what a user calls, and import whatever they call. */
 const WIRING = ['commands', 'main.ts']
 
 const src = join(import.meta.dirname, '../src')

@@ -1,7 +1,7 @@
 import { lastValueFrom, NEVER, tap } from 'rxjs'
 import type { Clock } from '../../src/clock/clock.ts'
-import { createLogger } from '../../src/commands/logger.ts'
-import { reporter } from '../../src/commands/reporter.ts'
+import { createLogger } from '../../src/daemon/logger.ts'
+import { reporter } from '../../src/daemon/reporter.ts'
 import type { Config } from '../../src/config/config.ts'
 import type { Metrics } from '../../src/metrics/registry.ts'
 import { cycle$, type CycleReport } from '../../src/polling/cycle.ts'
@@ -33,7 +33,7 @@ export type OpenTarget = {
 }
 
 /**
- * A target as the daemon has it (`commands/watch.ts`), what happens told to metrics, feed and log; but that each cycle
+ * A target as the daemon has it (`daemon/watch.ts`), what happens told to metrics, feed and log; but that each cycle
  * begins when it is asked for.
  */
 export async function openTarget({ config, target, store, clock, metrics }: OpenTargetOptions): Promise<OpenTarget> {

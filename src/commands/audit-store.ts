@@ -9,7 +9,7 @@ import { StoreError } from '../store/store.ts'
 import type { StoreReader } from '../store/store-reader.ts'
 import { auditReport, type AuditReport } from './audit-report.ts'
 import { auditTarget, type TargetAudit } from './audit-target.ts'
-import { budgetKey, fingerprintOf } from './watch.ts'
+import { budgetKey, fingerprintOf } from '../daemon/watch.ts'
 
 /** The part of `max_requests_per_minute` that an audit takes on top of what a daemon may take. */
 const SHARE = 1 / 4

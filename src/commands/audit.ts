@@ -3,7 +3,7 @@ import { secretsOf } from '../config/secrets-of.ts'
 import { auditLines } from './audit-lines.ts'
 import type { AuditReport } from './audit-report.ts'
 import { auditStore } from './audit-store.ts'
-import { maskSecrets } from './mask-secrets.ts'
+import { maskSecrets } from '../daemon/mask-secrets.ts'
 
 /**
  * Compares the store with what the service lists now, target by target, and prints what differs. A daemon that uses the

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/config-error.ts'
 import { maskConfig, maskedTree } from '../config/mask-config.ts'
 import { secretsOf } from '../config/secrets-of.ts'
-import { maskSecrets } from './mask-secrets.ts'
+import { maskSecrets } from '../daemon/mask-secrets.ts'
 import { probe, type Probe } from './probe.ts'
 
 export type CheckOptions = {

@@ -2,13 +2,13 @@ import { lastValueFrom } from 'rxjs'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets-of.ts'
-import { configReadings } from './config-readings.ts'
-import { startDaemon } from './daemon.ts'
-import { createLogger } from './logger.ts'
-import { secretsMask } from './mask-secrets.ts'
+import { configReadings } from '../daemon/config-readings.ts'
+import { startDaemon } from '../daemon/daemon.ts'
+import { createLogger } from '../daemon/logger.ts'
+import { secretsMask } from '../daemon/mask-secrets.ts'
 import { hangUpSignal, stopSignal } from './stop-signal.ts'
 import { UsageError } from './usage-error.ts'
-import { VERSION } from './version.ts'
+import { VERSION } from '../daemon/version.ts'
 
 /**
  * The daemon: watches the configured targets until SIGTERM or SIGINT. A change of the configuration is taken over while

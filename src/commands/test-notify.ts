@@ -8,10 +8,10 @@ import { alertmanagerAlert } from '../notify/alertmanager/alertmanager-alert.ts'
 import { alertmanagerPost } from '../notify/alertmanager/alertmanager-post.ts'
 import type { Message } from '../notify/message.ts'
 import { DeliveryError } from '../notify/notifier.ts'
-import { createLogger } from './logger.ts'
-import { maskSecrets } from './mask-secrets.ts'
-import { notifiersOf } from './notifiers.ts'
-import { VERSION } from './version.ts'
+import { createLogger } from '../daemon/logger.ts'
+import { maskSecrets } from '../daemon/mask-secrets.ts'
+import { notifiersOf } from '../daemon/notifiers.ts'
+import { VERSION } from '../daemon/version.ts'
 
 /** An alert at one moment of the sample incident. */
 type Sample = { instance: AlertInstance; notification: Notification }

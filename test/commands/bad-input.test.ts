@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import type { Sample } from '../metrics/read-exposition.ts'
-import { daemonInProcess, RETRIES, type DaemonInProcess } from './daemon-in-process.ts'
+import { daemonInProcess, RETRIES, type DaemonInProcess } from '../daemon/daemon-in-process.ts'
 import {
   answering,
   notListening,

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { compareWithTruth } from '../../src/commands/compare-with-truth.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
-import { daemonInProcess, KEY } from './daemon-in-process.ts'
+import { daemonInProcess, KEY } from '../daemon/daemon-in-process.ts'
 
 test('counters that are what happened are equal; one too many is named, with both figures', async () => {
   const simulator = await startSimulator({ apiKey: KEY, callsPerMinute: 1200, speed: 20, history: 20, open: 5 })

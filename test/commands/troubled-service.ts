@@ -7,7 +7,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { onTestFinished, vi } from 'vitest'
 import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts'
 import { selfSigned, type Certificate } from './self-signed.ts'
-import { KEY } from './daemon-in-process.ts'
+import { KEY } from '../daemon/daemon-in-process.ts'
 
 /** A calls service in front of which something goes wrong, until it no longer does, and again. */
 export type TroubledService = { url: string; breakDown: () => Promise<void>; mend: () => Promise<void> }

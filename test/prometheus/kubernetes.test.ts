@@ -8,7 +8,7 @@ import { DEFAULT_LEASE } from '../../src/config/store-schema.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import { readAddress } from '../../src/store/postgres/address.ts'
 import { callwatch } from '../commands/callwatch.ts'
-import { daemonInProcess } from '../commands/daemon-in-process.ts'
+import { daemonInProcess } from '../daemon/daemon-in-process.ts'
 import { only, readDockerfile } from '../container/dockerfile.ts'
 import { temporaryFolder } from '../store/temporary-folder.ts'
 

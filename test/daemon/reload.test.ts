@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Rule } from '../../src/alerts/rule.ts'
 import type { Config, TargetConfig } from '../../src/config/config.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
-import { localServer } from './local-server.ts'
+import { localServer } from '../commands/local-server.ts'
 import { daemonInProcess, KEY, type DaemonInProcess } from './daemon-in-process.ts'
 
 const WAIT = { timeout: 8000, interval: 20 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { sharedLimits } from '../../src/commands/shared-limits.ts'
-import type { Watch } from '../../src/commands/watch.ts'
+import { sharedLimits } from '../../src/daemon/shared-limits.ts'
+import type { Watch } from '../../src/daemon/watch.ts'
 import { rateBudget } from '../../src/polling/rate-budget.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { memoryCluster } from '../cluster/memory-cluster.ts'

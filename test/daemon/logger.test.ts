@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { createLogger } from '../../src/commands/logger.ts'
-import { maskSecrets } from '../../src/commands/mask-secrets.ts'
+import { createLogger } from '../../src/daemon/logger.ts'
+import { maskSecrets } from '../../src/daemon/mask-secrets.ts'
 
 /** What a log of this level writes to a stream, a terminal or not. */
 function written(

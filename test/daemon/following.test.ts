@@ -1,6 +1,6 @@
 import { BehaviorSubject, concat, EMPTY, ignoreElements, NEVER, Observable, of, Subject, takeUntil } from 'rxjs'
 import { expect, test } from 'vitest'
-import { following } from '../../src/commands/following.ts'
+import { following } from '../../src/daemon/following.ts'
 
 /** Follows a part, and notes what is begun and ended. `finish` lets a run end that was asked to. */
 function followed() {

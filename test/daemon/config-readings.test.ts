@@ -1,6 +1,6 @@
 import { NEVER, Subject } from 'rxjs'
 import { expect, test } from 'vitest'
-import { configReadings, type Reading } from '../../src/commands/config-readings.ts'
+import { configReadings, type Reading } from '../../src/daemon/config-readings.ts'
 import type { Config } from '../../src/config/config.ts'
 import { ConfigError } from '../../src/config/config-error.ts'
 import { loadConfig } from '../../src/config/load-config.ts'

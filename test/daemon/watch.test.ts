@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { merge, NEVER } from 'rxjs'
 import { expect, onTestFinished, test } from 'vitest'
-import { budgetKey, watch } from '../../src/commands/watch.ts'
+import { budgetKey, watch } from '../../src/daemon/watch.ts'
 import { ALONE } from '../../src/cluster/ownership.ts'
 import type { PollConfig } from '../../src/config/config.ts'
 import type { AdjustableBudget } from '../../src/polling/rate-budget.ts'

@@ -4,7 +4,7 @@ import type { Config, TargetConfig } from '../../src/config/config.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import { connect } from '../../src/store/postgres/connection.ts'
 import { inPostgres } from '../postgres/in-postgres.ts'
-import { localServer } from './local-server.ts'
+import { localServer } from '../commands/local-server.ts'
 import { eventClient } from '../web/event-client.ts'
 import { daemonInProcess, KEY, type DaemonInProcess } from './daemon-in-process.ts'
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { notifiersOf } from '../../src/commands/notifiers.ts'
+import { notifiersOf } from '../../src/daemon/notifiers.ts'
 import type { NotifyConfig } from '../../src/config/config.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 

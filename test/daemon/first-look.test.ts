@@ -1,6 +1,6 @@
 import { onTestFinished, expect, test, vi } from 'vitest'
 import { startSimulator } from '../../src/simulator/simulator.ts'
-import { configFile, start } from './callwatch.ts'
+import { configFile, start } from '../commands/callwatch.ts'
 
 const WAIT = { timeout: 5000, interval: 50 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sharedSettings } from '../../src/commands/shared-settings.ts'
+import { sharedSettings } from '../../src/daemon/shared-settings.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 
 /** The settings of a daemon with one target, and these variables of the environment beside it. */
