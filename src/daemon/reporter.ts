@@ -11,7 +11,7 @@ import {
   recordDelivery,
   recordSkipped,
 } from '../metrics/record.ts'
-import type { CycleReport } from '../polling/cycle.ts'
+import type { CycleReport } from '../polling/cycle-report.ts'
 import type { Committed } from '../store/keep-target.ts'
 import type { EventFeed } from '../web/event-feed.ts'
 import { alertEvent, transitionEvent, type WatchedTarget } from '../web/views.ts'

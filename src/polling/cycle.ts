@@ -28,32 +28,12 @@ import { horizon, type Observation, type Sighting } from '../ledger/step.ts'
 import type { CallPage, CallsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { attempt, type AttemptOptions, type RequestRecord } from './attempt.ts'
+import { reportOf, type CycleReport } from './cycle-report.ts'
 import { chooseFollowUps, followUps$, type AskedAt } from './follow-ups.ts'
 import { inChunks } from './in-chunks.ts'
 import { forgetProgress, type ListMemory } from './list-memory.ts'
 import { newLook, readList } from './look.ts'
 import type { Look } from './page-reader.ts'
-
-/** How a cycle went, whether or not anything of it was committed. */
-export type CycleReport = {
-  outcome: 'complete' | 'incremental' | 'partial' | 'failed'
-  /** Whether the look was good: complete, incremental, or limited only by the service's refusal of deep pages. */
-  good: boolean
-  seconds: number
-  requests: RequestRecord[]
-  /** Requests left in the service's own limit, as it last said. */
-  remaining: number | undefined
-  /** What went wrong, in a sentence. */
-  problem: string | undefined
-  /** Nothing went wrong, but the list is longer than a cycle reads. */
-  isReading?: boolean
-  /** What went wrong came from the store, not from the service. */
-  storeFailed: boolean
-  /** The first page of the list that the service refuses to show, where it does. */
-  refusedFrom?: number
-  /** Where the list is too long to be read as often as it should be: its pages, and what reading them takes (seconds). */
-  slowSweep?: { pages: number; seconds: number }
-}
 
 export type CycleOptions<Committed> = {
   clock: Clock
@@ -191,30 +171,9 @@ function stages$<Committed>(
       concatMap(fold),
     )
     const report$ = defer(() => {
-      const storeFailed = storeProblem !== undefined
-      const refusal = memory.refusedFrom === undefined ? {} : { refusedFrom: memory.refusedFrom }
-      const slowSweep = slowSweepOf(memory, half, poll)
-      const good = look.end !== undefined && !storeFailed
-      const trouble = storeProblem?.message ?? look.problem?.message
-      const reading = good || trouble !== undefined ? undefined : underWay(memory)
-      const problem = trouble ?? reading
       const seconds = clock.monotonic() - begun
-      const outcome = storeFailed ? 'failed' : outcomeOf(look)
-      return of({
-        kind: 'cycle',
-        report: {
-          outcome,
-          good,
-          seconds,
-          requests,
-          remaining,
-          problem,
-          storeFailed,
-          ...refusal,
-          ...slowSweep,
-          ...(reading !== undefined && { isReading: true }),
-        },
-      } as const)
+      const report = reportOf({ look, memory, poll, slice: half, storeProblem }, { seconds, requests, remaining })
+      return of({ kind: 'cycle', report } as const)
     })
     return concat(
       concat(listed$, concluded$).pipe(
@@ -245,22 +204,6 @@ function asSighting({ now, host, calls, rejected }: CallPage): Sighting {
   return { source: 'list', now, host, calls, notFound: [], rejected }
 }
 
-function outcomeOf({ pages, end, limited }: Look): CycleReport['outcome'] {
-  if (pages === 0) return 'failed'
-  if (end === undefined || limited) return 'partial'
-  return end.whole ? 'complete' : 'incremental'
-}
-
-/** Says so where a whole look, at `slice` pages a cycle, takes longer than the time in which one is due. */
-function slowSweepOf(
-  { sweepPages: pages }: ListMemory,
-  slice: number,
-  poll: PollOptions,
-): Pick<CycleReport, 'slowSweep'> {
-  const seconds = Math.ceil(pages / slice) * poll.interval
-  return seconds > poll.sweepInterval ? { slowSweep: { pages, seconds } } : {}
-}
-
 function heldBack(seconds: number): ServiceError {
   const wait = Math.ceil(seconds)
   return new ServiceError('rate_limited', `the service asked to wait (Retry-After): no request for another ${wait} s`)
@@ -269,10 +212,4 @@ function heldBack(seconds: number): ServiceError {
 function cutOff({ pages }: Look): ServiceError {
   const read = pages === 0 ? 'before the service answered' : `after ${pages} ${pages === 1 ? 'page' : 'pages'}`
   return new ServiceError('timeout', `the cycle reached its deadline ${read}`)
-}
-
-/** How far the sweep is that the next cycle goes on with. */
-function underWay({ sweep }: ListMemory): string | undefined {
-  if (sweep === undefined) return undefined
-  return `the whole list is being read: ${sweep.done} of ${sweep.lastPage ?? 'an unknown number of'} pages so far`
 }

@@ -7,7 +7,7 @@ import { startDaemon, type Daemon } from '../../src/daemon/daemon.ts'
 import type { Reload } from '../../src/daemon/take-over.ts'
 import type { Config } from '../../src/config/config.ts'
 import type { Problem } from '../../src/config/config-error.ts'
-import type { CycleReport } from '../../src/polling/cycle.ts'
+import type { CycleReport } from '../../src/polling/cycle-report.ts'
 import { readExposition, type Sample } from '../metrics/read-exposition.ts'
 
 export const KEY = 'hunter2-hunter2'
