@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import type { Environment } from '../config/environment.ts'
+import type { Environment } from '../config/reading/environment.ts'
 import { readStoreAddress } from '../config/store-address.ts'
 import { copyStore, type Copied } from '../store/copy-store.ts'
 import { COPY_TABLE_NAMES } from '../store/copy-tables.ts'

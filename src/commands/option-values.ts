@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { MATCH_KEYS } from '../alerts/known-match.ts'
 import type { AlertMatch } from '../alerts/match.ts'
-import { parseDuration } from '../config/duration.ts'
+import { parseDuration } from '../config/schema/duration.ts'
 
 // What the options of commands are read with. Each throws an InvalidArgumentError that says what is expected.
 

@@ -1,11 +1,11 @@
 import { stringify } from 'yaml'
 import { z } from 'zod'
 import type { Config } from './config.ts'
-import { fileSchema } from './file-schema.ts'
+import { fileSchema } from './schema/file-schema.ts'
 import { valueAt, withValue, type Path } from './path.ts'
 import { toFile } from './resolve.ts'
 import { isStoreUrlPlace, secretPlaces } from './secret-places.ts'
-import { maskStoreUrl } from './store-url.ts'
+import { maskStoreUrl } from './schema/store-url.ts'
 
 const mask = '********'
 

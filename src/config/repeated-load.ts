@@ -1,6 +1,6 @@
 import type { Config } from './config.ts'
 import { loadConfig, type LoadOptions } from './load-config.ts'
-import { readText, type ReadText } from './read-text.ts'
+import { readText, type ReadText } from './reading/read-text.ts'
 
 /**
  * Loads the configuration as often as it is asked to, and checks it anew only where one of the files that it was made of

@@ -1,9 +1,9 @@
 import type { Config, StoreConfig, TargetConfig } from './config.ts'
-import type { FileConfig } from './file-schema.ts'
-import type { TlsFiles } from './read-tls-files.ts'
-import { resolveRule, ruleToFile } from './rules/resolve-rule.ts'
-import { DEFAULT_LEASE, DEFAULT_STORE_PATH } from './store-schema.ts'
-import { hostOf } from './web-address.ts'
+import type { FileConfig } from './schema/file-schema.ts'
+import type { TlsFiles } from './reading/read-tls-files.ts'
+import { resolveRule, ruleToFile } from './schema/rules/resolve-rule.ts'
+import { DEFAULT_LEASE, DEFAULT_STORE_PATH } from './schema/store-schema.ts'
+import { hostOf } from './schema/web-address.ts'
 
 const defaultDomain = 'cometchat.io'
 const defaultStatusMap = { cancelled: 'canceled', missed: 'unanswered', busy: 'rejected' } as const

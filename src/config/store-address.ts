@@ -1,7 +1,7 @@
-import type { Environment } from './environment.ts'
-import { interpolate } from './interpolate.ts'
-import { A_DATABASE } from './store-schema.ts'
-import { isStoreUrl } from './store-url.ts'
+import type { Environment } from './reading/environment.ts'
+import { interpolate } from './reading/interpolate.ts'
+import { A_DATABASE } from './schema/store-schema.ts'
+import { isStoreUrl } from './schema/store-url.ts'
 
 /**
  * A store as the command line names it: what could stand in `store.path` or `store.url`, with `${NAME}` replaced from the

@@ -35,7 +35,7 @@ export function readSilence(body: unknown, names: KnownNames): AskedSilence {
 }
 
 /**
- * Seconds of a duration as the configuration and the commands take it (config/duration.ts, which is not to be imported
+ * Seconds of a duration as the configuration and the commands take it (config/schema/duration.ts, which is not to be imported
  * here); NaN of anything else.
  */
 function secondsOf(text: string): number {

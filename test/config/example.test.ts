@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { fileSchema } from '../../src/config/file-schema.ts'
+import { fileSchema } from '../../src/config/schema/file-schema.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
-import { signalKeys } from '../../src/config/rules/signal-keys.ts'
+import { signalKeys } from '../../src/config/schema/rules/signal-keys.ts'
 import { folderWith } from './folder-with.ts'
 
 const source = readFileSync(join(import.meta.dirname, '../../config/callwatch.example.yaml'), 'utf8')

@@ -69,7 +69,7 @@ describe('compose.yaml', () => {
   })
 
   test('hands callwatch variables that it knows', () => {
-    const known = read('src/config/environment.ts')
+    const known = read('src/config/reading/environment.ts')
     expect(daemon?.environment).toContain('CALLWATCH_API_KEY')
     for (const name of [daemon?.environment ?? []].flat()) expect(known).toContain(name)
   })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import * as fc from 'fast-check'
-import { parseDuration } from '../../src/config/duration.ts'
+import { parseDuration } from '../../src/config/schema/duration.ts'
 import { readSilence } from '../../src/web/silence-body.ts'
 import { ruleOn } from '../alerts/sample-rules.ts'
 import { serve, watchedTarget } from './serve.ts'

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { loadConfig } from '../../src/config/load-config.ts'
-import { maskConfig } from '../../src/config/mask-config.ts'
-import { selfSigned } from '../commands/self-signed.ts'
-import { folderWith } from './folder-with.ts'
-import { problemsWhenLoading } from './problems-when-loading.ts'
+import { loadConfig } from '../../../src/config/load-config.ts'
+import { maskConfig } from '../../../src/config/mask-config.ts'
+import { selfSigned } from '../../commands/self-signed.ts'
+import { folderWith } from '../folder-with.ts'
+import { problemsWhenLoading } from '../problems-when-loading.ts'
 
 const env = { CALLWATCH_APP_ID: 'a1', CALLWATCH_REGION: 'eu', CALLWATCH_API_KEY: 'k' }
 const YAML = 'http: { tls: { cert_file: tls/cert.pem, key_file: tls/key.pem } }'

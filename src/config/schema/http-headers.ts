@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isMap } from './path.ts'
+import { isMap } from '../path.ts'
 import { headerValue } from './scalars.ts'
 
 /** A request that sets one of these by itself is refused or misread, or says something else than it carries. */

@@ -1,4 +1,4 @@
-import type { RuleLabel } from '../../alerts/rule.ts'
+import type { RuleLabel } from '../../../alerts/rule.ts'
 import { oneOf } from '../scalars.ts'
 
 /** The labels of calls that alerts can be told apart by. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { SignalName } from '../../alerts/rule.ts'
+import type { SignalName } from '../../../alerts/rule.ts'
 import { duration, seconds } from '../duration.ts'
 import { clear, eitherSide, everyRule, labelled, minCalls, named, windowed } from './rule-keys.ts'
 import { amount, confidence, oneOf, positive, ratio, timezone } from '../scalars.ts'

@@ -1,5 +1,5 @@
-import { formatPath, type Path } from './path.ts'
-import type { Problem } from './config-error.ts'
+import { formatPath, type Path } from '../path.ts'
+import type { Problem } from '../config-error.ts'
 
 /** A configuration in the making: the file's content while interpolation, environment and secrets are added. */
 export type Draft = {

@@ -4,7 +4,7 @@ import { cronStart, neverEnds } from './cron-start.ts'
 import { duration, formatDuration, longestTimer } from './duration.ts'
 import { httpHeaders } from './http-headers.ts'
 import { missingSecret } from './missing-secret.ts'
-import { isMap } from './path.ts'
+import { isMap } from '../path.ts'
 import {
   aSecret,
   address,

@@ -1,4 +1,4 @@
-import type { Rule, RuleLabel, RuleLabels, Signal } from '../../alerts/rule.ts'
+import type { Rule, RuleLabel, RuleLabels, Signal } from '../../../alerts/rule.ts'
 import type { FileRule } from './rule-schema.ts'
 
 /** What rules of some signals have and others do not. */

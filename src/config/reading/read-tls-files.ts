@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { withProblem, type Draft } from './draft.ts'
 import { fileTrouble } from './file-trouble.ts'
-import { formatPath, valueAt, type Path } from './path.ts'
+import { formatPath, valueAt, type Path } from '../path.ts'
 import type { ReadText } from './read-text.ts'
 
 /** What the two files of `http.tls` hold (PEM). */

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
-import { configJsonSchema } from '../../src/config/json-schema.ts'
-import { parseYaml } from '../../src/config/parse-yaml.ts'
-import { valueAt } from '../../src/config/path.ts'
+import { configJsonSchema } from '../../../src/config/schema/json-schema.ts'
+import { parseYaml } from '../../../src/config/reading/parse-yaml.ts'
+import { valueAt } from '../../../src/config/path.ts'
 
-const SCHEMA = join(import.meta.dirname, '../../config/callwatch.schema.json')
-const EXAMPLE = join(import.meta.dirname, '../../config/callwatch.example.yaml')
+const SCHEMA = join(import.meta.dirname, '../../../config/callwatch.schema.json')
+const EXAMPLE = join(import.meta.dirname, '../../../config/callwatch.example.yaml')
 
 test('config/callwatch.schema.json is that of the schema; `npx vitest run test/config -u` writes it anew', async () => {
   await expect(`${JSON.stringify(configJsonSchema(), undefined, 2)}\n`).toMatchFileSnapshot(SCHEMA)
@@ -68,7 +68,7 @@ describe('the JSON Schema refuses', () => {
 
   // The rest takes several keys, another file or the machine to see.
   test('most of what loading refuses', () => {
-    const folder = join(import.meta.dirname, 'invalid')
+    const folder = join(import.meta.dirname, '../invalid')
     const files = readdirSync(folder)
     const refused = files.filter((name) => {
       try {

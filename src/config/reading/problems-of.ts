@@ -1,8 +1,8 @@
 import type { z } from 'zod'
-import type { Problem } from './config-error.ts'
+import type { Problem } from '../config-error.ts'
 import { nameOf, type Draft } from './draft.ts'
-import { formatPath, valueAt } from './path.ts'
-import { isSecretPlace } from './secret-places.ts'
+import { formatPath, valueAt } from '../path.ts'
+import { isSecretPlace } from '../secret-places.ts'
 
 const kinds: Record<string, string> = { object: 'a map', record: 'a map', array: 'a list' }
 

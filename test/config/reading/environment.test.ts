@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { loadConfig } from '../../src/config/load-config.ts'
-import { folderWith } from './folder-with.ts'
-import { problemsWhenLoading } from './problems-when-loading.ts'
+import { loadConfig } from '../../../src/config/load-config.ts'
+import { folderWith } from '../folder-with.ts'
+import { problemsWhenLoading } from '../problems-when-loading.ts'
 
 const anyText: unknown = expect.any(String)
 const target = (name: string) => `targets: [{ name: ${name}, app_id: a1, region: us, api_key: k }]\n`

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { loadConfig } from '../../src/config/load-config.ts'
-import { folderWith } from './folder-with.ts'
-import { problemsWhenLoading } from './problems-when-loading.ts'
+import { loadConfig } from '../../../src/config/load-config.ts'
+import { folderWith } from '../folder-with.ts'
+import { problemsWhenLoading } from '../problems-when-loading.ts'
 
 const target = (name: string) => `targets: [{ name: ${name}, app_id: a1, region: us, api_key: k }]\n`
 const byEnvironment = { CALLWATCH_APP_ID: 'a1', CALLWATCH_REGION: 'eu', CALLWATCH_API_KEY: 'secret-key' }

@@ -1,4 +1,4 @@
-import { isMap, valueAt } from './path.ts'
+import { isMap, valueAt } from '../path.ts'
 import { nearestKey } from './nearest-key.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import { ConfigError } from './config-error.ts'
+import { ConfigError } from '../config-error.ts'
 import type { Environment } from './environment.ts'
 import { fileTrouble } from './file-trouble.ts'
 import { parseYaml } from './parse-yaml.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatDuration, parseDuration } from '../../src/config/duration.ts'
+import { formatDuration, parseDuration } from '../../../src/config/schema/duration.ts'
 
 test.each([
   ['0', 0],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nearestKey } from '../../src/config/nearest-key.ts'
+import { nearestKey } from '../../../src/config/schema/nearest-key.ts'
 
 const known = ['interval', 'page_size', 'timeout', 'url', 'for', 'max_requests_per_minute']
 

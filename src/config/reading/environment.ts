@@ -1,5 +1,5 @@
 import { withOrigin, type Draft } from './draft.ts'
-import { isMap, valueAt, withValue, type Path } from './path.ts'
+import { isMap, valueAt, withValue, type Path } from '../path.ts'
 
 /** Variables by name, as in `process.env`. An empty one counts as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>

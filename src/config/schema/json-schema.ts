@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { fileSchema } from './file-schema.ts'
-import { isMap } from './path.ts'
+import { isMap } from '../path.ts'
 
 type JsonSchema = Record<string, unknown>
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isMap } from './path.ts'
+import { isMap } from '../path.ts'
 import { missingSecret } from './missing-secret.ts'
 import { aSecret, baseAddress, fileName, headerValue, nameOfTarget, oneOf, text } from './scalars.ts'
 import { section } from './section.ts'

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import { nameOf, withOrigin, withProblem, type Draft } from './draft.ts'
 import { fileTrouble } from './file-trouble.ts'
-import { formatPath, valueAt, withValue, type Path } from './path.ts'
+import { formatPath, valueAt, withValue, type Path } from '../path.ts'
 import type { ReadText } from './read-text.ts'
-import { secretPlaces } from './secret-places.ts'
+import { secretPlaces } from '../secret-places.ts'
 
 /**
  * Puts the content of every secret's file (`api_key_file`) where the secret itself (`api_key`) would stand, without

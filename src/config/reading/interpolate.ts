@@ -1,6 +1,6 @@
 import type { Environment } from './environment.ts'
 import { withProblem, type Draft } from './draft.ts'
-import { formatPath, isMap, type Path } from './path.ts'
+import { formatPath, isMap, type Path } from '../path.ts'
 
 // `$${` first: it stands for a plain `${`. A `${` that never closes matches too, as a mistake.
 const reference = /\$\$\{|\$\{([^}]*)(\}?)/g

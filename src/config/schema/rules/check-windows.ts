@@ -1,5 +1,5 @@
 import { formatDuration } from '../duration.ts'
-import { isMap, valueAt } from '../path.ts'
+import { isMap, valueAt } from '../../path.ts'
 
 /** The digest is of yesterday, and of the same weekday before it, whole days both (seconds). */
 const DIGEST_HISTORY = 9 * 86_400

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isMap } from './path.ts'
+import { isMap } from '../path.ts'
 import { nearestKey } from './nearest-key.ts'
 
 /** `min_calls` to `minCalls`, for types. */
