@@ -14,7 +14,8 @@ import {
   type Observable,
 } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
-import type { Beat, Settings, Sharing } from '../store/sharing.ts'
+import type { Settings } from '../store/settings.ts'
+import type { Beat, Sharing } from '../store/sharing.ts'
 import { StoreError } from '../store/store.ts'
 import { lettingGo, taking } from './fair-share.ts'
 import type { Ownership } from './ownership.ts'
@@ -87,6 +88,13 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     for (const target of turns.noted()) turns.lose(target)
   }
 
+  /** Once for each lease, whether the store says that it has ended or the time does. */
+  function loseLease(): void {
+    if (!held.value && turns.noted().length === 0) return
+    events.next({ kind: 'lease lost' })
+    loseAll()
+  }
+
   function noteProblem(now: typeof problem): void {
     if (problem !== undefined && problem.of !== now?.of) {
       events.next({ kind: 'trouble', of: problem.of, problem: undefined })
@@ -105,8 +113,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     const answer = await sharing.beat(writeNote({ takesPart: takesPart(), targets: own }))
     if (answer === undefined) {
       isMember = false
-      events.next({ kind: 'lease lost' })
-      loseAll()
+      loseLease()
       return
     }
     heldUntil = sent + sharing.lease - pause
@@ -127,14 +134,12 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     for (const [target, owner] of owners) if (owner === self && !noted.has(target)) turns.begin(target)
     await release()
     noteProblem(
-      differing.length === 0
-        ? undefined
-        : {
-            of: 'settings',
-            text:
-              `this daemon goes by another configuration than the others on its store (${differing.join(', ')}); ` +
-              'it watches nothing until they are the same',
-          },
+      differing && {
+        of: 'settings',
+        text:
+          `this daemon's configuration is not that of ${differing.from}, which was read later: ${differing.how}; ` +
+          'nothing is watched here until they are the same',
+      },
     )
     const wanted = takesPart() ? turns.wanted().filter((target) => configured.has(target)) : []
     const kept = new Set(wanted.slice(0, wanted.length - lettingGo(wanted.length, configured.size, members)))
@@ -163,10 +168,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     ),
     timer(0, (pause * 1000) / 2, clock.scheduler).pipe(
       tap(() => {
-        if (!isHeld() && turns.noted().length > 0) {
-          events.next({ kind: 'lease lost' })
-          loseAll()
-        }
+        if (!isHeld()) loseLease()
       }),
       ignoreElements(),
     ),

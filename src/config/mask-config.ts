@@ -16,11 +16,16 @@ export function maskConfig(config: Config): string {
 
 /** The same as maps, lists and scalars. */
 export function maskedTree(config: Config): unknown {
-  const tree = z.encode(fileSchema, toFile(config))
+  const tree: unknown = writtenOut(config)
   return secretPlaces(tree).reduce<unknown>((next, place) => {
     const secret = valueAt(next, place)
     return secret === undefined ? next : withValue(next, place, masked(secret, place))
   }, tree)
+}
+
+/** The same with its secrets. */
+export function writtenOut(config: Config): z.input<typeof fileSchema> {
+  return z.encode(fileSchema, toFile(config))
 }
 
 function masked(secret: unknown, place: Path): string {

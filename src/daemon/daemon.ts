@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
 import {
   concat,
@@ -170,7 +171,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
           // All that share the store have read the same. Who cannot use it now takes that over as soon as it can.
           await whenAvailable(async () => {
             await watched.open(next)
-            await sharing.declare(sharedSettings(next))
+            const settings = sharedSettings(next)
+            if (!isDeepStrictEqual(settings, sharedSettings(inForce))) await sharing.declare(settings)
           })
         }
         log.level = next.log.level

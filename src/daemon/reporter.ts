@@ -132,7 +132,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
       log.error({ problems: all }, `the configuration was refused, and the old one stays in force: ${all.join('; ')}`)
     } else if (changed.length > 0) {
       log.info({ changed }, `the configuration was read anew and is in force; changed: ${changed.join(', ')}`)
-    } else log.info('the configuration was read anew; it is the one in force')
+    } else log.info('the configuration was read anew; nothing has changed in it')
   }
 
   return (happened) => {

@@ -1,49 +1,49 @@
 import { createHash } from 'node:crypto'
 import type { Config } from '../config/config.ts'
-import type { Settings } from '../store/sharing.ts'
+import { writtenOut } from '../config/mask-config.ts'
+import type { Setting, Settings } from '../store/settings.ts'
 import { fingerprintOf } from './watch.ts'
 
 /**
  * What all daemons on one store must agree in: what is watched, how it is counted and judged, and who is told. By the
- * names of the configuration; what is long, or could hold a secret, only as a digest. Settings that only one version of
- * callwatch knows are not compared, so that a new one may run beside an old one.
+ * names of the configuration, as a file would say it; what is long, or could hold a secret, only as a digest.
  */
-export function sharedSettings({ targets, poll, alerts, notify, store: { history } }: Config): Settings {
-  const { slack, webhook, alertmanager, heartbeat, ...told } = notify
+export function sharedSettings(config: Config): Settings {
+  const { targets, alerts } = config
+  const { poll = {}, notify = {}, store = {} } = writtenOut(config)
+  const { slack, webhook, alertmanager, heartbeat, digest, ...told } = notify
   return {
-    targets: listed(targets),
-    alerts: listed(alerts),
-    ...named('targets', Object.fromEntries(targets.map((target) => [target.name, fingerprintOf(target)]))),
-    ...named('poll', poll),
-    ...named('alerts', Object.fromEntries(alerts.map((rule) => [rule.name, digest(rule)]))),
-    ...named('notify', {
-      slack: slack !== undefined,
-      webhook: webhook !== undefined,
-      alertmanager: alertmanager !== undefined,
-      heartbeat: heartbeat !== undefined,
+    targets: namesOf(targets),
+    alerts: namesOf(alerts),
+    ...inSection('targets', Object.fromEntries(targets.map((target) => [target.name, [fingerprintOf(target)]]))),
+    ...inSection('alerts', Object.fromEntries(alerts.map((rule) => [rule.name, rule]))),
+    ...inSection('poll', poll),
+    ...inSection('notify', {
       ...told,
+      slack: isSet(slack),
+      webhook: isSet(webhook),
+      alertmanager: isSet(alertmanager),
+      heartbeat: isSet(heartbeat),
+      digest: digest ?? isSet(digest),
     }),
-    'store.history': String(history),
+    ...inSection('store', { history: store.history }),
   }
 }
 
-/** All there are: a name that only one side has is compared nowhere else. */
-function listed(things: readonly { name: string }[]): string {
-  return things
-    .map(({ name }) => name)
-    .toSorted()
-    .join(', ')
+function namesOf(things: readonly { name: string }[]): string[] {
+  return things.map(({ name }) => name).toSorted()
 }
 
-function named(section: string, values: object): Settings {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      `${section}.${name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
-      typeof value === 'object' && value !== null ? digest(value) : String(value),
-    ]),
-  )
+function inSection(section: string, values: object): Settings {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [`${section}.${name}`, settingOf(value)]))
 }
 
-function digest(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16)
+/** What is not set here may be set elsewhere, and is compared as well. */
+function isSet(value: object | undefined): string {
+  return value === undefined ? 'not set' : 'set'
+}
+
+function settingOf(value: unknown): Setting {
+  if (typeof value !== 'object' || value === null) return String(value)
+  return { digest: createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16) }
 }

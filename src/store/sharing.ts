@@ -1,3 +1,4 @@
+import type { Settings } from './settings.ts'
 import type { Commit, Store } from './store.ts'
 
 /** A store that several daemons use at the same time: each target is owned by one of them, and only that one commits it. */
@@ -17,10 +18,10 @@ export type Sharing = {
    * @param name how others show it
    * @param settings what all members must agree in, by name
    * @param note what the others may show of it until its first beat (JSON)
-   * @throws {StoreError} refused, saying which setting differs, where another member lives that goes by other ones
+   * @throws {StoreError} refused, saying how they differ, where the living members are to go by other settings
    */
   join: (name: string, settings: Settings, note: string) => Promise<void>
-  /** From now on the members are to go by these settings: this one has read them anew. */
+  /** For as long as this member lives, and no other one declares, all are to go by these settings: it has read them anew. */
   declare: (settings: Settings) => Promise<void>
   /**
    * Renews the lease, and finds out what there is to know of the others.
@@ -42,9 +43,6 @@ export type Sharing = {
   missed: (known: ReadonlyMap<string, number>) => Promise<MissedCommit[]>
 }
 
-/** Values of settings by name, such as `poll.lookback`; nothing secret in them. */
-export type Settings = Readonly<Record<string, string>>
-
 export type Beat = {
   /** Who lives, this one included, in the order in which they joined. */
   members: readonly Member[]
@@ -52,8 +50,8 @@ export type Beat = {
   self: string
   /** The id of the member that owns a target, for each target that somebody alive owns. */
   owners: ReadonlyMap<string, string>
-  /** The names of settings in which this one differs from what the members are to go by. */
-  differing: readonly string[]
+  /** How this one's settings differ from those that a living member declared last, in words, and which member that is. */
+  differing: { from: string; how: string } | undefined
 }
 
 export type Member = { id: string; name: string; note: string }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../src/clock/clock.ts'
-import type { Beat, Member, Settings, Sharing } from '../../src/store/sharing.ts'
+import { difference, type Settings } from '../../src/store/settings.ts'
+import type { Beat, Member, Sharing } from '../../src/store/sharing.ts'
 import { StoreError } from '../../src/store/store.ts'
 
 export type MemoryCluster = {
@@ -13,17 +14,20 @@ export type MemoryCluster = {
 
 /** What a shared store knows of its daemons, in memory, by one clock, as `Sharing` says it is. */
 export function memoryCluster(clock: Clock): MemoryCluster {
-  const members = new Map<string, Member & { ends: number }>()
+  const members = new Map<string, Member & { ends: number; settings: Settings; declared: number }>()
   const owners = new Map<string, string>()
-  let agreed: Settings = {}
   let joined = 0
+  let declarations = 0
   let moves = 0
 
   const bury = () => {
     for (const [id, { ends }] of members) if (ends <= clock.monotonic()) members.delete(id)
   }
-  const differing = (own: Settings) =>
-    [...new Set([...Object.keys(own), ...Object.keys(agreed)])].filter((name) => own[name] !== agreed[name])
+  const differing = (own: Settings): Beat['differing'] => {
+    const [latest] = [...members.values()].toSorted((a, b) => b.declared - a.declared)
+    const how = latest && difference(latest.settings, own)
+    return how === undefined ? undefined : { from: latest!.name, how }
+  }
 
   function sharing(lease: number, isReachable = () => true): Sharing {
     let self = ''
@@ -39,12 +43,17 @@ export function memoryCluster(clock: Clock): MemoryCluster {
           bury()
           own = settings
           const differs = differing(settings)
-          if (members.size > 0 && differs.length > 0) throw new StoreError('refused', `${differs.join(', ')} differs`)
-          agreed = settings
+          if (differs !== undefined) throw new StoreError('refused', differs.how)
           self = `${name} ${++joined}`
-          members.set(self, { id: self, name, note, ends: clock.monotonic() + lease })
+          const ends = clock.monotonic() + lease
+          members.set(self, { id: self, name, note, ends, settings, declared: ++declarations })
         }),
-      declare: (settings) => answer(() => void (agreed = own = settings)),
+      declare: (settings) =>
+        answer(() => {
+          own = settings
+          const member = members.get(self)
+          if (member !== undefined) Object.assign(member, { settings, declared: ++declarations })
+        }),
       beat: (note) =>
         answer((): Beat | undefined => {
           bury()

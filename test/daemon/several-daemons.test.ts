@@ -154,6 +154,21 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     await split(one)
   })
 
+  test('what one has read anew binds the others for as long as it lives, whatever else they read', async () => {
+    const { start } = await sharing()
+    const [one, two] = [await start(), await start()]
+    await split(one, two)
+    await one.reload({ alerts: [{ ...ANY_CALL, threshold: 5 }] })
+    await split(one)
+    await two.reload({ log: { level: 'debug' } })
+    const [{ commit } = { commit: 0 }] = await statusOf(one)
+    await vi.waitFor(async () => expect((await statusOf(one))[0]?.commit).toBeGreaterThan(commit + 20), WAIT)
+    expect(await exportedBy(one)).toHaveLength(4)
+    expect((await two.readyz()).body).toContain('alerts.AnyCall is not the same')
+    await one.stop()
+    await split(two)
+  }, 30_000)
+
   test('a daemon that knows of later commits than its database, as after a restore, goes on from what that has', async () => {
     const { start, url } = await sharing()
     const one = await start()

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { expect, test } from 'vitest'
 import { sharedSettings } from '../../src/daemon/shared-settings.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
@@ -12,12 +13,12 @@ const settingsOf = (env: Record<string, string> = {}) =>
   )
 const differing = (env: Record<string, string>) => {
   const [before, after] = [settingsOf(), settingsOf(env)]
-  return Object.keys({ ...before, ...after }).filter((name) => before[name] !== after[name])
+  return Object.keys({ ...before, ...after }).filter((name) => !isDeepStrictEqual(before[name], after[name]))
 }
 
 test('are by the names of the configuration, and hold no secret', () => {
   const settings = settingsOf({ SLACK_WEBHOOK_URL: 'https://hooks.slack.com/services/T0/B0/hunter2' })
-  expect(settings).toMatchObject({ targets: '1', 'poll.interval': '15', 'poll.max_requests_per_minute': '400' })
+  expect(settings).toMatchObject({ targets: ['1'], 'poll.interval': '15s', 'poll.max_requests_per_minute': '400' })
   expect(settings['alerts']).toContain('NoGoodPoll')
   expect(JSON.stringify(settings)).not.toContain('hunter2')
 })
@@ -36,3 +37,8 @@ test.each([{ CALLWATCH_API_KEY: 'another-key' }, { CALLWATCH_HTTP_PORT: '1' }, {
     expect(differing(env)).toEqual([])
   },
 )
+
+test('have all sections of notify, so that what only one side has is compared', () => {
+  const sections = ['slack', 'webhook', 'alertmanager', 'heartbeat', 'digest']
+  expect(sections.map((section) => settingsOf()[`notify.${section}`])).toEqual(sections.map(() => 'not set'))
+})

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Beat, Settings, Sharing } from '../sharing.ts'
+import { difference, type Settings } from '../settings.ts'
+import type { Beat, Sharing } from '../sharing.ts'
 import { StoreError } from '../store.ts'
 import type { Row, Session } from './connection.ts'
 import { codeOf } from './postgres-error.ts'
@@ -27,12 +28,13 @@ const BURY = `
     SELECT id FROM callwatch.members WHERE ends <= statement_timestamp() FOR UPDATE SKIP LOCKED)`
 
 const JOIN = `
-  INSERT INTO callwatch.members (id, name, note, ends)
-  VALUES ($1::uuid, $2, $3, statement_timestamp() + $4::float8 * interval '1 second')`
+  INSERT INTO callwatch.members (id, name, note, settings, ends)
+  VALUES ($1::uuid, $2, $3, $4, statement_timestamp() + $5::float8 * interval '1 second')`
 
-const SET = `
-  INSERT INTO callwatch.settings (single, data) VALUES (1, $1)
-  ON CONFLICT (single) DO UPDATE SET data = excluded.data`
+const DECLARE = 'UPDATE callwatch.members SET settings = $2, declared = DEFAULT WHERE id = $1::uuid'
+
+/** What all members are to go by. */
+const DECLARED = 'SELECT name, settings FROM callwatch.members ORDER BY declared DESC LIMIT 1'
 
 const RENEW = `
   UPDATE callwatch.members SET note = $2, ends = statement_timestamp() + $3::float8 * interval '1 second'
@@ -40,7 +42,7 @@ const RENEW = `
 
 /** Everything in one statement, so that members and owners are of one moment. */
 const LOOK = `
-  SELECT 'settings' AS kind, NULL AS id, NULL AS name, data AS text, NULL::float8 AS number FROM callwatch.settings
+  SELECT 'settings' AS kind, NULL AS id, name, settings AS text, NULL::float8 AS number FROM (${DECLARED}) AS declared
   UNION ALL SELECT 'member', id::text, name, note, joined FROM callwatch.members
   UNION ALL SELECT 'owner', owner::text, name, NULL, CASE WHEN owner = $1::uuid THEN epoch END
     FROM callwatch.targets WHERE owner IS NOT NULL`
@@ -86,18 +88,10 @@ export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Me
     await session.run(LOCK)
     await session.run(BURY)
     if (self !== undefined) await session.run(LEAVE, [self])
-    const [member] = await session.run('SELECT name FROM callwatch.members ORDER BY joined LIMIT 1')
-    if (member !== undefined) {
-      const [stored] = await session.run('SELECT data FROM callwatch.settings')
-      const theirs = settingsOf(stored)
-      const [differing] = differences(theirs, settings)
-      if (differing !== undefined) throw otherSettings(differing, theirs, settings, String(member['name']))
-    }
-    await Promise.all([
-      onJoin(session),
-      session.run(SET, [JSON.stringify(settings)]),
-      session.run(JOIN, [id, name, note, lease]),
-    ])
+    const [declared] = await session.run(DECLARED)
+    const how = declared && difference(settingsOf(declared['settings']), settings)
+    if (how !== undefined) throw otherSettings(String(declared?.['name']), how)
+    await Promise.all([onJoin(session), session.run(JOIN, [id, name, note, JSON.stringify(settings), lease])])
   }
 
   return {
@@ -118,8 +112,8 @@ export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Me
       }),
     declare: (settings) =>
       pool.use(async ({ run }) => {
-        await run(SET, [JSON.stringify(settings)])
         own = settings
+        if (self !== undefined) await run(DECLARE, [self, JSON.stringify(settings)])
       }),
     beat: (note) =>
       pool.use(async ({ run }) => {
@@ -167,33 +161,27 @@ export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Me
 
 function beatOf(rows: readonly Row[], self: string, own: Settings): Beat {
   const ofKind = (wanted: string) => rows.filter(({ kind }) => kind === wanted)
-  const [stored] = ofKind('settings')
+  const [declared] = ofKind('settings')
+  const how = declared && difference(settingsOf(declared['text']), own)
   return {
     self,
     members: ofKind('member')
       .toSorted((a, b) => Number(a['number']) - Number(b['number']))
       .map(({ id, name, text }) => ({ id: String(id), name: String(name), note: String(text) })),
     owners: new Map(ofKind('owner').map(({ id, name }) => [String(name), String(id)])),
-    differing: differences(settingsOf(stored && { data: stored['text'] }), own),
+    differing: how === undefined ? undefined : { from: String(declared?.['name']), how },
   }
 }
 
-function settingsOf(row: Row | undefined): Settings {
+function settingsOf(data: unknown): Settings {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this file only
-  return row === undefined ? {} : (JSON.parse(String(row['data'])) as Settings)
+  return JSON.parse(String(data)) as Settings
 }
 
-/** The names of settings that are not the same in both. What only one of them has, another version of callwatch added. */
-function differences(theirs: Settings, ours: Settings): string[] {
-  const names = Object.keys(ours).filter((name) => theirs[name] !== undefined)
-  return names.filter((name) => theirs[name] !== ours[name]).toSorted()
-}
-
-function otherSettings(name: string, theirs: Settings, ours: Settings, member: string): StoreError {
-  const [there, here] = [theirs[name]!, ours[name]!]
+function otherSettings(from: string, how: string): StoreError {
   return new StoreError(
     'refused',
-    `${name} is ${here} here, and ${there} for ${member} and whoever else uses this database; ` +
-      'give all daemons on it the same configuration, or stop the others first',
+    `this daemon's configuration is not that of ${from}, which uses the same database: ${how}; give all daemons on it ` +
+      'the same configuration, or stop the others first (one that died counts until its lease has ended)',
   )
 }

@@ -120,6 +120,13 @@ export const MIGRATIONS: readonly string[] = [
     until double precision NOT NULL -- UNIX seconds by the host's clock
   );
   `,
+  `
+  -- What each member goes by. All are to go by what was declared last, of those who live.
+  ALTER TABLE callwatch.members
+    ADD COLUMN settings text NOT NULL DEFAULT '{}', -- JSON of store/settings.ts Settings
+    ADD COLUMN declared bigint GENERATED ALWAYS AS IDENTITY;
+  DROP TABLE callwatch.settings;
+  `,
 ]
 
 /** "call" in ASCII: whoever brings the schema forward, or joins, does so alone. Held until the transaction ends. */

@@ -19,7 +19,7 @@ inPostgres('the daemons on one database', ({ newDatabase }) => {
     const seen = (await second.sharing.beat('{"at":2}'))!
     expect(seen.members.map(({ name, note }) => `${name} ${note}`)).toEqual(['first {"at":1}', 'second {"at":2}'])
     const [one, two] = seen.members.map(({ id }) => id)
-    expect(seen).toMatchObject({ self: two, differing: [] })
+    expect(seen).toMatchObject({ self: two, differing: undefined })
     expect(seen.owners).toEqual(new Map([['a', one], ['b', two]])) // oxfmt-ignore
   })
 
@@ -128,8 +128,9 @@ inPostgres('the daemons on one database', ({ newDatabase }) => {
     ).rejects.toMatchObject({
       kind: 'refused',
       message:
-        'poll.lookback is 1d here, and 3d for first and whoever else uses this database; ' +
-        'give all daemons on it the same configuration, or stop the others first',
+        "this daemon's configuration is not that of first, which uses the same database: poll.lookback is 1d here and " +
+        '3d there; give all daemons on it the same configuration, or stop the others first (one that died counts until ' +
+        'its lease has ended)',
     })
     await second.sharing.join('second', { 'poll.lookback': '3d', baseline: 'skip' }, '{}')
     expect((await second.sharing.beat('{}'))?.members).toHaveLength(2)
@@ -170,10 +171,24 @@ inPostgres('the daemons on one database', ({ newDatabase }) => {
     await first.sharing.join('first', { lookback: '1d' }, '{}')
     const second = await joined(url, 'second', { settings: { lookback: '1d' } })
     await second.sharing.declare({ lookback: '2d', other: 'x' })
-    expect((await first.sharing.beat('{}'))?.differing).toEqual(['lookback'])
-    expect((await second.sharing.beat('{}'))?.differing).toEqual([])
+    expect((await first.sharing.beat('{}'))?.differing).toEqual({
+      from: 'second',
+      how: 'lookback is 1d here and 2d there',
+    })
+    expect((await second.sharing.beat('{}'))?.differing).toBeUndefined()
     await first.sharing.declare({ lookback: '2d', other: 'x' })
-    expect((await first.sharing.beat('{}'))?.differing).toEqual([])
+    expect((await first.sharing.beat('{}'))?.differing).toBeUndefined()
+  })
+
+  test('do not go by what nobody goes by who lives', async () => {
+    const url = await newDatabase()
+    const old = { settings: { lookback: '3d' } }
+    const [first, second] = [await joined(url, 'first', old), await joined(url, 'second', { ...old, lease: 0.3 })]
+    await second.sharing.declare({ lookback: '1d' })
+    expect((await first.sharing.beat('{}'))?.differing).toMatchObject({ from: 'second' })
+    await eventually(async () => ((await first.sharing.beat('{}'))?.differing === undefined ? true : undefined), 5)
+    await joined(url, 'third', old)
+    await expect(second.sharing.join('second', { lookback: '1d' }, '{}')).rejects.toThrow('is not that of third')
   })
 
   test('may not reset a target that another one watches, and may where nobody does', async () => {
