@@ -126,9 +126,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const metrics = metricsOf(ownTargets, VERSION)
     const feed = eventFeed()
     const expose = async (format: 'prometheus' | 'openmetrics') => {
-      const pending = await store.countOutbox().catch(() => new Map<string, number>())
-      for (const name of told.shown()) {
-        metrics.operational.notificationsPending.set({ notifier: name }, pending.get(name) ?? 0)
+      // While the store cannot be read it stays what it was.
+      const pending = await store.countOutbox().catch(() => undefined)
+      for (const notifier of told.shown()) {
+        if (pending !== undefined)
+          metrics.operational.notificationsPending.set({ notifier }, pending.get(notifier) ?? 0)
       }
       metrics.operational.targets.set(targets.length)
       metrics.operational.targetsOwned.set(ownTargets().length)

@@ -1,7 +1,7 @@
 import { Server as TlsServer } from 'node:https'
 import helmet from '@fastify/helmet'
 import fastify, { type FastifyInstance } from 'fastify'
-import type { Store } from '../store/store.ts'
+import { StoreError, type Store } from '../store/store.ts'
 import { authenticate, type Credentials } from './authentication.ts'
 import { callsRoute } from './calls-route.ts'
 import type { EventFeed } from './event-feed.ts'
@@ -70,6 +70,9 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   if (options.auth !== undefined) await authenticate(app, options.auth)
   await pageFiles(app)
 
+  app.setErrorHandler((error, _request, reply) =>
+    error instanceof StoreError ? reply.code(503).send({ error: error.message }) : reply.send(error),
+  )
   app.get('/metrics', async (request, reply) => {
     const wanted = request.headers.accept?.includes('application/openmetrics-text') ? 'openmetrics' : 'prometheus'
     const { contentType, body } = await expose(wanted)
@@ -80,7 +83,10 @@ export async function startWeb(options: WebOptions): Promise<Web> {
     const problems = unreadyBecause(targets, options.problem())
     return problems.length === 0 ? { status: 'ready' } : reply.code(503).send({ status: 'not ready', problems })
   })
-  app.get('/api/v1/status', async () => ({ version, now: isoTime(wall()), targets: targets.map(targetView) }))
+  app.get('/api/v1/status', async () => {
+    const problem = options.problem()
+    return { version, now: isoTime(wall()), ...(problem && { problem }), targets: targets.map(targetView) }
+  })
   app.get('/api/v1/alerts', async () => ({
     alerts: targets.flatMap(({ target, alerts }) =>
       [...alerts.values()].map((instance) => alertView(target, instance)),

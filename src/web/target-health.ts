@@ -64,10 +64,11 @@ export function healthNote({ up, problem, requestsLastMinute }: TargetHealth): N
 export function ownOrNotedHealth(
   own: TargetHealth,
   target: string,
-  { owns, ownerOf, noteOf }: Pick<Ownership, 'owns' | 'ownerOf' | 'noteOf'>,
+  { owns, ownerOf, noteOf, problem: trouble }: Pick<Ownership, 'owns' | 'ownerOf' | 'noteOf' | 'problem'>,
 ): TargetHealth {
   const note = () => noted.safeParse(noteOf(target)).data
-  const problem = () => (ownerOf(target) === undefined ? 'no daemon watches it at the moment' : note()?.problem)
+  const unowned = () => trouble() ?? 'no daemon watches it at the moment'
+  const problem = () => (ownerOf(target) === undefined ? unowned() : note()?.problem)
   const of =
     <T>(ask: () => T, other: () => T) =>
     () =>

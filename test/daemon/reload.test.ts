@@ -205,7 +205,7 @@ describe('a configuration that is refused', () => {
     expect(daemon.targets).toEqual(before)
     await reload({})
     expect(await value(running, gauge)).toBe(1)
-    expect(log.at(-1)?.msg).toBe('the configuration was read anew; it is the one in force')
+    expect(log.at(-1)?.msg).toBe('the configuration was read anew; nothing has changed in it')
   })
 
   test.each<[string, Partial<Config>]>([

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
+import { StoreError } from '../../src/store/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Credentials } from '../../src/web/authentication.ts'
 import { eventFeed, type EventFeed } from '../../src/web/event-feed.ts'
@@ -32,11 +33,16 @@ export function watchedTarget(made: Watched = {}): WatchedTarget {
 
 export type Served = { url: string; feed: EventFeed; close: () => Promise<void> }
 
-/** The web server on a free port of loopback, over targets made by hand; closed after the test. */
+/**
+ * The web server on a free port of loopback, over targets made by hand; closed after the test.
+ *
+ * @param away why the store cannot be used, if it cannot
+ */
 export async function serve(
   targets: WatchedTarget[],
   history: { target: string; call: TrackedCall }[] = [],
   auth?: Credentials,
+  away?: string,
 ): Promise<Served> {
   const kept = openSqliteStore({ path: ':memory:' })
   onTestFinished(() => kept.close())
@@ -49,6 +55,10 @@ export async function serve(
     // As the store does it: newest first.
     store: {
       ...kept,
+      silences: async (now) => {
+        if (away !== undefined) throw new StoreError('unavailable', away)
+        return kept.silences(now)
+      },
       finishedCalls: async ({ since, limit, target: wanted, status }) =>
         history
           .filter(({ call }) => call.finish !== undefined && call.finish.at >= since)
@@ -58,7 +68,7 @@ export async function serve(
           .slice(0, limit),
     },
     feed,
-    problem: () => undefined,
+    problem: () => away,
     expose: metricsOf(() => targets, '1.2.3').expose,
     wall: () => NOW,
     ...(auth && { auth }),

@@ -173,3 +173,13 @@ function sum(families: ReadonlyMap<string, Family>, name: string, wanted: Record
     .samples.filter(({ labels }) => Object.entries(wanted).every(([label, value]) => labels[label] === value))
     .reduce((total, { value }) => total + value, 0)
 }
+
+test('why this daemon can watch nothing stands in the status, and what only the store knows is refused with it', async () => {
+  const { url } = await serve([watchedTarget()], [], undefined, 'the database db1 cannot be reached')
+  const [status, silences] = [await fetch(`${url}/api/v1/status`), await fetch(`${url}/api/v1/silences`)]
+  expect([status.status, await status.json()]).toEqual([
+    200,
+    expect.objectContaining({ problem: 'the database db1 cannot be reached' }),
+  ])
+  expect([silences.status, await silences.json()]).toEqual([503, { error: 'the database db1 cannot be reached' }])
+})

@@ -47,8 +47,18 @@ test('of a target that another daemon watches, what that one notes counts; where
   own.note({ ...CYCLE, requests: 9 })
   const owner = targetHealth(() => 0)
   owner.note({ ...CYCLE, good: false, problem: 'no answer', requests: 4 })
-  const now = { owns: true, owner: 'a' as string | undefined, note: undefined as unknown }
-  const health = ownOrNotedHealth(own, 'x', { owns: () => now.owns, ownerOf: () => now.owner, noteOf: () => now.note })
+  const now = {
+    owns: true,
+    owner: 'a' as string | undefined,
+    note: undefined as unknown,
+    trouble: undefined as string | undefined,
+  }
+  const health = ownOrNotedHealth(own, 'x', {
+    owns: () => now.owns,
+    ownerOf: () => now.owner,
+    noteOf: () => now.note,
+    problem: () => now.trouble,
+  })
   const shown = () => [health.up(), health.problem(), health.requestsLastMinute()]
   expect(shown()).toEqual([true, undefined, 9])
   Object.assign(now, { owns: false, owner: 'b', note: JSON.parse(JSON.stringify(healthNote(owner))) })
@@ -57,4 +67,6 @@ test('of a target that another daemon watches, what that one notes counts; where
   expect(shown()).toEqual([false, undefined, 0])
   now.owner = undefined
   expect(shown()).toEqual([false, 'no daemon watches it at the moment', 0])
+  now.trouble = 'the database cannot be reached'
+  expect(shown()).toEqual([false, 'the database cannot be reached', 0])
 })

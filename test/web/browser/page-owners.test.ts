@@ -36,6 +36,19 @@ inChromium('who watches a target', (open) => {
     expect(faint).toEqual([])
   })
 
+  test('is not known while the store is away, which stands above what was known last', async () => {
+    const away = 'the database db1 cannot be reached'
+    const { url } = await serve([watchedTarget({ facts: LOOKED, problem: away, lookAge: 900 })], [], undefined, away)
+    const page = await open(`${url}/`)
+    await page.locator('#targets [data-target]').first().waitFor()
+    const banner = await page.locator('.banner li').allInnerTexts()
+    expect(banner.map((text) => text.trim())).toEqual([
+      'The database db1 cannot be reached.',
+      expect.stringMatching(/^production: no good poll since [^.]+ UTC\. \(last good poll 15 min\D* ago\)$/),
+    ])
+    expect(page.takeComplaints().filter((complaint) => !complaint.includes('503'))).toEqual([])
+  })
+
   test('is not said of a daemon alone', async () => {
     const page = await open(await owned({ production: undefined }))
     expect(await ownersOn(page)).toEqual(['production'])

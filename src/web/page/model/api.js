@@ -9,7 +9,7 @@
  * @typedef {ReturnType<typeof import('../../silences-route.ts').silenceView>} Silence
  * @typedef {import('../../finished-route.ts').FinishedView} PerMinute
  * @typedef {ReturnType<typeof import('../../rule-view.ts').ruleView>} Rule
- * @typedef {{ version: string, now: string, targets: Target[] }} Status
+ * @typedef {{ version: string, now: string, problem?: string, targets: Target[] }} Status
  * @typedef {{ calls: Call[], truncated?: boolean }} Calls
  */
 

@@ -44,16 +44,17 @@ function periodOf(snapshot) {
 
 async function take() {
   try {
+    const before = current().snapshot
     const [status, { alerts }, { silences }, perMinute] = await Promise.all([
       getStatus(),
       getAlerts(),
-      getSilences(),
+      // They alone are read from the store, which may be away while all else is known.
+      getSilences().catch(() => ({ silences: before?.silences ?? [] })),
       getPerMinute(MINUTES),
     ])
-    const isFirst = current().snapshot === undefined
     const now = performance.now()
     change({ snapshot: { status, alerts, silences, perMinute, takenAt: now }, connected: true, now })
-    if (isFirst) void askForCalls()
+    if (before === undefined) void askForCalls()
   } catch {
     change({ connected: false, now: performance.now() })
   }

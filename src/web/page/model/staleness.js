@@ -24,15 +24,16 @@ export function troublesOf(state) {
   if (snapshot === undefined)
     return connected ? [] : [{ said: 'Not connected to callwatch: there are no numbers yet.', age: '' }]
   const age = secondsSince(state)
-  const { now } = snapshot.status
+  const { now, problem: trouble } = snapshot.status
   /** @type {Trouble[]} */
   const lost = connected
     ? []
     : [{ said: `Not connected to callwatch: numbers of ${clock(now)} UTC.`, age: `${duration(age)} ago` }]
+  const ours = trouble === undefined ? [] : [{ said: sentence(trouble), age: '' }]
   const old = shownTargets(state)
     .filter((target) => isOld(target, age))
     .map(({ name, last_success, lag_seconds, problem, listing }) => {
-      const why = problem === undefined ? '' : ` ${sentence(problem)}`
+      const why = problem === undefined || problem === trouble ? '' : ` ${sentence(problem)}`
       if (last_success === null) {
         const age =
           listing === undefined || listing.pages_read === 0
@@ -48,7 +49,7 @@ export function troublesOf(state) {
     })
   const isGone = state.target !== '' && shownTargets(state).length === 0
   const gone = isGone ? [{ said: `There is no target ${state.target}.`, age: '' }] : []
-  return [...lost, ...gone, ...old]
+  return [...lost, ...ours, ...gone, ...old]
 }
 
 /**
