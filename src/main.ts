@@ -70,7 +70,7 @@ program
   })
 
 configuredCommand('check', 'validates the configuration and prints it with its secrets masked')
-  .option('--probe', 'also ask each target for one page of calls', false)
+  .option('--probe', 'also ask each target for one page of calls, and connect to a shared store', false)
   .option('--json', 'print the configuration, its problems and what the probe found as JSON', false)
   .action(async (options: WithConfig & CheckOptions) => {
     process.exitCode = (await check(() => configured(options), options, print)) ? SUCCESS : FAILURE

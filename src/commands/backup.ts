@@ -4,8 +4,8 @@ import { UsageError } from './usage-error.ts'
 
 const USE_PG_DUMP =
   'the store is a PostgreSQL database (store.url), which has its own tools for that: ' +
-  '`pg_dump --format=custom --file FILE` of the whole database that store.url names, as one who may read all of its ' +
-  'tables, also while daemons use it; `pg_restore` brings it back'
+  '`pg_dump --format=custom --schema=callwatch --file=FILE` of the database that store.url names, also while daemons ' +
+  'use it; `pg_restore` brings it back'
 
 /**
  * Copies the store, whether or not a daemon uses it, and prints what was written.

@@ -3,17 +3,20 @@ import { ConfigError } from '../config/config-error.ts'
 import { maskConfig, maskedTree } from '../config/mask-config.ts'
 import { secretsOf } from '../config/secrets-of.ts'
 import { maskSecrets } from '../daemon/mask-secrets.ts'
+import { readAddress } from '../store/postgres/address.ts'
+import { probeStore } from '../store/open-store.ts'
+import { StoreError } from '../store/store.ts'
 import { probe, type Probe } from './probe.ts'
 
 export type CheckOptions = {
-  /** Whether to ask each target's service for one page. */
+  /** Whether to ask each target's service for one page, and to connect to a shared store. */
   probe: boolean
   /** Whether to print one JSON document in place of a file with comments. */
   json: boolean
 }
 
 /**
- * Prints the configuration with its secrets masked, and with `probe` what each target's service said. As JSON it is
+ * Prints the configuration with its secrets masked, and with `probe` what each target's service said, and a shared store. As JSON it is
  * printed also where the configuration is invalid.
  *
  * @param load reads the configuration
@@ -25,7 +28,19 @@ export async function check(
   options: CheckOptions,
   print: (line: string) => void,
 ): Promise<boolean> {
-  return options.json ? checkAsJson(load, options, print) : checkAsText(load(), options, print)
+  const checked = () => withAddress(load())
+  return options.json ? checkAsJson(checked, options, print) : checkAsText(checked(), options, print)
+}
+
+/** @throws {ConfigError} where nobody could connect to what `store.url` says */
+function withAddress(config: Config): Config {
+  try {
+    if ('url' in config.store) readAddress(config.store.url)
+    return config
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    throw new ConfigError([{ path: 'store.url', message: error.message.replace(/^store\.url /, '') }])
+  }
 }
 
 async function checkAsText(config: Config, { probe }: CheckOptions, print: (line: string) => void): Promise<boolean> {
@@ -37,7 +52,9 @@ async function checkAsText(config: Config, { probe }: CheckOptions, print: (line
     print(`# ${target}: ${message}`)
     for (const warning of warnings) print(`# ${target}: warning: ${warning.message}`)
   }
-  return good
+  const store = await probeStore(config.store)
+  if (store !== undefined) print(`# store: ${store.message}`)
+  return good && store?.works !== false
 }
 
 async function checkAsJson(
@@ -53,9 +70,14 @@ async function checkAsJson(
     if (error instanceof ConfigError) printJson({ valid: false, problems: error.problems })
     throw error
   }
-  const probes = probe ? await Array.fromAsync(probesOf(config)) : undefined
-  printJson({ valid: true, config: maskedTree(config), ...(probes && { probes }) })
-  return probes?.every(({ works }) => works) ?? true
+  const document = { valid: true, config: maskedTree(config) }
+  if (!probe) {
+    printJson(document)
+    return true
+  }
+  const [probes, store] = [await Array.fromAsync(probesOf(config)), await probeStore(config.store)]
+  printJson({ ...document, probes, ...(store && { store }) })
+  return probes.every(({ works }) => works) && store?.works !== false
 }
 
 /** One after the other, in the order of the configuration. */

@@ -2,12 +2,27 @@ import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/reading/environment.ts'
 import { readStoreAddress } from '../config/store-address.ts'
 import { copyStore, type Copied } from '../store/copy-store.ts'
-import { COPY_TABLE_NAMES } from '../store/copy-tables.ts'
+import { COPY_TABLE_NAMES, type CopyTable } from '../store/copy-tables.ts'
 import { openCopySource, openCopyTarget, type StoreAddress } from '../store/open-store.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Each a file or the address of a database, with `${NAME}` for a variable; the one that is left out is the configured one. */
 export type CopyOptions = { from?: string; to?: string }
+
+/** What stands in the rows of each table. */
+const NAMES: Readonly<Record<CopyTable, string>> = {
+  targets: 'targets',
+  calls: 'calls',
+  counters: 'counters',
+  alerts: 'alerts',
+  usage: 'quarter-hours of minutes',
+  evaluations: 'hours of evaluations',
+  outbox: 'waiting messages',
+  receivers: 'receivers of open alerts',
+  put_out: 'digests sent',
+  silences: 'silences',
+  holds: 'waits that the service asked for',
+}
 
 /** What `--help` says beside the options. */
 export const COPY_HELP = `
@@ -58,7 +73,7 @@ export async function storeCopy(
 }
 
 function copyLines({ counts, targets, differences }: Copied, from: string, to: string): string[] {
-  const rows = COPY_TABLE_NAMES.map((table) => `${counts[table]} ${table}`).join(', ')
+  const rows = COPY_TABLE_NAMES.map((table) => `${NAMES[table]}: ${counts[table]}`).join(', ')
   if (differences.length > 0) {
     return [
       `the copy differs from ${from}, which somebody may have written to meanwhile; nothing of it is kept in ${to}:`,

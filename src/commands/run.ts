@@ -31,7 +31,8 @@ export async function run(load: () => Config, { resetTarget }: { resetTarget: st
   const clock = systemClock
   const readings$ = configReadings({ load, first: config, asked$, clock, stop$ })
   const daemon = await startDaemon({ config, readings$, secrets, clock, random: Math.random, log, stop$, resetTarget })
-  log.info({ targets: names, url: daemon.url, version: VERSION }, `watching ${names.join(', ')}; page at ${daemon.url}`)
+  const part = 'url' in config.store ? 'taking a part of' : 'watching'
+  log.info({ targets: names, url: daemon.url, version: VERSION }, `${part} ${names.join(', ')}; page at ${daemon.url}`)
   await lastValueFrom(daemon.events$, { defaultValue: undefined })
   log.info('stopped')
 }

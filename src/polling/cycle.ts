@@ -125,7 +125,7 @@ function stages$<Committed>(
       })
     }).pipe(
       catchError((error: unknown) => {
-        if (error instanceof EmptyError) noteProblem(cutOff(look))
+        if (error instanceof EmptyError) noteProblem(cutOff(look, clock.monotonic() < deadline))
         else if (error instanceof ServiceError) noteProblem(error)
         else throw error
         return EMPTY
@@ -209,7 +209,9 @@ function heldBack(seconds: number): ServiceError {
   return new ServiceError('rate_limited', `the service asked to wait (Retry-After): no request for another ${wait} s`)
 }
 
-function cutOff({ pages }: Look): ServiceError {
+/** @param early whether it was let go of before its deadline */
+function cutOff({ pages }: Look, early: boolean): ServiceError {
   const read = pages === 0 ? 'before the service answered' : `after ${pages} ${pages === 1 ? 'page' : 'pages'}`
-  return new ServiceError('timeout', `the cycle reached its deadline ${read}`)
+  const what = early ? 'was ended early (the target is let go of, or this daemon stops)' : 'reached its deadline'
+  return new ServiceError('timeout', `the cycle ${what} ${read}`)
 }

@@ -84,7 +84,11 @@ export async function keepTarget(options: KeepTargetOptions): Promise<TargetKeep
   let isUnsure = false
 
   async function commit(delta: Delta, alertDelta: AlertDelta, evaluated?: Evaluated): Promise<Committed> {
-    if (isUnsure) throw new StoreError('unavailable', `it is not known yet what was last committed of target ${target}`)
+    if (isUnsure)
+      throw new StoreError(
+        'unavailable',
+        `it is not known yet what was last committed of target ${target}: the store has not answered`,
+      )
     const begun = clock.monotonic()
     const outgoing = alertDelta.notifications.map((change) => ({ change, to: options.route(change) }))
     const whole = { ledger: delta, alerts: alertDelta, outgoing, ...(evaluated && { evaluated }) }

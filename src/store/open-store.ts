@@ -58,6 +58,20 @@ export async function openSilenceBook(address: StoreAddress): Promise<SilenceBoo
   return openPostgresSilences(address.url)
 }
 
+/** Whether a shared store lets a daemon in, and how it says so; undefined of a file, which is nobody else's to ask. */
+export async function probeStore(address: StoreAddress): Promise<{ works: boolean; message: string } | undefined> {
+  if ('path' in address) return undefined
+  const { connectPatiently } = await import('./postgres/connect-patiently.ts')
+  try {
+    const connection = await connectPatiently(address.url)
+    await connection.close()
+    return { works: true, message: `${connection.place} answers` }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return { works: false, message: error.message }
+  }
+}
+
 /**
  * Opens a store to copy it, and keeps every daemon away from it meanwhile.
  *

@@ -141,7 +141,9 @@ describe('a store that cannot be audited', () => {
   test('because there is none is exit 2', async () => {
     const { code, stdout, stderr } = await audit(join(emptyFolder(), 'nowhere.db'))
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toMatch(/^there is no store \S+nowhere\.db; let `callwatch run` make it, or set store\.path$/m)
+    expect(stderr).toMatch(
+      /^there is no store \S+nowhere\.db: its name is another one, or callwatch has not run with it yet$/m,
+    )
   })
 
   test('because it is in memory is exit 2', async () => {

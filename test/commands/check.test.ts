@@ -33,6 +33,22 @@ notify: { slack: { webhook_url: https://hooks.example/services/hunter2 } }
     expect(stdout).toContain('api_key: "********"')
   })
 
+  test.each([
+    ['?connect_timeout=3', 'has a parameter connect_timeout; known are'],
+    ['?sslmode=allow', 'has sslmode=allow; it must be one of'],
+  ])('refuses an address of a store that no daemon could use: %s', async (query, problem) => {
+    const env = { CALLWATCH_APP_ID: 'x1', CALLWATCH_REGION: 'us', CALLWATCH_API_KEY: KEY }
+    const address = `postgres://u:hunter2@127.0.0.1/callwatch${query}`
+    const asText = await callwatch(['check'], { env: { ...env, CALLWATCH_STORE_URL: address } })
+    expect(asText).toMatchObject({ code: 2, stderr: expect.stringContaining(`store.url: ${problem}`) })
+    const asJson = await callwatch(['check', '--json'], { env: { ...env, CALLWATCH_STORE_URL: address } })
+    expect([asJson.code, JSON.parse(asJson.stdout)]).toEqual([
+      2,
+      { valid: false, problems: [{ path: 'store.url', message: expect.stringContaining(problem) }] },
+    ])
+    expect(`${asText.stderr}${asJson.stdout}${asJson.stderr}`).not.toContain('hunter2')
+  })
+
   test('asks nobody without --probe', async () => {
     let asked = 0
     const { url } = await localServer((_request, response) => {
@@ -46,6 +62,22 @@ notify: { slack: { webhook_url: https://hooks.example/services/hunter2 } }
 })
 
 describe('check --probe', () => {
+  test('connects to a shared store, and says why it cannot', async () => {
+    const port = await closedPort()
+    const { url } = await simulator()
+    const env = {
+      CALLWATCH_BASE_URL: url,
+      CALLWATCH_API_KEY: KEY,
+      CALLWATCH_STORE_URL: `postgres://u:p@127.0.0.1:${port}/c`,
+    }
+    const { code, stdout } = await callwatch(['check', '--probe'], { env })
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^# store: the database c at 127\.0\.0\.1:\d+ cannot be reached \(.*ECONNREFUSED.*\)/m)
+    const json = JSON.parse((await callwatch(['check', '--probe', '--json'], { env })).stdout)
+    expect(json.store).toEqual({ works: false, message: expect.stringContaining('cannot be reached') })
+    expect(json.probes).toMatchObject([{ works: true }])
+  })
+
   async function probe(baseUrl: string, apiKey = KEY, more = '') {
     const yaml = `
 targets: [{ name: production, base_url: '${baseUrl}', api_key: '${apiKey}'${more} }]

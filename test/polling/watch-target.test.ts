@@ -419,7 +419,7 @@ describe('stopping', () => {
   })
 
   test('a running cycle that is abandoned commits what it has seen, and aborts its request', async () => {
-    const { clock, service, stop$, abandon$, book, outcomes, isCompleted } = watching({ timeout: 1000 })
+    const { clock, service, stop$, abandon$, book, outcomes, reports, isCompleted } = watching({ timeout: 1000 })
     service.calls = ['a', 'b', 'c'].map((id) => seen(id, 'ongoing', { initiatedAt: CREATED }))
     const { listCalls } = service.client
     let aborted = false
@@ -432,6 +432,9 @@ describe('stopping', () => {
     abandon$.next()
     await clock.advance(1)
     expect([outcomes(), isCompleted(), aborted]).toEqual([['partial'], true, true])
+    expect(reports().map(({ problem }) => problem)).toEqual([
+      'the cycle was ended early (the target is let go of, or this daemon stops) after 1 page',
+    ])
     expect(book.started()).toBe(2)
   })
 })

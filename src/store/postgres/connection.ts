@@ -172,7 +172,7 @@ function openConnection(
     let heardBefore = heard
     let fail: (reason: Error) => void = () => undefined
     const watch = clock.scheduler.schedule(function () {
-      if (heard === heardBefore) drop(new HungError(`nothing was heard for ${deadline} s`))
+      if (heard === heardBefore) drop(new HungError(`nothing was heard for ${deadline.toFixed(1)} s`))
       heardBefore = heard
       this.schedule(undefined, deadline * 1000)
     }, deadline * 1000)

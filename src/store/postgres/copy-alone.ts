@@ -33,8 +33,8 @@ export async function connectAlone(
     if (members.length === 0) return connection
     throw new StoreError(
       'refused',
-      `${connection.place} is in use by ${members.map(({ name }) => String(name)).join(', ')}; ` +
-        'stop every callwatch that uses it before a store is copied',
+      `${connection.place} is in use by ${members.map(({ name }) => String(name)).join(' and ')}; ` +
+        'stop every callwatch that uses it before a store is copied (one that died counts until its lease has ended)',
     )
   } catch (error) {
     await connection.close()

@@ -12,17 +12,18 @@ const unavailable = (say: Meaning['say']): Meaning => ({ kind: 'unavailable', sa
 
 const badCredentials = refused(
   (place, message) =>
-    `${place} lets this user not in (${message}); check user and password in store.url, and pg_hba.conf`,
+    `${place} does not let this user in (${message}); check user and password in store.url, and pg_hba.conf`,
 )
 const badCertificate = refused(
   (place, message) =>
     `the certificate of ${place} is not trusted (${message}); name its root in sslrootcert, or set another sslmode in store.url`,
 )
-const noPrivilege = refused(
-  (place, message) =>
-    `a privilege is missing in ${place} (${message}); let its administrator run ` +
-    'CREATE SCHEMA callwatch AUTHORIZATION "the user in store.url"',
-)
+const noPrivilege = refused((place, message) => {
+  const remedy = message.includes('for database')
+    ? 'let its administrator run CREATE SCHEMA callwatch AUTHORIZATION "the user in store.url"'
+    : 'a daemon has to own the schema callwatch and all in it; for commands that only read, USAGE of the schema and SELECT on its tables are enough'
+  return `a privilege is missing in ${place} (${message}); ${remedy}`
+})
 const noTls = unavailable(
   (place, message) => `${place} broke TLS off (${message}); see that it offers it, or set another sslmode in store.url`,
 )
@@ -38,9 +39,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   '28000': badCredentials,
   '3D000': refused((place) => `${place} does not exist; create it, or name another one in store.url`),
   '42501': noPrivilege,
-  '25006': unavailable(
-    (place) => `${place} only reads: it is a standby or set to; callwatch waits for one that writes`,
-  ),
+  '25006': unavailable((place) => `${place} only reads: it is a standby or set to; callwatch needs one that writes`),
   '53100': unavailable((place, message) => `the disk of ${place} is full (${message}); make room there`),
   '53300': unavailable((place, message) => `${place} has no connection left (${message}); raise its max_connections`),
   [QUERY_CANCELED]: unavailable((place) => `${place} took too long over a statement; see what it is busy with`),

@@ -168,7 +168,7 @@ export async function expectSchema(connection: Connection): Promise<void> {
   throw new StoreError(
     'refused',
     version === 0
-      ? `${place} holds nothing of callwatch yet; let \`callwatch run\` use it first, or name another one in store.url`
+      ? `${place} holds nothing of callwatch: its name is another one, or callwatch has not run with it yet`
       : `${place} was last used by an older callwatch (schema ${version}, this one reads ${MIGRATIONS.length}); let this one's \`callwatch run\` use it first`,
   )
 }

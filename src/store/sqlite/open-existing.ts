@@ -20,7 +20,10 @@ export function openExisting(path: string, { readOnly }: { readOnly: boolean }):
     )
   }
   if (!existsSync(path)) {
-    throw new StoreError('refused', `there is no store ${path}; let \`callwatch run\` make it, or set store.path`)
+    throw new StoreError(
+      'refused',
+      `there is no store ${path}: its name is another one, or callwatch has not run with it yet`,
+    )
   }
   let db: DatabaseSync | undefined
   try {

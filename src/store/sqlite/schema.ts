@@ -187,7 +187,7 @@ export function expectSchema(db: DatabaseSync, path: string): void {
   throw new StoreError(
     'refused',
     version === 0
-      ? `${path} holds nothing yet; let \`callwatch run\` use it first, or name another file in store.path`
+      ? `${path} holds nothing of callwatch: its name is another one, or callwatch has not run with it yet`
       : `${path} was last used by an older callwatch (schema ${version}, this one reads ${MIGRATIONS.length}); let this one's \`callwatch run\` use it first`,
   )
 }

@@ -226,7 +226,7 @@ inPostgres('a store that is copied', ({ server, newDatabase }) => {
     test('from where there is none, or into memory', async () => {
       const path = await filledStore()
       await expect(copy({ path: `${path}x` }, emptyFile())).rejects.toThrow(`there is no store ${path}x`)
-      await expect(copy(await emptyDatabase(), emptyFile())).rejects.toThrow('holds nothing of callwatch yet')
+      await expect(copy(await emptyDatabase(), emptyFile())).rejects.toThrow('holds nothing of callwatch')
       await expect(copy({ path }, { path: ':memory:' })).rejects.toThrow('a copy in memory would be gone at once')
       await expect(copy({ path: ':memory:' }, emptyFile())).rejects.toThrow('the store is in memory')
     })

@@ -201,7 +201,8 @@ inPostgres('the daemons on one database', ({ newDatabase }) => {
     await expect(second.resetTarget('a', [])).rejects.toMatchObject({
       kind: 'refused',
       message:
-        'target a is being watched by the daemon first; stop all daemons on this database, then reset the target',
+        'target a is being watched by the daemon first; stop all daemons on this database, then start one with ' +
+        '--reset-target a (one that died counts until its lease has ended)',
     })
     expect((await second.openTarget(named('a'), CREATED, DAY)).ledger.facts.seq).toBe(1)
     await eventually(async () => {

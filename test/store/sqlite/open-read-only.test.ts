@@ -102,7 +102,7 @@ describe('refused, and left as it is, is', () => {
       () => made('CREATE TABLE t (a); PRAGMA application_id = 0x63616c6c; PRAGMA user_version = 99'),
       /was written by a newer callwatch \(schema 99, this one knows \d+\)/,
     ],
-    ['a file that no daemon has used yet', () => made(''), 'holds nothing yet'],
+    ['a file that no daemon has used yet', () => made(''), 'holds nothing of callwatch'],
     ['what is no database', text, 'is damaged or no SQLite database'],
     ['a missing one', () => join(temporaryFolder(), 'nowhere.db'), 'there is no store'],
     ['one in memory', () => ':memory:', 'the store is in memory'],
