@@ -208,7 +208,9 @@ inPostgres('a database that cannot be used is refused in a sentence', ({ newData
     await owner.run('ALTER TABLE callwatch.schema_version OWNER TO postgres')
     await owner.close()
     expect(await sentence(as(url, 'guest'))).toMatchObject(
-      refused(/a privilege is missing in .*permission denied for table schema_version\); a daemon has to own the schema/),
+      refused(
+        /a privilege is missing in .*permission denied for table schema_version\); a daemon has to own the schema/,
+      ),
     )
   })
 
