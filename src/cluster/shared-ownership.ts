@@ -15,8 +15,7 @@ import {
 } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { Settings } from '../store/settings.ts'
-import type { Beat, Sharing } from '../store/sharing.ts'
-import { StoreError } from '../store/store.ts'
+import { OtherSettingsError, type Beat, type Sharing } from '../store/sharing.ts'
 import { lettingGo, taking } from './fair-share.ts'
 import type { Ownership } from './ownership.ts'
 import { newTurns, type TurnEvent } from './turns.ts'
@@ -121,9 +120,18 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     const told = answer.members.map((member) => ({ ...member, ...readNote(member.note) }))
     notes = new Map(told.flatMap((member) => [...member.targets]))
     await share(answer, told.filter((member) => member.takesPart).length)
+    if (answer.differing !== undefined && turns.noted().length === 0) return resign()
     const [first] = answer.members
     isFirst.next(first?.id === answer.self)
     held.next(true)
+  }
+
+  /** Who goes by other settings has no part in anything, also not in telling, until it is let in again. */
+  async function resign(): Promise<void> {
+    isMember = false
+    isFirst.next(false)
+    loseAll()
+    await sharing.leave()
   }
 
   /** Brings what this daemon watches in line with what it owns, and that with its share. */
@@ -133,14 +141,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     for (const target of noted) if (owners.get(target) !== self) turns.lose(target)
     for (const [target, owner] of owners) if (owner === self && !noted.has(target)) turns.begin(target)
     await release()
-    noteProblem(
-      differing && {
-        of: 'settings',
-        text:
-          `this daemon's configuration is not that of ${differing.from}, which was read later: ${differing.how}; ` +
-          'nothing is watched here until they are the same',
-      },
-    )
+    noteProblem(differing && { of: 'settings', text: differing.message })
     const wanted = takesPart() ? turns.wanted().filter((target) => configured.has(target)) : []
     const kept = new Set(wanted.slice(0, wanted.length - lettingGo(wanted.length, configured.size, members)))
     for (const target of turns.noted()) if (!kept.has(target)) turns.end(target)
@@ -200,8 +201,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
   }
 }
 
-/** What is refused, such as other settings than those of the others, is not the store's trouble. */
 function problemOf(error: unknown): { of: 'store' | 'settings'; text: string } {
-  const isRefused = error instanceof StoreError && error.kind === 'refused'
-  return { of: isRefused ? 'settings' : 'store', text: error instanceof Error ? error.message : String(error) }
+  const of = error instanceof OtherSettingsError ? 'settings' : 'store'
+  return { of, text: error instanceof Error ? error.message : String(error) }
 }

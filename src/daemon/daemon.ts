@@ -99,7 +99,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     for (const close of closing.toReversed()) await close()
   }
   try {
-    await store.sharing?.join(DAEMON_NAME, sharedSettings(first), LOADING)
+    if (store.sharing !== undefined) {
+      await store.sharing.join(DAEMON_NAME, sharedSettings(first), LOADING)
+      closing.push(store.sharing.leave)
+    }
     await tidyUp(store, route, options)
     const shared =
       store.sharing &&
@@ -122,7 +125,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     await watched.open(first)
     const { targets } = watched
 
-    const ownTargets = () => targets.filter(({ isOwn }) => isOwn())
+    const ownTargets = () => targets.filter(({ target, isOwn }) => isOwn() && watched.isCaughtUp(target))
     const metrics = metricsOf(ownTargets, VERSION)
     const feed = eventFeed()
     const expose = async (format: 'prometheus' | 'openmetrics') => {
@@ -184,20 +187,33 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       },
     })
     const reloaded$ = reloads$.pipe(map((reload): DaemonEvent => ({ kind: 'reload', reload })))
+    // The lease is kept for as long as anything is asked or told.
     const over = new ReplaySubject<void>(1)
+    let underWay = 2
+    const done = () => {
+      underWay -= 1
+      if (underWay === 0) over.next()
+    }
     const kept$ = shared === undefined ? EMPTY : shared.keep$.pipe(takeUntil(over))
     const watched$ = merge(
       kept$.pipe(map((event): DaemonEvent => ({ kind: 'ownership', event }))),
       watched.followOthers(over),
-      watched.follow(config$).pipe(finalize(() => over.next())),
+      watched.follow(config$).pipe(finalize(done)),
     ).pipe(share())
-    const told$ = telling({ config$, clock, store, notifiers: told.notifiers, targets, ownership, watched$, stop$ })
+    const telling$ = telling({ config$, clock, store, notifiers: told.notifiers, targets, ownership, watched$, stop$ })
+    const told$ = telling$.pipe(finalize(done))
     const housekeeping$ = following(config$.pipe(map(({ store: { history } }) => history)), (history, over$) =>
       timer(0, HOUSEKEEPING_INTERVAL * 1000, clock.scheduler).pipe(
         takeUntil(merge(over$, stop$)),
         // What cannot be trimmed now is trimmed a minute later.
         filter(ownership.leads),
-        exhaustMap(() => store.trimHistory(clock.wall() - Math.max(history, LONGEST_WINDOW)).catch(() => undefined)),
+        exhaustMap(() =>
+          store.trimHistory(clock.wall() - Math.max(history, LONGEST_WINDOW)).catch((error: unknown) => {
+            log.warn(
+              `what is too old was not removed from the store, and is tried again: ${secrets.mask(String(error))}`,
+            )
+          }),
+        ),
         ignoreElements(),
       ),
     )

@@ -70,6 +70,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
   /** A target whose series come and go with the daemon that owns it. */
   function noteOwnership(event: OwnershipEvent): void {
     if (event.kind === 'trouble') {
+      if (event.of === 'store') metrics.storeWritable.set(event.problem === undefined ? 1 : 0)
       if (event.problem === undefined) log.info('this daemon takes its part of the shared store again')
       else log.warn(`this daemon has no part of the shared store: ${mask(event.problem)}`)
       return

@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts'
 import type { Watch } from './watch.ts'
 
 export type SharedLimitsOptions = {
-  store: Pick<Store, 'sharing' | 'heldUntil'>
+  store: Pick<Store, 'sharing'>
   clock: Clock
   budgets: ReadonlyMap<string, AdjustableBudget>
   /** The targets that are open, by name. */
@@ -30,8 +30,14 @@ const INTERVAL = 1
 const SAME = 0.5
 
 /** Of a limit a daemon has as large a part as it has of the targets: so much is asked for, wherever they are watched. */
-export function sharedLimits({ store, clock, budgets, watches, isRunning }: SharedLimitsOptions): SharedLimits {
-  if (store.sharing === undefined) {
+export function sharedLimits({
+  store: { sharing },
+  clock,
+  budgets,
+  watches,
+  isRunning,
+}: SharedLimitsOptions): SharedLimits {
+  if (sharing === undefined) {
     return { share: () => undefined, hold: async () => undefined, follow: () => EMPTY }
   }
 
@@ -46,11 +52,12 @@ export function sharedLimits({ store, clock, budgets, watches, isRunning }: Shar
     return { all, own }
   }
 
-  async function hold(key: string): Promise<void> {
-    const budget = budgets.get(key)
-    const until = await store.heldUntil(key)
-    const seconds = (until ?? -Infinity) - clock.wall()
-    if (budget !== undefined && seconds > budget.heldFor() + SAME) budget.holdBack(seconds)
+  async function hold(keys: readonly string[]): Promise<void> {
+    for (const [key, until] of await sharing!.holds(keys)) {
+      const budget = budgets.get(key)
+      const seconds = until - clock.wall()
+      if (budget !== undefined && seconds > budget.heldFor() + SAME) budget.holdBack(seconds)
+    }
   }
 
   /** The keys of which this daemon watches some targets, and others the rest. */
@@ -67,12 +74,12 @@ export function sharedLimits({ store, clock, budgets, watches, isRunning }: Shar
       const { all, own } = partOf(watch.budgetKey)
       budgets.get(watch.budgetKey)?.limitTo((watch.part.poll.maxRequestsPerMinute * own) / all)
     },
-    hold,
+    hold: (key) => hold([key]),
     follow: (end$) =>
       timer(0, INTERVAL * 1000, clock.scheduler).pipe(
         takeUntil(end$),
         // What cannot be read now is read a second later.
-        exhaustMap(() => Promise.all(sharedKeys().map(hold)).catch(() => undefined)),
+        exhaustMap(() => hold(sharedKeys()).catch(() => undefined)),
         ignoreElements(),
       ),
   }

@@ -1,7 +1,6 @@
-import { combineLatest, EMPTY, map, merge, scan, takeUntil, type Observable } from 'rxjs'
+import { combineLatest, EMPTY, map, merge, takeUntil, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
-import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
 import type { Config } from '../config/config.ts'
 import { alertmanagerRefresh } from '../notify/alertmanager/alertmanager.ts'
 import { dailyDigest } from '../notify/daily-digest.ts'
@@ -13,6 +12,7 @@ import type { Store } from '../store/store.ts'
 import type { WatchedTarget } from '../web/views.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import { following } from './following.ts'
+import { storeTrouble } from './store-trouble.ts'
 import { VERSION } from './version.ts'
 
 export type TellingOptions = {
@@ -113,31 +113,4 @@ function whileLeading(notifier: Notifier, leads: () => boolean): Notifier {
       return notifier.deliver(message)
     },
   }
-}
-
-/** Why the store cannot be written, after each attempt to; undefined where no target is in trouble with it. */
-function storeTrouble(watched$: Observable<DaemonEvent>): Observable<string | undefined> {
-  return watched$.pipe(
-    scan((failing, happened) => {
-      if (happened.kind === 'removed') failing.delete(happened.target)
-      if (happened.kind === 'ownership') noteOwnership(failing, happened.event)
-      if (happened.kind !== 'watch') return failing
-      const { target, event } = happened
-      if (event.kind !== 'cycle') return failing
-      const { storeFailed, good, problem = '' } = event.report
-      if (storeFailed) failing.set(target, problem)
-      // A full store has room for a small commit now and then: only a whole cycle shows that it is none any more.
-      else if (good) failing.delete(target)
-      return failing
-    }, new Map<string | undefined, string>()),
-    map((failing) => failing.values().next().value),
-  )
-}
-
-/** Targets that are let go of are another daemon's concern; the lease of all of them is this one's. */
-function noteOwnership(failing: Map<string | undefined, string>, event: OwnershipEvent): void {
-  if (event.kind === 'left' || event.kind === 'lost') failing.delete(event.target)
-  if (event.kind !== 'trouble' || event.of !== 'store') return
-  if (event.problem === undefined) failing.delete(undefined)
-  else failing.set(undefined, event.problem)
 }

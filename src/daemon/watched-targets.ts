@@ -48,6 +48,8 @@ export type WatchedTargets = {
   open: (config: Config) => Promise<void>
   /** Watches what the latest configuration names, each target undisturbed for as long as what it goes by is the same. */
   follow: (config$: Observable<Config>) => Observable<DaemonEvent>
+  /** Whether what is known of a target is all that was committed of it, by whomever: until it is, its counts are too low. */
+  isCaughtUp: (name: string) => boolean
   /** What is committed of those targets that other daemons watch, until `end$`. */
   followOthers: (end$: Observable<unknown>) => Observable<DaemonEvent>
   close: () => Promise<void>
@@ -69,6 +71,8 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
   const turns = new WeakMap<Watch, Turn>()
   /** Targets that are being watched. */
   const running = new Set<string>()
+  /** Those whose watching has begun in the turn that they have. */
+  const caughtUp = new Set<string>()
   const targets: WatchedTarget[] = []
   let order: string[] = []
 
@@ -139,6 +143,12 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
     else targets[shown] = next.watched
   }
 
+  /** Also of a target that another daemon watches, it is shown what the configuration says here. */
+  function showBy(name: string, { rules, poll: { interval, lookback } }: WatchPart): void {
+    const one = watches.get(name)
+    if (one !== undefined) replace(name, { ...one, watched: { ...one.watched, rules, interval, lookback } })
+  }
+
   /** Opens a target anew as the store has it; one that is being watched, as soon as its cycle has ended. */
   async function reopen(before: Watch): Promise<void> {
     const { name } = before.part.target
@@ -174,6 +184,7 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
     watches.delete(name)
     waiting.delete(watch)
     show()
+    limits.share([...watches.values()].find(({ budgetKey: key }) => key === watch.budgetKey))
     await watch.close()
     return [{ kind: 'removed', target: name, notifications }]
   }
@@ -181,6 +192,7 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
   function watching(name: string, part: WatchPart | undefined, over$: Observable<unknown>): Observable<DaemonEvent> {
     const end$ = merge(over$, stop$)
     if (part === undefined) return defer(() => forget(name)).pipe(storeRetried(clock), takeUntil(stop$), mergeAll())
+    showBy(name, part)
     return ownership.turn$(name).pipe(
       takeUntil(end$),
       concatMap((turn) => takingTurn(name, part, turn, end$)),
@@ -201,6 +213,7 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
       takeUntil(pause$),
       mergeMap(({ followed, opened }) => {
         running.add(name)
+        caughtUp.add(name)
         limits.share(opened)
         return merge(
           followed,
@@ -218,13 +231,18 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
     )
     return defer(() => {
       const done = turn.use()
-      return run$.pipe(repeat({ delay: () => timer(0, clock.scheduler).pipe(takeUntil(over$)) }), finalize(done))
+      const ended = () => {
+        caughtUp.delete(name)
+        done()
+      }
+      return run$.pipe(repeat({ delay: () => timer(0, clock.scheduler).pipe(takeUntil(over$)) }), finalize(ended))
     })
   }
 
   return {
     targets,
     open,
+    isCaughtUp: (name) => store.sharing === undefined || caughtUp.has(name),
     follow: (config$) =>
       config$.pipe(
         mergeMap((config) => config.targets.map(({ name }) => name)),

@@ -137,12 +137,18 @@ export function readCall(item: unknown, options: ReadOptions): SeenCall | Reject
   }
 }
 
+/** Characters. An index of PostgreSQL takes no more than 2,704 bytes, and no service needs so many. */
+const LONGEST_ID = 500
+
 /**
  * A finite number is taken as its decimal text; anything else but a text is none, and so is a text with half a
- * surrogate pair, which can be neither asked for nor stored, or with U+0000, which PostgreSQL cannot store.
+ * surrogate pair, which can be neither asked for nor stored, with U+0000, which PostgreSQL cannot store, or of more than
+ * 500 characters.
  */
 export function readSessionId(value: unknown): string | undefined {
-  if (typeof value === 'string' && value !== '' && value.isWellFormed() && !value.includes('\0')) return value
+  const isUsable = (text: string) =>
+    text !== '' && text.length <= LONGEST_ID && text.isWellFormed() && !text.includes('\0')
+  if (typeof value === 'string') return isUsable(value) ? value : undefined
   return typeof value === 'number' && Number.isFinite(value) ? String(value) : undefined
 }
 

@@ -1,5 +1,5 @@
 import type { Settings } from './settings.ts'
-import type { Commit, Store } from './store.ts'
+import { StoreError, type Commit, type Store } from './store.ts'
 
 /** A store that several daemons use at the same time: each target is owned by one of them, and only that one commits it. */
 export type SharedStore = Store & { readonly sharing: Sharing }
@@ -18,7 +18,7 @@ export type Sharing = {
    * @param name how others show it
    * @param settings what all members must agree in, by name
    * @param note what the others may show of it until its first beat (JSON)
-   * @throws {StoreError} refused, saying how they differ, where the living members are to go by other settings
+   * @throws {OtherSettingsError} where the living members are to go by other settings
    */
   join: (name: string, settings: Settings, note: string) => Promise<void>
   /** For as long as this member lives, and no other one declares, all are to go by these settings: it has read them anew. */
@@ -36,6 +36,8 @@ export type Sharing = {
   release: (targets: readonly string[]) => Promise<void>
   /** Ends the membership, and lets go of everything. */
   leave: () => Promise<void>
+  /** Until when requests are held back, by key, for those of these keys that are (UNIX seconds by the host's clock). */
+  holds: (keys: readonly string[]) => Promise<ReadonlyMap<string, number>>
   /**
    * What was committed of targets after the sequence numbers that are known of them, in order for each target, by
    * whomever. `commit` is undefined where the log does not reach back so far: the target is to be opened anew.
@@ -50,8 +52,19 @@ export type Beat = {
   self: string
   /** The id of the member that owns a target, for each target that somebody alive owns. */
   owners: ReadonlyMap<string, string>
-  /** How this one's settings differ from those that a living member declared last, in words, and which member that is. */
-  differing: { from: string; how: string } | undefined
+  /** That this one's settings are not those that a living member declared last, and how they differ. */
+  differing: OtherSettingsError | undefined
+}
+
+/** Refused: the settings of this daemon are not those that the member `from` has declared; `how`, in words. */
+export class OtherSettingsError extends StoreError {
+  constructor(from: string, how: string) {
+    super(
+      'refused',
+      `this daemon's configuration is not that of ${from}, which uses the same store: ${how}; give all daemons on it the ` +
+        'same configuration, or stop the others first (one that died counts until its lease has ended)',
+    )
+  }
 }
 
 export type Member = { id: string; name: string; note: string }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/clock/clock.ts'
 import { difference, type Settings } from '../../src/store/settings.ts'
-import type { Beat, Member, Sharing } from '../../src/store/sharing.ts'
+import { OtherSettingsError, type Beat, type Member, type Sharing } from '../../src/store/sharing.ts'
 import { StoreError } from '../../src/store/store.ts'
 
 export type MemoryCluster = {
@@ -26,7 +26,7 @@ export function memoryCluster(clock: Clock): MemoryCluster {
   const differing = (own: Settings): Beat['differing'] => {
     const [latest] = [...members.values()].toSorted((a, b) => b.declared - a.declared)
     const how = latest && difference(latest.settings, own)
-    return how === undefined ? undefined : { from: latest!.name, how }
+    return how === undefined ? undefined : new OtherSettingsError(latest!.name, how)
   }
 
   function sharing(lease: number, isReachable = () => true): Sharing {
@@ -43,7 +43,7 @@ export function memoryCluster(clock: Clock): MemoryCluster {
           bury()
           own = settings
           const differs = differing(settings)
-          if (differs !== undefined) throw new StoreError('refused', differs.how)
+          if (differs !== undefined) throw differs
           self = `${name} ${++joined}`
           const ends = clock.monotonic() + lease
           members.set(self, { id: self, name, note, ends, settings, declared: ++declarations })
@@ -79,6 +79,7 @@ export function memoryCluster(clock: Clock): MemoryCluster {
           for (const target of targets) if (owners.get(target) === self) owners.delete(target)
         }),
       leave: () => answer(() => void members.delete(self)),
+      holds: () => answer(() => new Map()),
       missed: () => answer(() => []),
     }
   }

@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { LOADING } from '../../src/cluster/note.ts'
 import { sharedOwnership, type OwnershipEvent } from '../../src/cluster/shared-ownership.ts'
 import type { Settings } from '../../src/store/settings.ts'
+import { StoreError } from '../../src/store/store.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { memoryCluster } from './memory-cluster.ts'
 
@@ -192,11 +193,24 @@ describe('daemons that share a store', () => {
     await b.sharing.declare({ 'poll.lookback': '7200' })
     await clock.advance(5)
     expect(counts(a, b)).toEqual([0, 12])
-    expect(a.problem()).toMatch(/not that of b, which was read later: poll.lookback is \d+ here and 7200 there;/)
-    await a.sharing.declare({ 'poll.lookback': '7200' })
+    expect(a.problem()).toMatch(/not that of b, which uses the same store: poll.lookback is \d+ here and 7200 there;/)
+    expect(a.leads()).toBe(false)
+    expect(b.leads()).toBe(true)
+    a.now.settings = { 'poll.lookback': '7200' }
     await clock.advance(10)
     expect(counts(a, b)).toEqual([6, 6])
     expect(a.problem()).toBeUndefined()
+  })
+
+  test('a store that refuses a daemon is in trouble: that is not for want of the same settings', async () => {
+    const { clock, start } = cluster()
+    const a = await start('a')
+    await clock.advance(5)
+    a.sharing.beat = async () => Promise.reject(new StoreError('refused', 'the password is wrong'))
+    await clock.advance(5)
+    expect(a.events.filter(({ kind }) => kind === 'trouble')).toEqual([
+      { kind: 'trouble', of: 'store', problem: 'the password is wrong' },
+    ])
   })
 
   test('a target that is not configured any more is let go of, and a new one is watched by one of them', async () => {

@@ -36,6 +36,7 @@ type TargetStatus = {
   problem?: string
   started: number
   created: string
+  rules: { threshold: number }[]
 }
 
 inPostgres('daemons on one database', ({ newDatabase, server }) => {
@@ -119,6 +120,44 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     }, WAIT)
   })
 
+  test('however targets move, no counter that is exported falls below what was exported before', async () => {
+    const { start } = await sharing()
+    const daemons = [await start(), await start()]
+    await split(...daemons)
+    const highest = new Map<string, number>()
+    const falls: string[] = []
+    async function scrape() {
+      for (const daemon of daemons) {
+        const counted = new Map<string, number>()
+        for (const { name, labels, value } of await daemon.samples().catch(() => [])) {
+          const [target] = labels.target ?? []
+          if (name !== 'callwatch_calls_started_total' || target === undefined) continue
+          counted.set(target, (counted.get(target) ?? 0) + value)
+        }
+        for (const [target, value] of counted) {
+          if (value < (highest.get(target) ?? 0)) falls.push(`${target}: ${highest.get(target)} to ${value}`)
+          highest.set(target, Math.max(value, highest.get(target) ?? 0))
+        }
+      }
+    }
+    for (let round = 0; round < 3; round++) {
+      let isOver = false
+      const scraping = (async () => {
+        while (!isOver) await scrape()
+      })()
+      daemons.push(await start())
+      await daemons[0]!.stop().finally(() => (isOver = true))
+      await scraping
+      daemons.shift()
+      isOver = false
+      await vi.waitFor(async () => {
+        await scrape()
+        expect((await Promise.all(daemons.map(exportedBy))).flat().toSorted()).toEqual(['a', 'b', 'c', 'd'])
+      }, WAIT)
+    }
+    expect(falls).toEqual([])
+  }, 60_000)
+
   test('what a dead one watched is watched by another within the lease, and told of by it', async () => {
     const { start } = await sharing()
     const [one, two] = [await start(), await start()]
@@ -147,6 +186,32 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     expect(fired()).toEqual([1, 1, 1, 1])
   }, 30_000)
 
+  test('who is asked to stop keeps its lease while its last message is on its way, which comes once', async () => {
+    const heard: string[] = []
+    const slack = await localServer((request, response) => {
+      let body = ''
+      request.setEncoding('utf8').on('data', (text: string) => (body += text))
+      request.once('end', () => {
+        heard.push(body)
+        setTimeout(() => response.end('ok'), 1.8 * LEASE * 1000)
+      })
+    })
+    const notify = { ...QUIET, slack: { webhookUrl: `${slack.url}/services/T/B/x` } }
+    const { start } = await sharing({ notify, alerts: [{ ...ANY_CALL, match: {} }] })
+    const [one, two] = [await start(), await start()]
+    await vi.waitFor(() => expect(heard.length).toBeGreaterThan(0), WAIT)
+    await one.stop()
+    const first = heard.length
+    await split(two)
+    await vi.waitFor(async () => {
+      const waiting = (await two.samples()).filter(({ name }) => name === 'callwatch_notifications_pending')
+      expect(waiting.map(({ value }) => value)).toEqual([0])
+    }, WAIT)
+    const told = heard.map((body) => /AnyCall on \w+|\d+ alerts/.exec(body)?.[0])
+    expect(new Set(told).size).toBe(told.length)
+    expect(first).toBe(1)
+  }, 40_000)
+
   test('one with another configuration is refused, saying in what', async () => {
     const { start } = await sharing()
     const one = await start()
@@ -160,6 +225,8 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     await split(one, two)
     await one.reload({ alerts: [{ ...ANY_CALL, threshold: 5 }] })
     await split(one)
+    const thresholds = (await statusOf(one)).map(({ rules }) => rules.map(({ threshold }) => threshold))
+    expect(thresholds).toEqual([[5], [5], [5], [5]])
     await two.reload({ log: { level: 'debug' } })
     const [{ commit } = { commit: 0 }] = await statusOf(one)
     await vi.waitFor(async () => expect((await statusOf(one))[0]?.commit).toBeGreaterThan(commit + 20), WAIT)
@@ -215,7 +282,8 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     await server().restart()
     await split(one)
     await vi.waitFor(async () => expect((await one.readyz()).status).toBe(200), WAIT)
-    const lost = (await one.samples()).find(({ name }) => name === 'callwatch_lease_lost_total')
-    expect(lost?.value).toBe(1)
+    const valueOf = async (wanted: string) => (await one.samples()).find(({ name }) => name === wanted)?.value
+    expect(await valueOf('callwatch_lease_lost_total')).toBe(1)
+    expect(await valueOf('callwatch_store_writable')).toBe(1)
   }, 40_000)
 })

@@ -8,8 +8,11 @@ import { memoryCluster } from '../cluster/memory-cluster.ts'
 /** Daemons with five targets, three of which have one key, and what each is granted in so many seconds. */
 function cluster(names: readonly string[]) {
   const clock = virtualClock()
-  const sharing = memoryCluster(clock).sharing(10)
   const holds = new Map<string, number>()
+  const sharing = {
+    ...memoryCluster(clock).sharing(10),
+    holds: async (keys: readonly string[]) => new Map([...holds].filter(([key]) => keys.includes(key))),
+  }
   const keys = { a: 'one', b: 'one', c: 'one', d: 'another', e: 'another' }
   const daemons = names.map(() => {
     const running = new Set<string>()
@@ -25,7 +28,7 @@ function cluster(names: readonly string[]) {
         return [target, { budgetKey, keeper: { target }, part: { poll: { maxRequestsPerMinute: 600 } } } as Watch]
       }),
     )
-    const store = { sharing, heldUntil: async (key: string) => holds.get(key) }
+    const store = { sharing }
     const limits = sharedLimits({ store, clock, budgets, watches, isRunning: (name) => running.has(name) })
     for (const watch of watches.values()) limits.share(watch)
     return { running, budgets, watches, limits }

@@ -124,6 +124,7 @@ describe('an item that cannot be a call is rejected with the reason', () => {
     [{ sessionId: true, status: 'ended' }, 'no_session_id'],
     [{ sessionId: '\uD83D', status: 'ended' }, 'no_session_id'],
     [{ sessionId: 'a\u0000b', status: 'ended' }, 'no_session_id'],
+    [{ sessionId: 'a'.repeat(501), status: 'ended' }, 'no_session_id'],
     [{ sessionId: 's' }, 'no_status'],
     [{ sessionId: 's', status: '' }, 'no_status'],
     [{ sessionId: 's', status: null }, 'no_status'],

@@ -8,7 +8,7 @@ import { callOf } from '../call-row.ts'
 import type { HistoryQuery } from '../store.ts'
 import type { Session } from './connection.ts'
 
-/** Calls that are trimmed at a time, the oldest first. */
+/** Rows that are trimmed at a time. */
 const MOST_TRIMMED = 10_000
 
 /** So long at most it is gone on with, batch after batch (seconds): others wait for the disk meanwhile. */
@@ -60,28 +60,41 @@ export async function countFinished(
   return countByStatus(rows.map((row) => ({ status: callOf(row).finish!.status, n: 1 })))
 }
 
-/** Several daemons may be at it: each takes what no other has, or what is locked would be waited for. */
-const TRIM = `
+/**
+ * Removes a batch of rows, the oldest first, and says how many. Several daemons may be at it: each takes what no other has,
+ * or what is locked would be waited for.
+ */
+const trimOf = (table: string, key: string, age: string, isOld: string) => `
   WITH trimmed AS (
-    DELETE FROM callwatch.calls WHERE (target, id) IN (
-      SELECT target, id FROM callwatch.calls WHERE NOT remembered AND finished < $1
-      ORDER BY finished LIMIT ${MOST_TRIMMED} FOR UPDATE SKIP LOCKED)
-    RETURNING id
+    DELETE FROM callwatch.${table} WHERE (${key}) IN (
+      SELECT ${key} FROM callwatch.${table} WHERE ${isOld} ORDER BY ${age} LIMIT ${MOST_TRIMMED} FOR UPDATE SKIP LOCKED)
+    RETURNING 1
   )
   SELECT count(*)::int AS n FROM trimmed`
 
+const TRIM_COMMITS = trimOf('commits', 'target, seq', 'at', "at < statement_timestamp() - $1 * interval '1 minute'")
+const TRIM_EVALUATIONS = trimOf('evaluations', 'target, hour', 'hour', 'hour < $1')
+const TRIM_USAGE = trimOf('usage', 'target, quarter', 'quarter', 'quarter < $1')
+const TRIM_CALLS = trimOf('calls', 'target, id', 'finished', 'NOT remembered AND finished < $1')
+
 /**
- * Removes what is older than `before` (UNIX seconds), and of the log of commits what nobody asks for any more. Of calls that
- * are too many for one time, the rest is left for the next.
+ * Removes what is older than `before` (UNIX seconds), and of the log of commits what nobody asks for any more. What is too
+ * much for one time is left for the next.
  */
 export async function trimHistory({ run }: Session, before: number, clock: Clock): Promise<void> {
   const begun = clock.monotonic()
-  await run('DELETE FROM callwatch.evaluations WHERE hour < $1', [before])
-  await run('DELETE FROM callwatch.usage WHERE quarter < $1', [before - USAGE_KEPT])
-  await run(`DELETE FROM callwatch.commits WHERE at < statement_timestamp() - interval '${LOG_KEPT} minutes'`)
-  let trimmed: number
-  do {
-    const [row] = await run(TRIM, [before])
-    trimmed = Number(row!['n'])
-  } while (trimmed === MOST_TRIMMED && clock.monotonic() - begun < LONGEST_TRIM)
+  const trims = [
+    [TRIM_COMMITS, LOG_KEPT],
+    // Whole numbers, as the columns are: what lies before a moment lies before the next whole second.
+    [TRIM_EVALUATIONS, Math.ceil(before)],
+    [TRIM_USAGE, Math.ceil(before - USAGE_KEPT)],
+    [TRIM_CALLS, before],
+  ] as const
+  for (const [trim, limit] of trims) {
+    let trimmed: number
+    do {
+      const [row] = await run(trim, [limit])
+      trimmed = Number(row!['n'])
+    } while (trimmed === MOST_TRIMMED && clock.monotonic() - begun < LONGEST_TRIM)
+  }
 }

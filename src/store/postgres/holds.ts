@@ -6,6 +6,13 @@ export async function heldUntil(session: Session, key: string): Promise<number |
   return row && Number(row['until'])
 }
 
+/** The same for those of several keys that are held back. */
+export async function heldOf(session: Session, keys: readonly string[]): Promise<Map<string, number>> {
+  if (keys.length === 0) return new Map()
+  const rows = await session.run('SELECT key, until FROM callwatch.holds WHERE key = ANY ($1::text[])', [keys])
+  return new Map(rows.map(({ key, until }) => [String(key), Number(until)]))
+}
+
 /** Holds them back at least until then: several daemons ask with one key, and are told each its own time. */
 export async function hold(session: Session, key: string, until: number): Promise<void> {
   await session.run(

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { difference, type Settings } from '../settings.ts'
-import type { Beat, Sharing } from '../sharing.ts'
-import { StoreError } from '../store.ts'
+import { OtherSettingsError, type Beat, type Sharing } from '../sharing.ts'
 import type { Row, Session } from './connection.ts'
 import { codeOf } from './postgres-error.ts'
 import type { Pool } from './pool.ts'
@@ -10,7 +9,7 @@ import { transaction } from './transaction.ts'
 import type { Fence } from './write-commit.ts'
 
 /** What this daemon is to the others, and what the store needs to know of that. */
-export type Membership = Omit<Sharing, 'missed'> & {
+export type Membership = Omit<Sharing, 'missed' | 'holds'> & {
   /** Its id, while it is a member. */
   self: () => string | undefined
   /** Under what it may commit a target; undefined where it does not own it. */
@@ -90,7 +89,7 @@ export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Me
     if (self !== undefined) await session.run(LEAVE, [self])
     const [declared] = await session.run(DECLARED)
     const how = declared && difference(settingsOf(declared['settings']), settings)
-    if (how !== undefined) throw otherSettings(String(declared?.['name']), how)
+    if (how !== undefined) throw new OtherSettingsError(String(declared?.['name']), how)
     await Promise.all([onJoin(session), session.run(JOIN, [id, name, note, JSON.stringify(settings), lease])])
   }
 
@@ -169,19 +168,11 @@ function beatOf(rows: readonly Row[], self: string, own: Settings): Beat {
       .toSorted((a, b) => Number(a['number']) - Number(b['number']))
       .map(({ id, name, text }) => ({ id: String(id), name: String(name), note: String(text) })),
     owners: new Map(ofKind('owner').map(({ id, name }) => [String(name), String(id)])),
-    differing: how === undefined ? undefined : { from: String(declared?.['name']), how },
+    differing: how === undefined ? undefined : new OtherSettingsError(String(declared?.['name']), how),
   }
 }
 
 function settingsOf(data: unknown): Settings {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this file only
   return JSON.parse(String(data)) as Settings
-}
-
-function otherSettings(from: string, how: string): StoreError {
-  return new StoreError(
-    'refused',
-    `this daemon's configuration is not that of ${from}, which uses the same database: ${how}; give all daemons on it ` +
-      'the same configuration, or stop the others first (one that died counts until its lease has ended)',
-  )
 }

@@ -5,7 +5,7 @@ import { StoreError, type Addressed, type Commit } from '../store.ts'
 import { readAddress } from './address.ts'
 import { connect, type Connection, type Session } from './connection.ts'
 import { countFinished, finishedCalls, trimHistory } from './history.ts'
-import { heldUntil, hold } from './holds.ts'
+import { heldOf, heldUntil, hold } from './holds.ts'
 import { loadTarget, parse } from './load-target.ts'
 import { membership } from './membership.ts'
 import { readMissed, type Known } from './missed.ts'
@@ -27,7 +27,11 @@ export type PostgresStoreOptions = OutboxOptions & {
   clock?: Clock
 }
 
-const DISOWN = 'UPDATE callwatch.targets SET owner = NULL, epoch = epoch + 1 WHERE name = $1'
+/** By another sequence number than any that was committed, whoever knows the target finds that it has to be opened anew. */
+const DISOWN = `
+  UPDATE callwatch.targets SET owner = NULL, epoch = epoch + 1, seq = seq + 1,
+    facts = (facts::jsonb || jsonb_build_object('seq', seq + 1))::text
+  WHERE name = $1`
 
 /** Commits that are on their way at the same time, at most. */
 const CONNECTIONS = 4
@@ -176,6 +180,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     },
     sharing: {
       ...members,
+      holds: (keys) => heldOf(session, keys),
       missed: async (known) => {
         const unknown = [...known.keys()].filter((target) => !opened.has(target))
         const asked = [...known].flatMap(([target, seq]) => {

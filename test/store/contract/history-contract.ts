@@ -116,7 +116,7 @@ export function historyContract(newPlace: NewPlace): void {
       await store.trimHistory(CREATED - DAY)
       const both = [1, MONTHS]
       expect(await kept()).toEqual({ evaluations: [both, both], quarters: [2, 2] })
-      await store.trimHistory(CREATED + MONTHS - DAY)
+      await store.trimHistory(CREATED + MONTHS - DAY + 0.809)
       expect(await kept()).toEqual({ evaluations: [[MONTHS], [MONTHS]], quarters: [1, 1] })
     })
   })

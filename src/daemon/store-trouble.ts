@@ -1,0 +1,41 @@
+import { defer, map, tap, type Observable } from 'rxjs'
+import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
+import type { DaemonEvent } from './daemon-event.ts'
+
+/** Why the store cannot be written, after each attempt to; undefined where no target is in trouble with it. */
+export function storeTrouble(watched$: Observable<DaemonEvent>): Observable<string | undefined> {
+  return defer(() => {
+    /** By target, and of the lease of all of them. */
+    const failing = new Map<string | undefined, string>()
+    /** Targets that are another daemon's concern, also where a cycle of this one ends after that. */
+    const given = new Set<string>()
+    return watched$.pipe(
+      tap((happened) => {
+        if (happened.kind === 'removed') failing.delete(happened.target)
+        if (happened.kind === 'ownership') noteOwnership({ failing, given }, happened.event)
+        if (happened.kind !== 'watch' || given.has(happened.target)) return
+        const { target, event } = happened
+        if (event.kind !== 'cycle') return
+        const { storeFailed, good, problem = '' } = event.report
+        if (storeFailed) failing.set(target, problem)
+        // A full store has room for a small commit now and then: only a whole cycle shows that it is none any more.
+        else if (good) failing.delete(target)
+      }),
+      map(() => failing.values().next().value),
+    )
+  })
+}
+
+function noteOwnership(
+  { failing, given }: { failing: Map<string | undefined, string>; given: Set<string> },
+  event: OwnershipEvent,
+): void {
+  if (event.kind === 'gained') given.delete(event.target)
+  if (event.kind === 'left' || event.kind === 'lost') {
+    given.add(event.target)
+    failing.delete(event.target)
+  }
+  if (event.kind !== 'trouble' || event.of !== 'store') return
+  if (event.problem === undefined) failing.delete(undefined)
+  else failing.set(undefined, event.problem)
+}
