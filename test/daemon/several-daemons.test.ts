@@ -148,15 +148,14 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
       }
     }
     for (let round = 0; round < 3; round++) {
-      let isOver = false
+      const over = new AbortController()
       const scraping = (async () => {
-        while (!isOver) await scrape()
+        while (!over.signal.aborted) await scrape()
       })()
       daemons.push(await start())
-      await daemons[0]!.stop().finally(() => (isOver = true))
+      await daemons[0]!.stop().finally(() => over.abort())
       await scraping
       daemons.shift()
-      isOver = false
       await vi.waitFor(async () => {
         await scrape()
         expect((await Promise.all(daemons.map(exportedBy))).flat().toSorted()).toEqual(['a', 'b', 'c', 'd'])
