@@ -146,7 +146,9 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
   /** Also of a target that another daemon watches, it is shown what the configuration says here. */
   function showBy(name: string, { rules, poll: { interval, lookback } }: WatchPart): void {
     const one = watches.get(name)
-    if (one !== undefined) replace(name, { ...one, watched: { ...one.watched, rules, interval, lookback } })
+    if (one === undefined) return
+    one.watched = { ...one.watched, rules, interval, lookback }
+    replace(name, one)
   }
 
   /** Opens a target anew as the store has it; one that is being watched, as soon as its cycle has ended. */

@@ -14,8 +14,8 @@ import { memoryCluster } from '../cluster/memory-cluster.ts'
 const LIMIT = 600
 const EMPTY_LIST = JSON.stringify({ data: [], meta: { pagination: { total: 0 } } })
 
-/** Targets of one key on a store that several daemons share, each of them this daemon's when the test says so. */
-async function sharing(names: readonly string[], missed: (names: string[]) => Promise<MissedCommit[]>) {
+/** Targets of one key, each of them this daemon's when the test says so; with `missed` on a store that several share. */
+async function sharing(names: readonly string[], missed?: (names: string[]) => Promise<MissedCommit[]>) {
   const clock = virtualClock()
   const targets = names.map((name): TargetConfig => {
     return { name, baseUrl: 'http://127.0.0.1:1', apiKey: 'key', query: { app: name } }
@@ -35,6 +35,7 @@ async function sharing(names: readonly string[], missed: (names: string[]) => Pr
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what targets are watched by
   const config = { targets, poll, alerts: [] } as unknown as Config
   const limits: number[] = []
+  const opened: string[] = []
   const budget: AdjustableBudget = {
     take: () => new Promise(() => undefined),
     heldFor: () => 0,
@@ -48,15 +49,20 @@ async function sharing(names: readonly string[], missed: (names: string[]) => Pr
     clock,
     random: () => 0,
     log: pino({ level: 'silent' }),
-    store: { ...store, sharing: { ...memoryCluster(clock).sharing(15), missed: (known) => missed([...known.keys()]) } },
+    store: {
+      ...store,
+      ...(missed && {
+        sharing: { ...memoryCluster(clock).sharing(15), missed: (known) => missed([...known.keys()]) },
+      }),
+    },
     route: () => [],
     ownership: { ...ALONE, turn$: (name) => turns.get(name)! },
     budgets: new Map([[budgetKey(targets[0]!), budget]]),
     stop$,
-    transportTo: () => ({
-      send: async () => ({ status: 200, headers: {}, body: EMPTY_LIST }),
-      close: async () => undefined,
-    }),
+    transportTo: (address) => {
+      opened.push(address)
+      return { send: async () => ({ status: 200, headers: {}, body: EMPTY_LIST }), close: async () => undefined }
+    },
   })
   await watched.open(config)
   const running = watched.follow(of(config)).subscribe()
@@ -72,8 +78,15 @@ async function sharing(names: readonly string[], missed: (names: string[]) => Pr
     turns.get(name)!.next({ over$: over, lost$: new ReplaySubject<void>(1), use: () => () => undefined })
     return () => over.next()
   }
-  return { clock, limits, give, watched }
+  return { clock, limits, opened, give, watched }
 }
+
+test('a daemon that has its store for itself opens each target once', async () => {
+  const { clock, opened, give } = await sharing(['a', 'b'])
+  for (const name of ['a', 'b']) give(name)
+  await clock.advance(20)
+  expect(opened).toHaveLength(2)
+})
 
 test('a target whose turn is over before it was opened is followed as before', async () => {
   let gate = Promise.resolve<MissedCommit[]>([])
