@@ -1,5 +1,6 @@
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import { systemClock, type Clock } from '../../clock/clock.ts'
+import type { Facts } from '../../ledger/state.ts'
 import type { SharedStore } from '../sharing.ts'
 import { StoreError, type Addressed, type Commit } from '../store.ts'
 import { readAddress } from './address.ts'
@@ -27,11 +28,7 @@ export type PostgresStoreOptions = OutboxOptions & {
   clock?: Clock
 }
 
-/** By another sequence number than any that was committed, whoever knows the target finds that it has to be opened anew. */
-const DISOWN = `
-  UPDATE callwatch.targets SET owner = NULL, epoch = epoch + 1, seq = seq + 1,
-    facts = (facts::jsonb || jsonb_build_object('seq', seq + 1))::text
-  WHERE name = $1`
+const DISOWN = 'UPDATE callwatch.targets SET owner = NULL, epoch = epoch + 1, seq = $2, facts = $3 WHERE name = $1'
 
 /** Commits that are on their way at the same time, at most. */
 const CONNECTIONS = 4
@@ -108,8 +105,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
   async function closeAlerts(target: string, outgoing: readonly Addressed[]): Promise<void> {
     await allOrNothing(async (closing) => {
-      // An owner that has not heard of it yet would commit again, and put the alerts back.
-      await closing.run(DISOWN, [target])
+      const [row] = await closing.run('SELECT facts FROM callwatch.targets WHERE name = $1 FOR UPDATE', [target])
+      if (row === undefined) return
+      // An owner that has not heard of it yet would commit again, and put the alerts back. By a sequence number that nobody
+      // committed, whoever still has them in memory finds that the target has to be opened anew.
+      const facts = parse<Facts>(row['facts'])
+      const seq = facts.seq + 1
+      await closing.run(DISOWN, [target, seq, JSON.stringify({ ...facts, seq })])
       await removeAlerts(closing, target, outgoing)
     })
   }
