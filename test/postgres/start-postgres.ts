@@ -163,7 +163,12 @@ async function startIn(folder: string): Promise<PostgresServer> {
     restart,
     promote: async () => {
       const connection = await admin()
-      await connection.run('SELECT pg_promote(true, 30)')
+      // It may take longer than any statement may.
+      await connection.run('SELECT pg_promote(false)')
+      await eventually(async () => {
+        const [row] = await connection.run('SELECT pg_is_in_recovery() AS is_standby')
+        return row?.['is_standby'] === false ? true : undefined
+      }, 60)
       await connection.close()
     },
     stop: async () => {
