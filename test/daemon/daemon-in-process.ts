@@ -42,6 +42,7 @@ export async function daemonInProcess(
   baseUrl: string,
   poll: Partial<Config['poll']> = {},
   differing: Partial<Config> = {},
+  resetTarget?: string,
 ): Promise<DaemonInProcess> {
   const stop$ = new ReplaySubject<void>(1)
   const readings$ = new Subject<Reading>()
@@ -55,6 +56,7 @@ export async function daemonInProcess(
     random: () => 0,
     log: pino({ level: 'info' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
     stop$,
+    resetTarget,
   })
   const cycles: CycleReport[] = []
   const reloads: Reload[] = []

@@ -50,8 +50,10 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     })
     const url = await newDatabase()
     const store = { url, lease: LEASE, history: 86_400 }
-    const start = (lookback = 3600) =>
-      daemonInProcess(service.url, { interval: 0.2, lookback }, { targets, store, alerts: [ANY_CALL], ...differing })
+    const start = (lookback = 3600, resetTarget?: string) => {
+      const config = { targets, store, alerts: [ANY_CALL], ...differing }
+      return daemonInProcess(service.url, { interval: 0.2, lookback }, config, resetTarget)
+    }
     return { service, start, url }
   }
   const statusOf = async ({ daemon }: DaemonInProcess) => {
@@ -223,6 +225,15 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     const one = await start()
     await expect(start(7200)).rejects.toThrow(/poll\.lookback/)
     await split(one)
+  })
+
+  test('one that is not to reset a target is refused, and is no member any more', async () => {
+    const { start, url } = await sharing()
+    await split(await start())
+    await expect(start(3600, 'a')).rejects.toThrow(/target a is being watched by/)
+    const database = await connect(url)
+    expect(await database.run('SELECT name FROM callwatch.members')).toHaveLength(1)
+    await database.close()
   })
 
   test('what one has read anew binds the others for as long as it lives, whatever else they read', async () => {

@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { of, ReplaySubject, Subject } from 'rxjs'
+import { BehaviorSubject, ReplaySubject, Subject } from 'rxjs'
 import { expect, onTestFinished, test } from 'vitest'
 import { ALONE, type Turn } from '../../src/cluster/ownership.ts'
 import { watchedTargets } from '../../src/daemon/watched-targets.ts'
@@ -65,7 +65,8 @@ async function sharing(names: readonly string[], missed?: (names: string[]) => P
     },
   })
   await watched.open(config)
-  const running = watched.follow(of(config)).subscribe()
+  const config$ = new BehaviorSubject(config)
+  const running = watched.follow(config$).subscribe()
   const following = watched.followOthers(stop$).subscribe()
   onTestFinished(() => {
     stop$.next()
@@ -78,7 +79,8 @@ async function sharing(names: readonly string[], missed?: (names: string[]) => P
     turns.get(name)!.next({ over$: over, lost$: new ReplaySubject<void>(1), use: () => () => undefined })
     return () => over.next()
   }
-  return { clock, limits, opened, give, watched }
+  const remove = (name: string) => config$.next({ ...config, targets: targets.filter((one) => one.name !== name) })
+  return { clock, limits, opened, give, remove }
 }
 
 test('a daemon that has its store for itself opens each target once', async () => {
@@ -121,4 +123,14 @@ test('one that is opened anew leaves the limit of its key as it is shared', asyn
   await clock.advance(2)
   expect(limits.at(-1)).toBe(LIMIT / 3)
   expect(Math.max(...limits)).toBe(LIMIT / 3)
+})
+
+test('what a removed target had of the limit of its key is for those that are left', async () => {
+  const { clock, give, limits, remove } = await sharing(['a', 'b', 'c'], async () => [])
+  give('a')
+  await clock.advance(2)
+  expect(limits.at(-1)).toBe(LIMIT / 3)
+  remove('b')
+  await clock.advance(2)
+  expect(limits.at(-1)).toBe(LIMIT / 2)
 })
