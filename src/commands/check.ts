@@ -16,8 +16,8 @@ export type CheckOptions = {
 }
 
 /**
- * Prints the configuration with its secrets masked, and with `probe` what each target's service said, and a shared store. As JSON it is
- * printed also where the configuration is invalid.
+ * Prints the configuration with its secrets masked, and with `probe` what each target's service said, and a shared
+ * store. As JSON it is printed also where the configuration is invalid.
  *
  * @param load reads the configuration
  * @returns whether every probe succeeded

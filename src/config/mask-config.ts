@@ -1,9 +1,7 @@
 import { stringify } from 'yaml'
-import { z } from 'zod'
 import type { Config } from './config.ts'
-import { fileSchema } from './schema/file-schema.ts'
 import { valueAt, withValue, type Path } from './path.ts'
-import { toFile } from './resolve.ts'
+import { writtenOut } from './resolve.ts'
 import { isStoreUrlPlace, secretPlaces } from './secret-places.ts'
 import { maskStoreUrl } from './schema/store-url.ts'
 
@@ -21,11 +19,6 @@ export function maskedTree(config: Config): unknown {
     const secret = valueAt(next, place)
     return secret === undefined ? next : withValue(next, place, masked(secret, place))
   }, tree)
-}
-
-/** The same with its secrets. */
-export function writtenOut(config: Config): z.input<typeof fileSchema> {
-  return z.encode(fileSchema, toFile(config))
 }
 
 function masked(secret: unknown, place: Path): string {

@@ -1,5 +1,6 @@
 import type { Config, StoreConfig, TargetConfig } from './config.ts'
-import type { FileConfig } from './schema/file-schema.ts'
+import { z } from 'zod'
+import { fileSchema, type FileConfig } from './schema/file-schema.ts'
 import type { TlsFiles } from './reading/read-tls-files.ts'
 import { resolveRule, ruleToFile } from './schema/rules/resolve-rule.ts'
 import { DEFAULT_LEASE, DEFAULT_STORE_PATH } from './schema/store-schema.ts'
@@ -25,11 +26,12 @@ export function resolve(file: FileConfig, tls: TlsFiles | undefined): Config {
   }
 }
 
-/** The way back: a file that says the same, every default written out, targets by their whole addresses. */
-export function toFile(config: Config): FileConfig {
+/** The way back: a file that says the same, every default written out, targets by their whole addresses, with its secrets. */
+export function writtenOut(config: Config): z.input<typeof fileSchema> {
   const { tls, ...http } = config.http
   const files = tls && { certFile: tls.certFile, keyFile: tls.keyFile }
-  return { ...config, http: { ...http, ...(files && { tls: files }) }, alerts: config.alerts.map(ruleToFile) }
+  const file = { ...config, http: { ...http, ...(files && { tls: files }) }, alerts: config.alerts.map(ruleToFile) }
+  return z.encode(fileSchema, file)
 }
 
 function resolveStore({

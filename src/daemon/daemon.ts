@@ -99,11 +99,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     for (const close of closing.toReversed()) await close()
   }
   try {
-    if (store.sharing !== undefined) {
-      await store.sharing.join(DAEMON_NAME, sharedSettings(first), LOADING)
-      closing.push(store.sharing.leave)
-    }
-    await tidyUp(store, route, options)
+    await store.sharing?.join(DAEMON_NAME, sharedSettings(first), LOADING)
     const shared =
       store.sharing &&
       sharedOwnership({
@@ -120,6 +116,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       })
     const ownership: Ownership = shared ?? ALONE
     if (shared !== undefined) closing.push(shared.leave)
+    await tidyUp(store, route, options)
     const watched = watchedTargets({ ...options, store, route, ownership, budgets: new Map() })
     closing.push(watched.close)
     await watched.open(first)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Config } from '../config/config.ts'
-import { writtenOut } from '../config/mask-config.ts'
+import { writtenOut } from '../config/resolve.ts'
 import type { Setting, Settings } from '../store/settings.ts'
 import { fingerprintOf } from './watch.ts'
 

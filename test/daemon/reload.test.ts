@@ -1,27 +1,12 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { Rule } from '../../src/alerts/rule.ts'
 import type { Config, TargetConfig } from '../../src/config/config.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import { localServer } from '../commands/local-server.ts'
+import { ANY_CALL } from './any-call.ts'
 import { daemonInProcess, KEY, type DaemonInProcess } from './daemon-in-process.ts'
 
 const WAIT = { timeout: 8000, interval: 20 }
 const ANOTHER_KEY = 'hunter3-hunter3'
-
-/** Fires at the first look, and for good. */
-const ANY_CALL: Rule = {
-  name: 'AnyCall',
-  signal: { name: 'calls_started', window: 3600 },
-  severity: 'info',
-  breach: 'above',
-  threshold: 0,
-  clear: 0,
-  match: {},
-  by: [],
-  for: 0,
-  keepFiringFor: 0,
-  repeat: 0,
-}
 
 async function simulator() {
   const started = await startSimulator({ apiKey: KEY, callsPerMinute: 60, speed: 20, history: 50 })

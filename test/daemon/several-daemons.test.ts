@@ -1,5 +1,4 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { Rule } from '../../src/alerts/rule.ts'
 import type { Config, TargetConfig } from '../../src/config/config.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import { connect } from '../../src/store/postgres/connection.ts'
@@ -7,25 +6,11 @@ import { databaseProxy } from '../chaos/cluster/database-proxy.ts'
 import { inPostgres } from '../postgres/in-postgres.ts'
 import { localServer } from '../commands/local-server.ts'
 import { eventClient } from '../web/event-client.ts'
+import { ANY_CALL } from './any-call.ts'
 import { daemonInProcess, KEY, type DaemonInProcess } from './daemon-in-process.ts'
 
 const LEASE = 2
 const WAIT = { timeout: 15_000, interval: 50 }
-
-/** Fires at the first look, and for good. */
-const ANY_CALL: Rule = {
-  name: 'AnyCall',
-  signal: { name: 'calls_started', window: 3600 },
-  severity: 'info',
-  breach: 'above',
-  threshold: 0,
-  clear: 0,
-  match: {},
-  by: [],
-  for: 0,
-  keepFiringFor: 0,
-  repeat: 0,
-}
 
 const QUIET: Config['notify'] = { groupWait: 0, routes: [], mutes: [] }
 

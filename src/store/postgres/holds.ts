@@ -2,8 +2,7 @@ import type { Session } from './connection.ts'
 
 /** Until when requests with a key are held back (UNIX seconds by the host's clock). */
 export async function heldUntil(session: Session, key: string): Promise<number | undefined> {
-  const [row] = await session.run('SELECT until FROM callwatch.holds WHERE key = $1', [key])
-  return row && Number(row['until'])
+  return (await heldOf(session, [key])).get(key)
 }
 
 /** The same for those of several keys that are held back. */
