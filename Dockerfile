@@ -1,5 +1,5 @@
 # Nothing is built: Node.js runs the TypeScript as it is. test/container performs these very steps.
-FROM node:26-slim
+FROM node:26.10.0-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY package.json package-lock.json LICENSE ./
@@ -14,5 +14,6 @@ EXPOSE 9464
 # By HTTP, or by HTTPS where http.tls says so; whose certificate that is, nobody within the container need ask.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10s \
   CMD ["node", "--no-warnings", "--eval", "process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'; const ask = (scheme) => fetch(`${scheme}://127.0.0.1:${process.env.CALLWATCH_HTTP_PORT || 9464}/healthz`); ask('http').catch(() => ask('https')).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "src/main.ts"]
+# SIGUSR1 would open a debugger to whoever may send signals.
+ENTRYPOINT ["node", "--disable-sigusr1", "src/main.ts"]
 CMD ["run"]

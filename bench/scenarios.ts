@@ -2,8 +2,10 @@ import { cluster } from './rows/cluster.ts'
 import { busyPoll } from './rows/busy-poll.ts'
 import { firstPoll } from './rows/first-poll.ts'
 import { growth } from './rows/growth.ts'
+import { hostilePage } from './rows/hostile-page.ts'
 import { manyTargets } from './rows/many-targets.ts'
 import { memory, restart } from './rows/remembered.ts'
+import { openSurface } from './rows/open-surface.ts'
 import { responsive } from './rows/responsive.ts'
 import { scrape } from './rows/scrape.ts'
 import { steady } from './rows/steady.ts'
@@ -19,6 +21,8 @@ export const SCENARIOS: readonly Scenario[] = [
   growth,
   memory,
   responsive,
+  openSurface,
+  hostilePage,
   restart,
   scrape,
   manyTargets,

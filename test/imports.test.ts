@@ -8,14 +8,16 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[] }> = {
   clock: { folders: [] },
   ledger: { folders: [] },
   alerts: { folders: ['ledger'] },
-  service: { folders: ['ledger', 'clock'] },
-  polling: { folders: ['ledger', 'service', 'clock'] },
+  network: { folders: [] },
+  text: { folders: [] },
+  service: { folders: ['ledger', 'clock', 'network'] },
+  polling: { folders: ['ledger', 'service', 'store', 'clock'] },
   store: { folders: ['ledger', 'alerts', 'clock'] },
   metrics: { folders: ['ledger', 'alerts'], types: ['store'] },
   cluster: { folders: ['clock', 'store'] },
   web: { folders: ['ledger', 'alerts', 'store', 'metrics', 'clock'], types: ['cluster'] },
-  notify: { folders: ['ledger', 'alerts', 'store', 'clock'] },
-  config: { folders: [], types: ['alerts'] },
+  notify: { folders: ['ledger', 'alerts', 'store', 'clock', 'network', 'text'] },
+  config: { folders: ['network'], types: ['alerts'] },
   daemon: {
     folders: [
       'ledger',
@@ -29,6 +31,8 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[] }> = {
       'notify',
       'config',
       'clock',
+      'network',
+      'text',
     ],
   },
   simulator: { folders: [] },
@@ -42,7 +46,7 @@ const SIMULATES = [
   'commands/switch-options.ts',
 ]
 /** They are what a user calls, and import whatever they call. */
-const WIRING = ['commands', 'main.ts']
+const WIRING = ['commands', 'main.ts', 'program.ts']
 
 const src = join(import.meta.dirname, '../src')
 const files = globSync('**/*.{ts,js}', { cwd: src }).map((name) => ({

@@ -21,6 +21,10 @@ export type Worked = Measured & {
   commitSeconds: number
   /** From the end of a call until it was committed, of all that finished meanwhile (seconds). */
   lags: number[]
+  /** How much memory (RSS, bytes) it took at most above what it took before. */
+  growth: number
+  /** The most memory that the process has ever had (bytes). */
+  peakBytes: number
 }
 
 /** The daemon as `callwatch run` starts it, log and all; it begins to poll with the first question. */
@@ -45,10 +49,15 @@ answer(async ({ until, seconds = 0 }: { until?: number; seconds?: number }): Pro
   turns.enable()
   if (!isPolling) daemon.events$.subscribe(note)
   isPolling = true
+  const before = process.memoryUsage.rss()
+  let peak = before
+  const sampling = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 20)
   const { measured } = await measure(() => (until === undefined ? sleep(seconds * 1000) : goodPolls(until)))
   turns.disable()
+  clearInterval(sampling)
   const calls = daemon.targets.reduce((sum, { ledger }) => sum + ledger.calls.size, 0)
-  return { ...measured, ...seen, calls, longestTurn: turns.max / 1e9 }
+  const peakBytes = process.resourceUsage().maxRSS * 1024
+  return { ...measured, ...seen, calls, longestTurn: turns.max / 1e9, growth: peak - before, peakBytes }
 })
 
 /** Until each target has had so many good polls. */

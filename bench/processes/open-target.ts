@@ -7,6 +7,7 @@ import type { Metrics } from '../../src/metrics/registry.ts'
 import { cycle$ } from '../../src/polling/cycle.ts'
 import type { CycleReport } from '../../src/polling/cycle-report.ts'
 import { newListMemory } from '../../src/polling/list-memory.ts'
+import { newWatchMemory } from '../../src/polling/watch-memory.ts'
 import { rateBudget } from '../../src/polling/rate-budget.ts'
 import { callsClient } from '../../src/service/calls-client.ts'
 import { undiciTransport } from '../../src/service/undici-transport.ts'
@@ -50,7 +51,7 @@ export async function openTarget({ config, target, store, clock, metrics }: Open
     route: () => [],
     interval,
   })
-  const transport = undiciTransport(target.baseUrl)
+  const transport = undiciTransport(target.baseUrl, poll.maxAnswerBytes)
   let paths: string[] = []
   const client = callsClient(
     (request) => {
@@ -61,10 +62,7 @@ export async function openTarget({ config, target, store, clock, metrics }: Open
   )
   const budget = rateBudget({ clock, maxRequestsPerMinute, heldUntil: undefined, onHold: () => undefined })
   const attempt = { budget, timeout, retries, random: Math.random }
-  const { list, lastComplete } = keeper.ledger.facts
-  const sweptAt = lastComplete === undefined ? undefined : clock.monotonic() - (clock.wall() - lastComplete)
-  let memory = newListMemory(list, sweptAt)
-  const askedAt = new Map<string, number>()
+  const memory = newWatchMemory(keeper.ledger, clock)
   const shown = { perMinute: maxRequestsPerMinute, heldFor: budget.heldFor }
   const health = targetHealth(clock.monotonic)
   const watched = { ...keeper, health, owner: () => undefined, isOwn: () => true, lookback, interval, budget: shown }
@@ -77,16 +75,16 @@ export async function openTarget({ config, target, store, clock, metrics }: Open
       paths = []
       const { ledger: state, fold } = keeper
       const last = await lastValueFrom(
-        cycle$({ clock, client, attempt, state, fold, memory, askedAt, poll, abandon$: NEVER }).pipe(
+        cycle$({ clock, client, attempt, state, fold, memory, poll, abandon$: NEVER }).pipe(
           tap((event) => report({ kind: 'watch', target: target.name, event })),
         ),
       )
       if (last.kind !== 'cycle') throw new Error('a cycle ended without a report')
-      const sweeping = memory.sweep !== undefined || last.report.outcome === 'complete'
+      const sweeping = memory.list.sweep !== undefined || last.report.outcome === 'complete'
       return { paths, report: last.report, sweeping }
     },
     forgetList: () => {
-      memory = newListMemory(undefined, undefined)
+      memory.list = newListMemory({ list: undefined }, undefined)
     },
     close: transport.close,
   }

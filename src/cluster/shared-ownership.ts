@@ -16,6 +16,7 @@ import {
 import type { Clock } from '../clock/clock.ts'
 import type { Settings } from '../store/settings.ts'
 import { OtherSettingsError, type Beat, type Sharing } from '../store/sharing.ts'
+import { StoreError } from '../store/store.ts'
 import { lettingGo, taking } from './fair-share.ts'
 import type { Ownership } from './ownership.ts'
 import { newTurns, type TurnEvent } from './turns.ts'
@@ -202,6 +203,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
 }
 
 function problemOf(error: unknown): { of: 'store' | 'settings'; text: string } {
-  const of = error instanceof OtherSettingsError ? 'settings' : 'store'
-  return { of, text: error instanceof Error ? error.message : String(error) }
+  if (error instanceof OtherSettingsError) return { of: 'settings', text: error.message }
+  if (error instanceof StoreError) return { of: 'store', text: error.message }
+  throw error
 }

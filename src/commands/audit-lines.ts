@@ -18,6 +18,14 @@ export function auditLines(report: AuditReport): string[] {
       `${listed.ignored} before the horizon, ${listed.lost} lost`,
     `  the ledger has ${report.lost} lost calls${unlisted}`,
   )
+  if (report.balanced === true) {
+    lines.push('  the counters are what the calls of the store come to, with those that were deleted from its history')
+  }
+  for (const { quantity, counters, calls } of report.imbalances) {
+    lines.push(
+      `  DIFFERS ${quantity}: ${minutes(counters)} by the counters, ${minutes(calls)} by the calls of the store`,
+    )
+  }
   if (report.daemon_looks === false) {
     lines.push(
       '  note: no daemon has looked while this waited for it; what happened since its last look is not counted yet',
@@ -25,6 +33,11 @@ export function auditLines(report: AuditReport): string[] {
   }
   if (listed.new > 0) lines.push(`  note: ${listed.new} open calls are not known yet; the next look is to find them`)
   if (listed.gone > 0) lines.push(`  note: ${listed.gone} calls were listed, but unknown when asked for again`)
+  if (report.order_unproven) {
+    lines.push(
+      '  note: order unproven: the list was read back to the horizon alone, and no reading to its end has shown yet that nothing newer stands behind it; --full reads to the end',
+    )
+  }
   if (report.rejected > 0) lines.push(`  note: ${report.rejected} listed items could not be used`)
   lines.push(
     ...named('DIFFERS', differences),
@@ -41,9 +54,11 @@ export function auditLines(report: AuditReport): string[] {
 /** What comes of it, in a line. */
 export function auditVerdict(report: AuditReport): string {
   const { equal, problem, differences } = report
+  const { imbalances } = report
   if (equal) return `equal: all ${compared(report)} finished calls that the service lists are counted as they are`
   const found = `${differences.length} ${differences.length === 1 ? 'call differs' : 'calls differ'}`
   if (differences.length > 0) return `NOT EQUAL: ${found} from what was counted`
+  if (imbalances.length > 0) return 'NOT EQUAL: the counters are not what the calls of the store come to'
   return problem === null ? found : 'NOT PROVEN: nothing differs in what could be compared, but that is not all'
 }
 

@@ -1,3 +1,4 @@
+import type { Imbalance } from '../ledger/balance.ts'
 import { isEqual, lastMinutes, servedLabels, spell, type Discrepancy } from '../ledger/compare-call.ts'
 import { isoTime } from '../web/views.ts'
 import type { ComparedCall, TargetAudit } from './audit-target.ts'
@@ -17,7 +18,7 @@ export type Sums = {
 /** What an audit says of one target; with `--json` as it is. Times are ISO 8601. */
 export type AuditReport = {
   target: string
-  /** Everything could be compared, and nothing differs. */
+  /** Everything could be compared, nothing differs, and the counters are what the calls come to, as far as that is known. */
   equal: boolean
   problem: string | null
   horizon: string | null
@@ -30,6 +31,11 @@ export type AuditReport = {
   lost: number
   no_longer_listed: number | null
   not_asked_again: number
+  /** The list was read back to the horizon alone, and no reading to its end has proven its order. */
+  order_unproven: boolean
+  /** Whether the counters are what all calls come to, with those whose rows were deleted; null where that is not known. */
+  balanced: boolean | null
+  imbalances: Imbalance[]
   differences: ReportedCall[]
   notes: ReportedCall[]
   sums: { labels: string; ledger: Sums; service: Sums }[]
@@ -48,7 +54,7 @@ export function auditReport(audit: TargetAudit): AuditReport {
   }
   return {
     target: audit.target,
-    equal: audit.problem === undefined && differences.length === 0,
+    equal: audit.problem === undefined && differences.length === 0 && (audit.imbalances ?? []).length === 0,
     problem: audit.problem ?? null,
     horizon: timeOrNull(audit.horizon),
     last_good_look: timeOrNull(audit.lastLook),
@@ -58,6 +64,9 @@ export function auditReport(audit: TargetAudit): AuditReport {
     lost: audit.lost,
     no_longer_listed: audit.unlisted ?? null,
     not_asked_again: audit.unasked,
+    order_unproven: audit.orderUnproven,
+    balanced: audit.imbalances === undefined ? null : audit.imbalances.length === 0,
+    imbalances: audit.imbalances ?? [],
     differences,
     notes,
     sums: sumsByLabels(audit.calls),

@@ -19,13 +19,14 @@ const LONGEST_WAIT = 60
 /**
  * Compares the configured store with what the service lists now: a report for each target, as soon as there is one.
  *
+ * @param options full: the list is read to its end, whatever its order
  * @throws {StoreError} when the store cannot be read, or is another target's
  */
-export async function* auditStore(config: Config): AsyncGenerator<AuditReport, void> {
+export async function* auditStore(config: Config, { full = false } = {}): AsyncGenerator<AuditReport, void> {
   const reader = await openReader(config.store)
   try {
     const budgets = new Map<string, RateBudget>()
-    for (const target of config.targets) yield auditReport(await auditConfigured(target, config, reader, budgets))
+    for (const target of config.targets) yield auditReport(await auditConfigured(target, config, reader, budgets, full))
   } finally {
     await reader.close()
   }
@@ -36,6 +37,7 @@ async function auditConfigured(
   { poll }: Config,
   reader: StoreReader,
   budgets: Map<string, RateBudget>,
+  full: boolean,
 ): Promise<TargetAudit> {
   const stored = await reader.target(target.name)
   if (stored === undefined) return unknownTarget(target.name, reader.place)
@@ -46,14 +48,14 @@ async function auditConfigured(
         'audit it with the configuration that counted them',
     )
   }
-  const transport = undiciTransport(target.baseUrl)
+  const transport = undiciTransport(target.baseUrl, poll.maxAnswerBytes)
   const client = callsClient(transport.send, { ...target, ...poll, wall: systemClock.wall })
   const { timeout, retries } = poll
   const budget = impatient(await budgetOf(target, poll.maxRequestsPerMinute * SHARE, reader, budgets))
   const asking = { clock: systemClock, budget, timeout, retries, random: Math.random, onRequest: () => undefined }
   try {
     const { facts } = stored
-    return await auditTarget({ target: target.name, facts, reader, client, asking, clock: systemClock, poll })
+    return await auditTarget({ target: target.name, facts, reader, client, asking, clock: systemClock, poll, full })
   } finally {
     await transport.close()
   }
@@ -98,5 +100,7 @@ function unknownTarget(target: string, place: string): TargetAudit {
     unlisted: undefined,
     daemonLooks: undefined,
     unasked: 0,
+    orderUnproven: false,
+    imbalances: undefined,
   }
 }

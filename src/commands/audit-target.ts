@@ -1,13 +1,16 @@
 import { firstValueFrom } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { PollConfig } from '../config/config.ts'
+import { imbalancesOf, type Imbalance } from '../ledger/balance.ts'
 import type { SeenCall } from '../ledger/call.ts'
 import { compareCall, type Verdict } from '../ledger/compare-call.ts'
+import { compareStart } from '../ledger/observe-call.ts'
 import type { RememberedCalls } from '../ledger/remembered-calls.ts'
-import { newLedger, type Facts } from '../ledger/state.ts'
+import { newLedger, NO_LIST_FACTS, type Facts } from '../ledger/state.ts'
 import { horizon } from '../ledger/step.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { attempt, type AttemptOptions } from '../polling/attempt.ts'
+import { isOrderProven } from '../ledger/list-facts.ts'
 import { newListMemory } from '../polling/list-memory.ts'
 import { newLook, readList } from '../polling/look.ts'
 import type { Look } from '../polling/page-reader.ts'
@@ -37,8 +40,12 @@ export type TargetAudit = {
   unlisted: number | undefined
   /** Whether a daemon looks at the target now; undefined where nobody needed to know. */
   daemonLooks: boolean | undefined
+  /** The list was read back to the horizon alone, though no reading to its end has proven its order yet. */
+  orderUnproven: boolean
   /** Differing calls that were not asked for again, because there were so many. */
   unasked: number
+  /** Where the counters are not what the calls come to; undefined where that is not known. */
+  imbalances: Imbalance[] | undefined
 }
 
 export type AuditTargetOptions = {
@@ -49,6 +56,8 @@ export type AuditTargetOptions = {
   asking: AttemptOptions
   clock: Clock
   poll: PollConfig
+  /** Whether the list is read to its end, whatever its order. */
+  full: boolean
 }
 
 /**
@@ -60,7 +69,7 @@ export type AuditTargetOptions = {
 export async function auditTarget(options: AuditTargetOptions): Promise<TargetAudit> {
   const { target, reader, poll, facts } = options
   const before = await reader.calls(target)
-  const { seen, rejected, problem } = await listWhole(options, before)
+  const { seen, rejected, problem, isEarly } = await listWhole(options, before)
   const rows = await reader.calls(target)
   let latest = (await reader.target(target))?.facts ?? facts
   const judge = (call: SeenCall) => compareCall(rows.get(call.id), call, latest, poll)
@@ -95,6 +104,8 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
     unlisted: problem === undefined ? [...before.values()].filter(isMissing).length : undefined,
     daemonLooks: confirmed.daemonLooks,
     unasked: confirmed.unasked,
+    orderUnproven: isEarly && !isOrderProven(facts.listing ?? NO_LIST_FACTS),
+    imbalances: imbalancesOf(await reader.balance(target)),
   }
 }
 
@@ -105,25 +116,31 @@ function isSuspect({ kind }: Verdict): boolean {
 
 /** Every call that the service lists back to the horizon, as it was listed last. */
 async function listWhole(options: AuditTargetOptions, rows: RememberedCalls) {
-  const { facts, client, asking, clock, poll } = options
-  const memory = newListMemory(undefined, undefined)
+  const { facts, client, asking, clock, poll, full } = options
+  const memory = newListMemory({ ...facts, list: undefined }, undefined)
   const seen = new Map<string, SeenCall>()
   const unusable = new Set<string>()
   const read = async (): Promise<Look> => {
     const look = newLook()
     const pages = readList(look, {
       memory,
-      state: { ...newLedger(facts.created), calls: rows },
+      state: { ...newLedger(facts.created), facts: { ...facts, list: undefined }, calls: rows },
       clock,
       horizon: horizon(facts, poll.lookback),
       sweepInterval: poll.sweepInterval,
       slice: Infinity,
       interval: Infinity,
       wanted: () => [],
+      pageSize: poll.pageSize,
+      reach: full ? 'end' : 'horizon',
       fetchPage: (page) => firstValueFrom(attempt('list_calls', (signal) => client.listCalls(page, signal), asking)),
     })
     for await (const { calls, keys } of pages) {
-      for (const call of calls) if (!('phase' in call)) seen.set(call.id, call)
+      for (const call of calls) {
+        if ('phase' in call) continue
+        const other = seen.get(call.id)
+        if (other === undefined || compareStart(other, call) !== -1) seen.set(call.id, call)
+      }
       for (const key of keys) unusable.add(key)
     }
     return look
@@ -134,8 +151,11 @@ async function listWhole(options: AuditTargetOptions, rows: RememberedCalls) {
     return read()
   }
   let problem: string | undefined
+  let isEarly = false
   try {
     const look = await read().catch(readAgain)
+    // To its end, a reading would have learned the order itself.
+    isEarly = look.end?.whole === true && memory.facts.provenAt === facts.listing?.provenAt
     if (look.limited) problem = `the service shows no page from ${memory.refusedFrom} on`
     else if (look.end === undefined) problem = look.problem?.message ?? 'its list came to no end'
   } catch (error) {
@@ -143,5 +163,5 @@ async function listWhole(options: AuditTargetOptions, rows: RememberedCalls) {
     problem = error.message
   }
   for (const id of seen.keys()) unusable.delete(id)
-  return { seen, rejected: unusable.size, problem }
+  return { seen, rejected: unusable.size, problem, isEarly }
 }

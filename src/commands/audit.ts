@@ -14,13 +14,13 @@ import { maskSecrets } from '../daemon/mask-secrets.ts'
  */
 export async function audit(
   config: Config,
-  { json }: { json: boolean },
+  { json, full = false }: { json: boolean; full?: boolean },
   print: (line: string) => void,
 ): Promise<boolean> {
   const mask = maskSecrets(secretsOf(config))
   const say = (text: string) => print(mask(text))
   const reports: AuditReport[] = []
-  for await (const report of auditStore(config)) {
+  for await (const report of auditStore(config, { full })) {
     reports.push(report)
     if (!json) for (const line of auditLines(report)) say(line)
   }

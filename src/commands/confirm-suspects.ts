@@ -3,7 +3,7 @@ import { sleep, type Clock } from '../clock/clock.ts'
 import type { PollConfig } from '../config/config.ts'
 import type { SeenCall } from '../ledger/call.ts'
 import { attempt, type AttemptOptions } from '../polling/attempt.ts'
-import type { CallsClient } from '../service/calls-client.ts'
+import { isAskable, type CallsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import type { StoreReader } from '../store/store-reader.ts'
 
@@ -74,7 +74,7 @@ export async function confirmSuspects(options: ConfirmOptions): Promise<Confirme
       let differing = 0
       for (const id of suspects.keys()) {
         if (differing === MOST_DIFFERING) break
-        await ask(id)
+        if (isAskable(id)) await ask(id)
         if (suspects.has(id)) differing += 1
       }
       if (!confirmed.daemonLooks) break

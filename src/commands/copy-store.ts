@@ -14,6 +14,7 @@ const NAMES: Readonly<Record<CopyTable, string>> = {
   targets: 'targets',
   calls: 'calls',
   counters: 'counters',
+  settled: 'sums of deleted calls',
   alerts: 'alerts',
   usage: 'quarter-hours of minutes',
   evaluations: 'hours of evaluations',

@@ -150,6 +150,7 @@ function demoConfig({ url, keys }: Simulator, store: string): Config {
     poll: {
       interval: POLL_INTERVAL,
       pageSize: 1000,
+      maxAnswerBytes: 32 * 1024 * 1024,
       timeout: 5,
       retries: 2,
       lookback: 3600,

@@ -38,7 +38,7 @@ const MOST_SKEW = 60
 
 /** Asks a target's service for one call, in one request, and says what came of it. */
 export async function probe(target: TargetConfig, poll: PollConfig): Promise<Probe> {
-  const transport = undiciTransport(target.baseUrl)
+  const transport = undiciTransport(target.baseUrl, poll.maxAnswerBytes)
   const client = callsClient(transport.send, { ...target, ...poll, pageSize: 1, wall: systemClock.wall })
   const base = { target: target.name }
   try {

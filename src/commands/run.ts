@@ -20,6 +20,7 @@ import { VERSION } from '../daemon/version.ts'
  */
 export async function run(load: () => Config, { resetTarget }: { resetTarget: string | undefined }): Promise<void> {
   const asked$ = hangUpSignal()
+  const stop$ = stopSignal()
   const config = load()
   const names = config.targets.map(({ name }) => name)
   if (resetTarget !== undefined && !names.includes(resetTarget)) {
@@ -27,7 +28,6 @@ export async function run(load: () => Config, { resetTarget }: { resetTarget: st
   }
   const secrets = secretsMask(secretsOf(config))
   const log = createLogger({ level: config.log.level, mask: secrets.mask, stream: process.stdout })
-  const stop$ = stopSignal()
   const clock = systemClock
   const readings$ = configReadings({ load, first: config, asked$, clock, stop$ })
   const daemon = await startDaemon({ config, readings$, secrets, clock, random: Math.random, log, stop$, resetTarget })

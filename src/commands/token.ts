@@ -26,7 +26,7 @@ export async function token(
   if (target.chatBaseUrl === undefined) {
     throw new UsageError(`target ${target.name} has a base_url; set its chat_base_url too, the chat service's address`)
   }
-  const transport = undiciTransport(target.chatBaseUrl)
+  const transport = undiciTransport(target.chatBaseUrl, config.poll.maxAnswerBytes)
   try {
     const signal = AbortSignal.timeout(config.poll.timeout * 1000)
     print(await createAuthToken(transport.send, { apiKey: target.apiKey, uid, host: systemClock.wall(), signal }))

@@ -41,6 +41,8 @@ export type PollConfig = {
   interval: number
   /** Calls asked for in one page, 1 to 1000. */
   pageSize: number
+  /** A longer answer of the service is an error. */
+  maxAnswerBytes: number
   /** Seconds that one request may take, above 0. */
   timeout: number
   /** Further attempts after a request's first, 0 to 20. */

@@ -19,7 +19,10 @@ export type LoadOptions = {
   env: Environment
   /** Where relative names from the command line and the environment start. */
   cwd: string
+  /** Reads the files of secrets and certificates. */
   readText?: ReadText
+  /** Reads the configuration file. */
+  readConfig?: ReadText
 }
 
 /**
@@ -30,7 +33,7 @@ export type LoadOptions = {
  */
 export function loadConfig(options: LoadOptions): Config {
   const { env, cwd, readText = readFile } = options
-  const { content, name, folder } = readConfigFile({ ...options, readText })
+  const { content, name, folder } = readConfigFile(options)
   const { draft, names } = interpolate(content, env)
   const filled = fillFromEnvironment(draft, env, name, names)
   const { draft: read, tls } = readTlsFiles(readSecretFiles(filled, { file: folder, cwd, readText }), {

@@ -1,30 +1,51 @@
 import type { Config } from './config.ts'
 import { loadConfig, type LoadOptions } from './load-config.ts'
-import { readText, type ReadText } from './reading/read-text.ts'
+import { isReadOnce, readAnyText, readText, type ReadText } from './reading/read-text.ts'
 
 /**
  * Loads the configuration as often as it is asked to, and checks it anew only where one of the files that it was made of
- * says something else: to look at those takes a fraction of a millisecond.
+ * says something else: to look at those takes a fraction of a millisecond. A configuration that is no file, such as
+ * `<(…)`, is read once and stays as it is.
  *
  * @returns gives the same configuration, or throws the same ConfigError, until then
  */
 export function repeatedLoad(options: LoadOptions): () => Config {
-  let latest: { seen: Map<string, unknown>; outcome: () => Config } | undefined
+  const once = new Map<string, string>()
+  const readConfig: ReadText = (path) => {
+    const known = once.get(path)
+    if (known !== undefined) return known
+    if (!isReadOnce(path)) return readAnyText(path)
+    const text = readAnyText(path)
+    once.set(path, text)
+    return text
+  }
+  let latest: Loaded | undefined
   return () => {
-    const isSame = latest !== undefined && [...latest.seen].every(([path, text]) => look(path) === text)
-    if (latest === undefined || !isSame) latest = load(options)
+    const isSame = latest !== undefined && [...latest.seen].every(([path, { read, said }]) => look(read, path) === said)
+    if (latest === undefined || !isSame) latest = load({ ...options, readConfig })
     return latest.outcome()
   }
 }
 
-function load(options: LoadOptions) {
-  const seen = new Map<string, unknown>()
-  const noting: ReadText = (path) => {
-    seen.set(path, look(path))
-    return readText(path)
-  }
+/** A configuration, and what each of its files said. */
+type Loaded = { seen: Map<string, { read: ReadText; said: unknown }>; outcome: () => Config }
+
+function load(options: LoadOptions & { readConfig: ReadText }): Loaded {
+  const seen: Loaded['seen'] = new Map()
+  const noting =
+    (read: ReadText): ReadText =>
+    (path) => {
+      try {
+        const text = read(path)
+        seen.set(path, { read, said: text })
+        return text
+      } catch (error) {
+        seen.set(path, { read, said: reasonOf(error) })
+        throw error
+      }
+    }
   try {
-    const config = loadConfig({ ...options, readText: noting })
+    const config = loadConfig({ ...options, readText: noting(readText), readConfig: noting(options.readConfig) })
     return { seen, outcome: () => config }
   } catch (error) {
     return {
@@ -37,10 +58,14 @@ function load(options: LoadOptions) {
 }
 
 /** What a file says, or why it says nothing. */
-function look(path: string): unknown {
+function look(read: ReadText, path: string): unknown {
   try {
-    return readText(path)
+    return read(path)
   } catch (error) {
-    return error instanceof Error && 'code' in error ? error.code : error
+    return reasonOf(error)
   }
+}
+
+function reasonOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : error
 }

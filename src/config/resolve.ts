@@ -7,6 +7,10 @@ import { DEFAULT_LEASE, DEFAULT_STORE_PATH } from './schema/store-schema.ts'
 import { hostOf } from './schema/web-address.ts'
 
 const defaultDomain = 'cometchat.io'
+/** Twice what a call with 50 participants takes, which is the most that a call has. */
+const BYTES_PER_CALL = 32 * 1024
+/** Also for services that ignore the size of pages. */
+const LEAST_ANSWER = 1024 * 1024
 const defaultStatusMap = { cancelled: 'canceled', missed: 'unanswered', busy: 'rejected' } as const
 
 /**
@@ -18,7 +22,7 @@ export function resolve(file: FileConfig, tls: TlsFiles | undefined): Config {
   return {
     ...file,
     targets: file.targets.map(resolveTarget),
-    poll: { ...file.poll, statusMap: resolveStatusMap(file.poll.statusMap) },
+    poll: resolvePoll(file.poll),
     store: resolveStore(file.store),
     http: resolveHttp(file.http, tls),
     notify: resolveNotify(file.notify),
@@ -75,6 +79,11 @@ function resolveTarget(target: FileConfig['targets'][number]): TargetConfig {
     ...(onBehalfOf !== undefined && { onBehalfOf }),
     query,
   }
+}
+
+function resolvePoll(poll: FileConfig['poll']): Config['poll'] {
+  const { pageSize, maxAnswerBytes = Math.max(LEAST_ANSWER, pageSize * BYTES_PER_CALL), statusMap } = poll
+  return { ...poll, maxAnswerBytes, statusMap: resolveStatusMap(statusMap) }
 }
 
 function resolveStatusMap(added: FileConfig['poll']['statusMap']): FileConfig['poll']['statusMap'] {

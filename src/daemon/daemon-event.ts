@@ -13,6 +13,8 @@ export type DaemonEvent =
   /** What was committed of a target elsewhere, or without an answer. */
   | { kind: 'followed'; committed: Committed }
   | { kind: 'ownership'; event: OwnershipEvent }
+  /** A mistake of our own ended the work on a target; it is tried again after a pause (seconds). */
+  | { kind: 'internal error'; target: string; error: unknown; seconds: number }
   /** A target is watched no more; what was told of its alerts. */
   | { kind: 'removed'; target: string; notifications: readonly Notification[] }
   | { kind: 'reload'; reload: Reload }
@@ -20,4 +22,9 @@ export type DaemonEvent =
   | { kind: 'heartbeat'; beaten: Heartbeat }
 
 /** An attempt to tell somebody something, by whatever notifier. */
-export type AnyDelivery = { notifier: string; outcome: 'sent' | 'retried' | 'dropped'; problem?: string }
+export type AnyDelivery = {
+  notifier: string
+  outcome: 'sent' | 'retried' | 'dropped'
+  problem?: string
+  error?: unknown
+}

@@ -28,10 +28,12 @@ import type { Config, HttpConfig } from '../config/config.ts'
 import { secretsOf } from '../config/secrets-of.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
 import { metricsOf } from '../metrics/registry.ts'
+import { isLoopback } from '../network/loopback.ts'
 import { routed } from '../notify/routes.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Route } from '../store/keep-target.ts'
-import type { Store } from '../store/store.ts'
+import { onlyStoreErrors } from '../store/only-store-errors.ts'
+import { StoreError, type Store } from '../store/store.ts'
 import type { Credentials } from '../web/authentication.ts'
 import { eventFeed } from '../web/event-feed.ts'
 import { healthNote } from '../web/target-health.ts'
@@ -43,6 +45,7 @@ import { following } from './following.ts'
 import { secretsMask, type SecretsMask } from './mask-secrets.ts'
 import { sharedSettings } from './shared-settings.ts'
 import { storeRetried } from './store-retried.ts'
+import { webNotes } from './note-web.ts'
 import { toldBy } from './notifiers.ts'
 import { reporter } from './reporter.ts'
 import { takeOver } from './take-over.ts'
@@ -127,7 +130,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const feed = eventFeed()
     const expose = async (format: 'prometheus' | 'openmetrics') => {
       // While the store cannot be read it stays what it was.
-      const pending = await store.countOutbox().catch(() => undefined)
+      const pending = await store.countOutbox().catch(onlyStoreErrors(undefined))
       for (const notifier of told.shown()) {
         if (pending !== undefined)
           metrics.operational.notificationsPending.set({ notifier }, pending.get(notifier) ?? 0)
@@ -146,8 +149,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       problem: ownership.problem,
       expose,
       wall: clock.wall,
+      note: webNotes(log, metrics.operational),
     })
     closing.push(web.close)
+    if (first.http.auth === undefined && !isLoopback(first.http.host)) {
+      log.warn(
+        `the page and the API are open to other hosts without a password (http.host ${first.http.host}): set http.auth, ` +
+          'or set http.host to 127.0.0.1',
+      )
+    }
 
     const report = reporter({
       log,
@@ -206,6 +216,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         filter(ownership.leads),
         exhaustMap(() =>
           store.trimHistory(clock.wall() - Math.max(history, LONGEST_WINDOW)).catch((error: unknown) => {
+            if (!(error instanceof StoreError)) throw error
             log.warn(
               `what is too old was not removed from the store, and is tried again: ${secrets.mask(String(error))}`,
             )

@@ -3,6 +3,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { Committed } from '../store/keep-target.ts'
 import type { MissedCommit } from '../store/sharing.ts'
 import type { Store } from '../store/store.ts'
+import { onlyStoreErrors } from '../store/only-store-errors.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import type { Watch } from './watch.ts'
 
@@ -66,7 +67,7 @@ export function followingOthers({
         exhaustMap(() => {
           const others = [...watches.values()].filter(({ keeper }) => !isRunning(keeper.target) || keeper.isUnsure())
           // What cannot be read now is read a second later.
-          return catchUp(others.map(({ keeper }) => keeper.target)).catch(() => [])
+          return catchUp(others.map(({ keeper }) => keeper.target)).catch(onlyStoreErrors([]))
         }),
         mergeAll(),
       ),

@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream'
 import { pino, type Logger } from 'pino'
 import pretty from 'pino-pretty'
+import { escapedJson, plainJson } from '../text/plain-text.ts'
 import type { Mask } from './mask-secrets.ts'
 
 export type LoggerOptions = {
@@ -12,15 +13,19 @@ export type LoggerOptions = {
 
 /** A log of JSON lines; where a person watches, of readable ones, in colours unless NO_COLOR or the terminal forbids them. */
 export function createLogger({ level, mask, stream }: LoggerOptions): Logger {
-  const destination = stream.isTTY
-    ? pretty({
-        destination: masking(stream, mask),
-        ignore: 'pid,hostname',
-        singleLine: true,
-        colorize: stream.hasColors(),
-      })
-    : masking(stream, mask)
+  const destination = stream.isTTY ? readable(stream, mask) : masking(stream, (line) => escapedJson(mask(line)))
   return pino({ level, base: null, timestamp: isoTimestamp, formatters: { level: levelName } }, destination)
+}
+
+/** Lines for a terminal, which nothing in them may move the cursor of. */
+function readable(stream: NodeJS.WriteStream, mask: Mask): { write: (line: string) => void } {
+  const lines = pretty({
+    destination: masking(stream, mask),
+    ignore: 'pid,hostname',
+    singleLine: true,
+    colorize: stream.hasColors(),
+  })
+  return { write: (line) => void lines.write(plainJson(line)) }
 }
 
 function isoTimestamp(): string {

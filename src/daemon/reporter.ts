@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import type { Logger } from 'pino'
 import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
 import type { OperationalMetrics } from '../metrics/operational-metrics.ts'
@@ -9,9 +10,12 @@ import {
   recordCommit,
   recordCycle,
   recordDelivery,
+  recordInternalError,
   recordSkipped,
 } from '../metrics/record.ts'
+import type { Facts } from '../ledger/state.ts'
 import type { CycleReport } from '../polling/cycle-report.ts'
+import { listWarnings } from '../ledger/list-warnings.ts'
 import type { Committed } from '../store/keep-target.ts'
 import type { EventFeed } from '../web/event-feed.ts'
 import { alertEvent, transitionEvent, type WatchedTarget } from '../web/views.ts'
@@ -42,6 +46,8 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
   const { log, metrics, feed, targets, notifiers: told = () => [], mask } = options
   /** Whose series there are: of each target with the codes that its requests have come to. */
   const introduced = { targets: new Map<string, Set<string>>(), notifiers: new Set<string>() }
+
+  const warned = new Map<string, ReadonlySet<string>>()
 
   function introduceOne(target: string): void {
     if (introduced.targets.has(target)) return
@@ -96,6 +102,18 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     for (const notification of alerts.notifications) feed.publish('alert', () => alertEvent(notification))
   }
 
+  /** Each once, for as long as it holds. */
+  function noteWarnings(target: string, facts: Facts): void {
+    const warnings = listWarnings(facts, facts.lastGood ?? facts.created)
+    const before = warned.get(target) ?? new Set()
+    for (const { kind, message } of warnings) {
+      // Of a new target that is what the first polls are for.
+      if (before.has(kind) || kind === 'order_unproven') continue
+      log.warn({ target, kind }, message)
+    }
+    warned.set(target, new Set(warnings.map(({ kind }) => kind)))
+  }
+
   function noteCycle(target: string, report: CycleReport): void {
     const { outcome, requests, refusedFrom, slowSweep } = report
     const problem = report.problem === undefined ? undefined : mask(report.problem)
@@ -114,7 +132,9 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
           'raise that or poll.max_requests_per_minute',
       )
     }
-    health.note({ ...report, problem, requests: requests.length })
+    const hasPage = requests.some(({ operation, code }) => operation === 'list_calls' && code === '200')
+    noteWarnings(target, ledger.facts)
+    health.note({ ...report, problem, requests: requests.length, hasPage })
     const seconds = Math.round(report.seconds * 1000) / 1000
     const facts = { target, outcome, requests: requests.length, seconds }
     // A first look that is only long is told of page by page.
@@ -123,6 +143,16 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     else if (problem !== undefined) log.warn(facts, `poll ${outcome}: ${problem}`)
     else if (!wasUp) log.info(facts, `poll ${outcome}: the target is up`)
     else log.debug(facts, `poll ${outcome}`)
+  }
+
+  function noteInternalError(target: string, error: unknown, seconds: number): void {
+    if (introduced.targets.has(target)) recordInternalError(metrics, target)
+    const watched = targets.find((one) => one.target === target)
+    watched?.health.note({ good: false, hasPage: false, problem: 'internal error', requests: 0, storeFailed: false })
+    log.error(
+      { target, stack: mask(inspect(error)) },
+      `internal error, a mistake of callwatch itself: the target is not watched until it is tried again in ${seconds} s; please report it with its stack`,
+    )
   }
 
   function noteReload({ problems, changed }: Reload): void {
@@ -147,6 +177,10 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
       log.info({ target, ...progress }, `the first look has read ${done} of ${of} pages`)
       return
     }
+    if (happened.kind === 'internal error') {
+      noteInternalError(happened.target, happened.error, happened.seconds)
+      return
+    }
     if (happened.kind === 'followed') {
       publish(happened.committed)
       return
@@ -163,9 +197,15 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
       return
     }
     if (happened.kind === 'delivery') {
-      const { notifier, outcome, problem = '' } = happened.delivery
+      const { notifier, outcome, problem = '', error } = happened.delivery
       recordDelivery(metrics, happened.delivery)
-      if (outcome !== 'sent') log.warn({ notifier }, `notification ${outcome}: ${mask(problem)}`)
+      if (error !== undefined) {
+        const stack = mask(inspect(error))
+        log.error(
+          { notifier, stack },
+          `notification ${outcome}: internal error, a mistake of callwatch itself; please report it with its stack`,
+        )
+      } else if (outcome !== 'sent') log.warn({ notifier }, `notification ${outcome}: ${mask(problem)}`)
       return
     }
     if (happened.kind === 'heartbeat') {

@@ -1,6 +1,7 @@
 import { EMPTY, exhaustMap, ignoreElements, takeUntil, timer, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { AdjustableBudget } from '../polling/rate-budget.ts'
+import { onlyStoreErrors } from '../store/only-store-errors.ts'
 import type { Store } from '../store/store.ts'
 import type { Watch } from './watch.ts'
 
@@ -79,7 +80,7 @@ export function sharedLimits({
       timer(0, INTERVAL * 1000, clock.scheduler).pipe(
         takeUntil(end$),
         // What cannot be read now is read a second later.
-        exhaustMap(() => hold(sharedKeys()).catch(() => undefined)),
+        exhaustMap(() => hold(sharedKeys()).catch(onlyStoreErrors(undefined))),
         ignoreElements(),
       ),
   }

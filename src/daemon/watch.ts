@@ -7,12 +7,13 @@ import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
 import type { PollConfig, TargetConfig } from '../config/config.ts'
 import { rateBudget, type AdjustableBudget, type RateBudget } from '../polling/rate-budget.ts'
-import { newWatchMemory, progressOf, watchTarget, type WatchEvent, type WatchMemory } from '../polling/watch-target.ts'
+import { newWatchMemory, type WatchMemory } from '../polling/watch-memory.ts'
+import { progressOf, watchTarget, type WatchEvent } from '../polling/watch-target.ts'
 import { callsClient } from '../service/calls-client.ts'
 import type { Transport } from '../service/transport.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
 import { keepTarget, type Committed, type Route, type TargetKeeper } from '../store/keep-target.ts'
-import type { Store } from '../store/store.ts'
+import { StoreError, type Store } from '../store/store.ts'
 import { ownOrNotedHealth, targetHealth } from '../web/target-health.ts'
 import type { WatchedTarget } from '../web/views.ts'
 
@@ -37,7 +38,7 @@ export type WatchOptions = {
   /** Emits when the daemon is to stop. */
   stop$: Observable<unknown>
   /** How the service is reached; by HTTP unless said otherwise. */
-  transportTo?: (baseUrl: string) => { send: Transport; close: () => Promise<void> }
+  transportTo?: (baseUrl: string, maxAnswerBytes: number) => { send: Transport; close: () => Promise<void> }
 }
 
 /** One target that is open. */
@@ -88,12 +89,13 @@ export async function watch(options: WatchOptions): Promise<Watch> {
   // With another page size the pages that were read are others; with another lookback there are more of them.
   const memory = before !== undefined && isPollSame ? before.memory : newWatchMemory(keeper.ledger, clock)
   const budget = await budgetOf(options)
-  const transport = transportTo(target.baseUrl)
+  const transport = transportTo(target.baseUrl, poll.maxAnswerBytes)
   const isOwn = () => ownership.owns(target.name)
   const client = callsClient(whileOwned(transport.send, isOwn), {
     ...target,
     ...poll,
     wall: clock.wall,
+    clockSkew: () => keeper.ledger.facts.clockSkew,
     known: (id) => keeper.ledger.calls.get(id),
     onUnknown: onceEach((field, value) =>
       log.warn({ target: target.name, field, value }, 'a value that is not documented is counted as other'),
@@ -180,7 +182,12 @@ async function budgetOf(options: WatchOptions): Promise<RateBudget> {
 /** Kept in memory meanwhile: a store that cannot be written now is tried again for as long as it matters. */
 async function writeHold({ store, clock, stop$ }: WatchOptions, key: string, until: number): Promise<void> {
   const written$ = defer(() => store.hold(key, until)).pipe(
-    retry({ delay: () => (clock.wall() < until ? timer(1000, clock.scheduler) : EMPTY) }),
+    retry({
+      delay: (error) => {
+        if (!(error instanceof StoreError)) throw error
+        return clock.wall() < until ? timer(1000, clock.scheduler) : EMPTY
+      },
+    }),
     takeUntil(stop$),
   )
   await lastValueFrom(written$, { defaultValue: undefined })
@@ -197,9 +204,10 @@ const MOST_VALUES = 100
 function onceEach(tell: (field: string, value: string) => void): (field: string, value: string) => void {
   const told = new Set<string>()
   return (field, value) => {
-    const key = `${field}=${value}`
+    const start = value.slice(0, 100)
+    const key = `${field}=${start}`
     if (told.has(key) || told.size >= MOST_VALUES) return
     told.add(key)
-    tell(field, value.slice(0, 100))
+    tell(field, start)
   }
 }

@@ -24,13 +24,14 @@ import type { Turn } from '../cluster/ownership.ts'
 import { BEATS } from '../cluster/shared-ownership.ts'
 import type { Config } from '../config/config.ts'
 import { abortable } from '../polling/abortable.ts'
-import { newWatchMemory } from '../polling/watch-target.ts'
+import { newWatchMemory } from '../polling/watch-memory.ts'
 import { StoreError } from '../store/store.ts'
 import type { WatchedTarget } from '../web/views.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import { firstLookProgress } from './first-look-progress.ts'
 import { followingOthers } from './following-others.ts'
 import { following } from './following.ts'
+import { internalErrors } from './internal-errors.ts'
 import { sharedLimits } from './shared-limits.ts'
 import { storeRetried } from './store-retried.ts'
 import { budgetKey, fingerprintOf, watch, type Watch, type WatchOptions, type WatchPart } from './watch.ts'
@@ -69,6 +70,8 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
   const waiting = new Set<Watch>()
   /** The turn in which each of the others ran last. */
   const turns = new WeakMap<Watch, Turn>()
+  /** Those that a mistake of our own has ended: what they have in memory is not to be relied on. */
+  const broken = new WeakSet<Watch>()
   /** Targets that are being watched. */
   const running = new Set<string>()
   /** Those whose watching has begun in the turn that they have. */
@@ -120,6 +123,7 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
     // Until this daemon's turn, another one may have gone on with what was opened.
     const isUntouched = before !== undefined && waiting.delete(before) && store.sharing === undefined
     if (isUntouched && isDeepStrictEqual(before.part, part)) return before
+    if (before !== undefined && broken.has(before)) return afreshFor(name, part, turn, before)
     const goesOn = before === undefined || isUntouched || turns.get(before) === turn
     const offset = Math.min(goesOn ? (before?.dueIn() ?? 0) : dueAfterTakeOver(before), part.poll.interval)
     // What a cycle remembers of the list is of no use once another daemon has gone on with it.
@@ -133,6 +137,17 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
     turns.set(next, turn)
     replace(name, next)
     await before?.close()
+    return next
+  }
+
+  /** A watch that goes by nothing but what the store has, in the place of a broken one. */
+  async function afreshFor(name: string, part: WatchPart, turn: Turn, before: Watch): Promise<Watch> {
+    // A commit that is still on its way would make what is loaded now stale.
+    await before.keeper.follow([])
+    const next = await watch({ ...options, part, offset: 0 })
+    turns.set(next, turn)
+    replace(name, next)
+    await before.close()
     return next
   }
 
@@ -210,6 +225,10 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
       const [followed] = await Promise.all([others.catchUp([name]), limits.hold(budgetKey(part.target))])
       return { followed, opened: await watchFor(name, part, turn, signal) }
     }
+    const failed = () => {
+      const one = watches.get(name)
+      if (one !== undefined) broken.add(one)
+    }
     const run$ = abortable(open).pipe(
       storeRetried(clock),
       takeUntil(pause$),
@@ -230,6 +249,7 @@ export function watchedTargets(options: WatchedTargetsOptions): WatchedTargets {
         running.delete(name)
         limits.share(watches.get(name))
       }),
+      internalErrors(name, { clock, failed, over$: merge(over$, turn.lost$) }),
     )
     return defer(() => {
       const done = turn.use()

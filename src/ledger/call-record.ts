@@ -22,7 +22,7 @@ const AT = {
   totalParticipants: 32,
   joined: 40,
   counted: 48,
-  listed: 80,
+  retainUntil: 80,
   finishAt: 88,
   finishKnown: 96,
   finishSeen: 104,
@@ -67,7 +67,7 @@ export function writeCall(view: DataView, offset: number, call: TrackedCall): vo
   put(AT.totalParticipants, call.totalParticipants)
   put(AT.joined, call.joined)
   for (let i = 0; i < 4; i++) put(AT.counted + 8 * i, call.counted[i])
-  put(AT.listed, call.listed)
+  put(AT.retainUntil, call.retainUntil)
   view.setUint8(offset + AT.phase, PHASES.indexOf(call.phase))
   view.setUint8(offset + AT.status, statusCode(call.status))
   view.setUint8(offset + AT.labels, labelCode(call.labels))
@@ -108,7 +108,7 @@ export function readCall(view: DataView, offset: number, id: string): TrackedCal
     ],
     finish: readFinish(view, offset),
     notFound: view.getUint8(offset + AT.notFound),
-    listed: known(AT.listed),
+    retainUntil: known(AT.retainUntil),
     marks: readMarks(view, offset),
   }
 }
@@ -123,7 +123,7 @@ export function readLasting(view: DataView, offset: number): Lasting {
     initiatedAt: known(AT.initiatedAt),
     startedAt: known(AT.startedAt),
     endedAt: known(AT.endedAt),
-    listed: known(AT.listed),
+    retainUntil: known(AT.retainUntil),
     finish: finishKnown === undefined ? undefined : { known: finishKnown },
   }
 }

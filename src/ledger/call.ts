@@ -56,6 +56,8 @@ export type SeenCall = {
   /** Entries that are in the call now: joined and not left. Without a list, the service's `totalParticipants`. */
   joined: number | undefined
   hasRecording: boolean
+  /** The latest of its times that is too far ahead to be believed now, and may be believed once it has come nearer. */
+  ahead?: number | undefined
   /** Whether a number of it had to be thrown away. */
   badValue: boolean
 }

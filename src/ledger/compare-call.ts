@@ -1,5 +1,6 @@
 import { finalStatus, labelsOf, ownTime, type Labels, type SeenCall } from './call.ts'
 import { MEASURES, servedMinutes } from './minutes.ts'
+import { isEarlierRow } from './observe-call.ts'
 import type { Facts } from './state.ts'
 import { horizon, type LedgerOptions } from './step.ts'
 import { MARK, type TrackedCall } from './tracked-call.ts'
@@ -54,6 +55,8 @@ export function compareCall(
     if (options.baseline === 'skip' && wasOverBefore(own, facts)) return { kind: 'baseline' }
     return difference('call', 'unknown', final)
   }
+  // Another row under its id, which does not count.
+  if (isEarlierRow(counted, seen)) return { kind: 'ignored' }
   if (counted.phase === 'baseline') return { kind: 'baseline' }
   if (counted.finish === undefined) {
     if (final !== undefined) return difference('status', counted.phase === 'lost' ? 'lost' : counted.status, final)

@@ -9,7 +9,7 @@ export type DeltaDraft = {
   readonly delta: Delta
   /** Adds to a durable series (series.ts seriesKey). */
   add: (series: string, amount: number) => void
-  /** Notes that participant minutes were used, as known at a moment (UNIX seconds). */
+  /** Notes that participant minutes were used, or with a negative number corrected, as known at a moment (UNIX seconds). */
   use: (minutes: number, at: number) => void
   /** One observation of a histogram, in its unit. */
   observe: (histogram: HistogramSeries, value: number) => void

@@ -16,6 +16,7 @@ const ANOMALY_MARKS: Record<Anomaly, number> = {
   bad_value: MARK.badValue,
   time_reversed: MARK.timeReversed,
   too_many_participants: MARK.tooManyParticipants,
+  repeated_id: MARK.repeatedId,
 }
 
 /** Where a sighting comes from: `now` is the service's clock when it answered (UNIX seconds). */
@@ -40,8 +41,65 @@ export function baselineCall(
   { now, listedPrecision }: Answer,
 ): TrackedCall {
   const known: TrackedCall = before ?? { ...firstSight(seen, now), phase: 'baseline' }
-  const listed = listedTime(known, now, listedPrecision)
-  return listed === known.listed ? known : { ...known, listed }
+  const retainUntil = retentionOf(known, seen, now, listedPrecision)
+  return retainUntil === known.retainUntil ? known : { ...known, retainUntil }
+}
+
+/** Seconds by which two answers may differ in when a call began, and mean the same call. */
+const SAME_START = 1
+
+/**
+ * Whether an answer shows the tracked call with an earlier or a later beginning, by every time of it that both have: that
+ * is another row under the same id. 0 where it is the same, or cannot be told: a call that has just been answered has a new time.
+ */
+export function compareStart(
+  before: Pick<SeenCall, 'initiatedAt' | 'startedAt'> & { phase?: TrackedCall['phase'] },
+  { initiatedAt, startedAt }: Pick<SeenCall, 'initiatedAt' | 'startedAt'>,
+): -1 | 0 | 1 {
+  const initiated = compareTime(initiatedAt, before.initiatedAt)
+  const started = compareTime(startedAt, before.startedAt)
+  const wasAnswered = before.phase === 'open' && before.startedAt === undefined && startedAt !== undefined
+  if (started === undefined) return wasAnswered && initiated === 1 ? 0 : (initiated ?? 0)
+  return initiated === undefined || initiated === started ? started : 0
+}
+
+function compareTime(time: number | undefined, before: number | undefined): -1 | 0 | 1 | undefined {
+  if (time === undefined || before === undefined) return undefined
+  return Math.abs(time - before) <= SAME_START ? 0 : time < before ? -1 : 1
+}
+
+/**
+ * Whether an answer shows another row under the id of a tracked call, which does not count: one that began earlier, and was
+ * over when the tracked one began, or of an id that had two rows before. Else the times of the call have changed.
+ */
+export function isEarlierRow(
+  tracked: Pick<TrackedCall, 'phase' | 'initiatedAt' | 'startedAt' | 'marks'>,
+  seen: SeenCall,
+): boolean {
+  if (compareStart(tracked, seen) !== -1) return false
+  const began = tracked.initiatedAt ?? tracked.startedAt ?? -Infinity
+  return (tracked.marks & MARK.repeatedId) !== 0 || (seen.endedAt ?? Infinity) <= began + SAME_START
+}
+
+/** Takes down that an answer showed the id of a tracked call with an earlier beginning: that row is not counted. */
+export function ignoreEarlierRow(before: TrackedCall, draft: DeltaDraft): TrackedCall {
+  if ((before.marks & MARK.repeatedId) !== 0) return before
+  draft.add(seriesKey(COUNTERS.anomalies, 'repeated_id'), 1)
+  return { ...before, marks: before.marks | MARK.repeatedId }
+}
+
+/**
+ * Counts a call from now on that was over before callwatch first looked, and is open again: a meeting that goes on. It
+ * counts whole, as if it were seen for the first time.
+ */
+export function resumedCall(before: TrackedCall, seen: SeenCall, answer: Answer, draft: DeltaDraft): TrackedCall {
+  const { type, mode, receiverType } = before.labels
+  return observeCall(
+    undefined,
+    { ...seen, type: seen.type ?? type, mode: seen.mode ?? mode, receiverType: seen.receiverType ?? receiverType },
+    answer,
+    draft,
+  )
 }
 
 /**
@@ -83,7 +141,7 @@ export function observeCall(
     counted: known.counted,
     finish: known.finish,
     notFound: 0,
-    listed: known.listed,
+    retainUntil: known.retainUntil,
     marks: known.marks | (seen.hasRecording ? MARK.recordingSeen : 0),
   }
   call.counted = countAllMinutes(call, seen, { final, now }, draft)
@@ -95,7 +153,7 @@ export function observeCall(
   countTransitions(before, call, now, draft)
   if (final) observeOnce(call, seen.totalParticipants, draft)
   countAnomalies(call, before, seen, draft)
-  call.listed = listedTime(call, now, listedPrecision)
+  call.retainUntil = retentionOf(call, seen, now, listedPrecision)
   return before !== undefined && isSame(before, call) ? before : call
 }
 
@@ -107,7 +165,7 @@ export function observeNotFound(before: TrackedCall, now: number, draft: DeltaDr
   if ((before.marks & MARK.detailsWanted) !== 0) return { ...before, marks: before.marks & ~MARK.detailsWanted }
   if (before.phase !== 'open') return before
   if (before.notFound === 0) return { ...before, notFound: 1 }
-  const lost: TrackedCall = { ...before, phase: 'lost', notFound: 0, listed: now }
+  const lost: TrackedCall = { ...before, phase: 'lost', notFound: 0, retainUntil: now }
   draft.add(seriesKey(COUNTERS.lost), 1)
   draft.path(lost, before.status, 'lost', now)
   return lost
@@ -139,7 +197,7 @@ function firstSight(seen: SeenCall, now: number): TrackedCall {
     counted: [0, 0, 0, 0],
     finish: undefined,
     notFound: 0,
-    listed: undefined,
+    retainUntil: undefined,
     marks: 0,
   }
 }
@@ -189,7 +247,10 @@ function countAllMinutes(
       draft.add(minutes[level][media], add)
       if (level === 'participant') draft.use(add, now)
     }
-    if (correction > 0) draft.add(seriesKey(COUNTERS.corrections, media, level), correction)
+    if (correction > 0) {
+      draft.add(seriesKey(COUNTERS.corrections, media, level), correction)
+      if (level === 'participant') draft.use(-correction, now)
+    }
     if (counted !== call.counted[i]) changed = true
     return counted
   })
@@ -234,6 +295,7 @@ function countAnomalies(
     bad_value: seen.badValue,
     time_reversed: isAfter(initiatedAt, startedAt) || isAfter(startedAt, endedAt) || isAfter(initiatedAt, endedAt),
     too_many_participants: (totalParticipants ?? 0) > MAX_PARTICIPANTS,
+    repeated_id: before !== undefined && compareStart(before, seen) === 1,
   }
   for (const kind of ANOMALIES) {
     if (!present[kind] || (call.marks & ANOMALY_MARKS[kind]) !== 0) continue
@@ -246,10 +308,16 @@ function isAfter(earlier: number | undefined, later: number | undefined): boolea
   return earlier !== undefined && later !== undefined && earlier > later
 }
 
-/** Only a call without any time of its own is kept by when it was listed; not to the second, which spares a write a look. */
-function listedTime(call: TrackedCall, now: number, precision: number): number | undefined {
+/**
+ * How long the call is retained beyond what its times say. When it was listed counts only for a call without any time
+ * of its own, and not to the second, which spares a write a poll.
+ */
+function retentionOf(call: TrackedCall, { ahead }: SeenCall, now: number, precision: number): number | undefined {
+  const { retainUntil } = call
+  if (ahead !== undefined) return Math.max(ahead, retainUntil ?? 0)
+  if (retainUntil !== undefined && retainUntil > now) return retainUntil
   if (call.phase === 'open' || ownTime(call) !== undefined) return undefined
-  return call.listed !== undefined && now - call.listed < precision ? call.listed : now
+  return retainUntil !== undefined && now - retainUntil < precision ? retainUntil : now
 }
 
 function isSame(a: TrackedCall, b: TrackedCall): boolean {
@@ -265,6 +333,6 @@ function isSame(a: TrackedCall, b: TrackedCall): boolean {
     a.totalParticipants === b.totalParticipants &&
     a.joined === b.joined &&
     a.notFound === b.notFound &&
-    a.listed === b.listed
+    a.retainUntil === b.retainUntil
   )
 }

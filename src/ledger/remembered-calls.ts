@@ -1,4 +1,5 @@
 import { readCall, readLasting, readPhase, RECORD_BYTES, writeCall } from './call-record.ts'
+import { ownTime } from './call.ts'
 import { rememberedTill, type TrackedCall } from './tracked-call.ts'
 
 /** The calls that are remembered of a target, by id. Changed in place. */
@@ -13,6 +14,8 @@ export type RememberedCalls = {
   setRecord: (id: string, record: Uint8Array) => void
   delete: (id: string) => boolean
   values: () => Iterable<TrackedCall>
+  /** Of those that are wanted, the ones with the latest own times up to a moment (UNIX seconds), so many at most. */
+  latest: (count: number, until: number, isWanted: (id: string) => boolean) => TrackedCall[]
   /** The ids of calls that need not be remembered past a horizon (UNIX seconds). */
   overdue: (horizon: number) => string[]
 }
@@ -78,6 +81,16 @@ export function rememberedCalls(): RememberedCalls {
       return slots.delete(id)
     },
     values,
+    latest: (count, until, isWanted) => {
+      let found: { slot: number; time: number }[] = []
+      for (const [slot, id] of ids.entries()) {
+        const time =
+          id === undefined || !isWanted(id) ? NaN : (ownTime(readLasting(blockOf(slot), offsetOf(slot))) ?? NaN)
+        if (!(time <= until) || (found.length === count && time <= found.at(-1)!.time)) continue
+        found = [...found, { slot, time }].toSorted((a, b) => b.time - a.time).slice(0, count)
+      }
+      return found.map(({ slot }) => read(slot, ids[slot]!))
+    },
     overdue: (horizon) =>
       ids.flatMap((id, slot) =>
         id !== undefined && rememberedTill(readLasting(blockOf(slot), offsetOf(slot))) < horizon ? id : [],

@@ -34,6 +34,8 @@ export type Facts = {
   readonly clockSkew: number | undefined
   /** When the last complete look began; undefined before the first, which ends the baseline. */
   readonly lastComplete: number | undefined
+  /** How far back calls count, by the last complete look; only grows. Absent before the first. */
+  readonly horizon?: number
   /** When the last good look ended, and the one before it: windows reach back to that one. */
   readonly lastGood: number | undefined
   readonly previousGood: number | undefined
@@ -41,6 +43,8 @@ export type Facts = {
   readonly lastGoodHost: number | undefined
   /** The list as the last good look left it; undefined where its order or its total are not known. */
   readonly list: ListKnowledge | undefined
+  /** What was found out about the list as a whole. Absent before the first time. */
+  readonly listing?: ListFacts
   /** Calls that the last complete look passed over on purpose. */
   readonly ignored: { readonly baseline: number; readonly beforeHorizon: number }
 }
@@ -48,12 +52,34 @@ export type Facts = {
 /** What a look can go by that reads the newest calls only. */
 export type ListKnowledge = {
   readonly order: 'newest first' | 'oldest first'
-  /** How many calls the list had, all of which callwatch knows or ignores. */
+  /** How many calls the list had, hidden ones not counted. */
   readonly total: number
+  /** Whether a reading to the end has found as many, or that total follows from one that did: callwatch knows or ignores them all. */
+  readonly verified: boolean
   /** The most items that a page had. */
   readonly pageSize: number
   /** Ids at the end where the oldest calls are, from the outermost inwards; those that leave the list leave there. */
   readonly end: readonly string[]
+}
+
+/** What readings of the list have found out about it, for good. Times are UNIX seconds by the service's clock. */
+export type ListFacts = {
+  /** When the last reading to the end began that found every page in order; undefined where none has. */
+  readonly provenAt?: number
+  /** When a page was last out of order. */
+  readonly refutedAt?: number
+  /** How many rows the service counts in its total, and shows on no page. */
+  readonly hidden: number
+  /** How many the last reading to the end did not find of the total, and when it began. */
+  readonly shortfall?: { readonly items: number; readonly at: number }
+  /** The number at which the service stops counting: a total as large says nothing. */
+  readonly cap?: number
+  /** When its total was last found to be wrong: smaller than what its pages show. */
+  readonly wrongTotalAt?: number
+  /** It answers with an error for a page past the last, in place of an empty page. */
+  readonly endsInError?: boolean
+  /** How many items the list had at the last good look. */
+  readonly size?: number
 }
 
 /** One transition as it goes to the live feed. */
@@ -80,6 +106,9 @@ export type Delta = {
   finishes: Finish[]
   transitions: Transition[]
 }
+
+/** What is known of a list that was never read. */
+export const NO_LIST_FACTS: ListFacts = { hidden: 0 }
 
 /** A target that was just set up. `created` in UNIX seconds by the host's clock. */
 export function newLedger(created: number): LedgerState {

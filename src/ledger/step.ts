@@ -1,8 +1,17 @@
 import { finalStatus, ownTime, type SeenCall } from './call.ts'
 import { newDraft } from './delta-draft.ts'
-import { baselineCall, observeCall, observeNotFound, type Answer } from './observe-call.ts'
+import {
+  baselineCall,
+  ignoreEarlierRow,
+  compareStart,
+  isEarlierRow,
+  observeCall,
+  observeNotFound,
+  resumedCall,
+  type Answer,
+} from './observe-call.ts'
 import { COUNTERS, seriesKey, type Rejection } from './series.ts'
-import type { Delta, Facts, LedgerState, ListKnowledge } from './state.ts'
+import type { Delta, Facts, LedgerState, ListFacts, ListKnowledge } from './state.ts'
 import { rememberedTill, type TrackedCall } from './tracked-call.ts'
 
 /** A call as an answer showed it; one of which that said nothing new is its own row, as it was then. */
@@ -30,7 +39,7 @@ export type GoodLook = {
   hostBegan: number
   now: number
   host: number
-  /** Of a whole look, the ids that were listed with a usable status. */
+  /** The ids that were listed with a usable status. */
   listed: ReadonlySet<string>
   /** What the next look can go by. */
   list: ListKnowledge | undefined
@@ -38,8 +47,14 @@ export type GoodLook = {
   limited?: boolean
 }
 
-/** A part of a look: some answers, and with the last part of a good one its end. */
-export type Observation = { sightings: Sighting[]; end?: GoodLook }
+/** A part of a look: some answers, with the last part what was found out about the list, and of a good one its end. */
+export type Observation = {
+  sightings: Sighting[]
+  /** By how much the service's clock is ahead of the host's (seconds), as its first answers have settled; else the first one's. */
+  clockSkew?: number | undefined
+  listing?: ListFacts
+  end?: GoodLook
+}
 
 export type LedgerOptions = {
   /** How far back a call may still change, and how long it is remembered (seconds). */
@@ -50,23 +65,51 @@ export type LedgerOptions = {
   details: 'missing' | 'never'
 }
 
-/** How far back calls count (UNIX seconds): the lookback before the last complete look, or before the set-up. */
-export function horizon({ lastComplete, created }: Facts, lookback: number): number {
-  return (lastComplete ?? created) - lookback
+/**
+ * How far back calls count (UNIX seconds): the lookback before the last complete look, or before the set-up. It never goes
+ * back: what was evicted before a larger lookback was configured is not taken for new.
+ */
+export function horizon({ horizon = -Infinity, lastComplete, created }: Facts, lookback: number): number {
+  return Math.max(horizon, (lastComplete ?? created) - lookback)
 }
+
+/**
+ * The ids of calls that would count as new, though they may have been counted and evicted: rows of them in the history
+ * are to be given to {@link step}. None before a first complete look, until which nothing is evicted.
+ */
+export function unknownIds(state: LedgerState, { sightings }: Observation, options: LedgerOptions): string[] {
+  if (state.facts.horizon === undefined) return []
+  const oldest = horizon(state.facts, options.lookback)
+  return sightings.flatMap(({ calls }) =>
+    calls.flatMap((seen) => {
+      if ('phase' in seen || state.calls.has(seen.id)) return []
+      return finalStatus(seen) !== undefined && (ownTime(seen) ?? Infinity) < oldest ? [] : seen.id
+    }),
+  )
+}
+
+const NO_ROWS: ReadonlyMap<string, TrackedCall> = new Map()
 
 /**
  * What an observation changes. Pure: the state is only read, and one state and observation make one delta.
  *
+ * @param history rows of calls that were evicted, by id: one that is listed again goes on from its row
  * @returns the delta; undefined where nothing at all changed
  */
-export function step(state: LedgerState, observation: Observation, options: LedgerOptions): Delta | undefined {
+export function step(
+  state: LedgerState,
+  observation: Observation,
+  options: LedgerOptions,
+  history = NO_ROWS,
+): Delta | undefined {
   const draft = newDraft(state.facts)
   const { delta } = draft
   const find = (id: string) => delta.calls.get(id) ?? state.calls.get(id)
   const askForDetails = options.details === 'missing'
   const [first] = observation.sightings
-  if (first !== undefined && state.facts.clockSkew === undefined) delta.facts = compareClocks(delta.facts, first)
+  if (first !== undefined && state.facts.clockSkew === undefined)
+    delta.facts = setClock(delta.facts, first, observation.clockSkew)
+  if (observation.listing !== undefined) delta.facts = { ...delta.facts, listing: observation.listing }
   const oldest = horizon(delta.facts, options.lookback)
 
   for (const { source, now, host, calls, notFound, rejected } of observation.sightings) {
@@ -76,6 +119,7 @@ export function step(state: LedgerState, observation: Observation, options: Ledg
       if ('phase' in seen) continue
       const before = find(seen.id)
       const after = sight(before, seen, answer)
+      // A row of the history is tracked again, also where the answer says nothing new of it.
       if (after !== undefined && after !== before) delta.calls.set(seen.id, after)
     }
     for (const id of notFound) {
@@ -86,16 +130,31 @@ export function step(state: LedgerState, observation: Observation, options: Ledg
     for (const [reason, items] of Object.entries(rejected)) draft.add(seriesKey(COUNTERS.rejected, reason), items)
   }
   if (observation.end) conclude(observation.end)
-  const changed = observation.end !== undefined || delta.calls.size > 0 || delta.counters.size > 0
+  const isClockSet = delta.facts.clockSkew !== state.facts.clockSkew
+  const isNews = observation.end !== undefined || observation.listing !== undefined || isClockSet
+  const changed = isNews || delta.calls.size > 0 || delta.counters.size > 0
   return changed ? delta : undefined
 
-  function sight(before: TrackedCall | undefined, seen: SeenCall, answer: Answer): TrackedCall | undefined {
-    if (before?.phase === 'baseline') return baselineCall(before, seen, answer)
-    if (before !== undefined || finalStatus(seen) === undefined) return observeCall(before, seen, answer, draft)
+  function sight(tracked: TrackedCall | undefined, seen: SeenCall, answer: Answer): TrackedCall | undefined {
+    const isOpen = finalStatus(seen) === undefined
     const own = ownTime(seen)
-    if (own !== undefined && own < oldest) return undefined
-    if (options.baseline === 'skip' && isBaseline(own)) return baselineCall(undefined, seen, answer)
-    return observeCall(undefined, seen, answer, draft)
+    if (tracked === undefined && !isOpen && own !== undefined && own < oldest) return undefined
+    const before = tracked ?? history.get(seen.id)
+    if (before === undefined) {
+      const isExcluded = !isOpen && options.baseline === 'skip' && isBaseline(own)
+      return isExcluded ? baselineCall(undefined, seen, answer) : observeCall(undefined, seen, answer, draft)
+    }
+    // Get Call shows one row alone: there is no other one to prefer.
+    if (answer.source === 'list' && isEarlierRow(before, seen)) return ignoreEarlierRow(before, draft)
+    if (tracked === undefined) {
+      // What is listed again after it was evicted is kept for as long as any other call.
+      const resumed = observeCall(before, seen, answer, draft)
+      return { ...resumed, retainUntil: Math.max(resumed.retainUntil ?? 0, answer.now) }
+    }
+    if (before.phase !== 'baseline') return observeCall(before, seen, answer, draft)
+    // It is open again, or its id was used again after the set-up.
+    const isAgain = isOpen || (compareStart(before, seen) === 1 && !isBaseline(own))
+    return isAgain ? resumedCall(before, seen, answer, draft) : baselineCall(before, seen, answer)
   }
 
   function isBaseline(own: number | undefined): boolean {
@@ -108,8 +167,8 @@ export function step(state: LedgerState, observation: Observation, options: Ledg
     delta.facts = { ...delta.facts, ...good }
     if (!whole) return
     const lastComplete = steadyTime(delta.facts, began, hostBegan)
-    delta.facts = { ...delta.facts, lastComplete, ignored: countIgnored(listed) }
-    const newHorizon = horizon(delta.facts, options.lookback)
+    const newHorizon = horizon({ ...delta.facts, lastComplete }, options.lookback)
+    delta.facts = { ...delta.facts, lastComplete, horizon: newHorizon, ignored: countIgnored(listed) }
     for (const id of new Set([...state.calls.overdue(newHorizon), ...delta.calls.keys()])) {
       const call = find(id)!
       if (rememberedTill(call) < newHorizon) delta.forgotten.push(call)
@@ -140,7 +199,7 @@ function steadyTime({ lastComplete = -Infinity, clockSkew = 0 }: Facts, began: n
  * `created` was read from the host's clock before the service was ever asked. Where the two clocks disagree by more
  * than the `Date` header's own second, it is set right once: everything it is compared with is the service's time.
  */
-function compareClocks(facts: Facts, { now, host }: Sighting): Facts {
-  const skew = Math.abs(now - host) < 2 ? 0 : now - host
-  return { ...facts, clockSkew: skew, created: Math.min(facts.created + skew, now) }
+function setClock(facts: Facts, { now, host }: Sighting, settled = now - host): Facts {
+  const skew = Math.abs(settled) < 2 ? 0 : settled
+  return { ...facts, clockSkew: skew, created: Math.min(facts.created + skew, host + settled) }
 }

@@ -26,8 +26,11 @@ export type TrackedCall = {
   readonly finish: Finish | undefined
   /** Cycles in a row in which the service answered that it does not know this open call. */
   readonly notFound: number
-  /** When it was lost or, for calls without any time of their own, when it was last listed, to the hour or so. */
-  readonly listed: number | undefined
+  /**
+   * It is not evicted before the horizon passes this moment, whatever its times say: when it was lost; for a call without
+   * any time of its own when it was last listed, to the hour or so; and a time too far ahead to be believed yet.
+   */
+  readonly retainUntil: number | undefined
   /** Set of MARK bits. */
   readonly marks: number
 }
@@ -66,6 +69,7 @@ export const MARK = {
   badValue: 1 << 9,
   timeReversed: 1 << 10,
   tooManyParticipants: 1 << 11,
+  repeatedId: 1 << 12,
 } as const
 
 /** When the call began (UNIX seconds): the earliest thing known of it. */
@@ -74,7 +78,10 @@ export function beganAt(call: Pick<TrackedCall, 'initiatedAt' | 'startedAt' | 'e
 }
 
 /** What decides how long a call is remembered. */
-export type Lasting = Pick<TrackedCall, 'phase' | 'firstSeen' | 'initiatedAt' | 'startedAt' | 'endedAt' | 'listed'> & {
+export type Lasting = Pick<
+  TrackedCall,
+  'phase' | 'firstSeen' | 'initiatedAt' | 'startedAt' | 'endedAt' | 'retainUntil'
+> & {
   finish: Pick<Finish, 'known'> | undefined
 }
 
@@ -82,5 +89,5 @@ export type Lasting = Pick<TrackedCall, 'phase' | 'firstSeen' | 'initiatedAt' | 
 export function rememberedTill(call: Lasting): number {
   if (call.phase === 'open') return Infinity
   // Not before its own end was seen, either: an `endedAt` that comes late would make it look new.
-  return Math.max(ownTime(call) ?? 0, call.listed ?? 0, call.finish?.known ?? call.firstSeen)
+  return Math.max(ownTime(call) ?? 0, call.retainUntil ?? 0, call.finish?.known ?? call.firstSeen)
 }

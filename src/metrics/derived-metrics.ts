@@ -47,6 +47,12 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
     ],
   ),
   gauge(
+    'callwatch_clock_skew_seconds',
+    "How far the service's clock was ahead of this host's when the two were settled; absent until then",
+    [],
+    ({ ledger: { facts } }) => (facts.clockSkew === undefined ? [] : [[[], facts.clockSkew]]),
+  ),
+  gauge(
     'callwatch_calls_in_progress',
     'Open calls: initiated, ongoing, other',
     ['type', 'mode', 'receiver_type', 'status'],

@@ -23,6 +23,21 @@ export const COUNTER_DEFINITIONS = {
     help: 'sent, retried, dropped',
     labels: ['notifier', 'outcome'],
   },
+  loginFailures: {
+    name: 'callwatch_login_failures_total',
+    help: 'Log-ins with a wrong user name or password',
+    labels: [],
+  },
+  silenceChanges: {
+    name: 'callwatch_silence_changes_total',
+    help: 'Silences changed over the API: added, ended',
+    labels: ['change'],
+  },
+  internalErrors: {
+    name: 'callwatch_internal_errors_total',
+    help: 'Mistakes of callwatch itself that ended the work on a target, which is tried again; please report them',
+    labels: ['target'],
+  },
   leaseLost: {
     name: 'callwatch_lease_lost_total',
     help: 'Times that this daemon could not renew its lease of a shared store in time, and let go of its targets',
@@ -99,6 +114,9 @@ export function operationalMetrics(registry: Registry): OperationalMetrics {
     polls: counter(COUNTER_DEFINITIONS.polls),
     requests: counter(COUNTER_DEFINITIONS.requests),
     notifications: counter(COUNTER_DEFINITIONS.notifications),
+    loginFailures: counter(COUNTER_DEFINITIONS.loginFailures),
+    silenceChanges: counter(COUNTER_DEFINITIONS.silenceChanges),
+    internalErrors: counter(COUNTER_DEFINITIONS.internalErrors),
     leaseLost: counter(COUNTER_DEFINITIONS.leaseLost),
     up: gauge(GAUGE_DEFINITIONS.up),
     rateLimitRemaining: gauge(GAUGE_DEFINITIONS.rateLimitRemaining),

@@ -21,6 +21,7 @@ type Cycle = {
 /** Makes a target's series exist. */
 export function introduceTarget(metrics: OperationalMetrics, target: string): void {
   metrics.up.set({ target }, 0)
+  metrics.internalErrors.inc({ target }, 0)
   for (const outcome of OUTCOMES) metrics.polls.inc({ target, outcome }, 0)
   for (const operation of OPERATIONS) {
     for (const code of CODES) metrics.requests.inc({ target, operation, code }, 0)
@@ -43,7 +44,13 @@ export function introduceNotifier(metrics: OperationalMetrics, notifier: string)
  * @param codes what its requests have come to beside the codes that each target has from the start
  */
 export function forgetTarget(metrics: OperationalMetrics, target: string, codes: Iterable<string>): void {
-  for (const metric of [metrics.up, metrics.rateLimitRemaining, metrics.pollDuration, metrics.detectionLag]) {
+  for (const metric of [
+    metrics.up,
+    metrics.internalErrors,
+    metrics.rateLimitRemaining,
+    metrics.pollDuration,
+    metrics.detectionLag,
+  ]) {
     metric.remove({ target })
   }
   for (const outcome of OUTCOMES) metrics.polls.remove({ target, outcome })
@@ -62,6 +69,12 @@ export function forgetNotifier(metrics: OperationalMetrics, notifier: string): v
 /** A tick that fell into a running cycle. */
 export function recordSkipped(metrics: OperationalMetrics, target: string): void {
   metrics.polls.inc({ target, outcome: 'skipped' })
+}
+
+/** A mistake of our own that ended the work on a target. */
+export function recordInternalError(metrics: OperationalMetrics, target: string): void {
+  metrics.up.set({ target }, 0)
+  metrics.internalErrors.inc({ target })
 }
 
 /** A cycle that has ended, however it did. */

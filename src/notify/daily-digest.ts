@@ -3,6 +3,7 @@ import { dayName, dayOf, lastTime } from '../clock/calendar.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import { usedBetween } from '../ledger/usage.ts'
+import { onlyStoreErrors } from '../store/only-store-errors.ts'
 import type { Store } from '../store/store.ts'
 import type { DayFigures, DigestMessage } from './message.ts'
 
@@ -45,7 +46,7 @@ export function dailyDigest(options: DigestOptions): Observable<never> {
 
   return timer(0, MINUTE_MS, clock.scheduler).pipe(
     takeUntil(stop$),
-    exhaustMap(() => makeIfDue().catch(() => undefined)),
+    exhaustMap(() => makeIfDue().catch(onlyStoreErrors(undefined))),
     ignoreElements(),
   )
 }

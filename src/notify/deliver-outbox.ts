@@ -1,6 +1,7 @@
 import { exhaustMap, filter, takeUntil, timer, type Observable } from 'rxjs'
 import type { LiveAlert } from '../alerts/alert-instance.ts'
 import type { Clock } from '../clock/clock.ts'
+import { onlyStoreErrors } from '../store/only-store-errors.ts'
 import type { Store } from '../store/store.ts'
 import type { Message } from './message.ts'
 import { nextDelivery } from './next-delivery.ts'
@@ -14,6 +15,8 @@ export type Delivery = {
   outcome: 'sent' | 'retried' | 'dropped'
   /** Why it was not sent. */
   problem?: string
+  /** A mistake of our own that kept it from being sent. */
+  error?: unknown
 }
 
 export type DeliverOptions = {
@@ -41,7 +44,8 @@ const LONGEST_RETRY_AFTER = 3600
 /**
  * Sends what waits in the outbox, one message a second, until `stop$`. What a message is made of is claimed before and
  * leaves the outbox after it was accepted, or refused for good; a failing receiver is tried again after longer and
- * longer waits, up to five minutes, with what is to be said by then. Never errors: a store that cannot be used is asked again.
+ * longer waits, up to five minutes, with what is to be said by then; so is a mistake of our own in telling it, as no message is to
+ * be lost for that. A store that cannot be used is asked again.
  */
 export function deliverOutbox(notifier: Notifier, options: DeliverOptions): Observable<Delivery> {
   const { store, clock, groupWait, mutes, settled = new Map<string, readonly number[]>(), stop$ } = options
@@ -73,10 +77,10 @@ export function deliverOutbox(notifier: Notifier, options: DeliverOptions): Obse
     if (delivery.outcome === 'retried') {
       if (mayHaveArrived) return delivery
       // A claim that stays is only less than it could be: its alerts count as told.
-      await store.claimOutbox(claims, false).catch(() => undefined)
+      await store.claimOutbox(claims, false).catch(onlyStoreErrors(undefined))
     } else {
       settled.set(notifier.name, ids)
-      await removeSettled().catch(() => undefined)
+      await removeSettled().catch(onlyStoreErrors(undefined))
     }
     return delivery
   }
@@ -94,22 +98,36 @@ export function deliverOutbox(notifier: Notifier, options: DeliverOptions): Obse
       failures = 0
       return { notifier: notifier.name, message, outcome: 'sent', mayHaveArrived: true }
     } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error)
-      // What fails in another way than by a refusal would fail again, and hold up all that waits behind it.
-      if (!(error instanceof DeliveryError) || !error.retryable) {
+      if (!(error instanceof DeliveryError)) {
+        holdOff(undefined)
+        return {
+          notifier: notifier.name,
+          message,
+          outcome: 'retried',
+          problem: 'internal error',
+          error,
+          mayHaveArrived: true,
+        }
+      }
+      const problem = error.message
+      if (!error.retryable) {
         failures = 0
         return { notifier: notifier.name, message, outcome: 'dropped', problem, mayHaveArrived: false }
       }
-      failures += 1
-      const backoff = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (failures - 1))
-      notBefore = clock.monotonic() + Math.min(error.retryAfter ?? backoff, LONGEST_RETRY_AFTER)
+      holdOff(error.retryAfter)
       return { notifier: notifier.name, message, outcome: 'retried', problem, mayHaveArrived: error.mayHaveArrived }
     }
   }
 
+  function holdOff(retryAfter: number | undefined): void {
+    failures += 1
+    const backoff = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (failures - 1))
+    notBefore = clock.monotonic() + Math.min(retryAfter ?? backoff, LONGEST_RETRY_AFTER)
+  }
+
   return timer(0, 1000, clock.scheduler).pipe(
     takeUntil(stop$),
-    exhaustMap(() => deliverNext().catch(() => undefined)),
+    exhaustMap(() => deliverNext().catch(onlyStoreErrors(undefined))),
     filter((delivery) => delivery !== undefined),
   )
 }

@@ -30,7 +30,7 @@ const RECEIVER = 'the heartbeat address'
  * calls stop coming. A beat that fails is not sent again, the next one follows soon enough. Never errors.
  */
 export function heartbeat({ url, interval, isWorking, clock, stop$ }: HeartbeatOptions): Observable<Heartbeat> {
-  const dispatcher = outwardAgent()
+  const dispatcher = outwardAgent(url)
   const call = () =>
     attempt(RECEIVER, clock, async (signal) => {
       // Where a redirect leads, nobody may be waiting.

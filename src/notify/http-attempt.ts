@@ -1,6 +1,7 @@
-import { EnvHttpProxyAgent } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
 import { readRetryAfter } from '../clock/http-time.ts'
 import type { Clock } from '../clock/clock.ts'
+import { outboundAgent } from '../network/outbound-agent.ts'
 import { DeliveryError } from './notifier.ts'
 
 /** One delivery, the whole answer included (seconds). Less than a daemon that is to stop may wait. */
@@ -13,9 +14,9 @@ const UNCONNECTED =
 const CONNECT_TIMEOUT_MS = 4000
 const GATEWAY_TIMEOUT = 504
 
-/** Connections to whoever is told, through HTTPS_PROXY where it is set. */
-export function outwardAgent(options: EnvHttpProxyAgent.Options = {}): EnvHttpProxyAgent {
-  return new EnvHttpProxyAgent({ ...options, connect: { timeout: CONNECT_TIMEOUT_MS } })
+/** Connections to a recipient's address, through a proxy where one is set. */
+export function outwardAgent(address: string, options: Agent.Options = {}): Dispatcher {
+  return outboundAgent(address, { ...options, connect: { timeout: CONNECT_TIMEOUT_MS } })
 }
 
 /** What an answer says of the delivery, beside its body. */

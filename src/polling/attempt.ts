@@ -40,7 +40,8 @@ const LONGEST_DELAY = 30
  * between attempts grow exponentially with full jitter (AWS Architecture Blog, "Exponential Backoff And Jitter",
  * 2015), unless the service said how long: then the budget holds back every request of the key.
  *
- * @returns emits the one answer, or errors with a {@link ServiceError}; unsubscribing aborts
+ * @returns emits the one answer, or errors with a {@link ServiceError}, or as it is with what is none: a mistake of our own;
+ *   unsubscribing aborts
  */
 export function attempt<T>(
   operation: Operation,
@@ -52,10 +53,11 @@ export function attempt<T>(
     const done = (code: string) => onRequest({ operation, code, seconds: clock.monotonic() - begun })
     return abortable(request).pipe(
       timeout({ first: limit * 1000, scheduler: clock.scheduler }),
-      catchError((error: unknown) => throwError(() => asServiceError(error, limit))),
+      catchError((error: unknown) => throwError(() => timedOut(error, limit))),
       tap({
         next: () => done('200'),
-        error: (error: ServiceError) => {
+        error: (error: unknown) => {
+          if (!(error instanceof ServiceError)) return
           done(requestCode(error))
           if (isRetryable(error) && error.retryAfter !== undefined) budget.holdBack(error.retryAfter)
         },
@@ -77,9 +79,7 @@ export function attempt<T>(
   )
 }
 
-function asServiceError(error: unknown, limit: number): ServiceError {
-  if (error instanceof ServiceError) return error
-  if (error instanceof TimeoutError)
-    return new ServiceError('timeout', `the service did not answer in full within ${limit} s`)
-  return new ServiceError('invalid', 'the answer of the service could not be read', { cause: error })
+function timedOut(error: unknown, limit: number): unknown {
+  if (!(error instanceof TimeoutError)) return error
+  return new ServiceError('timeout', `the service did not answer in full within ${limit} s`)
 }

@@ -71,7 +71,7 @@ function slowSweepOf(
 }
 
 /** How far the sweep is that the next cycle goes on with. */
-function underWay({ sweep }: ListMemory): string | undefined {
+function underWay({ main: sweep }: ListMemory): string | undefined {
   if (sweep === undefined) return undefined
   return `the whole list is being read: ${sweep.done} of ${sweep.lastPage ?? 'an unknown number of'} pages so far`
 }

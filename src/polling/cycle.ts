@@ -17,23 +17,29 @@ import {
   ReplaySubject,
   take,
   takeUntil,
+  tap,
   throwError,
-  timer,
   toArray,
   type Observable,
 } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
-import type { LedgerState } from '../ledger/state.ts'
+import { NO_LIST_FACTS, type LedgerState } from '../ledger/state.ts'
 import { horizon, type Observation, type Sighting } from '../ledger/step.ts'
+import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { CallPage, CallsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
+import { StoreError } from '../store/store.ts'
+import { activeTime } from './active-time.ts'
 import { attempt, type AttemptOptions, type RequestRecord } from './attempt.ts'
+import { AGREEING, settleClock, type ClockDifference } from './clock-difference.ts'
 import { reportOf, type CycleReport } from './cycle-report.ts'
-import { chooseFollowUps, followUps$, type AskedAt } from './follow-ups.ts'
+import { chooseFollowUps, askAll$, followUps$ } from './follow-ups.ts'
 import { inChunks } from './in-chunks.ts'
-import { forgetProgress, type ListMemory } from './list-memory.ts'
-import { newLook, readList } from './look.ts'
+import { forgetProgress } from './list-memory.ts'
+import { ASKED_AGAIN, newLook, readList } from './look.ts'
 import type { Look } from './page-reader.ts'
+import { newestMissing, POLLS_TO_BELIEVE } from './shrunk-list.ts'
+import type { WatchMemory } from './watch-memory.ts'
 
 export type CycleOptions<Committed> = {
   clock: Clock
@@ -42,15 +48,21 @@ export type CycleOptions<Committed> = {
   state: LedgerState
   /** Counts what was seen and commits it; resolves with what was committed, with undefined where nothing changed. */
   fold: (observation: Observation) => Promise<Committed | undefined>
-  memory: ListMemory
-  askedAt: AskedAt
+  memory: WatchMemory
   poll: PollOptions
   /** Ends the cycle early; what it has seen by then is committed. Must replay, as each stage of the cycle asks it. */
   abandon$: Observable<unknown>
 }
 
 /** From the configuration's `poll`, in seconds. */
-export type PollOptions = { interval: number; lookback: number; sweepInterval: number; maxRequestsPerMinute: number }
+export type PollOptions = {
+  interval: number
+  lookback: number
+  sweepInterval: number
+  maxRequestsPerMinute: number
+  /** Calls asked for in one page. */
+  pageSize: number
+}
 
 export type CycleEvent<Committed> = { kind: 'committed'; committed: Committed } | { kind: 'cycle'; report: CycleReport }
 
@@ -59,28 +71,33 @@ const CHUNK = 500
 
 /**
  * One cycle of a target: read the list, count, ask for what the list did not show, count that. Emits what was committed
- * as it is, and at last a report. Never errors: whatever goes wrong is in the report, and changes no count.
+ * as it is, and at last a report. What goes wrong with service or store is in the report, and changes no count; errors only
+ * with what is neither: a mistake of our own.
  */
 export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<CycleEvent<Committed>> {
   const { clock, poll, abandon$ } = options
   return defer(() => {
     const longest = Math.max(30, 4 * poll.interval)
+    // Waiting for the rate limit is no reason to end it: the next poll would wait as well.
+    const active = activeTime(options.attempt.budget, clock)
+    const attempt = { ...options.attempt, budget: active.budget }
     // One timer a cycle, whoever asks: each of its stages and requests does.
-    return merge(timer(longest * 1000, clock.scheduler), abandon$).pipe(
+    return merge(active.after$(longest), abandon$).pipe(
       take(1),
-      connect((deadline$) => stages$(options, { deadline: clock.monotonic() + longest, deadline$ }), {
+      connect((deadline$) => stages$({ ...options, attempt }, { longest, passed: active.passed, deadline$ }), {
         connector: () => new ReplaySubject(1),
       }),
     )
   })
 }
 
-/** The stages of one cycle, one after the other; `deadline$` emits when no more is to be asked, at `deadline` (monotonic seconds) at the latest. */
+/** The stages of one cycle, one after the other; `deadline$` emits when no more is to be asked, after `longest` seconds at the latest. */
 function stages$<Committed>(
   options: CycleOptions<Committed>,
-  { deadline, deadline$ }: { deadline: number; deadline$: Observable<unknown> },
+  { longest, passed, deadline$ }: { longest: number; passed: () => number; deadline$: Observable<unknown> },
 ): Observable<CycleEvent<Committed>> {
-  const { clock, client, state, fold, memory, askedAt, poll } = options
+  const { clock, client, state, fold, poll } = options
+  const { list: memory, askedAt, backward } = options.memory
   return defer(() => {
     const begun = clock.monotonic()
     const look = newLook()
@@ -88,14 +105,24 @@ function stages$<Committed>(
     let remaining: number | undefined
     let storeProblem: Error | undefined
     const asking: AttemptOptions = { ...options.attempt, clock, onRequest: (record) => void requests.push(record) }
-    const fetchPage = (page: number) =>
-      firstValueFrom(
-        attempt('list_calls', (signal) => client.listCalls(page, signal), asking).pipe(takeUntil(deadline$)),
-      )
+    /** The first page that was fetched to see the service's clock, and is still to be read. */
+    let fetched: CallPage | undefined
+    const fetchPage = (page: number, once = false): Promise<CallPage> => {
+      const first = page === 1 ? fetched : undefined
+      fetched = undefined
+      if (first !== undefined) return Promise.resolve(first)
+      const requests$ = attempt('list_calls', (signal) => client.listCalls(page, signal), {
+        ...asking,
+        retries: once ? 0 : asking.retries,
+      })
+      return firstValueFrom(requests$.pipe(takeUntil(deadline$)))
+    }
     const fetchCall = (id: string) =>
       defer(() => {
         askedAt.set(id, clock.monotonic())
-        return attempt('get_call', (signal) => client.getCall(id, signal), asking)
+        return attempt('get_call', (signal) => client.getCall(id, signal), asking).pipe(
+          tap(() => backward.answered(id)),
+        )
       })
     const dueCalls = (limit: number) => {
       const times = { now: look.now, monotonic: clock.monotonic() }
@@ -105,49 +132,86 @@ function stages$<Committed>(
         longest: poll.sweepInterval,
       })
     }
+    /** Learns the service's clock from the first page, once a poll until it is settled; whether it is. */
+    const settle = async (): Promise<boolean> => {
+      if (state.facts.clockSkew !== undefined) return true
+      fetched = await fetchPage(1)
+      look.pages = 1
+      const difference = fetched.isUndated === true ? undefined : fetched.now - fetched.host
+      options.memory.clock = settleClock(options.memory.clock, difference)
+      return options.memory.clock.settled !== undefined
+    }
     const noteProblem = (problem: ServiceError) => void (look.problem ??= problem)
     // Half of what may be asked for in an interval is for a sweep, the other half for calls that were not listed.
     const half = Math.max(1, Math.floor((poll.maxRequestsPerMinute * poll.interval) / 120))
 
+    backward.begin()
     const listed$ = defer(() => {
       const held = asking.budget.heldFor()
-      if (clock.monotonic() + held > deadline) return throwError(() => heldBack(held))
-      return readList(look, {
-        memory,
-        state,
-        clock,
-        horizon: horizon(state.facts, poll.lookback),
-        sweepInterval: poll.sweepInterval,
-        slice: half,
-        interval: poll.interval,
-        wanted: () => dueCalls(Infinity),
-        fetchPage,
-      })
+      if (held > longest) return throwError(() => heldBack(held))
+      return settle()
     }).pipe(
+      mergeMap((isSettled) => {
+        if (!isSettled) return throwError(() => unsettled(options.memory.clock))
+        look.pages = 0
+        return readList(look, {
+          memory,
+          state,
+          clock,
+          horizon: horizon(state.facts, poll.lookback),
+          sweepInterval: poll.sweepInterval,
+          slice: half,
+          interval: poll.interval,
+          wanted: () => dueCalls(Infinity),
+          passed,
+          pageSize: poll.pageSize,
+          fetchPage,
+        })
+      }),
       catchError((error: unknown) => {
-        if (error instanceof EmptyError) noteProblem(cutOff(look, clock.monotonic() < deadline))
+        if (error instanceof EmptyError) noteProblem(cutOff(look, passed() < longest - 1e-3))
         else if (error instanceof ServiceError) noteProblem(error)
         else throw error
         return EMPTY
       }),
       inChunks<CallPage>(CHUNK, ({ items }) => items),
       concatMap((pages) => {
+        const asSighting = ({ now, host, calls, rejected }: CallPage): Sighting => {
+          return { source: 'list', now, host, calls: backward.withhold(calls, state), notFound: [], rejected }
+        }
         remaining = pages.at(-1)?.remaining ?? remaining
-        return fold({ sightings: pages.map(asSighting) })
+        return fold({ sightings: pages.map(asSighting), clockSkew: options.memory.clock.settled })
       }),
     )
+    // A list that has shrunk is believed once the calls that it lacks are unknown as well.
+    const weigh = (answers: Sighting[], missing: readonly TrackedCall[]): Sighting[] => {
+      if (look.end === undefined) return answers
+      const unknown = answers.filter(({ notFound }) => missing.some(({ id }) => notFound.includes(id))).length
+      memory.shrunk = missing.length > 0 && unknown === missing.length ? memory.shrunk + 1 : 0
+      if (missing.length > 0 && memory.shrunk < POLLS_TO_BELIEVE) {
+        noteProblem(shrunkList(look, memory.shrunk > 0))
+        look.end = undefined
+        // The next poll is to see the list as a whole as well.
+        memory.unexplained = Math.max(memory.unexplained, ASKED_AGAIN)
+      }
+      return answers
+    }
     const asked$ = defer(() => {
-      if (look.pages === 0) return EMPTY
-      return followUps$(dueCalls(Math.max(5, half)), look.listed, {
-        fetchCall,
-        until$: deadline$,
-        wall: clock.wall,
-        onProblem: noteProblem,
-        onDistrust: () => {
-          look.end = undefined
-          forgetProgress(memory)
-        },
-      })
+      if (look.pages === 0 || state.facts.clockSkew === undefined) return EMPTY
+      const limit = Math.max(5, half)
+      const doubtful = backward.doubtful(state).slice(0, limit)
+      const due = [...doubtful, ...dueCalls(limit).filter((call) => !doubtful.some(({ id }) => id === call.id))]
+      const missing = newestMissing(look, state)
+      const others = missing.filter((call) => !due.some(({ id }) => id === call.id))
+      const once = { fetchCall, until$: deadline$, wall: clock.wall, onProblem: noteProblem }
+      const onDistrust = () => {
+        look.end = undefined
+        forgetProgress(memory)
+      }
+      return concat(followUps$(due, look.listed, { ...once, onDistrust }), askAll$(others, once)).pipe(
+        toArray(),
+        map((sightings) => weigh(sightings.flat(), missing)),
+      )
     })
     const concluded$ = asked$.pipe(
       defaultIfEmpty([]),
@@ -155,15 +219,19 @@ function stages$<Committed>(
         // A call that was seen after the list was read may have ended after that.
         for (const { now } of sightings) look.now = Math.max(look.now, now)
         const end = look.end && { ...look.end, now: look.now, limited: look.limited }
+        if (end !== undefined && look.size !== undefined && look.size !== memory.facts.size)
+          memory.facts = { ...memory.facts, size: look.size }
+        const isListed = state.facts.clockSkew !== undefined && memory.facts !== (state.facts.listing ?? NO_LIST_FACTS)
+        const listing = isListed ? { listing: memory.facts } : {}
         return from(sightings).pipe(
           inChunks(CHUNK, () => 1),
           toArray(),
           mergeMap((parts): Observation[] => {
             const last = parts.pop() ?? []
-            const isNothing = end === undefined && last.length === 0
+            const isNothing = end === undefined && last.length === 0 && !isListed
             return [
               ...parts.map((part) => ({ sightings: part })),
-              ...(isNothing ? [] : [{ sightings: last, ...(end && { end }) }]),
+              ...(isNothing ? [] : [{ sightings: last, ...listing, ...(end && { end }) }]),
             ]
           }),
         )
@@ -177,7 +245,8 @@ function stages$<Committed>(
     })
     return concat(
       concat(listed$, concluded$).pipe(
-        catchError((error: Error) => {
+        catchError((error: unknown) => {
+          if (!(error instanceof StoreError)) throw error
           storeProblem = error
           // What was read but not committed must be read again.
           forgetProgress(memory)
@@ -200,8 +269,23 @@ export function asCommitted<Committed>(
   )
 }
 
-function asSighting({ now, host, calls, rejected }: CallPage): Sighting {
-  return { source: 'list', now, host, calls, notFound: [], rejected }
+/** Why a list that has shrunk is not believed. */
+function shrunkList({ size = 0 }: Look, areUnknown: boolean): ServiceError {
+  const listed = size === 0 ? 'an empty list' : `only ${size} calls`
+  const why = areUnknown
+    ? 'the calls that are missing are unknown as well: the next poll will tell'
+    : 'the calls that are missing still exist: is its index being rebuilt?'
+  return new ServiceError('invalid', `the service shows ${listed}, much less than before, though ${why}`)
+}
+
+function unsettled({ all, agreeing, undated }: ClockDifference): ServiceError {
+  const minutes = Math.round((all.at(-1) ?? 0) / 60)
+  const problem =
+    all.length === 0
+      ? `the service's answers show no Date: this host's clock is taken for the service's after ${AGREEING} of them (${undated} so far)`
+      : `the service's clock and this host's differ by ${minutes} minutes, as its Date header has it: nothing is counted ` +
+        `before ${AGREEING} answers in a row agree (${agreeing.length} so far); check this host's clock`
+  return new ServiceError('invalid', problem)
 }
 
 function heldBack(seconds: number): ServiceError {

@@ -70,6 +70,9 @@ export type AskOptions = {
   wall: () => number
   /** Told what could not be asked. */
   onProblem: (problem: ServiceError) => void
+}
+
+export type FollowUpsOptions = AskOptions & {
   /** Told that the target is at fault: it knows none of what it should know. */
   onDistrust: () => void
 }
@@ -84,31 +87,15 @@ export type AskOptions = {
 export function followUps$(
   calls: readonly TrackedCall[],
   listed: ReadonlySet<string>,
-  { fetchCall, until$, wall, onProblem, onDistrust }: AskOptions,
+  options: FollowUpsOptions,
 ): Observable<Sighting[]> {
-  const ask = (id: string): Observable<Answer> =>
-    fetchCall(id).pipe(
-      map(({ call, now, host }): Answer => ({
-        sighting: sightingOf({ calls: call === undefined ? [] : [call], now, host }),
-      })),
-      catchError((error: ServiceError) => {
-        if (error.kind !== 'not_found') return of<Answer>({ problem: error })
-        const host = wall()
-        return of<Answer>({ sighting: sightingOf({ notFound: [id], now: error.now ?? host, host }) })
-      }),
-      takeUntil(until$),
-    )
   if (calls.length === 0) return EMPTY
-  return from(calls).pipe(
-    takeUntil(until$),
-    mergeMap(({ id }) => ask(id), CONCURRENT),
-    toArray(),
-    concatMap((answers) => {
-      for (const answer of answers) if ('problem' in answer) onProblem(answer.problem)
-      const sightings = answers.flatMap((answer) => ('sighting' in answer ? [answer.sighting] : []))
+  const { onProblem, onDistrust } = options
+  return askAll$(calls, options).pipe(
+    concatMap((sightings) => {
       const known = sightings.filter(({ notFound }) => notFound.length === 0)
       const unknown = sightings.length - known.length
-      if (answers.length < 5 || unknown * 2 <= answers.length) return of(sightings)
+      if (sightings.length < 5 || unknown * 2 <= sightings.length) return of(sightings)
       const distrusted = () => {
         onDistrust()
         onProblem(new ServiceError('refused', `the service knows none of ${unknown} open calls: wrong user or app?`))
@@ -116,13 +103,41 @@ export function followUps$(
       }
       const control = [...listed].find((id) => !UNASKABLE.has(id))
       if (control === undefined) return of(distrusted())
-      return ask(control).pipe(
+      return ask$(control, options).pipe(
         map((answer) =>
           'sighting' in answer && answer.sighting.calls.length > 0 ? [...sightings, answer.sighting] : distrusted(),
         ),
         defaultIfEmpty(known),
       )
     }),
+  )
+}
+
+/** Asks for calls one by one, some at a time; emits what was seen, once. */
+export function askAll$(calls: readonly TrackedCall[], options: AskOptions): Observable<Sighting[]> {
+  return from(calls.filter(({ id }) => !UNASKABLE.has(id))).pipe(
+    takeUntil(options.until$),
+    mergeMap(({ id }) => ask$(id, options), CONCURRENT),
+    toArray(),
+    map((answers) => {
+      for (const answer of answers) if ('problem' in answer) options.onProblem(answer.problem)
+      return answers.flatMap((answer) => ('sighting' in answer ? [answer.sighting] : []))
+    }),
+  )
+}
+
+function ask$(id: string, { fetchCall, until$, wall }: AskOptions): Observable<Answer> {
+  return fetchCall(id).pipe(
+    map(({ call, now, host }): Answer => ({
+      sighting: sightingOf({ calls: call === undefined ? [] : [call], now, host }),
+    })),
+    catchError((error: unknown) => {
+      if (!(error instanceof ServiceError)) throw error
+      if (error.kind !== 'not_found') return of<Answer>({ problem: error })
+      const host = wall()
+      return of<Answer>({ sighting: sightingOf({ notFound: [id], now: error.now ?? host, host }) })
+    }),
+    takeUntil(until$),
   )
 }
 

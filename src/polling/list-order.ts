@@ -27,13 +27,18 @@ export function evidenceOf(order: ListOrder): OrderEvidence {
   return { rises: order === 'oldest first' ? STEPS_NEEDED : 0, falls: order === 'newest first' ? STEPS_NEEDED : 0 }
 }
 
+/** When a call began, as far as it says so (UNIX seconds). */
+export function ownBeginning({ initiatedAt, startedAt, endedAt }: ListedCall): number | undefined {
+  return initiatedAt ?? startedAt ?? endedAt
+}
+
 /** The evidence with one more page. A page that by itself proves anything else than what came before wipes that out. */
 export function learnOrder(evidence: OrderEvidence, calls: readonly ListedCall[]): OrderEvidence {
   let rises = 0
   let falls = 0
   let last: number | undefined
-  for (const { initiatedAt, startedAt, endedAt } of calls) {
-    const began = initiatedAt ?? startedAt ?? endedAt
+  for (const call of calls) {
+    const began = ownBeginning(call)
     if (began === undefined) continue
     if (last !== undefined && began > last) rises += 1
     if (last !== undefined && began < last) falls += 1

@@ -1,19 +1,32 @@
-import { provenOrder } from './list-order.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import type { Increment } from './increment.ts'
 import { pageReader, type Look, type LookOptions } from './page-reader.ts'
+import { readBeside } from './read-beside.ts'
 import { readIncrement } from './read-increment.ts'
+import { readMain } from './read-main.ts'
 import { readOn } from './read-on.ts'
-import { readSlice } from './read-slice.ts'
 
 export function newLook(): Look {
-  return { now: 0, host: 0, pages: 0, listed: new Set(), end: undefined, limited: false, problem: undefined }
+  return {
+    now: 0,
+    host: 0,
+    pages: 0,
+    listed: new Set(),
+    oldest: Infinity,
+    size: undefined,
+    end: undefined,
+    limited: false,
+    problem: undefined,
+  }
 }
+
+/** Polls in a row that ask again what a total means before the whole list is read. */
+export const ASKED_AGAIN = 2
 
 /**
  * Reads as much of the list as this look needs, page by page: first the newest calls, where an earlier look knows what
- * to expect; then those pages that spare more requests than they cost; then, where a whole look is due or nothing else
- * proves anything, a slice of a sweep.
+ * to expect; then those pages that spare more requests than they cost. Where nothing proves that this is all that is new,
+ * the list is read back to the horizon, or to its end; where it does, a sweep goes on beside it when one is due.
  *
  * @throws {ServiceError} when a page cannot be read
  */
@@ -22,9 +35,16 @@ export async function* readList(look: Look, options: LookOptions): AsyncGenerato
   const { list } = state.facts
   const reader = pageReader(look, options)
   let proven: Increment | undefined
-  if (list !== undefined && provenOrder(memory.order) === list.order) proven = yield* readIncrement(reader, list)
+  if (list !== undefined && reader.order() === list.order && !memory.isBehind) {
+    proven = yield* readIncrement(reader, list)
+    const isToAskAgain = memory.unexplained > 0 && memory.unexplained <= ASKED_AGAIN && memory.main === undefined
+    if (proven === undefined && isToAskAgain && reader.order() === list.order) return
+    look.problem = undefined
+  }
   if (look.end?.whole) return
+  if (proven === undefined) yield* readMain(reader)
+  else yield* readOn(reader, proven)
+  if (look.end === undefined || look.end.whole) return
   const isDue = clock.monotonic() - (memory.sweptAt ?? -Infinity) >= sweepInterval - memory.sweepSeconds
-  if (proven !== undefined) yield* readOn(reader, proven)
-  if (proven === undefined || memory.sweep !== undefined || isDue) yield* readSlice(reader, proven)
+  if (memory.sweep !== undefined || isDue) yield* readBeside(reader, proven)
 }

@@ -1,12 +1,15 @@
 import type { Clock } from '../clock/clock.ts'
 import { finalStatus, ownTime, type SeenCall } from '../ledger/call.ts'
+import { isTotalUseless } from '../ledger/list-facts.ts'
+import { isEarlierRow } from '../ledger/observe-call.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import type { GoodLook, ListedCall } from '../ledger/step.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { CallPage } from '../service/calls-client.ts'
-import type { ServiceError } from '../service/service-error.ts'
-import type { ListMemory } from './list-memory.ts'
-import { learnOrder } from './list-order.ts'
+import { ServiceError } from '../service/service-error.ts'
+import { believedOrder, type ListMemory } from './list-memory.ts'
+import { learnOrder, ownBeginning, type ListOrder } from './list-order.ts'
+import { isOddAtEnd } from './total-cap.ts'
 
 /** What one look has come to. Changed in place while its pages come in. */
 export type Look = {
@@ -17,6 +20,10 @@ export type Look = {
   pages: number
   /** Ids of open calls that were listed; where there is none, of any call. */
   readonly listed: Set<string>
+  /** When the calls of the oldest page that was read began, half of them later (UNIX seconds). */
+  oldest: number
+  /** How many items the list has, as far as the look tells. */
+  size: number | undefined
   /** How it ended; undefined for one that is not good. */
   end: GoodLook | undefined
   /** What was seen is all that the service shows, though not all there is. */
@@ -36,10 +43,31 @@ export type LookOptions = {
   /** The most pages that a sweep may read beside an increment, and for how long a look may read on (seconds). */
   slice: number
   interval: number
+  /** How much of this poll has passed in which it did not wait for the rate limit (seconds); all of it unless given. */
+  passed?: () => number
+  /** Calls asked for in one page. */
+  pageSize: number
   /** Open calls that are to be asked for one by one unless the list shows them; none where that is not wanted. */
   wanted: () => readonly TrackedCall[]
-  /** Rejects with a {@link ServiceError}. */
-  fetchPage: (page: number) => Promise<CallPage>
+  /**
+   * Rejects with a {@link ServiceError}.
+   *
+   * @param once a page that the look can do without is asked for once, not again and again
+   */
+  fetchPage: (page: number, once?: boolean) => Promise<CallPage>
+  /** For who reads the list once: whether the end of the list must be reached, or only the horizon. As polls need it unless given. */
+  reach?: 'end' | 'horizon' | undefined
+}
+
+/**
+ * A page whose `total` is that of the calls that pages show: without hidden rows, and undefined where the service stops
+ * counting.
+ */
+export type ListPage = CallPage & {
+  /** The total as the service said it. */
+  rows: number | undefined
+  /** The number of the last page, as far as it is known. */
+  lastPage: number | undefined
 }
 
 /** What the parts of a look share. */
@@ -47,26 +75,86 @@ export type PageReader = LookOptions & {
   readonly look: Look
   /** When the look began (monotonic seconds). */
   readonly begun: number
+  /** The order that the look may rely on. */
+  order: () => ListOrder
+  /** Fetches a page. One past the last is empty, also where the service answers with an error instead. */
+  fetch: (number: number, once?: boolean) => Promise<ListPage>
   /** Takes down what a page showed, whatever it was read for. */
-  note: (page: CallPage) => void
+  note: (page: ListPage) => void
+  /** Yields first pages that were fetched to learn which page is the last. */
+  asides: () => Generator<CallPage>
   /** Reads a page, and yields it on. */
-  read: (number: number) => AsyncGenerator<CallPage, CallPage>
+  read: (number: number, once?: boolean) => AsyncGenerator<CallPage, ListPage>
 }
 
 export function pageReader(look: Look, options: LookOptions): PageReader {
   const { memory, state, clock, horizon, fetchPage } = options
-  const { list } = state.facts
+  const { list, clockSkew = 0 } = state.facts
   /** New calls that this look has met. Its increment clears `fresh`, and its sweep may see them again before they are counted. */
   const met = new Set<string>()
+  /** The last page that had fewer items than a page has: nothing comes behind it. */
+  let shortPage: number | undefined
+  const aside: ListPage[] = []
+  /** The page that was fetched before. */
+  let before: CallPage | undefined
 
-  function note(page: CallPage): void {
+  /** What the page says of the list, in the light of what is known of the list. */
+  function inList(page: CallPage): ListPage {
+    refuteTotal(page)
+    const { hidden } = memory.facts
+    if (page.items < memory.pageSize) shortPage = page.page
+    memory.pageSize = pageSizeAfter(memory.pageSize, before, page)
+    before = page
+    const isUseless = page.total !== undefined && isTotalUseless(memory.facts, page.total, page.now)
+    const rows = isUseless ? undefined : page.total
+    const listed = {
+      ...page,
+      rows: page.total,
+      total: rows && Math.max(0, rows - hidden),
+      lastPage: isUseless ? undefined : lastPageOf(rows, page.totalPages, memory.pageSize),
+    }
+    if (isOddAtEnd(listed, memory, options.pageSize)) memory.oddAt = rows
+    return listed
+  }
+
+  /** A larger total refutes a cap. One that is smaller than what a page shows, or than the pages before it, counts something else. */
+  function refuteTotal({ page, total, items, keys, now }: CallPage): void {
+    const { cap, ...facts } = memory.facts
+    if (total === undefined) return
+    if (cap !== undefined && total > cap) memory.facts = facts
+    const before = (page - 1) * Math.min(memory.pageSize, options.pageSize)
+    const isWrong = items > 0 && (total < before / 2 || total < new Set(keys).size)
+    if (isWrong) memory.facts = { ...memory.facts, wrongTotalAt: now }
+  }
+
+  async function fetch(number: number, once?: boolean): Promise<ListPage> {
+    try {
+      return inList(await fetchPage(number, once))
+    } catch (error) {
+      if (number === 1 || !(error instanceof ServiceError) || !isClientError(error)) throw error
+      const shortBefore = shortPage
+      // Many services answer so for a page past the last; the first page tells which one that is now.
+      const first = inList(await fetchPage(1, once))
+      aside.push(first)
+      const isBehind = error.status === 404 || shortBefore === number - 1 || memory.facts.endsInError === true
+      const { rows, lastPage } = first
+      const isPastLast = lastPage === undefined ? isBehind : number > lastPageOf(rows, undefined, memory.pageSize)!
+      if (!isPastLast) throw error
+      if (memory.facts.endsInError !== true) memory.facts = { ...memory.facts, endsInError: true }
+      return { ...first, page: number, calls: [], keys: [], rejected: {}, items: 0 }
+    }
+  }
+
+  function note(page: ListPage): void {
     const { page: number } = page
-    if (number >= (memory.refusedFrom ?? Infinity)) memory.refusedFrom = undefined
+    if (number >= (memory.refusedFrom ?? Infinity) && page.items > 0) memory.refusedFrom = undefined
     look.now = page.now
     look.host = page.host
     look.pages += 1
+    look.size = page.total ?? look.size
+    look.oldest = Math.min(look.oldest, middleTime(page))
     for (const call of page.calls) {
-      if (look.listed.size === 0 || isOpen(call)) look.listed.add(call.id)
+      if ((look.listed.size === 0 || isOpen(call)) && !isAnotherRow(call, state)) look.listed.add(call.id)
       // Without a list that was known to its end there is nothing that new calls would have to explain.
       if (list === undefined || 'phase' in call) continue
       if (state.calls.has(call.id) || met.has(call.id) || isIgnored(call, horizon)) continue
@@ -76,18 +164,65 @@ export function pageReader(look: Look, options: LookOptions): PageReader {
     memory.order = learnOrder(memory.order, page.calls)
   }
 
-  async function* read(number: number): AsyncGenerator<CallPage, CallPage> {
-    const page = await fetchPage(number)
-    note(page)
-    yield page
-    return page
+  async function* read(number: number, once?: boolean): AsyncGenerator<CallPage, ListPage> {
+    try {
+      const page = await fetch(number, once)
+      yield* asides()
+      note(page)
+      yield page
+      return page
+    } catch (error) {
+      yield* asides()
+      throw error
+    }
   }
 
-  return { ...options, look, begun: clock.monotonic(), note, read }
+  function* asides(): Generator<CallPage> {
+    for (const page of aside.splice(0)) {
+      note(page)
+      yield page
+    }
+  }
+
+  const order = () => believedOrder(memory, clock.wall() + clockSkew)
+  return { ...options, look, begun: clock.monotonic(), order, fetch, note, asides, read }
+}
+
+/** When half of a page's calls had begun (UNIX seconds). */
+function middleTime({ calls }: ListPage): number {
+  const times = calls.flatMap((call) => ownBeginning(call) ?? []).toSorted((a, b) => a - b)
+  return times[times.length >> 1] ?? Infinity
+}
+
+/** A refusal by the request's own fault (RFC 9110 §15.5), which a page past the last is to many services. */
+function isClientError({ kind }: ServiceError): boolean {
+  return kind === 'refused' || kind === 'not_found'
+}
+
+/**
+ * How many items a page has that is not the last one. A page that others follow tells; one that is longer than they were
+ * tells as well, though it may repeat calls of the page before.
+ */
+function pageSizeAfter(size: number, before: CallPage | undefined, page: CallPage): number {
+  const larger = Math.max(size, page.items)
+  if (before === undefined || before.items === 0 || page.items === 0) return larger
+  if (page.page === before.page + 1) return Math.min(larger, before.items)
+  return page.page === before.page - 1 ? Math.min(larger, page.items) : larger
+}
+
+/** The number of the list's last page; the service's own figure may count with a page size that it does not give. */
+function lastPageOf(rows: number | undefined, totalPages: number | undefined, pageSize: number): number | undefined {
+  return rows === undefined ? totalPages : Math.max(totalPages ?? 1, Math.ceil(rows / pageSize), 1)
 }
 
 function isOpen({ status, endedAt }: ListedCall): boolean {
   return finalStatus({ status, endedAt }) === undefined
+}
+
+/** Another row under the id of an open call, which the ledger does not count by: the call itself is still to be asked for. */
+function isAnotherRow(call: ListedCall, { open }: LedgerState): boolean {
+  const tracked = open.get(call.id)
+  return tracked !== undefined && !('phase' in call) && isEarlierRow(tracked, call)
 }
 
 /** A call that each look ignores anew, and that is no news therefore. */

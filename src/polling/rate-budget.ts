@@ -25,8 +25,10 @@ export type RateBudgetOptions = {
 /** Seconds. */
 const LONGEST_SLEEP = 1
 
-/** A service that asks for more than a day (seconds) is mistaken; callwatch would be blind for good. */
-const LONGEST_HOLD = 86_400
+/** A service that asks for more (seconds) is believed for so long; then one request finds out whether it still means it. */
+const LONGEST_PAUSE = 3600
+/** So long all others wait for the answer to that one (seconds). */
+const ANSWER_TIME = 10
 
 /**
  * A token bucket of a tenth of the minute's requests, refilled at nine tenths of the limit and empty at the start: no
@@ -37,6 +39,8 @@ export function rateBudget({ clock, maxRequestsPerMinute, heldUntil, onHold }: R
   let tokens = 0
   let countedAt = clock.monotonic()
   let freeAt = countedAt + Math.max(0, (heldUntil ?? 0) - clock.wall())
+  /** The service has asked for more than it was believed. */
+  let isDoubted = false
   let queue: Promise<unknown> = Promise.resolve()
 
   const perSecond = () => (0.9 * limit) / 60
@@ -59,6 +63,8 @@ export function rateBudget({ clock, maxRequestsPerMinute, heldUntil, onHold }: R
       await sleep(clock, Math.min(wait, LONGEST_SLEEP), signal)
     }
     tokens -= 1
+    if (isDoubted) freeAt = clock.monotonic() + ANSWER_TIME
+    isDoubted = false
   }
 
   return {
@@ -73,10 +79,11 @@ export function rateBudget({ clock, maxRequestsPerMinute, heldUntil, onHold }: R
       limit = max
     },
     holdBack: (asked) => {
-      const seconds = Math.min(asked, LONGEST_HOLD)
+      const seconds = Math.min(asked, LONGEST_PAUSE)
       const until = clock.monotonic() + seconds
       if (until <= freeAt) return
       freeAt = until
+      isDoubted = asked > LONGEST_PAUSE
       onHold(clock.wall() + seconds)
     },
   }

@@ -1,11 +1,14 @@
-import type { CallPage } from '../service/calls-client.ts'
+import { ownBeginning } from './list-order.ts'
 import type { ListOrder } from './list-order.ts'
+import type { ListPage } from './page-reader.ts'
 
 /**
- * A reading of the whole list back to the horizon, page by page, over as many cycles as it takes. Lives from its first
- * page to its end, and is changed in place meanwhile.
+ * A reading of the list page by page, back to the horizon or to the end, over as many polls as it takes. Lives from its
+ * first page to its end, and is changed in place meanwhile.
  */
 export type Sweep = {
+  /** When it was begun (monotonic seconds). */
+  readonly startedAt: number
   /** The service's clock and the host's when its first page was answered (UNIX seconds); undefined before. */
   began: { now: number; host: number } | undefined
   /** The page to be read next, and in which direction it goes on from there. */
@@ -15,14 +18,24 @@ export type Sweep = {
   readonly seen: Set<string>
   /** Those of them that were seen in a form that cannot be used only. */
   readonly unusable: Set<string>
-  /** What the service said on the sweep's first page, and what it said last. */
-  firstTotal: number | undefined
+  /** The total that the service said last, and the number of the last page. */
   total: number | undefined
-  /** The number of the last page, and the most items that a page had. */
   lastPage: number | undefined
-  pageSize: number
-  /** Pages read so far. */
+  /** Pages read so far, and how many items the last one had. */
   done: number
+  items: number
+  /** It has read a page that lies wholly before all that it has to see. */
+  past: boolean
+  /** It must go on to the end of the list all the same. */
+  toEnd: boolean
+  /** The page, before the last one by the total, that was empty. */
+  cutAt: number | undefined
+  /** It follows the pages to an empty one, past the last one by the total. */
+  toEmpty: boolean
+  /** A page came out of order. */
+  contradicted: boolean
+  /** The time that most calls of some page began before (UNIX seconds): no later page may begin after it, in order. */
+  ceiling: number
   /** Ends of the list that were reached so far, and how many of them in a row brought nothing new. */
   passes: number
   idlePasses: number
@@ -31,61 +44,95 @@ export type Sweep = {
   stalePages: number
   /** Whether the page before is being read again. */
   again: boolean
+  /** New calls there were when it began. */
+  readonly freshBefore: number
 }
 
-/** How a sweep goes on after a page: with another one, or it has ended; `stuck` where no further page helps. */
-export type SweepProgress = 'on' | 'complete' | 'stuck'
+/**
+ * How a sweep goes on after a page: with another one; `past`, it may end before the end of the list; `complete`; `short`,
+ * it has seen what it has to, and from here on the list shows nothing, whatever its total; `stuck` where no further page helps.
+ */
+export type SweepProgress = 'on' | 'past' | 'complete' | 'short' | 'stuck'
 
 /** Passes in a row that may bring nothing new before a sweep is given up: a shuffled list shows its last items late. */
 const IDLE_PASSES = 2
 const IDLE_PASSES_UNORDERED = 8
-/** Pages in a row that only repeat, after which a list that names no total is taken to go round in circles. */
+/** Pages in a row that only repeat, after which a list is taken to go round in circles. */
 const STALE_PAGES = 3
+/** With a total they may have moved: so many calls came in meanwhile. */
+const STALE_PAGES_OF_TOTAL = 10
+/** Fewer calls of a page say nothing about its place. */
+const TELLING = 5
 
-/** @param lastPage of the list, as far as it is known */
-export function newSweep(order: ListOrder, lastPage: number | undefined): Sweep {
+export type SweepStart = { order: ListOrder; lastPage: number | undefined; startedAt: number; fresh: number }
+
+/** @param start lastPage: of the list, as far as it is known */
+export function newSweep({ order, lastPage, startedAt, fresh }: SweepStart): Sweep {
   const backwards = order === 'oldest first' && lastPage !== undefined
   return {
+    startedAt,
     began: undefined,
     page: backwards ? lastPage : 1,
     direction: backwards ? -1 : 1,
     seen: new Set(),
     unusable: new Set(),
-    firstTotal: undefined,
     total: undefined,
     lastPage,
-    pageSize: 1,
     done: 0,
+    items: 0,
+    past: false,
+    toEnd: false,
+    cutAt: undefined,
+    toEmpty: false,
+    contradicted: false,
+    ceiling: Infinity,
     passes: 0,
     idlePasses: 0,
     news: false,
     stalePages: 0,
     again: false,
+    freshBefore: fresh,
   }
 }
 
 /** A sweep that was cut goes on with the page before the one at which it was. */
 export function resumeSweep(sweep: Sweep): void {
+  if (sweep.began === undefined) return
   sweep.page = Math.max(1, sweep.page - sweep.direction)
   sweep.done = Math.max(0, sweep.done - 1)
   sweep.again = false
 }
 
 /** Adds what a page showed, which may have been read for another reason. */
-export function addToSweep(sweep: Sweep, page: CallPage): void {
+export function addToSweep(sweep: Sweep, page: ListPage): void {
   const before = sweep.seen.size
   if (page.items !== page.calls.length || sweep.unusable.size > 0) noteUnusable(sweep, page)
   for (const key of page.keys) sweep.seen.add(key)
   const isNews = sweep.seen.size > before
   sweep.news ||= isNews
   sweep.stalePages = isNews ? 0 : sweep.stalePages + 1
-  sweep.pageSize = Math.max(sweep.pageSize, page.items)
 }
 
-function noteUnusable({ seen, unusable }: Sweep, { calls, keys }: CallPage): void {
+function noteUnusable({ seen, unusable }: Sweep, { calls, keys }: ListPage): void {
   const usable = new Set(calls.map(({ id }) => id))
   for (const key of keys) if (!usable.has(key) && !seen.has(key)) unusable.add(key)
   for (const id of usable) unusable.delete(id)
+}
+
+/** The list goes on behind its total: what follows the page that showed it is read to the end. */
+export function goOnWithoutTotal(sweep: Sweep, { page }: ListPage): void {
+  sweep.total = undefined
+  sweep.lastPage = undefined
+  sweep.direction = 1
+  sweep.page = page + 1
+}
+
+/** No page up to the last one by the total brings anything new: what is behind it is read once, to an empty page. */
+export function followToEmpty(sweep: Sweep): void {
+  sweep.toEmpty = true
+  sweep.direction = 1
+  sweep.page = (sweep.lastPage ?? 1) + 1
+  sweep.idlePasses -= 1
 }
 
 /** Ids that were listed with a usable status. */
@@ -94,33 +141,44 @@ export function listedIn({ seen, unusable }: Sweep): ReadonlySet<string> {
 }
 
 /**
- * Takes the page that the sweep asked for, and decides how it goes on.
+ * Takes the page that the sweep asked for, and decides how it goes on. The next page is chosen in any case: a sweep that
+ * may end goes on with it where it must.
  *
  * @param order as known after this page
  * @param isPast whether a page lies wholly before all that the sweep has to see
  */
 export function advanceSweep(
   sweep: Sweep,
-  page: CallPage,
+  page: ListPage,
   order: ListOrder,
-  isPast: (page: CallPage) => boolean,
+  isPast: (page: ListPage) => boolean,
 ): SweepProgress {
   const shrunk = sweep.total !== undefined && page.total !== undefined && page.total < sweep.total
+  if (sweep.passes === 0 && !sweep.again) checkPlace(sweep, page)
   addToSweep(sweep, page)
   sweep.began ??= { now: page.now, host: page.host }
-  sweep.firstTotal ??= page.total
   sweep.total = page.total
-  sweep.lastPage = lastPageOf(page, sweep.pageSize) ?? sweep.lastPage
+  sweep.lastPage = page.lastPage ?? sweep.lastPage
   sweep.done += 1
-  if (page.total !== undefined && sweep.seen.size >= page.total) return 'complete'
-  if (page.total === undefined && page.items === 0 && sweep.direction === 1) return 'complete'
+  sweep.items = page.items
 
   const isInOrder = order === (sweep.direction === 1 ? 'newest first' : 'oldest first')
-  if (isInOrder && isPast(page)) return 'complete'
+  const isLast = isLastPage(sweep, page)
+  if (page.total !== undefined && sweep.seen.size >= page.total) {
+    // Of a list in order, calls that came in while it was read make up the number before the last page is read.
+    if (!isInOrder || sweep.passes > 0 || isLast) return 'complete'
+  } else if (page.items === 0 && sweep.direction === 1) {
+    if (page.total === undefined) return 'complete'
+    if (page.page < (page.lastPage ?? 0)) sweep.cutAt = page.page
+    if (sweep.cutAt !== undefined && sweep.past) return 'short'
+  }
+  if (isInOrder && isPast(page)) sweep.past = true
+
   if (sweep.done === 1 && sweep.direction === 1 && order === 'oldest first' && sweep.lastPage !== undefined) {
-    // Its first page has shown that the newest calls stand at the other end.
+    // Its first page has shown that the newest calls are at the other end.
     sweep.direction = -1
     sweep.page = sweep.lastPage
+    sweep.ceiling = Infinity
     return 'on'
   }
   if (shrunk && sweep.direction === 1 && page.page > 1 && !sweep.again) {
@@ -132,17 +190,19 @@ export function advanceSweep(
   sweep.again = false
   // On its way back to calls that came in meanwhile, a pass over a list in order ends where nothing is new.
   const isKnownFromHere = sweep.passes > 0 && isInOrder && sweep.stalePages > 0
-  const goesRound = page.total === undefined && sweep.stalePages >= STALE_PAGES
-  if (!isKnownFromHere && !goesRound && !isLast(sweep, page)) {
-    sweep.page = page.page + sweep.direction
-    return 'on'
-  }
-  return endPass(sweep, order)
+  const goesRound = sweep.stalePages >= (page.total === undefined ? STALE_PAGES : STALE_PAGES_OF_TOTAL)
+  if (goesRound && sweep.past && !isLast) return 'short'
+  if (goesRound && page.total === undefined) sweep.cutAt = page.page - STALE_PAGES + 1
+  if (isKnownFromHere || (goesRound && page.total === undefined) || isLast) return endPass(sweep, order)
+  sweep.page = page.page + sweep.direction
+  return sweep.past && !sweep.toEnd ? 'past' : 'on'
 }
 
 function endPass(sweep: Sweep, order: ListOrder): SweepProgress {
   sweep.passes += 1
   sweep.idlePasses = sweep.news ? 0 : sweep.idlePasses + 1
+  // Backwards without a total: the calls that came in meanwhile were read, and there are no more.
+  if (sweep.idlePasses > 0 && sweep.total === undefined && sweep.direction === -1) return 'complete'
   if (sweep.idlePasses >= (order === 'unknown' ? IDLE_PASSES_UNORDERED : IDLE_PASSES)) return 'stuck'
   sweep.news = false
   sweep.stalePages = 0
@@ -150,13 +210,20 @@ function endPass(sweep: Sweep, order: ListOrder): SweepProgress {
   return 'on'
 }
 
-/** The number of the list's last page; the service's own figure may count with a page size that it does not give. */
-export function lastPageOf({ total, totalPages }: CallPage, pageSize: number): number | undefined {
-  if (total === undefined) return totalPages
-  return Math.max(totalPages ?? 1, Math.ceil(total / pageSize), 1)
+/**
+ * Whether the page is where the order has it: half of it may not be newer than most of an earlier page. Single calls with
+ * a wrong date do not matter, nor those that moved from one page to the next.
+ */
+function checkPlace(sweep: Sweep, { calls }: ListPage): void {
+  const times = calls.flatMap((call) => (sweep.seen.has(call.id) ? [] : (ownBeginning(call) ?? [])))
+  if (times.length < TELLING) return
+  times.sort((a, b) => a - b)
+  if (times[times.length >> 1]! > sweep.ceiling) sweep.contradicted = true
+  sweep.ceiling = Math.min(sweep.ceiling, times[Math.floor(times.length * 0.85)]!)
 }
 
-function isLast({ direction, lastPage }: Sweep, page: CallPage): boolean {
+function isLastPage({ direction, lastPage, toEmpty }: Sweep, page: ListPage): boolean {
   if (direction === -1) return page.page <= 1
+  if (toEmpty) return page.items === 0
   return page.items === 0 || (page.total !== undefined && lastPage !== undefined && page.page >= lastPage)
 }

@@ -1,19 +1,7 @@
 import { defer, exhaustMap, filter, finalize, from, map, merge, share, takeUntil, timer, type Observable } from 'rxjs'
-import type { Clock } from '../clock/clock.ts'
-import type { LedgerState } from '../ledger/state.ts'
+import { onlyStoreErrors } from '../store/only-store-errors.ts'
 import { asCommitted, cycle$, type CycleEvent, type CycleOptions } from './cycle.ts'
-import type { AskedAt } from './follow-ups.ts'
-import { newListMemory, type ListMemory } from './list-memory.ts'
-
-/** What the cycles of a target remember from one to the next, beside what is committed. Changed in place. */
-export type WatchMemory = { list: ListMemory; askedAt: AskedAt }
-
-/** What a first cycle goes by. */
-export function newWatchMemory({ facts }: LedgerState, clock: Clock): WatchMemory {
-  const { lastComplete, list } = facts
-  const sweptAt = lastComplete === undefined ? undefined : clock.monotonic() - Math.max(0, clock.wall() - lastComplete)
-  return { list: newListMemory(list, sweptAt), askedAt: new Map() }
-}
+import { newWatchMemory, type WatchMemory } from './watch-memory.ts'
 
 /** How far a reading of the whole list has come. */
 export type Progress = {
@@ -24,14 +12,15 @@ export type Progress = {
 }
 
 /** That of the sweep which is under way. */
-export function progressOf({ list: { sweep } }: WatchMemory): Progress | undefined {
+export function progressOf({ list }: WatchMemory): Progress | undefined {
+  const sweep = list.main ?? list.sweep
   if (sweep === undefined) return undefined
   const { done, lastPage } = sweep
   // Of a list that moves a page may be read twice.
   return { done, of: lastPage && Math.max(done, lastPage) }
 }
 
-export type WatchOptions<Committed> = Omit<CycleOptions<Committed>, 'askedAt' | 'memory'> & {
+export type WatchOptions<Committed> = Omit<CycleOptions<Committed>, 'memory'> & {
   /** That of the watch which this one follows upon; a new one unless given. */
   memory?: WatchMemory | undefined
   /** Seconds until the first cycle, so that many targets do not all ask at once. */
@@ -46,13 +35,13 @@ export type WatchEvent<Committed> = CycleEvent<Committed> | { kind: 'skipped' }
 
 /**
  * Watches one target until `stop$`: a cycle each interval, and none beside a running one. Completes when the last cycle
- * has ended; never errors.
+ * has ended; errors only by a mistake of our own.
  */
 export function watchTarget<Committed>(options: WatchOptions<Committed>): Observable<WatchEvent<Committed>> {
   const { clock, state, poll, offset, tick, stop$ } = options
   return defer(() => {
     let running = false
-    const { list: memory, askedAt } = options.memory ?? newWatchMemory(state, clock)
+    const memory = options.memory ?? newWatchMemory(state, clock)
     const tick$ = timer(offset * 1000, poll.interval * 1000, clock.scheduler).pipe(takeUntil(stop$), share())
     const skipped$ = tick$.pipe(
       filter(() => running),
@@ -61,12 +50,12 @@ export function watchTarget<Committed>(options: WatchOptions<Committed>): Observ
     const cycles$ = tick$.pipe(
       exhaustMap(() => {
         running = true
-        return cycle$({ ...options, askedAt, memory }).pipe(finalize(() => (running = false)))
+        return cycle$({ ...options, memory }).pipe(finalize(() => (running = false)))
       }),
     )
     const timers$ = tick$.pipe(
       // A tick whose commit fails is made up for by the next one; the cycle's report tells of the store.
-      exhaustMap(() => from(tick().catch(() => undefined))),
+      exhaustMap(() => from(tick().catch(onlyStoreErrors(undefined)))),
       asCommitted,
     )
     return merge(skipped$, cycles$, timers$)

@@ -9,9 +9,14 @@ export function header({ headers }: Headers, name: string): string | undefined {
   return Array.isArray(value) ? value[0] : value
 }
 
-/** The service's clock by the `Date` header (UNIX seconds); undefined where it shows none. */
+/**
+ * The service's clock (UNIX seconds): its `Date`, which says when the answer was made, and for how long a cache has kept
+ * it since then (RFC 9111 §5.1). Undefined where it shows no date.
+ */
 export function serviceClock(response: Headers): number | undefined {
-  return readHttpDate(header(response, 'date'))
+  const made = readHttpDate(header(response, 'date'))
+  const age = header(response, 'age')?.trim() ?? ''
+  return made === undefined || !/^\d{1,9}$/.test(age) ? made : made + Number(age)
 }
 
 /** Requests left in the service's own limit; its header's name differs between pages of its documentation. */

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { CallStatus, SeenCall } from '../ledger/call.ts'
 import type { Rejection } from '../ledger/series.ts'
 import type { ListedCall } from '../ledger/step.ts'
@@ -22,6 +23,8 @@ export type CallsClientOptions = {
   statusMap: Readonly<Record<string, CallStatus>>
   /** The host's clock (UNIX seconds). */
   wall: () => number
+  /** How far the service's clock is ahead of the host's (seconds), as far as that is known. */
+  clockSkew?: () => number | undefined
   /** What is remembered of a call: an item that says nothing new of it need not be read. */
   known?: (id: string) => TrackedCall | undefined
   /** Told each value outside the documented ones. */
@@ -30,8 +33,10 @@ export type CallsClientOptions = {
 
 /** What every answer tells beside its content. */
 export type Answered = {
-  /** The service's clock when it answered, the host's where it shows none (UNIX seconds). */
+  /** The service's clock when it answered (UNIX seconds); where it shows none, the host's and what is known of the difference. */
   now: number
+  /** It showed no clock. */
+  isUndated?: boolean
   /** The host's clock at that moment (UNIX seconds). */
   host: number
   /** Requests left in the service's own limit, where it says so. */
@@ -85,9 +90,10 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       throw networkError(error)
     }
     const host = options.wall()
-    const now = serviceClock(response) ?? host
+    const dated = serviceClock(response)
+    const now = dated ?? host + (options.clockSkew?.() ?? 0)
     const body = readAnswer(response, { now, apiKey: options.apiKey })
-    return { answered: { now, host, remaining: rateLimitRemaining(response) }, body }
+    return { answered: { now, isUndated: dated === undefined, host, remaining: rateLimitRemaining(response) }, body }
   }
 
   /** The call that an item says nothing new of. */
@@ -106,9 +112,11 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       if (!Array.isArray(items)) {
         throw new ServiceError('invalid', 'the service answered List Calls without a `data` array')
       }
+      refuseHuge(items, options.pageSize)
       const calls: ListedCall[] = []
       const rejected: CallPage['rejected'] = {}
       const keys: string[] = []
+      const anonymousKey = anonymousKeys()
       const readAt = { ...reading, now: latest(answered) }
       for (const item of items) {
         const read = unchanged(item) ?? readCall(item, readAt)
@@ -117,7 +125,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
           keys.push(read.id)
         } else {
           rejected[read] = (rejected[read] ?? 0) + 1
-          keys.push(readSessionId(isObject(item) ? item['sessionId'] : undefined) ?? anonymousKey(item, keys))
+          keys.push(readSessionId(isObject(item) ? item['sessionId'] : undefined) ?? anonymousKey(item))
         }
       }
       const meta = isObject(body['meta']) ? body['meta'] : {}
@@ -135,6 +143,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       }
     },
     getCall: async (sessionId, signal) => {
+      if (!isAskable(sessionId)) throw new ServiceError('refused', 'a call with this id cannot be asked for')
       const { answered, body } = await get(`/calls/${encodeURIComponent(sessionId)}`, signal)
       const item = isObject(body['data']) ? body['data'] : body
       const shown = readSessionId(item['sessionId'])
@@ -147,15 +156,53 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
   }
 }
 
+/** `.` and `..` are no names in a path, however they are encoded (RFC 3986 §5.2.4): another address would be asked for. */
+export function isAskable(sessionId: string): boolean {
+  return sessionId !== '.' && sessionId !== '..'
+}
+
 /** What is far ahead of both clocks is a mistake; a service whose `Date` fell back must not lose the times of all calls. */
 function latest({ now, host }: Answered): number {
   return Math.max(now, host)
 }
 
-/** Tells an item without an id apart from the others of its page, also from one that is the same. */
-function anonymousKey(item: unknown, keys: readonly string[]): string {
-  const text = JSON.stringify(item)
-  return `${text} ${keys.filter((key) => key.startsWith(text)).length}`
+/** Tells items without an id apart from the others of their page, also from those that are the same. Short, as what is listed is kept. */
+function anonymousKeys(): (item: unknown) => string {
+  const counts = new Map<string, number>()
+  return (item) => {
+    const digest = hash('sha256', JSON.stringify(item), 'base64url')
+    const count = counts.get(digest) ?? 0
+    counts.set(digest, count + 1)
+    return `${digest} ${count}`
+  }
+}
+
+/** Items of a page that are read however few were asked for, and so many times as many as were. */
+const LEAST_LIMIT = 5000
+const TIMES_ASKED_FOR = 10
+/** What a call has at most. */
+const MOST_PARTICIPANTS = 50
+
+/**
+ * A page with many more items or participants than were asked for is not the list; reading it would hold everything else up.
+ *
+ * @throws {ServiceError}
+ */
+function refuseHuge(items: readonly unknown[], pageSize: number): void {
+  const mostItems = Math.max(LEAST_LIMIT, TIMES_ASKED_FOR * pageSize)
+  if (items.length > mostItems) throw tooMany('items', items.length, pageSize, mostItems)
+  const participants = items.reduce((sum: number, item) => sum + participantsIn(item), 0)
+  const most = Math.max(LEAST_LIMIT / MOST_PARTICIPANTS, pageSize) * TIMES_ASKED_FOR * MOST_PARTICIPANTS
+  if (participants > most) throw tooMany('participants', participants, pageSize, most)
+}
+
+function participantsIn(item: unknown): number {
+  return isObject(item) && Array.isArray(item['participants']) ? item['participants'].length : 0
+}
+
+function tooMany(what: string, found: number, pageSize: number, most: number): ServiceError {
+  const message = `the service answered List Calls with ${found} ${what} on one page, where ${pageSize} calls were asked for; callwatch reads at most ${most}`
+  return new ServiceError('invalid', message)
 }
 
 function readCount(value: unknown): number | undefined {

@@ -8,7 +8,7 @@ const HINTS: readonly [RegExp, string][] = [
   [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'the connection was cut'],
   [/^(?:ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'the connection could not be made in time'],
   [/^E(?:HOST|NET)UNREACH$/, 'there is no way to the host; check the network'],
-  [/^UND_ERR_RES_EXCEEDED_MAX_SIZE$/, 'the answer was larger than callwatch reads'],
+  [/^UND_ERR_RES_EXCEEDED_MAX_SIZE$/, 'the answer was larger than callwatch reads (poll.max_answer_bytes)'],
   [/^(?:EPROTO|ERR_SSL_)/, 'TLS failed; what listens there may not speak https'],
   [/^ERR_TLS_CERT_ALTNAME/, 'its TLS certificate is for another host'],
   [/^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/, "its TLS certificate is out of date, or this machine's clock is"],

@@ -1,6 +1,8 @@
 import { readRetryAfter } from '../clock/http-time.ts'
 import { header } from './answer-headers.ts'
 import { isObject, parseObject } from './json-object.ts'
+import { isHardToParse } from './hard-to-parse.ts'
+import { quoteLongIds } from './quote-long-ids.ts'
 import { ServiceError, type ServiceErrorKind } from './service-error.ts'
 import type { TransportResponse } from './transport.ts'
 
@@ -28,7 +30,7 @@ export type AnswerContext = {
  */
 export function readAnswer(response: TransportResponse, { now, apiKey }: AnswerContext): Record<string, unknown> {
   const { status } = response
-  const body = parseObject(response.body)
+  const body = isHardToParse(response.body) ? undefined : parseObject(quoteLongIds(response.body))
   const error = body?.['error']
   if (isObject(error) || status < 200 || status > 299) {
     const code = isObject(error) && typeof error['code'] === 'string' ? error['code'] : undefined
@@ -59,14 +61,21 @@ function kindOfStatus(status: number): ServiceErrorKind {
 function describe(body: string): string {
   if (body.trim() === '') return 'an empty body'
   if (/^\s*</.test(body)) return 'an HTML page'
+  if (isHardToParse(body))
+    return `${body.length} characters, nested too deeply or with too many brackets or fields for calls`
   return `${body.length} characters`
 }
+
+/** Characters that are looked at for the 200 that are shown. */
+const MOST_QUOTED = 10_000
 
 /** What the service said of an error, in one line that is short enough for a log and does not hold the key. */
 function quote(error: Record<string, unknown>, apiKey: string): string {
   const parts = [error['code'], error['message']].filter((part) => typeof part === 'string' && part !== '')
   if (parts.length === 0) return 'with an error that says nothing'
-  const said = parts.join(': ').replaceAll(/[\p{Cc}\s]+/gu, ' ')
-  const harmless = apiKey === '' ? said : said.replaceAll(apiKey, '********')
+  const said = parts.join(': ')
+  const harmless = (apiKey === '' ? said : said.replaceAll(apiKey, '********'))
+    .slice(0, MOST_QUOTED)
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
   return harmless.length > 200 ? `${harmless.slice(0, 200)}…` : harmless
 }

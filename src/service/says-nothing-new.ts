@@ -1,4 +1,4 @@
-import { ownTime } from '../ledger/call.ts'
+import { FINAL_STATUSES, ownTime } from '../ledger/call.ts'
 import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 import { MAX_MINUTES } from './wire-call.ts'
 
@@ -11,20 +11,25 @@ type Item = Readonly<Record<string, unknown>>
  */
 export function saysNothingNew(item: Item, known: TrackedCall): boolean {
   if (ownTime(known) === undefined || typeof item['status'] !== 'string' || item['status'] === '') return false
-  if (known.phase === 'baseline') return true
+  // A meeting that goes on is open again, and counts; so does another call with the same id.
+  if (known.phase === 'baseline')
+    return FINAL_STATUSES.some((status) => status === item['status']) && hasStart(item, known)
   return (
     known.phase === 'final' &&
     // What is still to be observed of it may be in this item.
     (known.marks & (MARK.detailsWanted | MARK.participantsObserved)) === MARK.participantsObserved &&
     item['status'] === known.status &&
     hasLabels(item, known) &&
-    item['initiatedAt'] === known.initiatedAt &&
-    item['startedAt'] === known.startedAt &&
+    hasStart(item, known) &&
     item['endedAt'] === known.endedAt &&
     item['totalParticipants'] === known.totalParticipants &&
     hasRecording(item, known) &&
     hasMinutes(item, known)
   )
+}
+
+function hasStart(item: Item, { initiatedAt, startedAt }: TrackedCall): boolean {
+  return item['initiatedAt'] === initiatedAt && item['startedAt'] === startedAt
 }
 
 function hasLabels(item: Item, { labels }: TrackedCall): boolean {

@@ -17,9 +17,13 @@ const DOCUMENTED_STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES]
 export const MAX_MINUTES = 50 * 31 * 24 * 60
 /** More than 50 are an anomaly; so many more are a mistake, and would make a sum useless. */
 const MAX_PEOPLE = 1e6
+/** Nor is a longer list of participants believed. */
+const MAX_ENTRIES = 10_000
 /** Times above this are milliseconds. */
 const MAX_SECONDS = 1e11
 const DAY = 86_400
+/** A time further ahead than this is never believed; one that is nearer may be, once it is no more than a day ahead. */
+const TEN_YEARS = 3653 * DAY
 
 // Nothing but sessionId and status is indispensable. A number that cannot be used becomes NaN here and a `badValue`
 // below; what is merely not there becomes undefined.
@@ -109,12 +113,16 @@ export function readCall(item: unknown, options: ReadOptions): SeenCall | Reject
   const parsed = wireCall.safeParse(item)
   if (!parsed.success) return 'no_status'
   const wire = parsed.data
-  const entries = wire.participants?.filter(isObject).map((entry) => wireParticipant.parse(entry))
+  const isEndless = (wire.participants?.length ?? 0) > MAX_ENTRIES
+  const entries = isEndless
+    ? undefined
+    : wire.participants?.filter(isObject).map((entry) => wireParticipant.parse(entry))
   const callMinutes: SeenMinutes = { audio: wire.totalAudioMinutes, video: wire.totalVideoMinutes, total: undefined }
   if (callMinutes.audio === undefined && callMinutes.video === undefined)
     callMinutes.total = wire.totalDurationInMinutes
   const participantMinutes = sumEntries(entries ?? [])
   const plausible = (time: number | undefined) => (time !== undefined && time <= options.now + DAY ? time : undefined)
+  const latest = Math.max(wire.initiatedAt ?? 0, wire.startedAt ?? 0, wire.endedAt ?? 0)
   return {
     id,
     status: readStatus(wire.status, options),
@@ -133,7 +141,8 @@ export function readCall(item: unknown, options: ReadOptions): SeenCall | Reject
         ? usableNumber(wire.totalParticipants)
         : entries.filter(({ isJoined, leftAt }) => isJoined && !leftAt).length,
     hasRecording: wire.hasRecording || (wire.recordings?.length ?? 0) > 0,
-    badValue: hasBadValue(wire, entries ?? []),
+    ahead: latest > options.now + DAY && latest <= options.now + TEN_YEARS ? latest : undefined,
+    badValue: isEndless || hasBadValue(wire, entries ?? []),
   }
 }
 
@@ -141,7 +150,7 @@ export function readCall(item: unknown, options: ReadOptions): SeenCall | Reject
 const LONGEST_ID = 500
 
 /**
- * A finite number is taken as its decimal text; anything else but a text is none, and so is a text with half a
+ * A finite number is taken as its decimal text (a long integer came as a text, see quote-long-ids.ts); anything else but a text is none, and so is a text with half a
  * surrogate pair, which can be neither asked for nor stored, with U+0000, which PostgreSQL cannot store, or of more than
  * 500 characters.
  */

@@ -14,7 +14,10 @@ export type TruthOptions = {
   except?: ReadonlySet<string>
 }
 
-/** What became of one call: its first event, the first that is final, and its last; gone: it has vanished, and not come back. */
+/**
+ * What became of one call: its first event, the first that is final, and its last; gone: it has vanished, and not come back.
+ * Of a call that was over before the set-up and open again later, the end after that is its first.
+ */
 export type CountedCall = { first: LedgerEvent; final?: LedgerEvent; last: LedgerEvent; gone: boolean }
 
 const SPELLINGS = new Map([
@@ -27,16 +30,23 @@ const OPEN = ['initiated', 'ongoing']
 
 /** The calls that a right daemon has counted at `now` (semantics.md, Which calls count), in the order of the events. */
 export function countedCalls(events: readonly LedgerEvent[], options: TruthOptions): CountedCall[] {
-  return [...callsUntil(events, options.now).values()].filter((call) => counts(call, options))
+  const { now, baseline, created } = options
+  const calls = callsUntil(events, now, baseline === 'skip' ? created : undefined)
+  return [...calls.values()].filter((call) => counts(call, options))
 }
 
-/** Every call until `now` (seconds since 1970), by its session id, in the order in which they began. */
-export function callsUntil(events: readonly LedgerEvent[], now: number): Map<string, CountedCall> {
+/**
+ * Every call until `now`, by its session id, in the order in which they began. Times in seconds since 1970.
+ *
+ * @param created the set-up, where ends before it are to count for nothing once the call is open again
+ */
+export function callsUntil(events: readonly LedgerEvent[], now: number, created = -Infinity): Map<string, CountedCall> {
   const calls = new Map<string, CountedCall>()
   for (const event of events) {
     if (event.at > now) continue
     const call = calls.get(event.sessionId) ?? { first: event, last: event, gone: false }
     if (isFinal(event)) call.final ??= event
+    else if (call.final && wasOverBefore(call.final, created)) delete call.final
     call.last = event
     call.gone = event.event === 'vanished'
     calls.set(event.sessionId, call)
@@ -66,6 +76,11 @@ export function isFinal(event: LedgerEvent): boolean {
   return status === 'other' ? event.endedAt !== undefined : FINAL.includes(status)
 }
 
+/** Whether a call's end, by its own time, was before the second of a moment (seconds since 1970). */
+export function wasOverBefore({ endedAt, startedAt, initiatedAt }: LedgerEvent, moment: number): boolean {
+  return (endedAt ?? startedAt ?? initiatedAt ?? Infinity) < Math.floor(moment)
+}
+
 function documented(value: string, values: string[]): string {
   return values.includes(value) ? value : 'other'
 }
@@ -74,6 +89,5 @@ function counts({ first, final }: CountedCall, options: TruthOptions): boolean {
   const { created, baseline, horizon = -Infinity, except } = options
   if (except?.has(first.sessionId)) return false
   if (!final) return true
-  const ownTime = final.endedAt ?? final.startedAt ?? final.initiatedAt ?? Infinity
-  return ownTime >= Math.floor(horizon) && (baseline === 'count' || ownTime >= Math.floor(created))
+  return !wasOverBefore(final, horizon) && (baseline === 'count' || !wasOverBefore(final, created))
 }

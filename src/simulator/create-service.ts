@@ -38,6 +38,8 @@ export function createService(options: ServiceOptions, start: number): CallsServ
     },
     switches: defaultSwitches,
     order: 'newest',
+    cache: new Map(),
+    dates: 0,
     recorder: {
       responses: [],
       most: recordResponses ? mostRecordedResponses : 0,
@@ -51,6 +53,8 @@ export function createService(options: ServiceOptions, start: number): CallsServ
       behaviours: random(seed, 'behaviours'),
       order: random(seed, 'order'),
       tokens: random(seed, 'tokens'),
+      replica: random(seed, 'replica'),
+      dates: random(seed, 'dates'),
     },
   }
   setSwitches(service, options.switches ?? {})

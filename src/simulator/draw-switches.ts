@@ -24,11 +24,14 @@ const FACT = 0.04
 const SETTING_ASIDE = ['labels_changed', 'without_ended_at', 'final_changed', 'vanished', 'vanished_for_a_while']
 /** At intensity 1 so likely is each odd way to show a call, on average. */
 const ODDITY = 0.05
+/** Those that only who asks for them by name gets: each needs a world in which a right daemon can be exact about it. */
+const ON_REQUEST = ['stuck', 'reopened', 'ended_ahead', 'big_id', 'redated', 'doubled', 'repeated', 'reused']
+const ORDINARY_FACTS = factNames.filter((name) => !ON_REQUEST.includes(name))
 /** An item that cannot be used hides a call from a whole look: a twentieth of that is enough. */
 const UNUSABLE = 0.05
 
 /**
- * A whole set of switches from a seed: the same seed, the same switches. Every kind of fault, fact and oddity has some
+ * A whole set of switches from a seed: the same seed, the same switches. Every kind of fault, ordinary fact and oddity has some
  * probability; orders, page sizes and the rest are drawn, most often to the calm default. `arrivals` and `outage` are
  * left as they are by default: whoever simulates says when the service is away.
  *
@@ -69,7 +72,7 @@ export function drawSwitches(seed: number | string, intensity: number, options: 
       ['absent', 1],
     ]),
     fault: shares(stream, faultNames, FAULTS * intensity),
-    facts: apart(stream, factNames, (name) => FACT * intensity * (SETTING_ASIDE.includes(name) ? 0.5 : 1)),
+    facts: apart(stream, ORDINARY_FACTS, (name) => FACT * intensity * (SETTING_ASIDE.includes(name) ? 0.5 : 1)),
     odd: apart(stream, oddityNames, (name) => ODDITY * intensity * (name === 'unusable' ? UNUSABLE : 1)),
   }
 }

@@ -9,5 +9,6 @@ import { calm } from './world.ts'
  */
 export function heal(service: CallsService): void {
   service.switches = { ...defaultSwitches, arrivals: service.switches.arrivals }
+  service.cache.clear()
   calm(service.world)
 }

@@ -28,6 +28,10 @@ export type Life = {
   /** What the service takes for a call's own minutes: the sum of its participants' or those of the longest. */
   callMinutes: 'sum' | 'longest'
   recordedFromMs?: number
+  /** It would last for years: it ends when the world is healed. */
+  endsWhenHealed?: boolean
+  /** Another row of the list has the same id: the same call, or one that began so much earlier and is over. */
+  otherRow?: { startsEarlierMs: number }
   /** What else becomes of the call, in the order of time. */
   turns?: readonly Turn[]
   /** What the wire says instead of the call as it is, where that differs for good. */

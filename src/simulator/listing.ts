@@ -5,8 +5,17 @@ import type { Life } from './life.ts'
 export type Entry = {
   sessionId: string
   beganMs: number
+  /** A further row of this id: it shows what that entry does, or an earlier call, and nothing becomes of it. */
+  furtherRow?: true
+  sameAs?: Entry
   /** Decides between calls that began in the same millisecond. */
   order: number
+  /** When it came into the list, in milliseconds since 1970. */
+  sinceMs: number
+  /** What it was lately and until when, the latest last; kept while pages lag. */
+  past?: { untilMs: number; call: Call }[]
+  /** Rises from each call that came into the list to the next. */
+  row: number
   /** Absent once nothing more becomes of the call. */
   life?: Life
   /** When the last ledger event was. */
@@ -68,12 +77,14 @@ export function callsOf({ entries, first }: Listing): Call[] {
 }
 
 /** What the wire says of the call. */
-export function wireOf({ call, shown }: Entry): Record<string, unknown> {
+export function wireOf({ sameAs, ...entry }: Entry): Record<string, unknown> {
+  const { call, shown } = sameAs ?? entry
   return shown ? shown(call) : call
 }
 
 /** The same as text, made once for each state of the call. */
-export function wireText(entry: Entry): string {
+export function wireText(row: Entry): string {
+  const entry = row.sameAs ?? row
   entry.text ??= JSON.stringify(wireOf(entry))
   return entry.text
 }

@@ -6,9 +6,10 @@ import type { TurnName } from './turn.ts'
 
 /**
  * What a call does at a moment: reaches a status, has its figures brought up to date while it runs, takes a turn, or
- * leaves the list for its age.
+ * leaves the list for its age; or it comes into the list when it has long been over, or
+ * along with a row of the same id that began lately.
  */
-export type Happening = CallStatus | 'progress' | 'unlisted' | TurnName
+export type Happening = CallStatus | 'progress' | 'unlisted' | 'imported' | 'repeated' | TurnName
 
 /** `ms` in whole milliseconds since 1970. */
 export type Moment = { ms: number; happening: Happening }

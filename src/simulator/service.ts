@@ -1,8 +1,10 @@
 import { authorize } from './authorize.ts'
 import type { Keys } from './authorize.ts'
-import { hex } from './draw.ts'
+import { chance, hex } from './draw.ts'
 import { drawFault, faults } from './faults/faults.ts'
 import { only, takesPart } from './filters.ts'
+import { indexedOf } from './indexed.ts'
+import { entryAt as entryAtTime, listingAt } from './lagging.ts'
 import { listCalls } from './list-calls.ts'
 import { nextOrder } from './list-order.ts'
 import type { Order } from './list-order.ts'
@@ -29,10 +31,14 @@ export type CallsService = {
   /** The order in which calls were listed last. */
   order: Order
   recorder: Recorder
+  /** Pages that are answered again for a while, by what was asked for; `at` in seconds since 1970. */
+  cache: Map<string, { at: number; reply: Reply }>
+  /** How many answers have had a Date. */
+  dates: number
   /** Absent: any number of requests. */
   rateLimit?: RateLimit
   /** Streams of the seed that nothing else draws from. */
-  streams: { faults: Random; behaviours: Random; order: Random; tokens: Random }
+  streams: { faults: Random; behaviours: Random; order: Random; tokens: Random; replica: Random; dates: Random }
 }
 
 /**
@@ -45,8 +51,11 @@ export function answer(
   at: number,
 ): { reply: Reply; response: RecordedResponse } {
   advance(service.world, at, service.switches)
-  const shown = at + service.switches.dateOffset
-  const reply = dated(service, withFault(service, route(service, request, at), shown), shown)
+  const { dateOffset, wrongDates, wrongDateOffset } = service.switches
+  const isWrong = service.dates < wrongDates
+  if (isWrong) reach(service.world.reached, 'date.wrong')
+  const shown = at + dateOffset + (isWrong ? wrongDateOffset : 0)
+  const reply = dated(service, withFault(service, route(service, request, at, shown), shown), shown)
   return { reply, response: record(service.recorder, at, request, reply) }
 }
 
@@ -57,17 +66,19 @@ function withFault({ switches, streams, world }: CallsService, reply: Reply, at:
   return name ? faults[name]({ reply, at, random: streams.faults }) : reply
 }
 
-function dated({ switches, world }: CallsService, reply: Reply, at: number): Reply {
-  if (reply.status === 0) return reply
-  if (switches.date === 'absent') {
+function dated(service: CallsService, reply: Reply, at: number): Reply {
+  const { switches, world } = service
+  if (reply.status === 0 || 'date' in reply.headers) return reply
+  if (switches.date === 'absent' || (switches.date === 'sometimes' && chance(service.streams.dates, 1 / 3))) {
     reach(world.reached, 'date.absent')
     return reply
   }
+  service.dates++
   if (switches.dateOffset !== 0) reach(world.reached, 'date.offset')
   return { ...reply, headers: { ...reply.headers, date: new Date(Math.floor(at) * 1000).toUTCString() } }
 }
 
-function route(service: CallsService, request: ServiceRequest, at: number): Reply {
+function route(service: CallsService, request: ServiceRequest, at: number, shown: number): Reply {
   const sent = header(request, 'apikey')
   const authorized = authorize(service.keys, sent)
   if ('refusal' in authorized) {
@@ -81,11 +92,16 @@ function route(service: CallsService, request: ServiceRequest, at: number): Repl
     const headers = { ...admission.headers, 'Retry-After': String(admission.retryAfter) }
     return errorReply(429, 'ERR_TOO_MANY_REQUESTS', 'The limit of requests a minute is reached.', headers)
   }
-  const reply = operation(service, request, authorized.scope === 'fullAccess', at)
+  const reply = operation(service, request, authorized.scope === 'fullAccess', { at, shown })
   return admission ? { ...reply, headers: { ...reply.headers, ...admission.headers } } : reply
 }
 
-function operation(service: CallsService, request: ServiceRequest, fullAccess: boolean, at: number): Reply {
+function operation(
+  service: CallsService,
+  request: ServiceRequest,
+  fullAccess: boolean,
+  { at, shown }: { at: number; shown: number },
+): Reply {
   const [collection, id, rest, ...more] = request.path.replace(/^\/v3\//, '').split('/')
   const asked = `${request.method} ${collection}`
   if (asked === 'POST users' && id && rest === 'auth_tokens' && more.length === 0) {
@@ -96,17 +112,54 @@ function operation(service: CallsService, request: ServiceRequest, fullAccess: b
   }
   if (!fullAccess) return errorReply(403, 'AUTH_ERR_NO_ACCESS', 'The API key lacks the scope for this operation.')
   const onBehalfOf = header(request, 'onbehalfof')
-  if (id !== undefined) return getCall(service, decoded(id), onBehalfOf)
-  const { switches, streams, world } = service
-  service.order = nextOrder(switches.order, service.order, streams.order)
-  const visible = onBehalfOf === undefined ? world.listing : only(world.listing, (call) => takesPart(call, onBehalfOf))
-  const context = { switches, order: service.order, random: streams.behaviours, reached: world.reached }
-  return listCalls(visible, new URLSearchParams(request.query), context)
+  if (id !== undefined) return getCall(service, decoded(id), onBehalfOf, at)
+  return cached(service, `${request.query} ${onBehalfOf ?? ''}`, at, () =>
+    dated(service, list(service, request.query, onBehalfOf, at), shown),
+  )
 }
 
-function getCall({ world, switches, streams }: CallsService, sessionId: string, onBehalfOf: string | undefined): Reply {
+/** The page that was answered lately, with the Date that it had, or a new one. */
+function cached({ switches, cache, world }: CallsService, key: string, at: number, make: () => Reply): Reply {
+  const { cacheSeconds, age } = switches
+  if (cacheSeconds === 0) return make()
+  const kept = cache.get(key)
+  if (kept && at - kept.at < cacheSeconds) {
+    reach(world.reached, 'list.cached')
+    const headers = age === 'given' ? { age: String(Math.floor(at - kept.at)) } : {}
+    return { ...kept.reply, headers: { ...kept.reply.headers, ...headers } }
+  }
+  const reply = make()
+  if (reply.status === 200) cache.set(key, { at, reply })
+  return reply
+}
+
+function list(service: CallsService, query: string, onBehalfOf: string | undefined, at: number): Reply {
+  const { switches, streams, world } = service
+  service.order = nextOrder(switches.order, service.order, streams.order)
+  let listing = world.listing
+  if (switches.replicaLag > 0 && chance(streams.replica, 0.5)) {
+    reach(world.reached, 'list.lagging')
+    listing = listingAt(listing, (at - switches.replicaLag) * 1000)
+  }
+  if (switches.indexed < 1) {
+    reach(world.reached, 'list.indexed_in_part')
+    listing = indexedOf(listing, switches.indexed)
+  }
+  const visible = onBehalfOf === undefined ? listing : only(listing, (call) => takesPart(call, onBehalfOf))
+  const context = { switches, at, order: service.order, random: streams.behaviours, reached: world.reached }
+  return listCalls(visible, new URLSearchParams(query), context)
+}
+
+function getCall(
+  { world, switches, streams }: CallsService,
+  sessionId: string,
+  onBehalfOf: string | undefined,
+  at: number,
+): Reply {
   const { reached } = world
-  const entry = entryOf(world, sessionId)
+  const known = entryOf(world, sessionId)
+  const entry = known && switches.getCallLag > 0 ? entryAtTime(known, (at - switches.getCallLag) * 1000) : known
+  if (entry !== known) reach(reached, 'get.lagging')
   if (!entry || (onBehalfOf !== undefined && !takesPart(entry.call, onBehalfOf))) {
     reach(reached, 'get.not_found')
     return errorReply(404, 'ERR_CALL_SESSION_NOT_FOUND', 'The call session does not exist.')

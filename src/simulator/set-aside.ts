@@ -1,4 +1,4 @@
-import { callsUntil, isFinal, labelsOf, statusLabel } from './counted-calls.ts'
+import { callsUntil, isFinal, labelsOf, statusLabel, wasOverBefore } from './counted-calls.ts'
 import type { LedgerEvent } from './ledger.ts'
 
 /** Session ids by the reason for which the truth about a call depends on when one looks; a call may have several. */
@@ -9,24 +9,34 @@ export type SetAside = {
   vanished: string[]
   /** When it became final it had no `endedAt`. */
   withoutEndedAt: string[]
+  /** Another call of the same id was in the list as well, that was over within the hour before. */
+  repeatedId: string[]
   /** Type, mode or receiver type changed: exact only as sums over that label. */
   labelsChanged: string[]
 }
 
-/** The calls that a comparison with the truth may set aside, by name (semantics.md, Three kinds of numbers). */
-export function setAside(events: readonly LedgerEvent[]): SetAside {
-  const calls = callsUntil(events, Infinity)
+/**
+ * The calls that a comparison with the truth may set aside, by name (semantics.md, Three kinds of numbers).
+ *
+ * @param created the set-up (seconds since 1970): what was over before it, and is open again later, has not changed its end
+ */
+export function setAside(events: readonly LedgerEvent[], created?: number): SetAside {
+  const calls = callsUntil(events, Infinity, created)
   const finalChanged = new Set<string>()
   const vanished = new Set<string>()
+  const repeatedId = new Set<string>()
   const labelsChanged = new Set<string>()
-  const over = new Map<string, string>()
+  const over = new Map<string, { status: string; end: LedgerEvent }>()
   for (const event of events) {
     const { sessionId } = event
     const status = statusLabel(event)
     const before = over.get(sessionId)
-    if (before !== undefined && before !== status) finalChanged.add(sessionId)
-    if (before === undefined && isFinal(event)) over.set(sessionId, status)
+    const isAgain = before !== undefined && !isFinal(event) && wasOverBefore(before.end, created ?? -Infinity)
+    if (isAgain) over.delete(sessionId)
+    else if (before !== undefined && before.status !== status) finalChanged.add(sessionId)
+    if (before === undefined && isFinal(event)) over.set(sessionId, { status, end: event })
     if (event.event === 'vanished') vanished.add(sessionId)
+    if (event.event === 'repeated') repeatedId.add(sessionId)
     if (!sameLabels(event, calls.get(sessionId)!.first)) labelsChanged.add(sessionId)
   }
   const withoutEndedAt = [...calls].filter(([, { final }]) => final && final.endedAt === undefined).map(([id]) => id)
@@ -34,6 +44,7 @@ export function setAside(events: readonly LedgerEvent[]): SetAside {
     finalChanged: [...finalChanged],
     vanished: [...vanished],
     withoutEndedAt,
+    repeatedId: [...repeatedId],
     labelsChanged: [...labelsChanged],
   }
 }

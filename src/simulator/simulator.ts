@@ -124,7 +124,9 @@ function createApp(service: CallsService, clock: () => number) {
     const [path, query = ''] = request.raw.url!.split(/\?(.*)/s)
     const answered = answer(service, { method: request.method, path: path!, query, headers: request.headers }, clock())
     reply.hijack()
-    deliver(answered.reply, reply.raw, answered.response)
+    const send = () => deliver(answered.reply, reply.raw, answered.response)
+    if (service.switches.answerSeconds === 0) send()
+    else setTimeout(send, service.switches.answerSeconds * 1000).unref()
   })
   return app
 }

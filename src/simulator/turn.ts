@@ -13,6 +13,8 @@ export type TurnName =
   | 'paused'
   | 'resumed'
   | 'set_back'
+  | 'reopened'
+  | 'ended_again'
 
 /**
  * Something that becomes of a call outside the ordinary course of calls.

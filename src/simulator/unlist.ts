@@ -22,8 +22,9 @@ export function leavingAt(world: World, { listedSeconds, mostListed }: Conduct):
  */
 export function unlist(world: World, { unlisted }: Conduct): void {
   const entry = removeOldest(world.listing)
+  if (entry.furtherRow) return
   const { nowMs } = world
-  world.unlistedUntilMs = entry.beganMs
+  world.unlistedUntilMs = Math.max(world.unlistedUntilMs, entry.beganMs)
   if (unlisted === 'found') {
     if (entry.life) entry.life = calmed(entry.life, nowMs)
     write(world, 'unlisted', entry.call)

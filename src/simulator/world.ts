@@ -7,6 +7,9 @@ import type { Life, Manners } from './life.ts'
 import { insert, listingOf, remove } from './listing.ts'
 import type { Entry, Listing } from './listing.ts'
 import { momentAfter } from './moment.ts'
+import { addFurtherRow } from './further-row.ts'
+import { keepPast } from './lagging.ts'
+import { importedLives, planImport } from './imports.ts'
 import { addHistory, addOpenCalls, planArrival } from './plan.ts'
 import { put, take } from './queue.ts'
 import type { Queue } from './queue.ts'
@@ -18,6 +21,7 @@ import { defaultSwitches } from './switches.ts'
 import type { Switches } from './switches.ts'
 import { calmed } from './turn.ts'
 import { leavingAt, unlist } from './unlist.ts'
+import { withReusedId } from './reused-id.ts'
 
 /** What chance does not decide about a world. */
 export type WorldOptions = Manners & {
@@ -35,7 +39,18 @@ export type WorldOptions = Manners & {
 }
 
 /** The switches that decide what happens, not how it is shown. */
-export type Conduct = Pick<Switches, 'arrivals' | 'facts' | 'listedSeconds' | 'mostListed' | 'unlisted'>
+export type Conduct = Pick<
+  Switches,
+  | 'arrivals'
+  | 'imports'
+  | 'facts'
+  | 'listedSeconds'
+  | 'mostListed'
+  | 'unlisted'
+  | 'replicaLag'
+  | 'getCallLag'
+  | 'reusedIds'
+>
 
 /**
  * The calls and what has happened to them. Each life is drawn whole when its call begins, from a random stream of
@@ -56,6 +71,11 @@ export type World = {
   foldedLength: number
   upcoming: Queue<Upcoming>
   arrivals: { random: Random; count: number; lastMs: number }
+  imports: { random: Random; count: number }
+  /** When the calls began to arrive, in milliseconds since 1970. */
+  startMs: number
+  /** How many calls have come into the list. */
+  rows: number
   bursts: number
   /** Whole milliseconds since 1970: everything until here has happened. */
   nowMs: number
@@ -64,9 +84,13 @@ export type World = {
 
 /**
  * When something more becomes of a call. `order` is the call's own: it decides between things that happen in the same
- * millisecond. A call that is yet to begin has a life and no entry.
+ * millisecond. A call that is yet to begin has a life and no entry; one that is to be imported has a number.
  */
-export type Upcoming = { ms: number; order: number } & ({ life: Life; arrival: boolean } | { entry: Entry })
+export type Upcoming = { ms: number; order: number } & (
+  | { life: Life; arrival: boolean }
+  | { entry: Entry }
+  | { import: number }
+)
 
 /** @param start seconds since 1970: before it lies the history, after it the calls arrive */
 export function createWorld(options: WorldOptions, start: number): World {
@@ -81,6 +105,9 @@ export function createWorld(options: WorldOptions, start: number): World {
     foldedLength: 0,
     upcoming: { heap: [], before: (a, b) => a.ms < b.ms || (a.ms === b.ms && a.order < b.order) },
     arrivals: { random: random(options.seed, 'arrivals'), count: 0, lastMs: startMs },
+    imports: { random: random(options.seed, 'imports'), count: 0 },
+    startMs,
+    rows: 0,
     bursts: 0,
     nowMs: -Infinity,
     reached: new Map(),
@@ -88,6 +115,7 @@ export function createWorld(options: WorldOptions, start: number): World {
   addHistory(world, startMs)
   addOpenCalls(world, startMs)
   planArrival(world)
+  planImport(world, startMs)
   return world
 }
 
@@ -114,7 +142,18 @@ export function advance(world: World, at: number, conduct: Conduct = defaultSwit
 
 /** From now on nothing out of the ordinary becomes of the calls there are; what is turned is still turned back. */
 export function calm(world: World): void {
-  for (const entry of world.entries.values()) if (entry.life) entry.life = calmed(entry.life, world.nowMs)
+  for (const entry of world.entries.values()) {
+    if (!entry.life) continue
+    entry.life = calmed(entry.life, world.nowMs)
+    if (entry.life.endsWhenHealed) end(world, entry, entry.life)
+  }
+}
+
+/** Ends a call that would last for years. */
+function end({ nowMs, upcoming }: World, entry: Entry, { endsWhenHealed: _ends, ...life }: Life): void {
+  entry.life = { ...life, endedMs: nowMs + 1 }
+  entry.endedMs = nowMs + 1
+  put(upcoming, { ms: nowMs + 1, order: entry.order, entry })
 }
 
 /** The call as Get Call knows it. */
@@ -128,30 +167,52 @@ function comeAbout(world: World, upcoming: Upcoming, conduct: Conduct): void {
     goOn(world, upcoming.entry, upcoming.ms, conduct)
     return
   }
+  if ('import' in upcoming) {
+    planImport(world, upcoming.ms)
+    for (const life of importedLives(world, upcoming, conduct)) bringIn(world, life, upcoming.order)
+    return
+  }
   const { life, order, arrival } = upcoming
   if (arrival) planArrival(world)
   if (!arrival || conduct.arrivals) begin(world, life, order, conduct)
 }
 
-function begin(world: World, plain: Life, order: number, conduct: Conduct): void {
+function begin(world: World, drawn: Life, order: number, conduct: Conduct): void {
+  const plain = withReusedId(world, drawn, conduct)
   const { seed, speed } = world.options
   const { life, names } = drawFacts(plain, conduct.facts, { seed, key: plain.sessionId, speed })
   for (const name of names) reach(world.reached, `fact.${name}`)
+  const entry = addEntry(world, life, order, life.initiatedMs)
+  goOn(world, entry, life.initiatedMs, conduct)
+  if (life.otherRow) addFurtherRow(world, entry, life)
+}
+
+/** A call that has long been over comes into the list. */
+function bringIn(world: World, life: Life, order: number): void {
+  const entry = addEntry(world, life, order, life.endedMs)
+  write(world, 'imported', entry.call)
+  settle(world, entry)
+}
+
+function addEntry(world: World, life: Life, order: number, atMs: number): Entry {
   const { sessionId, initiatedMs, endedMs, shown } = life
+  world.rows++
   const entry: Entry = {
     sessionId,
     beganMs: initiatedMs,
     order,
+    row: world.rows,
+    sinceMs: Math.max(world.nowMs, initiatedMs),
     life,
     atMs: -Infinity,
     endedMs,
-    call: callAt(life, initiatedMs),
+    call: callAt(life, atMs),
     ...(shown ? { shown } : {}),
     known: true,
   }
   world.entries.set(sessionId, entry)
   insert(world.listing, entry)
-  goOn(world, entry, initiatedMs, conduct)
+  return entry
 }
 
 /** What becomes of a call at `ms`, if anything still does: it may have been calmed since that was planned. */
@@ -166,6 +227,7 @@ function goOn(world: World, entry: Entry, ms: number, conduct: Conduct): void {
     put(world.upcoming, { ms: moment.ms, order: entry.order, entry })
     return
   }
+  if (conduct.replicaLag + conduct.getCallLag > 0 && entry.atMs !== -Infinity) keepPast(entry, world.nowMs)
   entry.atMs = moment.ms
   entry.call = callAt(life, moment.ms)
   delete entry.text

@@ -17,6 +17,7 @@ export const COPY_TABLES = {
   targets: { key: 1, columns: { name: 'text', fingerprint: 'text', seq: 'whole', facts: 'text' } },
   calls: { key: 2, columns: { target: 'text', id: 'text', finished: 'number', remembered: 'flag', data: 'bytes' } },
   counters: { key: 2, columns: { target: 'text', series: 'text', value: 'number' } },
+  settled: { key: 2, columns: { target: 'text', quantity: 'text', value: 'number' } },
   alerts: { key: 2, columns: { target: 'text', alert: 'text', data: 'text' } },
   usage: { key: 2, columns: { target: 'text', quarter: 'whole', minutes: 'number' } },
   evaluations: { key: 2, columns: { target: 'text', hour: 'whole', data: 'text' } },

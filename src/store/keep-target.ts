@@ -11,7 +11,7 @@ import { newDraft } from '../ledger/delta-draft.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
 import { withFinishes } from '../ledger/finished-calls.ts'
 import { apply, type Delta, type Facts, type LedgerState } from '../ledger/state.ts'
-import { step, type GoodLook, type LedgerOptions, type Observation } from '../ledger/step.ts'
+import { step, unknownIds, type GoodLook, type LedgerOptions, type Observation } from '../ledger/step.ts'
 import { usedBetween } from '../ledger/usage.ts'
 import { StoreError, type Commit, type Store, type TargetIdentity } from './store.ts'
 
@@ -124,7 +124,9 @@ export async function keepTarget(options: KeepTargetOptions): Promise<TargetKeep
     sweepAge: () => (sweptAt === undefined ? undefined : clock.monotonic() - sweptAt),
     fold: (observation) =>
       inTurn(async () => {
-        const delta = step(ledger, observation, options.ledger)
+        const unknown = unknownIds(ledger, observation, options.ledger)
+        const evicted = unknown.length === 0 ? undefined : await store.evictedCalls(target, unknown)
+        const delta = step(ledger, observation, options.ledger, evicted)
         if (delta === undefined) return undefined
         if (observation.end === undefined) return commit(delta, { changed: [], ended: [], notifications: [] })
         const look = lookAfter(ledger, delta, observation.end)

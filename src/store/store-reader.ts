@@ -1,4 +1,5 @@
 import type { Evaluated } from '../alerts/evaluated.ts'
+import type { StoredBalance } from '../ledger/balance.ts'
 import type { RememberedCalls } from '../ledger/remembered-calls.ts'
 import type { Facts } from '../ledger/state.ts'
 import type { Finish, TrackedCall } from '../ledger/tracked-call.ts'
@@ -13,6 +14,8 @@ export type StoreReader = {
   calls: (target: string) => Promise<RememberedCalls>
   /** One of them. */
   call: (target: string, id: string) => Promise<TrackedCall | undefined>
+  /** What the counters and the calls of a target come to, as both were at one moment. */
+  balance: (target: string) => Promise<StoredBalance>
   /** When rules were judged since a moment (UNIX seconds), the oldest first. */
   evaluations: (target: string, since: number) => Promise<Evaluated[]>
   /** How calls finished since a moment (UNIX seconds). */

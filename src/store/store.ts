@@ -53,6 +53,8 @@ export type Store = {
   openTarget: (identity: TargetIdentity, created: number, keepFinished: number) => Promise<StoredTarget>
   /** Removes all that is kept of a target, and puts out what is to be said of its alerts; opened again, it starts from nothing. */
   resetTarget: (name: string, outgoing: readonly Addressed[]) => Promise<void>
+  /** Rows of a target's calls that were counted and evicted, by id: those of these ids that the history still has. */
+  evictedCalls: (target: string, ids: readonly string[]) => Promise<Map<string, TrackedCall>>
   /** Commits a delta that follows the stored sequence number by one; any other is refused as stale. */
   commit: (target: string, commit: Commit) => Promise<void>
   /** All that waits for this notifier, the oldest first. */
@@ -81,7 +83,7 @@ export type Store = {
   heldUntil: (key: string) => Promise<number | undefined>
   /** Holds them back until then; where that is already so for longer, it stays. */
   hold: (key: string, until: number) => Promise<void>
-  /** Calls that were counted as finished, newest first. */
+  /** Calls that were counted as finished, newest first; of the same moment by target, then by id. */
   finishedCalls: (query: HistoryQuery) => Promise<{ target: string; call: TrackedCall }[]>
   /** How the calls of a target ended that finished from one moment to (but not at) another. */
   countFinished: (target: string, from: number, to: number) => Promise<FinishedCounts>
@@ -100,6 +102,16 @@ export type HistoryQuery = {
   target?: string | undefined
   /** How they were counted as finished. */
   status?: CallStatus | undefined
+  /** Only those that come after this one in the order of the answer: newest first, then by target and id. */
+  after?: HistoryPosition | undefined
+}
+
+/** Where a call stands in the history. */
+export type HistoryPosition = {
+  /** When it finished (UNIX seconds). */
+  at: number
+  target: string
+  id: string
 }
 
 /** The store cannot be used now (busy, full), was written by another (stale), or cannot be used at all (refused). */

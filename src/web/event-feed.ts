@@ -18,21 +18,22 @@ export type EventFeed = {
   listen: (listener: (event: FeedEvent) => void) => () => void
 }
 
-/** An entry before anybody has asked for it. */
-type Kept = { n: number; event: FeedEvent['event']; view: () => object }
+/** An entry, shown once somebody has asked for it: the same one to everybody. */
+type Kept = { n: number; event: FeedEvent['event']; view: () => object; shown?: FeedEvent }
 
 /** @param capacity how many entries are kept */
 export function eventFeed(capacity = 10_000): EventFeed {
   const boot = randomBytes(4).toString('hex')
   const idOf = (n: number) => `${boot}-${n}`
-  const shown = ({ n, event, view }: Kept): FeedEvent => ({ id: idOf(n), event, data: view() })
+  const shown = (entry: Kept): FeedEvent =>
+    (entry.shown ??= { id: idOf(entry.n), event: entry.event, data: entry.view() })
   const kept: Kept[] = []
   const listeners = new Set<(event: FeedEvent) => void>()
   let published = 0
   return {
     publish: (event, view) => {
       published += 1
-      const entry = { n: published, event, view }
+      const entry: Kept = { n: published, event, view }
       kept.push(entry)
       // Cut in blocks: taking one off the front of a long array for each entry would copy it each time.
       if (kept.length >= capacity * 1.2) kept.splice(0, kept.length - capacity)
@@ -60,4 +61,15 @@ export function eventFeed(capacity = 10_000): EventFeed {
 /** An entry in the event stream's format (WHATWG HTML §9.2.5). */
 export function formatEvent({ id, event, data }: FeedEvent): string {
   return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+}
+
+const encoded = new WeakMap<FeedEvent, Buffer>()
+
+/** An entry as it is sent: encoded once, and the same bytes to everybody. */
+export function encodeEvent(event: FeedEvent): Buffer {
+  const known = encoded.get(event)
+  if (known !== undefined) return known
+  const bytes = Buffer.from(formatEvent(event))
+  encoded.set(event, bytes)
+  return bytes
 }

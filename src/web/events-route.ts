@@ -1,16 +1,18 @@
-import { PassThrough } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { interval } from 'rxjs'
 import * as z from 'zod'
 import { systemClock, type Clock } from '../clock/clock.ts'
-import { formatEvent, type EventFeed } from './event-feed.ts'
+import type { EventFeed } from './event-feed.ts'
+import { eventStream, type EventStream } from './event-stream.ts'
 import { queryProblem } from './query-problem.ts'
 
-/**
- * A client that lets this much wait (bytes) is too slow and is cut off; it resumes when it comes back. More than the
- * whole feed, so that no commit, however large, cuts off one that reads.
- */
-const MOST_WAITING = 8 * 1024 * 1024
+/** So many of the past events a new client gets at most, whatever it asks for. */
+const MOST_LATEST = 500
+
+/** So many clients follow the feed at a time. */
+const MOST_STREAMS = 100
+/** When one that is too many may try again (seconds). */
+const RETRY_AFTER = 10
 
 /**
  * A comment comes this often (seconds), also while nothing happens: proxies cut connections on which nothing does,
@@ -26,32 +28,34 @@ const query = z.strictObject({
     .default(0),
 })
 
-/** `GET /api/v1/events`: server-sent events, resumed by `Last-Event-ID`; without it, `latest` of the past come first. */
+/** `GET /api/v1/events`: server-sent events, resumed by `Last-Event-ID`; without it, `latest` of the past come first, 500 at most. */
 export function eventsRoute(
   app: FastifyInstance,
   feed: EventFeed,
   { scheduler }: Pick<Clock, 'scheduler'> = systemClock,
 ): void {
-  const open = new Set<PassThrough>()
+  const open = new Set<EventStream>()
   app.get('/api/v1/events', async (request, reply) => {
     const parsed = query.safeParse(request.query)
     if (!parsed.success) return reply.code(400).send({ error: queryProblem(parsed.error, Object.keys(query.shape)) })
+    if (open.size >= MOST_STREAMS) {
+      const error = `${MOST_STREAMS} clients follow the events already; close one, or try again later`
+      return reply.code(503).header('retry-after', RETRY_AFTER).send({ error })
+    }
     const lastId = request.headers['last-event-id']
-    const past = typeof lastId === 'string' ? feed.since(lastId) : feed.latest(parsed.data.latest)
-    const stream = new PassThrough()
-    open.add(stream)
-    const unlisten = feed.listen((event) => {
-      stream.write(formatEvent(event))
-      if (stream.writableLength > MOST_WAITING) stream.destroy()
-    })
-    const keepingAlive = interval(KEEP_ALIVE * 1000, scheduler).subscribe(() => stream.write(': still here\n\n'))
+    const latest = Math.min(parsed.data.latest, MOST_LATEST)
+    // A first line at once, so that a client knows it is connected.
+    const client = eventStream(': connected\nretry: 2000\n\n')
+    const { stream } = client
+    open.add(client)
+    client.send(typeof lastId === 'string' ? feed.since(lastId) : feed.latest(latest))
+    const unlisten = feed.listen((event) => client.send([event]))
+    const keepingAlive = interval(KEEP_ALIVE * 1000, scheduler).subscribe(() => client.comment('still here'))
     stream.once('close', () => {
       unlisten()
       keepingAlive.unsubscribe()
-      open.delete(stream)
+      open.delete(client)
     })
-    // A first line at once, so that a client knows it is connected.
-    stream.write(`: connected\nretry: 2000\n\n${past.map(formatEvent).join('')}`)
     return reply
       .header('cache-control', 'no-store')
       .header('x-accel-buffering', 'no')
@@ -59,6 +63,6 @@ export function eventsRoute(
       .send(stream)
   })
   app.addHook('preClose', async () => {
-    for (const stream of open) stream.end()
+    for (const { stream } of open) stream.end()
   })
 }

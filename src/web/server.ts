@@ -7,10 +7,13 @@ import { callsRoute } from './calls-route.ts'
 import type { EventFeed } from './event-feed.ts'
 import { eventsRoute } from './events-route.ts'
 import { finishedRoute } from './finished-route.ts'
+import { oneATurn } from './one-a-turn.ts'
 import { pageFiles } from './page-files.ts'
-import { unreadyBecause } from './readiness.ts'
+import { readiness } from './readiness.ts'
+import { onlySameOrigin } from './same-origin.ts'
 import { silencesRoute } from './silences-route.ts'
 import { alertView, isoTime, targetView, type WatchedTarget } from './views.ts'
+import type { WebEvent } from './web-event.ts'
 
 export type WebOptions = {
   host: string
@@ -29,6 +32,10 @@ export type WebOptions = {
   expose: (format: 'prometheus' | 'openmetrics') => Promise<{ contentType: string; body: string }>
   /** The host's clock (UNIX seconds). */
   wall: () => number
+  /** Told what is to be logged and counted. */
+  note: (event: WebEvent) => void
+  /** A request that has not arrived whole by then (seconds), its body included, is cut off. */
+  requestTimeout?: number
 }
 
 /** A certificate, with those that it rests on, and its key (PEM). */
@@ -41,6 +48,14 @@ export type Web = {
   close: () => Promise<void>
 }
 
+/** Seconds. */
+const REQUEST_TIMEOUT = 10
+/** How often it is looked for requests that take too long to arrive (milliseconds). */
+const CHECKING_MS = 1000
+/** The longest body (bytes): the only ones are silences. */
+const MOST_BODY = 64 * 1024
+const MOST_CONNECTIONS = 500
+
 /**
  * Serves metrics, health, the API and the page.
  *
@@ -48,10 +63,22 @@ export type Web = {
  */
 export async function startWeb(options: WebOptions): Promise<Web> {
   const { host, port, version, targets, feed, expose, wall } = options
+  const requestTimeout = (options.requestTimeout ?? REQUEST_TIMEOUT) * 1000
+  const arriving = {
+    // Not longer than the whole request may take: Node.js would take the one for the other.
+    headersTimeout: requestTimeout,
+    connectionsCheckingInterval: Math.min(CHECKING_MS, requestTimeout),
+  }
   const app: FastifyInstance = fastify({
     forceCloseConnections: true,
-    ...(options.tls && { https: { cert: options.tls.cert, key: options.tls.key } }),
+    requestTimeout,
+    bodyLimit: MOST_BODY,
+    ...(options.tls === undefined
+      ? { http: arriving }
+      : { https: { ...arriving, cert: options.tls.cert, key: options.tls.key } }),
   })
+  app.server.maxConnections = MOST_CONNECTIONS
+  oneATurn(app)
   await app.register(helmet, {
     contentSecurityPolicy: {
       useDefaults: false,
@@ -67,7 +94,8 @@ export async function startWeb(options: WebOptions): Promise<Web> {
     // Whether this is reached by HTTPS is for whoever puts it there to say.
     strictTransportSecurity: false,
   })
-  if (options.auth !== undefined) await authenticate(app, options.auth)
+  onlySameOrigin(app)
+  if (options.auth !== undefined) await authenticate(app, { ...options, credentials: options.auth })
   await pageFiles(app)
 
   app.setErrorHandler((error, _request, reply) =>
@@ -80,8 +108,8 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   })
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (_request, reply) => {
-    const problems = unreadyBecause(targets, options.problem())
-    return problems.length === 0 ? { status: 'ready' } : reply.code(503).send({ status: 'not ready', problems })
+    const ready = readiness(targets, options.problem())
+    return ready.status === 'not ready' ? reply.code(503).send(ready) : ready
   })
   app.get('/api/v1/status', async () => {
     const problem = options.problem()
@@ -94,7 +122,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   }))
   callsRoute(app, options)
   finishedRoute(app, targets)
-  silencesRoute(app, { ...options, mayChange: options.auth !== undefined })
+  silencesRoute(app, { ...options, changedBy: options.auth })
   eventsRoute(app, feed)
 
   await app.listen({ host, port })

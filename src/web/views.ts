@@ -4,6 +4,7 @@ import { COUNTERS, type DurableCounter } from '../ledger/series.ts'
 import type { Transition } from '../ledger/state.ts'
 import { horizon } from '../ledger/step.ts'
 import { beganAt, type TrackedCall } from '../ledger/tracked-call.ts'
+import { listWarnings } from '../ledger/list-warnings.ts'
 import { participantsInProgress, sumOf, type ExportedTarget } from '../metrics/derived-metrics.ts'
 import { inProgressBy } from './in-progress-by.ts'
 import { ruleView } from './rule-view.ts'
@@ -51,6 +52,8 @@ export function targetView(watched: WatchedTarget) {
   const owner = watched.owner()
   const sweepAge = watched.sweepAge()
   const reading = watched.progress?.()
+  const effectiveInterval = health.effectiveInterval()
+  const warnings = listWarnings(facts, serviceNow(watched))
   const used = usedMinutes(ledger.usage, serviceNow(watched))
   const media = (counter: DurableCounter) => ({ audio: byLast(counter, 'audio'), video: byLast(counter, 'video') })
   return {
@@ -61,6 +64,8 @@ export function targetView(watched: WatchedTarget) {
     horizon: isoTime(horizon(facts, lookback)),
     commit: facts.seq,
     interval_seconds: interval,
+    effective_interval_seconds: effectiveInterval === undefined ? null : toMilliseconds(effectiveInterval),
+    clock_skew_seconds: facts.clockSkew === undefined ? null : toMilliseconds(facts.clockSkew),
     last_success: facts.lastGoodHost === undefined ? null : isoTime(facts.lastGoodHost),
     lag_seconds: toMilliseconds(watched.lookAge()),
     sweep_age_seconds: sweepAge === undefined ? null : toMilliseconds(sweepAge),
@@ -89,6 +94,7 @@ export function targetView(watched: WatchedTarget) {
     ...(reading === undefined ? {} : { listing: { pages_read: reading.done, pages: reading.of ?? null } }),
     ...(health.slowSweep() === undefined ? {} : { slow_sweep: health.slowSweep() }),
     ...(health.refusedFrom() === undefined ? {} : { refused_from_page: health.refusedFrom() }),
+    ...(warnings.length > 0 && { warnings }),
     ...(health.problem() === undefined ? {} : { problem: health.problem() }),
   }
 }

@@ -18,7 +18,7 @@ export function openSince(began: number, differing: Partial<TrackedCall> = {}): 
     counted: [0, 0, 0, 0],
     finish: undefined,
     notFound: 0,
-    listed: undefined,
+    retainUntil: undefined,
     marks: 0,
     ...differing,
   }

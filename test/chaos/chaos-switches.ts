@@ -6,6 +6,8 @@ import type { Switches } from '../../src/simulator/switches.ts'
 const ORDERS = ['newest', 'oldest', 'shuffled'] as const
 /** The service's clock is at most so many seconds off. */
 const MOST_DATE_OFFSET = 60
+/** Less than the interval between two polls. */
+const STALE_SECONDS = 0.4
 /** A fault that has not come about yet is so many times as likely. */
 const EAGERNESS = 8
 
@@ -34,7 +36,21 @@ export function chaosSwitches(
     order: missing !== undefined && draw() < 0.5 ? missing : drawn.order,
     dateOffset: isStepped ? drawn.dateOffset || Math.round((draw() * 2 - 1) * MOST_DATE_OFFSET) || 1 : 0,
     fault: bent(drawn.fault, reached),
+    ...hardList(draw),
   }
+}
+
+/** Now and then one way in which a list is not what it says: a stale page, a capped total, hidden rows, no page past the last. */
+function hardList(draw: Random): Partial<Switches> {
+  const hard: Partial<Switches>[] = [
+    { cacheSeconds: STALE_SECONDS, age: draw() < 0.5 ? 'given' : 'absent' },
+    { replicaLag: STALE_SECONDS },
+    { totalCap: 30 + Math.floor(draw() * 100) },
+    { hiddenRows: 1 + Math.floor(draw() * 4) },
+    { pastLast: draw() < 0.5 ? 404 : 400 },
+  ]
+  const none = { cacheSeconds: 0, replicaLag: 0, totalCap: 'none', hiddenRows: 0, pastLast: 'empty' } as const
+  return { ...none, ...(draw() < 0.3 ? hard[Math.floor(draw() * hard.length)] : {}) }
 }
 
 /** The same sum, with more of what has not come about. */

@@ -111,6 +111,31 @@ test('a final status that changed, as the ledger knows, is a note and no differe
   )
 })
 
+test('a counter that is twice what it should be is found, though each call is counted as it is', SLOW, async () => {
+  const world = await countedWorld()
+  await world.finished(30)
+  await world.settle()
+  const held = await callwatch(['audit', '--config', world.config])
+  expect(held.stdout).toMatch(/: equal: .*\n(?: {2}.*\n)* {2}the counters are what the calls of the store come to/)
+  withStore(world.store, (db) =>
+    db.exec("UPDATE counters SET value = value * 2 WHERE series LIKE 'callwatch\\_calls\\_total|%' ESCAPE '\\'"),
+  )
+  const calls = countedCalls(world.store).length
+  const text = await callwatch(['audit', '--config', world.config])
+  expect({ code: text.code, stderr: text.stderr }).toEqual({ code: 1, stderr: '' })
+  expect(text.stdout).toContain('production: NOT EQUAL: the counters are not what the calls of the store come to\n')
+  expect(text.stdout).toContain(
+    `  DIFFERS finished: ${2 * calls} by the counters, ${calls} by the calls of the store\n`,
+  )
+  const json = reportOf(await callwatch(['audit', '--json', '--config', world.config]))
+  expect(json).toMatchObject({
+    equal: false,
+    differences: [],
+    balanced: false,
+    imbalances: [{ quantity: 'finished', counters: 2 * calls, calls }],
+  })
+})
+
 describe('what cannot be listed whole', () => {
   test('because the key is wrong is said in a sentence without the key, with exit 1', SLOW, async () => {
     const world = await countedWorld()

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { Sample } from '../metrics/read-exposition.ts'
 import { daemonInProcess, RETRIES, type DaemonInProcess } from '../daemon/daemon-in-process.ts'
 import {
@@ -15,7 +15,7 @@ type Trouble = {
   what: string
   service: () => Promise<TroubledService>
   code: string
-  /** In the log, and in `/readyz`. */
+  /** In the log, and in `/api/v1/status`. */
   reason: RegExp
   /** Requests of one cycle: one that cannot succeed is not made again. */
   requests: number
@@ -151,7 +151,8 @@ describe.each(TROUBLES)('$what', ({ service, code, reason, requests, needsOpenss
 
       // From the start: nothing was ever seen.
       await moreCycles(2)
-      expect(await readyz()).toEqual({ status: 503, body: expect.stringMatching(reason) })
+      await vi.waitFor(async () => expect((await readyz()).status).toBe(503))
+      expect(await problemOf(watching)).toMatch(reason)
       expect(await countsOf(watching)).toEqual([])
       expect(await valueOf(watching, 'callwatch_up')).toBe(0)
       expectOneLineACycle()
@@ -173,7 +174,8 @@ describe.each(TROUBLES)('$what', ({ service, code, reason, requests, needsOpenss
       await moreCycles(3)
       expect(await countsOf(watching)).toEqual(before)
       expect(await valueOf(watching, 'callwatch_up')).toBe(0)
-      expect(await readyz()).toEqual({ status: 503, body: expect.stringMatching(reason) })
+      await vi.waitFor(async () => expect((await readyz()).status).toBe(503))
+      expect(await problemOf(watching)).toMatch(reason)
       expectOneLineACycle()
 
       function expectOneLineACycle(): void {
@@ -191,6 +193,11 @@ describe.each(TROUBLES)('$what', ({ service, code, reason, requests, needsOpenss
 async function countsOf({ samples }: DaemonInProcess): Promise<Sample[]> {
   const counts = /^callwatch_(?:calls?_|participants?_|minutes_)/
   return (await samples()).filter(({ name, value }) => counts.test(name) && value !== 0)
+}
+
+async function problemOf({ daemon }: DaemonInProcess): Promise<unknown> {
+  const { targets } = JSON.parse(await (await fetch(`${daemon.url}api/v1/status`)).text())
+  return targets[0].problem
 }
 
 async function valueOf({ samples }: DaemonInProcess, name: string, labels: Record<string, string> = {}) {

@@ -74,6 +74,8 @@ describe('at the end', () => {
       unlisted: 0,
       daemonLooks: undefined,
       unasked: 0,
+      orderUnproven: false,
+      imbalances: [],
     })
   const summary = (report: AuditReport) => demoSummary(watchedTarget(), { series: 150, differences: [] }, report)
 

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -55,6 +55,18 @@ describe('the daemon', () => {
   })
 })
 
+test('a mistake of our own outside of any target ends it with exit 1 and its stack, without secrets', async () => {
+  const { url } = await simulator()
+  const bug = join(emptyFolder(), 'bug.mjs')
+  writeFileSync(bug, 'setTimeout(() => { throw new TypeError(`no counts of ${process.env.CALLWATCH_API_KEY}`) }, 2000)')
+  const running = run(url, { NODE_OPTIONS: `--import=${bug}` })
+  await pageOf(running)
+  const { code, stderr } = await running.ended
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/^TypeError: no counts of \*{8}\n {4}at /m)
+  expect(stderr).not.toContain('hunter2')
+})
+
 describe('a signal', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it with exit 0 and a last word', async (signal) => {
     const { url } = await simulator()
@@ -98,11 +110,12 @@ test('the key is in nothing that is printed or served, though the service repeat
   const served = ['readyz', 'metrics', 'api/v1/status', 'api/v1/calls', 'api/v1/alerts', ''].map(async (path) =>
     (await fetch(page + path)).text(),
   )
-  const [readyz, ...others] = await Promise.all(served)
-  expect(readyz).toContain('no key ********')
+  const [readyz, metrics, status, ...others] = await Promise.all(served)
+  expect(status).toContain('no key ********')
+  expect(readyz).not.toContain('no key')
   running.child.kill('SIGTERM')
   const { stdout, stderr } = await running.ended
-  for (const text of [readyz, ...others, stdout, stderr]) expect(text).not.toContain('hunter2')
+  for (const text of [readyz, metrics, status, ...others, stdout, stderr]) expect(text).not.toContain('hunter2')
 })
 
 test('the simulator alone says where it is, answers there, and ends by a signal with exit 0', async () => {

@@ -32,7 +32,7 @@ test('store copy says what it copied and compared, and what is to be done next',
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout.split('\n')).toEqual([
     expect.stringMatching(/^copied \S+callwatch\.db to \S+copy\.db: a \(commit 2\), Ä .* \(commit 2\), /),
-    'read back and compared, row by row, without a difference: targets: 4, calls: 4936, counters: 12, alerts: 3, ' +
+    'read back and compared, row by row, without a difference: targets: 4, calls: 4936, counters: 12, sums of deleted calls: 24, alerts: 3, ' +
       'quarter-hours of minutes: 8, hours of evaluations: 8, waiting messages: 8, receivers of open alerts: 8, ' +
       'digests sent: 1, silences: 2, waits that the service asked for: 1',
     `from now on only one of them is to be counted in; let every callwatch use ${to}`,

@@ -47,6 +47,15 @@ describe('what a file may say', () => {
     })
   })
 
+  test.each([
+    ['{}', 100 * 32 * 1024],
+    ['{ page_size: 1000 }', 1000 * 32 * 1024],
+    ['{ page_size: 5 }', 1024 * 1024],
+    ['{ page_size: 1000, max_answer_bytes: 70000 }', 70_000],
+  ])('the longest answer with `poll: %s` is of %i bytes', (poll, bytes) => {
+    expect(load(`${target('t')}poll: ${poll}`).poll.maxAnswerBytes).toBe(bytes)
+  })
+
   test('`alerts: []` means none, `alerts:` without a value the default rules', () => {
     expect(load(`${target('x')}alerts: []\n`).alerts).toEqual([])
     expect(load(`${target('x')}alerts:\n`).alerts).toHaveLength(5)

@@ -15,9 +15,7 @@ describe('the image', () => {
   afterAll(() => image.remove())
 
   test('is made of the Node.js that the tests run on', () => {
-    const [, major, variant] = /^node:(\d+)-(\w+)$/.exec(only(image.instructions, 'FROM')) ?? []
-    expect(major).toBe(process.versions.node.split('.')[0])
-    expect(variant).toBe('slim')
+    expect(only(image.instructions, 'FROM')).toBe(`node:${process.versions.node}-slim`)
   })
 
   test('holds the dependencies for production and no others', () => {
@@ -42,6 +40,10 @@ describe('the image', () => {
     const volume = join(image.root, only(image.instructions, 'VOLUME'))
     expect(statSync(volume).isDirectory()).toBe(true)
     expect(image.settings.env['CALLWATCH_STORE_PATH']).toBe(join(volume, 'callwatch.db'))
+  })
+
+  test('opens no debugger at a signal', () => {
+    expect(image.command.slice(0, 3)).toEqual([expect.stringMatching(/node$/), '--disable-sigusr1', 'src/main.ts'])
   })
 
   test('names its user by number, and that is not root', () => {

@@ -127,6 +127,7 @@ function configOf(baseUrl: string, poll: Partial<Config['poll']>): Config {
     poll: {
       interval: 0.1,
       pageSize: 1000,
+      maxAnswerBytes: 32 * 1024 * 1024,
       timeout: TIMEOUT,
       retries: RETRIES,
       lookback: 3600,

@@ -44,6 +44,20 @@ test.each([true, false])('on a terminal it has colours exactly where that has th
   expect(/\u001B\[/.test(line)).toBe(hasColors)
 })
 
+test('on a terminal nothing in a line moves the cursor or turns its direction', () => {
+  const line = written(true, [], (log) =>
+    log.warn({ code: 'x\u009B\u202Ey' }, 'poll failed: \u001B[2J\u202Eevil\r\u200B'),
+  )
+  expect(line).toMatch(/^\[.*\] WARN: poll failed: \[2Jevil \{"code":"xy"\}\n$/)
+})
+
+test('as JSON a line says all of it, and shows none of it', () => {
+  const msg = 'poll failed: \u001B[2J\u202Eevil\r\u200B'
+  const line = written(false, [], (log) => log.warn(msg))
+  expect(JSON.parse(line).msg).toBe(msg)
+  expect(line).not.toMatch(/\p{Cf}|(?!\n$)\p{Cc}/u)
+})
+
 test.each([false, true])('no secret is written, wherever it stands (terminal: %s)', (isTTY) => {
   const secret = 'hunter2 "quoted"/slash'
   const text = written(isTTY, [secret], (log) => {

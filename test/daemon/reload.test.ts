@@ -120,7 +120,15 @@ describe('a configuration that is taken over', () => {
 
   test('has its poll interval and page size take effect', async () => {
     const running = await watchingTwo()
-    const poll = { interval: 0.3, pageSize: 7, timeout: 1, retries: 0, lookback: 3600, sweepInterval: 60 }
+    const poll = {
+      interval: 0.3,
+      pageSize: 7,
+      maxAnswerBytes: 2 ** 20,
+      timeout: 1,
+      retries: 0,
+      lookback: 3600,
+      sweepInterval: 60,
+    }
     await running.reload({
       poll: { ...poll, maxRequestsPerMinute: 50_000, baseline: 'count', details: 'missing', statusMap: {} },
     })

@@ -28,6 +28,7 @@ async function watching(keys: Record<string, string>, answer: (apiKey: string) =
   const poll: PollConfig = {
     interval: 1,
     pageSize: 10,
+    maxAnswerBytes: 32 * 1024 * 1024,
     timeout: 10,
     retries: 0,
     lookback: 86_400,

@@ -23,6 +23,7 @@ async function sharing(names: readonly string[], missed?: (names: string[]) => P
   const poll: Config['poll'] = {
     interval: 15,
     pageSize: 100,
+    maxAnswerBytes: 32 * 1024 * 1024,
     timeout: 1,
     retries: 0,
     lookback: 3600,

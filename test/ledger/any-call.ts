@@ -59,7 +59,7 @@ export const anyCall: fc.Arbitrary<TrackedCall> = fc.record(
     counted: fc.tuple(number, number, number, number),
     finish: fc.option(anyFinish, { nil: undefined }),
     notFound: fc.nat(255),
-    listed: unsure,
+    retainUntil: unsure,
     marks: fc.subarray(Object.values(MARK)).map((marks) => marks.reduce((all, mark) => all | mark, 0)),
   },
   PLAIN,

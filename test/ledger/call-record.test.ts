@@ -31,7 +31,7 @@ const WHOLE: TrackedCall = {
     video: 1,
   },
   notFound: 1,
-  listed: 1_790_000_070,
+  retainUntil: 1_790_000_070,
   marks: MARK.durationObserved | MARK.finalChanged | MARK.tooManyParticipants,
 }
 
@@ -51,7 +51,7 @@ const BARE: TrackedCall = {
   counted: [0, 0, 0, 0],
   finish: undefined,
   notFound: 0,
-  listed: undefined,
+  retainUntil: undefined,
   marks: 0,
 }
 
@@ -165,6 +165,7 @@ describe('what stores already hold is read as it was written:', () => {
       badValue: 0x200,
       timeReversed: 0x400,
       tooManyParticipants: 0x800,
+      repeatedId: 0x1000,
     })
   })
 })

@@ -51,6 +51,13 @@ describe('a call that the ledger counted as finished', () => {
     expect(compare(after(over), { ...over, ...change })).toEqual({ kind: 'difference', discrepancies: [discrepancy] })
   })
 
+  test('is not compared with a row under its id that began earlier', () => {
+    const again = { ...over, startedAt: AFTER - 10, callMinutes: minutes(1) }
+    const earlier = { ...over, startedAt: AFTER - 40, endedAt: AFTER - 20 }
+    expect(compare(after(again), earlier)).toEqual({ kind: 'ignored' })
+    expect(compare(after(again), again)).toEqual({ kind: 'equal' })
+  })
+
   test('is noted where the ledger knows that its final status or its labels changed', () => {
     const changed = { ...over, status: 'rejected' as const, type: 'video' as const }
     expect(compare(after(over, changed), changed)).toEqual({

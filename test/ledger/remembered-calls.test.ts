@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { RECORD_BYTES } from '../../src/ledger/call-record.ts'
+import { ownTime } from '../../src/ledger/call.ts'
 import { rememberedCalls, type RememberedCalls } from '../../src/ledger/remembered-calls.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { openSince } from '../alerts/sample-calls.ts'
@@ -105,6 +106,25 @@ test('the memory of calls that went is used for those that come', () => {
   const inARound = 4 * BLOCK * RECORD_BYTES
   expect(memoryOfBytes() - before).toBeLessThan(rounds * inARound * 0.1)
   expect([calls.size, [...calls.values()]]).toEqual([0, []])
+})
+
+test('the latest are those with the latest own times up to a moment, of the ones that are wanted', () => {
+  const moments = fc.option(fc.integer({ min: 0, max: 30 }), { nil: undefined })
+  const some = fc.array(fc.record({ initiatedAt: moments, startedAt: moments, endedAt: moments }), { maxLength: 200 })
+  fc.assert(
+    fc.property(some, fc.integer({ min: 1, max: 8 }), fc.integer({ min: 0, max: 30 }), (drawn, count, until) => {
+      const calls = rememberedCalls()
+      const all = drawn.map((times, n) => openSince(0, { id: `call ${n}`, ...times }))
+      for (const call of all) calls.set(call)
+      const isWanted = (id: string) => !id.endsWith('3')
+      const times = (some: TrackedCall[]) => some.map((call) => ownTime(call))
+      const wanted = all.filter((call) => isWanted(call.id) && (ownTime(call) ?? Infinity) <= until)
+      const latest = calls.latest(count, until, isWanted)
+      expect(times(latest)).toEqual(times(wanted.toSorted((a, b) => ownTime(b)! - ownTime(a)!).slice(0, count)))
+      for (const call of latest) expect(wanted).toContainEqual(call)
+    }),
+    { numRuns: 200 },
+  )
 })
 
 /** The memory of all bytes that are still in use. */

@@ -2,7 +2,7 @@ import type { SeenCall } from '../../src/ledger/call.ts'
 import type { FinishedCall } from '../../src/ledger/finished-calls.ts'
 import { COUNTERS, HISTOGRAMS, type DurableCounter } from '../../src/ledger/series.ts'
 import { apply, newLedger, type Delta, type LedgerState } from '../../src/ledger/state.ts'
-import { step, type LedgerOptions, type Observation, type Sighting } from '../../src/ledger/step.ts'
+import { step, unknownIds, type LedgerOptions, type Observation, type Sighting } from '../../src/ledger/step.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 
 /** When the ledgers of these tests are set up (UNIX seconds). */
@@ -63,14 +63,23 @@ const OPTIONS: LedgerOptions = { lookback: 86_400, baseline: 'skip', details: 'm
 export function ledgerBook(options: Partial<LedgerOptions> = {}) {
   const state: LedgerState = newLedger(CREATED)
   const settings = { ...OPTIONS, ...options }
+  /** Rows of calls that were counted and evicted, as a store keeps them. */
+  const history = new Map<string, TrackedCall>()
   const counted = (counter: DurableCounter, ...values: string[]) =>
     state.counters.get([counter.name, ...values].join('|')) ?? 0
   return {
     state,
+    /** May be changed, as by a reload of the configuration. */
+    settings,
+    history,
     /** Folds an observation in; returns what it changed. */
     see: (observation: Observation): Delta | undefined => {
-      const delta = step(state, observation, settings)
-      if (delta !== undefined) apply(state, delta, 86_400)
+      const rows = unknownIds(state, observation, settings).flatMap((id) => history.get(id) ?? [])
+      const delta = step(state, observation, settings, new Map(rows.map((row) => [row.id, row])))
+      if (delta === undefined) return undefined
+      apply(state, delta, 86_400)
+      for (const id of delta.calls.keys()) history.delete(id)
+      for (const call of delta.forgotten) if (call.finish !== undefined) history.set(call.id, call)
       return delta
     },
     counted,

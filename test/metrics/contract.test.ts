@@ -11,6 +11,7 @@ callwatch_calls_total                         counter    target, type, mode, rec
 callwatch_calls_lost_total                    counter    target
 callwatch_calls_reappeared_total              counter    target
 callwatch_calls_ignored                       gauge      target, reason
+callwatch_clock_skew_seconds                  gauge      target
 callwatch_call_transitions_total              counter    target, from, to, observed
 callwatch_calls_in_progress                   gauge      target, type, mode, receiver_type, status
 callwatch_oldest_open_call_timestamp_seconds  gauge      target
@@ -36,11 +37,14 @@ callwatch_api_ratelimit_remaining             gauge      target
 callwatch_tracked_calls                       gauge      target
 callwatch_calls_rejected_total                counter    target, reason
 callwatch_alerts                              gauge      target, alert, severity, state
+callwatch_login_failures_total                counter
+callwatch_silence_changes_total               counter    change
 callwatch_notifications_total                 counter    notifier, outcome
 callwatch_notifications_pending               gauge      notifier
 callwatch_sweep_age_seconds                   gauge      target
 callwatch_targets                             gauge
 callwatch_targets_owned                       gauge
+callwatch_internal_errors_total               counter    target
 callwatch_lease_lost_total                    counter
 callwatch_store_writable                      gauge
 callwatch_store_commit_duration_seconds       histogram

@@ -29,6 +29,7 @@ export function handMadeLedger({ counters = {}, calls = [], finished = [], facts
 
 /** The facts of a target whose latest complete look ended just now. */
 export const LOOKED: Partial<Facts> = {
+  clockSkew: 0,
   lastComplete: NOW - 1,
   lastGood: NOW,
   previousGood: NOW - 15,
@@ -64,7 +65,7 @@ export function openCall(id: string, differing: Partial<TrackedCall> = {}): Trac
     counted: [0.5, 0, 0.75, 0],
     finish: undefined,
     notFound: 0,
-    listed: undefined,
+    retainUntil: undefined,
     marks: 0,
     ...differing,
   }

@@ -127,12 +127,9 @@ describe('a receiver that fails', () => {
 })
 
 describe('what can never be delivered', () => {
-  test.each([
-    ['refused for good', refusal, 'it refused'],
-    ['failing in a way that nobody foresaw', new TypeError('no counts'), 'no counts'],
-  ])('is dropped, and blocks nothing behind it: %s', async (_case, error, problem) => {
+  test('is dropped where it is refused for good, and blocks nothing behind it', async () => {
     const { fire, clock, received, outcomes, deliveries, waiting } = sending({
-      receive: (message) => (inShort(message) === 'firing A' ? error : undefined),
+      receive: (message) => (inShort(message) === 'firing A' ? refusal : undefined),
     })
     await fire(A)
     await fire(B)
@@ -142,7 +139,23 @@ describe('what can never be delivered', () => {
       [1, 'firing B'],
     ])
     expect(outcomes()).toEqual(['dropped', 'sent'])
-    expect(deliveries[0]!.problem).toBe(problem)
+    expect(deliveries[0]!.problem).toBe('it refused')
+    expect(await waiting()).toEqual([])
+  })
+
+  test('is not what fails by a mistake of our own: that is tried again after longer and longer, and not lost', async () => {
+    const mistake = new TypeError('no counts')
+    let isMended = false
+    const { fire, clock, received, deliveries, waiting } = sending({ receive: () => (isMended ? undefined : mistake) })
+    await fire(A)
+    await clock.advance(8)
+    expect(received.map(([second]) => second)).toEqual([0, 1, 3, 7])
+    expect(deliveries).toMatchObject(
+      Array.from({ length: 4 }, () => ({ outcome: 'retried', problem: 'internal error', error: mistake })),
+    )
+    isMended = true
+    await clock.advance(8)
+    expect(deliveries.at(-1)).toMatchObject({ outcome: 'sent' })
     expect(await waiting()).toEqual([])
   })
 

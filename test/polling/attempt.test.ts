@@ -122,14 +122,15 @@ describe('one request', () => {
     expect(aborted).toBe(true)
   })
 
-  test('that throws something unforeseen is an answer that could not be read', async () => {
+  test('that fails by a mistake of our own fails with that, is not made again, and says nothing of the service', async () => {
+    const mistake = new TypeError('undefined is not a function')
     const broken = async () => {
-      throw new TypeError('undefined is not a function')
+      throw mistake
     }
-    const { clock, outcome, records } = asking([broken], 0)
-    await clock.advance(1)
-    expect(outcome.error?.kind).toBe('invalid')
-    expect(records[0]?.code).toBe('invalid')
+    const { clock, outcome, records } = asking([broken, async () => 'page'])
+    await clock.advance(60)
+    expect(outcome.error).toBe(mistake)
+    expect(records).toEqual([])
   })
 
   test('waits for the budget before every attempt', async () => {

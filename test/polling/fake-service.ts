@@ -15,7 +15,11 @@ export type FakeService = {
   /** What the answer says beside the calls. */
   says: Partial<Pick<CallPage, 'total' | 'totalPages' | 'items' | 'keys'>>
   /** What is thrown instead of an answer. */
-  fails: (operation: 'list' | 'get', asked: number | string) => ServiceError | undefined
+  fails: (operation: 'list' | 'get', asked: number | string) => Error | undefined
+  /** By how much its clock is ahead of the host's (seconds). */
+  ahead: number
+  /** What Get Call answers of a call that the list shows otherwise, or not at all. */
+  known: Map<string, SeenCall>
 }
 
 export function fakeService(clock: VirtualClock, pageSize = 2): FakeService {
@@ -26,13 +30,15 @@ export function fakeService(clock: VirtualClock, pageSize = 2): FakeService {
     if (problem !== undefined) throw problem
     return read()
   }
-  const answered = () => ({ now: clock.wall(), host: clock.wall(), remaining: undefined })
+  const answered = () => ({ now: clock.wall() + service.ahead, host: clock.wall(), remaining: undefined })
   const service: FakeService = {
     calls: [],
     asked: [],
     beforePage: () => undefined,
     says: {},
     fails: () => undefined,
+    ahead: 0,
+    known: new Map(),
     client: {
       listCalls: (page) =>
         answer('list', page, () => {
@@ -53,7 +59,7 @@ export function fakeService(clock: VirtualClock, pageSize = 2): FakeService {
         }),
       getCall: (id) =>
         answer('get', id, () => {
-          const call = service.calls.find((listed) => listed.id === id)
+          const call = service.known.get(id) ?? service.calls.find((listed) => listed.id === id)
           if (call === undefined) throw new ServiceError('not_found', 'unknown', { status: 404 })
           return { ...answered(), call }
         }),

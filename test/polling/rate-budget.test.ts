@@ -114,13 +114,41 @@ describe('the rate budget', () => {
     expect(holds).toEqual([clock.wall() - 40.1 + 40])
   })
 
-  test('holds nothing back for longer than a day, whatever the service asked', async () => {
+  test('holds nothing back for longer than an hour, whatever the service asked', async () => {
     const clock = virtualClock()
     const holds: number[] = []
     const budget = budgetOn(clock, { onHold: (until) => holds.push(until) })
-    const day = 86_400
-    expect((budget.holdBack(30 * day), budget.heldFor())).toBe(day)
-    expect(holds).toEqual([clock.wall() + day])
+    const hour = 3600
+    expect((budget.holdBack(30 * 24 * hour), budget.heldFor())).toBe(hour)
+    expect(holds).toEqual([clock.wall() + hour])
+  })
+
+  test('after that hour one request finds out, and all others wait for its answer', async () => {
+    const clock = virtualClock()
+    const budget = budgetOn(clock)
+    budget.holdBack(7200)
+    const times = takeAll(clock, budget, 3)
+    await clock.advance(3599)
+    expect(times).toHaveLength(0)
+    await clock.advance(5)
+    expect(times).toHaveLength(1)
+    // It is still refused.
+    budget.holdBack(3600)
+    await clock.advance(3590)
+    expect(times).toHaveLength(1)
+    await clock.advance(12)
+    expect(times).toHaveLength(3)
+  })
+
+  test('after that hour all go on where the one request is answered', async () => {
+    const clock = virtualClock()
+    const budget = budgetOn(clock)
+    budget.holdBack(7200)
+    const times = takeAll(clock, budget, 3)
+    await clock.advance(3609)
+    expect(times).toHaveLength(1)
+    await clock.advance(3)
+    expect(times).toHaveLength(3)
   })
 
   test('a hold outlives a restart', async () => {

@@ -1,90 +1,41 @@
-import { Subject } from 'rxjs'
 import { describe, expect, test } from 'vitest'
-import type { Observation } from '../../src/ledger/step.ts'
-import { rateBudget, type RateBudget } from '../../src/polling/rate-budget.ts'
-import { watchTarget, type WatchEvent } from '../../src/polling/watch-target.ts'
-import { ServiceError } from '../../src/service/service-error.ts'
 import { sleep } from '../../src/clock/clock.ts'
-import { virtualClock } from '../clock/virtual-clock.ts'
-import { completeLook, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
-import { fakeService } from './fake-service.ts'
-
-const INTERVAL = 15
-
-/** Watches a fake service on a virtual clock, and keeps a ledger of what was folded. */
-function watching({
-  timeout = 10,
-  retries = 0,
-  offset = 0,
-  pageSize = 2,
-  maxRequestsPerMinute = Infinity,
-  held = 0,
-  before = [] as Observation[],
-} = {}) {
-  const clock = virtualClock(CREATED)
-  const service = fakeService(clock, pageSize)
-  const book = ledgerBook()
-  for (const observation of before) book.see(observation)
-  const folded: Observation[] = []
-  const ticks: number[] = []
-  const events: WatchEvent<number>[] = []
-  const stop$ = new Subject<void>()
-  const abandon$ = new Subject<void>()
-  const storage = { fails: false }
-  const unlimited: RateBudget = { take: async () => undefined, holdBack: () => undefined, heldFor: () => held }
-  const budget =
-    maxRequestsPerMinute === Infinity
-      ? unlimited
-      : rateBudget({ clock, maxRequestsPerMinute, heldUntil: undefined, onHold: () => undefined })
-  let completed = false
-  const watch$ = watchTarget<number>({
-    clock,
-    client: service.client,
-    attempt: { budget, timeout, retries, random: () => 0 },
-    state: book.state,
-    fold: async (observation) => {
-      if (storage.fails) throw new Error('the disk is full')
-      folded.push(observation)
-      return book.see(observation)?.facts.seq
-    },
-    tick: async () => {
-      ticks.push(clock.monotonic())
-      if (storage.fails) throw new Error('the disk is full')
-      return undefined
-    },
-    poll: {
-      interval: INTERVAL,
-      lookback: 86_400,
-      sweepInterval: 900,
-      maxRequestsPerMinute: Math.min(400, maxRequestsPerMinute),
-    },
-    offset,
-    stop$,
-    abandon$,
-  })
-  watch$.subscribe({ next: (event) => events.push(event), complete: () => (completed = true) })
-  const reports = () => events.flatMap((event) => (event.kind === 'cycle' ? [event.report] : []))
-  const outcomes = () => reports().map(({ outcome }) => outcome)
-  const skipped = () => events.filter(({ kind }) => kind === 'skipped').length
-  const isCompleted = () => completed
-  return {
-    clock,
-    service,
-    book,
-    folded,
-    ticks,
-    events,
-    stop$,
-    abandon$,
-    storage,
-    reports,
-    outcomes,
-    skipped,
-    isCompleted,
-  }
-}
+import { ServiceError } from '../../src/service/service-error.ts'
+import { completeLook, CREATED, seen } from '../ledger/seen.ts'
+import { INTERVAL, watching } from './watching.ts'
 
 const never = () => new Promise<never>(() => undefined)
+
+describe('a mistake of our own', () => {
+  const mistake = new TypeError('undefined is not a function')
+
+  test('in counting what was seen ends the watch with it, and is not called trouble with the store', async () => {
+    const { clock, service, storage, errors, reports } = watching()
+    service.calls = [seen('a', 'ongoing', { initiatedAt: CREATED })]
+    Object.assign(storage, { fails: true, mistake })
+    await clock.advance(1)
+    expect(errors).toEqual([mistake])
+    expect(reports()).toEqual([])
+  })
+
+  test('in reading a page ends the watch with it, and is not called an answer of the service', async () => {
+    const { clock, service, errors, reports } = watching()
+    service.fails = () => mistake
+    await clock.advance(1)
+    expect(errors).toEqual([mistake])
+    expect(reports()).toEqual([])
+  })
+
+  test('in reading a single call ends the watch with it', async () => {
+    const { clock, service, errors } = watching()
+    service.calls = [seen('a', 'ongoing', { initiatedAt: CREATED })]
+    await clock.advance(1)
+    service.calls = []
+    service.fails = (operation) => (operation === 'get' ? mistake : undefined)
+    await clock.advance(20 * INTERVAL)
+    expect(errors).toEqual([mistake])
+  })
+})
 
 describe('watching a target', () => {
   test('a cycle runs at once and then each interval', async () => {
@@ -294,7 +245,7 @@ describe('watching a target', () => {
   test('after a restart the next whole look is due when it would have been without one', async () => {
     const calls = Array.from({ length: 40 }, (_, i) => seen(`call ${i}`, 'ended', { endedAt: CREATED - 1000 - i }))
     const { sightings, end } = completeLook(-850, ...calls)
-    const list = { order: 'newest first', total: 40, pageSize: 10, end: [] } as const
+    const list = { order: 'newest first', verified: true, total: 40, pageSize: 10, end: [] } as const
     const before = [{ sightings, end: { ...end!, list } }]
     const { clock, service, outcomes } = watching({ pageSize: 10, before })
     service.calls = calls
@@ -305,7 +256,7 @@ describe('watching a target', () => {
   test('a new call that both the increment and the sweep of one cycle show is one new call', async () => {
     const calls = Array.from({ length: 60 }, (_, i) => seen(`call ${i}`, 'ended', { endedAt: CREATED - 1000 - i }))
     const { sightings, end } = completeLook(-890, ...calls)
-    const list = { order: 'newest first', total: 60, pageSize: 10, end: [] } as const
+    const list = { order: 'newest first', verified: true, total: 60, pageSize: 10, end: [] } as const
     const before = [{ sightings, end: { ...end!, list } }]
     const { clock, service, outcomes } = watching({ pageSize: 10, maxRequestsPerMinute: 24, before })
     service.calls = calls

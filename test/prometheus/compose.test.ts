@@ -23,6 +23,15 @@ type Service = {
   network_mode?: string
   depends_on?: string[] | Record<string, { condition: string; required?: boolean }>
   deploy?: { replicas: string }
+  user?: string
+  read_only?: boolean
+  tmpfs?: string[]
+  cap_drop?: string[]
+  cap_add?: string[]
+  privileged?: boolean
+  security_opt?: string[]
+  mem_limit?: string
+  pids_limit?: number
 }
 type Compose = { services: Record<string, Service>; volumes: Record<string, object> }
 
@@ -43,6 +52,30 @@ describe('compose.yaml', () => {
       if (build === undefined) expect(image, name).toMatch(/^([a-z]+\/[a-z]+:v?\d+\.\d+|postgres:\d+)\.\d+$/)
       else expect([build, image], name).toEqual(['.', undefined])
     }
+  })
+
+  test.each(Object.entries(compose.services))('gives %s no rights, and bounds what it may take', (name, service) => {
+    const { read_only: isReadOnly, cap_drop, cap_add, privileged, security_opt, mem_limit, pids_limit } = service
+    expect({ isReadOnly, cap_drop, cap_add, privileged, security_opt }).toEqual({
+      isReadOnly: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    })
+    expect(mem_limit).toMatch(/^\d+[mg]$/)
+    expect(pids_limit).toBeGreaterThanOrEqual(100)
+    // What a program writes beside its volume: SQLite, PostgreSQL's socket, Grafana's log and uploads.
+    const written: Record<string, string[]> = {
+      callwatch: ['/tmp'],
+      postgres: ['/tmp', '/var/run/postgresql'],
+      grafana: ['/tmp', '/var/log/grafana'],
+    }
+    expect(service.tmpfs ?? []).toEqual(written[name] ?? [])
+  })
+
+  test('starts no service as root: those whose images would are given a user', () => {
+    const users = Object.entries(compose.services).flatMap(([name, { user }]) => (user === undefined ? [] : [name]))
+    expect(users).toEqual(['postgres'])
+    expect(postgres?.user).toMatch(/^[1-9]\d*:[1-9]\d*$/)
   })
 
   test('opens each port that a service listens on to this machine, and to no other', () => {

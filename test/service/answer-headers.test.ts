@@ -35,3 +35,14 @@ test.each([
 ])('requests left by %j: %j', (headers, remaining) => {
   expect(rateLimitRemaining({ headers })).toBe(remaining)
 })
+
+test.each([
+  ['90', 90],
+  [' 0 ', 0],
+  ['-5', 0],
+  ['soon', 0],
+  ['1e3', 0],
+])('an answer that a cache has kept for %j seconds was made so long ago: %i', (age, seconds) => {
+  const date = 'Fri, 20 Nov 2026 08:15:30 GMT'
+  expect(serviceClock({ headers: { date, age } })).toBe(Date.parse(date) / 1000 + seconds)
+})

@@ -24,6 +24,12 @@ function clientOf(reply: Answer | Error, options: Partial<CallsClientOptions> = 
 const list = (client: CallsClient, page = 1) => client.listCalls(page, never)
 const pathOf = ([request]: TransportRequest[]) => new URL(request!.path, 'http://service.test')
 
+test.each(['.', '..'])('a call of the id %s is not asked for: in a path that is no name', async (id) => {
+  const { client, requests } = clientOf({ body: {} })
+  await expect(client.getCall(id, never)).rejects.toMatchObject({ kind: 'refused' })
+  expect(requests).toEqual([])
+})
+
 describe('a request', () => {
   test('has no body, asks for JSON and carries the key', async () => {
     const { client, requests } = clientOf({ body: { data: [] } })
@@ -87,8 +93,94 @@ describe('a page of List Calls', () => {
   test('tells its items apart by session id, usable or not, and by all that they hold where there is none', async () => {
     const data = [{ sessionId: 17, status: 'ended' }, { sessionId: 'b' }, { sessionId: '' }, null, 'c', null]
     const { keys } = await list(clientOf({ body: { data } }).client)
-    expect(keys).toEqual(['17', 'b', '{"sessionId":""} 0', 'null 0', '"c" 0', 'null 1'])
+    expect(keys.slice(0, 2)).toEqual(['17', 'b'])
+    expect(new Set(keys).size).toBe(6)
+    const turned = await list(clientOf({ body: { data: data.toReversed() } }).client)
+    expect(turned.keys.toSorted()).toEqual(keys.toSorted())
   })
+
+  test('keeps of an item without an id a few characters only, however large it is', async () => {
+    const data = ['x'.repeat(1e6), { a: 'y'.repeat(1e6) }]
+    const { keys } = await list(clientOf({ body: { data } }).client)
+    expect(Math.max(...keys.map((key) => key.length))).toBeLessThan(60)
+  })
+
+  test.each([
+    [100, 5000, 5001],
+    [1000, 10_000, 10_001],
+  ])('of size %i has up to %i items', async (pageSize, most, tooMany) => {
+    const client = (items: number) => clientOf({ body: { data: Array(items).fill(1) } }, { pageSize }).client
+    expect((await list(client(most))).items).toBe(most)
+    await expect(list(client(tooMany))).rejects.toMatchObject({
+      kind: 'invalid',
+      message: `the service answered List Calls with ${tooMany} items on one page, where ${pageSize} calls were asked for; callwatch reads at most ${most}`,
+    })
+  })
+
+  test.each([
+    [1, 50_000],
+    [100, 50_000],
+    [1000, 500_000],
+  ])('of size %i has up to ten times the participants of so many calls', async (pageSize, most) => {
+    const participants = (count: number) => Array.from({ length: count }, () => ({ uid: 'u' }))
+    const item = (count: number) => ({ sessionId: 's', status: 'ended', participants: participants(count) })
+    const client = (count: number) => {
+      const data = [...Array.from({ length: 10 }, () => item(most / 10)), item(count)]
+      return clientOf({ body: { data } }, { pageSize }).client
+    }
+    expect((await list(client(0))).items).toBe(11)
+    await expect(list(client(1))).rejects.toMatchObject({
+      kind: 'invalid',
+      message: `the service answered List Calls with ${most + 1} participants on one page, where ${pageSize} calls were asked for; callwatch reads at most ${most}`,
+    })
+  })
+
+  test.each([
+    ['9007199254740993', '9007199254740993'],
+    ['-9007199254740993', '-9007199254740993'],
+    ['12345678901234567890', '12345678901234567890'],
+    ['9'.repeat(30), '9'.repeat(30)],
+    ['9007199254740991', '9007199254740991'],
+    ['17', '17'],
+    ['1.0', '1'],
+    ['1e3', '1000'],
+    ['1.5', '1.5'],
+    ['12345678901234567890.0', '12345678901234567000'],
+    ['12345678901234567890e0', '12345678901234567000'],
+    ['1e20', '100000000000000000000'],
+  ])('takes the id %s, written as a number, for the text %s', async (literal, id) => {
+    const body = `{ "data": [{ "status": "ended", "sessionId" :\n ${literal} }] }`
+    const page = await list(clientOf({ body }).client)
+    expect({ ids: page.calls.map((call) => call.id), keys: page.keys }).toEqual({ ids: [id], keys: [id] })
+  })
+
+  test('has no id where a number has millions of digits', async () => {
+    const { client } = clientOf({ body: `{"data":[{"sessionId":${'9'.repeat(6e6)}.,"status":"ended"}]}` })
+    await expect(list(client)).rejects.toMatchObject({ kind: 'invalid' })
+    const long = clientOf({ body: `{"data":[{"sessionId":${'9'.repeat(6e6)},"status":"ended"}]}` })
+    expect((await list(long.client)).rejected).toEqual({ no_session_id: 1 })
+  })
+
+  test('keeps calls apart whose ids, written as numbers, are beyond 2^53', async () => {
+    const items = ['9007199254740992', '9007199254740993'].map((id) => `{"sessionId":${id},"status":"ended"}`)
+    const page = await list(clientOf({ body: `{"data":[${items.join(',')}]}` }).client)
+    expect(page.calls.map(({ id }) => id)).toEqual(['9007199254740992', '9007199254740993'])
+  })
+
+  test('reads an id as a number nowhere but where it stands for one', async () => {
+    const id = '"sessionId": 9007199254740993'
+    const item = { sessionId: id, status: 'ended', [id]: 1, 'x"sessionId': 'y' }
+    const text = JSON.stringify({ data: [item] }).replace('"y"', '9007199254740993')
+    expect((await list(clientOf({ body: text }).client)).calls.map((call) => call.id)).toEqual([id])
+  })
+
+  test.each(['09007199254740993', '9007199254740993x', '+9007199254740993'])(
+    'with the id %s, which is no JSON, is none',
+    async (literal) => {
+      const { client } = clientOf({ body: `{"data":[{"sessionId":${literal},"status":"ended"}]}` })
+      await expect(list(client)).rejects.toMatchObject({ kind: 'invalid' })
+    },
+  )
 
   test('goes by the clock of the service, for times of calls too, and keeps the clock of the host beside it', async () => {
     const data = [
@@ -172,6 +264,18 @@ describe('Get Call', () => {
   test('takes an id that comes as a number for its text', async () => {
     const { client } = clientOf({ body: { data: { ...call, sessionId: 17 } } })
     expect((await client.getCall('17', never)).call?.id).toBe('17')
+  })
+
+  test('takes an id beyond 2^53 that comes as a number for its digits, and asks for these', async () => {
+    const id = '9007199254740993'
+    const { client, requests } = clientOf({ body: `{"data":{"sessionId":${id},"status":"ongoing"}}` })
+    expect((await client.getCall(id, never)).call?.id).toBe(id)
+    expect(requests.map(({ path }) => path)).toEqual([`/calls/${id}`])
+  })
+
+  test('does not take a neighbour beyond 2^53 for the call that was asked for', async () => {
+    const { client } = clientOf({ body: '{"data":{"sessionId":9007199254740993,"status":"ongoing"}}' })
+    await expect(client.getCall('9007199254740992', never)).rejects.toMatchObject({ kind: 'invalid' })
   })
 
   test('refuses the answer when it shows another session', async () => {

@@ -14,7 +14,7 @@ test.each([
   ['UND_ERR_CONNECT_TIMEOUT', 'the connection could not be made in time'],
   ['ETIMEDOUT', 'the connection could not be made in time'],
   ['EHOSTUNREACH', 'there is no way to the host; check the network'],
-  ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'the answer was larger than callwatch reads'],
+  ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'the answer was larger than callwatch reads (poll.max_answer_bytes)'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', CERTIFICATE],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', CERTIFICATE],
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', CERTIFICATE],

@@ -153,3 +153,58 @@ test('whatever JSON and status come, nothing but a ServiceError is thrown', () =
     { numRuns: 1000 },
   )
 })
+
+describe('JSON that is out of proportion', () => {
+  const nested = (open: string, close: string, depth: number) => `{"data":${open.repeat(depth)}1${close.repeat(depth)}}`
+
+  test.each([
+    ['arrays', '[', ']'],
+    ['objects', '{"a":', '}'],
+    ['arrays behind texts that look like ends', String.raw`["]\"]",`, ']'],
+  ])('is refused without being parsed: %s', (_case, open, close) => {
+    const body = nested(open, close, 65) + ' '.repeat(256 * 1024)
+    expect(read({ body: nested(open, close, 63) + ' '.repeat(256 * 1024) })).toHaveProperty('data')
+    expect(refusal({ body })).toMatchObject({
+      kind: 'invalid',
+      message: `the service answered 200 with something that is no JSON object: ${body.length} characters, nested too deeply or with too many brackets or fields for calls`,
+    })
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    expect(() => JSON.parse(body) as unknown).not.toThrow()
+  })
+
+  test('is refused where it consists of little but brackets', () => {
+    const body = (pad: number) => `{"data":[${`{}${' '.repeat(pad)},`.repeat(100_000)}1]}`
+    expect(read({ body: body(6) })).toHaveProperty('data')
+    expect(refusal({ body: body(4) })).toMatchObject({ kind: 'invalid' })
+  })
+
+  test('is refused where an object has more than 10,000 fields, and not for many objects of a few', () => {
+    const fields = (count: number) =>
+      Array.from({ length: count }, (_, i) => `"${String(i).padStart(30, 'k')}":1`).join(',')
+    const body = (count: number) => `{"data":[{${fields(9000)}},{${fields(count)}}]}`
+    expect(read({ body: body(10_000) })).toHaveProperty('data')
+    expect(refusal({ body: body(10_001) })).toMatchObject({ kind: 'invalid' })
+  })
+
+  test('of a refusal leaves it what it is', () => {
+    const headers = { 'retry-after': '20' }
+    expect(refusal({ status: 429, headers, body: nested('[', ']', 300_000) })).toMatchObject({
+      kind: 'rate_limited',
+      retryAfter: 20,
+    })
+  })
+
+  test('is what a long text is not for its brackets', () => {
+    const texts = Array(1000).fill(String.raw`[[[[{{{{\"[[[[ \\`.repeat(20))
+    const body = { data: [texts, [[[{ a: [{}] }]]], ...Array.from({ length: 10_000 }, () => [[]])] }
+    expect(read({ body })).toEqual(body)
+  })
+})
+
+test('what the service says of an error in millions of characters is cut, and the key not shown', () => {
+  const body = error('ODD', `${' x'.repeat(60)} ${KEY} ${' x'.repeat(3e6)}`)
+  const { message } = refusal({ status: 400, body })
+  expect(message).toHaveLength('the service answered 400 '.length + 201)
+  expect(message).toContain('********')
+  expect(message).not.toContain(KEY)
+})

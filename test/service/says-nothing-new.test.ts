@@ -88,11 +88,13 @@ describe('an item', () => {
     expect(saysNothingNew(ITEM, call)).toBe(false)
   })
 
-  test('of a baseline call says nothing new whatever it says, but for no status', () => {
+  test('of a baseline call says nothing new whatever it says, but for no status and one that is not final', () => {
     const old = { ...ITEM, initiatedAt: CREATED - 90, startedAt: CREATED - 80, endedAt: CREATED - 70 }
     expect(known(old).phase).toBe('baseline')
     expect(saysNothingNew({ ...old, endedAt: CREATED }, known(old))).toBe(true)
     expect(saysNothingNew({ ...old, status: undefined }, known(old))).toBe(false)
+    expect(saysNothingNew({ ...old, status: 'ongoing' }, known(old))).toBe(false)
+    expect(saysNothingNew({ ...old, status: 'waiting' }, known(old))).toBe(false)
   })
 })
 

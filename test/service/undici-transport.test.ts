@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { Readable } from 'node:stream'
@@ -38,8 +38,8 @@ async function listen(server: Server): Promise<number> {
 
 const serve = (handler: RequestListener) => listen(createServer(handler))
 
-function transportTo(baseUrl: string) {
-  const { send, close } = undiciTransport(baseUrl)
+function transportTo(baseUrl: string, maxAnswerBytes = 1024 * 1024) {
+  const { send, close } = undiciTransport(baseUrl, maxAnswerBytes)
   closing.push(close)
   return (path: string, request: Partial<TransportRequest> = {}) =>
     send({ method: 'GET', path, headers: { apikey: KEY }, signal: never, ...request })
@@ -114,14 +114,22 @@ test('a signal that was aborted before sends nothing', async () => {
   expect(requests).toBe(0)
 })
 
-test('an answer larger than 64 MiB is refused', async () => {
-  const mebibyte = Buffer.alloc(1024 * 1024, ' ')
-  const port = await serve((_request, response) => {
-    Readable.from(Array.from({ length: 65 }, () => mebibyte)).pipe(response)
+test.each([
+  ['that says how long it is', true],
+  ['that does not', false],
+])('an answer %s is read up to the longest that is allowed, and refused beyond it', async (_case, isSaid) => {
+  const most = 300_000
+  const body = (request: IncomingMessage) => Buffer.alloc(request.url === '/short' ? most : most + 1, ' ')
+  const port = await serve((request, response) => {
+    if (isSaid) response.setHeader('content-length', body(request).length)
+    Readable.from([body(request)]).pipe(response)
   })
-  expect(await failure(transportTo(`http://127.0.0.1:${port}`)('/calls'))).toMatchObject({
+  const send = transportTo(`http://127.0.0.1:${port}`, most)
+  expect((await send('/short')).body).toHaveLength(most)
+  expect(await failure(send('/long'))).toMatchObject({
     kind: 'network',
-    message: 'no answer from the service: the answer was larger than callwatch reads: UND_ERR_RES_EXCEEDED_MAX_SIZE',
+    message:
+      'no answer from the service: the answer was larger than callwatch reads (poll.max_answer_bytes): UND_ERR_RES_EXCEEDED_MAX_SIZE',
   })
 })
 

@@ -293,7 +293,12 @@ describe('a time', () => {
       initiatedAt: time,
       startedAt: time,
       endedAt: time,
+      ahead: value === NOW + 86_401 || value === (NOW + 86_401) * 1000 ? NOW + 86_401 : undefined,
     })
+  })
+
+  test('that is more than ten years ahead will not be believed in time', () => {
+    expect(readWith({ endedAt: NOW + 11 * 365.25 * 86_400 })).toEqual(BARE)
   })
 
   test.each([-5, 'yesterday', '2026-11-20T08:15:30Z', 'Infinity', '1e400', {}, false])(
@@ -401,6 +406,15 @@ test.each([
   [{}, false],
 ])('a call is recorded by the flag or by its list of recordings: %j is %s', (fields, hasRecording) => {
   expect(readWith(fields).hasRecording).toBe(hasRecording)
+})
+
+test('a list of more participants than a call can have says nothing about them, and is a bad value', () => {
+  const entry = { totalAudioMinutes: 1 }
+  expect(readWith({ participants: Array.from({ length: 10_000 }, () => entry) })).toMatchObject({
+    participantMinutes: { audio: 10_000 },
+    badValue: false,
+  })
+  expect(readWith({ participants: Array.from({ length: 10_001 }, () => entry) })).toEqual({ ...BARE, badValue: true })
 })
 
 describe('whatever JSON comes', () => {

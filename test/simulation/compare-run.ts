@@ -1,4 +1,5 @@
-import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
+import { usedBetween } from '../../src/ledger/usage.ts'
+import { callsUntil } from '../../src/simulator/counted-calls.ts'
 import { setAside } from '../../src/simulator/set-aside.ts'
 import { exactFamilies, truth } from '../../src/simulator/truth.ts'
 import { exportedSeries } from '../../src/commands/compare-with-truth.ts'
@@ -11,8 +12,17 @@ import { monthOf } from '../../src/clock/calendar.ts'
 import type { AlertMessage } from '../../src/notify/message.ts'
 import type { WatchedTarget } from '../../src/web/views.ts'
 import type { Run } from './simulate-run.ts'
-import { INTERVAL, RULES } from './simulated-rules.ts'
+import { imbalancesOf } from '../../src/ledger/balance.ts'
+import { isOrderRefuted, isTotalUseless } from '../../src/ledger/list-facts.ts'
+import { NO_LIST_FACTS } from '../../src/ledger/state.ts'
+import { openReadOnly } from '../../src/store/sqlite/open-read-only.ts'
+import { differingSums, sumsOfCounters, sumsOfRows } from './row-sums.ts'
+import { INTERVAL, RULES, START } from './simulated-rules.ts'
 
+/** Seconds; a run in which nothing makes it hard is never without a good poll for 200. */
+const LONGEST_BLIND = 2400
+/** Seconds before the set-up: what ended since then with `endedAt` too far ahead was implausible at the set-up. */
+const LATELY = 900
 const COUNTED = ['callwatch_minutes_corrections_total', ...exactFamilies, ...observedFamilies]
 
 /** Compares what the daemon counted, observed and said with what happened, and writes down what differs. */
@@ -23,24 +33,33 @@ export async function compareRun(run: Run): Promise<void> {
   const problems = [
     ...(await exactProblems(run, watched)),
     ...(run.isCalm ? observedProblems(run, watched) : []),
+    ...(await sumProblems(run, watched)),
+    ...onceProblems(run, watched),
     ...alertProblems(run),
     ...replayProblems(run),
+    ...paceProblems(run, watched),
   ]
   const { lastGood } = watched.ledger.facts
   if (lastGood === undefined || clock.wall() - lastGood > 300) problems.push(`the last good look was at ${lastGood}`)
+  const { longest } = run.blind
+  report.blind = Math.round(longest)
+  // With few requests a minute the first reading alone takes its time.
+  // Nor can one be short of ninety pages that take eight seconds each, beside the calls that are asked for one by one.
+  const slowness = run.drawn.hazards.includes('slowBurst') ? 4 : 1
+  const most = Math.max(LONGEST_BLIND * slowness, 3600 / run.drawn.settings.maxRequestsPerMinute)
+  if (longest > most) problems.push(`no poll was good for ${report.blind} s though the service answered`)
+  const { created } = watched.ledger.facts
+  if (Math.abs(created - START) > 5) problems.push(`the set-up was at ${START}, and is dated ${created}`)
   if ((await run.store.countOutbox()).size > 0) problems.push('messages were left in the outbox')
   report.differences.push(...problems)
 }
 
-async function exactProblems({ service, store, clock }: Run, watched: WatchedTarget): Promise<string[]> {
+async function exactProblems({ service, rows, clock }: Run, watched: WatchedTarget): Promise<string[]> {
   const { ledger: events } = service.world
-  const aside = new Set(Object.values(setAside(events)).flat())
   const { created } = watched.ledger.facts
+  const aside = new Set(Object.values(setAside(events, created)).flat())
   const expected = truth(events, { created, baseline: 'skip', now: clock.wall(), except: aside })
   const actual = lessCorrections(exportedSeries(watched, COUNTED))
-  const rows = new Map<string, TrackedCall>()
-  for (const { call } of await store.finishedCalls({ since: 0, limit: 1e9 })) rows.set(call.id, call)
-  for (const call of watched.ledger.calls.values()) rows.set(call.id, call)
   for (const id of aside) {
     const call = rows.get(id)
     if (call === undefined) continue
@@ -52,7 +71,51 @@ async function exactProblems({ service, store, clock }: Run, watched: WatchedTar
   )
 }
 
-function observedProblems({ service, lookback, cycles }: Run, watched: WatchedTarget): string[] {
+/** For all labels together the counters are the sums over the rows that there are, and over those that were deleted. */
+async function sumProblems({ store, storeFile }: Run, { target, ledger }: WatchedTarget): Promise<string[]> {
+  const used = usedBetween(ledger.usage, 0, Infinity)
+  const { participantMinutes } = sumsOfCounters(ledger)
+  const isUsed = Math.abs(used - participantMinutes) <= 1e-6
+  const usage = isUsed ? [] : [`minutes used: ${participantMinutes} less corrections, ${used} by quarters`]
+  if (storeFile === undefined) {
+    const rows = new Map((await store.finishedCalls({ since: 0, limit: 1e9 })).map(({ call }) => [call.id, call]))
+    for (const call of ledger.calls.values()) rows.set(call.id, call)
+    return [...differingSums(ledger, sumsOfRows(rows.values())), ...usage]
+  }
+  const reader = openReadOnly(storeFile)
+  const imbalances = imbalancesOf(await reader.balance(target))
+  await reader.close()
+  if (imbalances === undefined) return ['the store does not know what was counted of deleted rows']
+  return [
+    ...imbalances.map(
+      ({ quantity, counters, calls }) => `${quantity}: ${counters} by the counters, ${calls} by all rows`,
+    ),
+    ...usage,
+  ]
+}
+
+/** What is set aside from the comparison since `endedAt` was missing counts once, or never where it was over before the set-up. */
+function onceProblems({ service, rows }: Run, watched: WatchedTarget): string[] {
+  const { ledger: events } = service.world
+  const { created } = watched.ledger.facts
+  const { withoutEndedAt, vanished, repeatedId } = setAside(events, created)
+  const calls = callsUntil(events, Infinity, created)
+  const others = new Set([...vanished, ...repeatedId])
+  return withoutEndedAt
+    .filter((id) => !others.has(id))
+    .flatMap((id) => {
+      const { first, final } = calls.get(id)!
+      const row = rows.get(id)
+      const isCounted = row !== undefined && row.phase !== 'baseline'
+      // Of one that was over earlier, `endedAt` may have been plausible at the set-up already.
+      const isBaseline = final!.at < created - 60 && final!.at > created - LATELY
+      if (isBaseline && isCounted) return [`call ${id} was over before the set-up, and counted`]
+      if (first.at > created && row?.finish === undefined) return [`call ${id} is over, and was not counted`]
+      return []
+    })
+}
+
+function observedProblems({ service, settings: { lookback }, cycles }: Run, watched: WatchedTarget): string[] {
   const { created } = watched.ledger.facts
   const expected = replay(service.recorder.responses, { created, baseline: 'skip', lookback, cycles })
   return difference(expected, exportedSeries(watched, COUNTED), observedFamilies).map(
@@ -88,6 +151,15 @@ function alertProblems({ oracle, slack, report, isCalm }: Run): string[] {
   if (blind.some((change, i) => change !== (i % 2 === 0 ? 'firing' : 'end')))
     problems.push(`NoGoodPoll said ${blind.join()}`)
   return problems
+}
+
+/** A healed list is polled by its newest pages, whatever was believed of it before; but for an order that was refuted. */
+function paceProblems({ latest }: Run, { ledger: { facts } }: WatchedTarget): string[] {
+  const incremental = latest.filter((outcome) => outcome === 'incremental').length
+  const { listing = NO_LIST_FACTS, lastGood = 0 } = facts
+  if (isOrderRefuted(listing, lastGood) || isTotalUseless(listing, NaN, lastGood) || incremental * 2 >= latest.length)
+    return []
+  return [`of the last ${latest.length} polls of a healed list ${incremental} were incremental`]
 }
 
 /** The changes of one alert that the channel was told of, those that it got as a number included. */

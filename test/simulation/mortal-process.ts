@@ -54,6 +54,7 @@ export function mortalProcess(clock: Clock, draw: () => number, risk: number): M
       return {
         openTarget: alive(store.openTarget),
         resetTarget: alive(store.resetTarget),
+        evictedCalls: alive(store.evictedCalls),
         commit: (target, commit) => between('before commit', 'after commit', () => store.commit(target, commit)),
         outbox: alive(store.outbox),
         claimOutbox: (ids, claimed) => between('before commit', 'after commit', () => store.claimOutbox(ids, claimed)),

@@ -1,22 +1,17 @@
-import { ALONE } from '../../src/cluster/ownership.ts'
-import { pino } from 'pino'
-import { merge, NEVER, Subject, tap } from 'rxjs'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Evaluated } from '../../src/alerts/evaluated.ts'
 import type { Notification } from '../../src/alerts/notification.ts'
-import type { Finish } from '../../src/ledger/tracked-call.ts'
-import { watch } from '../../src/daemon/watch.ts'
-import type { Config } from '../../src/config/config.ts'
-import { COUNTERS } from '../../src/ledger/series.ts'
-import type { LedgerState } from '../../src/ledger/state.ts'
-import { sumOf } from '../../src/metrics/derived-metrics.ts'
-import { deliverOutbox } from '../../src/notify/deliver-outbox.ts'
+import type { Finish, TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { callTruth } from '../../src/simulator/call-truth.ts'
 import { createService, setSwitches } from '../../src/simulator/create-service.ts'
 import { drawSwitches } from '../../src/simulator/draw-switches.ts'
 import { heal } from '../../src/simulator/heal.ts'
+import { addBurst } from '../../src/simulator/plan.ts'
 import { random } from '../../src/simulator/random.ts'
 import type { CallsService } from '../../src/simulator/service.ts'
-import type { Switches } from '../../src/simulator/switches.ts'
+import { defaultSwitches, switchNames, type Switches } from '../../src/simulator/switches.ts'
 import { advance } from '../../src/simulator/world.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError, type Store } from '../../src/store/store.ts'
@@ -24,22 +19,30 @@ import type { WatchedTarget } from '../../src/web/views.ts'
 import { virtualClock, type VirtualClock } from '../clock/virtual-clock.ts'
 import { alertOracle, type AlertOracle } from './alert-oracle.ts'
 import { compareRun } from './compare-run.ts'
-import { mortalProcess, type DeathPlace } from './mortal-process.ts'
-import { INTERVAL, RULES } from './simulated-rules.ts'
+import { always, drawRun, drawSettings, type DrawnRun } from './draw-run.ts'
+import { live } from './live.ts'
+import type { DeathPlace } from './mortal-process.ts'
+import { INTERVAL, RULES, START } from './simulated-rules.ts'
 import { simulatedSlack, type SimulatedSlack } from './simulated-slack.ts'
-import { simulatedTransport } from './simulated-transport.ts'
 
 export type RunOptions = {
   seed: number
   /** Virtual days. */
   days: number
   callsPerDay?: number
+  /** Exactly these hazards, instead of those that the seed draws. */
+  hazards?: readonly string[]
+  /** Switches that hold throughout, whatever is drawn. */
+  switches?: Partial<Switches>
+  /** Seconds, whatever is drawn. */
+  lookback?: number
 }
 
 /** What a run came to. */
 export type RunReport = {
   seed: number
   days: number
+  hazards: readonly string[]
   polls: Record<string, number>
   requests: number
   /** Where the process died, and commits that the store refused. */
@@ -47,16 +50,18 @@ export type RunReport = {
   /** Fault kinds, facts, oddities and orders that really came about. */
   reached: ReadonlyMap<string, number>
   notifications: number
+  /** The longest time without a good poll though the service could be read (seconds). */
+  blind: number
   /** What differs from the truth, a line each; none where the promise holds. */
   differences: string[]
   /** The daemon's log. */
   lines: string[]
 }
 
-const START = 1_790_000_000
-const SWEEP_INTERVAL = 1800
 /** So likely does the store refuse a commit. */
 const REFUSALS = 0.002
+/** Seconds between two deletions of expired rows, where the history is kept for a short time. */
+const TRIM_INTERVAL = 600
 /** Seconds after which a call that is still open will not end any more. */
 const LONGEST_CALL = 6 * 3600
 
@@ -70,9 +75,19 @@ export type Run = {
   oracle: AlertOracle
   /** Runs without crashes, whose looks were all committed. */
   isCalm: boolean
-  lookback: number
+  drawn: DrawnRun
+  /** The part of the configuration that is active; `lookback` in seconds. */
+  settings: { lookback: number; pageSize: number }
+  /** How long no poll was good though the service could be read (seconds), and since when that may be so (UNIX seconds). */
+  blind: { longest: number; since: number }
+  /** Every call that was counted or passed over, as it was last committed. */
+  rows: Map<string, TrackedCall>
+  /** Where the store is, unless it is in memory. */
+  storeFile: string | undefined
   /** When each cycle ended (UNIX seconds). */
   cycles: number[]
+  /** How the latest ones went. */
+  latest: string[]
   /** What was committed of calls that finished, of evaluations, and of what was to be said. */
   history: { evaluations: Evaluated[]; finishes: Finish[]; said: Notification[] }
   watched: WatchedTarget | undefined
@@ -87,8 +102,11 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
   const { seed, days, callsPerDay = 5000 } = options
   const draw = random(seed, 'run')
   const clock = virtualClock(START)
-  const isCalm = seed % 3 === 0
-  const trouble = seed % 3 === 2
+  const drawn = drawRun(seed, days, options.hazards)
+  if (options.lookback !== undefined) drawn.settings.lookback = always(options.lookback)
+  drawn.standing = { ...drawn.standing, ...options.switches }
+  const isCalm = drawn.kind === 'calm'
+  const trouble = drawn.kind === 'troubled'
   const service = createService(
     {
       seed,
@@ -98,13 +116,17 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
       history: 200,
       mostRecordedResponses: isCalm ? Infinity : 10,
       mostRecordedCharacters: Infinity,
+      switches: { ...drawn.standing, facts: { ...drawn.pastFacts, ...drawn.standing.facts } },
     },
     START,
   )
   /** When each call was first seen, by id: none is started twice. */
   const firstSeen = new Map<string, number>()
   const oracle = alertOracle(RULES[0], INTERVAL)
-  const memory = openSqliteStore({ path: ':memory:' })
+  // What becomes of deleted rows is read from the file by itself; in memory the rest takes a fraction of the time.
+  const isDeleting = drawn.settings.retention !== undefined || (trouble && drawn.settings.lookback[0] < days * 86_400)
+  const folder = isDeleting ? mkdtempSync(join(tmpdir(), 'callwatch-simtest-')) : undefined
+  const memory = openSqliteStore({ path: folder === undefined ? ':memory:' : join(folder, 'store.db') })
   const store: Store = {
     ...memory,
     commit: async (target, commit) => {
@@ -114,6 +136,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
         throw new StoreError('unavailable', 'database is locked')
       }
       await memory.commit(target, commit)
+      for (const call of commit.ledger.calls.values()) run.rows.set(call.id, call)
       oracle.committed(commit, clock.wall())
       if (commit.evaluated !== undefined) run.history.evaluations.push(commit.evaluated)
       run.history.finishes.push(...commit.ledger.finishes)
@@ -137,49 +160,75 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
     slack: simulatedSlack(random(seed, 'slack'), 0.2),
     oracle,
     isCalm,
-    // Where calls are set aside by name, or looks are replayed, nothing may be forgotten; elsewhere that is tested too.
-    lookback: trouble || isCalm ? (days + 2) * 86_400 : 4 * 3600,
+    drawn,
+    settings: drawSettings(drawn, draw),
+    rows: new Map(),
+    storeFile: folder && join(folder, 'store.db'),
+    blind: { longest: 0, since: START },
     cycles: [],
+    latest: [],
     history: { evaluations: [], finishes: [], said: [] },
     watched: undefined,
     report: {
       seed,
       days,
+      hazards: drawn.hazards,
       polls: {},
       requests: 0,
       crashes: {},
       reached: new Map(),
       notifications: 0,
+      blind: 0,
       differences: [],
       lines: [],
     },
   }
   const end = clock.wall() + days * 86_400
   const drawWorld = (): number => {
-    const drawn = drawSwitches(`${seed} ${clock.wall()}`, draw(), {
+    const world = drawSwitches(`${seed} ${clock.wall()}`, draw() * drawn.mostIntensity, {
       // Its first answer settles by which clock the target was set up; the truth is defined by that.
-      mostDateOffset: isCalm || clock.wall() < START + 600 ? 0 : 1800,
+      mostDateOffset: isCalm || run.watched?.ledger.facts.clockSkew === undefined ? 0 : 1800,
       fewestListedSeconds: 5 * 3600,
     })
-    setSwitches(
-      service,
-      trouble
-        ? withoutFacts(drawn, 'labels_changed')
-        : withoutFacts(drawn, ...WILD_FACTS, ...(isCalm ? [] : TIMELESS_FACTS)),
-    )
+    const isShort = drawn.settings.lookback[0] < 4 * 3600
+    const { facts } = trouble
+      ? withoutFacts(world, 'labels_changed', ...(isShort ? TIMELESS_FACTS : []))
+      : withoutFacts(world, ...WILD_FACTS, ...(isCalm ? [] : TIMELESS_FACTS))
+    const standing = {
+      ...drawn.standing,
+      facts: { ...facts, ...drawn.facts, ...drawn.standing.facts },
+      odd: { ...world.odd, ...drawn.odd, ...drawn.standing.odd },
+    }
+    setSwitches(service, { ...world, unlisted: 'found', ...standing })
     // A list that must be read to its end at every poll is worth many virtual hours of another.
-    return isReadInPart(drawn) ? 600 + draw() * 4 * 3600 : 300 + draw() * 600
+    return isReadInPart(service.switches) ? 600 + draw() * 4 * 3600 : 300 + draw() * 600
   }
   let nextSwitch = 0
+  let nextTrim = 0
   let outageUntil = 0
+  const bursts = drawn.bursts.toSorted((a, b) => a.at - b.at)
   while (clock.wall() < end) {
     await live(run, draw, isCalm ? 0 : 0.0004, async () => {
       if (clock.wall() >= nextSwitch) {
         nextSwitch = clock.wall() + drawWorld()
         run.slack.isDown = draw() < 0.1
-        if (draw() < 0.1) outageUntil = clock.wall() + draw() * 7200
+        if (draw() < (drawn.outages ? 0.1 : 0)) outageUntil = clock.wall() + draw() * 7200
       }
+      const { retention } = drawn.settings
+      if (retention !== undefined && clock.wall() >= nextTrim) {
+        nextTrim = clock.wall() + TRIM_INTERVAL
+        await store.trimHistory(clock.wall() - retention)
+      }
+      const since = clock.wall() - START
+      const spells = drawn.spells.filter(({ from, to }) => from <= since && since < to)
+      const ended = drawn.spells.filter(({ to }) => to <= since && since < to + 2 * INTERVAL)
+      for (const { switches } of ended) setSwitches(service, defaultsOf(switches))
+      for (const { switches } of spells) setSwitches(service, switches)
       setSwitches(service, { outage: clock.wall() < outageUntil })
+      while (bursts.length > 0 && bursts[0]!.at <= since) {
+        const { calls, seconds } = bursts.shift()!
+        addBurst(service.world, clock.wall(), { calls, seconds, outcomes: { ended: 3, unanswered: 1 } })
+      }
       return clock.wall() < end
     })
     await clock.advance(draw() * 90)
@@ -192,76 +241,18 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
   await live(run, draw, 0, async () => {
     if (quietAt === undefined && !hasOpenCalls(service, clock.wall())) quietAt = clock.wall()
     if (quietAt === undefined) return clock.wall() < end + LONGEST_CALL
-    return clock.wall() < quietAt + 2 * SWEEP_INTERVAL
+    return clock.wall() < quietAt + Math.max(3600, 2 * drawn.settings.sweepInterval)
   })
   advance(service.world, clock.wall(), service.switches)
   await compareRun(run)
+  await memory.close()
+  if (folder !== undefined) rmSync(folder, { recursive: true })
   return run.report
 }
 
-/** One life of the process: until it dies, or `goesOn` says that it is to stop. */
-async function live(run: Run, draw: () => number, risk: number, goesOn: () => Promise<boolean>): Promise<void> {
-  const { service, report, slack } = run
-  const process = mortalProcess(run.clock, draw, risk)
-  const { clock } = process
-  const store = process.store(run.store)
-  const stop$ = new Subject<void>()
-  const config = configOf(run)
-  const send = process.transport(simulatedTransport(service, clock, draw))
-  const watching = watch({
-    part: { target: config.targets[0]!, poll: config.poll, rules: config.alerts },
-    offset: 0,
-    clock,
-    random: draw,
-    log: pino(
-      { level: 'debug', base: null, timestamp: () => `,"time":${clock.wall()}` },
-      { write: (line: string) => void report.lines.push(line) },
-    ),
-    store,
-    route: () => ['slack'],
-    ownership: ALONE,
-    budgets: new Map(),
-    stop$,
-    transportTo: () => ({ send, close: async () => undefined }),
-  })
-  await run.clock.advance(0)
-  const { watched, run: begin } = await watching
-  run.watched = watched
-  const delivered$ = deliverOutbox(slack.notifier, {
-    store,
-    clock,
-    groupWait: 10,
-    mutes: [],
-    alerts: () => [...watched.alerts.values()].map((instance) => ({ target: watched.target, instance })),
-    stop$,
-  })
-  const subscription = merge(
-    begin(stop$, NEVER).pipe(
-      tap((event) => {
-        if (event.kind !== 'cycle') return
-        const { outcome, requests, problem } = event.report
-        report.polls[outcome] = (report.polls[outcome] ?? 0) + 1
-        report.requests += requests.length
-        run.cycles.push(clock.wall())
-        if (event.report.good && run.cycles.length % 20 === 0) checkIdentity(run, watched.ledger)
-        report.lines.push(`${clock.wall()} ${outcome} ${requests.length} ${problem ?? ''}`)
-      }),
-    ),
-    delivered$.pipe(
-      tap(({ message, outcome }) => {
-        report.lines.push(`${clock.wall()} ${outcome} ${JSON.stringify(message)}`)
-      }),
-    ),
-  ).subscribe()
-  while (process.died() === undefined && (await goesOn())) await run.clock.advance(INTERVAL)
-  const place = process.died()
-  if (place === undefined) {
-    stop$.next()
-    await run.clock.advance(INTERVAL * 5)
-  } else {
-    report.crashes[place] = (report.crashes[place] ?? 0) + 1
-  }
-  subscription.unsubscribe()
+/** What the switches of a patch are by default. */
+function defaultsOf(patch: Partial<Switches>): Partial<Switches> {
+  return Object.fromEntries(switchNames.filter((name) => name in patch).map((name) => [name, defaultSwitches[name]]))
 }
 
 /** Whether a look may stop before the end of the list. */
@@ -274,43 +265,13 @@ function hasOpenCalls(service: CallsService, now: number): boolean {
   return [...open.values()].some(({ final, gone }) => !final && !gone)
 }
 
-function checkIdentity({ report, clock }: Run, ledger: LedgerState): void {
-  const came = sumOf(ledger, COUNTERS.started) + sumOf(ledger, COUNTERS.reappeared)
-  const went = sumOf(ledger, COUNTERS.finished) + sumOf(ledger, COUNTERS.lost) + ledger.open.size
-  if (came === went) return
-  report.differences.push(`at ${clock.wall()}: started + reappeared = ${came}, finished + lost + open = ${went}`)
-}
-
 /** Without the facts for which the truth depends on when one looks, or of which a row does not keep enough. */
 function withoutFacts(switches: Switches, ...names: (keyof Switches['facts'])[]): Switches {
   const facts = { ...switches.facts }
   for (const name of names) delete facts[name]
-  return { ...switches, facts, unlisted: 'found' }
+  return { ...switches, facts }
 }
 
 /** With its end in the far future and its other times left out of one answer, a forgotten call is one without any time. */
-const TIMELESS_FACTS = ['far_future'] as const
+const TIMELESS_FACTS = ['far_future', 'without_ended_at'] as const
 const WILD_FACTS = ['final_changed', 'vanished', 'vanished_for_a_while', 'without_ended_at', 'labels_changed'] as const
-
-function configOf({ options: { seed }, lookback, service }: Run): Config {
-  return {
-    targets: [{ name: 'simulated', baseUrl: 'http://127.0.0.1/v3', apiKey: service.keys.fullAccess, query: {} }],
-    poll: {
-      interval: INTERVAL,
-      pageSize: [50, 20, 50][seed % 3]!,
-      timeout: 10,
-      retries: 4,
-      lookback,
-      sweepInterval: SWEEP_INTERVAL,
-      maxRequestsPerMinute: 400,
-      baseline: 'skip',
-      details: 'missing',
-      statusMap: { cancelled: 'canceled', missed: 'unanswered', busy: 'rejected' },
-    },
-    store: { path: ':memory:', history: 35 * 86_400 },
-    http: { host: '127.0.0.1', port: 0 },
-    notify: { groupWait: 10, routes: [], mutes: [] },
-    alerts: [...RULES],
-    log: { level: 'debug' },
-  }
-}

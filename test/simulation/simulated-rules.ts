@@ -1,6 +1,8 @@
 import type { Rule } from '../../src/alerts/rule.ts'
 import { POLL_AGE, RATIO } from '../alerts/sample-rules.ts'
 
+/** When every run begins (UNIX seconds). */
+export const START = 1_790_000_000
 /** Seconds between two polls. */
 export const INTERVAL = 15
 

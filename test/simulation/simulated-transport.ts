@@ -12,7 +12,7 @@ export function simulatedTransport(service: CallsService, clock: Clock, draw: ()
   return async ({ method, path, headers, signal }) => {
     const [name = '', query = ''] = path.split(/\?(.*)/s)
     const lowered = Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]))
-    await sleep(clock, 0.005 + draw() * 0.05, signal)
+    await sleep(clock, 0.005 + draw() * 0.05 + service.switches.answerSeconds, signal)
     const { reply, response } = answer(service, { method, path: `/v3${name}`, query, headers: lowered }, clock.wall())
     const delivered = response.delivered
     // Until the client has it all, a cut would lose it.

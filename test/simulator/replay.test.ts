@@ -38,12 +38,36 @@ describe('transitions', () => {
     ['ended', 'rejected', { 'ended → rejected': 1, 'call_anomalies final_changed': 1 }],
     ['initiated', 'paused', { 'initiated → other': 1, 'call_anomalies unknown_status': 1 }],
     ['paused', 'ended', { 'other → ended': 1 }],
-  ])('of a call that is %s and then %s', (from, to, expected) => {
+  ])('of a call that is %s and then %s, in two polls', (from, to, expected) => {
     const first = list([call('a', from)])
     const before = replayed([first])
-    const after = replayed([first, list([call('a', to)])])
+    const after = replayed([first, list([call('a', to)]), list([call('a', to)])])
     const added = Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)] as const)
     expect(Object.fromEntries(added.filter(([, value]) => value > 0))).toEqual(expected)
+  })
+
+  describe('further back, since a list may be stale,', () => {
+    const over = list([call('a', 'ended', { totalAudioMinutes: 5 })])
+    const open = list([call('a', 'ongoing', { totalAudioMinutes: 4 })])
+    const back = { 'ended → ongoing': 1, 'minutes_corrections call audio': 1 }
+
+    test('are believed of two polls in a row, and of Get Call at once', () => {
+      expect(replayed([over, open, open])).toMatchObject(back)
+      expect(replayed([over, list([]), get(call('a', 'ongoing', { totalAudioMinutes: 4 }))])).toMatchObject(back)
+    })
+
+    test.each([
+      ['one poll', [over, open]],
+      ['one poll that reads the page twice', [over, open, { ...open, path: '/v3/calls?page=2&perPage=100' }]],
+      ['two polls with another one between them', [over, open, list([]), open]],
+      ['two polls with a contradiction between them', [over, open, over, open]],
+      ['two polls with a contradiction of Get Call between them', [over, open, get(call('a', 'ended')), open]],
+    ])('are not believed of %s, and nothing else of that item is', (_which, responses) => {
+      const said = replayed(responses)
+      expect(said).toMatchObject({ 'ongoing → ended (inferred)': 1 })
+      expect(Object.keys(said)).not.toEqual(expect.arrayContaining(['ended → ongoing']))
+      expect(said['minutes_corrections call audio']).toBeUndefined()
+    })
   })
 
   test('are seen by Get Call as well, wrapped or bare', () => {

@@ -50,6 +50,16 @@ describe('a kept target', () => {
     expect(again.alerts.get('Failing')?.state).toBe('firing')
   })
 
+  test('goes on from the history with a call that was counted and evicted, also after a restart', async () => {
+    const { keeper, open } = await keeping()
+    await keeper.fold(completeLook(10, failed(1)))
+    await keeper.fold(completeLook(200_000))
+    expect(keeper.ledger.calls.size).toBe(0)
+    const again = await open()
+    await again.fold(completeLook(200_010, seen('call 1', 'rejected', { endedAt: CREATED + 200_005 })))
+    expect([total(again.ledger, COUNTERS.finished), again.ledger.calls.size]).toEqual([1, 1])
+  })
+
   test('counts what an alert had lasted before a restart towards the time that it must last', async () => {
     const lasting = RULES.map((rule) => ({ ...rule, for: 60 }))
     const { clock, keeper, open } = await keeping(undefined, lasting)

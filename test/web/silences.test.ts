@@ -13,9 +13,10 @@ const headers = {
 }
 
 async function silencing(auth?: typeof AUTH) {
-  const { url } = await serve([watchedTarget({ rules: [NO_CALLS] })], [], auth)
+  const { url, noted } = await serve([watchedTarget({ rules: [NO_CALLS] })], [], auth)
   const path = `${url}/api/v1/silences`
   return {
+    noted,
     add: (body: unknown) => fetch(path, { method: 'POST', headers, body: JSON.stringify(body) }),
     end: (id: unknown) =>
       fetch(`${path}/${String(id)}`, { method: 'DELETE', headers: { authorization: headers.authorization } }),
@@ -97,4 +98,33 @@ test('without http.auth nobody can keep alerts from being told', async () => {
     expect([answer.status, await problemOf(answer)]).toEqual([403, expect.stringContaining('http.auth')])
   }
   expect(await list()).toEqual({ silences: [] })
+})
+
+test('who changes a silence is noted, with the address from which it came', async () => {
+  const { add, end, noted } = await silencing(AUTH)
+  await add({ match: { alert: 'NoCalls' }, for: '2h', reason: 'maintenance' })
+  await add({ for: '2h' })
+  await end(7)
+  await end(1)
+  const by = { peer: '127.0.0.1', user: 'ops' }
+  expect(noted).toEqual([
+    { kind: 'silence added', ...by, silence: expect.objectContaining({ id: 1, reason: 'maintenance' }) },
+    { kind: 'silence ended', ...by, id: 1 },
+  ])
+})
+
+test.each([
+  ['of another site', 'https://evil.test', 403],
+  ['of another port', 'http://127.0.0.1:1', 403],
+  ['of no origin that it would name', 'null', 403],
+  ['of its own', undefined, 201],
+])('a page %s may change nothing unless it is callwatch’s', async (_what, origin, status) => {
+  const { url } = await serve([watchedTarget({ rules: [NO_CALLS] })], [], AUTH)
+  const path = `${url}/api/v1/silences`
+  const from = { ...headers, origin: origin ?? url }
+  const body = JSON.stringify({ all: true, for: '1m' })
+  expect((await fetch(path, { method: 'POST', headers: from, body })).status).toBe(status)
+  const ending = await fetch(`${path}/1`, { method: 'DELETE', headers: { ...from, 'content-type': 'text/plain' } })
+  expect(ending.status).toBe(status === 201 ? 204 : 403)
+  expect((await fetch(path, { headers: from })).status).toBe(200)
 })

@@ -41,6 +41,8 @@ test('the status has the documented shape', async () => {
         horizon: '2026-09-20T14:13:19.000Z',
         commit: 0,
         interval_seconds: 15,
+        effective_interval_seconds: null,
+        clock_skew_seconds: 0,
         last_success: '2026-09-21T14:13:20.000Z',
         lag_seconds: 5,
         sweep_age_seconds: 20,
@@ -75,6 +77,21 @@ test('a failing target says what its problem is', async () => {
   expect(status.targets[0]).toMatchObject({ name: 'production', up: false, problem: 'the key is wrong' })
   expect(status.targets[1]).toMatchObject({ name: 'b', up: true })
   expect(status.targets[1]).not.toHaveProperty('problem')
+})
+
+test('what is known of the list and of the clocks comes as warnings', async () => {
+  const list = { order: 'newest first', verified: false, total: 9, pageSize: 50, end: [] } as const
+  const facts = { ...LOOKED, clockSkew: 7300, list, listing: { hidden: 2, cap: 10_000 } }
+  const { status } = await statusOf(watchedTarget({ facts }), watchedTarget({ target: 'b', facts: LOOKED }))
+  const [warned, fine] = status.targets
+  expect(warned.clock_skew_seconds).toBe(7300)
+  expect(warned.warnings.map(({ kind }: { kind: string }) => kind)).toEqual([
+    'clock_skew',
+    'order_unproven',
+    'hidden_calls',
+    'total_capped',
+  ])
+  expect(fine.warnings).toBeUndefined()
 })
 
 test('says how far a listing of everything has come that is under way', async () => {

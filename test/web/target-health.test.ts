@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { healthNote, ownOrNotedHealth, targetHealth } from '../../src/web/target-health.ts'
 
-const CYCLE = { good: true, problem: undefined, requests: 1, storeFailed: false }
+const CYCLE = { good: true, problem: undefined, requests: 1, hasPage: true, storeFailed: false }
 
 test('a target is down until its first good cycle', () => {
   const health = targetHealth(() => 0)
@@ -32,6 +32,18 @@ test('requests count for a minute after their cycle', () => {
   expect(health.requestsLastMinute()).toBe(2)
   now = 111
   expect(health.requestsLastMinute()).toBe(0)
+})
+
+test('a target has pages until a cycle brought none, and is polled since its first cycle ended', () => {
+  let now = 0
+  const health = targetHealth(() => now)
+  now = 30
+  expect([health.hasPage(), health.polledFor()]).toEqual([true, 30])
+  health.note({ ...CYCLE, hasPage: false })
+  now = 50
+  expect([health.hasPage(), health.polledFor()]).toEqual([false, 20])
+  health.note(CYCLE)
+  expect([health.hasPage(), health.polledFor()]).toEqual([true, 20])
 })
 
 test('says from which page on the service refuses its list, as long as it does', () => {

@@ -107,6 +107,22 @@ export function itself() {
       unit: 's',
       queries: { '{{instance}}': `nodejs_eventloop_lag_p99_seconds ${ofCallwatch}` },
     }),
+    graph({
+      title: 'Log-ins failed, silences changed, last hour',
+      about: 'Wrong user names or passwords, and silences added or ended over the API. Who it was is in the log.',
+      width: 8,
+      queries: {
+        '{{instance}} log-ins failed': 'increase(callwatch_login_failures_total[1h])',
+        '{{instance}} silences {{change}}': 'increase(callwatch_silence_changes_total[1h])',
+      },
+    }),
+    graph({
+      title: 'Internal errors, last hour',
+      about:
+        'Mistakes of callwatch itself, by the target whose polls they stop for a while. The stack is in the log: please report it.',
+      width: 8,
+      queries: { '{{target}}': `sum by (target) (increase(callwatch_internal_errors_total{${T}}[1h]))` },
+    }),
     list({
       title: 'Daemons',
       about: 'The callwatch processes that Prometheus reads.',

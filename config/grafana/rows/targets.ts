@@ -70,16 +70,23 @@ export function targets() {
       queries: { '{{target}}': `min by (target) (callwatch_api_ratelimit_remaining{${T}})` },
     }),
     graph({
+      title: 'Difference of the clocks',
+      about: "How far the service's clock was ahead of the host's when callwatch first met it.",
+      width: 8,
+      unit: 's',
+      queries: { '{{target}}': `max by (target) (callwatch_clock_skew_seconds{${T}})` },
+    }),
+    graph({
       title: 'Calls remembered',
       about: 'Memory grows by about 430 bytes with each.',
-      width: 12,
+      width: 8,
       queries: { '{{target}}': `max by (target) (callwatch_tracked_calls{${T}})` },
     }),
     graph({
       title: 'Age of the oldest open call',
       about:
         'By target; absent with none open. The dashed lines are half and all of the shipped rule StuckCalls (3 h).',
-      width: 12,
+      width: 8,
       unit: 's',
       limits: { warning: 5400, bad: 10_800 },
       queries: { '{{target}}': `time() - min by (target) (callwatch_oldest_open_call_timestamp_seconds{${T}})` },

@@ -3,7 +3,7 @@ import { ConfigError } from '../config-error.ts'
 import type { Environment } from './environment.ts'
 import { fileTrouble } from './file-trouble.ts'
 import { parseYaml } from './parse-yaml.ts'
-import { readText as readFile, type ReadText } from './read-text.ts'
+import { readAnyText, type ReadText } from './read-text.ts'
 
 const defaultFile = 'callwatch.yaml'
 
@@ -20,14 +20,14 @@ export function readConfigFile(options: {
   file?: string
   env: Environment
   cwd: string
-  readText?: ReadText
+  readConfig?: ReadText
 }): ConfigFile {
-  const { file, env, cwd, readText = readFile } = options
+  const { file, env, cwd, readConfig = readAnyText } = options
   const name = file ?? (env['CALLWATCH_CONFIG'] || defaultFile)
   const path = resolve(cwd, name)
   let source: string
   try {
-    source = readText(path)
+    source = readConfig(path)
   } catch (error) {
     const trouble = fileTrouble(error)
     const named = file === undefined ? (env['CALLWATCH_CONFIG'] ? 'CALLWATCH_CONFIG' : undefined) : '--config'

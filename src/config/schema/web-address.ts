@@ -1,3 +1,5 @@
+import { isLoopback } from '../../network/loopback.ts'
+
 /**
  * Whether a text is an address that callwatch may call with a secret in its hands: https, or http on loopback
  * (127.0.0.0/8, ::1, localhost), and no user name or password in it.
@@ -29,8 +31,4 @@ export function isLink(text: string): boolean {
 /** The host of an address, with the port where one is given; undefined where the text is no address. */
 export function hostOf(text: string): string | undefined {
   return URL.parse(text)?.host
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname)
 }

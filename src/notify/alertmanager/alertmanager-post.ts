@@ -14,7 +14,7 @@ const LONGEST_REASON = 300
 /** Posts to the Alertmanager at this address, `/api/v2/alerts` left out. `version` is that of callwatch. */
 export function alertmanagerPost(options: { url: string; clock: Clock; version?: string | undefined }): PostAlerts {
   const { url, clock, version } = options
-  const dispatcher = outwardAgent({ maxResponseSize: MAX_ANSWER })
+  const dispatcher = outwardAgent(url, { maxResponseSize: MAX_ANSWER })
   const headers = {
     'content-type': 'application/json',
     'user-agent': version === undefined ? 'callwatch' : `callwatch/${version}`,

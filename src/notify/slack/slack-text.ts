@@ -1,3 +1,5 @@
+import { plainText } from '../../text/plain-text.ts'
+
 /**
  * Texts as Slack takes them: of a length that it accepts, and such that names and texts from configuration show as they
  * are. They can neither mention anybody nor make links, formatting, or emoji.
@@ -51,11 +53,11 @@ function onLine(text: string, limit: number): string {
   return readable(text, limit).replaceAll(/\s+/g, ' ').trim()
 }
 
-/** Without what is not to be seen: halves of characters, controls, and marks that turn the direction of all that follows. */
+/** Without what is not to be seen: halves of characters, controls, and format characters such as marks that turn the direction. */
 function readable(text: string, limit: number): string {
   // Of a text that is far too long, the end is not looked at.
   const begin = text.length > 4 * limit ? text.slice(0, 4 * limit) : text
-  return begin.toWellFormed().replaceAll(/[\u202A-\u202E\u2066-\u2069]|(?![\n\t])\p{Cc}/gu, '')
+  return plainText(begin.toWellFormed())
 }
 
 /** Text that runs from right to left would take the numbers that follow with it, and they would read as another's. */

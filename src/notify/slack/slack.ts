@@ -14,7 +14,7 @@ export type SlackOptions = {
 
 /** Delivers to a Slack channel by an incoming webhook. */
 export function slackNotifier({ webhookUrl, dashboardUrl, clock }: SlackOptions): Notifier {
-  const dispatcher = outwardAgent()
+  const dispatcher = outwardAgent(webhookUrl)
   return {
     name: 'slack',
     deliver: (message) =>

@@ -14,7 +14,7 @@ export type WebhookOptions = {
 
 /** Posts each message as JSON (webhook-body.ts) to an address. Any 2xx is an acceptance; redirects are not followed. */
 export function webhookNotifier({ url, headers, clock }: WebhookOptions): Notifier {
-  const dispatcher = outwardAgent()
+  const dispatcher = outwardAgent(url)
   return {
     name: 'webhook',
     deliver: (message) =>

@@ -1,14 +1,20 @@
 import type { Life } from '../life.ts'
 import { random } from '../random.ts'
+import { bigId } from './big-id.ts'
 import { corrected } from './corrected.ts'
+import { endedAhead } from './ended-ahead.ts'
 import type { Fact } from './fact.ts'
 import { farFuture } from './far-future.ts'
 import { finalChanged } from './final-changed.ts'
 import { labelsChanged } from './labels-changed.ts'
 import { nearFuture } from './near-future.ts'
 import { numericId } from './numeric-id.ts'
+import { redated } from './redated.ts'
 import { recordedLate } from './recorded-late.ts'
+import { doubled, repeated, reused } from './repeated-id.ts'
+import { reopened } from './reopened.ts'
 import { setBack } from './set-back.ts'
+import { stuck } from './stuck.ts'
 import { swift } from './swift.ts'
 import { timesReversed } from './times-reversed.ts'
 import { unknownLabel } from './unknown-label.ts'
@@ -37,6 +43,14 @@ export const facts = {
   final_changed: finalChanged,
   vanished,
   vanished_for_a_while: vanishedForAWhile,
+  stuck,
+  reopened,
+  ended_ahead: endedAhead,
+  big_id: bigId,
+  redated,
+  doubled,
+  repeated,
+  reused,
 } satisfies Record<string, Fact>
 
 export type FactName = keyof typeof facts

@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { systemClock, type Clock } from '../../clock/clock.ts'
 import { StoreError } from '../store.ts'
 import { readAddress, type Host, type PostgresAddress } from './address.ts'
-import { HungError, isAnswer, postgresError } from './postgres-error.ts'
+import { HungError, isAnswer, postgresError, readOnlyError } from './postgres-error.ts'
 
 export type Row = Record<string, unknown>
 
@@ -56,6 +56,7 @@ export async function connect(url: string | PostgresAddress, options: ConnectOpt
       return await connectTo(address, host, options)
     } catch (error) {
       const failed = postgresError(error, address.place)
+      if (!(failed instanceof StoreError)) throw failed
       // Of several failures, the one that somebody has to mend says most.
       if (failure === undefined || failed.kind === 'refused') failure = failed
     }
@@ -101,7 +102,7 @@ function problemOf(
       `${found}; callwatch needs ${OLDEST_VERSION} or later: upgrade it, or name another one`,
     )
   }
-  if (readsOnly && !mayRead) return postgresError(Object.assign(new Error('read only'), { code: '25006' }), place)
+  if (readsOnly && !mayRead) return readOnlyError(place)
   return undefined
 }
 

@@ -2,7 +2,7 @@ import { COPY_BATCH, columnsOf, type ColumnKind, type CopyRow, type CopyTable, t
 import type { Session } from './connection.ts'
 
 /** Those tables know their target by its number; `receivers` knows it by its name. */
-const NUMBERED: readonly CopyTable[] = ['calls', 'counters', 'alerts', 'usage', 'evaluations']
+const NUMBERED: readonly CopyTable[] = ['calls', 'counters', 'settled', 'alerts', 'usage', 'evaluations']
 
 /** Whether rows of a table know their target by its number. */
 export function isNumbered(table: CopyTable): boolean {
@@ -16,6 +16,7 @@ const SELECTS: Readonly<Record<CopyTable, string>> = {
   targets: `SELECT name, fingerprint, seq, facts FROM callwatch.targets ORDER BY ${ordered('name')}`,
   calls: ofTarget('calls', 'id, finished, remembered, data', ordered('id')),
   counters: ofTarget('counters', 'series, value', ordered('series')),
+  settled: ofTarget('settled', 'quantity, value', ordered('quantity')),
   alerts: ofTarget('alerts', 'alert, data', ordered('alert')),
   usage: ofTarget('usage', 'quarter, minutes', 'quarter'),
   evaluations: ofTarget('evaluations', 'hour, data', 'hour'),

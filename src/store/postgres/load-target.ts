@@ -1,4 +1,5 @@
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
+import { QUANTITIES } from '../../ledger/balance.ts'
 import { newLedger, rememberRecord, type Facts } from '../../ledger/state.ts'
 import { callOf } from '../call-row.ts'
 import { StoreError, type StoredTarget, type TargetIdentity } from '../store.ts'
@@ -33,9 +34,15 @@ export async function loadTarget(
 async function addTarget(session: Session, { name, fingerprint }: TargetIdentity, created: number) {
   const ledger = newLedger(created)
   const added = await session.run(
-    `INSERT INTO callwatch.targets (name, fingerprint, seq, facts) VALUES ($1, $2, 0, $3)
-    ON CONFLICT DO NOTHING RETURNING number`,
-    [name, fingerprint, JSON.stringify(ledger.facts)],
+    `WITH added AS (
+      INSERT INTO callwatch.targets (name, fingerprint, seq, facts) VALUES ($1, $2, 0, $3)
+      ON CONFLICT DO NOTHING RETURNING number
+    ), settled AS (
+      INSERT INTO callwatch.settled (target, quantity, value)
+      SELECT number, quantity, 0 FROM added, unnest($4::text[]) AS given (quantity)
+    )
+    SELECT number FROM added`,
+    [name, fingerprint, JSON.stringify(ledger.facts), [...QUANTITIES]],
   )
   const [row] = added
   return row && { ledger, alerts: new Map<string, AlertInstance>(), number: Number(row['number']), id: undefined }

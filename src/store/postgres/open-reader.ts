@@ -1,10 +1,13 @@
+import { amountsOf, countedAmounts, NO_AMOUNTS } from '../../ledger/balance.ts'
 import { rememberedCalls } from '../../ledger/remembered-calls.ts'
 import type { Facts } from '../../ledger/state.ts'
 import type { Finish } from '../../ledger/tracked-call.ts'
 import { callOf } from '../call-row.ts'
 import { HOUR, unpackEvaluated } from '../evaluation-log.ts'
+import { settledAmounts } from '../settled.ts'
 import type { StoreReader } from '../store-reader.ts'
 import { connectBeside } from './beside.ts'
+import { snapshot } from './transaction.ts'
 import { heldUntil } from './holds.ts'
 
 /** Calls know their target by its number. */
@@ -37,6 +40,20 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
       const [row] = await session.run(statement, [target, id])
       return row && callOf(row)
     },
+    balance: (target) =>
+      snapshot(session, async ({ run, each }) => {
+        const rows = [...NO_AMOUNTS]
+        await each(`SELECT id, data FROM callwatch.calls WHERE ${OF_TARGET}`, [target], (row) => {
+          for (const [i, amount] of amountsOf(callOf(row)).entries()) rows[i]! += amount
+        })
+        const counters = await run(`SELECT series, value FROM callwatch.counters WHERE ${OF_TARGET}`, [target])
+        const settled = await run(`SELECT quantity, value FROM callwatch.settled WHERE ${OF_TARGET}`, [target])
+        return {
+          counters: countedAmounts(counters.map(({ series, value }) => [String(series), Number(value)])),
+          rows,
+          settled: settledAmounts(settled),
+        }
+      }),
     evaluations: async (target, since) => {
       const statement = `SELECT hour, data FROM callwatch.evaluations WHERE ${OF_TARGET} AND hour >= $2::bigint ORDER BY hour`
       const rows = await session.run(statement, [target, Math.floor(since / HOUR) * HOUR])

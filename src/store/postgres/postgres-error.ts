@@ -1,3 +1,4 @@
+import { isOwnMistake } from '../own-mistake.ts'
 import { StoreError } from '../store.ts'
 
 /** What a connection was given up for: nothing was heard from the database. */
@@ -56,9 +57,9 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 
 const NETWORK = /^(E[A-Z]+|CONNECTION_(CLOSED|DESTROYED|ENDED)|CONNECT_TIMEOUT|ERR_SSL_.+|ERR_SOCKET_.+|ERR_STREAM_.+)$/
 
-/** What a failure of PostgreSQL, or of the way there, means. The password is in none of its messages. */
-export function postgresError(error: unknown, place: string): StoreError {
-  if (error instanceof StoreError) return error
+/** What a failure of PostgreSQL, or of the way there, means. The password is in none of its messages. A mistake of our own stays what it is. */
+export function postgresError(error: unknown, place: string): Error {
+  if (error instanceof StoreError || isOwnMistake(error)) return error
   const message = messageOf(error)
   const code = codeOf(error)
   const isNetwork = error instanceof HungError || (code !== undefined && NETWORK.test(code))
@@ -67,6 +68,12 @@ export function postgresError(error: unknown, place: string): StoreError {
   const meaning = known ?? (isNetwork ? way : undefined)
   if (meaning !== undefined) return new StoreError(meaning.kind, meaning.say(place, message), error)
   return new StoreError('unavailable', `${place} cannot be used: ${message}`, error)
+}
+
+/** What a server is refused for that does not write. */
+export function readOnlyError(place: string): StoreError {
+  const { kind, say } = MEANINGS['25006']!
+  return new StoreError(kind, say(place, 'read only'))
 }
 
 /** SQLSTATE of an error, of the one it was made from included. */

@@ -5,7 +5,7 @@ import type { SharedStore } from '../sharing.ts'
 import { StoreError, type Addressed, type Commit } from '../store.ts'
 import { readAddress } from './address.ts'
 import { connect, type Connection, type Session } from './connection.ts'
-import { countFinished, finishedCalls, trimHistory } from './history.ts'
+import { countFinished, evictedCalls, finishedCalls, trimHistory } from './history.ts'
 import { heldOf, heldUntil, hold } from './holds.ts'
 import { loadTarget, parse } from './load-target.ts'
 import { membership } from './membership.ts'
@@ -149,6 +149,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       members.forget(name)
       opened.delete(name)
     },
+    evictedCalls: (target, ids) => evictedCalls(session, target, ids),
     commit,
     outbox: (notifier) => outbox.read(session, notifier),
     claimOutbox: async (ids, claimed) => {
@@ -176,7 +177,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     hold: (key, until) => hold(session, key, until),
     finishedCalls: (query) => finishedCalls(session, query),
     countFinished: (target, from, to) => countFinished(session, target, from, to),
-    trimHistory: (before) => trimHistory(session, before, clock),
+    trimHistory: (before) => trimHistory(session, before, clock, allOrNothing),
     close: async () => {
       await Promise.all([pool.close(), memberPool.close()])
     },

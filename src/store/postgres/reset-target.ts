@@ -2,7 +2,7 @@ import { StoreError } from '../store.ts'
 import type { Session } from './connection.ts'
 
 /** What is kept by the target's number. */
-const TABLES = ['calls', 'counters', 'alerts', 'usage', 'evaluations', 'commits'] as const
+const TABLES = ['calls', 'counters', 'settled', 'alerts', 'usage', 'evaluations', 'commits'] as const
 
 /**
  * Holds a target's row until the transaction ends: nobody claims or commits the target meanwhile.

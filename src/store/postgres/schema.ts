@@ -127,6 +127,15 @@ export const MIGRATIONS: readonly string[] = [
     ADD COLUMN declared bigint GENERATED ALWAYS AS IDENTITY;
   DROP TABLE callwatch.settings;
   `,
+  `
+  -- What was counted of calls whose rows were deleted. A target that is older than this table has no rows here.
+  CREATE TABLE callwatch.settled (
+    target integer NOT NULL,
+    quantity text NOT NULL,         -- ledger/balance.ts Quantity
+    value double precision NOT NULL CHECK (value <> 'NaN'),
+    PRIMARY KEY (target, quantity)
+  ) WITH (fillfactor = 70);
+  `,
 ]
 
 /** "call" in ASCII: whoever brings the schema forward, or joins, does so alone. Held until the transaction ends. */

@@ -1,5 +1,6 @@
 import { RECORD_BYTES, writeCall } from '../../ledger/call-record.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
+import { settledOf } from '../settled.ts'
 import { hourOf, packEvaluated } from '../evaluation-log.ts'
 import type { Commit } from '../store.ts'
 import { packCommit } from './commit-log.ts'
@@ -32,6 +33,10 @@ const COMMIT = `
     UPDATE callwatch.calls SET remembered = false FROM moved WHERE target = moved.number AND id = ANY ($11::text[])
   ), dropped AS (
     DELETE FROM callwatch.calls USING moved WHERE target = moved.number AND id = ANY ($12::text[])
+  ), settled AS (
+    UPDATE callwatch.settled AS sum SET value = sum.value + more
+    FROM moved, unnest($22::text[], $23::float8[]) AS given (quantity, more)
+    WHERE sum.target = moved.number AND sum.quantity = given.quantity
   ), counted AS (
     INSERT INTO callwatch.counters AS counter (target, series, value)
     SELECT number, series, increment FROM moved, unnest($13::text[], $14::float8[]) AS given (series, increment)
@@ -62,6 +67,7 @@ export async function writeCommit(
 ): Promise<string | undefined> {
   const { ledger, alerts, evaluated } = commit
   const calls = rowsOf(commit)
+  const settled = settledOf(ledger.forgotten.filter(({ finish }) => finish === undefined))
   const endedKeys = alerts.ended.map(({ key }) => key)
   const changed = alerts.changed.filter(({ key }) => !endedKeys.includes(key))
   const args: Argument[] = [
@@ -86,6 +92,8 @@ export async function writeCommit(
     endedKeys,
     evaluated === undefined ? [] : [hourOf(evaluated)],
     evaluated === undefined ? [] : [packEvaluated(evaluated)],
+    settled.map(([quantity]) => quantity),
+    settled.map(([, amount]) => amount),
   ]
   const [row] = await session.run(COMMIT, args)
   return row && String(row['id'])

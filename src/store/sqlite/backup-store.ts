@@ -54,7 +54,7 @@ function writeBackup(db: DatabaseSync, path: string, { partial, file }: { partia
 /** Makes the empty file that the copy goes into. */
 function reserve(partial: string, file: string): void {
   try {
-    closeSync(openSync(partial, 'wx'))
+    closeSync(openSync(partial, 'wx', 0o600))
   } catch (error) {
     throw cannotWrite(error, file)
   }

@@ -8,6 +8,7 @@ const SELECTS: Readonly<Record<CopyTable, string>> = {
     SELECT name AS target, id, finished, remembered, data FROM targets CROSS JOIN calls ON target = number
     ORDER BY name, id`,
   counters: 'SELECT target, series, value FROM counters ORDER BY target, series',
+  settled: 'SELECT target, quantity, value FROM settled ORDER BY target, quantity',
   alerts: 'SELECT target, alert, data FROM alerts ORDER BY target, alert',
   usage: 'SELECT target, quarter, minutes FROM usage ORDER BY target, quarter',
   evaluations: 'SELECT target, hour, data FROM evaluations ORDER BY target, hour',

@@ -73,7 +73,7 @@ export function callFromJson(id: string, text: string): TrackedCall {
     counted,
     finish: finish ? unpackFinish(finish) : undefined,
     notFound,
-    listed: listed ?? undefined,
+    retainUntil: listed ?? undefined,
     marks,
   }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -25,6 +25,8 @@ export function openOwn(path: string): { db: DatabaseSync; release: () => void }
         )
       }
       mkdirSync(dirname(path), { recursive: true })
+      makePrivate(`${path}.lock`)
+      makePrivate(path)
       release = takeLock(`${path}.lock`)
     }
     db = new DatabaseSync(path, { timeout: 0 })
@@ -39,6 +41,13 @@ export function openOwn(path: string): { db: DatabaseSync; release: () => void }
     release?.()
     throw sqliteError(error, path)
   }
+}
+
+/** A new file is its owner's alone; SQLite gives what it makes beside it the same mode. What cannot be made it says itself. */
+function makePrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch {}
 }
 
 function nothingToRelease(): void {}

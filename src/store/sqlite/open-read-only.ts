@@ -1,7 +1,9 @@
+import { countedAmounts, sumOfAmounts } from '../../ledger/balance.ts'
 import { rememberedCalls } from '../../ledger/remembered-calls.ts'
 import type { Facts } from '../../ledger/state.ts'
 import { callOf } from '../call-row.ts'
 import { HOUR, unpackEvaluated } from '../evaluation-log.ts'
+import { settledAmounts } from '../settled.ts'
 import type { StoreReader } from '../store-reader.ts'
 import { openExisting } from './open-existing.ts'
 import { sqliteError } from './sqlite-error.ts'
@@ -28,6 +30,9 @@ export function openReadOnly(path: string): StoreReader {
     target: db.prepare('SELECT fingerprint, facts FROM targets WHERE name = ?'),
     calls: db.prepare(`SELECT id, data FROM calls WHERE ${OF_TARGET} AND remembered = 1`),
     call: db.prepare(`SELECT id, data FROM calls WHERE ${OF_TARGET} AND id = ? AND remembered = 1`),
+    rows: db.prepare(`SELECT id, data FROM calls WHERE ${OF_TARGET}`),
+    counters: db.prepare('SELECT series, value FROM counters WHERE target = ?'),
+    settled: db.prepare('SELECT quantity, value FROM settled WHERE target = ?'),
     evaluations: db.prepare('SELECT hour, data FROM evaluations WHERE target = ? AND hour >= ? ORDER BY hour'),
     finishes: db.prepare(`SELECT id, data FROM calls WHERE ${OF_TARGET} AND remembered IN (0, 1) AND finished >= ?`),
     hold: db.prepare('SELECT until FROM holds WHERE key = ?'),
@@ -53,6 +58,21 @@ export function openReadOnly(path: string): StoreReader {
       read(() => {
         const row = statements.call.get(target, id)
         return row && callOf(row)
+      }),
+    balance: (target) =>
+      read(() => {
+        db.exec('BEGIN')
+        try {
+          return {
+            counters: countedAmounts(
+              statements.counters.all(target).map(({ series, value }) => [String(series), Number(value)]),
+            ),
+            rows: sumOfAmounts(statements.rows.iterate(target).map(callOf)),
+            settled: settledAmounts(statements.settled.all(target)),
+          }
+        } finally {
+          db.exec('COMMIT')
+        }
       }),
     evaluations: (target, since) =>
       read(() => {

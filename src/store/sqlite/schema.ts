@@ -155,6 +155,15 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE packed_calls RENAME TO calls;
   CREATE INDEX calls_by_finish ON calls (target, remembered, finished);
   `,
+  `
+  -- What was counted of calls whose rows were deleted. A target that is older than this table has no rows here.
+  CREATE TABLE settled (
+    target TEXT NOT NULL,
+    quantity TEXT NOT NULL,       -- ledger/balance.ts Quantity
+    value REAL NOT NULL,
+    PRIMARY KEY (target, quantity)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 /**

@@ -1,9 +1,10 @@
 import { primaryCode } from './lock.ts'
+import { isOwnMistake } from '../own-mistake.ts'
 import { StoreError } from '../store.ts'
 
-/** What a failure of SQLite means, by its result code (https://www.sqlite.org/rescode.html). */
-export function sqliteError(error: unknown, path: string): StoreError {
-  if (error instanceof StoreError) return error
+/** What a failure of SQLite means, by its result code (https://www.sqlite.org/rescode.html). A mistake of our own stays what it is. */
+export function sqliteError(error: unknown, path: string): Error {
+  if (error instanceof StoreError || isOwnMistake(error)) return error
   const message = error instanceof Error ? error.message : String(error)
   const code = primaryCode(error)
   if (code === 11 || code === 26) {

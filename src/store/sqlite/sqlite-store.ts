@@ -1,13 +1,15 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
-import { statusCode } from '../../ledger/call-codes.ts'
-import { FINISH_STATUS_AT, RECORD_BYTES, writeCall } from '../../ledger/call-record.ts'
+import { QUANTITIES } from '../../ledger/balance.ts'
+import { RECORD_BYTES, writeCall } from '../../ledger/call-record.ts'
 import { countByStatus } from '../../ledger/finished-calls.ts'
 import { newLedger, rememberRecord, type Facts, type LedgerState } from '../../ledger/state.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
 import { USAGE_KEPT } from '../../ledger/usage.ts'
 import { callOf } from '../call-row.ts'
 import { hourOf, packEvaluated } from '../evaluation-log.ts'
+import { finishedCallsIn } from './finished-calls.ts'
+import { settledOf } from '../settled.ts'
 import { openOwn } from './open-own.ts'
 import { deleteSilence, insertSilence, readSilences } from './silences.ts'
 import { sqliteOutbox, type OutboxOptions } from './outbox.ts'
@@ -55,14 +57,14 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
     writeHold: prepare(`
       INSERT INTO holds (key, until) VALUES (?, ?)
       ON CONFLICT DO UPDATE SET until = max(until, excluded.until)`),
-    history: prepare(`
+    evicted: prepare(`
       SELECT id, data FROM calls
-      WHERE target = :target AND remembered IN (0, 1) AND finished >= :since
-        AND (:status IS NULL OR substr(data, ${FINISH_STATUS_AT + 1}, 1) = :status)
-      ORDER BY finished DESC LIMIT :limit`),
+      WHERE target = (SELECT number FROM targets WHERE name = ?) AND id = ? AND remembered = 0`),
     trim: prepare(`
       DELETE FROM calls WHERE rowid IN (
-        SELECT rowid FROM calls WHERE target = ? AND remembered = 0 AND finished < ? LIMIT ?)`),
+        SELECT rowid FROM calls WHERE target = ? AND remembered = 0 AND finished < ? LIMIT ?)
+      RETURNING id, data`),
+    settle: prepare('UPDATE settled SET value = value + ? WHERE target = ? AND quantity = ?'),
     trimEvaluations: prepare('DELETE FROM evaluations WHERE target = ? AND hour < ?'),
     trimUsage: prepare('DELETE FROM usage WHERE target = ? AND quarter < ?'),
     use: prepare(`
@@ -77,6 +79,7 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
         AND remembered IN (0, 1) AND finished >= ? AND finished < ?`),
   }
 
+  const finishedCalls = finishedCallsIn(db)
   let trims = 0
 
   function writeCommit(target: string, { ledger, alerts, outgoing, evaluated }: Commit): void {
@@ -91,6 +94,10 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
       if (call.finish === undefined) statements.deleteCall.run(number, call.id)
       else statements.keepAsHistory.run(number, call.id)
     }
+    settle(
+      target,
+      ledger.forgotten.filter(({ finish }) => finish === undefined),
+    )
     for (const [series, increment] of ledger.counters) statements.increment.run(target, series, increment)
     for (const [quarter, minutes] of ledger.usage) statements.use.run(target, quarter, minutes)
     for (const instance of alerts.changed) statements.setAlert.run(target, instance.key, JSON.stringify(instance))
@@ -99,6 +106,11 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
     if (evaluated !== undefined) {
       statements.logEvaluation.run(target, hourOf(evaluated), packEvaluated(evaluated))
     }
+  }
+
+  /** Notes what was counted of calls whose rows are deleted in the same transaction. */
+  function settle(target: string, deleted: readonly TrackedCall[]): void {
+    for (const [quantity, amount] of settledOf(deleted)) statements.settle.run(amount, target, quantity)
   }
 
   // Records are written here, one beside the other: SQLite copies what it is given.
@@ -167,10 +179,12 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
           const row = prepare('SELECT fingerprint, number, facts FROM targets WHERE name = ?').get(name)
           if (row === undefined) {
             const ledger = newLedger(created)
+            const addSettled = prepare('INSERT INTO settled (target, quantity, value) VALUES (?, ?, 0)')
             const insert = prepare(`
               INSERT INTO targets (name, fingerprint, seq, facts, number)
               VALUES (?, ?, 0, ?, (SELECT coalesce(max(number), 0) + 1 FROM targets))`)
             insert.run(name, fingerprint, JSON.stringify(ledger.facts))
+            for (const quantity of QUANTITIES) addSettled.run(name, quantity)
             return { ledger, alerts: new Map() }
           }
           if (row['fingerprint'] !== fingerprint) {
@@ -192,12 +206,21 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
       answer(() =>
         transaction(() => {
           prepare('DELETE FROM calls WHERE target = (SELECT number FROM targets WHERE name = ?)').run(name)
-          for (const table of ['counters', 'alerts', 'usage', 'evaluations'])
+          for (const table of ['counters', 'settled', 'alerts', 'usage', 'evaluations'])
             prepare(`DELETE FROM ${table} WHERE target = ?`).run(name)
           prepare('DELETE FROM targets WHERE name = ?').run(name)
           for (const addressed of outgoing) outbox.putChange(addressed)
         }),
       ),
+    evictedCalls: (target, ids) =>
+      answer(() => {
+        const found = new Map<string, TrackedCall>()
+        for (const id of ids) {
+          const row = statements.evicted.get(target, id)
+          if (row !== undefined) found.set(id, callOf(row))
+        }
+        return found
+      }),
     commit: (target, commit) => answer(() => transaction(() => writeCommit(target, commit))),
     outbox: (notifier) => answer(() => outbox.read(notifier)),
     claimOutbox: (ids, claimed) => answer(() => transaction(() => outbox.claim(ids, claimed))),
@@ -231,19 +254,7 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
         return row && Number(row['until'])
       }),
     hold: (key, until) => answer(() => void statements.writeHold.run(key, until)),
-    finishedCalls: ({ since, limit, target: wanted, status }) =>
-      answer(() =>
-        statements.numbers
-          .all()
-          .filter(({ name }) => wanted === undefined || name === wanted)
-          .flatMap(({ name, number }) =>
-            statements.history
-              .all({ target: number!, since, limit, status: status ? Uint8Array.of(statusCode(status)) : null })
-              .map((row) => ({ target: String(name), call: callOf(row) })),
-          )
-          .toSorted((a, b) => b.call.finish!.at - a.call.finish!.at)
-          .slice(0, limit),
-      ),
+    finishedCalls: (query) => answer(() => finishedCalls(query)),
     countFinished: (target, from, to) =>
       answer(() => {
         const rows = statements.finishedBetween.all(target, from, to)
@@ -257,7 +268,9 @@ export function openSqliteStore({ path, ...receiving }: SqliteStoreOptions): Sto
           // Each time another target comes first, so that none waits for ever.
           const first = trims++ % Math.max(1, targets.length)
           for (const { name, number } of [...targets.slice(first), ...targets.slice(0, first)]) {
-            left -= Number(statements.trim.run(number!, before, left).changes)
+            const trimmed = statements.trim.all(number!, before, left)
+            left -= trimmed.length
+            settle(String(name), trimmed.map(callOf))
             statements.trimEvaluations.run(name!, before)
             statements.trimUsage.run(name!, before - USAGE_KEPT)
           }

@@ -30,6 +30,7 @@ describe('the environment alone', () => {
       poll: {
         interval: 15,
         pageSize: 100,
+        maxAnswerBytes: 3_276_800,
         timeout: 10,
         retries: 4,
         lookback: 86_400,

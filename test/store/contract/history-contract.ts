@@ -24,6 +24,31 @@ export function historyContract(newPlace: NewPlace): void {
       expect(told(await store.finishedCalls({ since: CREATED + 25.1, limit: 100 }))).toEqual(all.slice(0, 4))
     })
 
+    test('is read on after any call of it, also among calls that finished at the same moment', async () => {
+      const store = await (await newPlace()).open()
+      const ended = { x: 10, y: 10, z: 10, 'Y-upper': 10, early: 5, late: 20 }
+      await filled(store, A, ended, ['y'])
+      await filled(store, B, { ...ended, ö: 10 }, ['z', 'late'])
+      const [since, at] = [CREATED, CREATED + 10]
+      const all = told(await store.finishedCalls({ since, limit: 100 }))
+      expect(all.slice(0, 4)).toEqual(['a late 20', 'b late 20', 'a Y-upper 10', 'a x 10'])
+      for (const limit of [1, 2, 3, 5, 100]) {
+        const paged: string[] = []
+        let after: HistoryQuery['after']
+        for (;;) {
+          const page = await store.finishedCalls({ since, limit, after })
+          if (page.length === 0) break
+          paged.push(...told(page))
+          const { target, call } = page.at(-1)!
+          after = { at: call.finish!.at, target, id: call.id }
+        }
+        expect(paged).toEqual(all)
+      }
+      // Also after a call that has left the history since.
+      const ofB = await store.finishedCalls({ since, limit: 2, target: 'b', after: { at, target: 'a', id: 'gone' } })
+      expect(told(ofB)).toEqual(['b Y-upper 10', 'b x 10'])
+    })
+
     test('is picked by target and by how calls ended, before the newest of these are taken', async () => {
       const store = await (await newPlace()).open()
       const { ledger } = await store.openTarget(A, CREATED, DAY)

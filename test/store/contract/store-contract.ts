@@ -1,4 +1,6 @@
+import { balanceContract } from './balance-contract.ts'
 import { commitContract } from './commit-contract.ts'
+import { evictedContract } from './evicted-contract.ts'
 import { historyContract } from './history-contract.ts'
 import { noticeContract } from './notice-contract.ts'
 import { outboxContract } from './outbox-contract.ts'
@@ -9,7 +11,9 @@ import { targetContract } from './target-contract.ts'
 export function storeContract(newPlace: NewPlace): void {
   targetContract(newPlace)
   historyContract(newPlace)
+  evictedContract(newPlace)
   commitContract(newPlace)
   outboxContract(newPlace)
   noticeContract(newPlace)
+  balanceContract(newPlace)
 }

@@ -51,7 +51,7 @@ export function targetContract(newPlace: NewPlace): void {
       await store.close()
 
       const again = await (await place.open()).openTarget(A, CREATED + 901, DAY)
-      expect(again.ledger.calls.get('timeless')?.listed).toBe(CREATED + 900)
+      expect(again.ledger.calls.get('timeless')?.retainUntil).toBe(CREATED + 900)
       expect(again.ledger.calls.get('open')?.notFound).toBe(1)
       expect(contents(again.ledger)).toEqual(contents(ledger))
     })

@@ -1,8 +1,9 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { step } from '../../../src/ledger/step.ts'
+import { backupStore } from '../../../src/store/sqlite/backup-store.ts'
 import { openReadOnly } from '../../../src/store/sqlite/open-read-only.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../../src/store/store.ts'
@@ -94,5 +95,23 @@ describe('a store file is refused', () => {
     newer.exec('PRAGMA user_version = 99')
     newer.close()
     expect(() => open(path)).toThrow('written by a newer callwatch (schema 99')
+  })
+})
+
+test('its files are readable by their owner alone, and so is a backup', async () => {
+  const before = process.umask(0)
+  onTestFinished(() => void process.umask(before))
+  const folder = temporaryFolder()
+  const path = join(folder, 'callwatch.db')
+  await filled(open(path), A, { a1: 10 })
+  backupStore(path, join(folder, 'backup.db'))
+  const modes = readdirSync(folder).map((name) => [name, (statSync(join(folder, name)).mode & 0o777).toString(8)])
+  expect(Object.fromEntries(modes)).toEqual({
+    'backup.db': '600',
+    'callwatch.db': '600',
+    'callwatch.db-shm': '600',
+    'callwatch.db-wal': '600',
+    'callwatch.db.lock': '600',
+    ...(existsSync(`${path}.lock-journal`) && { 'callwatch.db.lock-journal': '600' }),
   })
 })

@@ -8,6 +8,8 @@ export type Known = {
   counted: boolean
   standing: string
   finished: boolean
+  /** The answer that was believed last showed it as over. */
+  isOver: boolean
   labels: { type: string; mode: string; receiver_type: string }
   minutes: Record<string, number>
   anomalies: Set<string>
@@ -16,6 +18,8 @@ export type Known = {
   /** When it was first seen to be over, or was lost. */
   overSince?: number
   missedInCycle?: number
+  /** The cycle in which the list showed it further back than it was known to be, and nothing has contradicted that since. */
+  setBackInCycle?: number
 }
 
 /** A call that was asked for and is not known. */
@@ -31,15 +35,25 @@ export function miss(state: State, id: string): void {
   }
 }
 
-/** Counts what one answer newly says of a call. */
-export function look(state: State, seen: SeenCall): void {
+/**
+ * Counts what one answer newly says of a call. A list may be stale: that a call is open again, or initiated again, is
+ * believed once two cycles in a row list it so or Get Call says so; until then that item says nothing.
+ */
+export function look(state: State, seen: SeenCall, source: 'list' | 'get'): void {
   const known = state.calls.get(seen.id)
   if (!known && tooOld(state, seen)) return
+  if (known && source === 'list' && isSetBack(known, seen)) {
+    const before = known.setBackInCycle
+    if (before === undefined || before < state.cycle.number - 1) known.setBackInCycle = state.cycle.number
+    if (known.setBackInCycle !== state.cycle.number - 1) return
+  }
+  if (known) delete known.setBackInCycle
   const call = known ?? newCall(state, seen)
   state.calls.set(seen.id, call)
   call.lastListed = state.now
   if (seen.ownTime !== undefined) call.ownTime = seen.ownTime
   delete call.missedInCycle
+  call.isOver = seen.final
   if (!call.counted) return
 
   for (const kind of seen.anomalies) anomaly(state, call, kind)
@@ -58,11 +72,17 @@ export function look(state: State, seen: SeenCall): void {
   countMinutes(state, call, seen)
 }
 
+/** From over to open, from ongoing to initiated. */
+function isSetBack({ standing, isOver }: Known, { status, final }: SeenCall): boolean {
+  return isOver ? !final : standing === 'ongoing' && status === 'initiated'
+}
+
 function newCall(state: State, seen: SeenCall): Known {
   return {
     counted: !isBaseline(state, seen),
     standing: 'none',
     finished: false,
+    isOver: seen.final,
     labels: { type: 'other', mode: 'other', receiver_type: 'other', ...seen.labels },
     minutes: {},
     anomalies: new Set(),

@@ -117,7 +117,7 @@ function replayPage(state: State, items: unknown[], meta: unknown): void {
     }
     state.cycle.items.add(seen.id)
     state.cycle.listed.add(seen.id)
-    look(state, seen)
+    look(state, seen, 'list')
   }
 }
 
@@ -133,7 +133,7 @@ function replayGetCall(state: State, id: string, body: Record<string, unknown>):
   if (cycle.listed.has(id)) cycle.control = found
   else if (found) cycle.found++
   else cycle.missing.push(id)
-  if (found) look(state, seen)
+  if (found) look(state, seen, 'get')
 }
 
 /** Decides about the calls that were not found, and what a whole listing says about times. */
@@ -163,8 +163,15 @@ function newCycle(number: number): Cycle {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    // Numbers above 2^53 are taken by their digits.
+    return /"sessionId":\d{16}/.test(text) ? JSON.parse(text, withDigits) : JSON.parse(text)
   } catch {
     return undefined
   }
+}
+
+/** The third argument (ECMA-262, JSON.parse source text access) is not in the compiler's library yet. */
+function withDigits(key: string, value: unknown, ...[context]: { source?: string }[]): unknown {
+  const source = context?.source
+  return key === 'sessionId' && typeof value === 'number' && /^\d+$/.test(source ?? '') ? source : value
 }

@@ -7,6 +7,7 @@ export function watchedConfig(name: string, baseUrl: string, apiKey: string): Co
     poll: {
       interval: 0.3,
       pageSize: 1000,
+      maxAnswerBytes: 32 * 1024 * 1024,
       timeout: 1,
       retries: 0,
       lookback: 3600,

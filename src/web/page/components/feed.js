@@ -1,5 +1,5 @@
 import { html } from '../html.js'
-import { clock, valueOf } from '../model/format.js'
+import { clock, plain, valueOf } from '../model/format.js'
 import { change } from '../model/state.js'
 import { Section } from './section.js'
 import { Wide } from './wide.js'
@@ -42,5 +42,5 @@ function textOf(line) {
   const { at, target, session_id, type, mode, from, to, observed } = line.data
   return html`<time>${clock(at)}</time> <span>${target}</span> <span>${type} ${mode}</span>
     <span class="step">${from} → <b class=${to}>${to}</b></span>
-    <span class="soft">${session_id}${!observed && ', inferred'}</span>`
+    <span class="soft">${plain(session_id)}${!observed && ', inferred'}</span>`
 }

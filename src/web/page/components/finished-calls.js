@@ -1,5 +1,5 @@
 import { html } from '../html.js'
-import { clock, count, minutes, moment } from '../model/format.js'
+import { clock, count, minutes, moment, plain } from '../model/format.js'
 import { askForCalls } from '../model/finished-calls.js'
 import { STATUSES } from '../model/totals.js'
 import { Section } from './section.js'
@@ -126,7 +126,7 @@ function row(
     <td class="number">${count(participants)}</td>
     <td class="number">${minutes(media.audio)}</td>
     <td class="number">${minutes(media.video)}</td>
-    <td class="session">${session_id}</td>
+    <td class="session">${plain(session_id)}</td>
     <td>${target}</td>
   </tr>`
 }

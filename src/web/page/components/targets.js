@@ -1,5 +1,5 @@
 import { html } from '../html.js'
-import { count, duration, minutes, moment } from '../model/format.js'
+import { count, duration, minutes, moment, plain } from '../model/format.js'
 import { isOld, secondsSince } from '../model/staleness.js'
 import { shownTargets } from '../model/totals.js'
 import { Section } from './section.js'
@@ -108,16 +108,17 @@ function healthRow(target, age, isShared) {
  * @param {number} age
  */
 function health(target, age) {
-  const { up, problem, held_back_seconds: held, slow_sweep, refused_from_page } = target
+  const { up, problem, held_back_seconds: held, slow_sweep, refused_from_page, warnings = [] } = target
   const old = isOld(target, age)
   const tone = up && !old ? 'good' : 'bad'
   const words = [
-    ...(problem === undefined ? [] : [problem]),
+    ...(problem === undefined ? [] : [plain(problem)]),
     ...(held > age ? [`the service asked for a pause: no request for ${duration(held - age)}`] : []),
     ...(slow_sweep === undefined
       ? []
       : [`a sweep of ${count(slow_sweep.pages)} pages takes ${duration(slow_sweep.seconds)}`]),
     ...(refused_from_page === undefined ? [] : [`the service refuses its list from page ${refused_from_page} on`]),
+    ...warnings.map(({ message }) => message),
   ]
   return html`<span class=${`badge ${tone}`}>${up ? (old ? 'late' : 'up') : 'down'}</span
     >${words.length > 0 && html` <span class="words">${words.join('; ')}</span>`}`

@@ -1,3 +1,10 @@
+/**
+ * A text of the service's: without controls, and without characters that hide text or turn its direction.
+ *
+ * @param {string} text
+ */
+export const plain = (text) => text.replaceAll(/[\p{Cf}\p{Cc}]/gu, '')
+
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 const oneDigit = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 

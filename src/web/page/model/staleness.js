@@ -1,4 +1,4 @@
-import { clock, count, duration, moment } from './format.js'
+import { clock, count, duration, moment, plain } from './format.js'
 import { shownTargets } from './totals.js'
 
 /** @import { State } from './state.js' */
@@ -33,7 +33,7 @@ export function troublesOf(state) {
   const old = shownTargets(state)
     .filter((target) => isOld(target, age))
     .map(({ name, last_success, lag_seconds, problem, listing }) => {
-      const why = problem === undefined || problem === trouble ? '' : ` ${sentence(problem)}`
+      const why = problem === undefined || problem === trouble ? '' : ` ${sentence(plain(problem))}`
       if (last_success === null) {
         const age =
           listing === undefined || listing.pages_read === 0

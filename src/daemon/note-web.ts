@@ -1,0 +1,34 @@
+import type { Logger } from 'pino'
+import type { OperationalMetrics } from '../metrics/operational-metrics.ts'
+import type { WebEvent } from '../web/web-event.ts'
+import { silenceView } from '../web/silences-route.ts'
+
+/** Logs and counts what somebody did over HTTP, with the address from which it came. */
+export function webNotes(
+  log: Logger,
+  { loginFailures, silenceChanges }: OperationalMetrics,
+): (event: WebEvent) => void {
+  return (event) => {
+    const { peer } = event
+    switch (event.kind) {
+      case 'login failed':
+        loginFailures.inc()
+        log.warn({ peer }, `log-in failed: wrong user name or password, from ${peer}`)
+        return
+      case 'silence added': {
+        const { user, silence } = event
+        silenceChanges.inc({ change: 'added' })
+        log.info(
+          { peer, user, silence: silenceView(silence) },
+          `silence ${silence.id} was added over the API from ${peer}`,
+        )
+        return
+      }
+      case 'silence ended': {
+        const { user, id } = event
+        silenceChanges.inc({ change: 'ended' })
+        log.info({ peer, user, silence: { id } }, `silence ${id} was ended over the API from ${peer}`)
+      }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { isOrderProven, isOrderRefuted, isTotalUseless } from './list-facts.ts'
+import { NO_LIST_FACTS, type Facts } from './state.ts'
+
+/** Something about the service's list or clock that a user should know, though nothing is wrong with the counts. */
+export type ListWarning = {
+  kind: 'clock_skew' | 'order_unproven' | 'order_refuted' | 'hidden_calls' | 'total_capped' | 'total_wrong'
+  message: string
+}
+
+/** Clocks that differ by more (seconds) are hardly meant to. */
+const HOUR = 3600
+
+/** What is to be said of a target's list, as it was last committed; `now` in UNIX seconds by the service's clock. */
+export function listWarnings({ clockSkew = 0, list, listing = NO_LIST_FACTS }: Facts, now: number): ListWarning[] {
+  const warnings: ListWarning[] = []
+  const warn = (kind: ListWarning['kind'], message: string) => void warnings.push({ kind, message })
+  if (Math.abs(clockSkew) > HOUR) {
+    const hours = Math.round(Math.abs(clockSkew) / HOUR)
+    const side = clockSkew > 0 ? 'behind' : 'ahead of'
+    warn(
+      'clock_skew',
+      `this host's clock is ${hours} h ${side} the service's, which is believed: check the host's clock`,
+    )
+  }
+  if (isOrderRefuted(listing, now)) {
+    warn('order_refuted', 'the list is in no order that helps: each poll reads it to its end')
+  } else if (list !== undefined && !isOrderProven(listing)) {
+    warn('order_unproven', 'order unproven: until the list was read to its end once, nothing is evicted')
+  }
+  if (listing.hidden > 0) {
+    const calls = listing.hidden === 1 ? '1 call' : `${listing.hidden} calls`
+    warn(
+      'hidden_calls',
+      `the service counts ${calls} in its total that no page shows; callwatch cannot count what it never sees`,
+    )
+  }
+  if (listing.cap !== undefined) {
+    warn('total_capped', `the service's total stops at ${listing.cap}: the list is read without a total`)
+  }
+  if (isTotalUseless(listing, NaN, now)) {
+    warn('total_wrong', "the service's total is smaller than what its pages show: the list is read without a total")
+  }
+  return warnings
+}

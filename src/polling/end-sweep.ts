@@ -1,0 +1,194 @@
+import type { ListKnowledge } from '../ledger/state.ts'
+import type { GoodLook } from '../ledger/step.ts'
+import type { CallPage } from '../service/calls-client.ts'
+import { ServiceError } from '../service/service-error.ts'
+import { endOf } from './increment.ts'
+import { concludeSweep, refuteOrder } from './list-memory.ts'
+import type { ListPage, PageReader } from './page-reader.ts'
+import { findCap } from './total-cap.ts'
+import { addToSweep, followToEmpty, goOnWithoutTotal, listedIn, type Sweep } from './sweep.ts'
+
+/** Readings that find new calls out of place before the order counts as refuted. */
+const MISPLACED = 3
+
+/**
+ * Ends a sweep that has seen as many items as the list has. What it has seen of the list as a whole is known for good: the
+ * total, and that its order held.
+ *
+ * @returns whether it has ended; not where the list goes on behind its total
+ */
+export async function* endComplete(
+  reader: PageReader,
+  sweep: Sweep,
+  last: ListPage,
+): AsyncGenerator<CallPage, boolean> {
+  const { look, memory } = reader
+  const isNew = (key: string) => !sweep.seen.has(key)
+  const behind = yield* findCap(reader, last, isNew)
+  if (behind !== undefined) {
+    addToSweep(sweep, behind)
+    goOnWithoutTotal(sweep, behind)
+    return false
+  }
+  const { shortfall: _found, ...facts } = memory.facts
+  const { rows } = last
+  const hidden = rows === undefined ? facts.hidden : Math.max(0, Math.min(facts.hidden, rows - sweep.seen.size))
+  memory.facts = { ...facts, hidden }
+  if (memory.unexplained > 0 && memory.fresh.size > sweep.freshBefore) memory.misplaced += 1
+  if (memory.misplaced >= MISPLACED) {
+    memory.misplaced = 0
+    refuteOrder(memory, look.now)
+  }
+  if (reader.order() !== 'unknown' && !sweep.contradicted)
+    memory.facts = { ...memory.facts, provenAt: sweep.began?.now ?? look.now }
+  const known = yield* listAfter(reader, sweep, last)
+  endWhole(reader, sweep, known && { ...known, verified: true })
+  return true
+}
+
+/**
+ * Ends a sweep that has seen all back to the horizon, and cannot read the rest of the list: what lies there stays unknown,
+ * and is tried again by the next sweep.
+ */
+export async function* endUnreadable(reader: PageReader, sweep: Sweep): AsyncGenerator<CallPage, void> {
+  const { memory, clock } = reader
+  memory.unreadable = undefined
+  memory.endUnreadableAt = clock.monotonic()
+  endWhole(reader, sweep, yield* listAfter(reader, sweep, undefined))
+}
+
+/**
+ * The service does not show more. Back to the horizon, that is enough; newest first, it is all that a look can see, which is
+ * limited then; otherwise new calls stay unseen.
+ */
+export async function* endRefused(
+  reader: PageReader,
+  sweep: Sweep,
+  error: ServiceError,
+): AsyncGenerator<CallPage, void> {
+  const { look, memory } = reader
+  if (!sweep.past && reader.order() !== 'newest first') {
+    memory.main = undefined
+    memory.sweep = undefined
+    const said = `the service refuses page ${sweep.page} and what follows: ${error.message}`
+    look.problem = new ServiceError('refused', said, { cause: error })
+    return
+  }
+  look.limited = !sweep.past
+  yield* endUnreadable(reader, sweep)
+}
+
+/**
+ * Ends a sweep that has found fewer items than the total, whatever it read. Two in a row that lack as many say that the
+ * service counts rows which it does not show: from then on the total is reckoned without them. Before that the list is
+ * followed to an empty page, whatever its total says.
+ *
+ * @returns whether it has ended
+ */
+export async function* endStuck(reader: PageReader, sweep: Sweep): AsyncGenerator<CallPage, boolean> {
+  const { look, memory } = reader
+  if (sweep.total !== undefined && !sweep.toEmpty) {
+    followToEmpty(sweep)
+    return false
+  }
+  const { total, seen, cutAt, began } = sweep
+  // Where the second page is the first one again, the service does not look at the number of the page.
+  if (cutAt !== undefined && cutAt > 2 && reader.order() === 'newest first') {
+    memory.refusedFrom = cutAt
+    look.limited = true
+    yield* endUnreadable(reader, sweep)
+    return true
+  }
+  const at = began?.now ?? look.now
+  const items = total === undefined ? undefined : total + memory.facts.hidden - seen.size
+  const { shortfall, ...facts } = memory.facts
+  if (items !== undefined && shortfall?.items === items && at > shortfall.at) {
+    const more = items - facts.hidden
+    // Before the total of a page is reckoned without them.
+    const known = yield* listAfter(reader, sweep, undefined)
+    memory.facts = { ...facts, hidden: items }
+    endWhole(reader, sweep, known && { ...known, total: known.total - more, verified: true })
+    return true
+  }
+  if (items !== undefined) memory.facts = { ...facts, shortfall: { items, at } }
+  // A total that moves on each time is not asked about without pause.
+  if (memory.sweep === sweep && shortfall !== undefined) memory.sweptAt = reader.begun
+  if (memory.main === sweep) look.problem = new ServiceError('invalid', stuckBecause(sweep))
+  memory.main = undefined
+  memory.sweep = undefined
+  return true
+}
+
+/** When a sweep began and ended, by both clocks. */
+export function timesOf({ look }: PageReader, { began = look }: Sweep): Omit<GoodLook, 'whole' | 'listed' | 'list'> {
+  return { began: began.now, hostBegan: began.host, now: look.now, host: look.host }
+}
+
+/**
+ * What the next poll can go by after a sweep: where an increment preceded it, what that has found; else the total of a
+ * newest page without anything new, and the ids at the far end.
+ *
+ * @param last the page that the sweep read last; undefined where the far end is to be read anew
+ */
+export async function* listAfter(
+  reader: PageReader,
+  sweep: Sweep,
+  last: ListPage | undefined,
+): AsyncGenerator<CallPage, ListKnowledge | undefined> {
+  const { look, memory, read } = reader
+  const order = reader.order()
+  const farEnd = order === 'newest first' ? (sweep.lastPage ?? 1) : 1
+  if (look.end !== undefined) {
+    const { list } = look.end
+    if (order === 'unknown' || list?.order !== order) return undefined
+    return last?.page === farEnd ? { ...list, end: endOf(last, order) } : list
+  }
+  if (order === 'unknown' || sweep.total === undefined) return undefined
+  const end = last?.page === farEnd ? endOf(last, order) : yield* readFarEnd(reader, order, farEnd)
+  // Calls that came in since the sweep began are at the newest end; until they are all seen, no total is worth knowing.
+  let total = last?.total !== undefined && sweep.seen.size >= last.total ? last.total : undefined
+  for (
+    let page = order === 'newest first' ? 1 : (sweep.lastPage ?? 1);
+    total === undefined && page >= 1;
+    page += sweep.direction
+  ) {
+    const known = sweep.seen.size
+    const newest = yield* read(page)
+    addToSweep(sweep, newest)
+    if (newest.total === undefined || newest.items === 0) return undefined
+    if (sweep.seen.size === known) total = newest.total
+  }
+  memory.fresh.clear()
+  return total === undefined ? undefined : { order, total, verified: false, pageSize: memory.pageSize, end }
+}
+
+/** The ids at the far end; none where it cannot be read, which is asked for once a sweep interval. */
+async function* readFarEnd(
+  { memory, clock, sweepInterval, read }: PageReader,
+  order: ListKnowledge['order'],
+  page: number,
+): AsyncGenerator<CallPage, string[]> {
+  if (clock.monotonic() - (memory.endUnreadableAt ?? -Infinity) < sweepInterval) return []
+  try {
+    return endOf(yield* read(page, true), order)
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    memory.endUnreadableAt = clock.monotonic()
+    return []
+  }
+}
+
+/** The sweep is complete: all back to the horizon was seen. */
+export function endWhole(reader: PageReader, sweep: Sweep, list: ListKnowledge | undefined): void {
+  const { look, memory, clock } = reader
+  look.size ??= sweep.seen.size
+  look.end = { ...timesOf(reader, sweep), whole: true, listed: listedIn(sweep), list }
+  memory.fresh.clear()
+  concludeSweep(memory, clock, sweep)
+}
+
+function stuckBecause({ total, seen }: Sweep): string {
+  return total === undefined
+    ? `the list did not end: after ${seen.size} calls its pages only repeated them`
+    : `the service says that it lists ${total} calls, but only ${seen.size} were found on its pages`
+}

@@ -1,0 +1,79 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { statusCode } from '../../ledger/call-codes.ts'
+import { FINISH_STATUS_AT } from '../../ledger/call-record.ts'
+import type { TrackedCall } from '../../ledger/tracked-call.ts'
+import { callOf } from '../call-row.ts'
+import type { HistoryQuery, Store } from '../store.ts'
+
+type Found = { target: string; call: TrackedCall }
+
+/** Of many targets not less than so many rows are read at a time. */
+const FEWEST_ROWS = 8
+
+/** No text is above it: SQLite sorts a BLOB after each of them. */
+const ABOVE_ALL = new Uint8Array(0)
+
+const newestOf = (remembered: 0 | 1) => `
+  SELECT * FROM (
+    SELECT id, data, finished FROM calls
+    WHERE target = :target AND remembered = ${remembered} AND finished >= :since
+      AND finished <= :at AND (finished < :at OR id > :above)
+      AND (:status IS NULL OR substr(data, ${FINISH_STATUS_AT + 1}, 1) = :status)
+    ORDER BY finished DESC, id LIMIT :limit)`
+
+/**
+ * The history, newest first. Each target is read by its index, a few rows at a time: however many targets there are, hardly more
+ * rows are read than are asked for.
+ */
+export function finishedCallsIn(
+  db: DatabaseSync,
+): (query: HistoryQuery) => Awaited<ReturnType<Store['finishedCalls']>> {
+  const targets = db.prepare('SELECT name, number FROM targets')
+  const history = db.prepare(
+    `SELECT id, data FROM (${newestOf(1)} UNION ALL ${newestOf(0)}) ORDER BY finished DESC, id LIMIT :limit`,
+  )
+
+  return ({ since, limit, target: wanted, status, after }) => {
+    const read = targets
+      .all()
+      .map(({ name, number }) => ({ name: String(name), number: Number(number) }))
+      .filter(({ name }) => wanted === undefined || name === wanted)
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    const rows = Math.min(limit, Math.max(FEWEST_ROWS, Math.ceil(limit / Math.max(1, read.length))))
+    const wantedStatus = status === undefined ? null : Uint8Array.of(statusCode(status))
+
+    function* newest(target: string, number: number): Generator<Found, undefined> {
+      let at = after?.at ?? Infinity
+      let above: string | Uint8Array = after === undefined || target > after.target ? '' : ABOVE_ALL
+      if (target === after?.target) above = after.id
+      for (;;) {
+        const found = history.all({ target: number, since, at, above, status: wantedStatus, limit: rows }).map(callOf)
+        for (const call of found) yield { target, call }
+        const last = found.at(-1)
+        if (last === undefined || found.length < rows) return undefined
+        at = last.finish!.at
+        above = last.id
+      }
+    }
+
+    const lists = read.map(({ name, number }) => newest(name, number))
+    const heads = limit === 0 ? [] : lists.map((list) => list.next().value)
+    const merged: Found[] = []
+    while (merged.length < limit) {
+      // Of the same moment the first target comes first: they are read in the order of their names.
+      const first = heads.reduce((best, head, i) => {
+        const known = heads[best]
+        return head !== undefined && (known === undefined || finishedAt(head) > finishedAt(known)) ? i : best
+      }, 0)
+      const head = heads[first]
+      if (head === undefined) break
+      merged.push(head)
+      heads[first] = lists[first]!.next().value
+    }
+    return merged
+  }
+}
+
+function finishedAt({ call }: Found): number {
+  return call.finish!.at
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { confirmSuspects } from '../../src/commands/confirm-suspects.ts'
+import { rateBudget } from '../../src/polling/rate-budget.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
+import { seen } from '../ledger/seen.ts'
+
+test('a call whose id would be another path is not asked for', async () => {
+  const clock = virtualClock()
+  const asked: string[] = []
+  const budget = rateBudget({ clock, maxRequestsPerMinute: 6000, heldUntil: undefined, onHold: () => undefined })
+  const confirming = confirmSuspects({
+    target: 'a',
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that is asked of it
+    reader: { target: async () => undefined } as unknown as Parameters<typeof confirmSuspects>[0]['reader'],
+    client: {
+      listCalls: () => Promise.reject(new Error('not listed')),
+      getCall: async (id) => {
+        asked.push(id)
+        return { now: 0, host: 0, remaining: undefined, call: seen(id, 'ended') }
+      },
+    },
+    asking: { clock, budget, timeout: 10, retries: 0, random: () => 0, onRequest: () => undefined },
+    clock,
+    poll: { interval: 1 },
+    suspects: new Map(['.', 'a', '..'].map((id) => [id, seen(id, 'ended')])),
+    isSettled: async () => false,
+  })
+  for (let i = 0; i < 100; i++) await clock.advance(0.2)
+  const { unasked, problem } = await confirming
+  expect([asked, unasked, problem]).toEqual([['a'], 2, undefined])
+})

@@ -1,0 +1,67 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { loadConfig } from '../../../src/config/load-config.ts'
+import { repeatedLoad } from '../../../src/config/repeated-load.ts'
+import { folderWith } from '../folder-with.ts'
+import { problemsWhenLoading } from '../problems-when-loading.ts'
+
+const target = (key: string) => `targets: [{ name: a, app_id: a1, region: us, ${key} }]\n`
+
+/** A folder with these files, and a pipe in which nobody writes. */
+function folder(files: Record<string, string>) {
+  const cwd = folderWith(files)
+  execFileSync('mkfifo', [join(cwd, 'pipe')])
+  return cwd
+}
+
+test.each([
+  ['pipe', 'the file `./pipe` is a pipe or a device and no file; expected a file that holds the secret'],
+  ['zero', 'the file `./zero` is a pipe or a device and no file; expected a file that holds the secret'],
+  ['large', 'the file `./large` is larger than 1 MB; expected a file that holds the secret'],
+])("a secret's file that is a %s is refused at once", (name, problem) => {
+  const cwd = folder({ 'callwatch.yaml': target(`api_key_file: ./${name}`), large: 'x'.repeat(1_000_001) })
+  execFileSync('ln', ['-s', '/dev/zero', join(cwd, 'zero')])
+  expect(problemsWhenLoading({ env: {}, cwd })).toContain(problem)
+})
+
+test.each(['large', '/dev/zero'])('a configuration that does not end, or not soon, is refused: %s', (file) => {
+  const cwd = folder({ large: `${target('api_key: k')}${'#'.repeat(1_000_000)}` })
+  expect(problemsWhenLoading({ file, env: {}, cwd })).toBe(
+    `--config: the file \`${file}\` is larger than 1 MB; expected a configuration file in YAML`,
+  )
+})
+
+test('a configuration of a megabyte less a byte is read', () => {
+  const text = target('api_key: k')
+  const cwd = folder({ 'callwatch.yaml': text + '#'.repeat(999_999 - text.length) })
+  expect(loadConfig({ env: {}, cwd }).targets[0]?.name).toBe('a')
+})
+
+test('a configuration that is a pipe is read once, and its secrets as often as they change', () => {
+  const cwd = folder({ key: 'first' })
+  const writer = spawn('sh', ['-c', `cat > pipe <<'END'\n${target('api_key_file: key')}END\n`], {
+    cwd,
+    stdio: 'ignore',
+  })
+  onTestFinished(() => void writer.kill())
+  const load = repeatedLoad({ file: 'pipe', env: {}, cwd })
+  expect(load().targets[0]?.apiKey).toBe('first')
+  expect(load().targets[0]?.apiKey).toBe('first')
+  writeFileSync(join(cwd, 'key'), 'second')
+  expect(load().targets[0]?.apiKey).toBe('second')
+})
+
+test('thousands of aliases are refused at once, and some hundred are not', () => {
+  const withAliases = (count: number) =>
+    `x: [${Array.from({ length: 20 }, (_, i) => `&a${i} v`).join(', ')}]\ny: [${Array.from({ length: count }, (_, i) => `*a${i % 20}`).join(', ')}]\n`
+  const problems = (count: number) =>
+    problemsWhenLoading({ env: {}, cwd: folderWith({ 'callwatch.yaml': withAliases(count) }) })
+  const begun = performance.now()
+  expect(problems(100_000)).toBe(
+    'callwatch.yaml: not accepted: more than 1000 aliases (`*`); write out what they stand for',
+  )
+  expect(performance.now() - begun).toBeLessThan(5000)
+  expect(problems(500)).not.toContain('aliases')
+})

@@ -1,0 +1,38 @@
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { webNotes } from '../../src/daemon/note-web.ts'
+import { metricsOf } from '../../src/metrics/registry.ts'
+
+test('failed log-ins and changes of silences are logged with the peer, and counted', async () => {
+  const { operational, expose } = metricsOf(() => [], 'test')
+  const log: Record<string, unknown>[] = []
+  const note = webNotes(
+    pino({ level: 'info' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
+    operational,
+  )
+  const counted = async () =>
+    (await expose('prometheus')).body.match(/^callwatch_(?:login_failures|silence_changes)_total.*$/gm)
+  expect(await counted()).toEqual([
+    'callwatch_login_failures_total 0',
+    'callwatch_silence_changes_total{change="added"} 0',
+    'callwatch_silence_changes_total{change="ended"} 0',
+  ])
+  const peer = '10.0.0.1'
+  note({ kind: 'login failed', peer })
+  note({ kind: 'login failed', peer })
+  const silence = { id: 3, match: { alert: 'NoCalls' }, since: 0, until: 3600, reason: 'maintenance' }
+  note({ kind: 'silence added', peer, user: 'ops', silence })
+  note({ kind: 'silence ended', peer, user: 'ops', id: 3 })
+  expect(await counted()).toEqual([
+    'callwatch_login_failures_total 2',
+    'callwatch_silence_changes_total{change="added"} 1',
+    'callwatch_silence_changes_total{change="ended"} 1',
+  ])
+  const shown = { ...silence, since: '1970-01-01T00:00:00.000Z', until: '1970-01-01T01:00:00.000Z' }
+  expect(log).toMatchObject([
+    { level: 40, peer, msg: 'log-in failed: wrong user name or password, from 10.0.0.1' },
+    { level: 40, peer },
+    { level: 30, peer, user: 'ops', silence: shown, msg: 'silence 3 was added over the API from 10.0.0.1' },
+    { level: 30, peer, user: 'ops', silence: { id: 3 }, msg: 'silence 3 was ended over the API from 10.0.0.1' },
+  ])
+})

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest'
+import { compareStart } from '../../src/ledger/observe-call.ts'
+import { COUNTERS } from '../../src/ledger/series.ts'
+import { openSince } from '../alerts/sample-calls.ts'
+import { asked, completeLook, CREATED, ledgerBook, listed, seen, total } from './seen.ts'
+
+const minutes = (audio: number) => ({
+  callMinutes: { audio, video: undefined, total: undefined },
+  participantMinutes: { audio, video: undefined, total: undefined },
+})
+/** The same id as another row: it began and ended `seconds` after the set-up. */
+const row = (seconds: number, audio: number) =>
+  seen('a', 'ended', { initiatedAt: CREATED + seconds, endedAt: CREATED + seconds + 30, ...minutes(audio) })
+const netMinutes = ({ state }: ReturnType<typeof ledgerBook>) => {
+  const isCallLevel = (key: string) => key.endsWith('|call')
+  return total(state, COUNTERS.callMinutes) - total(state, COUNTERS.corrections, isCallLevel)
+}
+const repeated = (book: ReturnType<typeof ledgerBook>) => book.counted(COUNTERS.anomalies, 'repeated_id')
+
+describe('one id in two rows at once', () => {
+  test.each([
+    ['the later one first', row(200, 7), row(100, 4)],
+    ['the earlier one first', row(100, 4), row(200, 7)],
+  ])('is one call, the one that began later, however often both are listed: %s', (_what, one, other) => {
+    const book = ledgerBook()
+    for (let poll = 0; poll < 5; poll++) book.see(completeLook(300 + poll, one, other))
+    expect([book.started(), book.finished(), netMinutes(book), repeated(book)]).toEqual([1, 1, 7, 1])
+    // The first poll may count the earlier row before it meets the later one; no poll after it adds anything.
+    expect(total(book.state, COUNTERS.callMinutes)).toBe(7)
+    expect(book.state.calls.get('a')?.counted[0]).toBe(7)
+  })
+
+  test('is so as well where the two rows are committed apart', () => {
+    const book = ledgerBook()
+    for (let poll = 0; poll < 3; poll++) {
+      for (const shown of [row(200, 7), row(100, 4)]) book.see({ sightings: [listed(CREATED + 300 + poll, shown)] })
+    }
+    expect([netMinutes(book), total(book.state, COUNTERS.callMinutes), repeated(book)]).toEqual([7, 7, 1])
+  })
+
+  test('of which the later one has fewer minutes is corrected once', () => {
+    const book = ledgerBook()
+    for (let poll = 0; poll < 4; poll++) book.see(completeLook(300 + poll, row(100, 9), row(200, 2)))
+    expect([total(book.state, COUNTERS.callMinutes), netMinutes(book)]).toEqual([9, 2])
+  })
+
+  test('leaves an open call open where the other row of its id is over', () => {
+    const book = ledgerBook()
+    const open = seen('a', 'ongoing', { initiatedAt: CREATED + 200, ...minutes(1) })
+    for (let poll = 0; poll < 3; poll++) book.see(completeLook(300 + poll, open, row(100, 4)))
+    expect([book.started(), book.finished(), netMinutes(book), repeated(book)]).toEqual([1, 0, 1, 1])
+    expect(book.state.open.has('a')).toBe(true)
+  })
+
+  test('is noted as such where the later one comes to be listed after the earlier one has left', () => {
+    const book = ledgerBook()
+    book.see(completeLook(300, row(100, 4)))
+    for (const seconds of [315, 330]) book.see(completeLook(seconds, row(200, 7)))
+    expect([netMinutes(book), repeated(book)]).toEqual([7, 1])
+  })
+
+  test('with the same beginning is one call, and the answer that came later is right', () => {
+    const book = ledgerBook()
+    book.see(completeLook(300, row(100, 4), row(100, 3)))
+    expect([netMinutes(book), repeated(book)]).toEqual([3, 0])
+  })
+
+  test('is what Get Call says of it, also where that is the earlier row', () => {
+    const book = ledgerBook()
+    book.see(completeLook(300, row(200, 7)))
+    book.see({ sightings: [asked(CREATED + 301, row(100, 4))] })
+    expect([netMinutes(book), repeated(book)]).toEqual([4, 0])
+  })
+})
+
+describe('the beginning that an answer shows', () => {
+  const T = CREATED
+  test.each([
+    ['is the same', {}, { initiatedAt: T }, 0],
+    ['is the same within a second', {}, { initiatedAt: T + 1 }, 0],
+    ['is earlier', {}, { initiatedAt: T - 2 }, -1],
+    ['is later', {}, { initiatedAt: T + 2 }, 1],
+    ['is not known', {}, {}, 0],
+    ['is earlier, answered as well', { startedAt: T + 5 }, { initiatedAt: T - 60, startedAt: T - 50 }, -1],
+    ['is earlier, by its answer alone', { startedAt: T + 5 }, { startedAt: T - 50 }, -1],
+    ['cannot be told where both times disagree', { startedAt: T + 5 }, { initiatedAt: T - 60, startedAt: T + 60 }, 0],
+    ['is the same where one time was corrected alone', { startedAt: T + 5 }, { initiatedAt: T, startedAt: T + 60 }, 0],
+    ['is the same where it has just been answered', {}, { initiatedAt: T + 60, startedAt: T + 65 }, 0],
+    ['is earlier where that row was answered', {}, { initiatedAt: T - 60, startedAt: T - 50 }, -1],
+  ] as const)('%s', (_what, tracked, shown, expected) => {
+    expect(compareStart(openSince(T, tracked), seen('a', 'ongoing', shown))).toBe(expected)
+  })
+})

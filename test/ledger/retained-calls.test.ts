@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest'
+import { completeLook, CREATED, ledgerBook, seen } from './seen.ts'
+
+const DAY = 86_400
+
+describe('a call with a time that is too far ahead to be believed', () => {
+  /** It says that it ends ten days after the set-up; the time was thrown away, and noted as such. */
+  const misdated = (began: number) =>
+    seen('a', 'ended', { initiatedAt: CREATED + began, ahead: CREATED + 10 * DAY, badValue: true })
+  /** The same answer when that time has come near. */
+  const plausible = (began: number) => seen('a', 'ended', { initiatedAt: CREATED + began, endedAt: CREATED + 10 * DAY })
+
+  test.each([
+    ['counted', 10, 1],
+    ['baseline', -100, 0],
+  ] as const)('is tracked until that time is behind the horizon, and is not new then: %s', (_what, began, counts) => {
+    const book = ledgerBook({ lookback: 1000 })
+    book.see(completeLook(20, misdated(began)))
+    for (let day = 1; day < 9; day++) {
+      book.see(completeLook(day * DAY))
+      expect(book.state.calls.has('a')).toBe(true)
+    }
+    book.see(completeLook(9 * DAY + 60, plausible(began)))
+    expect([book.started(), book.finished()]).toEqual([counts, counts])
+    book.see(completeLook(10 * DAY + 1000))
+    expect(book.state.calls.has('a')).toBe(true)
+    book.see(completeLook(10 * DAY + 1001))
+    expect(book.state.calls.has('a')).toBe(false)
+  })
+
+  test('is not kept for less time once an answer lacks it, nor where another one is nearer', () => {
+    const book = ledgerBook({ lookback: 1000 })
+    book.see(completeLook(20, misdated(10)))
+    book.see(completeLook(30, seen('a', 'ended', { initiatedAt: CREATED + 10 })))
+    expect(book.state.calls.get('a')?.retainUntil).toBe(CREATED + 10 * DAY)
+    book.see(completeLook(40, { ...misdated(10), ahead: CREATED + 5 * DAY }))
+    expect(book.state.calls.get('a')?.retainUntil).toBe(CREATED + 10 * DAY)
+  })
+
+  test('is kept for more time where another answer has it further ahead', () => {
+    const book = ledgerBook({ lookback: 1000 })
+    book.see(completeLook(20, misdated(10)))
+    book.see(completeLook(30, { ...misdated(10), ahead: CREATED + 20 * DAY }))
+    expect(book.state.calls.get('a')?.retainUntil).toBe(CREATED + 20 * DAY)
+  })
+})

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest'
+import { quarterOf, usedBetween } from '../../src/ledger/usage.ts'
+import { completeLook, CREATED, ledgerBook, seen } from './seen.ts'
+
+const participantMinutes = (audio: number, video = 0) => ({ participantMinutes: { audio, video, total: undefined } })
+const ended = (audio: number, video = 0) =>
+  seen('a', 'ended', { endedAt: CREATED + 5, ...participantMinutes(audio, video) })
+const quarter = (seconds: number) => quarterOf(CREATED + seconds)
+const used = ({ state }: ReturnType<typeof ledgerBook>) => usedBetween(state.usage, 0, Infinity)
+
+describe('minutes of a quarter of an hour', () => {
+  test('are those of participants, of both media, when they came to be known', () => {
+    const book = ledgerBook()
+    const callMinutes = { audio: 90, video: 90, total: undefined }
+    book.see(completeLook(1, seen('a', 'ongoing', { ...participantMinutes(2, 3), callMinutes })))
+    book.see(completeLook(3600, ended(4, 3)))
+    expect([...book.state.usage]).toEqual([
+      [quarter(1), 5],
+      [quarter(3600), 2],
+    ])
+  })
+
+  test('are less by a correction in the quarter in which that is noticed, which may be below zero', () => {
+    const book = ledgerBook()
+    book.see(completeLook(10, ended(20, 5)))
+    book.see(completeLook(3600, ended(12, 4)))
+    expect([...book.state.usage]).toEqual([
+      [quarter(10), 25],
+      [quarter(3600), -9],
+    ])
+  })
+
+  test('add up to what the service last said, whatever it said before', () => {
+    const book = ledgerBook()
+    for (const [i, audio] of [3, 60, 0, 7, 5].entries()) book.see(completeLook(10 + i * 1000, ended(audio)))
+    expect(used(book)).toBe(5)
+  })
+
+  test('are not less where the correction is of the call alone', () => {
+    const book = ledgerBook()
+    const call = (audio: number) => ({ callMinutes: { audio, video: undefined, total: undefined } })
+    book.see(completeLook(10, { ...ended(20), ...call(20) }))
+    book.see(completeLook(3600, { ...ended(20), ...call(1) }))
+    expect([...book.state.usage]).toEqual([[quarter(10), 20]])
+  })
+})

@@ -1,0 +1,92 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { beforeEach, afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import { heartbeat } from '../../src/notify/heartbeat.ts'
+import { alertmanagerPost } from '../../src/notify/alertmanager/alertmanager-post.ts'
+import { slackNotifier } from '../../src/notify/slack/slack.ts'
+import { webhookNotifier } from '../../src/notify/webhook/webhook.ts'
+import { isLoopback } from '../../src/network/loopback.ts'
+import { undiciTransport } from '../../src/service/undici-transport.ts'
+import { NEVER } from 'rxjs'
+import { virtualClock } from '../clock/virtual-clock.ts'
+import { proxyInEnvironment } from '../notify/alertmanager/alertmanager-proxy.ts'
+import { AT, DIGEST } from '../notify/sample.ts'
+
+beforeEach(() => {
+  for (const name of ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {
+    vi.stubEnv(name, undefined)
+  }
+})
+afterEach(() => vi.unstubAllEnvs())
+
+/** What is reached without the proxy: the paths that were asked for. */
+async function onLoopback(host = '127.0.0.1') {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    response.end('{}')
+  }).listen(0, host === '[::1]' ? '::1' : host)
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
+  return { url: `http://${host}:${(server.address() as AddressInfo).port}`, asked }
+}
+
+const SENT: [who: string, send: (url: string) => Promise<unknown>][] = [
+  [
+    'a request to the calls service',
+    async (url) => {
+      const { send, close } = undiciTransport(url, 1e6)
+      onTestFinished(close)
+      const { signal } = new AbortController()
+      return send({ method: 'GET', path: '/calls', headers: { apikey: 'a-secret' }, signal })
+    },
+  ],
+  ['a webhook', (url) => webhookNotifier({ url, headers: {}, clock: virtualClock(AT) }).deliver(DIGEST)],
+  [
+    'a message to Slack',
+    (url) => slackNotifier({ webhookUrl: url, dashboardUrl: undefined, clock: virtualClock(AT) }).deliver(DIGEST),
+  ],
+  ['alerts to Alertmanager', (url) => alertmanagerPost({ url, clock: virtualClock(AT) })([])],
+  [
+    'a heartbeat',
+    async (url) => {
+      const clock = virtualClock(AT)
+      const beats: string[] = []
+      const options = { url, interval: 60, isWorking: () => true, clock, stop$: NEVER }
+      const beating = heartbeat(options).subscribe(({ outcome }) => beats.push(outcome))
+      onTestFinished(() => beating.unsubscribe())
+      await clock.advance(0)
+      await vi.waitFor(() => expect(beats).toHaveLength(1))
+    },
+  ],
+]
+
+test.each(SENT)('%s at a loopback address does not go through the proxy', async (_who, send) => {
+  const proxy = await proxyInEnvironment()
+  const { url, asked } = await onLoopback()
+  await send(url).catch(() => undefined)
+  expect([asked.length, proxy.asked]).toEqual([1, []])
+})
+
+test.each(SENT)('%s elsewhere does', async (_who, send) => {
+  const proxy = await proxyInEnvironment()
+  await send('http://elsewhere.test:8080').catch(() => undefined)
+  expect(proxy.asked).toEqual([expect.stringContaining('elsewhere.test:8080')])
+})
+
+test.each(['localhost', '127.8.9.10', '[::1]'])('%s is a loopback address', async (host) => {
+  const proxy = await proxyInEnvironment()
+  const { url, asked } = await onLoopback(host)
+  await SENT[0]![1](url)
+  expect([asked, proxy.asked]).toEqual([['/calls'], []])
+})
+
+test.each(['localhost.example.com', '127.0.0.1.example.com', '128.0.0.1', '[::2]', '0.0.0.0', '::'])(
+  '%s is none',
+  (host) => expect(isLoopback(host)).toBe(false),
+)

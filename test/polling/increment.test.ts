@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'vitest'
+import { newListMemory } from '../../src/polling/list-memory.ts'
+import { provenOrder } from '../../src/polling/list-order.ts'
+import { newLook, readList } from '../../src/polling/look.ts'
+import { ServiceError } from '../../src/service/service-error.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
+import { CREATED, seen } from '../ledger/seen.ts'
+import { call, looking, numbered, ongoing } from './looking.ts'
+
+describe('a later look', () => {
+  async function afterTheFirst(calls = numbered(1, 40), options?: Parameters<typeof looking>[0]) {
+    const world = looking(options)
+    world.service.calls = calls
+    await world.look()
+    return world
+  }
+
+  test('reads the newest page alone where nothing is new', async () => {
+    const { next } = await afterTheFirst()
+    expect(await next()).toEqual(['incremental', [1]])
+  })
+
+  test.each([
+    [1, [1]],
+    [3, [1]],
+    [4, [1, 2]],
+    [5, [1, 2]],
+    [11, [1, 2, 3]],
+  ])('reads on until a known call and the total explain %i new ones', async (count, pages) => {
+    const { service, next, remembered } = await afterTheFirst()
+    service.calls = numbered(1 - count, 40)
+    expect(await next()).toEqual(['incremental', pages])
+    expect(remembered()).toBe(40 + count)
+    expect(await next()).toEqual(['incremental', [1]])
+  })
+
+  test('reads on for open calls, as long as that spares more requests than it costs', async () => {
+    // Of open calls the second page has three, the third one; a lone one further back is asked for by itself.
+    const open = new Set([1, 5, 7, 8, 10, 30])
+    const calls = Array.from({ length: 40 }, (_, i) => (open.has(i + 1) ? ongoing(i + 1) : call(i + 1)))
+    const { look, service } = await afterTheFirst(calls)
+    const { listed, end } = await look()
+    expect([service.asked, end?.whole]).toEqual([[1, 2], false])
+    expect([...listed].toSorted()).toEqual(['call 1', 'call 5', 'call 7', 'call 8'])
+  })
+
+  test('does not read on for what is wanted of calls that are over: the list would not show it', async () => {
+    const calls = numbered(1, 40)
+    const { look, service } = await afterTheFirst(calls, { isWanted: () => true })
+    await look()
+    expect(service.asked).toEqual([1])
+  })
+
+  test('does not read on to a page that the service refuses', async () => {
+    const calls = Array.from({ length: 40 }, (_, i) => (i < 12 ? ongoing(i + 1) : call(i + 1)))
+    const { look, service, memory } = await afterTheFirst(calls)
+    memory.refusedFrom = 3
+    await look()
+    expect(service.asked).toEqual([1, 2])
+  })
+
+  test('a page that fails while it reads on does not keep a sweep from going on', async () => {
+    const calls = Array.from({ length: 40 }, (_, i) => (i < 12 ? ongoing(i + 1) : call(i + 1)))
+    const { next, service } = await afterTheFirst(calls, { sweepInterval: 0 })
+    let failures = 1
+    service.fails = (_operation, page) =>
+      page === 2 && failures-- > 0 ? new ServiceError('server', 'it is down') : undefined
+    expect(await next()).toEqual(['incremental', [1, 2, 1, 2, 3]])
+  })
+
+  test('does not read on for open calls that should have been on a page that was read', async () => {
+    const calls = Array.from({ length: 40 }, (_, i) => (i < 4 ? ongoing(i + 1) : call(i + 1)))
+    const { look, service } = await afterTheFirst(calls)
+    // Three have vanished, and others stand in their places.
+    service.calls = [calls[0]!, ...calls.slice(4), call(41), call(42), call(43)]
+    await look()
+    expect(service.asked).toEqual([1])
+  })
+
+  test('reads on for open calls of a list that is oldest first as well', async () => {
+    const calls = Array.from({ length: 40 }, (_, i) => (i < 12 ? ongoing(i + 1) : call(i + 1)))
+    const { look, service } = await afterTheFirst(calls.toReversed())
+    await look()
+    expect(service.asked).toEqual([10, 11, 9, 8])
+  })
+
+  test('reads on for no more pages than a cycle may read', async () => {
+    const calls = Array.from({ length: 40 }, (_, i) => ongoing(i + 1))
+    const { look, service } = await afterTheFirst(calls, { slice: 2 })
+    await look()
+    expect(service.asked).toEqual([1, 2, 3])
+  })
+
+  test('reads an oldest-first list from its end', async () => {
+    const { service, next, remembered } = await afterTheFirst(numbered(1, 40).toReversed())
+    // The last page is full: each poll asks whether the list goes on behind it.
+    expect(await next()).toEqual(['incremental', [10, 11]])
+    service.calls = numbered(-5, 40).toReversed()
+    expect(await next()).toEqual(['incremental', [10, 12, 11, 10]])
+    expect(remembered()).toBe(46)
+    expect(await next()).toEqual(['incremental', [12]])
+  })
+
+  test('asks the other end where the total is too small, and what left there explains it', async () => {
+    const { service, next } = await afterTheFirst()
+    service.calls = numbered(0, 38)
+    expect(await next()).toEqual(['incremental', [1, 10]])
+    service.calls = numbered(-1, 37)
+    expect(await next()).toEqual(['incremental', [1, 10]])
+    expect(await next()).toEqual(['incremental', [1]])
+  })
+
+  test('reads on for new calls that those which left would have hidden', async () => {
+    const { service, next, book } = await afterTheFirst()
+    service.calls = numbered(-5, 37)
+    expect(await next()).toEqual(['incremental', [1, 2, 11]])
+    expect(book.state.calls.has('call -5')).toBe(true)
+    service.calls = numbered(-10, 35)
+    expect((await next())[0]).toBe('incremental')
+    expect(book.state.calls.has('call -10')).toBe(true)
+  })
+
+  test('reads on past a page that is all new, though as many left as are hidden behind it', async () => {
+    const { service, next, book } = await afterTheFirst()
+    service.calls = numbered(-4, 39)
+    expect((await next())[0]).toBe('incremental')
+    expect(book.state.calls.has('call 0')).toBe(true)
+  })
+
+  test('takes no call for new that is before the horizon, and passed over in every look', async () => {
+    const { next } = await afterTheFirst([...numbered(1, 2), ...numbered(50, 87)], { lookback: 20, slice: 100 })
+    expect(await next()).toEqual(['incremental', [1]])
+  })
+
+  test('that the total does not explain asks the same again, then the far end, and then reads the whole list', async () => {
+    const { service, next, book, look } = await afterTheFirst()
+    service.calls = [...numbered(1, 20), seen('late', 'ended', { endedAt: CREATED - 20 }), ...numbered(21, 40)]
+    const { problem } = await look()
+    expect([problem?.message.slice(0, 57), service.asked]).toEqual([
+      'the service lists 41 calls where 40 were expected: it wil',
+      [1],
+    ])
+    expect(await next()).toEqual(['not good', [1, 11]])
+    const [kind, asked] = await next()
+    expect([kind, asked]).toEqual(['whole', [1, 11, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]])
+    expect(book.state.calls.has('late')).toBe(true)
+  })
+
+  test('without a total proves nothing, and reads the list to its end', async () => {
+    const { service, look, book } = await afterTheFirst()
+    service.calls = numbered(-5, 40)
+    service.says = { total: undefined, totalPages: undefined }
+    expect((await look()).end?.whole).toBe(true)
+    expect(book.state.calls.has('call 0')).toBe(true)
+  })
+
+  test('knows the list again after a restart', async () => {
+    const { service, book, look } = await afterTheFirst()
+    const restarted = newListMemory(book.state.facts, 0)
+    service.asked.length = 0
+    const options = { memory: restarted, state: book.state, clock: virtualClock(), horizon: 0, sweepInterval: 900 }
+    const fetchPage = (page: number) => service.client.listCalls(page, new AbortController().signal)
+    const again = newLook()
+    for await (const _page of readList(again, {
+      ...options,
+      slice: 3,
+      interval: 15,
+      pageSize: 4,
+      wanted: () => [],
+      fetchPage,
+    }))
+      continue
+    expect([again.end?.whole, service.asked]).toEqual([false, [1]])
+    expect(look).toBeDefined()
+  })
+
+  test('counts calls as new that a look before it saw, but could not prove', async () => {
+    const { service, next } = await afterTheFirst()
+    service.calls = numbered(-5, 40)
+    service.fails = (_operation, page) => (page === 2 ? new ServiceError('server', 'it is down') : undefined)
+    expect((await next())[0]).toBe('not good')
+    service.fails = () => undefined
+    expect(await next()).toEqual(['incremental', [1, 2]])
+  })
+
+  test('forgets the order at the first contradiction, and learns it again', async () => {
+    const { service, next, memory } = await afterTheFirst(numbered(1, 40), { pageSize: 10, slice: 10 })
+    service.calls = numbered(1, 40).toReversed()
+    expect((await next())[0]).toBe('whole')
+    expect(provenOrder(memory.order)).toBe('oldest first')
+    service.calls = numbered(0, 40).toReversed()
+    expect(await next()).toEqual(['incremental', [4, 5, 4]])
+  })
+})

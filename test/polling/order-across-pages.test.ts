@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest'
+import type { SeenCall } from '../../src/ledger/call.ts'
+import { believedOrder, newListMemory } from '../../src/polling/list-memory.ts'
+import { CREATED, seen } from '../ledger/seen.ts'
+import { call, looking, numbered, ongoing } from './looking.ts'
+
+const DAY = 86_400
+/** Calls of another type, newest first. */
+const videos = (from: number, to: number): SeenCall[] =>
+  numbered(from, to).map((audio) => ({ ...audio, id: `video ${audio.id}`, type: 'video' }))
+/** A call that is over, and says so without a time. */
+const timeless = (n: number) => seen(`timeless ${n}`, 'ended')
+/** Calls that have been ringing since days before all others. */
+const stuck = Array.from({ length: 20 }, (_, n) => ongoing(10_000 + n))
+/** Old calls that were imported: newest first among themselves, and listed before all others. */
+const imported = numbered(2000, 2019)
+
+/** Lists that are in order inside each page, or nearly, and not from one page to the next; the new call stands in the middle. */
+const LISTS: [string, (fresh: SeenCall[]) => SeenCall[]][] = [
+  ['by type, and by time only then', (fresh) => [...videos(1, 60), ...fresh, ...numbered(1, 60)]],
+  ['with open calls first, many of them stuck', (fresh) => [...stuck, ...fresh, ...numbered(1, 60)]],
+  ['with an import of old calls on top', (fresh) => [...imported, ...fresh, ...numbered(1, 60)]],
+]
+
+describe.each(LISTS)('a list %s', (_what, list) => {
+  async function read() {
+    const world = looking({ lookback: 30, pageSize: 10, slice: 4 })
+    world.service.calls = list([])
+    await world.look()
+    return world
+  }
+
+  test('is known not to be in order, and is read to its end: a new call in the middle is not missed', async () => {
+    const { service, look, has, isProven, newest } = await read()
+    for (let looks = 0; looks < 12; looks++) await look()
+    expect(isProven()).toBe(false)
+    const n = newest()
+    service.calls = list(numbered(n, n + 1))
+    for (let looks = 0; looks < 3; looks++) await look()
+    expect([has(n), has(n + 1)]).toEqual([true, true])
+  })
+
+  test('is found out within the first reading to its end, and for good: also after a restart', async () => {
+    const { memory, look, book } = await read()
+    for (let looks = 0; looks < 12; looks++) await look()
+    const refuted = memory.facts.refutedAt ?? NaN
+    expect(refuted).toBeGreaterThan(CREATED)
+    const restarted = newListMemory(book.state.facts, 0)
+    restarted.order = { rises: 0, falls: 100 }
+    expect(believedOrder(restarted, refuted + DAY - 1)).toBe('unknown')
+    expect(believedOrder(restarted, refuted + DAY)).toBe('newest first')
+  })
+})
+
+test('calls without any time at the end of a list do not refute its order, and are not missed', async () => {
+  const { service, untilWhole, look, book, isProven } = looking({ lookback: 30, pageSize: 10, slice: 4 })
+  service.calls = [...numbered(1, 60), ...[1, 2, 3].map(timeless)]
+  await untilWhole()
+  service.calls = [...numbered(0, 60), ...[0, 1, 2, 3].map(timeless)]
+  for (let looks = 0; looks < 8; looks++) await look()
+  expect([book.state.calls.has('timeless 0'), isProven()]).toEqual([true, true])
+})
+
+describe('a list in order stays proven', () => {
+  const at = (n: number, seconds: number): SeenCall => ({ ...call(n), initiatedAt: CREATED + seconds })
+
+  test.each<[string, SeenCall[]]>([
+    [
+      'where a call of each page has a wrong date',
+      numbered(1, 60).map((one, i) => (i % 10 === 5 ? at(i + 1, 9000) : one)),
+    ],
+    [
+      'where a call of each page is listed as long past',
+      numbered(1, 60).map((one, i) => (i % 10 === 0 ? at(i + 1, -99_999) : one)),
+    ],
+    ['where all calls began at the same moment', numbered(1, 60).map((one, i) => (i < 20 ? one : at(i + 1, -500)))],
+    ['where a page has few calls', numbered(1, 61)],
+  ])('%s', async (_what, calls) => {
+    const { service, untilWhole, isProven, memory } = looking({ lookback: 30, pageSize: 10 })
+    service.calls = calls
+    await untilWhole()
+    expect([isProven(), memory.facts.refutedAt]).toEqual([true, undefined])
+  })
+
+  test('where calls move from one page to the next while it is read', async () => {
+    const { service, untilWhole, isProven, memory } = looking({ lookback: 30, pageSize: 10 })
+    service.calls = numbered(1, 60)
+    let first = 1
+    service.beforePage = (page) => {
+      if (page > 1) service.calls = numbered(--first, 60)
+    }
+    await untilWhole()
+    expect([isProven(), memory.facts.refutedAt]).toEqual([true, undefined])
+  })
+
+  test('where so many calls come in while it is read that pages are shown again', async () => {
+    const { service, look, isProven, memory } = looking({ lookback: 3000, pageSize: 10 })
+    service.calls = numbered(1, 60)
+    service.beforePage = (page) => {
+      if (page === 3) service.calls = numbered(-19, 60)
+    }
+    expect((await look()).end?.whole).toBe(true)
+    expect([isProven(), memory.facts.refutedAt]).toEqual([true, undefined])
+  })
+
+  test('oldest first as well', async () => {
+    const { service, untilWhole, isProven, memory } = looking({ lookback: 30, pageSize: 10 })
+    service.calls = numbered(1, 60).toReversed()
+    await untilWhole()
+    expect([isProven(), memory.facts.refutedAt]).toEqual([true, undefined])
+  })
+})

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest'
+import { newListMemory } from '../../src/polling/list-memory.ts'
+import { newLook, readList } from '../../src/polling/look.ts'
+import { ServiceError } from '../../src/service/service-error.ts'
+import { looking, numbered } from './looking.ts'
+
+const REFUSALS = [
+  ['404', () => new ServiceError('not_found', 'no such page', { status: 404 })],
+  ['400', () => new ServiceError('refused', 'page out of range', { status: 400 })],
+] as const
+
+describe.each(REFUSALS)('a page past the last one that is answered with %s', (status, refusal) => {
+  /** A service that refuses pages past the last one. */
+  function refusing(options?: Parameters<typeof looking>[0]) {
+    const world = looking(options)
+    const { service } = world
+    service.fails = (_operation, page) =>
+      Number(page) > Math.max(1, Math.ceil(service.calls.length / (options?.pageSize ?? 4))) ? refusal() : undefined
+    return world
+  }
+
+  test('is an empty page to a list whose last page is full', async () => {
+    const { service, next, remembered } = refusing()
+    service.calls = numbered(1, 12)
+    expect(await next()).toEqual(['whole', [1, 2, 3, 4, 1]])
+    expect([remembered(), await next()]).toEqual([12, ['incremental', [1]]])
+  })
+
+  test('is where a list got shorter that is oldest first: its first page tells which one is the last now', async () => {
+    const { service, next, look, has } = refusing()
+    service.calls = numbered(1, 40).toReversed()
+    await look()
+    service.calls = numbered(0, 20).toReversed()
+    const looks = [await next(), await next(), await next(), await next()]
+    expect(looks.map(([kind]) => kind)).toContain('whole')
+    expect(has(0)).toBe(true)
+    expect((await look()).problem).toBeUndefined()
+  })
+
+  test('is where the list got shorter over a restart', async () => {
+    const { service, look, book, memory, has } = refusing()
+    service.calls = numbered(1, 40).toReversed()
+    await look()
+    Object.assign(memory, newListMemory(book.state.facts, 0))
+    service.calls = numbered(0, 20).toReversed()
+    for (let looks = 0; looks < 4; looks++) await look()
+    expect(has(0)).toBe(true)
+    expect((await look()).end).toBeDefined()
+  })
+
+  test('is where larger pages are asked for than before, oldest first', async () => {
+    const { service, clock, look, book, has } = refusing()
+    service.calls = numbered(1, 40).toReversed()
+    await look()
+    const larger = refusing({ pageSize: 20 })
+    larger.service.calls = numbered(0, 40).toReversed()
+    const again = newLook()
+    const pages = readList(again, {
+      memory: newListMemory(book.state.facts, 0),
+      state: book.state,
+      clock,
+      horizon: 0,
+      sweepInterval: 900,
+      slice: 3,
+      interval: 15,
+      pageSize: 20,
+      wanted: () => [],
+      fetchPage: (page) => larger.service.client.listCalls(page, new AbortController().signal),
+    })
+    const seen = new Set<string>()
+    for await (const { calls } of pages) for (const { id } of calls) seen.add(id)
+    expect([again.end !== undefined, again.problem, seen.has('call 0'), has(0)]).toEqual([true, undefined, true, false])
+  })
+
+  test('ends a list without a total that is read until a page is empty', async () => {
+    const { service, look, remembered } = refusing()
+    service.calls = numbered(1, 10)
+    service.says = { total: undefined, totalPages: undefined }
+    let looked = await look()
+    for (let looks = 0; looks < 2 && looked.end === undefined; looks++) looked = await look()
+    expect([looked.end?.whole, looked.limited, remembered()]).toEqual([true, false, 10])
+  })
+
+  test.each([12, 40])('is a refusal where a total of %i says that there is such a page', async (total) => {
+    const { service, look } = looking()
+    service.calls = numbered(1, total)
+    service.fails = (_operation, page) => (page === 3 ? refusal() : undefined)
+    const { end, problem } = await look()
+    expect([end, problem?.status]).toEqual([undefined, Number(status)])
+  })
+
+  test('is one where the first page is answered so', async () => {
+    const { service, look } = looking()
+    service.fails = () => refusal()
+    const { end, problem } = await look()
+    expect([end, problem?.status, service.asked]).toEqual([undefined, Number(status), [1]])
+  })
+})
+
+test.each([
+  ['a server that is down', new ServiceError('server', 'it is down', { status: 503 })],
+  ['an answer that cannot be read', new ServiceError('invalid', 'no JSON')],
+])('%s is no page past the last one', async (_what, problem) => {
+  const { service, look } = looking()
+  service.calls = numbered(1, 12)
+  service.fails = (_operation, page) => (page === 2 ? problem : undefined)
+  expect((await look()).problem).toBe(problem)
+  expect(service.asked).toEqual([1, 2])
+})

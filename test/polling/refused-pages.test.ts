@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest'
+import { ServiceError } from '../../src/service/service-error.ts'
+import { looking, numbered } from './looking.ts'
+
+describe('a service that refuses deep pages', () => {
+  const refuseFrom = (depth: number) => (_operation: string, page: number | string) =>
+    typeof page === 'number' && page >= depth
+      ? new ServiceError('refused', `page ${page} exceeds the allowed maximum of 1000 records`, { status: 400 })
+      : undefined
+
+  test('newest first, is limited but good: what it shows counts', async () => {
+    const { service, look, next, memory, remembered } = looking()
+    service.calls = numbered(1, 100)
+    service.fails = refuseFrom(5)
+    expect((await look()).problem?.kind).toBe('refused')
+    const { end, limited } = await look()
+    expect([end?.whole, limited, memory.refusedFrom, remembered()]).toEqual([true, true, 5, 16])
+    service.calls = numbered(0, 100)
+    expect(await next()).toEqual(['incremental', [1]])
+  })
+
+  test('once only, had a passing trouble: the look goes on with that page', async () => {
+    const { service, look, memory } = looking()
+    service.calls = numbered(1, 24)
+    service.fails = refuseFrom(3)
+    expect((await look()).end).toBeUndefined()
+    service.fails = () => undefined
+    expect((await look()).limited).toBe(false)
+    expect(memory.refusedFrom).toBeUndefined()
+  })
+
+  test('is not one whose deep pages fail in another way, however often', async () => {
+    const { service, look, memory } = looking()
+    service.calls = numbered(1, 24)
+    service.fails = (_operation, page) => (Number(page) >= 3 ? new ServiceError('server', 'it is down') : undefined)
+    for (let i = 0; i < 3; i++) {
+      const { end, limited, problem } = await look()
+      expect([end, limited, problem?.kind, memory.refusedFrom]).toEqual([undefined, false, 'server', undefined])
+    }
+  })
+
+  test('oldest first, is not good: new calls would stay unseen', async () => {
+    const { service, look, memory } = looking({ pageSize: 12 })
+    service.calls = numbered(1, 100).toReversed()
+    service.fails = refuseFrom(5)
+    await look()
+    const { end, problem } = await look()
+    expect(end).toBeUndefined()
+    expect(problem?.message).toContain('refuses page 9')
+    expect(memory.refusedFrom).toBe(9)
+  })
+})

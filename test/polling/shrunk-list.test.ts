@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest'
+import { newLook } from '../../src/polling/look.ts'
+import { newestMissing } from '../../src/polling/shrunk-list.ts'
+import { completeLook, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
+import { call, numbered } from './looking.ts'
+import { INTERVAL, watching } from './watching.ts'
+
+describe('the calls that a list which has shrunk is asked about', () => {
+  /** Those of a list that had calls 1 to 40, and now has these. */
+  function missing(
+    size: number | undefined,
+    listed: string[],
+    { before = 40, oldest = CREATED - 20 }: { before?: number | 'unknown'; oldest?: number } = {},
+  ) {
+    const { end, sightings } = completeLook(1, ...numbered(1, 40))
+    const book = ledgerBook({ baseline: 'count' })
+    book.see({ sightings, end: end!, listing: before === 'unknown' ? { hidden: 0 } : { hidden: 0, size: before } })
+    const look = { ...newLook(), now: CREATED + 16, size, oldest, end: { ...end!, listed: new Set(listed) } }
+    return newestMissing(look, book.state).map(({ id }) => id)
+  }
+  const newest = ['call 1', 'call 2', 'call 3', 'call 4', 'call 5']
+
+  test.each<[string, ReturnType<typeof missing>, string[]]>([
+    ['the newest five of an empty list', missing(0, []), newest],
+    ['the newest five of one that has halved', missing(19, []), newest],
+    ['those that it lacks', missing(15, ['call 1', 'call 3']), ['call 2', 'call 4', 'call 5', 'call 6', 'call 7']],
+    ['none of one that has not halved', missing(20, []), []],
+    ['none of one that has grown', missing(41, []), []],
+    ['none of one whose size is not known', missing(undefined, []), []],
+    ['none of one whose size was not known before', missing(0, [], { before: 'unknown' }), []],
+    ['none of one that was empty before', missing(0, [], { before: 0 }), []],
+    ['none of a short one that has halved', missing(4, [], { before: 9 }), []],
+    ['the newest five of a short one that is empty', missing(0, [], { before: 1 }), newest],
+    ['none of one that lacks its oldest calls alone', missing(2, ['call 1', 'call 2'], { oldest: CREATED - 2 }), []],
+  ])('are %s', (_what, found, expected) => {
+    expect(found).toEqual(expected)
+  })
+
+  test('are none of a poll that was not successful', () => {
+    const { sightings, end } = completeLook(1, call(1))
+    const book = ledgerBook({ baseline: 'count' })
+    book.see({ sightings, end: end!, listing: { hidden: 0, size: 1 } })
+    expect(newestMissing({ ...newLook(), size: 0, oldest: 0, now: CREATED + 2 }, book.state)).toEqual([])
+  })
+})
+
+describe('a list that is suddenly empty', () => {
+  const over = (n: number) => seen(`call ${n}`, 'ended', { endedAt: CREATED - n, totalParticipants: 2 })
+
+  /** A list of so many calls that are over, which is empty from the second poll on. Eight calls are too few to show an order. */
+  async function emptied(size = 8) {
+    const world = watching({ pageSize: 100, lookback: 600 })
+    const all = Array.from({ length: size }, (_, n) => over(n))
+    world.service.calls = all
+    await world.clock.advance(1)
+    world.service.asked.length = 0
+    world.service.calls = []
+    const goods = () => world.reports().map(({ good }) => good)
+    return { ...world, all, goods }
+  }
+
+  test.each([8, 40])(
+    'of %i calls is not believed for as long as Get Call knows any of them: no poll is successful, none is evicted',
+    async (size) => {
+      const { clock, service, book, goods } = await emptied(size)
+      service.known.set('call 3', over(3))
+      await clock.advance(100 * INTERVAL)
+      expect(goods().slice(1)).toEqual(Array(100).fill(false))
+      expect(book.state.calls.size).toBe(size)
+      const [first, ...others] = service.asked.filter((asked) => typeof asked === 'string')
+      expect([first, ...others.slice(0, 4)]).toEqual(['call 0', 'call 1', 'call 2', 'call 3', 'call 4'])
+    },
+  )
+
+  test('says why the poll was not successful', async () => {
+    const { clock, service, reports } = await emptied()
+    service.known.set('call 3', over(3))
+    await clock.advance(INTERVAL)
+    service.known.clear()
+    await clock.advance(INTERVAL)
+    const said = 'the service shows an empty list, much less than before, though the calls that are missing'
+    expect(reports().map(({ problem }) => problem)).toEqual([
+      undefined,
+      `${said} still exist: is its index being rebuilt?`,
+      `${said} are unknown as well: the next poll will tell`,
+    ])
+  })
+
+  test('is believed once five of its calls are unknown in two polls', async () => {
+    const { clock, book, goods } = await emptied()
+    await clock.advance(2 * INTERVAL)
+    expect(goods()).toEqual([true, false, true])
+    expect(book.state.facts.listing?.size).toBe(0)
+    await clock.advance(41 * INTERVAL)
+    expect(book.state.calls.size).toBe(0)
+  })
+
+  test('is believed as well where its order was known, and its total is unexplained', async () => {
+    const { clock, goods } = await emptied(40)
+    await clock.advance(8 * INTERVAL)
+    expect(goods().at(-1)).toBe(true)
+  })
+
+  test('is not believed where the calls are unknown in two polls, and one was known in between', async () => {
+    const { clock, service, goods } = await emptied()
+    await clock.advance(INTERVAL)
+    service.known.set('call 0', over(0))
+    await clock.advance(INTERVAL)
+    service.known.clear()
+    await clock.advance(INTERVAL)
+    expect(goods()).toEqual([true, false, false, false])
+    await clock.advance(INTERVAL)
+    expect(goods().at(-1)).toBe(true)
+  })
+
+  test('is forgotten where it is full again in the next poll', async () => {
+    const { clock, service, all, book, goods } = await emptied()
+    service.known.set('call 3', over(3))
+    await clock.advance(INTERVAL)
+    service.calls = all
+    await clock.advance(INTERVAL)
+    expect([goods(), service.asked.at(-1), book.started()]).toEqual([[true, false, true], 1, 1])
+  })
+})

@@ -1,0 +1,33 @@
+import { createService } from '../../src/simulator/create-service.ts'
+import type { ServiceOptions } from '../../src/simulator/create-service.ts'
+import type { Reply } from '../../src/simulator/reply.ts'
+import { answer } from '../../src/simulator/service.ts'
+import type { CallsService } from '../../src/simulator/service.ts'
+
+export const START = 1_800_000_000
+
+type Shown = {
+  sessionId: string
+  type: string
+  status: string
+  initiatedAt: number
+  startedAt?: number
+  endedAt?: number
+}
+export type ShownPage = { data: Shown[]; meta: { pagination: { total?: number; total_pages?: number; count: number } } }
+
+/** A world of 60 calls that have begun, one a minute or so, to which nothing is added. */
+export function serviceOf(options: ServiceOptions = {}): CallsService {
+  return createService({ history: 60, open: 0, callsPerMinute: 0, recordResponses: false, ...options }, START)
+}
+
+export function ask(service: CallsService, at: number, path = '/v3/calls', query = 'perPage=1000'): Reply {
+  const request = { method: 'GET', path, query, headers: { apikey: service.keys.fullAccess } }
+  return answer(service, request, at).reply
+}
+
+export function list(service: CallsService, at: number, query?: string): ShownPage {
+  return JSON.parse(ask(service, at, '/v3/calls', query).body)
+}
+
+export const idsOf = ({ data }: ShownPage): string[] => data.map(({ sessionId }) => sessionId)

@@ -1,0 +1,38 @@
+import { DatabaseSync } from 'node:sqlite'
+import { expect, test } from 'vitest'
+import { postgresError } from '../../src/store/postgres/postgres-error.ts'
+import { sqliteError } from '../../src/store/sqlite/sqlite-error.ts'
+import { StoreError } from '../../src/store/store.ts'
+
+const meanings = [
+  ['SQLite', sqliteError],
+  ['PostgreSQL', postgresError],
+] as const
+
+/** What a piece of work throws. */
+function thrownBy(work: () => unknown): unknown {
+  try {
+    return work()
+  } catch (error) {
+    return error
+  }
+}
+
+test.each(meanings)('a mistake of our own is none of %s, and stays what it is', (_name, meaningOf) => {
+  const unbindable = thrownBy(() => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a value that types would not let through
+    return new DatabaseSync(':memory:').prepare('SELECT ?').get(Symbol('x') as unknown as number)
+  })
+  const mistakes = [new TypeError('x is not a function'), new RangeError('out of range'), new ReferenceError('x')]
+  for (const mistake of [...mistakes, unbindable]) {
+    expect(mistake).toBeInstanceOf(Error)
+    expect(meaningOf(mistake, 'the place')).toBe(mistake)
+  }
+})
+
+test('what SQLite says is trouble with the store', () => {
+  const error = thrownBy(() => new DatabaseSync(':memory:').exec('SELECT * FROM nowhere'))
+  expect(sqliteError(error, 'x.db')).toBeInstanceOf(StoreError)
+  const missing = thrownBy(() => new DatabaseSync('/nowhere/at/all.db'))
+  expect(sqliteError(missing, 'x.db')).toBeInstanceOf(StoreError)
+})

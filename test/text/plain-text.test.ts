@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { escapedJson, plainJson, plainText } from '../../src/text/plain-text.ts'
+
+/** A turn of direction, a zero width space, a tag, an escape sequence, C1 and the byte order mark. */
+const HIDDEN = ['\u202E', '\u2066', '\u200B', '\u{E0041}', '\u001B[2J', '\u009B', '\u007F', '\r', '\b', '\uFEFF']
+
+test.each(HIDDEN)('%j is not shown', (hidden) => {
+  const text = `call-${hidden}7`
+  const shown = hidden === '\u001B[2J' ? 'call-[2J7' : 'call-7'
+  expect(plainText(text)).toBe(shown)
+  expect(JSON.parse(plainJson(JSON.stringify({ text })))).toEqual({ text: shown })
+  const escaped = escapedJson(JSON.stringify({ text }))
+  expect(JSON.parse(escaped)).toEqual({ text })
+  expect(escaped).toBe(plainText(escaped))
+})
+
+test('line breaks, tabs and letters of any script stay', () => {
+  const text = 'ä\tשלום\n通話 \\u001b C:\\b'
+  expect(plainText(text)).toBe(text)
+  expect(JSON.parse(plainJson(JSON.stringify(text)))).toBe(text)
+  expect(escapedJson(JSON.stringify(text))).toBe(JSON.stringify(text))
+})
