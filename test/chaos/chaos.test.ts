@@ -15,10 +15,11 @@ type Report = { promises: Row[]; reached: Row[]; again: string }
 
 async function run(...args: string[]): Promise<Report> {
   const runner = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), '--json', ...args], {
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: 'pipe',
   })
   onTestFinished(() => void runner.kill('SIGKILL'))
-  const [output] = await Promise.all([text(runner.stdout), once(runner, 'exit')])
+  const [output, told] = await Promise.all([text(runner.stdout), text(runner.stderr), once(runner, 'exit')])
+  if (output === '') throw new Error(`the run broke off:\n${told}`)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own runner prints
   return JSON.parse(output) as Report
 }

@@ -60,6 +60,8 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
 const PATIENCE = 90
 /** Longer than the rule about failing polls is patient. */
 const OUTAGE_MS = 3000
+/** How much of what a daemon wrote is told where it did not do what was waited for (characters). */
+const LAST_WORDS = 20_000
 /** Until a cycle has begun that waits for its answer. */
 const HANGING_MS = 600
 
@@ -73,7 +75,9 @@ async function killedAsSoonAs(
   listen(() => {
     killed ??= killDaemon(run, daemon, how)
   })
-  await eventually(async () => killed?.then(() => true), PATIENCE)
+  await eventually(async () => killed?.then(() => true), PATIENCE).catch((error: Error) => {
+    throw new Error(`${how}: ${error.message}; the daemon last said:\n${daemon.output().slice(-LAST_WORDS)}`)
+  })
 }
 
 async function killedInCommit(run: ChaosRun, daemon: DaemonProcess, side: 'before' | 'after'): Promise<void> {
