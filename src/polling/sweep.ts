@@ -21,9 +21,9 @@ export type Sweep = {
   /** The total that the service said last, and the number of the last page. */
   total: number | undefined
   lastPage: number | undefined
-  /** Pages read so far, and how many items the last one had. */
+  /** Pages read so far, and how many items the largest one had. */
   done: number
-  items: number
+  largest: number
   /** It has read a page that lies wholly before all that it has to see. */
   past: boolean
   /** It must go on to the end of the list all the same. */
@@ -79,7 +79,7 @@ export function newSweep({ order, lastPage, startedAt, fresh }: SweepStart): Swe
     total: undefined,
     lastPage,
     done: 0,
-    items: 0,
+    largest: 0,
     past: false,
     toEnd: false,
     cutAt: undefined,
@@ -160,7 +160,7 @@ export function advanceSweep(
   sweep.total = page.total
   sweep.lastPage = page.lastPage ?? sweep.lastPage
   sweep.done += 1
-  sweep.items = page.items
+  sweep.largest = Math.max(sweep.largest, page.items)
 
   const isInOrder = order === (sweep.direction === 1 ? 'newest first' : 'oldest first')
   const isLast = isLastPage(sweep, page)
@@ -190,19 +190,27 @@ export function advanceSweep(
   sweep.again = false
   // On its way back to calls that came in meanwhile, a pass over a list in order ends where nothing is new.
   const isKnownFromHere = sweep.passes > 0 && isInOrder && sweep.stalePages > 0
-  const goesRound = sweep.stalePages >= (page.total === undefined ? STALE_PAGES : STALE_PAGES_OF_TOTAL)
+  const repeats = page.total === undefined ? repeatable(sweep, order) : STALE_PAGES_OF_TOTAL
+  const goesRound = sweep.stalePages >= repeats
   if (goesRound && sweep.past && !isLast) return 'short'
-  if (goesRound && page.total === undefined) sweep.cutAt = page.page - STALE_PAGES + 1
+  if (goesRound && page.total === undefined) sweep.cutAt = page.page - repeats + 1
   if (isKnownFromHere || (goesRound && page.total === undefined) || isLast) return endPass(sweep, order)
   sweep.page = page.page + sweep.direction
   return sweep.past && !sweep.toEnd ? 'past' : 'on'
 }
 
+/** Pages in a row that may repeat without a total. Where the order changes, all that was seen may come once more. */
+function repeatable({ seen, largest }: Sweep, order: ListOrder): number {
+  return STALE_PAGES + (order === 'unknown' ? Math.ceil(seen.size / Math.max(1, largest)) : 0)
+}
+
 function endPass(sweep: Sweep, order: ListOrder): SweepProgress {
   sweep.passes += 1
-  sweep.idlePasses = sweep.news ? 0 : sweep.idlePasses + 1
-  // Backwards without a total: the calls that came in meanwhile were read, and there are no more.
-  if (sweep.idlePasses > 0 && sweep.total === undefined && sweep.direction === -1) return 'complete'
+  // Without a total there is no number that calls which came in meanwhile could bring nearer: they come all the time.
+  sweep.idlePasses = sweep.news && sweep.total !== undefined ? 0 : sweep.idlePasses + 1
+  // Backwards it has read the calls that came in meanwhile as well.
+  const isRead = !sweep.news || sweep.passes > 1
+  if (isRead && sweep.total === undefined && sweep.direction === -1) return 'complete'
   if (sweep.idlePasses >= (order === 'unknown' ? IDLE_PASSES_UNORDERED : IDLE_PASSES)) return 'stuck'
   sweep.news = false
   sweep.stalePages = 0
