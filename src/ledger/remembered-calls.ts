@@ -14,8 +14,8 @@ export type RememberedCalls = {
   setRecord: (id: string, record: Uint8Array) => void
   delete: (id: string) => boolean
   values: () => Iterable<TrackedCall>
-  /** Of those that are wanted, the ones with the latest own times up to a moment (UNIX seconds), so many at most. */
-  latest: (count: number, until: number, isWanted: (id: string) => boolean) => TrackedCall[]
+  /** Of those that are wanted, the newest and the oldest by their own times (UNIX seconds), so many of each at most. */
+  outermost: (count: number, isWanted: (id: string, time: number) => boolean) => TrackedCall[]
   /** The ids of calls that need not be remembered past a horizon (UNIX seconds). */
   overdue: (horizon: number) => string[]
 }
@@ -81,15 +81,19 @@ export function rememberedCalls(): RememberedCalls {
       return slots.delete(id)
     },
     values,
-    latest: (count, until, isWanted) => {
-      let found: { slot: number; time: number }[] = []
+    outermost: (count, isWanted) => {
+      let newest: { slot: number; time: number }[] = []
+      let oldest: { slot: number; time: number }[] = []
       for (const [slot, id] of ids.entries()) {
-        const time =
-          id === undefined || !isWanted(id) ? NaN : (ownTime(readLasting(blockOf(slot), offsetOf(slot))) ?? NaN)
-        if (!(time <= until) || (found.length === count && time <= found.at(-1)!.time)) continue
-        found = [...found, { slot, time }].toSorted((a, b) => b.time - a.time).slice(0, count)
+        const time = id === undefined ? undefined : ownTime(readLasting(blockOf(slot), offsetOf(slot)))
+        if (id === undefined || time === undefined || !isWanted(id, time)) continue
+        if (newest.length < count || time > newest.at(-1)!.time)
+          newest = [...newest, { slot, time }].toSorted((a, b) => b.time - a.time).slice(0, count)
+        if (oldest.length < count || time < oldest[0]!.time)
+          oldest = [...oldest, { slot, time }].toSorted((a, b) => b.time - a.time).slice(-count)
       }
-      return found.map(({ slot }) => read(slot, ids[slot]!))
+      const found = new Set([...newest, ...oldest].map(({ slot }) => slot))
+      return [...found].map((slot) => read(slot, ids[slot]!))
     },
     overdue: (horizon) =>
       ids.flatMap((id, slot) =>

@@ -38,7 +38,7 @@ import { inChunks } from './in-chunks.ts'
 import { forgetProgress } from './list-memory.ts'
 import { ASKED_AGAIN, newLook, readList } from './look.ts'
 import type { Look } from './page-reader.ts'
-import { newestMissing, POLLS_TO_BELIEVE } from './shrunk-list.ts'
+import { missingCalls, POLLS_TO_BELIEVE } from './shrunk-list.ts'
 import type { WatchMemory } from './watch-memory.ts'
 
 export type CycleOptions<Committed> = {
@@ -201,7 +201,7 @@ function stages$<Committed>(
       const limit = Math.max(5, half)
       const doubtful = backward.doubtful(state).slice(0, limit)
       const due = [...doubtful, ...dueCalls(limit).filter((call) => !doubtful.some(({ id }) => id === call.id))]
-      const missing = newestMissing(look, state)
+      const missing = missingCalls(look, state)
       const others = missing.filter((call) => !due.some(({ id }) => id === call.id))
       const once = { fetchCall, until$: deadline$, wall: clock.wall, onProblem: noteProblem }
       const onDistrust = () => {

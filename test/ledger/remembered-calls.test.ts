@@ -108,7 +108,7 @@ test('the memory of calls that went is used for those that come', () => {
   expect([calls.size, [...calls.values()]]).toEqual([0, []])
 })
 
-test('the latest are those with the latest own times up to a moment, of the ones that are wanted', () => {
+test('the outermost are those with the latest and the earliest own times, of the ones that are wanted', () => {
   const moments = fc.option(fc.integer({ min: 0, max: 30 }), { nil: undefined })
   const some = fc.array(fc.record({ initiatedAt: moments, startedAt: moments, endedAt: moments }), { maxLength: 200 })
   fc.assert(
@@ -116,12 +116,16 @@ test('the latest are those with the latest own times up to a moment, of the ones
       const calls = rememberedCalls()
       const all = drawn.map((times, n) => openSince(0, { id: `call ${n}`, ...times }))
       for (const call of all) calls.set(call)
-      const isWanted = (id: string) => !id.endsWith('3')
+      const isWanted = (id: string, time: number) => !id.endsWith('3') && time <= until
       const times = (some: TrackedCall[]) => some.map((call) => ownTime(call))
-      const wanted = all.filter((call) => isWanted(call.id) && (ownTime(call) ?? Infinity) <= until)
-      const latest = calls.latest(count, until, isWanted)
-      expect(times(latest)).toEqual(times(wanted.toSorted((a, b) => ownTime(b)! - ownTime(a)!).slice(0, count)))
-      for (const call of latest) expect(wanted).toContainEqual(call)
+      const wanted = all.filter((call) => isWanted(call.id, ownTime(call) ?? Infinity))
+      const sorted = times(wanted.toSorted((a, b) => ownTime(b)! - ownTime(a)!))
+      const outermost = calls.outermost(count, isWanted)
+      const both = wanted.length <= count ? sorted : [...sorted.slice(0, count), ...sorted.slice(-count)]
+      if (wanted.length >= 2 * count || wanted.length <= count) expect(times(outermost)).toEqual(both)
+      expect(outermost.length).toBe(Math.min(wanted.length, 2 * count))
+      expect(new Set(outermost.map(({ id }) => id)).size).toBe(outermost.length)
+      for (const call of outermost) expect(wanted).toContainEqual(call)
     }),
     { numRuns: 200 },
   )

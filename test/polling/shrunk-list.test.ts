@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { newLook } from '../../src/polling/look.ts'
-import { newestMissing } from '../../src/polling/shrunk-list.ts'
+import { missingCalls } from '../../src/polling/shrunk-list.ts'
 import { completeLook, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
 import { call, numbered } from './looking.ts'
 import { INTERVAL, watching } from './watching.ts'
@@ -16,21 +16,29 @@ describe('the calls that a list which has shrunk is asked about', () => {
     const book = ledgerBook({ baseline: 'count' })
     book.see({ sightings, end: end!, listing: before === 'unknown' ? { hidden: 0 } : { hidden: 0, size: before } })
     const look = { ...newLook(), now: CREATED + 16, size, oldest, end: { ...end!, listed: new Set(listed) } }
-    return newestMissing(look, book.state).map(({ id }) => id)
+    return missingCalls(look, book.state).map(({ id }) => id)
   }
-  const newest = ['call 1', 'call 2', 'call 3', 'call 4', 'call 5']
+  const outermost = ['call 1', 'call 2', 'call 3', 'call 38', 'call 39', 'call 40']
 
   test.each<[string, ReturnType<typeof missing>, string[]]>([
-    ['the newest five of an empty list', missing(0, []), newest],
-    ['the newest five of one that has halved', missing(19, []), newest],
-    ['those that it lacks', missing(15, ['call 1', 'call 3']), ['call 2', 'call 4', 'call 5', 'call 6', 'call 7']],
+    ['the newest and the oldest of an empty list', missing(0, []), outermost],
+    [
+      'those of one that has halved, as far as it goes back',
+      missing(19, []),
+      [...outermost.slice(0, 3), 'call 17', 'call 18', 'call 19'],
+    ],
+    [
+      'those that it lacks',
+      missing(15, ['call 1', 'call 3'], { oldest: CREATED - 7 }),
+      ['call 2', 'call 4', 'call 5', 'call 6'],
+    ],
     ['none of one that has not halved', missing(20, []), []],
     ['none of one that has grown', missing(41, []), []],
     ['none of one whose size is not known', missing(undefined, []), []],
     ['none of one whose size was not known before', missing(0, [], { before: 'unknown' }), []],
     ['none of one that was empty before', missing(0, [], { before: 0 }), []],
     ['none of a short one that has halved', missing(4, [], { before: 9 }), []],
-    ['the newest five of a short one that is empty', missing(0, [], { before: 1 }), newest],
+    ['those of a short one that is empty', missing(0, [], { before: 1 }), outermost],
     ['none of one that lacks its oldest calls alone', missing(2, ['call 1', 'call 2'], { oldest: CREATED - 2 }), []],
   ])('are %s', (_what, found, expected) => {
     expect(found).toEqual(expected)
@@ -40,7 +48,7 @@ describe('the calls that a list which has shrunk is asked about', () => {
     const { sightings, end } = completeLook(1, call(1))
     const book = ledgerBook({ baseline: 'count' })
     book.see({ sightings, end: end!, listing: { hidden: 0, size: 1 } })
-    expect(newestMissing({ ...newLook(), size: 0, oldest: 0, now: CREATED + 2 }, book.state)).toEqual([])
+    expect(missingCalls({ ...newLook(), size: 0, oldest: 0, now: CREATED + 2 }, book.state)).toEqual([])
   })
 })
 
@@ -63,18 +71,18 @@ describe('a list that is suddenly empty', () => {
     'of %i calls is not believed for as long as Get Call knows any of them: no poll is successful, none is evicted',
     async (size) => {
       const { clock, service, book, goods } = await emptied(size)
-      service.known.set('call 3', over(3))
+      service.known.set('call 2', over(2))
       await clock.advance(100 * INTERVAL)
       expect(goods().slice(1)).toEqual(Array(100).fill(false))
       expect(book.state.calls.size).toBe(size)
-      const [first, ...others] = service.asked.filter((asked) => typeof asked === 'string')
-      expect([first, ...others.slice(0, 4)]).toEqual(['call 0', 'call 1', 'call 2', 'call 3', 'call 4'])
+      const asked = service.asked.filter((asked) => typeof asked === 'string').slice(0, 6)
+      expect(asked).toEqual([0, 1, 2, size - 3, size - 2, size - 1].map((n) => `call ${n}`))
     },
   )
 
   test('says why the poll was not successful', async () => {
     const { clock, service, reports } = await emptied()
-    service.known.set('call 3', over(3))
+    service.known.set('call 2', over(2))
     await clock.advance(INTERVAL)
     service.known.clear()
     await clock.advance(INTERVAL)
@@ -86,7 +94,14 @@ describe('a list that is suddenly empty', () => {
     ])
   })
 
-  test('is believed once five of its calls are unknown in two polls', async () => {
+  test('is not believed where Get Call knows its older calls alone', async () => {
+    const { clock, service, book, goods } = await emptied(40)
+    for (let n = 10; n < 40; n++) service.known.set(`call ${n}`, over(n))
+    await clock.advance(50 * INTERVAL)
+    expect([goods().slice(1).includes(true), book.state.calls.size]).toEqual([false, 40])
+  })
+
+  test('is believed once six of its calls are unknown in two polls', async () => {
     const { clock, book, goods } = await emptied()
     await clock.advance(2 * INTERVAL)
     expect(goods()).toEqual([true, false, true])
@@ -115,7 +130,7 @@ describe('a list that is suddenly empty', () => {
 
   test('is forgotten where it is full again in the next poll', async () => {
     const { clock, service, all, book, goods } = await emptied()
-    service.known.set('call 3', over(3))
+    service.known.set('call 2', over(2))
     await clock.advance(INTERVAL)
     service.calls = all
     await clock.advance(INTERVAL)
