@@ -137,8 +137,8 @@ export function pageReader(look: Look, options: LookOptions): PageReader {
       const first = inList(await fetchPage(1, once))
       aside.push(first)
       const isBehind = error.status === 404 || shortBefore === number - 1 || memory.facts.endsInError === true
-      const { rows, lastPage } = first
-      const isPastLast = lastPage === undefined ? isBehind : number > lastPageOf(rows, undefined, memory.pageSize)!
+      const { total, lastPage } = first
+      const isPastLast = lastPage === undefined ? isBehind : number > lastPageOf(total, undefined, memory.pageSize)!
       if (!isPastLast) throw error
       if (memory.facts.endsInError !== true) memory.facts = { ...memory.facts, endsInError: true }
       return { ...first, page: number, calls: [], keys: [], rejected: {}, items: 0 }

@@ -37,6 +37,20 @@ describe.each(REFUSALS)('a page past the last one that is answered with %s', (st
     expect((await look()).problem).toBeUndefined()
   })
 
+  test('is the last one by a total that counts rows which no page shows', async () => {
+    const { service, look } = refusing({ pageSize: 4 })
+    const grow = (to: number) => {
+      service.calls = numbered(1, to).toReversed()
+      service.says = { total: to + 2, totalPages: undefined }
+    }
+    grow(10)
+    for (let looks = 0; looks < 4; looks++) await look()
+    grow(11)
+    const looks = [await look(), await look(), await look(), await look()]
+    expect(looks.map(({ end }) => end !== undefined)).toContain(true)
+    expect(looks.at(-1)?.problem).toBeUndefined()
+  })
+
   test('is where the list got shorter over a restart', async () => {
     const { service, look, book, memory, has } = refusing()
     service.calls = numbered(1, 40).toReversed()

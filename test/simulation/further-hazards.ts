@@ -48,6 +48,8 @@ export const furtherHazards = {
   /** A page is half as long now and then, as under load, so that its neighbours overlap or leave calls out. */
   varyingPages: {
     probability: { calm: 0.04, ordinary: 0.04, troubled: 0.04 },
+    // A page that stands where a later one should refutes the order, and without it a list whose deep pages nobody may see proves nothing.
+    suits: ({ standing }) => standing.deepestPage === undefined,
     apply: (run, { stream }) => {
       const order = (['oldest', 'newest', 'type'] as const)[whole(stream, 0, 2)]!
       run.settings = { ...run.settings, pageSizes: [[10, 20, 50][whole(stream, 0, 2)]!] }
