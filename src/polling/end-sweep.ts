@@ -30,10 +30,12 @@ export async function* endComplete(
     goOnWithoutTotal(sweep, behind)
     return false
   }
-  const { shortfall: _found, ...facts } = memory.facts
+  const { shortfall: _found, cap, ...facts } = memory.facts
   const { rows } = last
   const hidden = rows === undefined ? facts.hidden : Math.max(0, Math.min(facts.hidden, rows - sweep.seen.size))
-  memory.facts = { ...facts, hidden }
+  // A list that ends with its total is one that stands still there, as one does that keeps so many calls.
+  const isCapped = cap !== undefined && (rows !== cap || sweep.seen.size > cap)
+  memory.facts = { ...facts, hidden, ...(isCapped && { cap }) }
   if (memory.unexplained > 0 && memory.fresh.size > sweep.freshBefore) memory.misplaced += 1
   if (memory.misplaced >= MISPLACED) {
     memory.misplaced = 0

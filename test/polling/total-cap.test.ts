@@ -43,6 +43,17 @@ describe('a total that stops at a round number', () => {
     expect(await next()).toEqual(['incremental', [1]])
   })
 
+  test('is refuted where the list ends with it: one that keeps so many calls never says a larger one', async () => {
+    const { service, look, next, memory } = capped(12)
+    service.calls = numbered(1, 22)
+    await look()
+    service.calls = numbered(1, 12)
+    await look()
+    expect(memory.facts.cap).toBeUndefined()
+    await look()
+    expect(await next()).toEqual(['incremental', [1]])
+  })
+
   test('is found out where a list that is oldest first grows beyond it between two polls', async () => {
     const { service, look, memory, remembered, has } = capped(12)
     service.calls = numbered(1, 10).toReversed()

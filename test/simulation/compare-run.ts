@@ -153,10 +153,14 @@ function alertProblems({ oracle, slack, report, isCalm }: Run): string[] {
   return problems
 }
 
-/** A healed list is polled by its newest pages, whatever was believed of it before; but for an order that was refuted. */
-function paceProblems({ latest }: Run, { ledger: { facts } }: WatchedTarget): string[] {
+/**
+ * A healed list is polled by its newest pages, whatever was believed of it before; but for an order that was refuted, and
+ * where every tenth row stands in another's place.
+ */
+function paceProblems({ latest, drawn: { hazards } }: Run, { ledger: { facts } }: WatchedTarget): string[] {
   const incremental = latest.filter((outcome) => outcome === 'incremental').length
   const { listing = NO_LIST_FACTS, lastGood = 0 } = facts
+  if (hazards.includes('repeatedIds')) return []
   if (isOrderRefuted(listing, lastGood) || isTotalUseless(listing, NaN, lastGood) || incremental * 2 >= latest.length)
     return []
   return [`of the last ${latest.length} polls of a healed list ${incremental} were incremental`]
