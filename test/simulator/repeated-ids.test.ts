@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { heal } from '../../src/simulator/heal.ts'
+import { addBurst } from '../../src/simulator/plan.ts'
 import { setAside } from '../../src/simulator/set-aside.ts'
 import { truth } from '../../src/simulator/truth.ts'
 import { ask, idsOf, list, serviceOf, START } from './asked-service.ts'
@@ -51,11 +52,21 @@ test('the further row leaves the list by its own age, and nothing becomes of the
 test('big ids are numbers by whose digits alone calls differ', () => {
   const service = serviceOf({ callsPerMinute: 60, switches: { facts: { big_id: 1 } } })
   const { body } = ask(service, START + 60)
-  const digits = [...body.matchAll(/"sessionId":(\d{20}),/g)].map(([, id]) => id!)
+  const digits = [...body.matchAll(/"sessionId":(\d{28}),/g)].map(([, id]) => id!)
   expect(new Set(digits).size).toBeGreaterThan(80)
   expect(new Set(digits.map(Number)).size).toBeLessThan(new Set(digits).size / 2)
   expect(new Set(digits)).toEqual(new Set(service.world.ledger.map(({ sessionId }) => sessionId)))
   expect(ask(service, START + 60, `/v3/calls/${digits[0]}`).body).toContain(`"sessionId":${digits[0]},`)
+})
+
+test('calls with big ids that begin together are calls of their own', () => {
+  const service = serviceOf({ callsPerMinute: 0, switches: { facts: { big_id: 1 } } })
+  addBurst(service.world, START + 1, { calls: 100, seconds: 1, outcomes: { ended: 1 } })
+  addBurst(service.world, START + 1, { calls: 100, seconds: 1, outcomes: { ended: 1 } })
+  ask(service, START + 3)
+  const began = service.world.ledger.filter(({ at, event }) => at > START && event === 'initiated')
+  expect(began).toHaveLength(200)
+  expect(new Set(began.map(({ sessionId }) => sessionId)).size).toBe(200)
 })
 
 test('an endedAt more than a day ahead is no time that anything happened at, and becomes plausible within two hours', () => {
