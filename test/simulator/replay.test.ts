@@ -165,7 +165,45 @@ describe('the horizon', () => {
 
   test('goes by the clock of the requests where answers have no Date', () => {
     const dateless = { ...list([call('a', 'initiated')]), at: CREATED + 100 * HOUR, date: '' }
-    expect(replayed([dateless, list([call('b', 'ended', ended(1))])])).toEqual({ 'none → initiated': 1 })
+    expect(replayed([list([]), dateless, list([call('b', 'ended', ended(1))])])).toEqual({ 'none → initiated': 1 })
+  })
+})
+
+describe('before the service’s clock is settled nothing is counted', () => {
+  const dated = (seconds: number, answered: RecordedResponse): RecordedResponse => ({
+    ...answered,
+    date: new Date((CREATED + 60 + seconds) * 1000).toUTCString(),
+  })
+  const undated = (answered: RecordedResponse): RecordedResponse => ({ ...answered, date: '' })
+  const ringing = list([call('a', 'initiated')])
+  const ongoing = list([call('a', 'ongoing'), {}])
+  const times = (count: number, answered: RecordedResponse): RecordedResponse[] => Array(count).fill(answered)
+  const counted = {
+    'none → initiated (inferred)': 1,
+    'initiated → ongoing (inferred)': 1,
+    'calls_rejected no_session_id': 1,
+  }
+
+  test('which takes five answers without a Date; one that is no page does not tell', () => {
+    const failed = response('/calls?page=1', 500, { error: { code: 'ERR' } }, { date: '' })
+    expect(replayed([...times(4, undated(ringing)), failed])).toEqual({})
+    expect(replayed([...times(4, undated(ringing)), failed, undated(ongoing)])).toEqual(counted)
+  })
+
+  test('which takes one answer that agrees with the host', () => {
+    expect(replayed([undated(ringing), dated(7, ringing), dated(5, ongoing)])).toEqual(counted)
+  })
+
+  test('which takes five answers in a row that agree with each other, where they do not agree with the host', () => {
+    const hour = [0, 4, -4, 9, 2].map((seconds) => dated(3600 + seconds, ringing))
+    expect(replayed(hour)).toEqual({})
+    expect(replayed([...times(4, dated(3600, ringing)), dated(3604, ongoing)])).toEqual(counted)
+  })
+
+  test('which takes twenty answers where none agree', () => {
+    const apart = Array.from({ length: 19 }, (_none, index) => dated(100 * (index + 1), ringing))
+    expect(replayed(apart)).toEqual({})
+    expect(replayed([...apart, dated(9000, ongoing)])).toEqual(counted)
   })
 })
 
@@ -188,6 +226,7 @@ describe('a call that is not found', () => {
     const answers = [seen, list([]), notFound('a'), list([]), notFound('a')].map((answer, index) => ({
       ...answer,
       at: CREATED + index,
+      date: new Date((CREATED + index) * 1000).toUTCString(),
     }))
     expect(replayed(answers, { cycles: [CREATED + 0.5, CREATED + 4] })).not.toHaveProperty('calls_lost')
     expect(replayed(answers, { cycles: [CREATED, CREATED + 2, CREATED + 4] })).toMatchObject(lost)

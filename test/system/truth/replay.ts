@@ -4,6 +4,7 @@ import type { Series } from '../../../src/simulator/series.ts'
 import { isForgotten, look, miss } from './known-call.ts'
 import type { Known } from './known-call.ts'
 import { isObject, readCall } from './seen-call.ts'
+import { newSettling, settle, type Settling } from './settling.ts'
 
 /** The families whose series `replay` gives: those that semantics.md calls observed. */
 export const observedFamilies = [
@@ -50,6 +51,7 @@ export type State = {
   cyclesEnded: number
   horizon: number
   firstLookOver: boolean
+  settling: Settling
   now: number
 }
 
@@ -69,6 +71,7 @@ export function replay(responses: readonly RecordedResponse[], options: ReplayOp
     cyclesEnded: 0,
     horizon: Math.floor(options.created) - lookback,
     firstLookOver: false,
+    settling: newSettling(),
     now: options.created,
   }
   for (const response of responses) {
@@ -88,10 +91,14 @@ function replayOne(state: State, response: RecordedResponse): void {
   }
   const body = response.delivered ? parsed(response.body) : undefined
   if (!isObject(body)) return
+  const items = id === undefined && response.status === 200 ? body['data'] : undefined
+  // Which calls were over before the set-up depends on the clock: what was shown before it is settled was never counted.
+  if (Array.isArray(items)) settle(state.settling, response.at, response.date)
+  if (!state.settling.isSettled) return
   state.now = response.date === '' ? response.at : Date.parse(response.date) / 1000
   state.cycle.began ??= state.now
   if (id !== undefined) replayGetCall(state, decodeURIComponent(id), body)
-  else if (response.status === 200 && Array.isArray(body['data'])) replayPage(state, body['data'], body['meta'])
+  else if (Array.isArray(items)) replayPage(state, items, body['meta'])
 }
 
 /** What was answered in the very moment in which a cycle ended belongs to it. */
