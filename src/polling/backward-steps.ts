@@ -11,6 +11,8 @@ import type { TrackedCall } from '../ledger/tracked-call.ts'
 export type BackwardSteps = {
   /** Begins a poll. */
   begin: () => void
+  /** What pages have shown so far is committed: from now on the state knows it. */
+  committed: () => void
   /** Takes out of a page's calls those whose step back is not believed yet. */
   withhold: (calls: readonly ListedCall[], state: LedgerState) => ListedCall[]
   /** Calls to be asked for, which this poll has withheld. */
@@ -23,8 +25,8 @@ export function backwardSteps(): BackwardSteps {
   /** Ids that the poll before listed so, and those that this one does. */
   let before = new Set<string>()
   let now = new Set<string>()
-  /** How far calls had come by earlier pages of this poll, which may not be committed yet. */
-  let shown = new Map<string, 'ongoing' | 'over'>()
+  /** How far calls had come by earlier pages, which are not committed yet. */
+  const shown = new Map<string, 'ongoing' | 'over'>()
 
   const isBackward = (call: ListedCall, state: LedgerState): boolean => {
     // Nearly every call: it says nothing new, or is over.
@@ -41,8 +43,8 @@ export function backwardSteps(): BackwardSteps {
     begin: () => {
       before = now
       now = new Set()
-      shown = new Map()
     },
+    committed: () => shown.clear(),
     withhold: (calls, state) =>
       calls.filter((call) => {
         if (isBackward(call, state) && !before.has(call.id)) {

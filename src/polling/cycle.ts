@@ -180,6 +180,7 @@ function stages$<Committed>(
           return { source: 'list', now, host, calls: backward.withhold(calls, state), notFound: [], rejected }
         }
         remaining = pages.at(-1)?.remaining ?? remaining
+        backward.committed()
         return fold({ sightings: pages.map(asSighting), clockSkew: options.memory.clock.settled })
       }),
     )

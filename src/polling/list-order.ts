@@ -32,6 +32,11 @@ export function ownBeginning({ initiatedAt, startedAt, endedAt }: ListedCall): n
   return initiatedAt ?? startedAt ?? endedAt
 }
 
+/** When calls began, as far as they say so (UNIX seconds), the earliest first. */
+export function sortedBeginnings(calls: readonly ListedCall[]): Float64Array {
+  return Float64Array.from(calls.flatMap((call) => ownBeginning(call) ?? [])).toSorted()
+}
+
 /** The evidence with one more page. A page that by itself proves anything else than what came before wipes that out. */
 export function learnOrder(evidence: OrderEvidence, calls: readonly ListedCall[]): OrderEvidence {
   let rises = 0

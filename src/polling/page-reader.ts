@@ -8,7 +8,7 @@ import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { believedOrder, type ListMemory } from './list-memory.ts'
-import { learnOrder, ownBeginning, type ListOrder } from './list-order.ts'
+import { learnOrder, sortedBeginnings, type ListOrder } from './list-order.ts'
 import { isOddAtEnd } from './total-cap.ts'
 
 /** What one look has come to. Changed in place while its pages come in. */
@@ -190,7 +190,7 @@ export function pageReader(look: Look, options: LookOptions): PageReader {
 
 /** When half of a page's calls had begun (UNIX seconds). */
 function middleTime({ calls }: ListPage): number {
-  const times = calls.flatMap((call) => ownBeginning(call) ?? []).toSorted((a, b) => a - b)
+  const times = sortedBeginnings(calls)
   return times[times.length >> 1] ?? Infinity
 }
 

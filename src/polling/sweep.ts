@@ -1,5 +1,4 @@
-import { ownBeginning } from './list-order.ts'
-import type { ListOrder } from './list-order.ts'
+import { sortedBeginnings, type ListOrder } from './list-order.ts'
 import type { ListPage } from './page-reader.ts'
 
 /**
@@ -223,9 +222,8 @@ function endPass(sweep: Sweep, order: ListOrder): SweepProgress {
  * a wrong date do not matter, nor those that moved from one page to the next.
  */
 function checkPlace(sweep: Sweep, { calls }: ListPage): void {
-  const times = calls.flatMap((call) => (sweep.seen.has(call.id) ? [] : (ownBeginning(call) ?? [])))
+  const times = sortedBeginnings(calls.filter(({ id }) => !sweep.seen.has(id)))
   if (times.length < TELLING) return
-  times.sort((a, b) => a - b)
   if (times[times.length >> 1]! > sweep.ceiling) sweep.contradicted = true
   sweep.ceiling = Math.min(sweep.ceiling, times[Math.floor(times.length * 0.85)]!)
 }
