@@ -37,6 +37,8 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
     if (firing) {
       if (tooFew) {
         silence = silence === undefined ? { credited: 0, at } : credit(silence, at)
+        // While there is no verdict the alert stays as it was: such looks add nothing to the recovery, however few they are.
+        recovery = recovery && { ...recovery, at }
         if (silence.credited < window) return
         said.push('closed')
         firing = false
