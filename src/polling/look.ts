@@ -36,8 +36,11 @@ export async function* readList(look: Look, options: LookOptions): AsyncGenerato
   const reader = pageReader(look, options)
   let proven: Increment | undefined
   if (list !== undefined && reader.order() === list.order && !memory.isBehind) {
+    const before = memory.unexplained
     proven = yield* readIncrement(reader, list)
-    const isToAskAgain = memory.unexplained > 0 && memory.unexplained <= ASKED_AGAIN && memory.main === undefined
+    // Only a total can be asked again what it means: where there is none any more, nothing but the whole list tells.
+    const isUnexplained = memory.unexplained > before && memory.unexplained <= ASKED_AGAIN
+    const isToAskAgain = isUnexplained && memory.main === undefined
     if (proven === undefined && isToAskAgain && reader.order() === list.order) return
     look.problem = undefined
   }

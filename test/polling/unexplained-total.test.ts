@@ -58,6 +58,14 @@ describe('a total that new calls do not explain', () => {
     expect([has(0), await next()]).toEqual([true, ['incremental', [1]]])
   })
 
+  test('is not asked about again where the service has none any more: the list is read to its end', async () => {
+    const { service, next } = await afterTheFirst()
+    service.says = { total: 47, totalPages: 12 }
+    expect((await next())[0]).toBe('not good')
+    service.says = { total: undefined, totalPages: undefined }
+    for (let polls = 0; polls < 2; polls++) expect((await next())[0]).toBe('whole')
+  })
+
   test('makes the poll read to the end, also past the horizon: the missing one may be anywhere', async () => {
     const { service, look, next, untilWhole, newest, has } = looking({ lookback: 30, pageSize: 10, slice: 2 })
     service.calls = numbered(1, 100)
