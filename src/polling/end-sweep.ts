@@ -184,6 +184,7 @@ async function* readFarEnd(
 export function endWhole(reader: PageReader, sweep: Sweep, list: ListKnowledge | undefined): void {
   const { look, memory, clock } = reader
   look.size ??= sweep.seen.size
+  look.oldest = sweep.oldest
   look.end = { ...timesOf(reader, sweep), whole: true, listed: listedIn(sweep), list }
   memory.fresh.clear()
   concludeSweep(memory, clock, sweep)

@@ -1,4 +1,5 @@
 import type { ListKnowledge } from '../ledger/state.ts'
+import { middleTime } from './list-order.ts'
 import type { ListPage } from './page-reader.ts'
 
 /**
@@ -14,6 +15,8 @@ export type Increment = {
   page: number
   last: ListPage | undefined
   readonly seen: Set<string>
+  /** When the calls of the oldest page among them began, half of them later (UNIX seconds). */
+  oldest: number
   /** Items that could not be used: any of them may be new. */
   unusable: number
   /** Whether the next page may show more that is new. */
@@ -48,6 +51,7 @@ export function newIncrement(known: ListKnowledge, asked: number, asksFarEnd: bo
     page: known.order === 'newest first' ? 1 : lastPage,
     last: undefined,
     seen: new Set(),
+    oldest: Infinity,
     unusable: 0,
     goesOn: true,
     left: undefined,
@@ -68,6 +72,7 @@ export function advanceIncrement(increment: Increment, page: ListPage, fresh: Re
   const { known, seen } = increment
   const isFirst = increment.last === undefined
   for (const { id } of page.calls) seen.add(id)
+  increment.oldest = Math.min(increment.oldest, middleTime(page.calls))
   increment.unusable += page.items - page.calls.length
   if (page.total === undefined) return 'unexplained'
   increment.total = page.total

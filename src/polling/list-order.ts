@@ -37,6 +37,12 @@ export function sortedBeginnings(calls: readonly ListedCall[]): Float64Array {
   return Float64Array.from(calls.flatMap((call) => ownBeginning(call) ?? [])).toSorted()
 }
 
+/** When half of a page's calls had begun (UNIX seconds). */
+export function middleTime(calls: readonly ListedCall[]): number {
+  const times = sortedBeginnings(calls)
+  return times[times.length >> 1] ?? Infinity
+}
+
 /** The evidence with one more page. A page that by itself proves anything else than what came before wipes that out. */
 export function learnOrder(evidence: OrderEvidence, calls: readonly ListedCall[]): OrderEvidence {
   let rises = 0

@@ -8,7 +8,7 @@ import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { believedOrder, type ListMemory } from './list-memory.ts'
-import { learnOrder, sortedBeginnings, type ListOrder } from './list-order.ts'
+import { learnOrder, type ListOrder } from './list-order.ts'
 import { isOddAtEnd } from './total-cap.ts'
 
 /** What one look has come to. Changed in place while its pages come in. */
@@ -20,7 +20,7 @@ export type Look = {
   pages: number
   /** Ids of open calls that were listed; where there is none, of any call. */
   readonly listed: Set<string>
-  /** When the calls of the oldest page that was read began, half of them later (UNIX seconds). */
+  /** When the calls of the oldest page began on which a good look stands, half of them later (UNIX seconds). */
   oldest: number
   /** How many items the list has, as far as the look tells. */
   size: number | undefined
@@ -152,7 +152,6 @@ export function pageReader(look: Look, options: LookOptions): PageReader {
     look.host = page.host
     look.pages += 1
     look.size = page.total ?? look.size
-    look.oldest = Math.min(look.oldest, middleTime(page))
     for (const call of page.calls) {
       if ((look.listed.size === 0 || isOpen(call)) && !isAnotherRow(call, state)) look.listed.add(call.id)
       // Without a list that was known to its end there is nothing that new calls would have to explain.
@@ -186,12 +185,6 @@ export function pageReader(look: Look, options: LookOptions): PageReader {
 
   const order = () => believedOrder(memory, clock.wall() + clockSkew)
   return { ...options, look, begun: clock.monotonic(), order, fetch, note, asides, read }
-}
-
-/** When half of a page's calls had begun (UNIX seconds). */
-function middleTime({ calls }: ListPage): number {
-  const times = sortedBeginnings(calls)
-  return times[times.length >> 1] ?? Infinity
 }
 
 /** A refusal by the request's own fault (RFC 9110 §15.5), which a page past the last is to many services. */

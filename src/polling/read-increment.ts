@@ -65,6 +65,7 @@ export async function* readIncrement(
     const { total, end } = increment
     const whole = increment.seen.size + increment.unusable >= total
     if (whole) concludeSweep(memory, clock, { startedAt: begun, done: look.pages })
+    look.oldest = increment.oldest
     look.end = {
       whole,
       began: first.now,

@@ -45,6 +45,7 @@ export async function* readMain(reader: PageReader): AsyncGenerator<CallPage, vo
           return
         }
         const list = yield* listAfter(reader, sweep, undefined)
+        look.oldest = sweep.oldest
         look.end = { ...timesOf(reader, sweep), whole: false, listed: listedIn(sweep), list }
         sweep.toEnd = true
         memory.sweep ??= sweep

@@ -1,4 +1,4 @@
-import { sortedBeginnings, type ListOrder } from './list-order.ts'
+import { middleTime, sortedBeginnings, type ListOrder } from './list-order.ts'
 import type { ListPage } from './page-reader.ts'
 
 /**
@@ -17,6 +17,8 @@ export type Sweep = {
   readonly seen: Set<string>
   /** Those of them that were seen in a form that cannot be used only. */
   readonly unusable: Set<string>
+  /** When the calls of the oldest page among them began, half of them later (UNIX seconds). */
+  oldest: number
   /** The total that the service said last, and the number of the last page. */
   total: number | undefined
   lastPage: number | undefined
@@ -75,6 +77,7 @@ export function newSweep({ order, lastPage, startedAt, fresh }: SweepStart): Swe
     direction: backwards ? -1 : 1,
     seen: new Set(),
     unusable: new Set(),
+    oldest: Infinity,
     total: undefined,
     lastPage,
     done: 0,
@@ -107,6 +110,7 @@ export function addToSweep(sweep: Sweep, page: ListPage): void {
   const before = sweep.seen.size
   if (page.items !== page.calls.length || sweep.unusable.size > 0) noteUnusable(sweep, page)
   for (const key of page.keys) sweep.seen.add(key)
+  sweep.oldest = Math.min(sweep.oldest, middleTime(page.calls))
   const isNews = sweep.seen.size > before
   sweep.news ||= isNews
   sweep.stalePages = isNews ? 0 : sweep.stalePages + 1

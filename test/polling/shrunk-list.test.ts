@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { ServiceError } from '../../src/service/service-error.ts'
 import { newLook } from '../../src/polling/look.ts'
 import { missingCalls } from '../../src/polling/shrunk-list.ts'
 import { completeLook, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
@@ -135,5 +136,26 @@ describe('a list that is suddenly empty', () => {
     service.calls = all
     await clock.advance(INTERVAL)
     expect([goods(), service.asked.at(-1), book.started()]).toEqual([[true, false, true], 1, 1])
+  })
+})
+
+describe('a list that shows less than half of its calls', () => {
+  const over = (n: number) => seen(`call ${n}`, 'ended', { initiatedAt: CREATED - n, endedAt: CREATED - n })
+
+  test('is not believed where the poll that ends its reading has read the newest pages alone', async () => {
+    const { clock, service, book, reports } = watching()
+    const all = Array.from({ length: 40 }, (_, n) => over(40 - n))
+    service.calls = all
+    await clock.advance(INTERVAL)
+    for (const call of all) service.known.set(call.id, call)
+    service.calls = all.filter((_call, n) => n < 5 || n >= 32)
+    service.says = { total: undefined, totalPages: undefined }
+    service.fails = (_operation, asked) => (asked === 4 ? new ServiceError('server', 'an error') : undefined)
+    await clock.advance(INTERVAL)
+    service.fails = () => undefined
+    await clock.advance(INTERVAL)
+    expect(reports().map(({ good }) => good)).toEqual([true, true, false, false])
+    expect(reports().at(-1)?.problem).toContain('the service shows only 13 calls')
+    expect(book.state.facts.listing?.size).toBe(40)
   })
 })
