@@ -9,6 +9,11 @@ const ASKED = 3
 /** Polls in a row that must find them unknown before the list is believed. */
 export const POLLS_TO_BELIEVE = 2
 
+/** Whether a list of so many items is empty, or shorter by half than one of `before`. */
+export function hasShrunk(size: number, before: number): boolean {
+  return before > 0 && (size === 0 || (before >= FEWEST && size < before / 2))
+}
+
 /**
  * Tracked calls, the newest and the oldest, that a list lacks which is empty, or has halved since the last successful poll: an index that is
  * being rebuilt looks like that, and so does an app whose calls were deleted. None where the list is as it was, or has lost
@@ -16,9 +21,7 @@ export const POLLS_TO_BELIEVE = 2
  */
 export function missingCalls({ size, end, now, oldest }: Look, { calls, facts }: LedgerState): TrackedCall[] {
   const before = facts.listing?.size
-  if (end === undefined || size === undefined || before === undefined || before === 0) return []
-  const hasShrunk = size === 0 || (before >= FEWEST && size < before / 2)
-  if (!hasShrunk) return []
+  if (end === undefined || size === undefined || before === undefined || !hasShrunk(size, before)) return []
   const isMissing = (id: string, time: number) => time <= now && (size === 0 || time > oldest) && !end.listed.has(id)
   return calls.outermost(ASKED, isMissing).filter((call) => size === 0 || beganAt(call) > oldest)
 }

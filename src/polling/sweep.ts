@@ -1,5 +1,6 @@
 import { middleTime, sortedBeginnings, type ListOrder } from './list-order.ts'
 import type { ListPage } from './page-reader.ts'
+import { hasShrunk } from './shrunk-list.ts'
 
 /**
  * A reading of the list page by page, back to the horizon or to the end, over as many polls as it takes. Lives from its
@@ -45,6 +46,8 @@ export type Sweep = {
   stalePages: number
   /** Whether the page before is being read again. */
   again: boolean
+  /** The last answer said that the list has shrunk by half: its page is being read again. */
+  isDoubtful: boolean
   /** New calls there were when it began. */
   readonly freshBefore: number
 }
@@ -93,6 +96,7 @@ export function newSweep({ order, lastPage, startedAt, fresh }: SweepStart): Swe
     news: false,
     stalePages: 0,
     again: false,
+    isDoubtful: false,
     freshBefore: fresh,
   }
 }
@@ -156,6 +160,13 @@ export function advanceSweep(
   order: ListOrder,
   isPast: (page: ListPage) => boolean,
 ): SweepProgress {
+  if (hasShrunk(page.total ?? Infinity, sweep.total ?? 0)) {
+    // What was seen was of another list, and does not count towards this one's total. One answer alone may be wrong.
+    if (sweep.isDoubtful) beginAnew(sweep, page, order)
+    else sweep.isDoubtful = true
+    return 'on'
+  }
+  sweep.isDoubtful = false
   const shrunk = sweep.total !== undefined && page.total !== undefined && page.total < sweep.total
   if (sweep.passes === 0 && !sweep.again) checkPlace(sweep, page)
   addToSweep(sweep, page)
@@ -205,6 +216,12 @@ export function advanceSweep(
 /** Pages in a row that may repeat without a total. Where the order changes, all that was seen may come once more. */
 function repeatable({ seen, largest }: Sweep, order: ListOrder): number {
   return STALE_PAGES + (order === 'unknown' ? Math.ceil(seen.size / Math.max(1, largest)) : 0)
+}
+
+/** Forgets what it has seen, but not why it is read nor how much reading it took. */
+function beginAnew(sweep: Sweep, { lastPage }: ListPage, order: ListOrder): void {
+  const { startedAt, freshBefore: fresh, done, toEnd } = sweep
+  Object.assign(sweep, newSweep({ order, lastPage, startedAt, fresh }), { done, toEnd })
 }
 
 function endPass(sweep: Sweep, order: ListOrder): SweepProgress {

@@ -159,3 +159,36 @@ describe('a list that shows less than half of its calls', () => {
     expect(book.state.facts.listing?.size).toBe(40)
   })
 })
+
+describe('a list that is empty from the middle of its reading on', () => {
+  /** A list of forty calls in no order, of which eight are too old to be tracked. It is read as a whole in each poll. */
+  async function unordered() {
+    const world = watching({ pageSize: 4, lookback: 600 })
+    const all = Array.from({ length: 40 }, (_, n) => call(n < 32 ? (n * 17) % 32 : n * 100))
+    world.service.calls = all
+    await world.clock.advance(1)
+    for (const call of all) world.service.known.set(call.id, call)
+    return { ...world, all }
+  }
+
+  test('is another list, of which what was read before proves nothing', async () => {
+    const { clock, service, book, reports } = await unordered()
+    service.beforePage = (page) => {
+      if (page === 9) service.calls = []
+    }
+    await clock.advance(3 * INTERVAL)
+    expect(reports().map(({ good }) => good)).toEqual([true, false, false, false])
+    expect(book.state.facts.listing?.size).toBe(40)
+  })
+
+  test('is the same list where one answer alone has said so', async () => {
+    const { clock, service, all, reports } = await unordered()
+    const asked = service.asked.length
+    service.beforePage = (page) => {
+      service.calls = page === 5 && service.asked.length === asked + 5 ? [] : all
+    }
+    await clock.advance(INTERVAL)
+    expect(reports().map(({ good }) => good)).toEqual([true, true])
+    expect(service.asked.slice(asked)).toEqual([1, 2, 3, 4, 5, 5, 6, 7, 8, 9, 10, 11])
+  })
+})
