@@ -23,6 +23,12 @@ export type Sweep = {
   /** The total that the service said last, and the number of the last page. */
   total: number | undefined
   lastPage: number | undefined
+  /** Of a list without order and total: the keys that this pass has seen, how often a page repeated one, and its deepest page. */
+  pass: Set<string>
+  repeats: number
+  deepest: number
+  /** As many items a pass has found on pages that repeat each other: it stands for the total. */
+  counted: number | undefined
   /** Pages read so far, and how many items the largest one had. */
   done: number
   largest: number
@@ -65,6 +71,8 @@ const IDLE_PASSES_UNORDERED = 8
 const STALE_PAGES = 3
 /** With a total they may have moved: so many calls came in meanwhile. */
 const STALE_PAGES_OF_TOTAL = 10
+/** So much of what was seen a pass shows again of a list that only overlaps; of a shuffled one it is less. */
+const SHOWN_AGAIN = 0.9
 /** Fewer calls of a page say nothing about its place. */
 const TELLING = 5
 
@@ -83,6 +91,10 @@ export function newSweep({ order, lastPage, startedAt, fresh }: SweepStart): Swe
     oldest: Infinity,
     total: undefined,
     lastPage,
+    pass: new Set(),
+    repeats: 0,
+    deepest: 0,
+    counted: undefined,
     done: 0,
     largest: 0,
     past: false,
@@ -170,6 +182,7 @@ export function advanceSweep(
   const shrunk = sweep.total !== undefined && page.total !== undefined && page.total < sweep.total
   if (sweep.passes === 0 && !sweep.again) checkPlace(sweep, page)
   addToSweep(sweep, page)
+  if (order === 'unknown' && page.total === undefined) addToPass(sweep, page)
   sweep.began ??= { now: page.now, host: page.host }
   sweep.total = page.total
   sweep.lastPage = page.lastPage ?? sweep.lastPage
@@ -178,11 +191,12 @@ export function advanceSweep(
 
   const isInOrder = order === (sweep.direction === 1 ? 'newest first' : 'oldest first')
   const isLast = isLastPage(sweep, page)
-  if (page.total !== undefined && sweep.seen.size >= page.total) {
+  const total = page.total ?? sweep.counted
+  if (total !== undefined && sweep.seen.size >= total) {
     // Of a list in order, calls that came in while it was read make up the number before the last page is read.
     if (!isInOrder || sweep.passes > 0 || isLast) return 'complete'
   } else if (page.items === 0 && sweep.direction === 1) {
-    if (page.total === undefined) return 'complete'
+    if (page.total === undefined && isAllOf(sweep, page, order)) return 'complete'
     if (page.page < (page.lastPage ?? 0)) sweep.cutAt = page.page
     if (sweep.cutAt !== undefined && sweep.past) return 'short'
   }
@@ -204,8 +218,9 @@ export function advanceSweep(
   sweep.again = false
   // On its way back to calls that came in meanwhile, a pass over a list in order ends where nothing is new.
   const isKnownFromHere = sweep.passes > 0 && isInOrder && sweep.stalePages > 0
+  const isBeforeEnd = sweep.counted !== undefined && page.page < (sweep.lastPage ?? 0)
   const repeats = page.total === undefined ? repeatable(sweep, order) : STALE_PAGES_OF_TOTAL
-  const goesRound = sweep.stalePages >= repeats
+  const goesRound = sweep.stalePages >= repeats && !isBeforeEnd
   if (goesRound && sweep.past && !isLast) return 'short'
   if (goesRound && page.total === undefined) sweep.cutAt = page.page - repeats + 1
   if (isKnownFromHere || (goesRound && page.total === undefined) || isLast) return endPass(sweep, order)
@@ -224,15 +239,39 @@ function beginAnew(sweep: Sweep, { lastPage }: ListPage, order: ListOrder): void
   Object.assign(sweep, newSweep({ order, lastPage, startedAt, fresh }), { done, toEnd })
 }
 
+/** A page that is read again repeats itself, which says nothing of the list. */
+function addToPass(sweep: Sweep, { page, keys }: ListPage): void {
+  for (const key of keys) if (sweep.pass.has(key) && page > sweep.deepest) sweep.repeats += 1
+  for (const key of keys) sweep.pass.add(key)
+  sweep.deepest = Math.max(sweep.deepest, page)
+}
+
+/**
+ * Whether a list of which no total is known was seen as a whole, now that a page is empty. Where pages have repeated each
+ * other and there is no order, it may be shuffled: then it has as many items as they had.
+ */
+function isAllOf(sweep: Sweep, { page }: ListPage, order: ListOrder): boolean {
+  if (order !== 'unknown' || sweep.repeats === 0) return true
+  if (sweep.passes > 0 && !sweep.news && sweep.pass.size >= sweep.seen.size * SHOWN_AGAIN) return true
+  sweep.counted = sweep.pass.size + sweep.repeats
+  sweep.lastPage = page
+  return sweep.seen.size >= sweep.counted
+}
+
 function endPass(sweep: Sweep, order: ListOrder): SweepProgress {
   sweep.passes += 1
-  // Without a total there is no number that calls which came in meanwhile could bring nearer: they come all the time.
-  sweep.idlePasses = sweep.news && sweep.total !== undefined ? 0 : sweep.idlePasses + 1
+  // Without a number of items to be seen, calls that came in meanwhile bring it no nearer: they come all the time.
+  const isNearer = sweep.news && (sweep.total ?? sweep.counted) !== undefined
+  sweep.idlePasses = isNearer ? 0 : sweep.idlePasses + 1
   // Backwards it has read the calls that came in meanwhile as well.
   const isRead = !sweep.news || sweep.passes > 1
   if (isRead && sweep.total === undefined && sweep.direction === -1) return 'complete'
-  if (sweep.idlePasses >= (order === 'unknown' ? IDLE_PASSES_UNORDERED : IDLE_PASSES)) return 'stuck'
+  if (sweep.idlePasses >= (order === 'unknown' ? IDLE_PASSES_UNORDERED : IDLE_PASSES))
+    return sweep.total === undefined && sweep.counted !== undefined ? 'complete' : 'stuck'
   sweep.news = false
+  sweep.pass = new Set()
+  sweep.repeats = 0
+  sweep.deepest = 0
   sweep.stalePages = 0
   sweep.page = sweep.direction === 1 ? 1 : (sweep.lastPage ?? 1)
   return 'on'

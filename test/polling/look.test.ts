@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { isOrderProven } from '../../src/ledger/list-facts.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { CREATED } from '../ledger/seen.ts'
+import type { FakeService } from './fake-service.ts'
 import { call, looking, numbered } from './looking.ts'
 
 describe('the first look', () => {
@@ -121,8 +122,12 @@ describe('the first look', () => {
     expect(remembered()).toBe(30)
   })
 
-  test('finds everything in a list that is shuffled for each request', async () => {
+  test.each<[string, FakeService['says']]>([
+    ['with a total', {}],
+    ['without one', { total: undefined, totalPages: undefined }],
+  ])('finds everything in a list that is shuffled for each request, %s', async (_which, says) => {
     const { service, look, remembered } = looking()
+    service.says = says
     const calls = numbered(1, 24)
     let turn = 0
     service.beforePage = () => {
@@ -131,6 +136,16 @@ describe('the first look', () => {
     }
     const { end } = await look()
     expect(end?.whole).toBe(true)
+    expect(remembered()).toBe(24)
+  })
+
+  test('reads pages again that repeat each other, once, where neither an order nor a total is known', async () => {
+    const { service, next, remembered } = looking()
+    service.says = { total: undefined, totalPages: undefined }
+    const calls = numbered(1, 24).toSorted((a, b) => hash(a.id) - hash(b.id))
+    // Each page begins with the last call of the one before.
+    service.calls = calls.flatMap((call, n) => (n > 0 && n % 3 === 0 ? [call, call] : call))
+    expect(await next()).toEqual(['whole', [1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9]])
     expect(remembered()).toBe(24)
   })
 
