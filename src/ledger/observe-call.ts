@@ -310,13 +310,14 @@ function isAfter(earlier: number | undefined, later: number | undefined): boolea
 
 /**
  * How long the call is retained beyond what its times say. When it was listed counts only for a call without any time
- * of its own, and not to the second, which spares a write a poll.
+ * of its own, or that is over and listed open again, and not to the second, which spares a write a poll.
  */
-function retentionOf(call: TrackedCall, { ahead }: SeenCall, now: number, precision: number): number | undefined {
+function retentionOf(call: TrackedCall, seen: SeenCall, now: number, precision: number): number | undefined {
   const { retainUntil } = call
+  const { ahead } = seen
   if (ahead !== undefined) return Math.max(ahead, retainUntil ?? 0)
   if (retainUntil !== undefined && retainUntil > now) return retainUntil
-  if (call.phase === 'open' || ownTime(call) !== undefined) return undefined
+  if (call.phase === 'open' || (ownTime(call) !== undefined && finalStatus(seen) !== undefined)) return undefined
   return retainUntil !== undefined && now - retainUntil < precision ? retainUntil : now
 }
 

@@ -28,7 +28,7 @@ export type TrackedCall = {
   readonly notFound: number
   /**
    * It is not evicted before the horizon passes this moment, whatever its times say: when it was lost; for a call without
-   * any time of its own when it was last listed, to the hour or so; and a time too far ahead to be believed yet.
+   * any time of its own, or that is over and listed open again, when it was last listed, to the hour or so; and a time too far ahead to be believed yet.
    */
   readonly retainUntil: number | undefined
   /** Set of MARK bits. */

@@ -1,4 +1,4 @@
-import { middleTime, sortedBeginnings, type ListOrder } from './list-order.ts'
+import { middleTime, ownBeginning, sortedBeginnings, type ListOrder } from './list-order.ts'
 import type { ListPage } from './page-reader.ts'
 import { hasShrunk } from './shrunk-list.ts'
 
@@ -23,9 +23,9 @@ export type Sweep = {
   /** The total that the service said last, and the number of the last page. */
   total: number | undefined
   lastPage: number | undefined
-  /** Of a list without order and total: the keys that this pass has seen, how often a page repeated one, and its deepest page. */
+  /** Of a list without order and total: the keys on the pages of this pass, how many items they had, and the deepest of them. */
   pass: Set<string>
-  repeats: number
+  shown: number
   deepest: number
   /** As many items a pass has found on pages that repeat each other: it stands for the total. */
   counted: number | undefined
@@ -44,6 +44,8 @@ export type Sweep = {
   contradicted: boolean
   /** The time that most calls of some page began before (UNIX seconds): no later page may begin after it, in order. */
   ceiling: number
+  /** How many calls in a row, up to the last one that was read, began after that. */
+  late: number
   /** Ends of the list that were reached so far, and how many of them in a row brought nothing new. */
   passes: number
   idlePasses: number
@@ -75,6 +77,8 @@ const STALE_PAGES_OF_TOTAL = 10
 const SHOWN_AGAIN = 0.9
 /** Fewer calls of a page say nothing about its place. */
 const TELLING = 5
+/** One alone may have a wrong date. */
+const LATE_AT_END = 2
 
 export type SweepStart = { order: ListOrder; lastPage: number | undefined; startedAt: number; fresh: number }
 
@@ -92,7 +96,7 @@ export function newSweep({ order, lastPage, startedAt, fresh }: SweepStart): Swe
     total: undefined,
     lastPage,
     pass: new Set(),
-    repeats: 0,
+    shown: 0,
     deepest: 0,
     counted: undefined,
     done: 0,
@@ -103,6 +107,7 @@ export function newSweep({ order, lastPage, startedAt, fresh }: SweepStart): Swe
     toEmpty: false,
     contradicted: false,
     ceiling: Infinity,
+    late: 0,
     passes: 0,
     idlePasses: 0,
     news: false,
@@ -207,6 +212,7 @@ export function advanceSweep(
     sweep.direction = -1
     sweep.page = sweep.lastPage
     sweep.ceiling = Infinity
+    sweep.late = 0
     return 'on'
   }
   if (shrunk && sweep.direction === 1 && page.page > 1 && !sweep.again) {
@@ -239,11 +245,12 @@ function beginAnew(sweep: Sweep, { lastPage }: ListPage, order: ListOrder): void
   Object.assign(sweep, newSweep({ order, lastPage, startedAt, fresh }), { done, toEnd })
 }
 
-/** A page that is read again repeats itself, which says nothing of the list. */
+/** A page that is read again says nothing of how many there are. */
 function addToPass(sweep: Sweep, { page, keys }: ListPage): void {
-  for (const key of keys) if (sweep.pass.has(key) && page > sweep.deepest) sweep.repeats += 1
+  if (page <= sweep.deepest) return
   for (const key of keys) sweep.pass.add(key)
-  sweep.deepest = Math.max(sweep.deepest, page)
+  sweep.shown += keys.length
+  sweep.deepest = page
 }
 
 /**
@@ -251,9 +258,9 @@ function addToPass(sweep: Sweep, { page, keys }: ListPage): void {
  * other and there is no order, it may be shuffled: then it has as many items as they had.
  */
 function isAllOf(sweep: Sweep, { page }: ListPage, order: ListOrder): boolean {
-  if (order !== 'unknown' || sweep.repeats === 0) return true
+  if (order !== 'unknown' || sweep.shown === sweep.pass.size) return true
   if (sweep.passes > 0 && !sweep.news && sweep.pass.size >= sweep.seen.size * SHOWN_AGAIN) return true
-  sweep.counted = sweep.pass.size + sweep.repeats
+  sweep.counted = sweep.shown
   sweep.lastPage = page
   return sweep.seen.size >= sweep.counted
 }
@@ -270,11 +277,16 @@ function endPass(sweep: Sweep, order: ListOrder): SweepProgress {
     return sweep.total === undefined && sweep.counted !== undefined ? 'complete' : 'stuck'
   sweep.news = false
   sweep.pass = new Set()
-  sweep.repeats = 0
+  sweep.shown = 0
   sweep.deepest = 0
   sweep.stalePages = 0
   sweep.page = sweep.direction === 1 ? 1 : (sweep.lastPage ?? 1)
   return 'on'
+}
+
+/** The last calls of the list began after most of an earlier page: a group of its own, to which others may come unseen. */
+export function endsOutOfOrder({ late }: Sweep): boolean {
+  return late >= LATE_AT_END
 }
 
 /**
@@ -282,7 +294,10 @@ function endPass(sweep: Sweep, order: ListOrder): SweepProgress {
  * a wrong date do not matter, nor those that moved from one page to the next.
  */
 function checkPlace(sweep: Sweep, { calls }: ListPage): void {
-  const times = sortedBeginnings(calls.filter(({ id }) => !sweep.seen.has(id)))
+  const unseen = calls.filter(({ id }) => !sweep.seen.has(id))
+  for (const call of sweep.direction === 1 ? unseen : unseen.toReversed())
+    sweep.late = (ownBeginning(call) ?? -Infinity) > sweep.ceiling ? sweep.late + 1 : 0
+  const times = sortedBeginnings(unseen)
   if (times.length < TELLING) return
   if (times[times.length >> 1]! > sweep.ceiling) sweep.contradicted = true
   sweep.ceiling = Math.min(sweep.ceiling, times[Math.floor(times.length * 0.85)]!)

@@ -43,6 +43,18 @@ describe('a call that was counted and evicted', () => {
     expect([[...delta!.calls.keys()], delta!.counters.size, book.state.calls.size]).toEqual([['a'], 0, 1])
   })
 
+  test('is tracked for as long as lists show it open again', () => {
+    const book = afterEviction()
+    const again = seen('a', 'ongoing', { initiatedAt: CREATED, ...audio(4) })
+    for (let at = 5001; at < 12_000; at += 200) {
+      book.see(completeLook(at, again))
+      expect(book.state.calls.has('a')).toBe(true)
+    }
+    for (let at = 12_001; at < 18_000; at += 200)
+      book.see(completeLook(at, seen('a', 'ended', { endedAt: CREATED + 5 })))
+    expect([book.state.calls.size, book.started()]).toEqual([0, 1])
+  })
+
   test('and that the history has lost as well counts as a new one, where its time is within the horizon', () => {
     const book = afterEviction()
     book.history.clear()
