@@ -6,7 +6,7 @@ import { endOf } from './increment.ts'
 import { concludeSweep, refuteOrder } from './list-memory.ts'
 import type { ListPage, PageReader } from './page-reader.ts'
 import { findCap } from './total-cap.ts'
-import { addToSweep, endsOutOfOrder, followToEmpty, goOnWithoutTotal, listedIn, type Sweep } from './sweep.ts'
+import { addToSweep, followToEmpty, goOnWithoutTotal, listedIn, type Sweep } from './sweep.ts'
 
 /** Readings that find new calls out of place before the order counts as refuted. */
 const MISPLACED = 3
@@ -37,7 +37,7 @@ export async function* endComplete(
   const isCapped = cap !== undefined && (rows !== cap || sweep.seen.size > cap)
   memory.facts = { ...facts, hidden, ...(isCapped && { cap }) }
   if (memory.unexplained > 0 && memory.fresh.size > sweep.freshBefore) memory.misplaced += 1
-  if (memory.misplaced >= MISPLACED || (endsOutOfOrder(sweep) && reader.order() !== 'unknown')) {
+  if (memory.misplaced >= MISPLACED) {
     memory.misplaced = 0
     refuteOrder(memory, look.now)
   }

@@ -44,7 +44,7 @@ export type Sweep = {
   contradicted: boolean
   /** The time that most calls of some page began before (UNIX seconds): no later page may begin after it, in order. */
   ceiling: number
-  /** How many calls in a row, up to the last one that was read, began after that. */
+  /** How many calls in a row, up to the last one that was read, began long after that. */
   late: number
   /** Ends of the list that were reached so far, and how many of them in a row brought nothing new. */
   passes: number
@@ -77,8 +77,9 @@ const STALE_PAGES_OF_TOTAL = 10
 const SHOWN_AGAIN = 0.9
 /** Fewer calls of a page say nothing about its place. */
 const TELLING = 5
-/** One alone may have a wrong date. */
-const LATE_AT_END = 2
+/** Calls in a row that began so long after most of an earlier page (seconds) are no wrong dates: others may come there unseen. */
+const LATE_IN_A_ROW = 4
+const LATE_BY = 600
 
 export type SweepStart = { order: ListOrder; lastPage: number | undefined; startedAt: number; fresh: number }
 
@@ -284,19 +285,16 @@ function endPass(sweep: Sweep, order: ListOrder): SweepProgress {
   return 'on'
 }
 
-/** The last calls of the list began after most of an earlier page: a group of its own, to which others may come unseen. */
-export function endsOutOfOrder({ late }: Sweep): boolean {
-  return late >= LATE_AT_END
-}
-
 /**
- * Whether the page is where the order has it: half of it may not be newer than most of an earlier page. Single calls with
- * a wrong date do not matter, nor those that moved from one page to the next.
+ * Whether the page is where the order has it: half of it may not be newer than most of an earlier page, nor a few calls in
+ * a row be much newer. Single calls with a wrong date do not matter, nor those that moved from one page to the next.
  */
 function checkPlace(sweep: Sweep, { calls }: ListPage): void {
   const unseen = calls.filter(({ id }) => !sweep.seen.has(id))
-  for (const call of sweep.direction === 1 ? unseen : unseen.toReversed())
-    sweep.late = (ownBeginning(call) ?? -Infinity) > sweep.ceiling ? sweep.late + 1 : 0
+  for (const call of sweep.direction === 1 ? unseen : unseen.toReversed()) {
+    sweep.late = (ownBeginning(call) ?? -Infinity) > sweep.ceiling + LATE_BY ? sweep.late + 1 : 0
+    if (sweep.late >= LATE_IN_A_ROW) sweep.contradicted = true
+  }
   const times = sortedBeginnings(unseen)
   if (times.length < TELLING) return
   if (times[times.length >> 1]! > sweep.ceiling) sweep.contradicted = true

@@ -52,6 +52,15 @@ describe.each(LISTS)('a list %s', (_what, list) => {
   })
 })
 
+test('a few calls at the end that are spread over all times refute the order: others may come there', async () => {
+  const { service, memory, look } = looking({ lookback: 30, pageSize: 20, slice: 4 })
+  const answered = Array.from({ length: 54 }, (_, n) => call(100 * (n + 1)))
+  const unanswered = [50, 350, 650, 950, 3050, 5050].map(call)
+  service.calls = [...answered, ...unanswered]
+  for (let looks = 0; looks < 4; looks++) await look()
+  expect(memory.facts.refutedAt).toBeGreaterThan(CREATED)
+})
+
 test('calls without any time at the end of a list do not refute its order, and are not missed', async () => {
   const { service, untilWhole, look, book, isProven } = looking({ lookback: 30, pageSize: 10, slice: 4 })
   service.calls = [...numbered(1, 60), ...[1, 2, 3].map(timeless)]
@@ -75,6 +84,14 @@ describe('a list in order stays proven', () => {
     ],
     ['where all calls began at the same moment', numbered(1, 60).map((one, i) => (i < 20 ? one : at(i + 1, -500)))],
     ['where a page has few calls', numbered(1, 61)],
+    [
+      'where three calls of the last page in a row have a wrong date',
+      numbered(1, 60).map((one, i) => (i > 56 ? at(i + 1, 9000) : one)),
+    ],
+    [
+      'where neighbours are minutes out of place',
+      Array.from({ length: 60 }, (_, i) => at(i + 1, -1000 - 20 * i + (i % 7 === 0 ? 0 : 300))),
+    ],
   ])('%s', async (_what, calls) => {
     const { service, untilWhole, isProven, memory } = looking({ lookback: 30, pageSize: 10 })
     service.calls = calls
