@@ -87,10 +87,11 @@ export function rememberedCalls(): RememberedCalls {
       for (const [slot, id] of ids.entries()) {
         const time = id === undefined ? undefined : ownTime(readLasting(blockOf(slot), offsetOf(slot)))
         if (id === undefined || time === undefined || !isWanted(id, time)) continue
-        if (newest.length < count || time > newest.at(-1)!.time)
-          newest = [...newest, { slot, time }].toSorted((a, b) => b.time - a.time).slice(0, count)
+        // Of the same time a later slot is the newer one, so that no call is among both where there are enough.
+        if (newest.length < count || time >= newest.at(-1)!.time)
+          newest = [{ slot, time }, ...newest].toSorted((a, b) => b.time - a.time).slice(0, count)
         if (oldest.length < count || time < oldest[0]!.time)
-          oldest = [...oldest, { slot, time }].toSorted((a, b) => b.time - a.time).slice(-count)
+          oldest = [{ slot, time }, ...oldest].toSorted((a, b) => b.time - a.time).slice(-count)
       }
       const found = new Set([...newest, ...oldest].map(({ slot }) => slot))
       return [...found].map((slot) => read(slot, ids[slot]!))

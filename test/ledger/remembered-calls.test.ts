@@ -130,6 +130,12 @@ test('the outermost are those with the latest and the earliest own times, of the
   )
 })
 
+test('the outermost of calls with one time are as many', () => {
+  const calls = rememberedCalls()
+  for (const id of ['a', 'b', 'c']) calls.set(openSince(0, { id, endedAt: 3 }))
+  expect(calls.outermost(1, () => true).map(({ id }) => id)).toEqual(['c', 'a'])
+})
+
 /** The memory of all bytes that are still in use. */
 function memoryOfBytes(): number {
   setFlagsFromString('--expose-gc')
