@@ -74,17 +74,22 @@ export function horizon({ horizon = -Infinity, lastComplete, created }: Facts, l
 }
 
 /**
+ * Whether an unknown call is ignored each time it is listed: it was over before the horizon (UNIX seconds). With a time that
+ * is too far ahead it would look new once that time has come, so such a call is tracked.
+ */
+export function isIgnored(seen: SeenCall, horizon: number): boolean {
+  return finalStatus(seen) !== undefined && seen.ahead === undefined && (ownTime(seen) ?? Infinity) < horizon
+}
+
+/**
  * The ids of calls that would count as new, though they may have been counted and evicted: rows of them in the history
  * are to be given to {@link step}. None before a first complete look, until which nothing is evicted.
  */
 export function unknownIds(state: LedgerState, { sightings }: Observation, options: LedgerOptions): string[] {
-  if (state.facts.horizon === undefined) return []
+  if (state.facts.lastComplete === undefined) return []
   const oldest = horizon(state.facts, options.lookback)
   return sightings.flatMap(({ calls }) =>
-    calls.flatMap((seen) => {
-      if ('phase' in seen || state.calls.has(seen.id)) return []
-      return finalStatus(seen) !== undefined && (ownTime(seen) ?? Infinity) < oldest ? [] : seen.id
-    }),
+    calls.flatMap((seen) => ('phase' in seen || state.calls.has(seen.id) || isIgnored(seen, oldest) ? [] : seen.id)),
   )
 }
 
@@ -136,12 +141,13 @@ export function step(
   return changed ? delta : undefined
 
   function sight(tracked: TrackedCall | undefined, seen: SeenCall, answer: Answer): TrackedCall | undefined {
+    if (tracked === undefined && isIgnored(seen, oldest)) return undefined
     const isOpen = finalStatus(seen) === undefined
     const own = ownTime(seen)
-    if (tracked === undefined && !isOpen && own !== undefined && own < oldest) return undefined
     const before = tracked ?? history.get(seen.id)
     if (before === undefined) {
-      const isExcluded = !isOpen && options.baseline === 'skip' && isBaseline(own)
+      const isOld = own !== undefined && own < oldest
+      const isExcluded = !isOpen && (isOld || (options.baseline === 'skip' && isBaseline(own)))
       return isExcluded ? baselineCall(undefined, seen, answer) : observeCall(undefined, seen, answer, draft)
     }
     // Get Call shows one row alone: there is no other one to prefer.

@@ -1,9 +1,9 @@
 import type { Clock } from '../clock/clock.ts'
-import { finalStatus, ownTime, type SeenCall } from '../ledger/call.ts'
+import { finalStatus } from '../ledger/call.ts'
 import { isTotalUseless } from '../ledger/list-facts.ts'
 import { isEarlierRow } from '../ledger/observe-call.ts'
 import type { LedgerState } from '../ledger/state.ts'
-import type { GoodLook, ListedCall } from '../ledger/step.ts'
+import { isIgnored, type GoodLook, type ListedCall } from '../ledger/step.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
@@ -216,9 +216,4 @@ function isOpen({ status, endedAt }: ListedCall): boolean {
 function isAnotherRow(call: ListedCall, { open }: LedgerState): boolean {
   const tracked = open.get(call.id)
   return tracked !== undefined && !('phase' in call) && isEarlierRow(tracked, call)
-}
-
-/** A call that each look ignores anew, and that is no news therefore. */
-function isIgnored(call: SeenCall, horizon: number): boolean {
-  return finalStatus(call) !== undefined && (ownTime(call) ?? Infinity) < horizon
 }

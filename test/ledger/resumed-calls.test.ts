@@ -55,6 +55,15 @@ describe('a call that was counted and evicted', () => {
     expect([book.state.calls.size, book.started()]).toEqual([0, 1])
   })
 
+  test('does not count again after a larger lookback, also where the store is older than the horizon that it keeps', () => {
+    const book = afterEviction()
+    const { horizon: _unknown, ...facts } = book.state.facts
+    book.state.facts = facts
+    book.settings.lookback = 100_000
+    book.see(completeLook(5010, seen('a', 'ended', { endedAt: CREATED + 5, ...audio(4) })))
+    expect([book.started(), book.finished(), minutesOf(book)]).toEqual([1, 1, 4])
+  })
+
   test('and that the history has lost as well counts as a new one, where its time is within the horizon', () => {
     const book = afterEviction()
     book.history.clear()

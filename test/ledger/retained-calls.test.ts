@@ -13,6 +13,7 @@ describe('a call with a time that is too far ahead to be believed', () => {
   test.each([
     ['counted', 10, 1],
     ['baseline', -100, 0],
+    ['over before the horizon', -5000, 0],
   ] as const)('is tracked until that time is behind the horizon, and is not new then: %s', (_what, began, counts) => {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completeLook(20, misdated(began)))
@@ -26,6 +27,17 @@ describe('a call with a time that is too far ahead to be believed', () => {
     expect(book.state.calls.has('a')).toBe(true)
     book.see(completeLook(10 * DAY + 1001))
     expect(book.state.calls.has('a')).toBe(false)
+  })
+
+  test('does not take the place of its own row in the history', () => {
+    const book = ledgerBook({ lookback: 1000 })
+    book.see(completeLook(20, seen('a', 'ended', { initiatedAt: CREATED + 10, endedAt: CREATED + 12 })))
+    book.see(completeLook(DAY))
+    expect([...book.history.keys()]).toEqual(['a'])
+    book.see(completeLook(DAY + 60, misdated(10)))
+    expect(book.state.calls.get('a')?.phase).toBe('final')
+    book.see(completeLook(9 * DAY + 60, plausible(10)))
+    expect([book.started(), book.finished()]).toEqual([1, 1])
   })
 
   test('is not kept for less time once an answer lacks it, nor where another one is nearer', () => {
