@@ -36,7 +36,7 @@ export async function* endComplete(
   // A list that ends with its total is one that stands still there, as one does that keeps so many calls.
   const isCapped = cap !== undefined && (rows !== cap || sweep.seen.size > cap)
   memory.facts = { ...facts, hidden, ...(isCapped && { cap }) }
-  if (memory.unexplained > 0 && memory.fresh.size > sweep.freshBefore) memory.misplaced += 1
+  if (memory.unexplained > 0 && sweep.misplaced) memory.misplaced += 1
   if (memory.misplaced >= MISPLACED) {
     memory.misplaced = 0
     refuteOrder(memory, look.now)

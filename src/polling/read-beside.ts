@@ -21,7 +21,6 @@ export async function* readBeside(reader: PageReader, proven: Increment | undefi
     order: order(),
     lastPage: proven?.lastPage,
     startedAt: begun,
-    fresh: memory.fresh.size,
   })
   const sweep = memory.sweep
   const before = sweep.done

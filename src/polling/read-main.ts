@@ -21,7 +21,6 @@ export async function* readMain(reader: PageReader): AsyncGenerator<CallPage, vo
     order: reader.order(),
     lastPage: undefined,
     startedAt: begun,
-    fresh: memory.fresh.size,
   })
   const sweep = memory.main
   // A total that new calls do not explain says that there are others: they may be anywhere.

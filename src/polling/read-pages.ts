@@ -6,7 +6,7 @@ import { ServiceError } from '../service/service-error.ts'
 import { refuteOrder } from './list-memory.ts'
 import { ownBeginning } from './list-order.ts'
 import type { ListPage, PageReader } from './page-reader.ts'
-import { advanceSweep, resumeSweep, type Sweep, type SweepProgress } from './sweep.ts'
+import { advanceSweep, isAtNewestEnd, resumeSweep, type Sweep, type SweepProgress } from './sweep.ts'
 
 /** How a part of a sweep ended: cut where it has read as much as it may, or as its last page left it. */
 export type Reading =
@@ -76,7 +76,9 @@ export async function* readPages(
     }
     // What was read could not be kept, and the sweep was given up while this page was on its way.
     if (isGivenUp()) return { kind: 'cut' }
+    const known = memory.fresh.size
     note(page)
+    if (memory.fresh.size > known && !isAtNewestEnd(sweep, page)) sweep.misplaced = true
     if (memory.unreadable?.page === page.page) memory.unreadable = undefined
     const order = reader.order()
     const progress = advanceSweep(sweep, page, order, isPast)

@@ -56,8 +56,8 @@ export type Sweep = {
   again: boolean
   /** The last answer said that the list has shrunk by half: its page is being read again. */
   isDoubtful: boolean
-  /** New calls there were when it began. */
-  readonly freshBefore: number
+  /** It has found new calls behind the newest page, where the order has none. */
+  misplaced: boolean
 }
 
 /**
@@ -81,10 +81,10 @@ const TELLING = 5
 const LATE_IN_A_ROW = 4
 const LATE_BY = 600
 
-export type SweepStart = { order: ListOrder; lastPage: number | undefined; startedAt: number; fresh: number }
+export type SweepStart = { order: ListOrder; lastPage: number | undefined; startedAt: number }
 
 /** @param start lastPage: of the list, as far as it is known */
-export function newSweep({ order, lastPage, startedAt, fresh }: SweepStart): Sweep {
+export function newSweep({ order, lastPage, startedAt }: SweepStart): Sweep {
   const backwards = order === 'oldest first' && lastPage !== undefined
   return {
     startedAt,
@@ -115,7 +115,7 @@ export function newSweep({ order, lastPage, startedAt, fresh }: SweepStart): Swe
     stalePages: 0,
     again: false,
     isDoubtful: false,
-    freshBefore: fresh,
+    misplaced: false,
   }
 }
 
@@ -158,6 +158,11 @@ export function followToEmpty(sweep: Sweep): void {
   sweep.direction = 1
   sweep.page = (sweep.lastPage ?? 1) + 1
   sweep.idlePasses -= 1
+}
+
+/** Whether a page that the sweep asked for is the one where the newest calls are. Later passes are there to see those that came in meanwhile. */
+export function isAtNewestEnd({ direction, lastPage = 1, passes }: Sweep, { page }: ListPage): boolean {
+  return passes > 0 || (direction === 1 ? page === 1 : page >= lastPage)
 }
 
 /** Ids that were listed with a usable status. */
@@ -242,8 +247,8 @@ function repeatable({ seen, largest }: Sweep, order: ListOrder): number {
 
 /** Forgets what it has seen, but not why it is read nor how much reading it took. */
 function beginAnew(sweep: Sweep, { lastPage }: ListPage, order: ListOrder): void {
-  const { startedAt, freshBefore: fresh, done, toEnd } = sweep
-  Object.assign(sweep, newSweep({ order, lastPage, startedAt, fresh }), { done, toEnd })
+  const { startedAt, done, toEnd } = sweep
+  Object.assign(sweep, newSweep({ order, lastPage, startedAt }), { done, toEnd })
 }
 
 /** A page that is read again says nothing of how many there are. */

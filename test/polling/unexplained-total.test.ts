@@ -117,6 +117,18 @@ describe('a total that new calls do not explain', () => {
     expect(memory.facts.refutedAt).toBeDefined()
   })
 
+  test('does not refute it where no more was found than calls that came in while the list was read', async () => {
+    const { service, look, newest, memory, wait } = await afterTheFirst(200, { lookback: 600, pageSize: 10, slice: 4 })
+    service.beforePage = () => void wait(2)
+    for (let looks = 0; looks < 120; looks++) {
+      service.calls = [...numbered(newest(), newest()), ...service.calls]
+      // A deletion is not explained either.
+      if (looks % 20 === 19) service.calls.splice(60, 1)
+      await look()
+      expect(memory.facts.refutedAt).toBeUndefined()
+    }
+  })
+
   test('refutes the order at once where a new call stands at the far end', async () => {
     const { service, look, memory, has } = await afterTheFirst(38)
     service.calls = [...numbered(1, 38), { ...numbered(0, 0)[0]!, initiatedAt: numbered(39, 39)[0]!.initiatedAt }]
