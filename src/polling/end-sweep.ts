@@ -44,6 +44,7 @@ export async function* endComplete(
   if (reader.order() !== 'unknown' && !sweep.contradicted)
     memory.facts = { ...memory.facts, provenAt: sweep.began?.now ?? look.now }
   const known = yield* listAfter(reader, sweep, last)
+  look.size = last.total ?? sweep.seen.size
   endWhole(reader, sweep, known && { ...known, verified: true })
   return true
 }
@@ -183,7 +184,6 @@ async function* readFarEnd(
 /** The sweep is complete: all back to the horizon was seen. */
 export function endWhole(reader: PageReader, sweep: Sweep, list: ListKnowledge | undefined): void {
   const { look, memory, clock } = reader
-  look.size ??= sweep.seen.size
   look.oldest = sweep.oldest
   look.end = { ...timesOf(reader, sweep), whole: true, listed: listedIn(sweep), list }
   memory.fresh.clear()

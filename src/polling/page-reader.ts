@@ -22,7 +22,7 @@ export type Look = {
   readonly listed: Set<string>
   /** When the calls of the oldest page began on which a good look stands, half of them later (UNIX seconds). */
   oldest: number
-  /** How many items the list has, as far as the look tells. */
+  /** How many items the list has; undefined where neither a total nor a reading to its end has told. */
   size: number | undefined
   /** How it ended; undefined for one that is not good. */
   end: GoodLook | undefined

@@ -53,6 +53,18 @@ describe('the calls that a list which has shrunk is asked about', () => {
   })
 })
 
+test('a list without a total has not shrunk where it was read to the horizon alone, though a call is missing that Get Call knows', async () => {
+  const { service, clock, outcomes } = watching({ pageSize: 10, lookback: 120 })
+  service.says = { total: undefined, totalPages: undefined }
+  service.calls = numbered(1, 600)
+  await clock.advance(1)
+  const [gone] = service.calls.splice(3, 1)
+  service.known.set(gone!.id, gone!)
+  await clock.advance(10 * INTERVAL)
+  expect([...new Set(outcomes())]).toEqual(['complete'])
+  expect(service.asked.filter((page) => page === 60)).toEqual([60])
+})
+
 describe('a list that is suddenly empty', () => {
   const over = (n: number) => seen(`call ${n}`, 'ended', { endedAt: CREATED - n, totalParticipants: 2 })
 
