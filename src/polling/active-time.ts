@@ -7,7 +7,7 @@ export type ActiveTime = {
   /** The budget whose waits do not count. */
   budget: RateBudget
   passed: () => number
-  /** Emits once when so much has passed. */
+  /** Emits once when so much has passed, or so much has passed by the clock and the service asked to wait for longer still. */
   after$: (seconds: number) => Observable<unknown>
 }
 
@@ -38,10 +38,11 @@ export function activeTime(budget: RateBudget, clock: Clock): ActiveTime {
     passed,
     after$: (seconds) => {
       const left = () => seconds - passed()
+      const isOver = () => left() <= TOLERANCE || budget.heldFor() > seconds
       return timer(left() * 1000, clock.scheduler).pipe(
         // While it waits no time passes, and it is looked at again no later than it could be over.
-        expand(() => (left() > TOLERANCE ? timer(left() * 1000, clock.scheduler) : EMPTY)),
-        filter(() => left() <= TOLERANCE),
+        expand(() => (isOver() ? EMPTY : timer(left() * 1000, clock.scheduler))),
+        filter(isOver),
         take(1),
       )
     },

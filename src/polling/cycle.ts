@@ -78,7 +78,7 @@ export function cycle$<Committed>(options: CycleOptions<Committed>): Observable<
   const { clock, poll, abandon$ } = options
   return defer(() => {
     const longest = Math.max(30, 4 * poll.interval)
-    // Waiting for the rate limit is no reason to end it: the next poll would wait as well.
+    // Waiting for the rate limit is no reason to end it: the next poll would wait as well. A long Retry-After is.
     const active = activeTime(options.attempt.budget, clock)
     const attempt = { ...options.attempt, budget: active.budget }
     // One timer a cycle, whoever asks: each of its stages and requests does.
@@ -169,7 +169,9 @@ function stages$<Committed>(
         })
       }),
       catchError((error: unknown) => {
-        if (error instanceof EmptyError) noteProblem(cutOff(look, passed() < longest - 1e-3))
+        const held = asking.budget.heldFor()
+        if (error instanceof EmptyError && held > longest) noteProblem(heldBack(held))
+        else if (error instanceof EmptyError) noteProblem(cutOff(look, passed() < longest - 1e-3))
         else if (error instanceof ServiceError) noteProblem(error)
         else throw error
         return EMPTY

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { sleep } from '../../src/clock/clock.ts'
 import { activeTime } from '../../src/polling/active-time.ts'
 import type { RateBudget } from '../../src/polling/rate-budget.ts'
+import { ServiceError } from '../../src/service/service-error.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { CREATED, seen } from '../ledger/seen.ts'
 import { watching } from './watching.ts'
@@ -72,6 +73,16 @@ describe('the time of a poll', () => {
     await clock.advance(100)
     expect(over).toEqual([80])
   })
+})
+
+test('a Retry-After that is longer than a poll may take ends the poll at its deadline: what it has read is committed', async () => {
+  const { clock, service, reports, book } = watching({ maxRequestsPerMinute: 400, retries: 2 })
+  service.calls = Array.from({ length: 9 }, (_, n) => seen(`call ${n}`, 'ended', { endedAt: CREATED + n }))
+  const wait = new ServiceError('rate_limited', 'wait', { status: 429, retryAfter: 3000 })
+  service.fails = (_operation, page) => (page === 3 ? wait : undefined)
+  await clock.advance(75)
+  expect(book.finished()).toBe(4)
+  expect(reports()[0]?.problem).toMatch(/^the service asked to wait \(Retry-After\): no request for another 29\d\d s$/)
 })
 
 describe('a rate limit that lets fewer than two requests into a deadline', () => {
