@@ -27,13 +27,20 @@ export function settleClock(known: ClockDifference, difference: number | undefin
   const { agreeing, all } = known
   if (difference === undefined) {
     const undated = known.undated + 1
-    return { ...known, undated, settled: all.length === 0 && undated >= AGREEING ? 0 : undefined }
+    const isDateless = all.length === 0 && undated >= AGREEING
+    return { ...known, undated, settled: isDateless ? 0 : middleOfMost(all, undated) }
   }
   const isClose = (other: number) => Math.abs(other - difference) <= TOLERANCE
   const next = agreeing.every(isClose) ? [...agreeing, difference] : [difference]
   const seen = [...all, difference]
   const settled = isClose(0) ? difference : next.length >= AGREEING ? middleOf(next) : undefined
-  return { ...known, agreeing: next, all: seen, settled: settled ?? (seen.length >= MOST ? middleOf(seen) : undefined) }
+  return { ...known, agreeing: next, all: seen, settled: settled ?? middleOfMost(seen, known.undated) }
+}
+
+/** After so many answers the one in the middle; those that showed no clock speak for the host's. */
+function middleOfMost(differences: readonly number[], undated: number): number | undefined {
+  if (differences.length + undated < MOST) return undefined
+  return middleOf([...differences, ...Array.from({ length: undated }, () => 0)])
 }
 
 function middleOf(differences: readonly number[]): number {

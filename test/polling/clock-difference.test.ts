@@ -31,6 +31,8 @@ describe('the difference of the clocks', () => {
 })
 
 describe('answers that show no clock', () => {
+  /** Eleven that never agree. */
+  const far = Array.from({ length: 11 }, (_, i) => 1000 * (i + 15))
   const afterAll = (...differences: (number | undefined)[]) => differences.reduce(settleClock, UNSETTLED).settled
 
   test.each<[string, (number | undefined)[], number | undefined]>([
@@ -45,6 +47,8 @@ describe('answers that show no clock', () => {
       [HOUR, undefined, undefined, undefined, undefined, undefined],
       undefined,
     ],
+    ['are the host clock where they are most of twenty', [HOUR, ...Array<undefined>(19).fill(undefined)], 0],
+    ['are not where they are less than half of twenty', [...far, ...Array<undefined>(9).fill(undefined)], 16_000],
     ['do not part answers that agree', [HOUR, undefined, HOUR, HOUR, undefined, HOUR, HOUR], HOUR],
   ])('%s', (_what, differences, settled) => {
     expect(afterAll(...differences)).toBe(settled)
