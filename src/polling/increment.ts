@@ -29,6 +29,8 @@ export type Increment = {
   isMisplaced: boolean
   /** How many calls have left was not seen: it was reckoned from the total. */
   isAssumed: boolean
+  /** Items that could not be used were taken for what is new by the total: it may have been others as well. */
+  isExcused: boolean
   total: number
   lastPage: number
 }
@@ -58,6 +60,7 @@ export function newIncrement(known: ListKnowledge, asked: number, asksFarEnd: bo
     end: known.end,
     isMisplaced: false,
     isAssumed: false,
+    isExcused: false,
     total: known.total,
     lastPage,
   }
@@ -136,12 +139,13 @@ export function endOf({ calls }: Pick<ListPage, 'calls'>, order: ListKnowledge['
   return (order === 'newest first' ? ids.toReversed() : ids).slice(0, END_LENGTH)
 }
 
-function explain(
-  { total, known, unusable, left, goesOn, asksFarEnd }: Increment,
-  fresh: ReadonlySet<string>,
-): IncrementProgress {
+function explain(increment: Increment, fresh: ReadonlySet<string>): IncrementProgress {
+  const { total, known, unusable, left, goesOn, asksFarEnd } = increment
   const missing = total - known.total - fresh.size + (left ?? 0)
-  if (missing >= 0 && missing <= unusable) return 'proven'
+  if (missing >= 0 && missing <= unusable) {
+    increment.isExcused = missing > 0
+    return 'proven'
+  }
   if (missing > 0 && goesOn) return 'on'
   return left === undefined && (missing < 0 || asksFarEnd) ? 'far end' : 'unexplained'
 }

@@ -76,7 +76,7 @@ export async function* readIncrement(
       list: {
         order: known.order,
         total,
-        verified: whole || (known.verified && !increment.isAssumed),
+        verified: whole || (known.verified && !increment.isAssumed && !increment.isExcused),
         end,
         pageSize: memory.pageSize,
       },
@@ -96,13 +96,13 @@ export async function* confirmTotal(reader: PageReader): AsyncGenerator<CallPage
   const increment = newIncrement(known, pageSize, true)
   for (let tries = 0; tries < 3; tries++) {
     const progress = yield* askFarEnd(reader, increment)
-    if (progress === 'proven' && !increment.isMisplaced && !increment.isAssumed) {
+    if (progress === 'proven' && !increment.isMisplaced && !increment.isAssumed && !increment.isExcused) {
       memory.fresh.clear()
       look.end = { ...look.end, list: { ...known, total: increment.total, end: increment.end } }
       return true
     }
     if (increment.isMisplaced) refuteOrder(memory, look.now)
-    if (progress === 'proven') return !increment.isMisplaced
+    if (progress === 'proven') return !increment.isMisplaced && !increment.isExcused
     increment.page = known.order === 'newest first' ? 1 : increment.lastPage
     advanceIncrement(increment, yield* read(increment.page), memory.fresh)
   }

@@ -73,6 +73,21 @@ describe('a sweep of a list that is longer than the lookback', () => {
     expect(world.book.state.facts.list?.end[0]).toBe('call 199')
   })
 
+  test('finds an old call with a late place, though an item that cannot be used explains the total as well', async () => {
+    const world = long()
+    const { listCalls } = world.service.client
+    world.service.client.listCalls = async (page, signal) => {
+      const listed = await listCalls(page, signal)
+      return page === 1 ? { ...listed, calls: listed.calls.slice(0, -1), rejected: { no_status: 1 } } : listed
+    }
+    await world.untilWhole()
+    const n = world.newest()
+    const late = { ...call(n), initiatedAt: call(100).initiatedAt }
+    world.service.calls = [...numbered(1, 99), late, ...numbered(100, 200)]
+    for (let looks = 0; looks < 20; looks++) await world.look()
+    expect(world.book.finished()).toBe(1)
+  })
+
   test('goes on to the end where the total was only reckoned', async () => {
     const world = long()
     await world.untilWhole()
