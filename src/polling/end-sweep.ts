@@ -3,7 +3,7 @@ import type { GoodLook } from '../ledger/step.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { endOf } from './increment.ts'
-import { concludeSweep, refuteOrder } from './list-memory.ts'
+import { concludeSweep, proveOrder, refuteOrder } from './list-memory.ts'
 import type { ListPage, PageReader } from './page-reader.ts'
 import { findCap } from './total-cap.ts'
 import { addToSweep, followToEmpty, goOnWithoutTotal, listedIn, type Sweep } from './sweep.ts'
@@ -41,8 +41,7 @@ export async function* endComplete(
     memory.misplaced = 0
     refuteOrder(memory, look.now)
   }
-  if (reader.order() !== 'unknown' && !sweep.contradicted)
-    memory.facts = { ...memory.facts, provenAt: sweep.began?.now ?? look.now }
+  if (reader.order() !== 'unknown' && !sweep.contradicted) proveOrder(memory, sweep.began?.now ?? look.now)
   const known = yield* listAfter(reader, sweep, last)
   look.size = last.total ?? sweep.seen.size
   endWhole(reader, sweep, known && { ...known, verified: true })

@@ -77,10 +77,17 @@ export function believedOrder({ order, facts }: ListMemory, now: number): ListOr
   return isOrderRefuted(facts, now) ? 'unknown' : provenOrder(order)
 }
 
+/** A reading to the end that began at `now` (UNIX seconds) has found every page in order. */
+export function proveOrder(memory: ListMemory, now: number): void {
+  const { refutedAt: _before, ...facts } = memory.facts
+  memory.facts = { ...facts, provenAt: now }
+}
+
 /** The list is not in the order that was believed: for a day every poll reads it to its end. */
 export function refuteOrder(memory: ListMemory, now: number): void {
   memory.order = NO_EVIDENCE
-  memory.facts = { ...memory.facts, refutedAt: now }
+  const { provenAt: _before, ...facts } = memory.facts
+  memory.facts = { ...facts, refutedAt: now }
 }
 
 /** Notes that a sweep is complete which began then (monotonic seconds). */

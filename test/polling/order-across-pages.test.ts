@@ -61,6 +61,20 @@ test('a few calls at the end that are spread over all times refute the order: ot
   expect(memory.facts.refutedAt).toBeGreaterThan(CREATED)
 })
 
+test('an order that was refuted while answers had a wrong Date is proven again', async () => {
+  const { service, look, memory, isProven } = looking({ lookback: 30, pageSize: 10, slice: 4, sweepInterval: 60 })
+  service.calls = numbered(1, 60)
+  await look()
+  service.calls = [...videos(1, 60), ...numbered(1, 60)]
+  service.ahead = 74 * 365 * DAY
+  for (let looks = 0; looks < 3; looks++) await look()
+  expect(memory.facts.refutedAt).toBeGreaterThan(CREATED + 73 * 365 * DAY)
+  service.ahead = 0
+  service.calls = numbered(1, 60)
+  for (let looks = 0; looks < 100; looks++) await look()
+  expect(isProven()).toBe(true)
+})
+
 test('calls without any time at the end of a list do not refute its order, and are not missed', async () => {
   const { service, untilWhole, look, book, isProven } = looking({ lookback: 30, pageSize: 10, slice: 4 })
   service.calls = [...numbered(1, 60), ...[1, 2, 3].map(timeless)]
