@@ -1,5 +1,6 @@
-import { middleTime, ownBeginning, sortedBeginnings, type ListOrder } from './list-order.ts'
+import { middleTime, type ListOrder } from './list-order.ts'
 import type { ListPage } from './page-reader.ts'
+import { newPlaces, notePlace, type Places } from './places.ts'
 import { hasShrunk } from './shrunk-list.ts'
 
 /**
@@ -42,10 +43,8 @@ export type Sweep = {
   toEmpty: boolean
   /** A page came out of order. */
   contradicted: boolean
-  /** The time that most calls of some page began before (UNIX seconds): no later page may begin after it, in order. */
-  ceiling: number
-  /** How many calls in a row, up to the last one that was read, began long after that. */
-  late: number
+  /** Where its pages were, by the times of their calls. */
+  places: Places
   /** Ends of the list that were reached so far, and how many of them in a row brought nothing new. */
   passes: number
   idlePasses: number
@@ -75,11 +74,6 @@ const STALE_PAGES = 3
 const STALE_PAGES_OF_TOTAL = 10
 /** So much of what was seen a pass shows again of a list that only overlaps; of a shuffled one it is less. */
 const SHOWN_AGAIN = 0.9
-/** Fewer calls of a page say nothing about its place. */
-const TELLING = 5
-/** Calls in a row that began so long after most of an earlier page (seconds) are no wrong dates: others may come there unseen. */
-const LATE_IN_A_ROW = 4
-const LATE_BY = 600
 
 export type SweepStart = { order: ListOrder; lastPage: number | undefined; startedAt: number }
 
@@ -107,8 +101,7 @@ export function newSweep({ order, lastPage, startedAt }: SweepStart): Sweep {
     cutAt: undefined,
     toEmpty: false,
     contradicted: false,
-    ceiling: Infinity,
-    late: 0,
+    places: newPlaces(),
     passes: 0,
     idlePasses: 0,
     news: false,
@@ -191,7 +184,12 @@ export function advanceSweep(
   }
   sweep.isDoubtful = false
   const shrunk = sweep.total !== undefined && page.total !== undefined && page.total < sweep.total
-  if (sweep.passes === 0 && !sweep.again) checkPlace(sweep, page)
+  if (sweep.passes === 0 && !sweep.again) {
+    const unseen = page.calls.filter(({ id }) => !sweep.seen.has(id))
+    notePlace(sweep.places, sweep.direction === 1 ? unseen : unseen.toReversed())
+  }
+  // A list whose order its first page has not shown is read forwards, also where it is oldest first.
+  sweep.contradicted = order === 'oldest first' && sweep.direction === 1 ? sweep.places.isBelow : sweep.places.isAbove
   addToSweep(sweep, page)
   if (order === 'unknown' && page.total === undefined) addToPass(sweep, page)
   sweep.began ??= { now: page.now, host: page.host }
@@ -217,8 +215,7 @@ export function advanceSweep(
     // Its first page has shown that the newest calls are at the other end.
     sweep.direction = -1
     sweep.page = sweep.lastPage
-    sweep.ceiling = Infinity
-    sweep.late = 0
+    sweep.places = newPlaces()
     return 'on'
   }
   if (shrunk && sweep.direction === 1 && page.page > 1 && !sweep.again) {
@@ -288,22 +285,6 @@ function endPass(sweep: Sweep, order: ListOrder): SweepProgress {
   sweep.stalePages = 0
   sweep.page = sweep.direction === 1 ? 1 : (sweep.lastPage ?? 1)
   return 'on'
-}
-
-/**
- * Whether the page is where the order has it: half of it may not be newer than most of an earlier page, nor a few calls in
- * a row be much newer. Single calls with a wrong date do not matter, nor those that moved from one page to the next.
- */
-function checkPlace(sweep: Sweep, { calls }: ListPage): void {
-  const unseen = calls.filter(({ id }) => !sweep.seen.has(id))
-  for (const call of sweep.direction === 1 ? unseen : unseen.toReversed()) {
-    sweep.late = (ownBeginning(call) ?? -Infinity) > sweep.ceiling + LATE_BY ? sweep.late + 1 : 0
-    if (sweep.late >= LATE_IN_A_ROW) sweep.contradicted = true
-  }
-  const times = sortedBeginnings(unseen)
-  if (times.length < TELLING) return
-  if (times[times.length >> 1]! > sweep.ceiling) sweep.contradicted = true
-  sweep.ceiling = Math.min(sweep.ceiling, times[Math.floor(times.length * 0.85)]!)
 }
 
 function isLastPage({ direction, lastPage, toEmpty }: Sweep, page: ListPage): boolean {

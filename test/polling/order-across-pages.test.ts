@@ -22,34 +22,44 @@ const LISTS: [string, (fresh: SeenCall[]) => SeenCall[]][] = [
   ['with an import of old calls on top', (fresh) => [...imported, ...fresh, ...numbered(1, 60)]],
 ]
 
-describe.each(LISTS)('a list %s', (_what, list) => {
-  async function read() {
-    const world = looking({ lookback: 30, pageSize: 10, slice: 4 })
-    world.service.calls = list([])
-    await world.look()
-    return world
-  }
+describe.each(LISTS.flatMap(([what, list]) => [10, 3].map((pageSize) => ({ what, list, pageSize }))))(
+  'a list $what, in pages of $pageSize',
+  ({ list, pageSize }) => {
+    async function read() {
+      const world = looking({ lookback: 30, pageSize, slice: 14 })
+      world.service.calls = list([])
+      await world.look()
+      return world
+    }
 
-  test('is known not to be in order, and is read to its end: a new call in the middle is not missed', async () => {
-    const { service, look, has, isProven, newest } = await read()
-    for (let looks = 0; looks < 12; looks++) await look()
-    expect(isProven()).toBe(false)
-    const n = newest()
-    service.calls = list(numbered(n, n + 1))
-    for (let looks = 0; looks < 3; looks++) await look()
-    expect([has(n), has(n + 1)]).toEqual([true, true])
-  })
+    test('is known not to be in order, and is read to its end: a new call in the middle is not missed', async () => {
+      const { service, look, has, isProven, newest } = await read()
+      for (let looks = 0; looks < 12; looks++) await look()
+      expect(isProven()).toBe(false)
+      const n = newest()
+      service.calls = list(numbered(n, n + 1))
+      for (let looks = 0; looks < 3; looks++) await look()
+      expect([has(n), has(n + 1)]).toEqual([true, true])
+    })
 
-  test('is found out within the first reading to its end, and for good: also after a restart', async () => {
-    const { memory, look, book } = await read()
-    for (let looks = 0; looks < 12; looks++) await look()
-    const refuted = memory.facts.refutedAt ?? NaN
-    expect(refuted).toBeGreaterThan(CREATED)
-    const restarted = newListMemory(book.state.facts, 0)
-    restarted.order = { rises: 0, falls: 100 }
-    expect(believedOrder(restarted, refuted + DAY - 1)).toBe('unknown')
-    expect(believedOrder(restarted, refuted + DAY)).toBe('newest first')
-  })
+    test('is found out within the first reading to its end, and for good: also after a restart', async () => {
+      const { memory, look, book } = await read()
+      for (let looks = 0; looks < 12; looks++) await look()
+      const refuted = memory.facts.refutedAt ?? NaN
+      expect(refuted).toBeGreaterThan(CREATED)
+      const restarted = newListMemory(book.state.facts, 0)
+      restarted.order = { rises: 0, falls: 100 }
+      expect(believedOrder(restarted, refuted + DAY - 1)).toBe('unknown')
+      expect(believedOrder(restarted, refuted + DAY)).toBe('newest first')
+    })
+  },
+)
+
+test.each([3, 5, 8, 10])('a list that is oldest first is known to be in order, in pages of %i', async (pageSize) => {
+  const { service, look, isProven, memory } = looking({ lookback: 30, pageSize, slice: 30 })
+  service.calls = numbered(1, 60).toReversed()
+  for (let looks = 0; looks < 5; looks++) await look()
+  expect([isProven(), memory.facts.refutedAt]).toEqual([true, undefined])
 })
 
 test('a few calls at the end that are spread over all times refute the order: others may come there', async () => {
