@@ -17,7 +17,8 @@ export function atMost(
   let inFlight = 0
   return {
     admits: (reply) => {
-      if (inFlight >= limit) {
+      // Of a client that has left meanwhile no `close` would come any more.
+      if (inFlight >= limit || reply.raw.destroyed) {
         const error = `${limit} answers as long as this one are under way; try again later, or ask for fewer by limit`
         reply.code(503).header('retry-after', RETRY_AFTER).send({ error })
         return false

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import fastify from 'fastify'
+import fastify, { type FastifyInstance } from 'fastify'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { callsRoute } from '../../src/web/calls-route.ts'
 import { eventFeed } from '../../src/web/event-feed.ts'
@@ -197,6 +197,72 @@ test('requests that come at once are begun one a turn of the event loop', async 
   setImmediate(count)
   await Promise.all(Array.from({ length: 20 }, () => app.inject('/metrics')))
   expect(new Set(begun).size).toBe(20)
+})
+
+/** Connections to this address on which all of this has been written. */
+async function connections(url: string, count: number, requests: string) {
+  const { hostname, port } = new URL(url)
+  const open = Array.from({ length: count }, () => connect(Number(port), hostname).on('error', () => undefined))
+  onTestFinished(() => open.forEach((socket) => void socket.destroy()))
+  await Promise.all(open.map((socket) => new Promise((resolve) => socket.write(requests, resolve))))
+  return open
+}
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`
+
+test('a connection that sends requests without waiting for answers is cut off, and holds up no other client', async () => {
+  const app = fastify({ forceCloseConnections: true })
+  onTestFinished(() => app.close())
+  oneATurn(app)
+  const begun: string[] = []
+  app.get('/*', ({ url }) => begun.push(url))
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const [hasty, other] = await connections(url, 2, get('/four').repeat(4))
+  await vi.waitFor(() => expect(begun).toHaveLength(8))
+  hasty!.resume().write(get('/many').repeat(1000))
+  await once(hasty!, 'close')
+  expect((await fetch(`${url}/other`)).status).toBe(200)
+  expect(other!.resume().destroyed).toBe(false)
+  expect(begun.filter((path) => path === '/many').length).toBeLessThan(5)
+})
+
+/** Requests of these addresses are held back until their clients have left. */
+function outliving(app: FastifyInstance, isLeaving: (url: string) => boolean): { count: () => number } {
+  let left = 0
+  app.addHook('onRequest', async ({ url }, { raw }) => {
+    if (!isLeaving(url)) return
+    await once(raw, 'close')
+    left += 1
+  })
+  return { count: () => left }
+}
+
+test('a request whose client has left before its turn is not begun', async () => {
+  const app = fastify({ forceCloseConnections: true })
+  onTestFinished(() => app.close())
+  const left = outliving(app, (url) => url === '/leaves')
+  oneATurn(app)
+  const begun: string[] = []
+  app.get('/*', ({ url }) => begun.push(url))
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const leaving = await connections(url, 3, get('/leaves'))
+  leaving.forEach((socket) => socket.destroy())
+  await vi.waitFor(() => expect(left.count()).toBe(3))
+  expect((await fetch(`${url}/stays`)).status).toBe(200)
+  expect(begun).toEqual(['/stays'])
+})
+
+test('a client that has left before its long answer is begun takes no place of others', async () => {
+  const app = fastify({ forceCloseConnections: true })
+  onTestFinished(() => app.close())
+  // As while a log-in is slowed down.
+  const left = outliving(app, (url) => url.includes('leaves'))
+  callsRoute(app, { targets: [], store: { finishedCalls: async () => [] } })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const leaving = await connections(url, 4, get('/api/v1/calls?target=leaves'))
+  leaving.forEach((socket) => socket.destroy())
+  await vi.waitFor(() => expect(left.count()).toBe(4))
+  expect((await fetch(`${url}/api/v1/calls`)).status).toBe(200)
 })
 
 test('a body that does not end is cut off', async () => {
