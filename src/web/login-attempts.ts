@@ -1,6 +1,6 @@
 import { sleep, systemClock, type Clock } from '../clock/clock.ts'
 
-/** So many failures of a peer cost nothing. */
+/** So many failures of a peer cost nothing: passwords that it tried, each once. */
 const FREE_FAILURES = 5
 /** Failures are forgotten so long after the latest one (seconds). */
 const MEMORY = 60
@@ -17,7 +17,8 @@ export type LoginAttempts = {
    * many connections at once are no way around the delay.
    */
   admit: (peer: string) => Promise<boolean>
-  failed: (peer: string) => void
+  /** @param guess what it tried: the same again, as a program does whose password is out of date, guesses nothing */
+  failed: (peer: string, guess: string) => void
 }
 
 /** When to try again after an attempt that was not looked at (seconds). */
@@ -25,7 +26,7 @@ export const LOGIN_RETRY_AFTER = LONGEST_DELAY
 
 /** A success forgets nothing: with whom a peer shares its address is not known. */
 export function loginAttempts(clock: Clock = systemClock): LoginAttempts {
-  const peers = new Map<string, { failures: number; at: number; isWaiting: boolean }>()
+  const peers = new Map<string, { failures: number; guesses: Set<string>; at: number; isWaiting: boolean }>()
   return {
     admit: async (peer) => {
       const known = peers.get(networkOf(peer))
@@ -36,11 +37,17 @@ export function loginAttempts(clock: Clock = systemClock): LoginAttempts {
       known.isWaiting = false
       return true
     },
-    failed: (peer) => {
+    failed: (peer, guess) => {
       const key = networkOf(peer)
       const at = clock.monotonic()
-      const known = peers.get(key) ?? { failures: 0, at, isWaiting: false }
-      known.failures = at - known.at > MEMORY ? 1 : known.failures + 1
+      const known = peers.get(key) ?? { failures: 0, guesses: new Set(), at, isWaiting: false }
+      if (at - known.at > MEMORY) {
+        known.failures = 0
+        known.guesses.clear()
+      }
+      if (known.guesses.has(guess)) return
+      if (known.guesses.size < FREE_FAILURES) known.guesses.add(guess)
+      known.failures += 1
       known.at = at
       // The one that failed last is the last to be forgotten.
       peers.delete(key)
