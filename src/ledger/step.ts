@@ -50,7 +50,7 @@ export type GoodLook = {
 /** A part of a look: some answers, with the last part what was found out about the list, and of a good one its end. */
 export type Observation = {
   sightings: Sighting[]
-  /** By how much the service's clock is ahead of the host's (seconds), as its first answers have settled; else the first one's. */
+  /** By how much the service's clock is ahead of the host's (seconds), as answers have settled; else the first one's. */
   clockSkew?: number | undefined
   listing?: ListFacts
   end?: GoodLook
@@ -112,8 +112,7 @@ export function step(
   const find = (id: string) => delta.calls.get(id) ?? state.calls.get(id)
   const askForDetails = options.details === 'missing'
   const [first] = observation.sightings
-  if (first !== undefined && state.facts.clockSkew === undefined)
-    delta.facts = setClock(delta.facts, first, observation.clockSkew)
+  if (first !== undefined) delta.facts = setClock(delta.facts, first, observation.clockSkew)
   if (observation.listing !== undefined) delta.facts = { ...delta.facts, listing: observation.listing }
   const oldest = horizon(delta.facts, options.lookback)
 
@@ -204,8 +203,14 @@ function steadyTime({ lastComplete = -Infinity, clockSkew = 0 }: Facts, began: n
 /**
  * `created` was read from the host's clock before the service was ever asked. Where the two clocks disagree by more
  * than the `Date` header's own second, it is set right once: everything it is compared with is the service's time.
+ * Later only the difference follows a step that one of them made.
  */
-function setClock(facts: Facts, { now, host }: Sighting, settled = now - host): Facts {
-  const skew = Math.abs(settled) < 2 ? 0 : settled
-  return { ...facts, clockSkew: skew, created: Math.min(facts.created + skew, host + settled) }
+function setClock(facts: Facts, { now, host }: Sighting, settled: number | undefined): Facts {
+  if (facts.clockSkew !== undefined) {
+    const hasStepped = settled !== undefined && Math.abs(settled - facts.clockSkew) >= 2
+    return hasStepped ? { ...facts, clockSkew: settled } : facts
+  }
+  const difference = settled ?? now - host
+  const skew = Math.abs(difference) < 2 ? 0 : difference
+  return { ...facts, clockSkew: skew, created: Math.min(facts.created + skew, host + difference) }
 }

@@ -16,6 +16,9 @@ export const AGREEING = 5
 /** After so many answers without agreement the one in the middle is taken: each of many servers has a clock of its own. */
 const MOST = 20
 
+/** A larger step against the host's clock (seconds) is a mistake of one answer unless others agree with it. */
+const MOST_STEP = 3600
+
 export const UNSETTLED: ClockDifference = { agreeing: [], all: [], undated: 0, settled: undefined }
 
 /**
@@ -35,6 +38,25 @@ export function settleClock(known: ClockDifference, difference: number | undefin
   const seen = [...all, difference]
   const settled = isClose(0) ? difference : next.length >= AGREEING ? middleOf(next) : undefined
   return { ...known, agreeing: next, all: seen, settled: settled ?? middleOfMost(seen, known.undated) }
+}
+
+/**
+ * Takes the difference that an answer showed after one was settled. Where it is another one by more than an hour, one of
+ * the clocks has made a step, or this answer is wrong: it is not believed before as many agree with it as at first.
+ *
+ * @param skew the settled difference (seconds)
+ * @param isCounted whether an answer of the same poll was taken into account before
+ */
+export function followClock(
+  known: ClockDifference,
+  difference: number,
+  { skew, isCounted }: { skew: number; isCounted: boolean },
+): { clock: ClockDifference; isBelieved: boolean } {
+  if (Math.abs(difference - (known.settled ?? skew)) <= MOST_STEP)
+    return { clock: known.settled === undefined ? UNSETTLED : known, isBelieved: true }
+  const before = known.settled === undefined ? known : UNSETTLED
+  const clock = isCounted ? before : settleClock(before, difference)
+  return { clock, isBelieved: clock.settled !== undefined }
 }
 
 /** After so many answers the one in the middle; those that showed no clock speak for the host's. */

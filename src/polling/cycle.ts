@@ -31,14 +31,14 @@ import { ServiceError } from '../service/service-error.ts'
 import { StoreError } from '../store/store.ts'
 import { activeTime } from './active-time.ts'
 import { attempt, type AttemptOptions, type RequestRecord } from './attempt.ts'
-import { AGREEING, settleClock, type ClockDifference } from './clock-difference.ts'
+import { AGREEING, followClock, settleClock, type ClockDifference } from './clock-difference.ts'
 import { reportOf, type CycleReport } from './cycle-report.ts'
 import { chooseFollowUps, askAll$, followUps$ } from './follow-ups.ts'
 import { inChunks } from './in-chunks.ts'
 import { forgetProgress } from './list-memory.ts'
 import { ASKED_AGAIN, newLook, readList } from './look.ts'
 import type { Look } from './page-reader.ts'
-import { missingCalls, POLLS_TO_BELIEVE } from './shrunk-list.ts'
+import { LONGEST_REBUILD, missingCalls, POLLS_TO_BELIEVE } from './shrunk-list.ts'
 import type { WatchMemory } from './watch-memory.ts'
 
 export type CycleOptions<Committed> = {
@@ -105,6 +105,17 @@ function stages$<Committed>(
     let remaining: number | undefined
     let storeProblem: Error | undefined
     const asking: AttemptOptions = { ...options.attempt, clock, onRequest: (record) => void requests.push(record) }
+    /** Whether an answer of this poll has said that one of the clocks made a step. */
+    let hasStepped = false
+    /** Refuses an answer whose clock is an hour or more from where it was, until it is settled which is right. */
+    const checkClock = ({ now, host, isUndated }: Pick<CallPage, 'now' | 'host' | 'isUndated'>): void => {
+      const skew = state.facts.clockSkew
+      if (skew === undefined || isUndated === true) return
+      const { clock: next, isBelieved } = followClock(options.memory.clock, now - host, { skew, isCounted: hasStepped })
+      options.memory.clock = next
+      hasStepped ||= !isBelieved
+      if (!isBelieved) throw unsettled(next)
+    }
     /** The first page that was fetched to see the service's clock, and is still to be read. */
     let fetched: CallPage | undefined
     const fetchPage = (page: number, once = false): Promise<CallPage> => {
@@ -115,12 +126,18 @@ function stages$<Committed>(
         ...asking,
         retries: once ? 0 : asking.retries,
       })
-      return firstValueFrom(requests$.pipe(takeUntil(deadline$)))
+      return firstValueFrom(
+        requests$.pipe(
+          tap((answer) => checkClock(answer)),
+          takeUntil(deadline$),
+        ),
+      )
     }
     const fetchCall = (id: string) =>
       defer(() => {
         askedAt.set(id, clock.monotonic())
         return attempt('get_call', (signal) => client.getCall(id, signal), asking).pipe(
+          tap((answer) => checkClock(answer)),
           tap(() => backward.answered(id)),
         )
       })
@@ -186,12 +203,14 @@ function stages$<Committed>(
         return fold({ sightings: pages.map(asSighting), clockSkew: options.memory.clock.settled })
       }),
     )
-    // A list that has shrunk is believed once the calls that it lacks are unknown as well.
+    // A list that has shrunk is believed once the calls that it lacks are unknown as well, or it stays so for long.
     const weigh = (answers: Sighting[], missing: readonly TrackedCall[]): Sighting[] => {
       if (look.end === undefined) return answers
       const unknown = answers.filter(({ notFound }) => missing.some(({ id }) => notFound.includes(id))).length
       memory.shrunk = missing.length > 0 && unknown === missing.length ? memory.shrunk + 1 : 0
-      if (missing.length > 0 && memory.shrunk < POLLS_TO_BELIEVE) {
+      memory.shrunkSince = missing.length === 0 ? undefined : (memory.shrunkSince ?? clock.monotonic())
+      const lasts = clock.monotonic() - (memory.shrunkSince ?? Infinity)
+      if (missing.length > 0 && memory.shrunk < POLLS_TO_BELIEVE && lasts < Math.max(LONGEST_REBUILD, poll.lookback)) {
         noteProblem(shrunkList(look, memory.shrunk > 0))
         look.end = undefined
         // The next poll is to see the list as a whole as well.

@@ -37,6 +37,8 @@ export type ListMemory = {
   oddAt: number | undefined
   /** Polls in a row in which the list had shrunk, and tracked calls were unknown as well. */
   shrunk: number
+  /** Since when the list has shrunk and is not believed (monotonic seconds). */
+  shrunkSince: number | undefined
 }
 
 /** @param sweptAt when the last complete sweep began (monotonic seconds) */
@@ -62,6 +64,7 @@ export function newListMemory(
     unreadable: undefined,
     oddAt: undefined,
     shrunk: 0,
+    shrunkSince: undefined,
   }
 }
 

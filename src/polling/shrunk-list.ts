@@ -8,6 +8,8 @@ const FEWEST = 10
 const ASKED = 3
 /** Polls in a row that must find them unknown before the list is believed. */
 export const POLLS_TO_BELIEVE = 2
+/** No index is rebuilt for longer (seconds): then the list is believed, whatever Get Call says. */
+export const LONGEST_REBUILD = 86_400
 
 /** Whether a list of so many items is empty, or shorter by half than one of `before`. */
 export function hasShrunk(size: number, before: number): boolean {

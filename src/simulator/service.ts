@@ -51,8 +51,8 @@ export function answer(
   at: number,
 ): { reply: Reply; response: RecordedResponse } {
   advance(service.world, at, service.switches)
-  const { dateOffset, wrongDates, wrongDateOffset } = service.switches
-  const isWrong = service.dates < wrongDates
+  const { dateOffset, wrongDates, wrongDateOffset, oddDates } = service.switches
+  const isWrong = service.dates < wrongDates || (oddDates > 0 && chance(service.streams.dates, oddDates))
   if (isWrong) reach(service.world.reached, 'date.wrong')
   const shown = at + dateOffset + (isWrong ? wrongDateOffset : 0)
   const reply = dated(service, withFault(service, route(service, request, at, shown), shown), shown)

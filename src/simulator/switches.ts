@@ -108,6 +108,8 @@ export type Switches = {
   /** So many of the first answers have a Date that is `wrongDateOffset` seconds ahead besides. */
   wrongDates: number
   wrongDateOffset: number
+  /** The probability that the Date of any answer is so far ahead. */
+  oddDates: number
   /** The names of the rate limit's headers. */
   rateLimitHeaders: 'X-RateLimit' | 'X-Rate-Limit' | 'absent'
   /** The probability of each fact out of the ordinary, for every call that begins: `facts/` says what the truth is. */
@@ -151,6 +153,7 @@ export const defaultSwitches: Switches = {
   dateOffset: 0,
   wrongDates: 0,
   wrongDateOffset: 0,
+  oddDates: 0,
   rateLimitHeaders: 'X-RateLimit',
   facts: {},
   odd: {},
@@ -238,9 +241,14 @@ export const switchTable: Readonly<Record<keyof Switches, Values & { about: stri
   },
   wrongDates: { about: 'how many of the first answers have a wrong Date', ...numberUpTo(1e6) },
   wrongDateOffset: {
-    about: 'how far the Date of the first answers is ahead',
+    about: 'how far a wrong Date is ahead',
     expected: 'a number of seconds',
     accepts: (value) => Number.isFinite(value),
+  },
+  oddDates: {
+    about: 'how likely an answer has a wrong Date',
+    expected: 'a probability from 0 to 1',
+    accepts: isProbability,
   },
   rateLimitHeaders: {
     about: "the names of the rate limit's headers",

@@ -25,6 +25,7 @@ const ASKED: Record<keyof Switches, { args: string[]; value: unknown }> = {
   replicaLag: { args: ['--replica-lag', '8'], value: 8 },
   wrongDates: { args: ['--wrong-dates', '4'], value: 4 },
   wrongDateOffset: { args: ['--wrong-date-offset', '3600'], value: 3600 },
+  oddDates: { args: ['--odd-dates', '0.02'], value: 0.02 },
   getCall: { args: ['--get-call', 'bare'], value: 'bare' },
   perPage: { args: ['--per-page', '50'], value: 50 },
   perPageField: { args: ['--per-page-field', 'absent'], value: 'absent' },

@@ -107,12 +107,66 @@ describe('before the clocks are settled', () => {
     expect(book.state.facts.clockSkew).toBe(HOUR + 2)
   })
 
-  test('a difference that is settled is believed from then on, whatever an answer says', async () => {
-    const { clock, service, book, outcomes } = watching({ pageSize: 10 })
-    await clock.advance(1)
-    service.ahead = HOUR
-    service.calls = [ended('a', 5)]
-    await clock.advance(INTERVAL)
-    expect([outcomes(), book.state.facts.clockSkew, book.finished()]).toEqual([['complete', 'complete'], 0, 1])
+  describe('after it was settled', () => {
+    const open = seen('a', 'ongoing', { initiatedAt: CREATED })
+    async function settled() {
+      const world = watching({ pageSize: 10 })
+      world.service.calls = [open]
+      await world.clock.advance(1)
+      return world
+    }
+
+    test.each([
+      ['in the year 2100', CENTURY],
+      ['two hours behind', -2 * HOUR],
+    ])('one answer that is %s is not counted, and changes nothing for good', async (_what, wrong) => {
+      const { clock, service, book, outcomes } = await settled()
+      service.ahead = wrong
+      service.calls = [ended('a', 5)]
+      await clock.advance(INTERVAL)
+      expect([book.finished(), book.state.facts.clockSkew]).toEqual([0, 0])
+      service.ahead = 0
+      await clock.advance(INTERVAL)
+      expect([outcomes(), book.finished()]).toEqual([['complete', 'failed', 'complete'], 1])
+      expect(book.state.calls.get('a')?.finish?.known).toBeLessThan(CREATED + HOUR)
+    })
+
+    test('a step of one of the clocks is believed once five answers in a row agree', async () => {
+      const { clock, service, book, outcomes } = await settled()
+      service.ahead = 2 * HOUR
+      await clock.advance(2 * INTERVAL)
+      service.ahead = 0
+      await clock.advance(INTERVAL)
+      service.ahead = 2 * HOUR
+      service.calls = [ended('a', 5)]
+      await clock.advance(4 * INTERVAL)
+      expect([book.finished(), book.state.facts.clockSkew]).toEqual([0, 0])
+      await clock.advance(INTERVAL)
+      expect([book.finished(), book.state.facts.clockSkew]).toEqual([1, 2 * HOUR])
+      expect(book.state.facts.created).toBe(CREATED)
+      await clock.advance(INTERVAL)
+      expect(outcomes().slice(-2)).toEqual(['complete', 'complete'])
+    })
+
+    test('a smaller step is followed at once', async () => {
+      const { clock, service, book, outcomes } = await settled()
+      service.ahead = HOUR
+      service.calls = [ended('a', 5)]
+      await clock.advance(INTERVAL)
+      expect([outcomes(), book.state.facts.clockSkew, book.finished()]).toEqual([['complete', 'complete'], 0, 1])
+    })
+
+    test('Get Call with a wrong Date is not believed either', async () => {
+      const { clock, service, book } = await settled()
+      service.calls = []
+      service.known.set('a', ended('a', 5))
+      service.beforePage = () => void (service.ahead = 0)
+      service.fails = (operation) => void (operation === 'get' && (service.ahead = CENTURY))
+      await clock.advance(2 * INTERVAL)
+      expect(book.finished()).toBe(0)
+      service.fails = () => undefined
+      await clock.advance(20 * INTERVAL)
+      expect(book.finished()).toBe(1)
+    })
   })
 })

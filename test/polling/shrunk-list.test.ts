@@ -93,6 +93,24 @@ describe('a list that is suddenly empty', () => {
     },
   )
 
+  test.each<[string, (world: Awaited<ReturnType<typeof emptied>>) => void]>([
+    ['Get Call knows its calls', ({ all, service }) => all.forEach((call) => service.known.set(call.id, call))],
+    [
+      'Get Call may not be asked',
+      ({ service }) => {
+        const refusal = new ServiceError('scope', 'the key may not do that', { status: 403 })
+        service.fails = (operation) => (operation === 'get' ? refusal : undefined)
+      },
+    ],
+  ])('is believed after a day, though %s', async (_what, prepare) => {
+    const world = await emptied()
+    prepare(world)
+    await world.clock.advance(86_400 - INTERVAL)
+    expect(world.goods().slice(1)).not.toContain(true)
+    await world.clock.advance(3 * INTERVAL)
+    expect(world.goods().slice(-2)).toEqual([true, true])
+  })
+
   test('says why the poll was not successful', async () => {
     const { clock, service, reports } = await emptied()
     service.known.set('call 2', over(2))

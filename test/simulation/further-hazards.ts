@@ -125,4 +125,13 @@ export const furtherHazards = {
       run.standing = { ...run.standing, getCallLag: whole(stream, 20, 600) }
     },
   },
+  /** One of many servers has a clock of its own: now and then an answer is hours or decades ahead, or behind. */
+  oddDates: {
+    probability: { ordinary: 0.05, troubled: 0.05 },
+    suits: ({ standing }) => standing.wrongDates === undefined && standing.wrongDateOffset === undefined,
+    apply: (run, { stream }) => {
+      const wrongDateOffset = [7200, 4_102_444_800 - 1_790_000_000, -7200][whole(stream, 0, 2)]!
+      run.spells.push({ from: 600, to: Infinity, switches: { oddDates: 0.02, wrongDateOffset } })
+    },
+  },
 } satisfies Record<string, Hazard>
