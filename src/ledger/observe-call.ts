@@ -59,6 +59,9 @@ export function compareStart(
   const initiated = compareTime(initiatedAt, before.initiatedAt)
   const started = compareTime(startedAt, before.startedAt)
   const wasAnswered = before.phase === 'open' && before.startedAt === undefined && startedAt !== undefined
+  // No call is answered before it rings.
+  if (started === undefined && initiated === undefined)
+    return compareTime(startedAt, before.initiatedAt) === -1 ? -1 : 0
   if (started === undefined) return wasAnswered && initiated === 1 ? 0 : (initiated ?? 0)
   return initiated === undefined || initiated === started ? started : 0
 }

@@ -149,8 +149,11 @@ export function step(
       const isExcluded = !isOpen && (isOld || (options.baseline === 'skip' && isBaseline(own)))
       return isExcluded ? baselineCall(undefined, seen, answer) : observeCall(undefined, seen, answer, draft)
     }
-    // Get Call shows one row alone: there is no other one to prefer.
-    if (answer.source === 'list' && isEarlierRow(before, seen)) return ignoreEarlierRow(before, draft)
+    if (isEarlierRow(before, seen)) {
+      const noted = ignoreEarlierRow(before, draft)
+      // Get Call shows one row alone: where that is another one, it does not know this call.
+      return answer.source === 'list' ? noted : observeNotFound(noted, answer.now, draft)
+    }
     if (tracked === undefined) {
       // What is listed again after it was evicted is kept for as long as any other call.
       const resumed = observeCall(before, seen, answer, draft)

@@ -65,11 +65,22 @@ describe('one id in two rows at once', () => {
     expect([netMinutes(book), repeated(book)]).toEqual([3, 0])
   })
 
-  test('is what Get Call says of it, also where that is the earlier row', () => {
+  test('is not known to Get Call where that shows the earlier row', () => {
     const book = ledgerBook()
     book.see(completeLook(300, row(200, 7)))
     book.see({ sightings: [asked(CREATED + 301, row(100, 4))] })
-    expect([netMinutes(book), repeated(book)]).toEqual([4, 0])
+    expect([netMinutes(book), repeated(book)]).toEqual([7, 1])
+    expect(book.state.calls.get('a')).toMatchObject({ endedAt: CREATED + 230, counted: [7, 0, 7, 0] })
+  })
+
+  test('is lost where Get Call shows the earlier row of an open one in two cycles', () => {
+    const book = ledgerBook()
+    book.see(completeLook(300, seen('a', 'ongoing', { initiatedAt: CREATED + 200, ...minutes(1) })))
+    const other = (at: number) => book.see({ sightings: [asked(CREATED + at, row(100, 4))] })
+    other(315)
+    expect([book.state.open.has('a'), book.lost()]).toEqual([true, 0])
+    other(330)
+    expect([book.state.open.has('a'), book.lost(), book.finished(), netMinutes(book)]).toEqual([false, 1, 0, 1])
   })
 })
 
@@ -83,6 +94,8 @@ describe('the beginning that an answer shows', () => {
     ['is not known', {}, {}, 0],
     ['is earlier, answered as well', { startedAt: T + 5 }, { initiatedAt: T - 60, startedAt: T - 50 }, -1],
     ['is earlier, by its answer alone', { startedAt: T + 5 }, { startedAt: T - 50 }, -1],
+    ['is earlier, answered before the tracked one rang', { startedAt: undefined }, { startedAt: T - 50 }, -1],
+    ['cannot be told by an answer after the tracked one rang', { startedAt: undefined }, { startedAt: T + 50 }, 0],
     ['cannot be told where both times disagree', { startedAt: T + 5 }, { initiatedAt: T - 60, startedAt: T + 60 }, 0],
     ['is the same where one time was corrected alone', { startedAt: T + 5 }, { initiatedAt: T, startedAt: T + 60 }, 0],
     ['is the same where it has just been answered', {}, { initiatedAt: T + 60, startedAt: T + 65 }, 0],
