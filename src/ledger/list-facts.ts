@@ -1,16 +1,16 @@
 import type { ListFacts } from './state.ts'
 
-/** For so long what was refuted is not believed again, and without a total a proof holds (seconds). */
+/** For so long what was refuted is not believed again, and without a total a proof holds at most (seconds). */
 const DAY = 86_400
 
 /** Whether a page was out of order within a day of `now` (UNIX seconds). */
 export function isOrderRefuted({ refutedAt }: ListFacts, now: number): boolean {
-  return isWithinDay(refutedAt, now)
+  return isWithin(DAY, refutedAt, now)
 }
 
 /** Whether the total says nothing at `now` (UNIX seconds): within a day it was smaller than what the pages show, or it stops there. */
 export function isTotalUseless({ cap, wrongTotalAt }: ListFacts, total: number, now: number): boolean {
-  return total === cap || isWithinDay(wrongTotalAt, now)
+  return total === cap || isWithin(DAY, wrongTotalAt, now)
 }
 
 /** Whether a reading to the end has found the order in every page, and nothing has refuted it since. */
@@ -18,12 +18,15 @@ export function isOrderProven({ provenAt, refutedAt = -Infinity }: ListFacts): b
   return provenAt !== undefined && provenAt > refutedAt
 }
 
-/** The same, and not longer than a day before `now` (UNIX seconds): without a total nothing else would show a mistake. */
-export function isOrderProvenLately(facts: ListFacts, now: number): boolean {
-  return isOrderProven(facts) && isWithinDay(facts.provenAt, now)
+/**
+ * The same, and not longer than a day or half of what is read before `now` (UNIX seconds): without a total nothing else would
+ * show a mistake, and what it hides must be found before the horizon passes it.
+ */
+export function isOrderProvenLately(facts: ListFacts, { now, horizon }: { now: number; horizon: number }): boolean {
+  return isOrderProven(facts) && isWithin(Math.min(DAY, (now - horizon) / 2), facts.provenAt, now)
 }
 
 /** One answer with a wrong `Date` must not make something known for years. */
-function isWithinDay(time: number | undefined, now: number): boolean {
-  return time !== undefined && Math.abs(now - time) < DAY
+function isWithin(seconds: number, time: number | undefined, now: number): boolean {
+  return time !== undefined && Math.abs(now - time) < seconds
 }

@@ -38,7 +38,8 @@ export async function* readMain(reader: PageReader): AsyncGenerator<CallPage, vo
         if (yield* endComplete(reader, sweep, reading.last)) return
         break
       case 'past': {
-        const isProven = sweep.total === undefined && isOrderProvenLately(memory.facts, look.now)
+        const isProven =
+          sweep.total === undefined && isOrderProvenLately(memory.facts, { now: look.now, horizon: reader.horizon })
         if (reach === 'horizon' || isProven) {
           endWhole(reader, sweep, undefined)
           return

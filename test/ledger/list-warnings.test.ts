@@ -73,6 +73,16 @@ test.each<[string, Partial<ListFacts>, { refuted: boolean; proven: boolean; late
   expect({
     refuted: isOrderRefuted(facts, NOW),
     proven: isOrderProven(facts),
-    lately: isOrderProvenLately(facts, NOW),
+    lately: isOrderProvenLately(facts, { now: NOW, horizon: NOW - 10 * DAY }),
   }).toEqual({ refuted, proven, lately })
+})
+
+test.each([
+  ['a day', 10 * DAY, DAY - 1, true],
+  ['a day', 10 * DAY, DAY, false],
+  ['half of what is read, where that is shorter', 1200, 599, true],
+  ['half of what is read, where that is shorter', 1200, 600, false],
+])('a proof holds for %s (%i s, after %i s)', (_what, read, age, holds) => {
+  const facts = { hidden: 0, provenAt: NOW - age }
+  expect(isOrderProvenLately(facts, { now: NOW, horizon: NOW - read })).toBe(holds)
 })

@@ -44,8 +44,9 @@ export async function compareRun(run: Run): Promise<void> {
   const { longest } = run.blind
   report.blind = Math.round(longest)
   // With few requests a minute the first reading alone takes its time.
-  // Nor can one be short of ninety pages that take eight seconds each, beside the calls that are asked for one by one.
-  const slowness = run.drawn.hazards.includes('slowBurst') ? 4 : 1
+  // Nor can one be short of ninety pages that take eight seconds each, beside the calls that are asked for one by one, which
+  // begins anew whenever the process dies.
+  const slowness = run.drawn.hazards.includes('slowBurst') ? 6 : 1
   const most = Math.max(LONGEST_BLIND * slowness, 3600 / run.drawn.settings.maxRequestsPerMinute)
   if (longest > most) problems.push(`no poll was good for ${report.blind} s though the service answered`)
   const { created } = watched.ledger.facts

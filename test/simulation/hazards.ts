@@ -211,6 +211,8 @@ export const hazards = {
       if (run.standing.order === undefined) run.standing = { ...run.standing, order: 'newest' }
       run.pastFacts = { ...run.pastFacts, doubled }
       run.facts = { ...run.facts, doubled, reused, ...(run.kind === 'troubled' ? { repeated: 0.1 } : {}) }
+      // Two rows of an id are told apart by their times: where an answer lacks them, nobody can.
+      if (reused > 0) run.odd = { ...run.odd, fields: 0 }
     },
   },
   /** Rows are deleted during the run; never those of calls that are tracked, or whose end is yet to become plausible. */
