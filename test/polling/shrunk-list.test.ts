@@ -54,7 +54,7 @@ describe('the calls that a list which has shrunk is asked about', () => {
 })
 
 test('a list without a total has not shrunk where it was read to the horizon alone, though a call is missing that Get Call knows', async () => {
-  const { service, clock, outcomes } = watching({ pageSize: 10, lookback: 120 })
+  const { service, clock, outcomes } = watching({ pageSize: 10, lookback: 400 })
   service.says = { total: undefined, totalPages: undefined }
   service.calls = numbered(1, 600)
   await clock.advance(1)
