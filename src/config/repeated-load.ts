@@ -11,15 +11,16 @@ import { isReadOnce, readAnyText, readText, type ReadText } from './reading/read
  */
 export function repeatedLoad(options: LoadOptions): () => Config {
   const once = new Map<string, string>()
+  let latest: Loaded | undefined
   const readConfig: ReadText = (path) => {
     const known = once.get(path)
     if (known !== undefined) return known
-    if (!isReadOnce(path)) return readAnyText(path)
+    // Whoever replaces the file by a pipe while it is watched does not hold everything up.
+    if (latest !== undefined || !isReadOnce(path)) return readText(path)
     const text = readAnyText(path)
     once.set(path, text)
     return text
   }
-  let latest: Loaded | undefined
   return () => {
     const isSame = latest !== undefined && [...latest.seen].every(([path, { read, said }]) => look(read, path) === said)
     if (latest === undefined || !isSame) latest = load({ ...options, readConfig })

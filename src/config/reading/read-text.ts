@@ -18,11 +18,11 @@ export const readText: ReadText = (path) => {
   }
 }
 
-/** Any file, a pipe such as `<(…)` included. */
+/** Any file, a pipe such as `<(…)` included. Waits some seconds for what is written to it; nothing else happens meanwhile. */
 export const readAnyText: ReadText = (path) => {
-  const file = openSync(path, 'r')
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
-    return readWhole(file)
+    return readWhole(file, fstatSync(file).isFIFO())
   } finally {
     closeSync(file)
   }
@@ -37,7 +37,7 @@ export function isReadOnce(path: string): boolean {
 /** A file that callwatch does not read, though the file system would. */
 export class UnreadableFile extends Error {
   override readonly name = 'UnreadableFile'
-  readonly code: 'NOT_A_FILE' | 'TOO_LARGE'
+  readonly code: 'NOT_A_FILE' | 'TOO_LARGE' | 'NOT_WRITTEN'
 
   constructor(code: UnreadableFile['code']) {
     super(code)
@@ -46,14 +46,34 @@ export class UnreadableFile extends Error {
 }
 
 const piece = Buffer.allocUnsafe(64 * 1024)
+/** How long a pipe may keep its reader waiting, and how often that looks (milliseconds). */
+const LONGEST_WAIT = 5000
+const WAIT = 20
 
-function readWhole(file: number): string {
+function readWhole(file: number, isPipe = false): string {
   const pieces: Buffer[] = []
+  const end = performance.now() + LONGEST_WAIT
   for (let length = 0; ;) {
-    const read = readSync(file, piece)
-    if (read === 0) return Buffer.concat(pieces).toString()
-    length += read
-    if (length > LONGEST_TEXT) throw new UnreadableFile('TOO_LARGE')
-    pieces.push(Buffer.from(piece.subarray(0, read)))
+    const read = readPiece(file)
+    // Before anybody has opened a pipe to write, it looks as if it had ended.
+    const isAwaited = read === undefined || (read === 0 && length === 0 && isPipe)
+    if (isAwaited && performance.now() > end) throw new UnreadableFile('NOT_WRITTEN')
+    if (isAwaited) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT)
+    else if (read === 0) return Buffer.concat(pieces).toString()
+    else {
+      length += read
+      if (length > LONGEST_TEXT) throw new UnreadableFile('TOO_LARGE')
+      pieces.push(Buffer.from(piece.subarray(0, read)))
+    }
+  }
+}
+
+/** How many bytes were read into the piece; undefined where there are none yet. */
+function readPiece(file: number): number | undefined {
+  try {
+    return readSync(file, piece)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return undefined
+    throw error
   }
 }

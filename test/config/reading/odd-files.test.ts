@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { loadConfig } from '../../../src/config/load-config.ts'
@@ -51,6 +51,27 @@ test('a configuration that is a pipe is read once, and its secrets as often as t
   expect(load().targets[0]?.apiKey).toBe('first')
   writeFileSync(join(cwd, 'key'), 'second')
   expect(load().targets[0]?.apiKey).toBe('second')
+})
+
+test('a configuration that is a pipe to which nobody writes is refused after some seconds', { timeout: 20_000 }, () => {
+  const cwd = folder({})
+  const begun = performance.now()
+  expect(problemsWhenLoading({ file: 'pipe', env: {}, cwd })).toContain(
+    'the file `pipe` is a pipe to which nothing was written within five seconds',
+  )
+  expect(performance.now() - begun).toBeLessThan(10_000)
+})
+
+test('a configuration that becomes a pipe while it is watched is refused at once', () => {
+  const cwd = folder({ 'callwatch.yaml': target('api_key: k') })
+  const load = repeatedLoad({ env: {}, cwd })
+  load()
+  rmSync(join(cwd, 'callwatch.yaml'))
+  renameSync(join(cwd, 'pipe'), join(cwd, 'callwatch.yaml'))
+  const begun = performance.now()
+  const message: unknown = expect.stringContaining('is a pipe or a device and no file')
+  expect(load).toThrow(expect.objectContaining({ problems: [expect.objectContaining({ message })] }))
+  expect(performance.now() - begun).toBeLessThan(2000)
 })
 
 test('thousands of aliases are refused at once, and some hundred are not', () => {
