@@ -10,10 +10,8 @@ export function onlySameOrigin(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
     const { origin, host } = request.headers
     if (READING.includes(request.method) || origin === undefined || URL.parse(origin)?.host === host) return undefined
-    return reply
-      .code(403)
-      .send({
-        error: 'a page of another origin may change nothing here; a reverse proxy must pass `Host` on as it came',
-      })
+    return reply.code(403).send({
+      error: 'a page of another origin may change nothing here; a reverse proxy must pass `Host` on as it came',
+    })
   })
 }

@@ -269,4 +269,12 @@ targets:
     })
     expect(ended.stderr).toContain('poll.interval: found `15`')
   })
+
+  test('prints nothing that turns the direction of the text or hides any of it', async () => {
+    const ended = await callwatch(['check', '--config', configFile('"in\u202Eter\u200Bval": 15')])
+    expect(ended.stderr).toContain('interval')
+    const named = configFile('targets: [{ name: a, app_id: a1, region: us, api_key: k, query: { tag: "x\u202Ey" } }]')
+    const shown = await callwatch(['check', '--config', named])
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('tag: xy') })
+  })
 })

@@ -287,3 +287,18 @@ test('a body longer than any silence is refused', async () => {
   const headers = { authorization, 'content-type': 'application/json' }
   expect((await fetch(`${url}/api/v1/silences`, { method: 'POST', headers, body })).status).toBe(413)
 })
+
+test('no more than 500 connections at once are kept open', async () => {
+  const { url } = await serve([watchedTarget()])
+  const { hostname, port } = new URL(url)
+  let open = 0
+  for (let n = 0; n < 510; n++) {
+    const socket = connect(Number(port), hostname)
+    onTestFinished(() => void socket.destroy())
+    socket.on('error', () => undefined)
+    await once(socket, 'connect')
+    open += 1
+    socket.on('close', () => (open -= 1))
+  }
+  await vi.waitFor(() => expect(open).toBe(500), { timeout: 5000 })
+})
