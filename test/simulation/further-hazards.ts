@@ -1,4 +1,5 @@
 import { between, chance, whole } from '../../src/simulator/draw.ts'
+import type { DrawnRun } from './draw-run.ts'
 import { isShort, shorten, type Hazard } from './hazard.ts'
 
 /** Ways in which a paginated list misleads who reads it. Drawn after all others. */
@@ -10,6 +11,7 @@ export const furtherHazards = {
       run.settings = { ...run.settings, pageSizes: [[20, 50, 120, 150][whole(stream, 0, 3)]!] }
       if (run.kind !== 'calm' && !isShort(run)) shorten(run, stream)
       run.standing = { ...run.standing, perPage: 'honoured', total: 'page' }
+      orderCached(run)
       run.pastFacts = { ...run.pastFacts, stuck: 0.15 }
     },
   },
@@ -19,6 +21,7 @@ export const furtherHazards = {
       run.settings = { ...run.settings, pageSizes: [[10, 20, 50][whole(stream, 0, 2)]!] }
       if (run.kind !== 'calm' && !isShort(run)) shorten(run, stream)
       run.standing = { ...run.standing, total: 'zero' }
+      orderCached(run)
       run.pastFacts = { ...run.pastFacts, stuck: 0.15 }
     },
   },
@@ -135,3 +138,9 @@ export const furtherHazards = {
     },
   },
 } satisfies Record<string, Hazard>
+
+/** A shuffled list from a cache shows the same part of it again, and without a total nothing says that there is more. */
+function orderCached(run: DrawnRun): void {
+  const isCached = run.spells.some(({ switches }) => (switches.cacheSeconds ?? 0) > 0)
+  if (isCached && run.standing.order === undefined) run.standing = { ...run.standing, order: 'newest' }
+}
