@@ -24,7 +24,8 @@ const server = createServer((request, response) => {
   response.writeHead(body === undefined ? 404 : 200, {
     'content-type': 'application/json',
     'content-length': body?.length ?? 0,
-    date: new Date(now * 1000).toUTCString(),
+    // Also where the clock of the calls stands, that of the answers goes on.
+    date: new Date(Math.max(now * 1000, Date.now())).toUTCString(),
   })
   response.end(body)
 })
