@@ -1,10 +1,51 @@
 import { defineConfig } from 'vitest/config'
 
+/** Files of pure code: no process, no server, no file. */
+export const UNIT = [
+  'alerts',
+  'clock',
+  'cluster',
+  'ledger',
+  'log',
+  'metrics',
+  'network',
+  'polling',
+  'schema',
+  'service',
+  'target',
+  'text',
+].map((folder) => `test/${folder}/**/*.test.ts`)
+
+/** What needs real parts or many minutes: processes that are killed, browsers, Prometheus, fail-overs, long laws. */
+export const SLOW = [
+  'test/chaos/**/*.test.ts',
+  'test/daemon/several-daemons.test.ts',
+  'test/fuzz/**/*.test.ts',
+  'test/notifications/receivers/alertmanager/alertmanager-real.test.ts',
+  'test/parity/**/*.test.ts',
+  'test/prometheus/running.test.ts',
+  'test/simulation/**/*.test.ts',
+  'test/store/postgres/{failover,pooler,tls,trouble}.test.ts',
+  'test/system/**/*.test.ts',
+  'test/web/browser/**/*.test.ts',
+]
+
+const shared = {
+  testTimeout: 10_000,
+}
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     // System tests start several processes each; on two cores more than two files at once only steal time.
     maxWorkers: 2,
-    testTimeout: 10_000,
+    projects: [
+      { test: { ...shared, name: 'unit', include: UNIT, isolate: false } },
+      {
+        // Browsers get the libraries of the page from the server.
+        resolve: { alias: [{ find: /^[./]+\/vendor\/(\w+)\.js$/, replacement: '$1' }] },
+        test: { ...shared, name: 'parts', include: ['test/**/*.test.ts'], exclude: [...UNIT, ...SLOW] },
+      },
+      { test: { ...shared, name: 'slow', include: SLOW } },
+    ],
   },
 })

@@ -1,5 +1,54 @@
 #!/usr/bin/env node
-// All else takes a while to load, and a signal may come meanwhile.
+// Everything else takes a while to load, and a signal may arrive meanwhile.
 // oxlint-disable-next-line import/no-unassigned-import -- it is imported for what it does
 import './commands/early-signals.ts'
-await import('./program.ts')
+import { existsSync, mkdirSync, writeSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
+import { homedir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
+import { inspect } from 'node:util'
+
+keepCompiled()
+const { runProgram } = await import('./program.ts')
+const { secretsMask } = await import('./log/mask-secrets.ts')
+
+/** Knows the secrets of every configuration that was loaded. */
+const secrets = secretsMask([])
+process.once('uncaughtException', die)
+for (const stream of [process.stdout, process.stderr]) stream.on('error', survivePipe)
+const { env, stdout, stderr } = process
+process.exitCode = await runProgram(process.argv.slice(2), { env, cwd: process.cwd(), stdout, stderr, secrets }).catch(
+  die,
+)
+
+/**
+ * Keeps compiled code for the next start, in a folder of the user: in the default one, that of temporary files, another
+ * user could replace it. Without such a folder every start compiles.
+ */
+function keepCompiled(): void {
+  try {
+    const caches = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')
+    if (!isAbsolute(caches)) return
+    const folder = join(caches, 'callwatch')
+    // Not recursively: that would create the home of a user without one, and never return below /proc.
+    for (const each of [caches, folder]) if (!existsSync(each)) mkdirSync(each, { mode: 0o700 })
+    enableCompileCache(folder)
+  } catch {
+    // Read-only, as in many containers, or no home.
+  }
+}
+
+/** Ends the process after a bug: its state is not reliable any more, and a supervisor starts another one. */
+function die(error: unknown): never {
+  writeSync(process.stderr.fd, `${secrets.mask(inspect(error))}\n`)
+  process.exit(1)
+}
+
+/**
+ * Nothing reads the output any more, as of `callwatch check | head -1`: a command has nothing left to do and ends at
+ * once, without a word; the daemon continues, since counting and alerting do not depend on its log.
+ */
+function survivePipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
+  if (process.argv[2] !== 'run') process.exit()
+}

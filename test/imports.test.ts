@@ -2,34 +2,50 @@ import { globSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
+/** Each section of the configuration lies with the part that it configures; `config` puts them together. */
+const SECTIONS = [
+  'alerts/default-rules.ts',
+  'alerts/rule.ts',
+  'log/log-section.ts',
+  'notifications/notify-section.ts',
+  'polling/poll-section.ts',
+  'service/target-section.ts',
+  'store/store-section.ts',
+  'web/http-section.ts',
+]
 // A reader who follows a call from the wire to the channel passes each folder once, and imports run one way. `types`
-// are folders of which only types may be imported.
-const ALLOWED: Record<string, { folders: string[]; types?: string[] }> = {
+// are folders of which only types may be imported, `files` all that may be imported of other folders.
+const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: string[] }> = {
   clock: { folders: [] },
   ledger: { folders: [] },
-  alerts: { folders: ['ledger'] },
+  alerts: { folders: ['ledger', 'schema', 'text'] },
   network: { folders: [] },
   text: { folders: [] },
-  service: { folders: ['ledger', 'clock', 'network'] },
-  polling: { folders: ['ledger', 'service', 'store', 'clock'] },
-  store: { folders: ['ledger', 'alerts', 'clock'] },
-  metrics: { folders: ['ledger', 'alerts'], types: ['store'] },
+  schema: { folders: ['network'] },
+  log: { folders: ['text', 'schema'] },
+  service: { folders: ['ledger', 'clock', 'network', 'schema'] },
+  polling: { folders: ['ledger', 'service', 'store', 'clock', 'schema'] },
+  store: { folders: ['ledger', 'alerts', 'clock', 'schema'] },
+  target: { folders: ['ledger', 'alerts', 'service', 'polling', 'store', 'clock'], types: ['cluster', 'config'] },
+  metrics: { folders: ['ledger', 'alerts'], types: ['polling', 'target'] },
   cluster: { folders: ['clock', 'store'] },
-  web: { folders: ['ledger', 'alerts', 'store', 'metrics', 'clock'], types: ['cluster'] },
-  notify: { folders: ['ledger', 'alerts', 'store', 'clock', 'network', 'text'] },
-  config: { folders: ['network'], types: ['alerts'] },
+  web: { folders: ['ledger', 'alerts', 'store', 'metrics', 'clock', 'schema'], types: ['target'] },
+  notifications: { folders: ['ledger', 'alerts', 'store', 'clock', 'network', 'text', 'schema'] },
+  config: { folders: ['schema'], files: SECTIONS },
   daemon: {
     folders: [
       'ledger',
       'alerts',
       'service',
       'polling',
+      'target',
       'store',
       'cluster',
       'metrics',
       'web',
-      'notify',
+      'notifications',
       'config',
+      'log',
       'clock',
       'network',
       'text',
@@ -40,7 +56,7 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[] }> = {
 
 /** The only files of the program that know the simulator. */
 const SIMULATES = [
-  'commands/compare-with-truth.ts',
+  'commands/compare-with-simulator.ts',
   'commands/demo.ts',
   'commands/simulate.ts',
   'commands/switch-options.ts',
@@ -64,12 +80,15 @@ describe('imports run one way', () => {
     )
   })
 
-  test.each(Object.entries(ALLOWED))('%s imports what it may: %j', (folder, { folders, types = [] }) => {
-    const strangers = importsOf(folder).filter(({ to, typeOnly }) => {
-      return to !== folder && !folders.includes(to) && !(typeOnly && types.includes(to))
-    })
-    expect(strangers.map(({ from, to }) => `${from} imports ${to}`)).toEqual([])
-  })
+  test.each(Object.entries(ALLOWED))(
+    '%s imports what it may: %j',
+    (folder, { folders, types = [], files: single = [] }) => {
+      const strangers = importsOf(folder).filter(({ to, file, typeOnly }) => {
+        return to !== folder && !folders.includes(to) && !(typeOnly && types.includes(to)) && !single.includes(file)
+      })
+      expect(strangers.map(({ from, to }) => `${from} imports ${to}`)).toEqual([])
+    },
+  )
 
   test('only the commands that simulate know the simulator', () => {
     const importing = named.flatMap(({ name, source }) =>
@@ -80,12 +99,44 @@ describe('imports run one way', () => {
     expect(importing.toSorted()).toEqual(SIMULATES)
   })
 
-  test('the ledger, and the alerts judged by it, import no package', () => {
+  test.each([
+    ['ledger', []],
+    ['alerts', ['zod']],
+  ])('of packages, %s imports %j', (folder, packages) => {
+    const imported = named
+      .filter(({ name }) => folderOf(name) === folder)
+      .flatMap(({ source }) => specifiers(source))
+      .flatMap(({ from }) => (from.startsWith('.') ? [] : from))
+    expect([...new Set(imported)]).toEqual(packages)
+  })
+
+  test('what every command reads the configuration with is quickly loaded: it imports no other packages', () => {
+    const loaded = new Set(['config/load-config.ts'])
+    for (const name of loaded) {
+      const source = files.find((file) => file.name === name)!.source
+      for (const { file, typeOnly, isLazy } of relativeImports(name, source)) {
+        if (!typeOnly && !isLazy) loaded.add(file)
+      }
+    }
     const packages = named
-      .filter(({ name }) => ['ledger', 'alerts'].includes(folderOf(name)))
-      .flatMap(({ name, source }) => specifiers(source).map(({ from }) => ({ name, from })))
-      .filter(({ from }) => !from.startsWith('.'))
-    expect(packages).toEqual([])
+      .filter(({ name }) => loaded.has(name))
+      .flatMap(({ source }) => specifiers(source))
+      .flatMap(({ from, typeOnly, isLazy }) => (typeOnly || isLazy || /^(?:\.|node:)/.test(from) ? [] : from))
+    expect([...new Set(packages)].toSorted()).toEqual(['croner', 'yaml', 'zod'])
+  })
+
+  test('a receiver is known to the list of receivers, and no receiver knows another', () => {
+    const receiverOf = (name: string) => /^notifications\/receivers\/([^/]+)\//.exec(name)?.[1]
+    const strangers = named
+      .flatMap(({ name, source }) => relativeImports(name, source))
+      .filter(({ from, file }) => receiverOf(file) !== undefined && receiverOf(from) !== receiverOf(file))
+    expect([...new Set(strangers.map(({ from }) => from))].toSorted()).toEqual([
+      // Alertmanager and heartbeat take no messages, and have senders of their own.
+      'commands/test-notify.ts',
+      'daemon/daemon-event.ts',
+      'daemon/notifying.ts',
+      'notifications/receivers.ts',
+    ])
   })
 
   test('this test reads imports in all their forms', () => {
@@ -96,18 +147,18 @@ import {
   d,
 } from '../web/d.ts'
 export * from '../clock/e.ts'
-import '../notify/f.ts'
+import '../notifications/f.ts'
 const g = await import('../service/g.ts')
 type H = import('../config/h.ts').H
 `
     expect(relativeImports('polling/x.ts', forms)).toEqual([
-      { from: 'polling/x.ts', to: 'ledger', typeOnly: false },
-      { from: 'polling/x.ts', to: 'store', typeOnly: true },
-      { from: 'polling/x.ts', to: 'web', typeOnly: false },
-      { from: 'polling/x.ts', to: 'clock', typeOnly: false },
-      { from: 'polling/x.ts', to: 'notify', typeOnly: false },
-      { from: 'polling/x.ts', to: 'service', typeOnly: false },
-      { from: 'polling/x.ts', to: 'config', typeOnly: false },
+      { from: 'polling/x.ts', to: 'ledger', file: 'ledger/a.ts', typeOnly: false, isLazy: false },
+      { from: 'polling/x.ts', to: 'store', file: 'store/c.ts', typeOnly: true, isLazy: false },
+      { from: 'polling/x.ts', to: 'web', file: 'web/d.ts', typeOnly: false, isLazy: false },
+      { from: 'polling/x.ts', to: 'clock', file: 'clock/e.ts', typeOnly: false, isLazy: false },
+      { from: 'polling/x.ts', to: 'notifications', file: 'notifications/f.ts', typeOnly: false, isLazy: false },
+      { from: 'polling/x.ts', to: 'service', file: 'service/g.ts', typeOnly: false, isLazy: true },
+      { from: 'polling/x.ts', to: 'config', file: 'config/h.ts', typeOnly: false, isLazy: true },
     ])
   })
 })
@@ -125,7 +176,14 @@ describe('time comes from the clock', () => {
   )
 })
 
-type Import = { from: string; to: string; typeOnly: boolean }
+type Import = {
+  from: string
+  to: string
+  file: string
+  typeOnly: boolean
+  /** Imported where it is needed. */
+  isLazy: boolean
+}
 
 function importsOf(folder: string): Import[] {
   return named
@@ -136,18 +194,19 @@ function importsOf(folder: string): Import[] {
 function relativeImports(name: string, source: string): Import[] {
   return specifiers(source)
     .filter(({ from }) => from.startsWith('.'))
-    .map(({ from, typeOnly }) => {
+    .map(({ from, ...how }) => {
       const target = relative(src, resolve(src, name, '..', from))
-      return { from: name, to: folderOf(target), typeOnly }
+      return { from: name, to: folderOf(target), file: target, ...how }
     })
 }
 
-function specifiers(source: string): { from: string; typeOnly: boolean }[] {
+function specifiers(source: string): Pick<Import, 'from' | 'typeOnly' | 'isLazy'>[] {
   const statements =
     /^(?:import|export)\s+(type\s)?(?:[^'"`;]*?\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm
   return [...withoutComments(source).matchAll(statements)].map(([, type, from, imported]) => ({
     from: from ?? imported!,
     typeOnly: type !== undefined,
+    isLazy: imported !== undefined,
   }))
 }
 

@@ -7,7 +7,7 @@ answer(async ({ path }: { path: string }) => {
   const { measured, result: rows } = await measure(async () => {
     const db = new DatabaseSync(path)
     let [rows, touched] = [0, 0]
-    for (const row of db.prepare('SELECT id, data FROM calls WHERE remembered = 1').iterate()) {
+    for (const row of db.prepare('SELECT id, data FROM calls WHERE tracked = 1').iterate()) {
       rows += 1
       for (const value of Object.values(row)) if (value !== null) touched += 1
     }

@@ -1,13 +1,12 @@
 import { loadConfig } from '../../src/config/load-config.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import type { WatchedTarget } from '../../src/web/views.ts'
 import { answer, forkedWith } from './answer.ts'
 import { measure, type Measured } from './measure.ts'
-import { openTarget, type OpenTarget } from './open-target.ts'
+import { openedTarget, type OpenedTarget } from './open-target.ts'
 import { virtualClock } from './virtual-clock.ts'
 
-/** How one look went. `seconds` is how long it took by the virtual clock. */
+/** How one poll went. `seconds` is how long it took by the virtual clock. */
 export type LookAnswer = Measured & {
   /** What was asked for, by path. */
   paths: string[]
@@ -15,7 +14,7 @@ export type LookAnswer = Measured & {
   /** A part of the whole list was read beside the newest calls. */
   sweeping: boolean
   seconds: number
-  /** Remembered calls afterwards, and the open ones among them. */
+  /** Tracked calls afterwards, and the open ones among them. */
   calls: number
   open: number
 }
@@ -25,11 +24,9 @@ const { file, now, speed = 1 } = forkedWith<{ file: string; now: number; speed?:
 const config = loadConfig({ file, env: {}, cwd: import.meta.dirname })
 const { clock, goFrom, stop } = virtualClock(now, speed)
 const store = await openStore(config.store, [])
-const targets: WatchedTarget[] = []
-const metrics = metricsOf(() => targets, 'bench')
-const opened: OpenTarget[] = []
-for (const target of config.targets) opened.push(await openTarget({ config, target, store, clock, metrics }))
-targets.push(...opened.map(({ watched }) => watched))
+const opened: OpenedTarget[] = []
+const metrics = metricsOf(() => opened.map(({ target }) => target), 'bench')
+for (const target of config.targets) opened.push(await openedTarget({ config, target, store, clock, metrics }))
 
 answer(async ({ target = 0, now, whole, end }: { target?: number; now?: number; whole?: boolean; end?: boolean }) => {
   if (end) {
@@ -37,21 +34,21 @@ answer(async ({ target = 0, now, whole, end }: { target?: number; now?: number; 
     await store.close()
     return undefined
   }
-  const { watched, look, forgetList } = opened[target]!
+  const { target: polled, poll, forgetList } = opened[target]!
   goFrom(now ?? clock.wall())
   if (whole) forgetList()
   const { measured, result } = await measure(async () => {
     const paths: string[] = []
     for (;;) {
-      const { paths: asked, report, sweeping } = await look()
+      const { paths: asked, report, sweeping } = await poll()
       paths.push(...asked)
       if (report.outcome === 'failed') throw new Error(`a poll of the bench failed: ${report.problem}`)
-      // The first look at a long list takes several cycles.
+      // The initial sync of a long list takes several polls.
       if (!whole || report.outcome === 'complete') return { paths, report, sweeping }
     }
   })
   stop()
-  const { calls, open } = watched.ledger
+  const { calls, open } = polled.ledger
   const { paths, report, sweeping } = result
   const { outcome, seconds } = report
   return { ...measured, paths, outcome, sweeping, seconds, calls: calls.size, open: open.size }

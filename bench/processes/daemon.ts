@@ -4,7 +4,7 @@ import { NEVER } from 'rxjs'
 import { systemClock } from '../../src/clock/clock.ts'
 import type { DaemonEvent } from '../../src/daemon/daemon-event.ts'
 import { startDaemon } from '../../src/daemon/daemon.ts'
-import { createLogger } from '../../src/daemon/logger.ts'
+import { createLogger } from '../../src/log/logger.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { answer, forkedWith } from './answer.ts'
 import { measure, type Measured } from './measure.ts'
@@ -55,29 +55,28 @@ answer(async ({ until, seconds = 0 }: { until?: number; seconds?: number }): Pro
   const { measured } = await measure(() => (until === undefined ? sleep(seconds * 1000) : goodPolls(until)))
   turns.disable()
   clearInterval(sampling)
-  const calls = daemon.targets.reduce((sum, { ledger }) => sum + ledger.calls.size, 0)
+  const calls = daemon.targets.all().reduce((sum, { ledger }) => sum + ledger.calls.size, 0)
   const peakBytes = process.resourceUsage().maxRSS * 1024
   return { ...measured, ...seen, calls, longestTurn: turns.max / 1e9, growth: peak - before, peakBytes }
 })
 
 /** Until each target has had so many good polls. */
 async function goodPolls(count: number): Promise<void> {
-  while (daemon.targets.some(({ target }) => (good.get(target) ?? 0) < count)) await sleep(2)
+  while (daemon.targets.all().some(({ name }) => (good.get(name) ?? 0) < count)) await sleep(2)
 }
 
 function note(happened: DaemonEvent): void {
-  if (happened.kind !== 'watch') return
-  const { target, event } = happened
-  if (event.kind === 'skipped') seen.skipped += 1
-  if (event.kind === 'committed') {
+  if (happened.kind === 'skipped') seen.skipped += 1
+  if (happened.kind === 'committed') {
     const now = systemClock.wall()
     seen.commits += 1
-    seen.commitSeconds += event.committed.seconds
-    for (const { at } of event.committed.ledger.finishes) seen.lags.push(now - at)
+    seen.commitSeconds += happened.committed.seconds
+    for (const { at } of happened.committed.ledger.finishes) seen.lags.push(now - at)
   }
-  if (event.kind === 'cycle') {
+  if (happened.kind === 'polled') {
+    const { target, report } = happened
     seen.polls += 1
-    seen.requests += event.report.requests.length
-    if (event.report.good) good.set(target, (good.get(target) ?? 0) + 1)
+    seen.requests += report.requests.length
+    if (report.good) good.set(target, (good.get(target) ?? 0) + 1)
   }
 }

@@ -1,11 +1,10 @@
 import { loadConfig } from '../../src/config/load-config.ts'
-import { introduceTarget } from '../../src/metrics/record.ts'
+import { initTarget } from '../../src/metrics/record.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import type { WatchedTarget } from '../../src/web/views.ts'
 import { answer, forkedWith } from './answer.ts'
 import { measure, type Measured } from './measure.ts'
-import { openTarget, type OpenTarget } from './open-target.ts'
+import { openedTarget, type OpenedTarget } from './open-target.ts'
 import { virtualClock } from './virtual-clock.ts'
 
 export type Exposed = Measured & { body: string }
@@ -15,20 +14,17 @@ const { file, now } = forkedWith<{ file: string; now: number }>()
 const config = loadConfig({ file, env: {}, cwd: import.meta.dirname })
 const { clock, goFrom, stop } = virtualClock(now, 1)
 const store = await openStore(config.store, [])
-const watched: WatchedTarget[] = []
-const metrics = metricsOf(() => watched, 'bench')
-const targets: OpenTarget[] = []
+const targets: OpenedTarget[] = []
+const metrics = metricsOf(() => targets.map(({ target }) => target), 'bench')
 for (const target of config.targets) {
-  const opened = await openTarget({ config, target, store, clock, metrics })
-  introduceTarget(metrics.operational, target.name)
-  targets.push(opened)
-  watched.push(opened.watched)
+  initTarget(metrics.operational, target.name)
+  targets.push(await openedTarget({ config, target, store, clock, metrics }))
 }
 
 answer(async ({ now }: { now: number }): Promise<Exposed> => {
   goFrom(now)
-  for (const { look } of targets) {
-    const { report } = await look()
+  for (const { poll } of targets) {
+    const { report } = await poll()
     if (!report.good) throw new Error(`a poll of the bench failed: ${report.problem}`)
   }
   stop()

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../src/clock/clock.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
-import { keepTarget } from '../../src/store/keep-target.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { openTarget } from '../../src/target/target.ts'
 import { answer } from './answer.ts'
 import { measure, type Measured } from './measure.ts'
+import { withoutPort } from './open-target.ts'
 
 /** What a process that has loaded a store is like: `rss` in bytes, once garbage is collected (with `--expose-gc` only). */
 export type Loaded = Measured & { calls: number; rss: number }
@@ -16,27 +17,20 @@ answer(async ({ file }: { file: string }): Promise<Loaded> => {
   const { alerts: rules, poll, store: at, targets } = loadConfig({ file, env: {}, cwd: import.meta.dirname })
   const { measured, result } = await measure(async () => {
     const store = await openStore(at, [])
-    const identity = { name: targets[0]!.name, fingerprint: '' }
-    const { interval } = poll
-    const keeper = await keepTarget({
+    const settings = { target: targets[0]!, poll, rules }
+    return {
       store,
-      clock: systemClock,
-      identity,
-      ledger: poll,
-      rules,
-      route: () => [],
-      interval,
-    })
-    return { store, keeper }
+      target: await openTarget({ settings: withoutPort(settings), store, clock: systemClock, route: () => [] }),
+    }
   })
   // Whatever a store left for later would be loaded now; and what was loaded must not be garbage.
   let calls = 0
-  for (const { id } of result.keeper.ledger.calls.values()) if (id !== '') calls += 1
+  for (const { id } of result.target.ledger.calls.values()) if (id !== '') calls += 1
   loaded.push(result)
   return { ...measured, calls, rss: await restingMemory() }
 })
 
-/** The resident memory once nothing more can be freed: the least of some looks at it. */
+/** The resident memory once nothing more can be freed: the least of some readings. */
 async function restingMemory(): Promise<number> {
   let rss = process.memoryUsage.rss()
   for (let i = 0; i < 10 && globalThis.gc !== undefined; i++) {

@@ -31,26 +31,26 @@ import { PanelBuilder as StateTimelineBuilder } from '@grafana/grafana-foundatio
 import { PanelBuilder as TableBuilder } from '@grafana/grafana-foundation-sdk/table'
 import { PanelBuilder as TimeseriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries'
 
-/** The Prometheus that is chosen at the top of the dashboard. */
-export const CHOSEN: DataSourceRef = { type: 'prometheus', uid: '${datasource}' }
+/** The Prometheus that the user selects at the top of the dashboard. */
+export const SELECTED: DataSourceRef = { type: 'prometheus', uid: '${datasource}' }
 
-/** PromQL by what the legend calls it; `{{label}}` in the legend is that label's value. */
+/** PromQL by its legend; Grafana replaces `{{label}}` by the value of the label. */
 export type Queries = Readonly<Record<string, string>>
 
-/** What every panel has; `width` of 24 columns, `unit` by Grafana's name. */
+/** The options of every panel: `width` in columns of 24, `unit` by Grafana's name. */
 type Common = { title: string; about: string; width: number; unit?: string; queries: Queries }
 
-/** Limits from which on a value is warned of, and from which on it is bad. */
+/** Thresholds of the colours orange and red. */
 type Limits = { warning: number; bad: number }
 
 export type Graph = Common & {
   stacked?: boolean
   limits?: Limits
-  most?: number
+  max?: number
   colors?: Readonly<Record<string, string>>
 }
 
-/** Values over time. */
+/** A chart of values over time. */
 export function graph({
   title,
   about,
@@ -63,7 +63,7 @@ export function graph({
   const panel = new TimeseriesBuilder()
     .title(title)
     .description(about)
-    .datasource(CHOSEN)
+    .datasource(SELECTED)
     .span(width)
     .height(8)
     .unit(unit)
@@ -79,11 +79,11 @@ export function graph({
         .displayMode(LegendDisplayMode.List)
         .placement(LegendPlacement.Bottom),
     )
-    // oxlint-disable-next-line unicorn/no-array-sort -- it is no array
+    // oxlint-disable-next-line unicorn/no-array-sort -- not an array
     .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending))
     .targets(rangeQueries(queries))
   if (stacked) panel.stacking(new StackingConfigBuilder().mode(StackingMode.Normal).group('A'))
-  if (rest.most !== undefined) panel.max(rest.most)
+  if (rest.max !== undefined) panel.max(rest.max)
   if (rest.limits !== undefined) {
     panel
       .thresholds(thresholds(rest.limits))
@@ -95,19 +95,19 @@ export function graph({
   return panel
 }
 
-export type Figure = Common & {
+export type Stat = Common & {
   decimals?: number
   limits?: Limits
   today?: boolean
-  noneMeans?: string
+  noValue?: string
 }
 
-/** A number, as it is now; with `today` over the day so far, which the queries call `$__range`. */
-export function figure({ title, about, width, unit = 'short', queries, ...rest }: Figure): StatBuilder {
+/** A current number. With `today` the time range is the day so far, which queries use as `$__range`. */
+export function stat({ title, about, width, unit = 'short', queries, ...rest }: Stat): StatBuilder {
   const panel = new StatBuilder()
     .title(title)
     .description(about)
-    .datasource(CHOSEN)
+    .datasource(SELECTED)
     .span(width)
     .height(4)
     .unit(unit)
@@ -118,16 +118,16 @@ export function figure({ title, about, width, unit = 'short', queries, ...rest }
     .targets(instantQueries(queries, PromQueryFormat.TimeSeries))
   if (rest.decimals !== undefined) panel.decimals(rest.decimals)
   if (rest.today === true) panel.timeFrom('now/d')
-  if (rest.noneMeans !== undefined) panel.noValue(rest.noneMeans)
+  if (rest.noValue !== undefined) panel.noValue(rest.noValue)
   return panel
 }
 
-/** What is 1 where all is well and 0 where it is not, over time. */
+/** A metric that is 1 or 0, over time. */
 export function healthTimeline({ title, about, width, queries }: Omit<Common, 'unit'>): StateTimelineBuilder {
   return new StateTimelineBuilder()
     .title(title)
     .description(about)
-    .datasource(CHOSEN)
+    .datasource(SELECTED)
     .span(width)
     .height(8)
     .showValue(VisibilityMode.Never)
@@ -144,19 +144,19 @@ export function healthTimeline({ title, about, width, queries }: Omit<Common, 'u
     .targets(rangeQueries(queries))
 }
 
-/** The series that there are now, a row each; `hidden` are columns that say nothing. */
+/** A table of the current series. `hidden` are columns without information. */
 export function list({
   title,
   about,
   width,
   queries,
   hidden,
-  noneMeans,
-}: Omit<Common, 'unit'> & { hidden: readonly string[]; noneMeans?: string }): TableBuilder {
+  noValue,
+}: Omit<Common, 'unit'> & { hidden: readonly string[]; noValue?: string }): TableBuilder {
   const panel = new TableBuilder()
     .title(title)
     .description(about)
-    .datasource(CHOSEN)
+    .datasource(SELECTED)
     .span(width)
     .height(8)
     .targets(instantQueries(queries, PromQueryFormat.Table))
@@ -164,7 +164,7 @@ export function list({
       id: 'organize',
       options: { excludeByName: Object.fromEntries(hidden.map((name) => [name, true])) },
     })
-  if (noneMeans !== undefined) panel.noValue(noneMeans)
+  if (noValue !== undefined) panel.noValue(noValue)
   return panel
 }
 
@@ -179,7 +179,7 @@ function instantQueries(queries: Queries, format: PromQueryFormat): DataqueryBui
 function each(queries: Queries): DataqueryBuilder[] {
   return Object.entries(queries).map(([legend, expr], i) =>
     new DataqueryBuilder()
-      .datasource(CHOSEN)
+      .datasource(SELECTED)
       .refId(String.fromCodePoint(65 + i))
       .expr(expr)
       .legendFormat(legend),

@@ -1,30 +1,29 @@
-/** The targets that are chosen at the top. */
+/** Matches the targets that the user selects at the top. */
 export const T = 'target=~"$target"'
-/** What quantiles and shares are taken over: less time holds too few calls (as in the shipped rules). */
+/** The window of quantiles and shares, as in the shipped rules: a shorter one has too few calls. */
 export const WINDOW = '15m'
 
 /**
- * What a counter of calls tells of the chosen targets, whichever daemon watches them: as config/prometheus/callwatch-recording.yaml
- * records it. A counter of calls goes on in another daemon where it was, and each daemon's own rate would count twice what
- * happened elsewhere while a target was away.
+ * Selects a counter of calls as config/prometheus/callwatch-recording.yaml records it: one series per target. After a
+ * failover the counter continues in another daemon; `rate()` over the series of each daemon would count calls twice.
  */
-export function counted(metric: string, matcher = ''): string {
+export function recorded(metric: string, matcher = ''): string {
   return `target:${metric}:max{${matcher === '' ? T : `${matcher}, ${T}`}}`
 }
 
-/** Quantiles by name, of the observations of the last quarter of an hour. */
-export function quantiles(metric: string, shares: readonly number[], selector = T): Record<string, string> {
-  return quantilesOf(`${metric}_bucket{${selector}}`, shares)
+/** Quantiles of a daemon's histogram over the window, by legend. */
+export function quantiles(metric: string, levels: readonly number[], selector = T): Record<string, string> {
+  return quantilesOf(`${metric}_bucket{${selector}}`, levels)
 }
 
-/** The same of a histogram of calls. */
-export function countedQuantiles(metric: string, shares: readonly number[]): Record<string, string> {
-  return quantilesOf(counted(`${metric}_bucket`), shares)
+/** Quantiles of a recorded histogram of calls over the window, by legend. */
+export function recordedQuantiles(metric: string, levels: readonly number[]): Record<string, string> {
+  return quantilesOf(recorded(`${metric}_bucket`), levels)
 }
 
-function quantilesOf(buckets: string, shares: readonly number[]): Record<string, string> {
+function quantilesOf(buckets: string, levels: readonly number[]): Record<string, string> {
   const rates = `sum by (le) (rate(${buckets}[${WINDOW}]))`
   return Object.fromEntries(
-    shares.map((share) => [`${Math.round(share * 100)} %`, `histogram_quantile(${share}, ${rates})`]),
+    levels.map((level) => [`p${Math.round(level * 100)}`, `histogram_quantile(${level}, ${rates})`]),
   )
 }

@@ -1,6 +1,8 @@
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
-import type { Reading } from './reading.ts'
-import { windowOf, type Rule, type RuleLabels } from './rule.ts'
+import type { RuleLabels } from './groups.ts'
+import type { Rule } from './rule.ts'
+import type { Sample } from './sample.ts'
+import { windowOf } from './signal.ts'
 
 /**
  * A rule that is not at rest for a target and, where it is grouped, for some labels; what is inactive has no instance.
@@ -14,7 +16,7 @@ export type AlertInstance = {
   /** Rule and labels (groups.ts). Editing a threshold does not orphan an open incident. */
   readonly key: string
   readonly labels: RuleLabels
-  /** The rule as it was last judged by. */
+  /** The rule as it was last evaluated. */
   readonly rule: Rule
   readonly state: 'pending' | 'firing' | 'recovering'
   /** When the breach was first seen. */
@@ -28,22 +30,22 @@ export type AlertInstance = {
   readonly peak: number
   readonly calls: number | undefined
   readonly counts: FinishedCounts | undefined
-  /** Since when a firing alert has had too few calls for a verdict, later by the time that nobody looked. */
+  /** Since when a firing alert has had too few calls for a verdict, later by the time without polls. */
   readonly tooFewSince: number | undefined
-  /** When it was last said that it fires. */
+  /** When it was last notified that it fires. */
   readonly toldAt: number | undefined
 }
 
 /** An alert as its target has it now. */
 export type LiveAlert = { target: string; instance: AlertInstance }
 
-/** How an instance came to speak. `closed` is no resolution: nobody knows how it went on. */
+/** Why an instance is notified. `closed` is no resolution: how it went on is unknown. */
 export type Change = 'firing' | 'reminder' | 'resolved' | 'closed'
 
 /** Two evaluations further apart than this many intervals do not prove that the breach lasted in between. */
 const CREDITED_INTERVALS = 3
 
-/** The next state of an instance; `change` where something is to be said of it. */
+/** The next state of an instance; `change` where it must be notified. */
 export type Advance = { instance: AlertInstance | undefined; change?: Change }
 
 /** When an evaluation happens: by the host's clock, and how far apart evaluations should be (seconds). */
@@ -57,14 +59,14 @@ export type Evaluation = { now: number; interval: number }
 export function advance(
   before: AlertInstance | undefined,
   { key, rule }: Pick<AlertInstance, 'key' | 'rule'>,
-  reading: Reading,
+  sample: Sample,
   evaluation: Evaluation,
 ): Advance {
   const { now } = evaluation
-  const { value, calls, counts, labels } = reading
+  const { value, calls, counts, labels } = sample
   if (before !== undefined && before.state !== 'pending') {
-    if (reading.tooFew) return withTooFewCalls(before, rule, evaluation)
-    // Of a rule that looks at something else now, what was worst before says nothing.
+    if (sample.tooFew) return withTooFewCalls(before, rule, evaluation)
+    // The rule has another signal now: what was worst before does not count.
     const isSameSignal = before.rule.signal.name === rule.signal.name && before.rule.breach === rule.breach
     const peak = isSameSignal && !isPast(rule, value, before.peak) ? before.peak : value
     const seen = { ...before, rule, value, calls, counts, peak, evaluatedAt: now, tooFewSince: undefined }
@@ -72,7 +74,7 @@ export function advance(
       ? remind({ ...seen, state: 'firing', credited: 0 }, now)
       : recover(before, { ...seen, state: 'recovering' }, evaluation)
   }
-  if (reading.tooFew || !reading.mayBreach || !isPast(rule, value, rule.threshold)) return { instance: undefined }
+  if (sample.tooFew || !sample.mayBreach || !isPast(rule, value, rule.threshold)) return { instance: undefined }
   const pending: AlertInstance = {
     key,
     labels,
@@ -93,10 +95,10 @@ export function advance(
   return { instance: { ...pending, state: 'firing', credited: 0, firingSince: now, toldAt: now }, change: 'firing' }
 }
 
-/** A firing instance, told again where that is due. */
+/** A firing instance, with a reminder where one is due. */
 export function remind(instance: AlertInstance, now: number): { instance: AlertInstance; change?: Change } {
   const { rule, toldAt = now } = instance
-  // The clock stepped back: `repeat` begins anew, or the next reminder would be late by as much.
+  // The clock stepped back: `repeat` restarts, or the next reminder would be late by as much.
   if (toldAt > now) return { instance: { ...instance, toldAt: now } }
   const isDue = instance.state === 'firing' && rule.repeat > 0 && now - toldAt >= rule.repeat
   return isDue ? { instance: { ...instance, toldAt: now }, change: 'reminder' } : { instance }
@@ -109,7 +111,7 @@ function recover(before: AlertInstance, seen: AlertInstance, evaluation: Evaluat
   return { instance: { ...seen, credited: lasted } }
 }
 
-/** Silence resolves nothing: for one window of looks the alert stays as it was, then it is closed. */
+/** Silence resolves nothing: for one window of polls the alert stays as it was, then it is closed. */
 function withTooFewCalls(before: AlertInstance, rule: Rule, evaluation: Evaluation): Advance {
   const { now } = evaluation
   const notCredited = now - before.evaluatedAt - creditedSince(before, evaluation)
@@ -118,7 +120,7 @@ function withTooFewCalls(before: AlertInstance, rule: Rule, evaluation: Evaluati
   return remind({ ...before, rule, evaluatedAt: now, tooFewSince }, now)
 }
 
-/** To the nearest evaluation: looks take now longer and now shorter, which must not cost another interval. */
+/** To the nearest evaluation: polls take now longer and now shorter, which must not cost another interval. */
 function hasLasted(credited: number, needed: number, { interval }: Evaluation): boolean {
   return needed === 0 || (credited > 0 && credited >= needed - interval / 2)
 }

@@ -2,17 +2,18 @@ import { advance, remind, type Advance, type AlertInstance } from './alert-insta
 import { evidenceOf } from './evidence.ts'
 import { isGroupOf } from './groups.ts'
 import { notificationOf, type Notification } from './notification.ts'
-import { read, type MonthOf, type Occasion } from './reading.ts'
 import type { Rule } from './rule.ts'
+import { sample } from './sample.ts'
+import type { MonthOf, Trigger } from './trigger.ts'
 
-/** What an evaluation changes: new values of instances, those that became inactive, and what is to be said. */
+/** What an evaluation changes: new values of instances, those that became inactive, and what must be notified. */
 export type AlertDelta = {
   changed: AlertInstance[]
   ended: AlertInstance[]
   notifications: Notification[]
 }
 
-/** Without a judgement for more intervals than this, a reminder no longer waits for one. */
+/** Without an evaluation for more intervals than this, a reminder no longer waits for one. */
 const UNSEEN_INTERVALS = 2
 
 export type EvaluateOptions = {
@@ -26,14 +27,14 @@ export type EvaluateOptions = {
 }
 
 /**
- * Judges all rules of a target on one occasion. Pure; a rule about which the occasion says nothing stays as it is, but for
+ * Evaluates all rules of a target on one trigger. Pure; a rule about which the trigger has no data stays as it is, but for
  * reminders, and what a removed rule left behind is closed.
  *
  * @param instances by their keys
  */
 export function evaluate(
   instances: ReadonlyMap<string, AlertInstance>,
-  occasion: Occasion,
+  trigger: Trigger,
   { target, rules, now, interval, monthOf }: EvaluateOptions,
 ): AlertDelta {
   const delta: AlertDelta = { changed: [], ended: [], notifications: [] }
@@ -42,16 +43,16 @@ export function evaluate(
     const known = [...instances.values()].filter((instance) => isOf(rule, instance))
     for (const { key } of known) settled.add(key)
     const groups = known.map(({ labels }) => labels)
-    const readings = read(rule, occasion, monthOf, groups)
-    if (readings === undefined) {
-      // A look, which knows more to say, is to come: only where none has for long is it left to the tick.
+    const samples = sample(rule, trigger, monthOf, groups)
+    if (samples === undefined) {
+      // The next poll will send the reminder, with a new value; the tick does so only where there was no poll for long.
       const unseen = known.filter((instance) => isUnseen(instance, now, interval))
       for (const instance of unseen) settle(rule, instance, remind(instance, now))
       continue
     }
-    for (const [key, reading] of readings) {
+    for (const [key, latest] of samples) {
       const before = instances.get(key)
-      settle(rule, before, advance(before, { key, rule }, reading, { now, interval }), reading)
+      settle(rule, before, advance(before, { key, rule }, latest, { now, interval }), latest)
     }
   }
   for (const orphan of instances.values()) {
@@ -62,7 +63,7 @@ export function evaluate(
   }
   return delta
 
-  /** Takes down what became of an instance; `latest` is what it was judged by. */
+  /** Records what became of an instance; `latest` is what it was evaluated on. */
   function settle(
     rule: Rule,
     before: AlertInstance | undefined,
@@ -72,23 +73,22 @@ export function evaluate(
     if (instance === before) return
     if (instance !== undefined) delta.changed.push(instance)
     else if (before !== undefined) delta.ended.push(before)
-    const speaking = instance ?? (before && { ...before, rule })
-    if (change === undefined || speaking === undefined) return
-    const said = change === 'closed' ? ({ kind: change, closedBecause: 'too few calls' } as const) : { kind: change }
-    // An instance holds the last verdict, which a look at too few calls is not; one that resolved no longer is.
-    const judgedBy = change === 'resolved' && latest !== undefined ? latest : speaking
-    const isBlind = occasion.kind === 'tick' && rule.signal.name !== 'poll_age'
+    const notified = instance ?? (before && { ...before, rule })
+    if (change === undefined || notified === undefined) return
+    const kind = change === 'closed' ? ({ kind: change, closedBecause: 'too few calls' } as const) : { kind: change }
+    // An instance holds the last verdict, which a poll with too few calls is not; one that resolved no longer is.
+    const shown = change === 'resolved' && latest !== undefined ? latest : notified
     const evidence =
-      occasion.kind === 'look'
-        ? evidenceOf(speaking.rule, judgedBy, occasion, monthOf)
-        : isBlind
-          ? { asOf: speaking.evaluatedAt }
+      trigger.kind === 'poll'
+        ? evidenceOf(notified.rule, shown, trigger, monthOf)
+        : latest === undefined
+          ? { asOf: notified.evaluatedAt }
           : {}
-    delta.notifications.push(notificationOf(said, target, speaking, judgedBy, evidence, now))
+    delta.notifications.push(notificationOf(kind, target, notified, shown, evidence, now))
   }
 }
 
-/** What is to be said when nobody judges these alerts any more: that those which fired are closed, not resolved. */
+/** The notifications of alerts that are no longer evaluated: those that fired are closed, not resolved. */
 export function closedNotifications(
   target: string,
   instances: readonly AlertInstance[],
@@ -100,7 +100,7 @@ export function closedNotifications(
     .map((instance) => notificationOf({ kind: 'closed', closedBecause }, target, instance, instance, {}, now))
 }
 
-/** Whether nobody has judged it for long, also by a clock that was set back since. */
+/** Whether it has not been evaluated for long, also by a clock that was set back since. */
 function isUnseen({ evaluatedAt }: AlertInstance, now: number, interval: number): boolean {
   return now <= evaluatedAt || now - evaluatedAt > UNSEEN_INTERVALS * interval
 }

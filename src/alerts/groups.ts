@@ -1,5 +1,11 @@
 import { MODES, RECEIVER_TYPES, TYPES, type Labels } from '../ledger/call.ts'
-import { RULE_LABELS, type Rule, type RuleLabel, type RuleLabels } from './rule.ts'
+import type { Rule } from './rule.ts'
+
+/** The labels of calls that rules can match and group by, named as on the metrics. */
+export const RULE_LABELS = ['type', 'mode', 'receiver_type'] as const
+export type RuleLabel = (typeof RULE_LABELS)[number]
+/** Values of labels, such as `{ mode: 'call' }`. */
+export type RuleLabels = Readonly<Partial<Record<RuleLabel, string>>>
 
 const VALUES: Record<RuleLabel, readonly string[]> = { type: TYPES, mode: MODES, receiver_type: RECEIVER_TYPES }
 

@@ -1,11 +1,12 @@
 import { failureCount } from '../ledger/failure-ratio.ts'
-import type { FinishedCounts } from '../ledger/finished-calls.ts'
-import type { AlertInstance, Change } from './alert-instance.ts'
-import type { Rule, RuleLabel, RuleLabels, Severity, Signal } from './rule.ts'
+import type { AlertInstance } from './alert-instance.ts'
+import type { RuleLabels } from './groups.ts'
+import type { Severity } from './match.ts'
+import type { Contributor, MessageValue } from './signal.ts'
+import type { Signal } from './signals.ts'
 
-/** What is said of one alert, to whoever is to hear it: enough to decide whether to act. Times are UNIX seconds. */
-export type Notification = {
-  kind: Change
+/** A change of one alert, with enough to decide whether to act. Times are UNIX seconds. */
+export type Notification = MessageValue & {
   /** Why an alert was closed without having resolved. */
   closedBecause?: 'too few calls' | 'rule removed' | 'rule changed' | 'target removed' | 'target reset'
   /** Target and key name the alert. */
@@ -17,13 +18,6 @@ export type Notification = {
   /** What the rule looks at, and how. */
   signal: Signal
   match: RuleLabels
-  breach: Rule['breach']
-  value: number
-  /** What the value was compared with: the threshold for a firing alert, `clear` for a resolved one. */
-  threshold: number
-  /** How many calls are behind the value. */
-  calls?: number
-  counts?: FinishedCounts
   since: number
   firingSince: number
   peak: number
@@ -34,22 +28,13 @@ export type Notification = {
   trend?: readonly (number | null)[]
   /** Of a budget: the share of the limit that the month will come to at this rate. */
   forecast?: number
-  /** When the value was judged, where that is long ago. */
+  /** When the value was measured, where that is long ago. */
   asOf?: number
   runbookUrl?: string
   description?: string
 }
 
-/** So many of the failures had this label value, and so many of all calls. */
-export type Contributor = {
-  label: RuleLabel
-  value: string
-  failures: number
-  ofFailures: number
-  calls: number
-}
-
-/** What a notification says beside the instance's own state. */
+/** What a notification has beside the instance's own state. */
 export type Evidence = Pick<Notification, 'contributor' | 'trend' | 'forecast' | 'asOf'>
 
 /** The notification of a change that an instance just made; `latest` is the value that made it. */
@@ -87,6 +72,5 @@ export function notificationOf(
 
 /** How many of the calls behind a ratio failed in the way that the rule is about. */
 export function failuresOf({ signal, counts }: Pick<Notification, 'signal' | 'counts'>): number | undefined {
-  if (signal.name !== 'failure_ratio' || counts === undefined) return undefined
-  return failureCount(counts, signal.reason)
+  return counts === undefined || !('reason' in signal) ? undefined : failureCount(counts, signal.reason)
 }

@@ -1,18 +1,15 @@
 import { keptFinishes, type FinishedCalls } from '../ledger/finished-calls.ts'
 import type { Finish } from '../ledger/tracked-call.ts'
 import type { AlertInstance } from './alert-instance.ts'
+import { definitionOf } from './definition-of.ts'
 import { evaluate } from './evaluate.ts'
-import type { Evaluated } from './evaluated.ts'
 import type { Notification } from './notification.ts'
-import type { MonthOf, Occasion } from './reading.ts'
-import type { Rule, SignalName } from './rule.ts'
+import type { Rule } from './rule.ts'
+import type { Evaluated, MonthOf, Trigger } from './trigger.ts'
 
-/** Signals of which the history does not keep enough: what was open at a moment, and the minutes used until then. */
-const NOT_KEPT: readonly SignalName[] = ['in_progress', 'stuck_calls', 'calls_started', 'budget_minutes']
-
-/** Whether the history holds all that a rule goes by. */
+/** Whether the history holds all that a rule is evaluated on; it does not keep what was open, and how many minutes were used. */
 export function isReplayable({ signal }: Rule): boolean {
-  return !NOT_KEPT.includes(signal.name)
+  return definitionOf(signal).isReplayable
 }
 
 export type History = {
@@ -28,18 +25,18 @@ export type ReplayOptions = { target: string; rules: readonly Rule[]; interval: 
 const ROUNDING = 0.0006
 
 /**
- * Judges rules over a history as the daemon would have: at the same moments, by what it knew then, with the very same
+ * Evaluates rules over a history as the daemon would have: at the same moments, by what it knew then, with the very same
  * code.
  *
- * @returns all that would have been said, the oldest first, and what fires still
+ * @returns all notifications that there would have been, the oldest first, and what fires still
  */
 export function replay(
   { evaluations, finishes }: History,
   { rules, ...options }: ReplayOptions,
-): { said: Notification[]; instances: AlertInstance[] } {
+): { notifications: Notification[]; instances: AlertInstance[] } {
   const replayable = rules.filter(isReplayable)
   const instances = new Map<string, AlertInstance>()
-  const said: Notification[] = []
+  const notifications: Notification[] = []
   const bySeen = finishes.toSorted((a, b) => a.seen - b.seen)
   const finished = keptFinishes()
   let next = 0
@@ -47,17 +44,18 @@ export function replay(
     for (; next < bySeen.length && bySeen[next]!.seen <= evaluated.at + ROUNDING; next++) {
       finished.add(bySeen[next]!)
     }
-    const occasion = occasionOf(evaluated, finished)
-    const delta = evaluate(instances, occasion, { ...options, rules: replayable, now: evaluated.at })
+    const delta = evaluate(instances, triggerOf(evaluated, finished), {
+      ...options,
+      rules: replayable,
+      now: evaluated.at,
+    })
     for (const instance of delta.changed) instances.set(instance.key, instance)
     for (const { key } of delta.ended) instances.delete(key)
-    said.push(...delta.notifications)
+    notifications.push(...delta.notifications)
   }
-  return { said, instances: [...instances.values()] }
+  return { notifications, instances: [...instances.values()] }
 }
 
-function occasionOf(evaluated: Evaluated, finished: FinishedCalls): Occasion {
-  if (evaluated.kind === 'tick') return evaluated
-  const { now, previousGood, limited } = evaluated
-  return { kind: 'look', judged: { now, previousGood }, limited, finished, open: [], created: 0, usedSince: () => 0 }
+function triggerOf(evaluated: Evaluated, finished: FinishedCalls): Trigger {
+  return evaluated.kind === 'tick' ? evaluated : { ...evaluated, finished, open: [], created: 0, usedSince: () => 0 }
 }

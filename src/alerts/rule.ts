@@ -1,76 +1,132 @@
-import type { Reason } from '../ledger/failure-ratio.ts'
+import { z } from 'zod'
+import { formatDuration } from '../schema/duration-text.ts'
+import { isMap, valueAt } from '../schema/path.ts'
+import { section } from '../schema/section.ts'
+import { everyRule, labelled, named, type RuleOn } from './rule-keys.ts'
+import { signals, type Signal } from './signals.ts'
 
-export const SEVERITIES = ['critical', 'warning', 'info'] as const
-export type Severity = (typeof SEVERITIES)[number]
+const names = signals.map(({ name }) => name)
 
-/** The labels of calls that rules can match and group by, named as on the metrics. */
-export const RULE_LABELS = ['type', 'mode', 'receiver_type'] as const
-export type RuleLabel = (typeof RULE_LABELS)[number]
-/** Values of labels, such as `{ mode: 'call' }`. */
-export type RuleLabels = Readonly<Partial<Record<RuleLabel, string>>>
+/** A rule in the file: what its signal is decides which keys it has. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- map() forgets which section is whose
+const fileRule = z.discriminatedUnion('signal', signals.map(sectionOf) as unknown as SectionsOf<typeof signals>, {
+  error: (issue) =>
+    issue.code === 'invalid_union' ? `one of ${names.map((name) => `\`${name}\``).join(', ')}` : undefined,
+})
 
-/** One alert rule. Durations and windows are seconds. */
-export type Rule = {
-  name: string
-  signal: Signal
-  severity: Severity
-  /** On which side of the threshold the trouble lies. */
-  breach: 'above' | 'below'
-  threshold: number
-  /** A firing alert is over once its value is back at this or past it; never on the wrong side of the threshold. */
-  clear: number
-  /** Only calls with these labels. */
-  match: RuleLabels
-  /** One alert for each combination of values of these labels. */
-  by: readonly RuleLabel[]
-  /** The breach must last this long. */
-  for: number
-  /** For so long after the value was last seen past `clear` the alert keeps firing. */
-  keepFiringFor: number
-  /** A firing alert is told again after this long; 0: never. */
-  repeat: number
-  /** A breach counts only if the same window, `offset` earlier, had as many calls. */
-  onlyIf?: { offset: number; atLeast: number }
-  runbookUrl?: string
-  description?: string
+/** One entry of `alerts`. */
+export const ruleSchema = z.codec(fileRule, z.custom<RuleOn<Signal>>(), { decode: ruleOf, encode: fileRuleOf })
+
+/** An alert rule. Durations and windows are seconds. */
+export type Rule = z.output<typeof ruleSchema>
+
+type Definition = (typeof signals)[number]
+type SectionsOf<All extends readonly Definition[]> = { [I in keyof All]: ReturnType<typeof sectionOf<All[I]>> }
+type Report = (path: string[], message: string) => void
+
+function sectionOf<One extends Definition>(definition: One) {
+  const { name, description, keys }: { name: One['name']; description: string; keys: One['keys'] } = definition
+  const signal = z.literal(name).describe(description)
+  return section(
+    { ...named, signal, ...keys, ...everyRule },
+    (rule, report) => checkRule(definition, rule, report),
+    (key) => notOf(definition, key),
+  )
 }
 
-/** What a rule looks at. */
-export type Signal =
-  | FailureRatioSignal
-  /** Calls that finished in the window. */
-  | { name: 'calls'; window: number }
-  /** Calls that began in the window. */
-  | { name: 'calls_started'; window: number }
-  /** Call-level minutes of the calls that finished in the window. */
-  | { name: 'minutes'; window: number; media: 'audio' | 'video' | 'both' }
-  /** Open calls now. */
-  | { name: 'in_progress' }
-  /** The time that 95 in 100 answered calls were answered within (seconds), of those that finished in the window. */
-  | { name: 'answer_delay_p95'; window: number; minCalls: number }
-  /** The mean duration of the ended calls of the window (seconds). */
-  | { name: 'duration_mean'; window: number; minCalls: number }
-  /** Open calls that began longer ago than this (seconds). */
-  | { name: 'stuck_calls'; longerThan: number }
-  /** Seconds since the target's last good look. */
-  | { name: 'poll_age' }
-  /** Participant minutes of this calendar month, as a share of the limit. */
-  | { name: 'budget_minutes'; limit: number; timezone: string }
-
-/** The share of the calls finished in the window that failed, from 0 to 1. */
-export type FailureRatioSignal = {
-  name: 'failure_ratio'
-  reason: Reason
-  window: number
-  /** With fewer finished calls than this in the window there is no verdict. */
-  minCalls: number
-  /** The ratio breaches only if it is past the threshold with this confidence, between 0.5 and 1. */
-  confidence?: number
+/** The cross-check of a rule's threshold and of where it clears. */
+function checkRule(
+  definition: Definition,
+  rule: { readonly above?: unknown; readonly below?: unknown; readonly clear?: unknown },
+  report: Report,
+): void {
+  const { above, below, clear } = rule
+  if (above !== undefined && below !== undefined) {
+    report(['below'], 'not accepted beside `above`; expected one of them')
+    return
+  }
+  if (above === undefined && below === undefined) {
+    // Where there is only one side, its own schema says so.
+    if ('below' in definition.keys) report(['above'], 'missing; expected a threshold, in `above` or in `below`')
+    return
+  }
+  definition.check?.(rule, report)
+  if (below === 0) report(['below'], 'found 0, and nothing can be below that; expected a number above 0')
+  if (typeof clear !== 'number') return
+  const shown = definition.unit === 'seconds' ? formatDuration : String
+  if (typeof above === 'number' && clear > above) {
+    report(['clear'], `found ${shown(clear)}, which is past \`above\`; expected at most ${shown(above)}`)
+  }
+  if (typeof below === 'number' && clear < below) {
+    report(['clear'], `found ${shown(clear)}, which is past \`below\`; expected at least ${shown(below)}`)
+  }
 }
 
-export type SignalName = Signal['name']
+/** Why a key of a rule is not accepted for a signal, where it is one of another signal's; undefined elsewhere. */
+function notOf({ name }: Definition, key: string): string | undefined {
+  if (!signals.some(({ keys }) => Object.hasOwn(keys, key))) return undefined
+  if (Object.hasOwn(labelled, key)) return `\`${key}\` is not accepted, because \`${name}\` has no labels`
+  return `\`${key}\` is not accepted for \`${name}\``
+}
 
-/** How far back a signal looks (seconds); undefined where it looks at what is now. */
-export function windowOf(signal: Signal): number | undefined {
-  return 'window' in signal ? signal.window : undefined
+/** What some rules have and others do not. */
+type FileRule = Omit<RuleOn<string>, 'breach' | 'threshold' | 'clear' | 'match' | 'by'> &
+  Partial<Record<'above' | 'below' | 'clear', number> & Pick<RuleOn<string>, 'match' | 'by'>>
+
+function ruleOf(rule: FileRule): RuleOn<Signal> {
+  const { name, signal, severity, above, below, clear, match = {}, by = [], onlyIf, ...rest } = rule
+  const { keepFiringFor, repeat, runbookUrl, description, for: lasting, ...own } = rest
+  const threshold = above ?? below
+  if (threshold === undefined) throw new Error('a rule without a threshold passed the checks')
+  return {
+    name,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is left are the signal's own keys
+    signal: { name: signal, ...own } as Signal,
+    severity,
+    breach: above === undefined ? 'below' : 'above',
+    threshold,
+    clear: clear ?? threshold,
+    match,
+    by,
+    for: lasting,
+    keepFiringFor,
+    repeat,
+    ...(onlyIf && { onlyIf }),
+    ...(runbookUrl !== undefined && { runbookUrl }),
+    ...(description !== undefined && { description }),
+  }
+}
+
+/** The way back, every default written out; its section leaves out what a rule on this signal cannot have. */
+function fileRuleOf({ signal, breach, threshold, ...common }: RuleOn<Signal>): z.output<typeof fileRule> {
+  const { name, ...own } = signal
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a signal's fields are its rule's keys, which the language cannot follow
+  return { ...common, signal: name, ...own, [breach]: threshold } as z.output<typeof fileRule>
+}
+
+/** The cross-check of what rules look back at and of how long finished calls are kept (seconds). */
+export function checkWindows(
+  rules: readonly Record<string, unknown>[],
+  history: unknown,
+  report: (path: (string | number)[], message: string) => void,
+): void {
+  if (typeof history !== 'number') return
+  const limit = `at most \`store.history\`, which is ${formatDuration(history)}`
+  rules.forEach((rule, index) => {
+    // Rules that are wrong by themselves still have the file's keys here.
+    const { name, signal } = rule
+    const window = isMap(signal) ? signal['window'] : rule['window']
+    if (typeof window !== 'number') return
+    const is = `the window of the rule \`${String(name)}\` is ${formatDuration(window)}`
+    if (window > history) {
+      report(['alerts', index, 'window'], `${is}; expected ${limit}`)
+      return
+    }
+    const offset = valueAt(rule['onlyIf'] ?? rule['only_if'], ['offset'])
+    if (typeof offset !== 'number' || window + offset <= history) return
+    report(
+      ['alerts', index, 'only_if', 'offset'],
+      `${is} and its \`only_if.offset\` ${formatDuration(offset)}; expected together ${limit}`,
+    )
+  })
 }

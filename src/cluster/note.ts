@@ -1,8 +1,8 @@
-/** What a daemon tells the others with each beat. */
+/** What a daemon writes for the others with each beat. */
 export type Note = {
-  /** It takes its part; else what it lets go of is for the others: it is about to leave, or goes by other settings. */
+  /** It takes its share of the targets; not while it loads or drains, or has other settings. */
   takesPart: boolean
-  /** What may be shown of its targets, by name. */
+  /** Notes on its targets, by name. */
   targets: ReadonlyMap<string, unknown>
 }
 
@@ -10,10 +10,10 @@ export function writeNote({ takesPart, targets }: Note): string {
   return JSON.stringify({ takesPart, targets: [...targets] })
 }
 
-/** Of one that has joined and only loads its targets yet: the others keep what would be its part. */
+/** The note of a daemon that has joined and still loads its targets: the others keep its share until then. */
 export const LOADING = writeNote({ takesPart: false, targets: new Map() })
 
-/** Whatever another version of callwatch may have written: what is not understood is not there. */
+/** Reads a note, which another version of callwatch may have written: what is not understood counts as missing. */
 export function readNote(text: string): Note {
   const read: unknown = JSON.parse(text === '' ? '{}' : text)
   const { takesPart, targets } = isObject(read) ? read : {}

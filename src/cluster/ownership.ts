@@ -1,40 +1,43 @@
 import { NEVER, of, type Observable } from 'rxjs'
 
-/** The time for which a target is this daemon's to watch. */
+/** The time for which this daemon owns a target. */
 export type Turn = {
-  /** Emits once the target is to be let go: what is under way may come to its end. Replays. */
-  readonly over$: Observable<unknown>
-  /** Emits once it may be another daemon's: nothing more may be asked or told. Replays. */
-  readonly lost$: Observable<unknown>
-  /** Notes that the target is being watched; what is returned, that it no longer is. */
+  /** Emits once the target must be released: what is under way may end. Replays. */
+  readonly draining$: Observable<unknown>
+  /** Emits once another daemon may own it: nothing more may be asked or sent. Replays. */
+  readonly aborted$: Observable<unknown>
+  /** Notes that the target is in use; the function that is returned ends that. */
   readonly use: () => () => void
 }
 
-/** Which targets are this daemon's at the moment, and whether it is the one that tells. */
+/** Which targets this daemon owns at the moment, and whether it is the leader, which sends notifications for all. */
 export type Ownership = {
+  /** Seconds between two renewals of the lease; 0 where there is none. */
+  readonly beat: number
   /** The turn that a target has, and each that it will have. */
   readonly turn$: (target: string) => Observable<Turn>
-  /** Whether the target may be watched at this very moment. */
+  /** Whether the target may be polled at this very moment. */
   readonly owns: (target: string) => boolean
-  /** Whether this daemon is the one that sends, digests and tidies up, at this very moment. */
+  /** Whether this daemon is the leader at this very moment. */
   readonly leads: () => boolean
   /** The same as it changes; the present state at once. */
   readonly leads$: Observable<boolean>
-  /** Whether it was, as far as it has heard: who cannot reach the store can tell of that all the same. */
+  /** Whether it was the leader as of its last answer: without the store, it still reports that the store is away. */
   readonly ledLast: () => boolean
-  /** Why this daemon cannot take its part, in a sentence. */
+  /** Why this daemon can own nothing, in a sentence. */
   readonly problem: () => string | undefined
-  /** Who owns a target, by name, where several daemons share the store. */
+  /** The name of the daemon that owns a target, where several share the store. */
   readonly ownerOf: (target: string) => string | undefined
-  /** What the owner says of a target that is another daemon's. */
+  /** The owner's note on a target that another daemon owns. */
   readonly noteOf: (target: string) => unknown
 }
 
-const FOR_GOOD: Turn = { over$: NEVER, lost$: NEVER, use: () => () => undefined }
+const UNLIMITED: Turn = { draining$: NEVER, aborted$: NEVER, use: () => () => undefined }
 
-/** The daemon that has its store for itself. */
+/** The only daemon on its store. */
 export const ALONE: Ownership = {
-  turn$: () => of(FOR_GOOD),
+  beat: 0,
+  turn$: () => of(UNLIMITED),
   owns: () => true,
   leads: () => true,
   leads$: of(true),

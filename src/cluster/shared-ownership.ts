@@ -17,7 +17,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { Settings } from '../store/settings.ts'
 import { OtherSettingsError, type Beat, type Sharing } from '../store/sharing.ts'
 import { StoreError } from '../store/store.ts'
-import { lettingGo, taking } from './fair-share.ts'
+import { toAcquire, toRelease } from './fair-share.ts'
 import type { Ownership } from './ownership.ts'
 import { newTurns, type TurnEvent } from './turns.ts'
 import { LOADING, readNote, writeNote } from './note.ts'
@@ -25,16 +25,16 @@ import { LOADING, readNote, writeNote } from './note.ts'
 export type SharedOwnershipOptions = {
   sharing: Sharing
   clock: Clock
-  /** How others show this daemon. */
+  /** The name of this daemon on the page of others. */
   name: string
-  /** What all daemons must agree in, as this one has read it last. */
+  /** What all daemons must agree in, as this one last read it. */
   settings: () => Settings
   /** The targets that are configured at the moment. */
   targets: () => readonly string[]
-  /** What others may show of those targets that are this one's, by name. */
+  /** Notes for the others on those targets that this daemon owns, by name. */
   notesOf: (targets: ReadonlySet<string>) => ReadonlyMap<string, unknown>
-  /** Emits when the daemon is to stop; replays. */
-  stop$: Observable<unknown>
+  /** Emits when the daemon must stop; replays. */
+  draining$: Observable<unknown>
 }
 
 /** What happens to the ownership of targets. */
@@ -42,26 +42,26 @@ export type OwnershipEvent =
   | TurnEvent
   /** A lease has ended before it was renewed. */
   | { kind: 'lease lost' }
-  /** Why this daemon cannot take its part, and then that it can: the store cannot be used, or others go by other settings. */
+  /** Why this daemon can own nothing, and then that it can: the store cannot be used, or others have other settings. */
   | { kind: 'trouble'; of: 'store' | 'settings'; problem: string | undefined }
 
 export type SharedOwnership = Ownership & {
-  /** Keeps the membership until `leave`: renews it, and takes and lets go of targets. Never errors. */
+  /** Keeps the membership until `leave`: renews it, acquires and releases targets. Never errors. */
   keep$: Observable<OwnershipEvent>
-  /** Lets go of everything, and is no member any more. */
+  /** Releases everything, and ends the membership. */
   leave: () => Promise<void>
 }
 
-/** Beats in the time of one lease. Where all of them but the last fail, nothing is asked or told any more. */
-export const BEATS = 5
+/** Beats in the time of one lease. Where all of them but the last fail, nothing more is asked or sent. */
+const BEATS = 5
 
 /**
  * Shares the targets with the other daemons on the store, by a lease that is renewed for all of them at once. This
  * daemon's own monotonic clock, from the moment at which a renewal was sent, says until when it may act on it: that is
- * earlier than the store's clock could say otherwise, also where the process was halted in between.
+ * earlier than by the store's clock, also where the process was halted in between.
  */
 export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnership {
-  const { sharing, clock, name, settings, targets, stop$ } = options
+  const { sharing, clock, name, settings, targets, draining$ } = options
   const pause = sharing.lease / BEATS
   const isFirst = new BehaviorSubject(false)
   const held = new BehaviorSubject(false)
@@ -70,15 +70,15 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     notify: (event) => events.next(event),
     onFree: () => clock.scheduler.schedule(() => void release(), 0),
   })
-  // The daemon joins when it starts, to be refused at once where it goes by other settings.
+  // The daemon joined when it started, and was refused then if it had other settings.
   let isMember = true
-  let isStopping = false
+  let isDraining = false
   let heldUntil = -Infinity
   let latest: Beat | undefined
   let notes = new Map<string, unknown>()
   let problem: { of: 'store' | 'settings'; text: string } | undefined
   const isHeld = () => clock.monotonic() < heldUntil
-  const takesPart = () => !isStopping && problem?.of !== 'settings'
+  const takesPart = () => !isDraining && problem?.of !== 'settings'
 
   const release = () => turns.release((targets) => sharing.release(targets))
 
@@ -118,16 +118,16 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     }
     heldUntil = sent + sharing.lease - pause
     latest = answer
-    const told = answer.members.map((member) => ({ ...member, ...readNote(member.note) }))
-    notes = new Map(told.flatMap((member) => [...member.targets]))
-    await share(answer, told.filter((member) => member.takesPart).length)
+    const noted = answer.members.map((member) => ({ ...member, ...readNote(member.note) }))
+    notes = new Map(noted.flatMap((member) => [...member.targets]))
+    await share(answer, noted.filter((member) => member.takesPart).length)
     if (answer.differing !== undefined && turns.noted().length === 0) return resign()
     const [first] = answer.members
     isFirst.next(first?.id === answer.self)
     held.next(true)
   }
 
-  /** Who goes by other settings has no part in anything, also not in telling, until it is let in again. */
+  /** A daemon with other settings owns nothing and sends nothing until it may join again. */
   async function resign(): Promise<void> {
     isMember = false
     isFirst.next(false)
@@ -135,7 +135,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     await sharing.leave()
   }
 
-  /** Brings what this daemon watches in line with what it owns, and that with its share. */
+  /** Brings what this daemon polls in line with what it owns, and that with its share. */
   async function share({ owners, self, differing }: Beat, members: number): Promise<void> {
     const configured = new Set(targets())
     const noted = new Set(turns.noted())
@@ -144,23 +144,23 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     await release()
     noteProblem(differing && { of: 'settings', text: differing.message })
     const wanted = takesPart() ? turns.wanted().filter((target) => configured.has(target)) : []
-    const kept = new Set(wanted.slice(0, wanted.length - lettingGo(wanted.length, configured.size, members)))
+    const kept = new Set(wanted.slice(0, wanted.length - toRelease(wanted.length, configured.size, members)))
     for (const target of turns.noted()) if (!kept.has(target)) turns.end(target)
     const free = [...configured].filter((target) => !owners.has(target))
-    const most = takesPart() ? taking(kept.size, configured.size, members) : 0
+    const most = takesPart() ? toAcquire(kept.size, configured.size, members) : 0
     if (free.length === 0 || most === 0) return
     for (const target of await sharing.claim(free, most)) turns.begin(target)
   }
 
-  /** Beats as they are due; and when the time is over in which none succeeded, everything is lost. */
+  /** Beats as they are due; once none has succeeded for as long as the lease lasts, everything is lost. */
   const keep$ = merge(
     events,
     merge(
       timer(0, pause * 1000, clock.scheduler),
-      stop$.pipe(
+      draining$.pipe(
         take(1),
         tap(() => {
-          isStopping = true
+          isDraining = true
           for (const target of turns.noted()) turns.end(target)
         }),
       ),
@@ -177,6 +177,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
   )
 
   return {
+    beat: pause,
     turn$: turns.turn$,
     owns: (target) => isHeld() && turns.has(target),
     leads: () => isHeld() && isFirst.value,
@@ -187,7 +188,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     ledLast: () => isFirst.value,
     problem: () => problem?.text,
     ownerOf: (target) => {
-      // What was last heard is no news once the store cannot be reached.
+      // The last answer may be outdated once the store cannot be reached.
       if (!isHeld()) return undefined
       const owner = latest?.owners.get(target)
       return latest?.members.find(({ id }) => id === owner)?.name
@@ -196,7 +197,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     keep$,
     leave: async () => {
       loseAll()
-      // Whoever cannot say that it leaves is dead when its lease ends.
+      // Without an answer of the store, the membership ends with its lease.
       await sharing.leave().catch(() => undefined)
     },
   }

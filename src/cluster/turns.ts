@@ -1,45 +1,45 @@
 import { BehaviorSubject, filter, ReplaySubject, type Observable } from 'rxjs'
 import type { Turn } from './ownership.ts'
 
-export type TurnEvent = { kind: 'gained' | 'left' | 'lost'; target: string }
+export type TurnEvent = { kind: 'acquired' | 'released' | 'lost'; target: string }
 
 export type TurnsOptions = {
   notify: (event: TurnEvent) => void
-  /** A target has become free for others, which the store does not know yet. */
+  /** Another daemon may acquire a target, which the store does not know yet. */
   onFree: () => void
 }
 
-/** The targets that this daemon owns, or has not heard that it does not. */
+/** The targets that this daemon owns, as far as it knows. */
 export type Turns = {
   /** The turn that a target has, and each that it will have. */
   turn$: (target: string) => Observable<Turn>
-  /** Whether a target is this daemon's, and not for others yet. */
+  /** Whether this daemon owns a target, and has not released it. */
   has: (target: string) => boolean
-  /** All of them: what was let go of is noted until the store says so too, since what is on its way may say otherwise. */
+  /** All of them, released ones too until the store has confirmed that: an answer on its way may be older. */
   noted: () => string[]
-  /** Those that are to be watched on. */
+  /** Those that this daemon keeps. */
   wanted: () => string[]
   begin: (target: string) => void
-  /** Asks that a target be watched no more; once it is not, it is for others. */
+  /** Drains a target; once nothing uses it, another daemon may acquire it. */
   end: (target: string) => void
-  /** It may be another daemon's from now on. */
+  /** Another daemon may own the target from now on. */
   lose: (target: string) => void
-  /** Tells of all that is for others, and was not told of yet; what cannot be told now is when this is called again. */
-  release: (tell: (targets: readonly string[]) => Promise<void>) => Promise<void>
+  /** Writes to the store what was released; what cannot be written now is written by the next call. */
+  release: (write: (targets: readonly string[]) => Promise<void>) => Promise<void>
 }
 
-/** A turn with what moves it, and how far it has come: only ever from one stage to the next. */
+/** A turn and its stage, which only ever moves on to the next one. */
 type Held = {
   turn: Turn
-  stage: 'watched' | 'leaving' | 'free' | 'released'
+  stage: 'owned' | 'draining' | 'free' | 'released'
   users: number
-  over: ReplaySubject<void>
-  lost: ReplaySubject<void>
+  draining: ReplaySubject<void>
+  aborted: ReplaySubject<void>
 }
 
 export function newTurns({ notify, onFree }: TurnsOptions): Turns {
   const turns = new Map<string, Held>()
-  /** The turn of each target that anybody asked about. */
+  /** The turn of each target that was asked for. */
   const subjects = new Map<string, BehaviorSubject<Turn | undefined>>()
 
   function subjectOf(target: string): BehaviorSubject<Turn | undefined> {
@@ -52,15 +52,15 @@ export function newTurns({ notify, onFree }: TurnsOptions): Turns {
     held.users += 1
     return () => {
       held.users -= 1
-      letGoOnceUnused(target, held)
+      releaseOnceUnused(target, held)
     }
   }
 
-  function letGoOnceUnused(target: string, held: Held): void {
-    if (held.users > 0 || held.stage !== 'leaving' || turns.get(target) !== held) return
+  function releaseOnceUnused(target: string, held: Held): void {
+    if (held.users > 0 || held.stage !== 'draining' || turns.get(target) !== held) return
     held.stage = 'free'
     subjectOf(target).next(undefined)
-    notify({ kind: 'left', target })
+    notify({ kind: 'released', target })
     onFree()
   }
 
@@ -68,21 +68,21 @@ export function newTurns({ notify, onFree }: TurnsOptions): Turns {
     turn$: (target) => subjectOf(target).pipe(filter((turn) => turn !== undefined)),
     has: (target) => isHeld(turns.get(target)),
     noted: () => [...turns.keys()],
-    wanted: () => [...turns].filter(([, { stage }]) => stage === 'watched').map(([target]) => target),
+    wanted: () => [...turns].filter(([, { stage }]) => stage === 'owned').map(([target]) => target),
     begin: (target) => {
-      const [over, lost] = [new ReplaySubject<void>(1), new ReplaySubject<void>(1)]
-      const turn: Turn = { over$: over, lost$: lost, use: () => use(target, held) }
-      const held: Held = { turn, stage: 'watched', users: 0, over, lost }
+      const [draining, aborted] = [new ReplaySubject<void>(1), new ReplaySubject<void>(1)]
+      const turn: Turn = { draining$: draining, aborted$: aborted, use: () => use(target, held) }
+      const held: Held = { turn, stage: 'owned', users: 0, draining, aborted }
       turns.set(target, held)
-      notify({ kind: 'gained', target })
+      notify({ kind: 'acquired', target })
       subjectOf(target).next(turn)
     },
     end: (target) => {
       const held = turns.get(target)
-      if (held?.stage !== 'watched') return
-      held.stage = 'leaving'
-      held.over.next()
-      letGoOnceUnused(target, held)
+      if (held?.stage !== 'owned') return
+      held.stage = 'draining'
+      held.draining.next()
+      releaseOnceUnused(target, held)
     },
     lose: (target) => {
       const held = turns.get(target)
@@ -90,14 +90,14 @@ export function newTurns({ notify, onFree }: TurnsOptions): Turns {
       if (!isHeld(held)) return
       subjectOf(target).next(undefined)
       notify({ kind: 'lost', target })
-      held.lost.next()
-      held.over.next()
+      held.aborted.next()
+      held.draining.next()
     },
-    release: async (tell) => {
+    release: async (write) => {
       const free = [...turns].filter(([, { stage }]) => stage === 'free')
       if (free.length === 0) return
       for (const [, held] of free) held.stage = 'released'
-      await tell(free.map(([target]) => target)).catch(() => {
+      await write(free.map(([target]) => target)).catch(() => {
         for (const [, held] of free) held.stage = 'free'
       })
     },
@@ -105,5 +105,5 @@ export function newTurns({ notify, onFree }: TurnsOptions): Turns {
 }
 
 function isHeld(held: Held | undefined): held is Held {
-  return held?.stage === 'watched' || held?.stage === 'leaving'
+  return held?.stage === 'owned' || held?.stage === 'draining'
 }

@@ -1,49 +1,47 @@
 import { sumsAgree, type AuditReport, type ReportedCall, type Sums } from './audit-report.ts'
 
-/** The most calls that are named of each kind; `--json` names all. */
-const MOST_NAMED = 50
+/** At most so many calls of each kind are listed; `--json` lists all. */
+const MAX_LISTED = 50
 
-/** What a person reads of one target's audit. */
+/** One target's audit for a person. */
 export function auditLines(report: AuditReport): string[] {
   const { target, listed, problem, differences, notes, sums } = report
   const lines = [`${target}: ${auditVerdict(report)}`]
-  if (problem !== null) lines.push(`  not compared as a whole: ${problem}`)
+  if (problem !== null) lines.push(`  compared incompletely: ${problem}`)
   if (report.horizon === null) return [...lines, '']
   const unlisted =
     report.no_longer_listed === null ? '' : `, and ${report.no_longer_listed} finished ones that are no longer listed`
-  const looked = report.last_good_look === null ? 'it has not ended a good look yet' : report.last_good_look
+  const lastPoll = report.last_good_look ?? 'none yet'
   lines.push(
-    `  back to ${report.horizon}; the daemon's last good look: ${looked}`,
+    `  back to ${report.horizon}; the daemon's last successful poll: ${lastPoll}`,
     `  listed: ${compared(report)} finished calls compared, ${listed.open} open and known, ${listed.baseline} baseline, ` +
       `${listed.ignored} before the horizon, ${listed.lost} lost`,
     `  the ledger has ${report.lost} lost calls${unlisted}`,
   )
   if (report.balanced === true) {
-    lines.push('  the counters are what the calls of the store come to, with those that were deleted from its history')
+    lines.push('  the counters equal the sums of the calls in the store, including those deleted from its history')
   }
   for (const { quantity, counters, calls } of report.imbalances) {
     lines.push(
-      `  DIFFERS ${quantity}: ${minutes(counters)} by the counters, ${minutes(calls)} by the calls of the store`,
+      `  DIFFERS ${quantity}: ${minutes(counters)} in the counters, ${minutes(calls)} in the calls of the store`,
     )
   }
   if (report.daemon_looks === false) {
-    lines.push(
-      '  note: no daemon has looked while this waited for it; what happened since its last look is not counted yet',
-    )
+    lines.push('  note: no daemon polled during the audit; what happened since its last poll is not counted yet')
   }
-  if (listed.new > 0) lines.push(`  note: ${listed.new} open calls are not known yet; the next look is to find them`)
-  if (listed.gone > 0) lines.push(`  note: ${listed.gone} calls were listed, but unknown when asked for again`)
+  if (listed.new > 0) lines.push(`  note: ${listed.new} open calls are not known yet; the next poll must find them`)
+  if (listed.gone > 0) lines.push(`  note: ${listed.gone} calls were listed, but unknown when requested again`)
   if (report.order_unproven) {
     lines.push(
-      '  note: order unproven: the list was read back to the horizon alone, and no reading to its end has shown yet that nothing newer stands behind it; --full reads to the end',
+      '  note: order unproven: the list was read back to the horizon only, and no complete read has shown yet that nothing newer follows; --full reads to the end',
     )
   }
-  if (report.rejected > 0) lines.push(`  note: ${report.rejected} listed items could not be used`)
+  if (report.rejected > 0) lines.push(`  note: ${report.rejected} listed items were invalid`)
   lines.push(
-    ...named('DIFFERS', differences),
-    ...named('note', notes),
+    ...callLines('DIFFERS', differences),
+    ...callLines('note', notes),
     ...(report.not_asked_again > 0
-      ? [`  ${report.not_asked_again} of these calls were not asked for again: they differ from the list`]
+      ? [`  ${report.not_asked_again} of these calls were not requested again: they differ from the list`]
       : []),
     ...sums.map((sum) => `  ${sumsLine(sum)}`),
     '',
@@ -51,34 +49,34 @@ export function auditLines(report: AuditReport): string[] {
   return lines
 }
 
-/** What comes of it, in a line. */
+/** The result in one line. */
 export function auditVerdict(report: AuditReport): string {
   const { equal, problem, differences } = report
   const { imbalances } = report
   if (equal) return `equal: all ${compared(report)} finished calls that the service lists are counted as they are`
   const found = `${differences.length} ${differences.length === 1 ? 'call differs' : 'calls differ'}`
   if (differences.length > 0) return `NOT EQUAL: ${found} from what was counted`
-  if (imbalances.length > 0) return 'NOT EQUAL: the counters are not what the calls of the store come to'
-  return problem === null ? found : 'NOT PROVEN: nothing differs in what could be compared, but that is not all'
+  if (imbalances.length > 0) return 'NOT EQUAL: the counters differ from the sums of the calls in the store'
+  return problem === null ? found : 'NOT VERIFIED: nothing differs, but the comparison is incomplete'
 }
 
 function compared({ listed }: AuditReport): number {
   return listed.equal + listed.note + listed.difference
 }
 
-function named(word: string, calls: readonly ReportedCall[]): string[] {
-  const lines = calls.slice(0, MOST_NAMED).map(({ session_id, discrepancies }) => {
+function callLines(word: string, calls: readonly ReportedCall[]): string[] {
+  const lines = calls.slice(0, MAX_LISTED).map(({ session_id, discrepancies }) => {
     const each = discrepancies.map(({ what, counted, served, known }) => {
-      const said =
+      const text =
         what === 'call'
           ? `${served} at the service, unknown to the ledger`
           : `${what} ${counted} counted, ${served} served`
-      return known === undefined ? said : `${said} (${known})`
+      return known === undefined ? text : `${text} (${known})`
     })
     return `  ${word} ${printable(session_id)}: ${each.join('; ')}`
   })
   const more = calls.length - lines.length
-  return more > 0 ? [...lines, `  ${word} and ${more} more; --json names all`] : lines
+  return more > 0 ? [...lines, `  ${word} and ${more} more; --json lists all`] : lines
 }
 
 function sumsLine(sum: AuditReport['sums'][number]): string {
@@ -97,7 +95,7 @@ function minutes(value: number): string {
   return String(Math.round(value * 10_000) / 10_000)
 }
 
-/** A session id is the service's text: nothing in it may move a terminal's cursor. */
+/** A session ID comes from the service: it must not move a terminal's cursor. */
 function printable(id: string): string {
   return /^[\x20-\x7e]+$/.test(id) ? id : JSON.stringify(id).replace(/[^\x20-\x7e]/g, '?')
 }

@@ -3,7 +3,7 @@ import { isEqual, lastMinutes, servedLabels, spell, type Discrepancy } from '../
 import { isoTime } from '../web/views.ts'
 import type { ComparedCall, TargetAudit } from './audit-target.ts'
 
-/** A call that differs. No uid is in it. */
+/** A call that differs, without user IDs. */
 export type ReportedCall = { session_id: string; discrepancies: Discrepancy[] }
 
 /** Finished calls and their minutes, under the labels that the ledger or the service has for them. */
@@ -15,15 +15,15 @@ export type Sums = {
   participant_video_minutes: number
 }
 
-/** What an audit says of one target; with `--json` as it is. Times are ISO 8601. */
+/** The audit of one target, as `--json` prints it. Times are ISO 8601. */
 export type AuditReport = {
   target: string
-  /** Everything could be compared, nothing differs, and the counters are what the calls come to, as far as that is known. */
+  /** Everything was compared, nothing differs, and the counters equal the sums of the calls, as far as those are known. */
   equal: boolean
   problem: string | null
   horizon: string | null
   last_good_look: string | null
-  /** Whether a daemon looks at it now; null where nothing differed, and nobody waited for it. */
+  /** Whether a daemon polls it now; null where nothing differed, so that the audit did not wait for a poll. */
   daemon_looks: boolean | null
   /** Listed calls by how they compare. */
   listed: Record<ComparedCall['verdict']['kind'], number>
@@ -31,9 +31,9 @@ export type AuditReport = {
   lost: number
   no_longer_listed: number | null
   not_asked_again: number
-  /** The list was read back to the horizon alone, and no reading to its end has proven its order. */
+  /** The list was read back to the horizon only, and no complete read has proven its order. */
   order_unproven: boolean
-  /** Whether the counters are what all calls come to, with those whose rows were deleted; null where that is not known. */
+  /** Whether the counters equal the sums of all calls, including those whose rows were deleted; null for a target that the store does not know. */
   balanced: boolean | null
   imbalances: Imbalance[]
   differences: ReportedCall[]
@@ -57,13 +57,13 @@ export function auditReport(audit: TargetAudit): AuditReport {
     equal: audit.problem === undefined && differences.length === 0 && (audit.imbalances ?? []).length === 0,
     problem: audit.problem ?? null,
     horizon: timeOrNull(audit.horizon),
-    last_good_look: timeOrNull(audit.lastLook),
-    daemon_looks: audit.daemonLooks ?? null,
+    last_good_look: timeOrNull(audit.lastPoll),
+    daemon_looks: audit.daemonPolls ?? null,
     listed,
     rejected: audit.rejected,
     lost: audit.lost,
     no_longer_listed: audit.unlisted ?? null,
-    not_asked_again: audit.unasked,
+    not_asked_again: audit.notRequested,
     order_unproven: audit.orderUnproven,
     balanced: audit.imbalances === undefined ? null : audit.imbalances.length === 0,
     imbalances: audit.imbalances ?? [],
@@ -73,7 +73,7 @@ export function auditReport(audit: TargetAudit): AuditReport {
   }
 }
 
-/** Whether the two sides of a label set come to the same. */
+/** Whether the ledger and the service have the same sums for a set of labels. */
 export function sumsAgree({ ledger, service }: AuditReport['sums'][number]): boolean {
   const minutes = [
     'call_audio_minutes',

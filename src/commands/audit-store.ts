@@ -1,5 +1,6 @@
 import { systemClock } from '../clock/clock.ts'
-import type { Config, TargetConfig } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
+import type { TargetConfig } from '../service/target-section.ts'
 import { rateBudget, type RateBudget } from '../polling/rate-budget.ts'
 import { callsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
@@ -9,18 +10,18 @@ import { StoreError } from '../store/store.ts'
 import type { StoreReader } from '../store/store-reader.ts'
 import { auditReport, type AuditReport } from './audit-report.ts'
 import { auditTarget, type TargetAudit } from './audit-target.ts'
-import { budgetKey, fingerprintOf } from '../daemon/watch.ts'
+import { budgetKey, fingerprintOf } from '../target/target.ts'
 
-/** The part of `max_requests_per_minute` that an audit takes on top of what a daemon may take. */
-const SHARE = 1 / 4
-/** An audit does not sit out a longer Retry-After than that (seconds). */
-const LONGEST_WAIT = 60
+/** Part of `max_requests_per_minute` that an audit may use in addition to a daemon. */
+const RATE_SHARE = 1 / 4
+/** Longest Retry-After that an audit waits for (seconds). */
+const LONGEST_WAIT_SECONDS = 60
 
 /**
- * Compares the configured store with what the service lists now: a report for each target, as soon as there is one.
+ * Compares the configured store with what the service lists now: yields a report for each target as soon as it is ready.
  *
- * @param options full: the list is read to its end, whatever its order
- * @throws {StoreError} when the store cannot be read, or is another target's
+ * @param options full: read the list to its end, beyond the horizon
+ * @throws {StoreError} when the store cannot be read, or belongs to another target
  */
 export async function* auditStore(config: Config, { full = false } = {}): AsyncGenerator<AuditReport, void> {
   const reader = await openReader(config.store)
@@ -51,7 +52,7 @@ async function auditConfigured(
   const transport = undiciTransport(target.baseUrl, poll.maxAnswerBytes)
   const client = callsClient(transport.send, { ...target, ...poll, wall: systemClock.wall })
   const { timeout, retries } = poll
-  const budget = impatient(await budgetOf(target, poll.maxRequestsPerMinute * SHARE, reader, budgets))
+  const budget = impatient(await budgetOf(target, poll.maxRequestsPerMinute * RATE_SHARE, reader, budgets))
   const asking = { clock: systemClock, budget, timeout, retries, random: Math.random, onRequest: () => undefined }
   try {
     const { facts } = stored
@@ -68,20 +69,20 @@ async function budgetOf(
   budgets: Map<string, RateBudget>,
 ): Promise<RateBudget> {
   const key = budgetKey(target)
-  const heldUntil = await reader.heldUntil(key)
+  const heldUntil = await reader.pausedUntil(key)
   const budget =
     budgets.get(key) ?? rateBudget({ clock: systemClock, maxRequestsPerMinute, heldUntil, onHold: () => undefined })
   budgets.set(key, budget)
   return budget
 }
 
-/** A budget that rather fails than wait for long. */
+/** A budget that fails rather than waits for long. */
 function impatient(budget: RateBudget): RateBudget {
   return {
     ...budget,
     take: async (signal) => {
       const held = budget.heldFor()
-      if (held <= LONGEST_WAIT) return budget.take(signal)
+      if (held <= LONGEST_WAIT_SECONDS) return budget.take(signal)
       const message = `the service asked to wait (Retry-After): no request for another ${Math.ceil(held)} s`
       throw new ServiceError('refused', message)
     },
@@ -91,15 +92,15 @@ function impatient(budget: RateBudget): RateBudget {
 function unknownTarget(target: string, place: string): TargetAudit {
   return {
     target,
-    problem: `${place} knows no such target; \`callwatch run\` has not counted anything of it yet`,
+    problem: `${place} has no such target; \`callwatch run\` has not counted any of its calls yet`,
     horizon: undefined,
-    lastLook: undefined,
+    lastPoll: undefined,
     calls: [],
     rejected: 0,
     lost: 0,
     unlisted: undefined,
-    daemonLooks: undefined,
-    unasked: 0,
+    daemonPolls: undefined,
+    notRequested: 0,
     orderUnproven: false,
     imbalances: undefined,
   }

@@ -1,10 +1,10 @@
 import { firstValueFrom } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
-import type { PollConfig } from '../config/config.ts'
+import type { PollConfig } from '../polling/poll-section.ts'
 import { imbalancesOf, type Imbalance } from '../ledger/balance.ts'
 import type { SeenCall } from '../ledger/call.ts'
 import { compareCall, type Verdict } from '../ledger/compare-call.ts'
-import { compareStart } from '../ledger/observe-call.ts'
+import { compareStart } from '../ledger/repeated-id.ts'
 import type { RememberedCalls } from '../ledger/remembered-calls.ts'
 import { newLedger, NO_LIST_FACTS, type Facts } from '../ledger/state.ts'
 import { horizon } from '../ledger/step.ts'
@@ -12,39 +12,39 @@ import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { attempt, type AttemptOptions } from '../polling/attempt.ts'
 import { isOrderProven } from '../ledger/list-facts.ts'
 import { newListMemory } from '../polling/list-memory.ts'
-import { newLook, readList } from '../polling/look.ts'
-import type { Look } from '../polling/page-reader.ts'
+import { newPoll, type Poll } from '../polling/poll.ts'
+import { readList } from '../polling/read-list.ts'
 import type { CallsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import type { StoreReader } from '../store/store-reader.ts'
 import { confirmSuspects } from './confirm-suspects.ts'
 
-/** A listed call, what the ledger has of it, and how the two compare; `gone` where the service does not know it any more. */
+/** A listed call, its row in the ledger, and how they compare; `gone` where the service no longer knows the call. */
 export type ComparedCall = { seen: SeenCall; counted: TrackedCall | undefined; verdict: Verdict | { kind: 'gone' } }
 
-/** What came of comparing one target. */
+/** The comparison of one target. */
 export type TargetAudit = {
   target: string
-  /** Why not everything could be compared; undefined where it was. */
+  /** Why the comparison is incomplete; undefined where it is complete. */
   problem: string | undefined
-  /** How far back calls were compared, and when the daemon last looked (UNIX seconds); undefined where that is not known. */
+  /** How far back calls were compared, and when the daemon's last successful poll ended (UNIX seconds); undefined where unknown. */
   horizon: number | undefined
-  lastLook: number | undefined
-  /** Each call that was listed with a usable status, once. */
+  lastPoll: number | undefined
+  /** Each call that was listed with a valid status, once. */
   calls: ComparedCall[]
-  /** Listed items that could not be used. */
+  /** Number of invalid items in the list. */
   rejected: number
-  /** Calls that the ledger has as lost. */
+  /** Number of lost calls in the ledger. */
   lost: number
-  /** Counted calls within the horizon that the service does not list any more; undefined where it was not listed whole. */
+  /** Number of counted calls within the horizon that the service no longer lists; undefined where the list is incomplete. */
   unlisted: number | undefined
-  /** Whether a daemon looks at the target now; undefined where nobody needed to know. */
-  daemonLooks: boolean | undefined
-  /** The list was read back to the horizon alone, though no reading to its end has proven its order yet. */
+  /** Whether a daemon polls the target now; undefined where nothing differed. */
+  daemonPolls: boolean | undefined
+  /** The list was read back to the horizon only, though no complete read has proven its order yet. */
   orderUnproven: boolean
-  /** Differing calls that were not asked for again, because there were so many. */
-  unasked: number
-  /** Where the counters are not what the calls come to; undefined where that is not known. */
+  /** Number of differing calls that were not requested again, because there were so many. */
+  notRequested: number
+  /** Where the counters differ from the sums of the calls; undefined for a target that the store does not know. */
   imbalances: Imbalance[] | undefined
 }
 
@@ -56,25 +56,25 @@ export type AuditTargetOptions = {
   asking: AttemptOptions
   clock: Clock
   poll: PollConfig
-  /** Whether the list is read to its end, whatever its order. */
+  /** Whether to read the list to its end, beyond the horizon. */
   full: boolean
 }
 
 /**
  * Lists the whole lookback of a target now, and compares it with the store call by call. A call that differs is
- * asked for again, and its row read again, before that is believed: a running daemon moves on meanwhile.
+ * requested again, and its row read again, before it is reported: a running daemon counts meanwhile.
  *
  * @throws {StoreError} when the store cannot be read
  */
 export async function auditTarget(options: AuditTargetOptions): Promise<TargetAudit> {
   const { target, reader, poll, facts } = options
   const before = await reader.calls(target)
-  const { seen, rejected, problem, isEarly } = await listWhole(options, before)
+  const { seen, rejected, problem, isEarly } = await listLookback(options, before)
   const rows = await reader.calls(target)
   let latest = (await reader.target(target))?.facts ?? facts
-  const judge = (call: SeenCall) => compareCall(rows.get(call.id), call, latest, poll)
+  const compare = (call: SeenCall) => compareCall(rows.get(call.id), call, latest, poll)
 
-  const suspects = new Map([...seen].filter(([, call]) => isSuspect(judge(call))))
+  const suspects = new Map([...seen].filter(([, call]) => isSuspect(compare(call))))
   const confirmed = await confirmSuspects({
     ...options,
     suspects,
@@ -83,12 +83,12 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
       latest = (await reader.target(target))?.facts ?? latest
       if (row === undefined) rows.delete(call.id)
       else rows.set(row)
-      return !isSuspect(judge(call))
+      return !isSuspect(compare(call))
     },
   })
   const calls = [...seen].map(([id, first]): ComparedCall => {
-    const call = confirmed.asked.get(id) ?? first
-    const verdict = confirmed.gone.has(id) ? { kind: 'gone' as const } : judge(call)
+    const call = confirmed.requested.get(id) ?? first
+    const verdict = confirmed.gone.has(id) ? { kind: 'gone' as const } : compare(call)
     return { seen: call, counted: rows.get(id), verdict }
   })
   const oldest = horizon(latest, poll.lookback)
@@ -97,32 +97,32 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
     target,
     problem: problem ?? confirmed.problem,
     horizon: oldest,
-    lastLook: latest.lastGood,
+    lastPoll: latest.lastGood,
     calls,
     rejected,
     lost: [...rows.values()].filter(({ phase }) => phase === 'lost').length,
     unlisted: problem === undefined ? [...before.values()].filter(isMissing).length : undefined,
-    daemonLooks: confirmed.daemonLooks,
-    unasked: confirmed.unasked,
+    daemonPolls: confirmed.daemonPolls,
+    notRequested: confirmed.notRequested,
     orderUnproven: isEarly && !isOrderProven(facts.listing ?? NO_LIST_FACTS),
     imbalances: imbalancesOf(await reader.balance(target)),
   }
 }
 
-/** An unknown open call may be newer than the daemon's last look, and anything that differs older than its latest. */
+/** An unknown open call may be newer than the daemon's last poll; a difference may be older than it. */
 function isSuspect({ kind }: Verdict): boolean {
   return kind === 'difference' || kind === 'new'
 }
 
-/** Every call that the service lists back to the horizon, as it was listed last. */
-async function listWhole(options: AuditTargetOptions, rows: RememberedCalls) {
+/** Every call that the service lists back to the horizon, as it was last listed. */
+async function listLookback(options: AuditTargetOptions, rows: RememberedCalls) {
   const { facts, client, asking, clock, poll, full } = options
   const memory = newListMemory({ ...facts, list: undefined }, undefined)
   const seen = new Map<string, SeenCall>()
-  const unusable = new Set<string>()
-  const read = async (): Promise<Look> => {
-    const look = newLook()
-    const pages = readList(look, {
+  const invalid = new Set<string>()
+  const read = async (): Promise<Poll> => {
+    const reading = newPoll()
+    const pages = readList(reading, {
       memory,
       state: { ...newLedger(facts.created), facts: { ...facts, list: undefined }, calls: rows },
       clock,
@@ -141,27 +141,27 @@ async function listWhole(options: AuditTargetOptions, rows: RememberedCalls) {
         const other = seen.get(call.id)
         if (other === undefined || compareStart(other, call) !== -1) seen.set(call.id, call)
       }
-      for (const key of keys) unusable.add(key)
+      for (const key of keys) invalid.add(key)
     }
-    return look
+    return reading
   }
   const readAgain = (error: unknown) => {
-    // A deep page that is refused once may be a passing trouble; refused twice it is a limit.
+    // A deep page that is refused once may be a transient error; refused twice it is a limit.
     if (memory.refusedFrom === undefined) throw error
     return read()
   }
   let problem: string | undefined
   let isEarly = false
   try {
-    const look = await read().catch(readAgain)
-    // To its end, a reading would have learned the order itself.
-    isEarly = look.end?.whole === true && memory.facts.provenAt === facts.listing?.provenAt
-    if (look.limited) problem = `the service shows no page from ${memory.refusedFrom} on`
-    else if (look.end === undefined) problem = look.problem?.message ?? 'its list came to no end'
+    const reading = await read().catch(readAgain)
+    // A complete read would have proven the order itself.
+    isEarly = reading.end?.whole === true && memory.facts.provenAt === facts.listing?.provenAt
+    if (reading.limited) problem = `the service shows no page from ${memory.refusedFrom} on`
+    else if (reading.end === undefined) problem = reading.problem?.message ?? 'the list has no end'
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     problem = error.message
   }
-  for (const id of seen.keys()) unusable.delete(id)
-  return { seen, rejected: unusable.size, problem, isEarly }
+  for (const id of seen.keys()) invalid.delete(id)
+  return { seen, rejected: invalid.size, problem, isEarly }
 }

@@ -6,9 +6,10 @@ import type { Rule } from '../alerts/rule.ts'
 import { monthOf } from '../clock/calendar.ts'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
-import { formatSeconds, formatTime, formatValue, summaryOf } from '../notify/text/notification-text.ts'
+import { formatValue, summaryOf } from '../notifications/text/notification-text.ts'
 import { openReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/store-reader.ts'
+import { formatSeconds, formatTime } from '../text/format.ts'
 import { isoTime } from '../web/views.ts'
 
 export type BacktestOptions = {
@@ -17,16 +18,16 @@ export type BacktestOptions = {
   json: boolean
 }
 
-/** One time that an alert would have fired. Times are UNIX seconds; `end` is undefined where it would fire still. */
+/** A period in which an alert would have fired; `end` is undefined where it would still fire. */
 type Incident = { fired: Notification; end: Notification | undefined; peak: number }
 
-/** Seconds. */
-const LEAD = 86_400
+/** What fires at the start of the backtest began before: so much more history shows since when (seconds). */
+const LEAD_SECONDS = 86_400
 
-/** What the rules would have done over a target's history. */
+/** The incidents of a target's history. */
 type TargetBacktest = {
   target: string
-  /** The first and last evaluation that the history holds; undefined where it holds none. */
+  /** The first and last evaluation in the history (UNIX seconds); undefined without any. */
   from: number | undefined
   to: number | undefined
   evaluations: number
@@ -34,10 +35,10 @@ type TargetBacktest = {
 }
 
 /**
- * Runs the configured rules over the history in the store, by what callwatch knew at each moment, and prints when each
- * would have fired and resolved. Beside a running daemon, without writing.
+ * Runs the configured rules over the history in the store, with what callwatch knew at each moment, and prints when each
+ * would have fired and resolved. Reads the store beside a running daemon.
  *
- * @throws {StoreError} when there is no store, or none that can be read
+ * @throws {StoreError} when there is no store, or it cannot be read
  */
 export async function backtest(
   config: Config,
@@ -63,27 +64,26 @@ async function backtestTarget(
   since: number,
   { alerts, poll }: Config,
 ): Promise<TargetBacktest> {
-  // What fires at the beginning began before: a day more shows since when.
-  const begin = since - LEAD
+  const begin = since - LEAD_SECONDS
   const reach = Math.max(0, ...alerts.map(reachOf))
   const history = {
     evaluations: await reader.evaluations(target, begin),
     finishes: await reader.finishes(target, begin - reach),
   }
-  const { said, instances } = replay(history, { target, rules: alerts, interval: poll.interval, monthOf })
+  const { notifications, instances } = replay(history, { target, rules: alerts, interval: poll.interval, monthOf })
   const evaluations = history.evaluations.filter(({ at }) => at >= since)
   return {
     target,
     from: evaluations[0]?.at,
     to: evaluations.at(-1)?.at,
     evaluations: evaluations.length,
-    incidents: incidentsOf(said, instances).filter(({ end }) => end === undefined || end.at >= since),
+    incidents: incidentsOf(notifications, instances).filter(({ end }) => end === undefined || end.at >= since),
   }
 }
 
-function incidentsOf(said: readonly Notification[], instances: readonly AlertInstance[]): Incident[] {
+function incidentsOf(notifications: readonly Notification[], instances: readonly AlertInstance[]): Incident[] {
   const incidents: Incident[] = []
-  for (const notification of said) {
+  for (const notification of notifications) {
     if (notification.kind === 'firing') incidents.push({ fired: notification, end: undefined, peak: notification.peak })
     if (notification.kind !== 'resolved' && notification.kind !== 'closed') continue
     const open = incidents.findLast(({ fired, end }) => fired.key === notification.key && end === undefined)
@@ -104,9 +104,7 @@ function lines(
 ): string[] {
   return [
     ...found.flatMap((target) => targetLines(target, rules, since)),
-    ...skipped.map(
-      ({ name, signal }) => `${name}: not replayed, the history does not hold what ${signal.name} goes by`,
-    ),
+    ...skipped.map(({ name, signal }) => `${name}: not replayed, the history lacks the data of ${signal.name}`),
   ]
 }
 
@@ -115,21 +113,21 @@ function targetLines(
   rules: readonly Rule[],
   since: number,
 ): string[] {
-  if (from === undefined || to === undefined) return [`${target}: no evaluation since ${formatTime(since)} is kept`]
+  if (from === undefined || to === undefined) return [`${target}: no evaluations since ${formatTime(since)}`]
   const head = `${target}: ${evaluations} evaluations, ${formatTime(from)} to ${formatTime(to)}`
-  const told = rules.filter(isReplayable).flatMap(({ name }) => {
+  const alerts = rules.filter(isReplayable).flatMap(({ name }) => {
     const own = incidents.filter(({ fired }) => fired.alert === name)
     if (own.length === 0) return [`  ${name}: would not have fired`]
     const seconds = own.reduce((sum, { fired, end }) => sum + (end?.at ?? to) - fired.at, 0)
     const times = own.length === 1 ? 'once' : `${own.length} times`
     return [`  ${name}: would have fired ${times}, for ${formatSeconds(seconds)} in all`, ...own.map(incidentLine)]
   })
-  return [head, ...told]
+  return [head, ...alerts]
 }
 
 function incidentLine({ fired, end, peak }: Incident): string {
   const which = fired.key === fired.alert ? '' : ` ${fired.key.slice(fired.alert.length)}`
-  const fate = end === undefined ? 'would fire still' : `${end.kind} after ${formatSeconds(end.at - fired.at)}`
+  const fate = end === undefined ? 'would still fire' : `${end.kind} after ${formatSeconds(end.at - fired.at)}`
   return `    ${formatTime(fired.at)}${which}  ${summaryOf(fired)}; ${fate}, worst ${formatValue(fired, peak)}`
 }
 

@@ -1,16 +1,16 @@
 import type { Config } from '../config/config.ts'
 import { backupStore } from '../store/sqlite/backup-store.ts'
-import { UsageError } from './usage-error.ts'
+import { UsageError } from './explain-error.ts'
 
 const USE_PG_DUMP =
-  'the store is a PostgreSQL database (store.url), which has its own tools for that: ' +
-  '`pg_dump --format=custom --schema=callwatch --file=FILE` of the database that store.url names, also while daemons ' +
-  'use it; `pg_restore` brings it back'
+  'the store is a PostgreSQL database (store.url); back it up with its own tools: ' +
+  '`pg_dump --format=custom --schema=callwatch --file=FILE` copies the database of store.url, also while daemons use it; ' +
+  '`pg_restore` restores it'
 
 /**
- * Copies the store, whether or not a daemon uses it, and prints what was written.
+ * Copies the store, also beside a running daemon, and prints the result.
  *
- * @throws {UsageError} where the store is a database, which is not copied into a file
+ * @throws {UsageError} where the store is a PostgreSQL database
  * @throws {StoreError} when the file exists, cannot be written, or there is no store to copy
  */
 export function backup({ store }: Config, file: string, print: (line: string) => void): void {

@@ -2,22 +2,21 @@ import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/config-error.ts'
 import { maskConfig, maskedTree } from '../config/mask-config.ts'
 import { secretsOf } from '../config/secrets-of.ts'
-import { maskSecrets } from '../daemon/mask-secrets.ts'
+import { maskSecrets } from '../log/mask-secrets.ts'
 import { readAddress } from '../store/postgres/address.ts'
-import { probeStore } from '../store/open-store.ts'
 import { StoreError } from '../store/store.ts'
-import { probe, type Probe } from './probe.ts'
+import type { Probe } from './probe.ts'
 
 export type CheckOptions = {
-  /** Whether to ask each target's service for one page, and to connect to a shared store. */
+  /** Whether to request one page of calls from each target, and to connect to a shared store. */
   probe: boolean
-  /** Whether to print one JSON document in place of a file with comments. */
+  /** Whether to print one JSON document instead of a file with comments. */
   json: boolean
 }
 
 /**
- * Prints the configuration with its secrets masked, and with `probe` what each target's service said, and a shared
- * store. As JSON it is printed also where the configuration is invalid.
+ * Prints the configuration with its secrets masked, and the results of the probes. JSON is printed for an invalid
+ * configuration too.
  *
  * @param load reads the configuration
  * @returns whether every probe succeeded
@@ -32,7 +31,7 @@ export async function check(
   return options.json ? checkAsJson(checked, options, print) : checkAsText(checked(), options, print)
 }
 
-/** @throws {ConfigError} where nobody could connect to what `store.url` says */
+/** @throws {ConfigError} where `store.url` is no address of a PostgreSQL database */
 function withAddress(config: Config): Config {
   try {
     if ('url' in config.store) readAddress(config.store.url)
@@ -52,7 +51,7 @@ async function checkAsText(config: Config, { probe }: CheckOptions, print: (line
     print(`# ${target}: ${message}`)
     for (const warning of warnings) print(`# ${target}: warning: ${warning.message}`)
   }
-  const store = await probeStore(config.store)
+  const store = await storeProbeOf(config)
   if (store !== undefined) print(`# store: ${store.message}`)
   return good && store?.works !== false
 }
@@ -75,17 +74,23 @@ async function checkAsJson(
     printJson(document)
     return true
   }
-  const [probes, store] = [await Array.fromAsync(probesOf(config)), await probeStore(config.store)]
+  const [probes, store] = [await Array.fromAsync(probesOf(config)), await storeProbeOf(config)]
   printJson({ ...document, probes, ...(store && { store }) })
   return probes.every(({ works }) => works) && store?.works !== false
 }
 
-/** One after the other, in the order of the configuration. */
+/** Probes one target after the other, in the order of the configuration. */
 async function* probesOf(config: Config): AsyncGenerator<Probe> {
+  const { probe } = await import('./probe.ts')
   const mask = maskSecrets(secretsOf(config))
   for (const target of config.targets) {
     const { message, ...probed } = await probe(target, config.poll)
-    // A service may repeat the key in what it says, spelled in any way.
+    // A service may repeat the key in its error, in any spelling.
     yield { ...probed, message: mask(message) }
   }
+}
+
+async function storeProbeOf({ store }: Config): Promise<{ works: boolean; message: string } | undefined> {
+  const { probeStore } = await import('../store/open-store.ts')
+  return probeStore(store)
 }

@@ -4,12 +4,12 @@ import { readStoreAddress } from '../config/store-address.ts'
 import { copyStore, type Copied } from '../store/copy-store.ts'
 import { COPY_TABLE_NAMES, type CopyTable } from '../store/copy-tables.ts'
 import { openCopySource, openCopyTarget, type StoreAddress } from '../store/open-store.ts'
-import { UsageError } from './usage-error.ts'
+import { UsageError } from './explain-error.ts'
 
-/** Each a file or the address of a database, with `${NAME}` for a variable; the one that is left out is the configured one. */
+/** Each a file or the address of a PostgreSQL database, with `${NAME}` for a variable; default: the configured store. */
 export type CopyOptions = { from?: string; to?: string }
 
-/** What stands in the rows of each table. */
+/** Names of what the rows of each table are. */
 const NAMES: Readonly<Record<CopyTable, string>> = {
   targets: 'targets',
   calls: 'calls',
@@ -19,28 +19,19 @@ const NAMES: Readonly<Record<CopyTable, string>> = {
   usage: 'quarter-hours of minutes',
   evaluations: 'hours of evaluations',
   outbox: 'waiting messages',
-  receivers: 'receivers of open alerts',
-  put_out: 'digests sent',
+  recipients: 'recipients of open alerts',
+  deduplication_keys: 'sent digests',
   silences: 'silences',
-  holds: 'waits that the service asked for',
+  pauses: 'rate limit pauses',
 }
 
-/** What `--help` says beside the options. */
-export const COPY_HELP = `
-In both, \${NAME} is replaced from the environment, so that no password has to stand on the command line, where others can
-read it. Put it between single quotes, or the shell replaces it:
-
-  callwatch store copy --from data/callwatch.db --to 'postgres://callwatch:\${PASSWORD}@db1,db2/callwatch'
-
-All or nothing is kept: exit code 1 if the copy, read back, is not equal. The store that was copied stays as it is.`
-
 /**
- * Copies a store into an empty one, compares them, and prints what was copied and compared.
+ * Copies a store into an empty one, compares both, and prints what it copied and compared.
  *
- * @param load reads the configuration, if it is needed
- * @returns whether both are equal; where not, nothing is kept of the copy
- * @throws {UsageError} when it is not clear which stores are meant
- * @throws {StoreError} when one of them is in use, cannot be used, or is none to copy from or into
+ * @param load reads the configuration, if needed
+ * @returns whether both are equal; if not, the copy is rolled back
+ * @throws {UsageError} when the options name no store or no valid address
+ * @throws {StoreError} when one of them is in use, unusable, missing (the source) or not empty (the copy)
  */
 export async function storeCopy(
   options: CopyOptions,
@@ -48,7 +39,7 @@ export async function storeCopy(
   print: (line: string) => void,
 ): Promise<boolean> {
   if (options.from === undefined && options.to === undefined) {
-    throw new UsageError('nothing to copy; expected --from or --to: the one that is left out is the configured store')
+    throw new UsageError('nothing to copy; expected --from or --to; the other one is the configured store')
   }
   const addressOf = (option: 'from' | 'to'): StoreAddress => {
     const text = options[option]
@@ -77,14 +68,14 @@ function copyLines({ counts, targets, differences }: Copied, from: string, to: s
   const rows = COPY_TABLE_NAMES.map((table) => `${NAMES[table]}: ${counts[table]}`).join(', ')
   if (differences.length > 0) {
     return [
-      `the copy differs from ${from}, which somebody may have written to meanwhile; nothing of it is kept in ${to}:`,
+      `the copy differs from ${from}, which was possibly written to meanwhile; ${to} stays empty:`,
       ...differences.map((difference) => `  ${difference}`),
-      `compared were, row by row: ${rows}`,
+      `compared row by row: ${rows}`,
     ]
   }
   return [
     `copied ${from} to ${to}: ${targets.map(({ name, seq }) => `${name} (commit ${seq})`).join(', ') || 'no target'}`,
-    `read back and compared, row by row, without a difference: ${rows}`,
-    `from now on only one of them is to be counted in; let every callwatch use ${to}`,
+    `read back and compared row by row, without a difference: ${rows}`,
+    `from now on use only one of them: let every callwatch use ${to}`,
   ]
 }

@@ -2,12 +2,14 @@ import type { Notification } from '../alerts/notification.ts'
 import { failureRatio } from '../ledger/failure-ratio.ts'
 import type { Transition } from '../ledger/state.ts'
 import { windows } from '../metrics/derived-metrics.ts'
-import { descriptionOf, formatTime, splitOf, summaryOf } from '../notify/text/notification-text.ts'
-import { contributorOf, trendOf } from '../notify/text/evidence-text.ts'
-import { targetView, type WatchedTarget } from '../web/views.ts'
+import { descriptionOf, splitOf, summaryOf } from '../notifications/text/notification-text.ts'
+import { contributorOf, trendOf } from '../notifications/text/evidence-text.ts'
+import { formatTime } from '../text/format.ts'
+import { targetView } from '../web/target-view.ts'
+import type { ShownTarget } from '../target/target.ts'
 import { auditLines, auditVerdict } from './audit-lines.ts'
 import type { AuditReport } from './audit-report.ts'
-import type { Comparison } from './compare-with-truth.ts'
+import type { Comparison } from './compare-with-simulator.ts'
 
 /** `08:15:30  audio call  with user   initiated → ongoing  v1.us.…`; an inferred step says so. */
 export function transitionLine({ call, from, to, observed, at }: Transition): string {
@@ -17,7 +19,7 @@ export function transitionLine({ call, from, to, observed, at }: Transition): st
   return `${time}  ${`${type} ${mode}`.padEnd(16)}${receiverType.padEnd(7)}${step}${call.id}${observed ? '' : '  (inferred)'}`
 }
 
-/** What the team's channel would be told. */
+/** The message that the team's channel would get. */
 export function notificationLines(notification: Notification): string[] {
   const { kind, severity, alert, target, description } = notification
   const split = splitOf(notification)
@@ -26,7 +28,7 @@ export function notificationLines(notification: Notification): string[] {
   const lines = [
     `${kind === 'firing' ? severity.toUpperCase() : kind.toUpperCase()}: ${alert} on ${target}`,
     summaryOf(notification),
-    ...(split === undefined ? [] : [`how calls ended: ${split}`]),
+    ...(split === undefined ? [] : [`outcomes: ${split}`]),
     ...(contributor === undefined ? [] : [contributor.join(': ')]),
     ...(trend === undefined ? [] : [`trend: ${trend}`]),
     ...(kind !== 'firing' || description === undefined ? [] : [descriptionOf(notification)!]),
@@ -34,17 +36,13 @@ export function notificationLines(notification: Notification): string[] {
   return ['', '  ┌─ to the channel', ...lines.map((line) => `  │ ${line}`), '  └─', '']
 }
 
-/** The counters, and whether they equal the truth; with an audit, what that says of each call beside it. */
-export function demoSummary(
-  watched: WatchedTarget,
-  { series, differences }: Comparison,
-  audit?: AuditReport,
-): string[] {
+/** The counters, whether they equal what the simulator recorded, and the result of an audit. */
+export function demoSummary(watched: ShownTarget, { series, differences }: Comparison, audit?: AuditReport): string[] {
   const view = targetView(watched)
   const { ended, unanswered, rejected, canceled } = view.finished
   const [window, counts] = windows(watched.ledger)[0]!
   const ratio =
-    counts.total === 0 ? 'no calls yet' : `${(100 * failureRatio(counts, 'any')).toFixed(1)} % of ${counts.total}`
+    counts.total === 0 ? 'no calls yet' : `${(100 * failureRatio(counts, 'any')).toFixed(1)}% of ${counts.total}`
   const minutes = `audio ${view.minutes.audio.toFixed(1)}, video ${view.minutes.video.toFixed(1)}`
   return [
     '',
@@ -53,16 +51,16 @@ export function demoSummary(
     `  failed    ${ratio} calls that finished in the last ${window}`,
     ...(audit === undefined ? [] : auditSummary(audit)),
     differences.length === 0
-      ? `  truth     equal: all ${series} exact series and failure ratios are what the simulator says happened`
-      : `  truth     NOT EQUAL in ${differences.length} of ${series} exact series and failure ratios:`,
+      ? `  simulator equal: all ${series} exact series and failure ratios are what it recorded`
+      : `  simulator NOT EQUAL in ${differences.length} of ${series} exact series and failure ratios:`,
     ...differences
       .slice(0, 5)
-      .map(({ series: name, truth, counted }) => `            ${name}: ${truth} happened, ${counted} counted`),
+      .map(({ series: name, recorded, counted }) => `            ${name}: ${recorded} recorded, ${counted} counted`),
     '',
   ]
 }
 
-/** Audit's verdict, and where that is not that all is equal, all that it found. */
+/** The audit's verdict, and its findings unless all is equal. */
 function auditSummary(report: AuditReport): string[] {
   const found = report.equal ? [] : auditLines(report).slice(1, -1)
   return [`  audit     ${auditVerdict(report)}`, ...found.map((line) => `          ${line}`)]

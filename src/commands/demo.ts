@@ -1,67 +1,76 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { delay, lastValueFrom, merge, ReplaySubject, takeUntil, tap, timer, type Observable } from 'rxjs'
 import { systemClock } from '../clock/clock.ts'
-import type { Config } from '../config/config.ts'
-import { formatSeconds } from '../notify/text/notification-text.ts'
+import { configOf, type Config } from '../config/config.ts'
+import { StoreError } from '../store/store.ts'
+import { formatSeconds } from '../text/format.ts'
 import { startSimulator, type Simulator } from '../simulator/simulator.ts'
-import type { WatchedTarget } from '../web/views.ts'
+import type { ShownTarget } from '../target/target.ts'
 import { auditStore } from './audit-store.ts'
-import { compareWithTruth, type Comparison } from './compare-with-truth.ts'
+import { compareWithSimulator, type Comparison } from './compare-with-simulator.ts'
 import { startDaemon } from '../daemon/daemon.ts'
 import type { DaemonEvent } from '../daemon/daemon-event.ts'
 import { demoSummary, notificationLines, transitionLine } from './demo-lines.ts'
-import { createLogger } from '../daemon/logger.ts'
-import { maskSecrets } from '../daemon/mask-secrets.ts'
+import { createLogger } from '../log/logger.ts'
+import { maskSecrets } from '../log/mask-secrets.ts'
 import { stopSignal } from './stop-signal.ts'
-import { temporaryStore } from './temporary-store.ts'
 
 export type DemoOptions = { speed: number; callsPerMinute: number; seed: number }
 
-/** Seconds. */
-const POLL_INTERVAL = 1
-const SUMMARY_INTERVAL = 10
-const PATIENCE = 5
-const FIRST_BURST = 12
-const NEXT_BURSTS = 180
+const POLL_INTERVAL_SECONDS = 1
+const SUMMARY_INTERVAL_SECONDS = 10
+/** A summary that differs is retried at each poll for this long, since a long list moves while it is read. */
+const RETRY_SUMMARY_SECONDS = 5
+const FIRST_BURST_SECONDS = 12
+const BURST_INTERVAL_SECONDS = 180
 const BURST = { calls: 50, seconds: 6 }
-/** More than the requests of a look: a page or a call each, 20 of both at most. */
-const RECORDED = 50
-/** The first may have begun before the service stood still, the second cannot. */
-const LAST_LOOKS = 2
-/** For the last looks (seconds): two take two intervals, and longer only where the list is very long. */
-const LONGEST_END = 30
+/** More than a poll requests: at most 20 pages and calls. */
+const RECORDED_RESPONSES = 50
+/** The first may have begun before the service was frozen, the second cannot. */
+const FINAL_POLLS = 2
+/** Two final polls take two intervals, and longer only for a very long list. */
+const FINAL_POLLS_TIMEOUT_SECONDS = 30
 
 /**
- * The simulator and the daemon in one process, on loopback. Prints what happens, and how the counters compare with the
- * simulator's own truth.
+ * Runs the simulator and the daemon in one process, on loopback. Prints what happens, and how the counters compare with
+ * what the simulator recorded.
  *
- * The end is of one moment: asked to stop, the service's time stands still, and the daemon looks at all of it. What it
- * then exports is compared with the truth, and what it left in the store, call by call as by `callwatch audit`, with
- * what the service lists. So what the two say does not depend on when one asks.
+ * Before it stops, it freezes the service's time and lets the daemon poll everything. Then it compares the exported
+ * series with what the simulator recorded, and the store with the service's list, call by call as `callwatch audit`
+ * does. Both comparisons are of that moment.
  *
- * @returns whether both were equal at the end
- * @throws {StoreError} when there is no place for the store
+ * @returns whether both were equal
+ * @throws {StoreError} when the temporary store cannot be created
  */
 export async function demo(options: DemoOptions, print: (line: string) => void): Promise<boolean> {
   const { speed, callsPerMinute, seed } = options
-  const asked$ = stopSignal()
+  const stopRequested$ = stopSignal()
   const store = temporaryStore()
-  let stoodStillAt: number | undefined
-  const clock = () => stoodStillAt ?? systemClock.wall()
-  const simulator = await startSimulator({ seed, speed, callsPerMinute, clock, mostRecordedResponses: RECORDED })
+  let frozenAt: number | undefined
+  const clock = () => frozenAt ?? systemClock.wall()
+  const simulator = await startSimulator({
+    seed,
+    speed,
+    callsPerMinute,
+    clock,
+    mostRecordedResponses: RECORDED_RESPONSES,
+  })
   try {
     const config = demoConfig(simulator, store)
-    const standStill = () => {
-      stoodStillAt = systemClock.wall()
-      print('the service stands still; the daemon looks a last time')
+    const freeze = () => {
+      frozenAt = systemClock.wall()
+      print('stopping: the service is frozen, and the daemon polls a last time')
     }
-    const { watched, comparison } = await watchDemo({ config, simulator, asked$, standStill }, options, print)
+    const { watched, comparison } = await watchDemo({ config, simulator, stopRequested$, freeze }, options, print)
     print('')
     if (comparison === undefined) {
-      print(`nothing is compared: the daemon could not look at everything within ${LONGEST_END} s`)
+      print(`not compared: the daemon did not complete its final polls within ${FINAL_POLLS_TIMEOUT_SECONDS} s`)
       return false
     }
     const [report] = await Array.fromAsync(auditStore(config))
-    if (report === undefined) throw new Error('the demo has lost its target')
+    if (report === undefined) throw new Error('the demo has no target')
     print('the end:')
     demoSummary(watched, comparison, report).forEach(print)
     return report.equal && comparison.differences.length === 0
@@ -73,69 +82,66 @@ export async function demo(options: DemoOptions, print: (line: string) => void):
 type DemoWorld = {
   config: Config
   simulator: Simulator
-  /** Emits when the demo is to end. */
-  asked$: Observable<unknown>
-  /** From then on nothing more happens to any call. */
-  standStill: () => void
+  /** Emits when the demo must stop. */
+  stopRequested$: Observable<unknown>
+  /** Stops the service's time: no call changes any more. */
+  freeze: () => void
 }
 
-/** Runs the daemon to the end; the comparison is that after its last look, undefined where it had none. */
+/** Runs the daemon until it stops; the comparison is that of its final poll, undefined without one. */
 async function watchDemo(
-  { config, simulator, asked$, standStill }: DemoWorld,
+  { config, simulator, stopRequested$, freeze }: DemoWorld,
   { speed, callsPerMinute, seed }: DemoOptions,
   print: (line: string) => void,
-): Promise<{ watched: WatchedTarget; comparison: Comparison | undefined }> {
+): Promise<{ watched: ShownTarget; comparison: Comparison | undefined }> {
   const stop$ = new ReplaySubject<void>(1)
   const log = createLogger({ level: 'error', mask: maskSecrets([]), stream: process.stderr })
   const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, stop$ })
-  const [watched] = daemon.targets
-  if (watched === undefined) throw new Error('the demo has lost its target')
+  const [watched] = daemon.targets.all()
+  if (watched === undefined) throw new Error('the demo has no target')
 
-  print(`callwatch demo: ${callsPerMinute} calls a minute, ${speed} times as fast as life, seed ${seed}`)
+  print(`callwatch demo: ${callsPerMinute} calls a minute, ${speed} × real time, seed ${seed}`)
   print(`the page:    ${daemon.url}`)
   print(`metrics:     ${daemon.url}metrics`)
-  print(`in ${FIRST_BURST} s a burst of ${BURST.calls} calls that fail begins; Ctrl-C ends the demo`)
+  print(`in ${FIRST_BURST_SECONDS} s a burst of ${BURST.calls} failing calls begins; Ctrl-C ends the demo`)
   print('')
 
   let last: Comparison | undefined
-  let looksLeft: number | undefined
+  let pollsLeft: number | undefined
   let summarized = systemClock.monotonic()
   const show = (happened: DaemonEvent) => {
-    if (happened.kind !== 'watch') return
-    const { event } = happened
-    if (event.kind === 'committed') {
-      for (const transition of event.committed.ledger.transitions) print(transitionLine(transition))
-      for (const notification of event.committed.alerts.notifications) notificationLines(notification).forEach(print)
+    if (happened.kind === 'committed') {
+      for (const transition of happened.committed.ledger.transitions) print(transitionLine(transition))
+      for (const notification of happened.committed.alerts.notifications) notificationLines(notification).forEach(print)
     }
-    // Compared right after a look at everything: nothing newer has been asked for yet.
-    if (event.kind !== 'cycle' || event.report.outcome !== 'complete') return
-    const comparison = compareWithTruth(watched, simulator)
-    if (looksLeft !== undefined) {
-      looksLeft -= 1
-      if (looksLeft > 0) return
+    // Compared right after a complete poll: nothing newer has been requested yet.
+    if (happened.kind !== 'polled' || happened.report.outcome !== 'complete') return
+    const comparison = compareWithSimulator(watched, simulator)
+    if (pollsLeft !== undefined) {
+      pollsLeft -= 1
+      if (pollsLeft > 0) return
       last = comparison
       stop$.next()
       return
     }
-    const due = summarized + SUMMARY_INTERVAL - systemClock.monotonic()
-    // While a long list is read it moves on; the next look may find it still.
-    if (due > 0 || (comparison.differences.length > 0 && due > -PATIENCE)) return
+    const due = summarized + SUMMARY_INTERVAL_SECONDS - systemClock.monotonic()
+    if (due > 0 || (comparison.differences.length > 0 && due > -RETRY_SUMMARY_SECONDS)) return
     summarized = systemClock.monotonic()
     demoSummary(watched, comparison).forEach(print)
   }
-  const bursts$ = timer(FIRST_BURST * 1000, NEXT_BURSTS * 1000).pipe(
-    takeUntil(asked$),
+  const bursts$ = timer(FIRST_BURST_SECONDS * 1000, BURST_INTERVAL_SECONDS * 1000).pipe(
+    takeUntil(stopRequested$),
     tap(() => {
-      print(`>>> ${BURST.calls} calls that fail, within ${formatSeconds(BURST.seconds)}`)
+      print(`>>> ${BURST.calls} failing calls within ${formatSeconds(BURST.seconds)}`)
       simulator.burst(BURST)
     }),
   )
-  const end$ = asked$.pipe(
+  const end$ = stopRequested$.pipe(
     tap(() => {
-      standStill()
-      looksLeft = LAST_LOOKS
+      freeze()
+      pollsLeft = FINAL_POLLS
     }),
-    delay(LONGEST_END * 1000),
+    delay(FINAL_POLLS_TIMEOUT_SECONDS * 1000),
     takeUntil(stop$),
     tap(() => stop$.next()),
   )
@@ -143,45 +149,56 @@ async function watchDemo(
   return { watched, comparison: last }
 }
 
-/** Windows and durations fit for people who watch for a minute. */
+/**
+ * A path for a store of this process, which is deleted when the process ends.
+ *
+ * @throws {StoreError} when its folder cannot be created
+ */
+function temporaryStore(): string {
+  try {
+    const folder = mkdtempSync(join(tmpdir(), 'callwatch-'))
+    // At any end: after a second Ctrl-C nothing else runs to its end.
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+    return join(folder, 'callwatch.db')
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new StoreError('unavailable', `the temporary store cannot be created: ${reason}; set TMPDIR`, error)
+  }
+}
+
+/** Windows and durations that fit a demo of some minutes. */
 function demoConfig({ url, keys }: Simulator, store: string): Config {
-  return {
-    targets: [{ name: 'demo', baseUrl: url, apiKey: keys.fullAccess, query: {} }],
+  return configOf({
+    targets: [{ name: 'demo', base_url: url, api_key: keys.fullAccess }],
     poll: {
-      interval: POLL_INTERVAL,
-      pageSize: 1000,
-      maxAnswerBytes: 32 * 1024 * 1024,
-      timeout: 5,
+      interval: `${POLL_INTERVAL_SECONDS}s`,
+      page_size: 1000,
+      timeout: '5s',
       retries: 2,
-      lookback: 3600,
-      // Every look is a whole one, so that every summary can be compared.
-      sweepInterval: 1,
-      // So many that a look hardly ever waits for them, nor the audit at the end, which may make a quarter of them; and so
-      // few that a look's requests are still among the recorded responses when it is compared.
-      maxRequestsPerMinute: 2400,
-      baseline: 'skip',
-      details: 'missing',
-      statusMap: {},
+      lookback: '1h',
+      // Every poll is a complete sweep, so that every summary can be compared.
+      sweep_interval: '1s',
+      // So high that polls hardly ever wait for it, nor the final audit, which may use a quarter; and so low that a poll's
+      // requests are still among the recorded responses when it is compared.
+      max_requests_per_minute: 2400,
     },
-    store: { path: store, history: 86_400 },
+    store: { path: store, history: '1d' },
     http: { host: '127.0.0.1', port: 0 },
-    notify: { groupWait: 0, routes: [], mutes: [] },
+    notify: { group_wait: 0 },
     alerts: [
       {
         name: 'HighFailureRate',
-        signal: { name: 'failure_ratio', reason: 'any', window: 20, minCalls: 10 },
+        signal: 'failure_ratio',
+        window: '20s',
+        min_calls: 10,
         severity: 'critical',
-        breach: 'above',
-        threshold: 0.5,
+        above: 0.5,
         clear: 0.4,
-        match: {},
-        by: [],
-        for: 3,
-        keepFiringFor: 0,
+        for: '3s',
         repeat: 0,
         description: 'More than half of the calls of the last {window} failed.',
       },
     ],
     log: { level: 'error' },
-  }
+  })
 }

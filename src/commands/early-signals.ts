@@ -1,14 +1,14 @@
 /**
- * Imported before all else, which takes a while to load. Until somebody listens for them signals end a process, and for
- * process 1 of a container they are lost: those that come before `run` listens are kept for it.
+ * Imported before everything else, which takes a while to load. Without a listener a signal ends the process, or is lost
+ * in process 1 of a container: signals that arrive before `run` listens are kept for it.
  */
-const came: NodeJS.Signals[] = []
-const keep = (signal: NodeJS.Signals) => void came.push(signal)
+const early: NodeJS.Signals[] = []
+const keep = (signal: NodeJS.Signals) => void early.push(signal)
 
 if (process.argv[2] === 'run') for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, keep)
 
-/** Those of these signals that have come so far; from now on the caller listens for them. */
+/** Those of these signals that have arrived so far. From now on the caller listens for them. */
 export function earlySignals(...names: NodeJS.Signals[]): NodeJS.Signals[] {
   for (const name of names) process.off(name, keep)
-  return came.filter((signal) => names.includes(signal))
+  return early.filter((signal) => names.includes(signal))
 }

@@ -1,9 +1,8 @@
 import { InvalidArgumentError } from 'commander'
-import { MATCH_KEYS } from '../alerts/known-match.ts'
-import type { AlertMatch } from '../alerts/match.ts'
-import { parseDuration } from '../config/schema/duration.ts'
+import { MATCH_KEYS, type AlertMatch } from '../alerts/match.ts'
+import { parseDuration } from '../schema/duration-text.ts'
 
-// What the options of commands are read with. Each throws an InvalidArgumentError that says what is expected.
+// Parsers of option values. Each throws an InvalidArgumentError with what is expected.
 
 export function positive(text: string): number {
   const value = Number(text)
@@ -29,21 +28,21 @@ export function port(text: string): number {
   throw new InvalidArgumentError('It must be a port, 65535 at most.')
 }
 
-/** Seconds of a duration above 0 like `30m`, `2h` or `7d`. */
+/** Seconds of a duration above 0 such as `30m`, `2h` or `7d`. */
 export function duration(text: string): number {
   const seconds = parseDuration(text)
   if (seconds !== undefined && seconds > 0) return seconds
   throw new InvalidArgumentError('It must be a duration such as 30m, 2h or 7d.')
 }
 
-/** `target=production`, added to what was matched before. */
+/** `target=production`, added to the previous matches. */
 export function matching(text: string, before: AlertMatch = {}): AlertMatch {
   const [key, value] = text.split(/=(.*)/s)
   const known = MATCH_KEYS.find((name) => name === key)
   if (known === undefined || !value) {
     throw new InvalidArgumentError(`It must be name=value, the name one of ${MATCH_KEYS.join(', ')}.`)
   }
-  // An alert has one value of each: with two, nothing would ever match.
+  // An alert has one value of each: two would never match.
   if (before[known] !== undefined) throw new InvalidArgumentError(`There is a value for ${known} already.`)
   return { ...before, [known]: value }
 }

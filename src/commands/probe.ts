@@ -1,21 +1,22 @@
 import { systemClock } from '../clock/clock.ts'
-import type { PollConfig, TargetConfig } from '../config/config.ts'
+import type { PollConfig } from '../polling/poll-section.ts'
+import type { TargetConfig } from '../service/target-section.ts'
 import { callsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
 
-/** What one request told of a target. */
+/** The result of one request to a target. */
 export type Probe = {
   target: string
   works: boolean
   kind: ProbeKind
-  /** In a sentence for whoever set the target up. */
+  /** A sentence with what to do about it. */
   message: string
-  /** What will not keep it from working, but is hardly meant. */
+  /** Probably mistakes, though the target works. */
   warnings: { kind: 'clock_skew' | 'empty_for_user'; message: string }[]
-  /** How many calls the service says it lists. */
+  /** Number of calls in the list, by the service's total. */
   calls?: number
-  /** How far the service's clock is ahead of this machine's. */
+  /** How far the service's clock is ahead of this machine's clock. */
   clock_skew_seconds?: number
 }
 
@@ -33,10 +34,10 @@ export type ProbeKind =
   | 'not_the_service'
   | 'service'
 
-/** Clocks that differ by less (seconds) differ by what a request takes, or do no harm. */
-const MOST_SKEW = 60
+/** A smaller difference of the clocks is harmless, or the duration of the request. */
+const MAX_SKEW_SECONDS = 60
 
-/** Asks a target's service for one call, in one request, and says what came of it. */
+/** Requests one call from a target's service, once. */
 export async function probe(target: TargetConfig, poll: PollConfig): Promise<Probe> {
   const transport = undiciTransport(target.baseUrl, poll.maxAnswerBytes)
   const client = callsClient(transport.send, { ...target, ...poll, pageSize: 1, wall: systemClock.wall })
@@ -64,7 +65,7 @@ export async function probe(target: TargetConfig, poll: PollConfig): Promise<Pro
   }
 }
 
-/** What a failed probe means for whoever set the target up. */
+/** What a failed probe means, and what to check. */
 function explain(error: ServiceError, { baseUrl }: TargetConfig, timeout: number): Pick<Probe, 'kind' | 'message'> {
   const { message, kind } = error
   const region = /\.call-(us|eu|in)\./.exec(new URL(baseUrl).host)?.[1]
@@ -88,12 +89,12 @@ function explain(error: ServiceError, { baseUrl }: TargetConfig, timeout: number
     case 'rate_limited':
       return {
         kind: 'rate_limited',
-        message: `the key works, but the service refuses more requests for now; lower max_requests_per_minute if this stays (${message})`,
+        message: `the key works, but the service refuses more requests for now; lower max_requests_per_minute if this continues (${message})`,
       }
     case 'invalid':
       return {
         kind: 'not_the_service',
-        message: `what answers at ${baseUrl} is not the calls service; check ${place}, and domain, or base_url (${message})`,
+        message: `${baseUrl} is not the calls service; check ${place}, and domain, or base_url (${message})`,
       }
     case 'network':
       return unreachable(message, baseUrl, place)
@@ -101,7 +102,7 @@ function explain(error: ServiceError, { baseUrl }: TargetConfig, timeout: number
       if (error.status === 404) {
         return {
           kind: 'unknown_app',
-          message: `nothing is known at ${baseUrl}; check ${place}, or base_url (${message})`,
+          message: `${baseUrl} does not exist; check ${place}, or base_url (${message})`,
         }
       }
       return { kind: 'service', message: `${message} (${baseUrl})` }
@@ -120,27 +121,28 @@ function unreachable(message: string, baseUrl: string, place: string): Pick<Prob
     }
   }
   if (code === 'ECONNREFUSED') {
-    return { kind: 'connection_refused', message: `${there}; nobody listens there: check base_url and a firewall` }
+    return {
+      kind: 'connection_refused',
+      message: `${there}; nothing is listening on that port: check base_url and a firewall`,
+    }
   }
-  if (/TLS/.test(message)) return { kind: 'tls', message: `${there}; check base_url and what stands between` }
+  if (/TLS/.test(message)) return { kind: 'tls', message: `${there}; check base_url and proxies in between` }
   return { kind: 'network', message: `${there}; check the network and HTTPS_PROXY` }
 }
 
 /** @param ahead how far the service's clock is ahead of this machine's (seconds) */
 function clockSkew(ahead: number): Probe['warnings'] {
-  if (Math.abs(ahead) <= MOST_SKEW) return []
+  if (Math.abs(ahead) <= MAX_SKEW_SECONDS) return []
   const size =
     Math.abs(ahead) < 7200 ? `${Math.round(Math.abs(ahead) / 60)} min` : `${Math.round(Math.abs(ahead) / 3600)} h`
   const message =
-    `this machine's clock is ${size} ${ahead > 0 ? 'behind' : 'ahead of'} the service's; set it right (NTP), ` +
-    'or reminders, silences and certificates go by a wrong time'
+    `this machine's clock is ${size} ${ahead > 0 ? 'behind' : 'ahead of'} the service's; correct it (NTP), ` +
+    'or reminders, silences and certificates use a wrong time'
   return [{ kind: 'clock_skew', message }]
 }
 
 function emptyForUser({ onBehalfOf }: TargetConfig): Probe['warnings'] {
   if (onBehalfOf === undefined) return []
-  const message =
-    `the user ${onBehalfOf} sees no calls; check the uid in on_behalf_of, or leave on_behalf_of out to see ` +
-    "everybody's"
+  const message = `the user ${onBehalfOf} sees no calls; check the uid in on_behalf_of, or remove on_behalf_of to see all calls`
   return [{ kind: 'empty_for_user', message }]
 }

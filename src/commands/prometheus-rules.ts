@@ -1,8 +1,9 @@
 import { Document, isScalar, Scalar, stringify, visit } from 'yaml'
-import { prometheusDuration } from '../alerts/prometheus-annotations.ts'
-import { NoCounterpart, prometheusRule, unownedTargets, type PrometheusRule } from '../alerts/prometheus-rule.ts'
+import { prometheusRule, unownedTargets, type PrometheusRule } from '../alerts/prometheus-rule.ts'
+import { NoCounterpart } from '../alerts/promql.ts'
 import type { Rule } from '../alerts/rule.ts'
 import type { Config } from '../config/config.ts'
+import { formatDuration } from '../schema/duration-text.ts'
 
 /** Prints the configured rules as a Prometheus rule file. */
 export function prometheusRules({ alerts, poll, store }: Config, print: (line: string) => void): void {
@@ -10,9 +11,9 @@ export function prometheusRules({ alerts, poll, store }: Config, print: (line: s
 }
 
 /**
- * A rule file for Prometheus that says what these rules say, as far as PromQL can; what it cannot is a comment in it.
+ * A rule file for Prometheus that equals these rules, as far as PromQL can; a comment names each rule that it cannot express.
  *
- * @param interval seconds between two polls
+ * @param interval between two polls (seconds)
  * @param lease of daemons that share a store (seconds)
  */
 export function ruleFileOf(rules: readonly Rule[], interval: number, lease?: number): string {
@@ -26,27 +27,27 @@ export function ruleFileOf(rules: readonly Rule[], interval: number, lease?: num
       return []
     }
   })
-  // Rules of one group are evaluated one after the other: alerts go by what was recorded just before.
+  // Rules of one group are evaluated one after the other: alerts use what was recorded just before.
   const records = new Map(translated.flatMap((rule) => rule.records.map((record) => [record.expr, record])))
   const all = [...records.values(), ...translated.map(asYaml), asYaml(unownedTargets(lease))]
-  // Prometheus reads YAML 1.1, in which more words than in 1.2 are no texts.
+  // Prometheus reads YAML 1.1, in which more words than in 1.2 are not strings.
   const document = new Document({ groups: [{ name: 'callwatch', rules: all }] }, { compat: 'yaml-1.1' })
   visit(document, {
     Pair: (_key, { key, value }) => {
       if (!isScalar(value) || typeof value.value !== 'string') return
       if (UNSAFE.test(value.value)) value.type = Scalar.QUOTE_DOUBLE
       else if (value.value.includes('\n')) {
-        // Expressions of several lines stand as they are.
+        // Expressions of several lines stay readable.
         value.type = isScalar(key) && key.value === 'expr' ? Scalar.BLOCK_LITERAL : Scalar.QUOTE_DOUBLE
       }
     },
   })
   const body = stringify(document, { lineWidth: 0, doubleQuotedMinMultiLineLength: Infinity })
-  // By now such characters stand between quotes only.
+  // Such characters are now in quoted strings only.
   return [...HEAD, ...missing, body].join('\n').replaceAll(new RegExp(UNSAFE, 'gu'), escapeOf)
 }
 
-/** What Prometheus's YAML takes for a line break or refuses, even between quotes. */
+/** Characters that Prometheus's YAML reads as a line break or refuses, even in quotes. */
 const UNSAFE = /(?![\t\n])[\p{Cc}\p{Zl}\p{Zp}\u{FEFF}\u{FFFE}\u{FFFF}]/u
 
 function escapeOf(character: string): string {
@@ -54,17 +55,17 @@ function escapeOf(character: string): string {
 }
 
 const HEAD = [
-  "# callwatch's alert rules for Prometheus (2.42 or later), made by `callwatch prometheus-rules`.",
-  '# They go by counters and timestamps alone, and need no alerting by callwatch itself. What they count is recorded first:',
-  '# one series of each target, which goes on where it was when another daemon takes the target over.',
+  "# callwatch's alert rules for Prometheus (2.42 or later), printed by `callwatch prometheus-rules`.",
+  '# They use only counters and timestamps, and work without the alerting of callwatch. Each count is recorded first:',
+  '# one series of each target, which continues after a failover to another daemon.',
 ]
 
 function asYaml({ alert, expr, labels, annotations, ...rule }: PrometheusRule): object {
   return {
     alert,
     expr,
-    ...(rule.for === 0 ? {} : { for: prometheusDuration(rule.for) }),
-    ...(rule.keepFiringFor === 0 ? {} : { keep_firing_for: prometheusDuration(rule.keepFiringFor) }),
+    ...(rule.for === 0 ? {} : { for: formatDuration(rule.for) }),
+    ...(rule.keepFiringFor === 0 ? {} : { keep_firing_for: formatDuration(rule.keepFiringFor) }),
     labels,
     ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
   }

@@ -4,19 +4,19 @@ import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets-of.ts'
 import { configReadings } from '../daemon/config-readings.ts'
 import { startDaemon } from '../daemon/daemon.ts'
-import { createLogger } from '../daemon/logger.ts'
-import { secretsMask } from '../daemon/mask-secrets.ts'
+import { createLogger } from '../log/logger.ts'
+import { secretsMask } from '../log/mask-secrets.ts'
 import { hangUpSignal, stopSignal } from './stop-signal.ts'
-import { UsageError } from './usage-error.ts'
+import { UsageError } from './explain-error.ts'
 import { VERSION } from '../daemon/version.ts'
 
 /**
- * The daemon: watches the configured targets until SIGTERM or SIGINT. A change of the configuration is taken over while
- * it runs; SIGHUP has it read at once.
+ * Runs the daemon: watches the configured targets until SIGTERM or SIGINT. It reloads a changed configuration while it
+ * runs, at once on SIGHUP.
  *
  * @param load reads the configuration
- * @throws {ConfigError} when it is invalid at the start
- * @throws {UsageError} when the target to reset is none of the configured ones
+ * @throws {ConfigError} when it is invalid at startup
+ * @throws {UsageError} when the target to reset is not configured
  */
 export async function run(load: () => Config, { resetTarget }: { resetTarget: string | undefined }): Promise<void> {
   const asked$ = hangUpSignal()

@@ -1,18 +1,16 @@
-import { LONGEST_SILENCE, unknownIn } from '../alerts/known-match.ts'
-import type { AlertMatch } from '../alerts/match.ts'
-import type { Silence } from '../alerts/silence.ts'
+import { type AlertMatch, LONGEST_SILENCE, type Silence, unknownIn } from '../alerts/match.ts'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
-import { formatSeconds, formatTime } from '../notify/text/notification-text.ts'
+import { formatSeconds, formatTime } from '../text/format.ts'
 import { openSilenceBook } from '../store/open-store.ts'
-import type { SilenceBook } from '../store/silence-book.ts'
-import { UsageError } from './usage-error.ts'
+import type { SilenceBook } from '../store/store.ts'
+import { UsageError } from './explain-error.ts'
 
 export type SilenceOptions = {
-  /** The name of a rule, which `match` may have as well. */
+  /** The name of a rule; `match` may have it instead. */
   alert?: string
   match?: AlertMatch
-  /** Every alert, in place of a match. */
+  /** Every alert, instead of a match. */
   all?: boolean
   /** Seconds. */
   for: number
@@ -20,9 +18,9 @@ export type SilenceOptions = {
 }
 
 /**
- * Silences the alerts that a match picks, for a while.
+ * Silences matching alerts for a while.
  *
- * @throws {UsageError} where it can never pick one, or would pick all without saying so
+ * @throws {UsageError} where none can match, or all would match without `all`
  */
 export async function addSilence(
   config: Config,
@@ -40,22 +38,22 @@ export async function addSilence(
   print(`silence ${lineOf(added, since)}`)
 }
 
-/** Prints the silences that hold. */
+/** Prints the active silences. */
 export async function listSilences(config: Config, print: (line: string) => void): Promise<void> {
   const now = systemClock.wall()
   const silences = await withBook(config, (book) => book.silences(now))
-  if (silences.length === 0) print('nothing is silenced')
+  if (silences.length === 0) print('no active silences')
   for (const silence of silences) print(lineOf(silence, now))
 }
 
 /**
- * Ends a silence before its time.
+ * Ends a silence early.
  *
- * @throws {UsageError} where there is none of that number
+ * @throws {UsageError} where no active silence has that number
  */
 export async function endSilence(config: Config, id: number, print: (line: string) => void): Promise<void> {
   if (!(await withBook(config, (book) => book.endSilence(id)))) {
-    throw new UsageError(`there is no silence ${id}; \`callwatch silence list\` shows those that hold`)
+    throw new UsageError(`there is no silence ${id}; \`callwatch silence list\` shows the active ones`)
   }
   print(`silence ${id} has ended`)
 }
@@ -71,7 +69,7 @@ async function withBook<T>({ store }: Config, work: (book: SilenceBook) => Promi
 
 function matchOf({ alert, match = {}, all = false }: SilenceOptions): AlertMatch {
   if (alert !== undefined && match.alert !== undefined) {
-    throw new UsageError('--alert and --match alert=… say the same; expected one of them')
+    throw new UsageError('--alert and --match alert=… are the same; expected one of them')
   }
   const whole = { ...match, ...(alert === undefined ? {} : { alert }) }
   const isEmpty = Object.keys(whole).length === 0
@@ -88,7 +86,7 @@ function lineOf({ id, match, until, reason }: Silence, now: number): string {
   return printable(`${id}: ${what}, until ${formatTime(until)} (${formatSeconds(until - now)})${why}`)
 }
 
-/** Without what would move the cursor, colour the terminal, begin another line or turn the line around: anybody may have written it. */
+/** Without what would move the cursor, colour the terminal, start another line or reverse it: any user may have written it. */
 function printable(text: string): string {
   return text.replaceAll(/\s+/g, ' ').replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '')
 }

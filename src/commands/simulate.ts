@@ -6,11 +6,11 @@ import { stopSignal } from './stop-signal.ts'
 
 export type SimulateOptions = Omit<SimulatorOptions, 'switches'> &
   Partial<Switches> & {
-    /** The switches that are not given are drawn from the seed with this intensity, 0 to 1; absent: the calm defaults. */
+    /** Draws the other switches from the seed with this intensity, 0 to 1; absent: the calm defaults. */
     chaos?: number
   }
 
-/** The simulator alone, until SIGTERM or SIGINT. */
+/** Runs the simulator alone, until SIGTERM or SIGINT. */
 export async function simulate(options: SimulateOptions, print: (line: string) => void): Promise<void> {
   const simulator = await startSimulator({ ...options, switches: switchesOf(options) })
   const origin = new URL(simulator.url).origin

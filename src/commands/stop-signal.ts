@@ -2,15 +2,15 @@ import { ReplaySubject, type Observable } from 'rxjs'
 import { earlySignals } from './early-signals.ts'
 
 /**
- * Emits once, at the first SIGTERM or SIGINT, and to whoever asks later. The second ends the process at once.
+ * Emits once, at the first SIGTERM or SIGINT, also to later subscribers. The second signal ends the process at once.
  */
 export function stopSignal(): Observable<unknown> {
-  // Listens before anybody subscribes: for process 1 of a container a signal that nobody listens for is lost.
+  // Listens before anything subscribes: process 1 of a container loses a signal without a listener.
   const stop$ = new ReplaySubject<void>(1)
-  let asked = false
+  let isStopping = false
   const onSignal = () => {
-    if (asked) process.exit(1)
-    asked = true
+    if (isStopping) process.exit(1)
+    isStopping = true
     stop$.next()
     stop$.complete()
   }
@@ -19,7 +19,7 @@ export function stopSignal(): Observable<unknown> {
   return stop$.asObservable()
 }
 
-/** Emits at each SIGHUP; one that came before anybody listened is emitted to the first who does. */
+/** Emits at each SIGHUP; the first subscriber also gets an earlier one. */
 export function hangUpSignal(): Observable<unknown> {
   const hangUp$ = new ReplaySubject<void>(1)
   process.on('SIGHUP', () => hangUp$.next())

@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { defaultSwitches, switchNames, switchTable, type Switches } from '../simulator/switches.ts'
 
-const HEADING = 'What the service does (POST /_simulator/switches sets the same while it runs):'
+const HEADING = 'Switches (POST /_simulator/switches sets them while it runs):'
 
-/** An option for every switch of the simulator, by its name: `perPage` is `--per-page`. Not given, it has no value. */
+/** An option for each switch of the simulator: `perPage` is `--per-page`. Without the option it has no value. */
 export function switchOptions(): Option[] {
   return switchNames.map((name) => switchOption(name).helpGroup(HEADING))
 }
@@ -19,7 +19,7 @@ function switchOption(name: keyof Switches): Option {
     throw new InvalidArgumentError(`It must be ${expected}.`)
   }
   if (typeof initial === 'object') {
-    // Given twice, both count: whoever names another fault does not take the first one back.
+    // Repeatable: another fault does not replace the first one.
     return new Option(`--${flag} <name=p,...>`, `${about}: ${expected}`).argParser((text, before?: object) =>
       accepted({ ...before, ...readRecord(text) }),
     )
@@ -35,7 +35,7 @@ function readRecord(text: string): Record<string, number | string | undefined> {
   return Object.fromEntries(pairs.map(([name = '', value = '']) => [name.trim(), readValue(value)]))
 }
 
-/** A number where the text is one. */
+/** A number, if the text is one. */
 function readValue(text: string): number | string {
   const value = Number(text)
   return text.trim() !== '' && Number.isFinite(value) ? value : text

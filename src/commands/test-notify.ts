@@ -4,13 +4,14 @@ import type { Rule } from '../alerts/rule.ts'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets-of.ts'
-import { alertmanagerAlert } from '../notify/alertmanager/alertmanager-alert.ts'
-import { alertmanagerPost } from '../notify/alertmanager/alertmanager-post.ts'
-import type { Message } from '../notify/message.ts'
-import { DeliveryError } from '../notify/notifier.ts'
-import { createLogger } from '../daemon/logger.ts'
-import { maskSecrets } from '../daemon/mask-secrets.ts'
-import { notifiersOf } from '../daemon/notifiers.ts'
+import { alertmanagerAlert } from '../notifications/receivers/alertmanager/alertmanager-alert.ts'
+import { alertmanagerPost } from '../notifications/receivers/alertmanager/alertmanager-post.ts'
+import type { Message } from '../notifications/message.ts'
+import { DeliveryError } from '../notifications/notifier.ts'
+import { messageReceiversIn, notifiersOf } from '../notifications/notifiers.ts'
+import { messageReceiverNames } from '../notifications/receivers.ts'
+import { createLogger, type LogStream } from '../log/logger.ts'
+import { maskSecrets } from '../log/mask-secrets.ts'
 import { VERSION } from '../daemon/version.ts'
 
 /** An alert at one moment of the sample incident. */
@@ -19,19 +20,25 @@ type Sample = { instance: AlertInstance; notification: Notification }
 /**
  * Sends one sample firing and one sample resolved notification through every notifier.
  *
+ * @param stream of the log, which is notified where no other notifier is configured
  * @returns whether all were accepted
  */
-export async function testNotify(config: Config, print: (line: string) => void): Promise<boolean> {
+export async function testNotify(config: Config, print: (line: string) => void, stream: LogStream): Promise<boolean> {
   const mask = maskSecrets(secretsOf(config))
-  const log = createLogger({ level: 'info', mask, stream: process.stdout })
-  const told = notifiersOf(config, systemClock, log).map(({ name, deliver }) => ({
+  const log = createLogger({ level: 'info', mask, stream })
+  const notifiers = await notifiersOf(config.notify, {
+    clock: systemClock,
+    log: ({ fields, text }) => log.warn(fields, text),
+  })
+  if (Object.keys(messageReceiversIn(config.notify)).length === 0) {
+    print(`neither ${messageReceiverNames.join(' nor ')} is configured: notifying the log`)
+  }
+  const ofMessages = notifiers.map(({ name, send }) => ({
     name,
-    deliver: ({ notification }: Sample) => deliver(messageOf(notification)),
+    deliver: ({ notification }: Sample) => send(messageOf(notification)),
   }))
-  const { slack, webhook } = config.notify
-  if (slack === undefined && webhook === undefined) print('neither slack nor webhook is configured: the log is told')
   let accepted = true
-  for (const { name, deliver } of [...told, ...alertmanagerOf(config)]) {
+  for (const { name, deliver } of [...ofMessages, ...alertmanagerOf(config)]) {
     for (const sample of samples(config.targets[0]!.name, systemClock.wall())) {
       const { kind } = sample.notification
       try {
@@ -47,7 +54,7 @@ export async function testNotify(config: Config, print: (line: string) => void):
   return accepted
 }
 
-/** Alertmanager takes no messages but how things are: the sample fires for five minutes, and then it is over. */
+/** Alertmanager takes states instead of messages: the sample fires for five minutes, and then ends. */
 function alertmanagerOf({ notify: { alertmanager } }: Config) {
   if (alertmanager === undefined) return []
   const post = alertmanagerPost({ ...alertmanager, clock: systemClock, version: VERSION })
@@ -95,17 +102,17 @@ function samples(target: string, now: number): Sample[] {
     counts: { ended: 36, unanswered: 3, rejected: 1, canceled: 0, other: 0, total: 40 },
   }
   const contributor = { label: 'type', value: 'video', failures: 14, ofFailures: 17, calls: 22 } as const
-  const told = (kind: 'firing' | 'resolved', instance: AlertInstance, evidence: Evidence) => ({
+  const sample = (kind: 'firing' | 'resolved', instance: AlertInstance, evidence: Evidence) => ({
     instance,
     notification: notificationOf({ kind }, target, instance, instance, evidence, now),
   })
   return [
-    told('firing', fired, { contributor, trend: [0.1, 0.12, 0.08, 0.1, 0.09, 0.15, 0.3, 0.425] }),
-    told('resolved', over, { trend: [0.09, 0.15, 0.3, 0.425, 0.4, 0.3, 0.2, 0.1] }),
+    sample('firing', fired, { contributor, trend: [0.1, 0.12, 0.08, 0.1, 0.09, 0.15, 0.3, 0.425] }),
+    sample('resolved', over, { trend: [0.09, 0.15, 0.3, 0.425, 0.4, 0.3, 0.2, 0.1] }),
   ]
 }
 
 function messageOf(notification: Notification): Message {
   const { target, severity } = notification
-  return { kind: 'alerts', target, severity, alerts: [{ notification, cameAndWent: 0 }], passed: [], silenced: [] }
+  return { kind: 'alerts', target, severity, alerts: [{ notification, flaps: 0 }], passed: [], silenced: [] }
 }

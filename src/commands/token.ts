@@ -2,12 +2,12 @@ import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { createAuthToken } from '../service/auth-token.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
-import { UsageError } from './usage-error.ts'
+import { UsageError } from './explain-error.ts'
 
 /**
  * Creates an auth token for an end user and prints it.
  *
- * @throws {UsageError} when it is not clear which target is meant, or where its chat service is
+ * @throws {UsageError} when the target is ambiguous, or its chat service unknown
  * @throws {ServiceError}
  */
 export async function token(

@@ -1,158 +1,91 @@
-import type { AlertMatch } from '../alerts/match.ts'
-import type { Rule } from '../alerts/rule.ts'
-
-/** A status that the calls service documents. */
-export type DocumentedStatus = 'initiated' | 'ongoing' | 'ended' | 'unanswered' | 'rejected' | 'canceled'
+import { z } from 'zod'
+import { defaultRules } from '../alerts/default-rules.ts'
+import { checkWindows, ruleSchema } from '../alerts/rule.ts'
+import { logSection } from '../log/log-section.ts'
+import { notifySection } from '../notifications/notify-section.ts'
+import { pollSection } from '../polling/poll-section.ts'
+import { isMap } from '../schema/path.ts'
+import { section } from '../schema/section.ts'
+import { hostOf } from '../schema/web-address.ts'
+import { targetSection } from '../service/target-section.ts'
+import { storeSection } from '../store/store-section.ts'
+import { httpSection, type Certificate, type HttpConfig } from '../web/http-section.ts'
+import { checkDigest } from './check-digest.ts'
+import { checkMatches } from './check-matches.ts'
 
 /**
- * Everything that a command needs to know, checked and complete. Every duration is in seconds; an optional field
- * that nobody set is absent.
+ * The configuration file, after interpolation and with what environment and secrets' files filled in: what the program
+ * needs of it, and encoded again a file that says the same, with every default written out and targets by their whole
+ * addresses.
  */
-export type Config = {
-  /** At least one, names distinct. */
-  targets: TargetConfig[]
-  poll: PollConfig
-  store: StoreConfig
-  http: HttpConfig
-  notify: NotifyConfig
-  /** Names distinct; empty when the user wants none. */
-  alerts: Rule[]
-  log: LogConfig
+export const configSchema = section(
+  {
+    targets: z.array(targetSection).prefault([]).describe('The apps to watch, at least one'),
+    poll: pollSection.prefault({}).describe('How the calls service is polled'),
+    store: storeSection.prefault({}).describe('Where the counts are kept'),
+    http: httpSection.prefault({}).describe('Where callwatch serves metrics, API and page'),
+    notify: notifySection.prefault({}).describe('Recipients of notifications'),
+    alerts: z
+      .array(ruleSchema)
+      .prefault(defaultRules)
+      .describe('Alert rules; absent: the shipped default rules; []: none'),
+    log: logSection.prefault({}).describe('What is logged'),
+  },
+  (file, report) => {
+    const [targets, rules] = [mapsIn(file.targets), mapsIn(file.alerts)]
+    if (Array.isArray(file.targets) && file.targets.length === 0) report(['targets'], noTarget)
+    reportDuplicates(targets.map(targetName), (index, earlier) =>
+      report(
+        ['targets', index, 'name'],
+        `the same name as \`targets[${earlier}]\` (the name is \`name\`, else \`app_id\`, else the host of \`base_url\`); ` +
+          'expected a name of its own',
+      ),
+    )
+    reportDuplicates(
+      rules.map((rule) => rule['name']),
+      (index, earlier) =>
+        report(['alerts', index, 'name'], `the same name as \`alerts[${earlier}]\`; expected a name of its own`),
+    )
+    const history = isMap(file.store) ? file.store['history'] : undefined
+    checkWindows(rules, history, report)
+    checkDigest(file.notify, history, report)
+    const names = { alert: rules.map((rule) => rule['name']), target: targets.map(targetName) }
+    checkMatches(file.notify, names, report)
+  },
+)
+
+/** Everything that a command needs to know, checked and complete. Every duration is in seconds; what is not set is absent. */
+export type Config = Omit<Checked, 'http'> & { http: HttpConfig }
+
+type Checked = z.output<typeof configSchema>
+
+/** What was checked, with what is in the files of `http.tls`. */
+export function withCertificate({ http: { tls, ...http }, ...checked }: Checked, certificate?: Certificate): Config {
+  return { ...checked, http: { ...http, ...(tls && certificate && { tls: { ...tls, ...certificate } }) } }
 }
 
-/** One app of the calls service, under one key. */
-export type TargetConfig = {
-  /** The value of the label `target`. */
-  name: string
-  /** Address of the calls service with the path prefix, without a slash at the end. */
-  baseUrl: string
-  /** Address of the chat service, same form; absent when only `base_url` was given. */
-  chatBaseUrl?: string
-  /** A secret. */
-  apiKey: string
-  /** The uid whose calls are listed; absent: everybody's. */
-  onBehalfOf?: string
-  /** Further parameters of List Calls; never `page` or `perPage`. */
-  query: Record<string, string>
+/** A configuration that is not loaded but made, in a file's own form; without TLS. */
+export function configOf(file: z.input<typeof configSchema>): Config {
+  return withCertificate(configSchema.parse(file))
 }
 
-export type PollConfig = {
-  /** Seconds between the starts of two looks, above 0. */
-  interval: number
-  /** Calls asked for in one page, 1 to 1000. */
-  pageSize: number
-  /** A longer answer of the service is an error. */
-  maxAnswerBytes: number
-  /** Seconds that one request may take, above 0. */
-  timeout: number
-  /** Further attempts after a request's first, 0 to 20. */
-  retries: number
-  /** Seconds, above 0. */
-  lookback: number
-  /** Seconds, above 0. */
-  sweepInterval: number
-  /** Per address and key, at least 1. */
-  maxRequestsPerMinute: number
-  baseline: 'skip' | 'count'
-  details: 'missing' | 'never'
-  /** From a status as the service may spell it, in lower case, to a documented one. */
-  statusMap: Record<string, DocumentedStatus>
+const noTarget =
+  'no target to watch; expected CALLWATCH_APP_ID, CALLWATCH_REGION and CALLWATCH_API_KEY in the environment, ' +
+  'or `targets` in a file (--config FILE, CALLWATCH_CONFIG or ./callwatch.yaml)'
+
+function mapsIn(list: unknown): Record<string, unknown>[] {
+  return Array.isArray(list) ? list.map((item: unknown) => (isMap(item) ? item : {})) : []
 }
 
-/** The embedded store has a path, the one that several daemons share an address. */
-export type StoreConfig = {
-  /** Seconds, above 0. */
-  history: number
-} & (EmbeddedStoreConfig | SharedStoreConfig)
-
-export type EmbeddedStoreConfig = {
-  /** Relative to the working directory; `:memory:` keeps nothing. */
-  path: string
+/** A target that is wrong by itself is still as in the file. */
+function targetName(target: Record<string, unknown>): unknown {
+  const baseUrl = target['base_url']
+  return target['name'] ?? target['app_id'] ?? (typeof baseUrl === 'string' && hostOf(baseUrl))
 }
 
-export type SharedStoreConfig = {
-  /** Of a PostgreSQL database, which may have several hosts; a secret. */
-  url: string
-  /** For how long a daemon lives that is not heard of: seconds, at least 1. */
-  lease: number
+function reportDuplicates(names: unknown[], report: (index: number, earlier: number) => void) {
+  names.forEach((name, index) => {
+    const earlier = names.indexOf(name)
+    if (typeof name === 'string' && earlier < index) report(index, earlier)
+  })
 }
-
-export type HttpConfig = {
-  host: string
-  /** 0 to 65535; 0 takes a free one. */
-  port: number
-  /** Asked for by all but /healthz and /readyz; the password is a secret. */
-  auth?: { username: string; password: string }
-  /** HTTPS in place of HTTP. */
-  tls?: TlsConfig
-}
-
-export type TlsConfig = {
-  /** The names of the files, as the file has them. */
-  certFile: string
-  keyFile: string
-  /** What they hold (PEM); the key is a secret. */
-  cert: string
-  key: string
-}
-
-export type NotifyConfig = {
-  /** Seconds, 0 or more. */
-  groupWait: number
-  slack?: SlackConfig
-  alertmanager?: AlertmanagerConfig
-  webhook?: WebhookConfig
-  heartbeat?: HeartbeatConfig
-  digest?: DigestConfig
-  /** The first that picks an alert says who is told of it; an alert that none picks goes to all. */
-  routes: RouteConfig[]
-  mutes: MuteConfig[]
-}
-
-export type NotifierName = 'slack' | 'webhook'
-
-/** Alertmanager's own address, without `/api/v2/alerts`. */
-export type AlertmanagerConfig = { url: string }
-
-export type WebhookConfig = {
-  /** A secret. */
-  url: string
-  /** Sent with each request; the values are secrets. */
-  headers: Record<string, string>
-}
-
-export type HeartbeatConfig = {
-  /** A secret. */
-  url: string
-  /** Seconds, above 0. */
-  interval: number
-}
-
-export type DigestConfig = {
-  /** `HH:MM`, 24 hours. */
-  at: string
-  /** An IANA name. */
-  timezone: string
-}
-
-export type RouteConfig = { match: AlertMatch; notify: NotifierName[] }
-
-/** While it lasts, the alerts that it picks are not told of. */
-export type MuteConfig = {
-  /** When it begins: five cron fields (minute, hour, day of the month, month, day of the week). */
-  start: string
-  /** Seconds, above 0. */
-  duration: number
-  timezone: string
-  match: AlertMatch
-}
-
-export type SlackConfig = {
-  /** A secret. */
-  webhookUrl: string
-  dashboardUrl?: string
-}
-
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
-
-export type LogConfig = { level: LogLevel }

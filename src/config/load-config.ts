@@ -1,17 +1,16 @@
-import type { Config } from './config.ts'
+import { configSchema, withCertificate, type Config } from './config.ts'
 import { ConfigError } from './config-error.ts'
-import { defaultRules } from './schema/rules/default-rules.ts'
+import { defaultRules } from '../alerts/default-rules.ts'
 import { withOrigin, type Draft } from './reading/draft.ts'
 import { fillFromEnvironment, type Environment } from './reading/environment.ts'
-import { fileSchema } from './schema/file-schema.ts'
 import { interpolate } from './reading/interpolate.ts'
-import { valueAt } from './path.ts'
+import { valueAt } from '../schema/path.ts'
 import { problemsOf } from './reading/problems-of.ts'
 import { readConfigFile } from './reading/read-config-file.ts'
 import { readSecretFiles } from './reading/read-secret-files.ts'
 import { readText as readFile, type ReadText } from './reading/read-text.ts'
-import { readTlsFiles, type TlsFiles } from './reading/read-tls-files.ts'
-import { resolve } from './resolve.ts'
+import { readTlsFiles } from './reading/read-tls-files.ts'
+import type { Certificate } from '../web/http-section.ts'
 
 export type LoadOptions = {
   /** The value of `--config`. */
@@ -43,14 +42,14 @@ export function loadConfig(options: LoadOptions): Config {
   return check(nameDefaults(read, name), tls, content === null ? undefined : name)
 }
 
-function check(draft: Draft, tls: TlsFiles | undefined, file: string | undefined): Config {
-  const result = fileSchema.safeParse(draft.tree)
+function check(draft: Draft, tls: Certificate | undefined, file: string | undefined): Config {
+  const result = configSchema.safeParse(draft.tree)
   const problems = [...draft.problems, ...problemsOf(result.error?.issues ?? [], draft)]
   if (result.data === undefined || problems.length > 0) throw new ConfigError(problems, file)
-  return resolve(result.data, tls)
+  return withCertificate(result.data, tls)
 }
 
-/** What does not stand in the file gets a name that the user knows. */
+/** What is not in the file gets a name that the user knows. */
 function nameDefaults(draft: Draft, fileName: string): Draft {
   const named = withOrigin(draft, [], fileName)
   if (valueAt(draft.tree, ['alerts']) !== undefined) return named

@@ -1,11 +1,10 @@
 import { stringify } from 'yaml'
-import type { Config } from './config.ts'
-import { valueAt, withValue, type Path } from './path.ts'
-import { writtenOut } from './resolve.ts'
-import { isStoreUrlPlace, secretPlaces } from './secret-places.ts'
-import { maskStoreUrl } from './schema/store-url.ts'
+import { z } from 'zod'
+import { valueAt, withValue } from '../schema/path.ts'
+import { configSchema, type Config } from './config.ts'
+import { secretPlaces } from './secret-places.ts'
 
-const mask = '********'
+const MASK = '********'
 
 /** The configuration as a YAML file that says the same, every default written out, with secrets masked. */
 export function maskConfig(config: Config): string {
@@ -14,13 +13,10 @@ export function maskConfig(config: Config): string {
 
 /** The same as maps, lists and scalars. */
 export function maskedTree(config: Config): unknown {
-  const tree: unknown = writtenOut(config)
-  return secretPlaces(tree).reduce<unknown>((next, place) => {
-    const secret = valueAt(next, place)
-    return secret === undefined ? next : withValue(next, place, masked(secret, place))
+  const tree: unknown = z.encode(configSchema, config)
+  return secretPlaces(tree).reduce<unknown>((next, { place, secret: { partly } }) => {
+    const value = valueAt(next, place)
+    if (typeof value !== 'string') return next
+    return withValue(next, place, partly === undefined ? MASK : partly.masked(value, MASK))
   }, tree)
-}
-
-function masked(secret: unknown, place: Path): string {
-  return isStoreUrlPlace(place) ? maskStoreUrl(String(secret), mask) : mask
 }

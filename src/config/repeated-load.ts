@@ -3,8 +3,8 @@ import { loadConfig, type LoadOptions } from './load-config.ts'
 import { isReadOnce, readAnyText, readText, type ReadText } from './reading/read-text.ts'
 
 /**
- * Loads the configuration as often as it is asked to, and checks it anew only where one of the files that it was made of
- * says something else: to look at those takes a fraction of a millisecond. A configuration that is no file, such as
+ * Loads the configuration as often as it is called, and checks it again only where one of the files that it was made of
+ * has changed: to read those takes a fraction of a millisecond. A configuration that is no file, such as
  * `<(…)`, is read once and stays as it is.
  *
  * @returns gives the same configuration, or throws the same ConfigError, until then
@@ -15,7 +15,7 @@ export function repeatedLoad(options: LoadOptions): () => Config {
   const readConfig: ReadText = (path) => {
     const known = once.get(path)
     if (known !== undefined) return known
-    // Whoever replaces the file by a pipe while it is watched does not hold everything up.
+    // A pipe in place of the file, while that is watched, does not block everything.
     if (latest !== undefined || !isReadOnce(path)) return readText(path)
     const text = readAnyText(path)
     once.set(path, text)

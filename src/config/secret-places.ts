@@ -1,38 +1,28 @@
-import { formatPath, isMap, type Path } from './path.ts'
+import { isMap, type Path } from '../schema/path.ts'
+import { placesOf } from '../schema/places.ts'
+import { secrets, type Secret } from '../schema/secret.ts'
+import { configSchema } from './config.ts'
 
-/** Of this one only a part is secret: the password. */
-const STORE_URL = ['store', 'url'] as const
+/** A place in a file, and what is known of the secret there. */
+export type SecretPlace = { place: Path; secret: Secret }
 
-/** Every secret of the file; `*` is any position of a list or key of a map. Each `x` may be given as `x_file` instead. */
-const patterns: readonly (readonly string[])[] = [
-  ['targets', '*', 'api_key'],
-  STORE_URL,
-  ['http', 'auth', 'password'],
-  ['notify', 'slack', 'webhook_url'],
-  ['notify', 'webhook', 'url'],
-  ['notify', 'webhook', 'headers', '*'],
-  ['notify', 'heartbeat', 'url'],
-]
+/** Every secret of the file. Each `x` may be given as `x_file` instead. */
+const places = placesOf(configSchema, secrets)
 
 /** Whether a place in the file holds a secret, so that its value must never be shown. */
-export function isSecretPlace(path: Path): boolean {
-  return patterns.some(
-    (pattern) => pattern.length === path.length && pattern.every((part, index) => part === '*' || part === path[index]),
+export function isSecretPlace(place: Path): boolean {
+  return places.some(
+    ({ path }) => path.length === place.length && path.every((part, index) => part === '*' || part === place[index]),
   )
 }
 
-/** Whether the value at a secret place is an address of which all but the password may be shown. */
-export function isStoreUrlPlace(path: Path): boolean {
-  return formatPath(path) === formatPath(STORE_URL)
-}
-
 /** The places at which this file has room for a secret, whether it is given or not. */
-export function secretPlaces(tree: unknown): Path[] {
-  return patterns.flatMap((pattern) => expand(tree, pattern))
+export function secretPlaces(tree: unknown): SecretPlace[] {
+  return places.flatMap(({ path, meta }) => expand(tree, path).map((place) => ({ place, secret: meta })))
 }
 
-function expand(node: unknown, pattern: readonly string[]): Path[] {
-  const [part, ...rest] = pattern
+function expand(node: unknown, path: readonly string[]): Path[] {
+  const [part, ...rest] = path
   if (part === undefined) return [[]]
   if (part === '*' && Array.isArray(node)) {
     return node.flatMap((item, index) => expand(item, rest).map((tail) => [index, ...tail]))

@@ -1,16 +1,15 @@
-import type { Config } from './config.ts'
-import { valueAt } from './path.ts'
-import { writtenOut } from './resolve.ts'
-import { isStoreUrlPlace, secretPlaces } from './secret-places.ts'
-import { passwordsIn } from './schema/store-url.ts'
+import { z } from 'zod'
+import { valueAt } from '../schema/path.ts'
+import { configSchema, type Config } from './config.ts'
+import { secretPlaces } from './secret-places.ts'
 
-/** Every secret of the configuration, each once and the longest first, for whoever must not print them. */
+/** Every secret of the configuration, each once and the longest first, for all that must not print them. */
 export function secretsOf(config: Config): string[] {
-  const tree: unknown = writtenOut(config)
-  const secrets = secretPlaces(tree).flatMap((place) => {
+  const tree: unknown = z.encode(configSchema, config)
+  const found = secretPlaces(tree).flatMap(({ place, secret: { partly } }) => {
     const value = valueAt(tree, place)
     if (typeof value !== 'string') return []
-    return isStoreUrlPlace(place) ? passwordsIn(value) : [value]
+    return partly === undefined ? [value] : partly.secretsIn(value)
   })
-  return [...new Set(secrets)].toSorted((a, b) => b.length - a.length)
+  return [...new Set(found)].toSorted((a, b) => b.length - a.length)
 }

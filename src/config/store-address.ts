@@ -1,10 +1,9 @@
 import type { Environment } from './reading/environment.ts'
 import { interpolate } from './reading/interpolate.ts'
-import { A_DATABASE } from './schema/store-schema.ts'
-import { isStoreUrl } from './schema/store-url.ts'
+import { A_DATABASE, isStoreUrl } from '../store/store-section.ts'
 
 /**
- * A store as the command line names it: what could stand in `store.path` or `store.url`, with `${NAME}` replaced from the
+ * A store as the command line names it: what could be in `store.path` or `store.url`, with `${NAME}` replaced from the
  * environment.
  *
  * @returns where it is; or what is wrong, without anything that may be secret in it

@@ -10,9 +10,9 @@ export type Reading = { config: Config } | { problems: readonly Problem[] }
 export type ConfigReadingsOptions = {
   /** Reads file, secrets' files and environment; throws a ConfigError. */
   load: () => Config
-  /** That which is in force at the start. */
+  /** The one that is active at the start. */
   first: Config
-  /** Emits when somebody asks for it to be read now. */
+  /** Emits when it must be read now (SIGHUP). */
   asked$: Observable<unknown>
   clock: Clock
   stop$: Observable<unknown>
@@ -22,33 +22,32 @@ export type ConfigReadingsOptions = {
 const INTERVAL = 2
 
 /**
- * The configuration each time that it says something else, and each time that somebody asks, until `stop$`. It is asked
- * for every other second: that needs no watching of files, which editors put new ones in the place of, and which
- * Kubernetes changes by turning a link to another folder. A file that is just being written is not taken at its word: a
- * change counts when two readings in a row agree.
+ * The configuration each time that it has changed, and each time that `asked$` emits, until `stop$`. It is read every two
+ * seconds: watching files would miss those that editors replace, and those that Kubernetes changes by turning a link to
+ * another folder. A file may be read while it is written: a change counts when two readings in a row agree.
  */
 export function configReadings(options: ConfigReadingsOptions): Observable<Reading> {
   const { first, asked$, clock, stop$ } = options
-  const start: Progress = { seen: { config: first }, told: { config: first }, isNews: false }
+  const start: Progress = { seen: { config: first }, emitted: { config: first }, isNews: false }
   return merge(
     asked$.pipe(map(() => true)),
     timer(INTERVAL * 1000, INTERVAL * 1000, clock.scheduler).pipe(map(() => false)),
   ).pipe(
     takeUntil(stop$),
-    scan(({ seen, told }, isAsked): Progress => {
+    scan(({ seen, emitted }, isAsked): Progress => {
       const reading = read(options)
-      const isNews = isAsked || (isDeepStrictEqual(reading, seen) && !isDeepStrictEqual(reading, told))
-      return { seen: reading, told: isNews ? reading : told, isNews }
+      const isNews = isAsked || (isDeepStrictEqual(reading, seen) && !isDeepStrictEqual(reading, emitted))
+      return { seen: reading, emitted: isNews ? reading : emitted, isNews }
     }, start),
     filter(({ isNews }) => isNews),
-    map(({ told }) => told),
+    map(({ emitted }) => emitted),
   )
 }
 
 type Progress = {
-  /** The latest reading, and the latest that was passed on. */
+  /** The latest reading, and the latest that was emitted. */
   seen: Reading
-  told: Reading
+  emitted: Reading
   isNews: boolean
 }
 
@@ -57,7 +56,7 @@ function read({ load }: ConfigReadingsOptions): Reading {
     return { config: load() }
   } catch (error) {
     if (error instanceof ConfigError) return { problems: error.problems }
-    // A daemon that runs is not to end by what it cannot read.
+    // A running daemon must not end because of a file that it cannot read.
     return { problems: [{ path: 'the configuration', message: `cannot be read: ${String(error)}` }] }
   }
 }

@@ -1,22 +1,12 @@
-import type { Notification } from '../alerts/notification.ts'
 import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
-import type { Heartbeat } from '../notify/heartbeat.ts'
-import type { Progress, WatchEvent } from '../polling/watch-target.ts'
-import type { Committed } from '../store/keep-target.ts'
-import type { Reload } from './take-over.ts'
+import type { Heartbeat } from '../notifications/receivers/heartbeat/heartbeats.ts'
+import type { TargetEvent } from '../target/lifecycle.ts'
+import type { Reload } from './reload.ts'
 
 /** One thing that a running daemon did. */
 export type DaemonEvent =
-  | { kind: 'watch'; target: string; event: WatchEvent<Committed> }
-  /** How far a first look has come that takes long. */
-  | { kind: 'progress'; target: string; progress: Progress }
-  /** What was committed of a target elsewhere, or without an answer. */
-  | { kind: 'followed'; committed: Committed }
+  | TargetEvent
   | { kind: 'ownership'; event: OwnershipEvent }
-  /** A mistake of our own ended the work on a target; it is tried again after a pause (seconds). */
-  | { kind: 'internal error'; target: string; error: unknown; seconds: number }
-  /** A target is watched no more; what was told of its alerts. */
-  | { kind: 'removed'; target: string; notifications: readonly Notification[] }
   | { kind: 'reload'; reload: Reload }
   | { kind: 'delivery'; delivery: AnyDelivery }
   | { kind: 'heartbeat'; beaten: Heartbeat }

@@ -2,9 +2,11 @@ import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
 import {
+  AsyncSubject,
   concat,
   defer,
   EMPTY,
+  endWith,
   exhaustMap,
   filter,
   finalize,
@@ -12,7 +14,6 @@ import {
   lastValueFrom,
   map,
   merge,
-  ReplaySubject,
   share,
   takeUntil,
   tap,
@@ -24,68 +25,66 @@ import type { Clock } from '../clock/clock.ts'
 import { LOADING } from '../cluster/note.ts'
 import { ALONE, type Ownership } from '../cluster/ownership.ts'
 import { sharedOwnership } from '../cluster/shared-ownership.ts'
-import type { Config, HttpConfig } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
+import type { HttpConfig } from '../web/http-section.ts'
 import { secretsOf } from '../config/secrets-of.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
 import { metricsOf } from '../metrics/registry.ts'
 import { isLoopback } from '../network/loopback.ts'
-import { routed } from '../notify/routes.ts'
+import { recipientsBy } from '../notifications/routes.ts'
 import { openStore } from '../store/open-store.ts'
-import type { Route } from '../store/keep-target.ts'
-import { onlyStoreErrors } from '../store/only-store-errors.ts'
-import { StoreError, type Store } from '../store/store.ts'
+import { storeRetried } from '../store/store-retried.ts'
+import { onlyStoreErrors, StoreError, type Store } from '../store/store.ts'
+import { noteOf } from '../target/health.ts'
+import { lifecycle, type Targets } from '../target/lifecycle.ts'
+import { runWhile } from '../target/run-while.ts'
+import type { Route } from '../target/target.ts'
 import type { Credentials } from '../web/authentication.ts'
 import { eventFeed } from '../web/event-feed.ts'
-import { healthNote } from '../web/target-health.ts'
 import { startWeb } from '../web/server.ts'
-import type { WatchedTarget } from '../web/views.ts'
 import type { Reading } from './config-readings.ts'
 import type { DaemonEvent } from './daemon-event.ts'
-import { following } from './following.ts'
-import { secretsMask, type SecretsMask } from './mask-secrets.ts'
+import { secretsMask, type SecretsMask } from '../log/mask-secrets.ts'
 import { sharedSettings } from './shared-settings.ts'
-import { storeRetried } from './store-retried.ts'
 import { webNotes } from './note-web.ts'
-import { toldBy } from './notifiers.ts'
+import { recipientsOf } from './recipients.ts'
 import { reporter } from './reporter.ts'
-import { takeOver } from './take-over.ts'
-import { telling } from './telling.ts'
+import { reloads } from './reload.ts'
+import { notifying } from './notifying.ts'
 import { VERSION } from './version.ts'
-import { watchedTargets } from './watched-targets.ts'
 
 export type Daemon = {
   /** Where the page is. */
   url: string
-  /** Those of the moment; changed in place when the configuration does. */
-  targets: readonly WatchedTarget[]
-  /** Everything that the daemon does, while it is subscribed to, once; completes when all is closed after `stop$`. */
+  targets: Targets
+  /** Everything that the daemon does while this is subscribed to, once; completes when all is closed after `stop$`. */
   events$: Observable<DaemonEvent>
 }
 
 export type DaemonOptions = {
-  /** That with which it starts. */
+  /** The configuration with which it starts. */
   config: Config
-  /** The configuration as it is read anew while the daemon runs. */
+  /** The configuration as it is read again while the daemon runs. */
   readings$?: Observable<Reading>
-  /** Learns the secrets of each configuration before it is in force. */
+  /** Learns the secrets of each configuration before it is active. */
   secrets?: SecretsMask
   clock: Clock
   /** From 0 to 1. */
   random: () => number
   log: Logger
-  /** Emits when the daemon is to stop; must replay to whoever asks later. */
+  /** Emits when the daemon must stop; must replay. */
   stop$: Observable<unknown>
-  /** A target whose stored state is removed before it is watched. */
+  /** A target whose stored state is removed before it is polled. */
   resetTarget?: string | undefined
 }
 
-const HOUSEKEEPING_INTERVAL = 60
+const RETENTION_INTERVAL = 60
 /** The exported windows are counted from the history after a restart (seconds). */
 const LONGEST_WINDOW = Math.max(...Object.values(EXPORTED_WINDOWS))
 
 /**
- * Wires all parts together and opens them: store, targets, metrics, notifiers, web. What a part goes by is followed as
- * the configuration changes; a part of which nothing has changed is left in peace.
+ * Wires all parts together and opens them: store, targets, metrics, notifiers, web. When the configuration changes, only
+ * the parts whose settings have changed restart.
  *
  * @throws {StoreError} when the store cannot be used
  * @throws {Error} with a `code` when the web address cannot be listened on
@@ -93,10 +92,10 @@ const LONGEST_WINDOW = Math.max(...Object.values(EXPORTED_WINDOWS))
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config: first, readings$ = EMPTY, clock, log, stop$ } = options
   const { secrets = secretsMask(secretsOf(first)) } = options
-  let inForce = first
-  const told = toldBy(first, clock, log)
-  const route: Route = (change) => routed(inForce.notify.routes, told.names)(change)
-  const store = await openStore(first.store, told.names)
+  let active = first
+  const recipients = await recipientsOf(first, clock, log)
+  const route: Route = (change) => recipientsBy(active.notify.routes, recipients.names())(change)
+  const store = await openStore(first.store, recipients.names())
   const closing: (() => Promise<void>)[] = [() => store.close()]
   const closeAll = async () => {
     for (const close of closing.toReversed()) await close()
@@ -109,41 +108,38 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         sharing: store.sharing,
         clock,
         name: DAEMON_NAME,
-        settings: () => sharedSettings(inForce),
-        targets: () => inForce.targets.map(({ name }) => name),
+        settings: () => sharedSettings(active),
+        targets: () => active.targets.map(({ name }) => name),
         notesOf: (own) =>
-          new Map(
-            targets.flatMap(({ target, health }) => (own.has(target) ? [[target, healthNote(health)] as const] : [])),
-          ),
-        stop$,
+          new Map(targets.all().flatMap(({ name, health }) => (own.has(name) ? [[name, noteOf(health())]] : []))),
+        draining$: stop$,
       })
     const ownership: Ownership = shared ?? ALONE
     if (shared !== undefined) closing.push(shared.leave)
-    await tidyUp(store, route, options)
-    const watched = watchedTargets({ ...options, store, route, ownership, budgets: new Map() })
-    closing.push(watched.close)
-    await watched.open(first)
-    const { targets } = watched
+    await closeStrayAlerts(store, route, options)
+    const targets = lifecycle({ ...options, store, route, ownership, mask: secrets.mask, draining$: stop$ })
+    closing.push(targets.close)
+    await targets.open(first)
 
-    const ownTargets = () => targets.filter(({ target, isOwn }) => isOwn() && watched.isCaughtUp(target))
-    const metrics = metricsOf(ownTargets, VERSION)
+    const metrics = metricsOf(targets.exported, VERSION)
     const feed = eventFeed()
     const expose = async (format: 'prometheus' | 'openmetrics') => {
-      // While the store cannot be read it stays what it was.
+      // While the store cannot be read, the gauge keeps its value.
       const pending = await store.countOutbox().catch(onlyStoreErrors(undefined))
-      for (const notifier of told.shown()) {
+      for (const notifier of recipients.shown()) {
         if (pending !== undefined)
           metrics.operational.notificationsPending.set({ notifier }, pending.get(notifier) ?? 0)
       }
-      metrics.operational.targets.set(targets.length)
-      metrics.operational.targetsOwned.set(ownTargets().length)
+      metrics.operational.targets.set(targets.all().length)
+      metrics.operational.targetsOwned.set(targets.exported().length)
       return metrics.expose(format)
     }
     const web = await startWeb({
       ...first.http,
-      ...(first.http.auth && { auth: credentialsOf(() => inForce) }),
+      ...(first.http.auth && { auth: credentialsOf(() => active) }),
       version: VERSION,
-      targets,
+      targets: targets.all,
+      ownTargets: targets.own,
       store,
       feed,
       problem: ownership.problem,
@@ -164,7 +160,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       metrics: metrics.operational,
       feed,
       targets,
-      notifiers: told.shown,
+      notifiers: recipients.shown,
       mask: secrets.mask,
     })
 
@@ -172,50 +168,56 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       lastValueFrom(defer(work).pipe(storeRetried(clock, ['refused', 'stale']), takeUntil(stop$)), {
         defaultValue: undefined,
       })
-    const { config$, reloads$ } = takeOver({
+    const { config$, reloads$ } = reloads({
       first,
       readings$: readings$.pipe(takeUntil(stop$)),
       prepare: async (next) => {
         secrets.learn(secretsOf(next))
         const { sharing } = store
-        if (sharing === undefined) await watched.open(next)
+        if (sharing === undefined) await targets.open(next)
         else {
-          // All that share the store have read the same. Who cannot use it now takes that over as soon as it can.
+          // All daemons on the store have read the same: a daemon that cannot use the store now retries until it can.
           await whenAvailable(async () => {
-            await watched.open(next)
+            await targets.open(next)
             const settings = sharedSettings(next)
-            if (!isDeepStrictEqual(settings, sharedSettings(inForce))) await sharing.declare(settings)
+            if (!isDeepStrictEqual(settings, sharedSettings(active))) await sharing.declare(settings)
           })
         }
+        const activate = await recipients.prepare(next)
         log.level = next.log.level
-        told.follow(next)
+        activate()
         if (next.http.tls !== undefined) web.renew(next.http.tls)
-        inForce = next
+        active = next
       },
     })
     const reloaded$ = reloads$.pipe(map((reload): DaemonEvent => ({ kind: 'reload', reload })))
-    // The lease is kept for as long as anything is asked or told.
-    const over = new ReplaySubject<void>(1)
-    let underWay = 2
-    const done = () => {
-      underWay -= 1
-      if (underWay === 0) over.next()
-    }
-    const kept$ = shared === undefined ? EMPTY : shared.keep$.pipe(takeUntil(over))
+    // The lease is kept for as long as anything is asked or sent.
+    const [polled, sent] = [new AsyncSubject<void>(), new AsyncSubject<void>()]
+    const ended$ = concat(polled, sent).pipe(endWith(undefined))
+    const kept$ = shared === undefined ? EMPTY : shared.keep$.pipe(takeUntil(ended$))
     const watched$ = merge(
       kept$.pipe(map((event): DaemonEvent => ({ kind: 'ownership', event }))),
-      watched.followOthers(over),
-      watched.follow(config$).pipe(finalize(done)),
+      targets.replicate(ended$),
+      targets.run(config$).pipe(finalize(() => polled.complete())),
     ).pipe(share())
-    const telling$ = telling({ config$, clock, store, notifiers: told.notifiers, targets, ownership, watched$, stop$ })
-    const told$ = telling$.pipe(finalize(done))
-    const housekeeping$ = following(config$.pipe(map(({ store: { history } }) => history)), (history, over$) =>
-      timer(0, HOUSEKEEPING_INTERVAL * 1000, clock.scheduler).pipe(
+    const notifying$ = notifying({
+      config$,
+      clock,
+      store,
+      notifiers: recipients.notifiers,
+      targets,
+      ownership,
+      watched$,
+      stop$,
+    })
+    const notified$ = notifying$.pipe(finalize(() => sent.complete()))
+    const retention$ = runWhile(config$.pipe(map(({ store: { history } }) => history)), (history, over$) =>
+      timer(0, RETENTION_INTERVAL * 1000, clock.scheduler).pipe(
         takeUntil(merge(over$, stop$)),
-        // What cannot be trimmed now is trimmed a minute later.
+        // What cannot be deleted now is deleted a minute later.
         filter(ownership.leads),
         exhaustMap(() =>
-          store.trimHistory(clock.wall() - Math.max(history, LONGEST_WINDOW)).catch((error: unknown) => {
+          store.deleteExpired(clock.wall() - Math.max(history, LONGEST_WINDOW)).catch((error: unknown) => {
             if (!(error instanceof StoreError)) throw error
             log.warn(
               `what is too old was not removed from the store, and is tried again: ${secrets.mask(String(error))}`,
@@ -229,7 +231,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     return {
       url: pageUrl(first.http, web.port),
       targets,
-      events$: concat(merge(reloaded$, housekeeping$, told$, watched$).pipe(tap(report)), closed$),
+      events$: concat(merge(reloaded$, retention$, notified$, watched$).pipe(tap(report)), closed$),
     }
   } catch (error) {
     await closeAll()
@@ -238,10 +240,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 }
 
 /**
- * Removes what is kept of a target that is to be reset. Its alerts, and those of targets that are watched no more, are
- * closed, and who was told of them is told so.
+ * Removes what is stored of a target that must be reset. Closes its alerts, and those of targets that were removed from the
+ * configuration, and notifies their recipients.
  */
-async function tidyUp(store: Store, route: Route, { config, resetTarget, clock }: DaemonOptions): Promise<void> {
+async function closeStrayAlerts(
+  store: Store,
+  route: Route,
+  { config, resetTarget, clock }: DaemonOptions,
+): Promise<void> {
   const kept = config.targets.map(({ name }) => name).filter((name) => name !== resetTarget)
   const stray = new Map((await store.strayAlerts(kept)).map(({ target, alerts }) => [target, alerts]))
   const closing = (target: string, because: 'target reset' | 'target removed') =>
@@ -255,10 +261,10 @@ async function tidyUp(store: Store, route: Route, { config, resetTarget, clock }
   }
 }
 
-/** How the other daemons that share its store show this one: in containers hosts differ, on one machine processes do. */
+/** The name of this daemon on the page of others: in containers hosts differ, on one machine processes do. */
 const DAEMON_NAME = `${hostname()}, process ${process.pid}`
 
-/** User and password as they are at the moment; that there are any does not change while the daemon runs. */
+/** User and password as they are at the moment; whether there are any does not change while the daemon runs. */
 function credentialsOf(config: () => Config): Credentials {
   const auth = () => config().http.auth ?? { username: '', password: '' }
   return {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { OperationalMetrics } from '../metrics/operational-metrics.ts'
-import type { WebEvent } from '../web/web-event.ts'
+import type { WebEvent } from '../web/authentication.ts'
 import { silenceView } from '../web/silences-route.ts'
 
 /** Logs and counts what somebody did over HTTP, with the address from which it came. */

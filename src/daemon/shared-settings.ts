@@ -1,17 +1,20 @@
 import { createHash } from 'node:crypto'
-import type { Config } from '../config/config.ts'
-import { writtenOut } from '../config/resolve.ts'
+import { z } from 'zod'
+import { configSchema, type Config } from '../config/config.ts'
+import { receiverNames } from '../notifications/receivers.ts'
 import type { Setting, Settings } from '../store/settings.ts'
-import { fingerprintOf } from './watch.ts'
+import { fingerprintOf } from '../target/target.ts'
 
 /**
- * What all daemons on one store must agree in: what is watched, how it is counted and judged, and who is told. By the
+ * What all daemons on one store must agree in: the targets, how they are counted and evaluated, and the recipients. By the
  * names of the configuration, as a file would say it; what is long, or could hold a secret, only as a digest.
  */
 export function sharedSettings(config: Config): Settings {
   const { targets, alerts } = config
-  const { poll = {}, notify = {}, store = {} } = writtenOut(config)
-  const { slack, webhook, alertmanager, heartbeat, digest, ...told } = notify
+  const { poll = {}, notify = {}, store = {} } = z.encode(configSchema, config)
+  const { digest, ...others } = notify
+  // Of a receiver only whether there is one: each daemon may have its own address and key.
+  const areSet = receiverNames.map((name) => [name, isSet(notify[name])])
   return {
     targets: namesOf(targets),
     alerts: namesOf(alerts),
@@ -19,11 +22,8 @@ export function sharedSettings(config: Config): Settings {
     ...inSection('alerts', Object.fromEntries(alerts.map((rule) => [rule.name, rule]))),
     ...inSection('poll', poll),
     ...inSection('notify', {
-      ...told,
-      slack: isSet(slack),
-      webhook: isSet(webhook),
-      alertmanager: isSet(alertmanager),
-      heartbeat: isSet(heartbeat),
+      ...others,
+      ...Object.fromEntries(areSet),
       digest: digest ?? isSet(digest),
     }),
     ...inSection('store', { history: store.history }),

@@ -7,18 +7,17 @@ export function storeTrouble(watched$: Observable<DaemonEvent>): Observable<stri
   return defer(() => {
     /** By target, and of the lease of all of them. */
     const failing = new Map<string | undefined, string>()
-    /** Targets that are another daemon's concern, also where a cycle of this one ends after that. */
+    /** Targets that are another daemon's concern, also where a poll of this one ends after that. */
     const given = new Set<string>()
     return watched$.pipe(
       tap((happened) => {
         if (happened.kind === 'removed') failing.delete(happened.target)
         if (happened.kind === 'ownership') noteOwnership({ failing, given }, happened.event)
-        if (happened.kind !== 'watch' || given.has(happened.target)) return
-        const { target, event } = happened
-        if (event.kind !== 'cycle') return
-        const { storeFailed, good, problem = '' } = event.report
+        if (happened.kind !== 'polled' || given.has(happened.target)) return
+        const { target, report } = happened
+        const { storeFailed, good, problem = '' } = report
         if (storeFailed) failing.set(target, problem)
-        // A full store has room for a small commit now and then: only a whole cycle shows that it is none any more.
+        // A full store has room for a small commit now and then: only a whole poll shows that it is none any more.
         else if (good) failing.delete(target)
       }),
       map(() => failing.values().next().value),
@@ -30,8 +29,8 @@ function noteOwnership(
   { failing, given }: { failing: Map<string | undefined, string>; given: Set<string> },
   event: OwnershipEvent,
 ): void {
-  if (event.kind === 'gained') given.delete(event.target)
-  if (event.kind === 'left' || event.kind === 'lost') {
+  if (event.kind === 'acquired') given.delete(event.target)
+  if (event.kind === 'released' || event.kind === 'lost') {
     given.add(event.target)
     failing.delete(event.target)
   }

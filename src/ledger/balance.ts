@@ -17,8 +17,8 @@ export type StoredBalance = {
   counters: Amounts
   /** What was counted of the calls that have a row, remembered ones and history. */
   rows: Amounts
-  /** What was counted of those whose rows were deleted; undefined where that was not kept from the beginning. */
-  settled: Amounts | undefined
+  /** What was counted of those whose rows were deleted. */
+  settled: Amounts
 }
 
 export const NO_AMOUNTS: Amounts = QUANTITIES.map(() => 0)
@@ -52,9 +52,8 @@ export type Imbalance = { quantity: Quantity; counters: number; calls: number }
 /** Sums of floats are not exact; relative, and below one by itself. */
 const TOLERANCE = 1e-9
 
-/** Holds that counters are what rows and deleted rows come to; undefined where that cannot be known. */
-export function imbalancesOf({ counters, rows, settled }: StoredBalance): Imbalance[] | undefined {
-  if (settled === undefined) return undefined
+/** Holds that counters are what rows and deleted rows come to. */
+export function imbalancesOf({ counters, rows, settled }: StoredBalance): Imbalance[] {
   return QUANTITIES.flatMap((quantity, i) => {
     const [counted, calls] = [counters[i]!, rows[i]! + settled[i]!]
     const isEqual = Math.abs(counted - calls) <= TOLERANCE * Math.max(1, Math.abs(counted), Math.abs(calls))

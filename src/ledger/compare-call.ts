@@ -1,6 +1,6 @@
 import { finalStatus, labelsOf, ownTime, type Labels, type SeenCall } from './call.ts'
 import { MEASURES, servedMinutes } from './minutes.ts'
-import { isEarlierRow } from './observe-call.ts'
+import { isEarlierRow } from './repeated-id.ts'
 import type { Facts } from './state.ts'
 import { horizon, type LedgerOptions } from './step.ts'
 import { MARK, type TrackedCall } from './tracked-call.ts'

@@ -17,18 +17,18 @@ export function failureCount(counts: FinishedCounts, reason: Reason): number {
   return reason === 'any' ? counts.unanswered + counts.rejected + counts.canceled : counts[reason]
 }
 
-/** When windows are judged, and since when callwatch had been blind before that (UNIX seconds, service's clock). */
-export type Judged = { now: number; previousGood: number | undefined }
+/** When windows end, and since when callwatch had been blind before that (UNIX seconds, service's clock). */
+export type WindowEnd = { now: number; previousGood: number | undefined }
 
 /**
- * When a window begins that ends now: `seconds` ago, or at the good look before this one if that is earlier. What
- * happened while callwatch was blind is judged at the first look after.
+ * When a window begins that ends now: `seconds` ago, or at the successful poll before this one if that is earlier. What
+ * happened while callwatch was blind counts at the first poll after.
  */
-export function windowStart(seconds: number, { now, previousGood }: Judged): number {
+export function windowStart(seconds: number, { now, previousGood }: WindowEnd): number {
   return Math.min(now - seconds, previousGood ?? now)
 }
 
 /** How the finished calls of a window ended that ends now. */
-export function countWindow(finished: FinishedCalls, seconds: number, judged: Judged): FinishedCounts {
-  return countByStatus(finished.tally(windowStart(seconds, judged), judged.now))
+export function countWindow(finished: FinishedCalls, seconds: number, end: WindowEnd): FinishedCounts {
+  return countByStatus(finished.tally(windowStart(seconds, end), end.now))
 }

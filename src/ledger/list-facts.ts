@@ -8,9 +8,14 @@ export function isOrderRefuted({ refutedAt }: ListFacts, now: number): boolean {
   return isWithin(DAY, refutedAt, now)
 }
 
-/** Whether the total says nothing at `now` (UNIX seconds): within a day it was smaller than what the pages show, or it stops there. */
-export function isTotalUseless({ cap, wrongTotalAt }: ListFacts, total: number, now: number): boolean {
-  return total === cap || isWithin(DAY, wrongTotalAt, now)
+/** Whether the total was smaller than what the pages show, within a day of `now` (UNIX seconds). */
+export function isTotalWrong({ wrongTotalAt }: ListFacts, now: number): boolean {
+  return isWithin(DAY, wrongTotalAt, now)
+}
+
+/** Whether this total says nothing at `now` (UNIX seconds): totals are wrong, or stop there. */
+export function isTotalUseless(facts: ListFacts, total: number, now: number): boolean {
+  return total === facts.cap || isTotalWrong(facts, now)
 }
 
 /** Whether a reading to the end has found the order in every page, and nothing has refuted it since. */

@@ -1,4 +1,4 @@
-import { isOrderProven, isOrderRefuted, isTotalUseless } from './list-facts.ts'
+import { isOrderProven, isOrderRefuted, isTotalWrong } from './list-facts.ts'
 import { NO_LIST_FACTS, type Facts } from './state.ts'
 
 /** Something about the service's list or clock that a user should know, though nothing is wrong with the counts. */
@@ -37,7 +37,7 @@ export function listWarnings({ clockSkew = 0, list, listing = NO_LIST_FACTS }: F
   if (listing.cap !== undefined) {
     warn('total_capped', `the service's total stops at ${listing.cap}: the list is read without a total`)
   }
-  if (isTotalUseless(listing, NaN, now)) {
+  if (isTotalWrong(listing, now)) {
     warn('total_wrong', "the service's total is smaller than what its pages show: the list is read without a total")
   }
   return warnings

@@ -31,8 +31,8 @@ export const ANOMALIES = [
   'repeated_id',
 ] as const
 export type Anomaly = (typeof ANOMALIES)[number]
-export const REJECTIONS = ['no_session_id', 'no_status', 'not_an_object'] as const
-export type Rejection = (typeof REJECTIONS)[number]
+export const INVALID_REASONS = ['no_session_id', 'no_status', 'not_an_object'] as const
+export type InvalidReason = (typeof INVALID_REASONS)[number]
 
 export const COUNTERS = {
   started: {
@@ -95,11 +95,11 @@ export const COUNTERS = {
     labels: ['kind'],
     span: ANOMALIES.map((kind) => [kind]),
   },
-  rejected: {
-    name: 'callwatch_calls_rejected_total',
+  invalidItems: {
+    name: 'callwatch_invalid_items_total',
     help: 'Items of a list that could not be used: no_session_id, no_status, not_an_object',
     labels: ['reason'],
-    span: REJECTIONS.map((reason) => [reason]),
+    span: INVALID_REASONS.map((reason) => [reason]),
   },
 } satisfies Record<string, DurableCounter>
 

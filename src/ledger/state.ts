@@ -46,7 +46,7 @@ export type Facts = {
   /** What was found out about the list as a whole. Absent before the first time. */
   readonly listing?: ListFacts
   /** Calls that the last complete look passed over on purpose. */
-  readonly ignored: { readonly baseline: number; readonly beforeHorizon: number }
+  readonly excluded: { readonly baseline: number; readonly beforeHorizon: number }
 }
 
 /** What a look can go by that reads the newest calls only. */
@@ -121,7 +121,7 @@ export function newLedger(created: number): LedgerState {
     previousGood: undefined,
     lastGoodHost: undefined,
     list: undefined,
-    ignored: { baseline: 0, beforeHorizon: 0 },
+    excluded: { baseline: 0, beforeHorizon: 0 },
   }
   return {
     calls: rememberedCalls(),

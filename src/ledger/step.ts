@@ -1,16 +1,8 @@
 import { finalStatus, ownTime, type SeenCall } from './call.ts'
 import { newDraft } from './delta-draft.ts'
-import {
-  baselineCall,
-  ignoreEarlierRow,
-  compareStart,
-  isEarlierRow,
-  observeCall,
-  observeNotFound,
-  resumedCall,
-  type Answer,
-} from './observe-call.ts'
-import { COUNTERS, seriesKey, type Rejection } from './series.ts'
+import { baselineCall, observeCall, observeNotFound, resumedCall, type Answer } from './observe-call.ts'
+import { ignoreEarlierRow, compareStart, isEarlierRow } from './repeated-id.ts'
+import { COUNTERS, seriesKey, type InvalidReason } from './series.ts'
 import type { Delta, Facts, LedgerState, ListFacts, ListKnowledge } from './state.ts'
 import { rememberedTill, type TrackedCall } from './tracked-call.ts'
 
@@ -28,11 +20,11 @@ export type Sighting = {
   /** Calls that were asked for and that the service says it does not know. */
   notFound: string[]
   /** Items of a list that could not be used, by reason. */
-  rejected: Partial<Record<Rejection, number>>
+  invalid: Partial<Record<InvalidReason, number>>
 }
 
-/** How a good look ended: it saw whatever is new, or (`whole`) everything back to the horizon that the service shows. */
-export type GoodLook = {
+/** How a successful poll ended: it saw whatever is new, or (`whole`) everything back to the horizon that the service shows. */
+export type PollEnd = {
   whole: boolean
   /** When it began and ended, by the service's clock and by the host's (UNIX seconds). */
   began: number
@@ -41,19 +33,19 @@ export type GoodLook = {
   host: number
   /** The ids that were listed with a usable status. */
   listed: ReadonlySet<string>
-  /** What the next look can go by. */
+  /** What the next poll can depend on. */
   list: ListKnowledge | undefined
   /** It could not go on to where the service refuses deep pages. */
   limited?: boolean
 }
 
-/** A part of a look: some answers, with the last part what was found out about the list, and of a good one its end. */
+/** A part of a poll: some answers, with the last part what was found out about the list, and of a successful one its end. */
 export type Observation = {
   sightings: Sighting[]
   /** By how much the service's clock is ahead of the host's (seconds), as answers have settled; else the first one's. */
   clockSkew?: number | undefined
   listing?: ListFacts
-  end?: GoodLook
+  end?: PollEnd
 }
 
 export type LedgerOptions = {
@@ -77,7 +69,7 @@ export function horizon({ horizon = -Infinity, lastComplete, created }: Facts, l
  * Whether an unknown call is ignored each time it is listed: it was over before the horizon (UNIX seconds). With a time that
  * is too far ahead it would look new once that time has come, so such a call is tracked.
  */
-export function isIgnored(seen: SeenCall, horizon: number): boolean {
+export function isExcluded(seen: SeenCall, horizon: number): boolean {
   return finalStatus(seen) !== undefined && seen.ahead === undefined && (ownTime(seen) ?? Infinity) < horizon
 }
 
@@ -89,7 +81,7 @@ export function unknownIds(state: LedgerState, { sightings }: Observation, optio
   if (state.facts.lastComplete === undefined) return []
   const oldest = horizon(state.facts, options.lookback)
   return sightings.flatMap(({ calls }) =>
-    calls.flatMap((seen) => ('phase' in seen || state.calls.has(seen.id) || isIgnored(seen, oldest) ? [] : seen.id)),
+    calls.flatMap((seen) => ('phase' in seen || state.calls.has(seen.id) || isExcluded(seen, oldest) ? [] : seen.id)),
   )
 }
 
@@ -116,7 +108,7 @@ export function step(
   if (observation.listing !== undefined) delta.facts = { ...delta.facts, listing: observation.listing }
   const oldest = horizon(delta.facts, options.lookback)
 
-  for (const { source, now, host, calls, notFound, rejected } of observation.sightings) {
+  for (const { source, now, host, calls, notFound, invalid } of observation.sightings) {
     const answer: Answer = { now, host, source, askForDetails, listedPrecision: Math.min(3600, options.lookback / 10) }
     for (const seen of calls) {
       // The client found that it says just what is remembered.
@@ -131,7 +123,7 @@ export function step(
       const after = before && observeNotFound(before, now, draft)
       if (after !== undefined && after !== before) delta.calls.set(id, after)
     }
-    for (const [reason, items] of Object.entries(rejected)) draft.add(seriesKey(COUNTERS.rejected, reason), items)
+    for (const [reason, items] of Object.entries(invalid)) draft.add(seriesKey(COUNTERS.invalidItems, reason), items)
   }
   if (observation.end) conclude(observation.end)
   const isClockSet = delta.facts.clockSkew !== state.facts.clockSkew
@@ -140,7 +132,7 @@ export function step(
   return changed ? delta : undefined
 
   function sight(tracked: TrackedCall | undefined, seen: SeenCall, answer: Answer): TrackedCall | undefined {
-    if (tracked === undefined && isIgnored(seen, oldest)) return undefined
+    if (tracked === undefined && isExcluded(seen, oldest)) return undefined
     const isOpen = finalStatus(seen) === undefined
     const own = ownTime(seen)
     const before = tracked ?? history.get(seen.id)
@@ -170,20 +162,20 @@ export function step(
     return own === undefined ? lastComplete === undefined : Math.floor(own) < Math.floor(created)
   }
 
-  function conclude({ whole, began, hostBegan, now, host, listed, list }: GoodLook): void {
+  function conclude({ whole, began, hostBegan, now, host, listed, list }: PollEnd): void {
     const good = { lastGood: now, previousGood: state.facts.lastGood, lastGoodHost: host, list }
     delta.facts = { ...delta.facts, ...good }
     if (!whole) return
     const lastComplete = steadyTime(delta.facts, began, hostBegan)
     const newHorizon = horizon({ ...delta.facts, lastComplete }, options.lookback)
-    delta.facts = { ...delta.facts, lastComplete, horizon: newHorizon, ignored: countIgnored(listed) }
+    delta.facts = { ...delta.facts, lastComplete, horizon: newHorizon, excluded: countExcluded(listed) }
     for (const id of new Set([...state.calls.overdue(newHorizon), ...delta.calls.keys()])) {
       const call = find(id)!
       if (rememberedTill(call) < newHorizon) delta.forgotten.push(call)
     }
   }
 
-  function countIgnored(listed: ReadonlySet<string>): Facts['ignored'] {
+  function countExcluded(listed: ReadonlySet<string>): Facts['excluded'] {
     let baseline = 0
     let beforeHorizon = 0
     for (const id of listed) {

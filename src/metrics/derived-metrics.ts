@@ -1,66 +1,60 @@
-import type { AlertInstance } from '../alerts/alert-instance.ts'
-import type { Rule } from '../alerts/rule.ts'
 import { OPEN_STATUSES, DOCUMENTED_LABELS, type Labels } from '../ledger/call.ts'
 import { countWindow, EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../ledger/failure-ratio.ts'
 import { COUNTERS, HISTOGRAMS, type DurableCounter, type DurableHistogram } from '../ledger/series.ts'
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { Facts, LedgerState } from '../ledger/state.ts'
 import { beganAt } from '../ledger/tracked-call.ts'
+import type { ShownTarget } from '../target/target.ts'
 
 /**
- * One line of an exposition: label values by name, and perhaps a name with a suffix. Those labels that are shared are the
- * same object at each scrape, whose text prom-client makes once.
+ * One line of an exposition. `metricName` is the name with a suffix, where the line has one. `sharedLabels` are the same
+ * object at each scrape: prom-client formats them once.
  */
 export type Sample = { labels: LabelSet; sharedLabels: LabelSet; value: number; metricName?: string }
 
-/** A metric whose values are read from committed state whenever it is scraped. */
+/** A metric that reads its values from committed state at each scrape. */
 export type DerivedMetric = {
   name: string
   help: string
   type: 'counter' | 'gauge' | 'histogram'
-  /** Beside `target`, for the documentation. */
+  /** All labels but `target`. */
   labels: readonly string[]
   read: (exported: ExportedTarget) => Sample[]
 }
 
-/** What is exported of one target. */
-export type ExportedTarget = {
-  readonly target: string
-  readonly ledger: LedgerState
-  readonly alerts: ReadonlyMap<string, AlertInstance>
-  readonly rules: readonly Rule[]
-  /** Seconds since the last complete look; undefined before the first. */
-  readonly sweepAge: () => number | undefined
+/** The parts of a target that metrics read. */
+export type ExportedTarget = Pick<ShownTarget, 'name' | 'ledger' | 'alerts' | 'sweepAge'> & {
+  readonly settings: Pick<ShownTarget['settings'], 'rules'>
 }
 
-/** All metrics of a target's committed state. */
+/** All metrics that are derived from a target's committed state. */
 export const DERIVED_METRICS: readonly DerivedMetric[] = [
   ...Object.values<DurableCounter>(COUNTERS).map(counterMetric),
   ...Object.values<DurableHistogram>(HISTOGRAMS).map(histogramMetric),
   gauge(
-    'callwatch_calls_ignored',
-    'Calls in the last whole sweep that are not counted on purpose: baseline, before_horizon',
+    'callwatch_calls_excluded',
+    'Calls in the last complete sweep that are excluded, by reason: baseline, before_horizon',
     ['reason'],
     ({ ledger: { facts } }) => [
-      [['baseline'], facts.ignored.baseline],
-      [['before_horizon'], facts.ignored.beforeHorizon],
+      [['baseline'], facts.excluded.baseline],
+      [['before_horizon'], facts.excluded.beforeHorizon],
     ],
   ),
   gauge(
     'callwatch_clock_skew_seconds',
-    "How far the service's clock was ahead of this host's when the two were settled; absent until then",
+    "How far the service's clock was ahead of this host's clock when callwatch measured it; absent before",
     [],
     ({ ledger: { facts } }) => (facts.clockSkew === undefined ? [] : [[[], facts.clockSkew]]),
   ),
   gauge(
     'callwatch_calls_in_progress',
-    'Open calls: initiated, ongoing, other',
+    'Open calls by status: initiated, ongoing, other',
     ['type', 'mode', 'receiver_type', 'status'],
     ({ ledger }) => callsInProgress(ledger),
   ),
   gauge(
     'callwatch_oldest_open_call_timestamp_seconds',
-    'When the oldest open call began; absent with none open',
+    'When the oldest open call began (UNIX time); absent without open calls',
     [],
     ({ ledger: { open } }) => {
       let oldest = Infinity
@@ -73,7 +67,7 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
   ]),
   gauge(
     'callwatch_call_failure_ratio',
-    'Share of finished calls in the window that failed; reason is any, unanswered, rejected, canceled',
+    `Share of finished calls in the window that failed, by reason: any, unanswered, rejected, canceled; absent below ${MIN_EXPORTED_CALLS} calls`,
     ['window', 'reason'],
     ({ ledger }) =>
       windows(ledger).flatMap(([window, counts]) =>
@@ -82,31 +76,41 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
           : REASONS.map((reason) => [[window, reason], failureRatio(counts, reason)]),
       ),
   ),
-  gauge('callwatch_window_calls', 'Finished calls in the window: the n behind the ratio', ['window'], ({ ledger }) =>
-    windows(ledger).map(([window, counts]) => [[window], counts.total]),
+  gauge(
+    'callwatch_window_calls',
+    'Finished calls in the window, of which callwatch_call_failure_ratio is a share',
+    ['window'],
+    ({ ledger }) => windows(ledger).map(([window, counts]) => [[window], counts.total]),
   ),
-  gauge('callwatch_poll_last_success_timestamp_seconds', 'When the last good look ended', [], ({ ledger: { facts } }) =>
-    facts.lastGoodHost === undefined ? [] : [[[], facts.lastGoodHost]],
+  gauge(
+    'callwatch_poll_last_success_timestamp_seconds',
+    'When the last successful poll ended (UNIX time)',
+    [],
+    ({ ledger: { facts } }) => (facts.lastGoodHost === undefined ? [] : [[[], facts.lastGoodHost]]),
   ),
-  gauge('callwatch_tracked_calls', 'Calls in the state cache', [], ({ ledger }) => [[[], ledger.calls.size]]),
-  gauge('callwatch_sweep_age_seconds', 'Since the last whole listing', [], ({ sweepAge }) => {
+  gauge('callwatch_tracked_calls', 'Tracked calls, open and finished', [], ({ ledger }) => [[[], ledger.calls.size]]),
+  gauge('callwatch_sweep_age_seconds', 'Time since the last complete sweep', [], ({ sweepAge }) => {
     const age = sweepAge()
     return age === undefined ? [] : [[[], age]]
   }),
-  gauge('callwatch_alerts', 'Alert instances: pending, firing', ['alert', 'severity', 'state'], ({ alerts, rules }) =>
-    rules.flatMap(({ name, severity }) => {
-      const states = [...alerts.values()].filter(({ rule }) => rule.name === name).map(({ state }) => state)
-      const pending = states.filter((state) => state === 'pending').length
-      return [
-        [[name, severity, 'pending'], pending],
-        // One that recovers fires still.
-        [[name, severity, 'firing'], states.length - pending],
-      ] as const
-    }),
+  gauge(
+    'callwatch_alerts',
+    'Alert instances by state: pending, firing',
+    ['alert', 'severity', 'state'],
+    ({ alerts, settings }) =>
+      settings.rules.flatMap(({ name, severity }) => {
+        const states = [...alerts.values()].filter(({ rule }) => rule.name === name).map(({ state }) => state)
+        const pending = states.filter((state) => state === 'pending').length
+        return [
+          [[name, severity, 'pending'], pending],
+          // An alert in the state `recovering` still fires.
+          [[name, severity, 'firing'], states.length - pending],
+        ] as const
+      }),
   ),
 ]
 
-/** The value of a durable counter's series, summed over those whose label values match from the left. */
+/** Sums up the series of a durable counter whose label values match. */
 export function sumOf(
   ledger: Pick<LedgerState, 'counters'>,
   counter: DurableCounter,
@@ -126,22 +130,22 @@ export function participantsInProgress({ open }: Pick<LedgerState, 'open'>): num
   return joined
 }
 
-/** The exported windows as they were judged at the last good look; without any call before the first. */
+/** The finished calls in each exported window at the last successful poll; none before the first. */
 export function windows({ finished, facts }: Pick<LedgerState, 'finished' | 'facts'>): WindowCounts {
-  const known = countedWindows.get(facts)
+  const known = windowCache.get(facts)
   if (known !== undefined) return known
-  // A window that ends in 1970 holds nothing.
+  // Without a successful poll the windows end in 1970, and are empty.
   const { lastGood: now = 0, previousGood } = facts
   const counted = Object.entries(EXPORTED_WINDOWS).map(
     ([window, seconds]) => [window, countWindow(finished, seconds, { now, previousGood })] as const,
   )
-  countedWindows.set(facts, counted)
+  windowCache.set(facts, counted)
   return counted
 }
 
 type WindowCounts = (readonly [window: string, counts: FinishedCounts])[]
-/** Each commit has its own facts: until the next one the windows stay as they are. */
-const countedWindows = new WeakMap<Facts, WindowCounts>()
+/** Each commit makes new facts, and nothing else changes the windows. */
+const windowCache = new WeakMap<Facts, WindowCounts>()
 
 type LabelledValue = readonly [labelValues: readonly string[], value: number]
 
@@ -157,7 +161,7 @@ function gauge(
 ): DerivedMetric {
   const made = new WeakMap<LedgerState, Map<string, LabelSet>>()
   const read = (exported: ExportedTarget) => {
-    const { target, ledger } = exported
+    const { name: target, ledger } = exported
     const known = made.get(ledger) ?? new Map<string, LabelSet>()
     made.set(ledger, known)
     return values(exported).map(([labelValues, value]) => {
@@ -171,7 +175,7 @@ function gauge(
 }
 
 function counterMetric({ name, help, labels, span }: DurableCounter): DerivedMetric {
-  const seriesOf = foundOnce(({ target, ledger: { counters } }) => {
+  const seriesOf = cached(({ name: target, ledger: { counters } }) => {
     const keys = new Set(span.map((labelValues) => [name, ...labelValues].join('|')))
     for (const key of counters.keys()) if (isSeriesOf(key, name)) keys.add(key)
     return Array.from(keys, (key) => ({ key, sharedLabels: withTarget(target, labels, key.split('|').slice(1)) }))
@@ -188,7 +192,7 @@ function counterMetric({ name, help, labels, span }: DurableCounter): DerivedMet
 function histogramMetric({ name, help, labels, span, buckets }: DurableHistogram): DerivedMetric {
   const bounds = [...buckets, 'Inf']
   const bucketLabels = bounds.map((bound): LabelSet => ({ le: bound === 'Inf' ? '+Inf' : bound }))
-  const seriesOf = foundOnce(({ target, ledger: { counters } }) => {
+  const seriesOf = cached(({ name: target, ledger: { counters } }) => {
     const keys = new Set(span.map((labelValues) => [name, ...labelValues].join('|')))
     for (const key of counters.keys()) if (isSeriesOf(key, name)) keys.add(key.slice(0, key.lastIndexOf('|')))
     return Array.from(keys, (key) => ({
@@ -214,8 +218,8 @@ function histogramMetric({ name, help, labels, span, buckets }: DurableHistogram
   return { name, help, type: 'histogram', labels, read }
 }
 
-/** What was found in a target's counters, until there are more of them. */
-function foundOnce<T>(find: (exported: ExportedTarget) => T): (exported: ExportedTarget) => T {
+/** Caches what `find` returns for a target until the target has more counters. */
+function cached<T>(find: (exported: ExportedTarget) => T): (exported: ExportedTarget) => T {
   const found = new WeakMap<LedgerState, { size: number; value: T }>()
   return (exported) => {
     const { ledger } = exported

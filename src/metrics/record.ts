@@ -1,25 +1,16 @@
-import type { Committed } from '../store/keep-target.ts'
+import type { PollReport } from '../polling/poll-report.ts'
+import type { Committed } from '../target/commit.ts'
 import type { OperationalMetrics } from './operational-metrics.ts'
 
-/** Outcomes and requests that exist from a target's first moment, so that `rate()` misses no first one. */
+/** Label values that exist from the start of a target, so that `rate()` sees the first increment. */
 const OUTCOMES = ['complete', 'incremental', 'partial', 'failed', 'skipped']
 const OPERATIONS = ['list_calls', 'get_call']
 const DELIVERED = ['sent', 'retried', 'dropped']
-/** Those codes that do not depend on what the service makes up. */
+/** The codes of the usual answers; other codes appear with their first use. */
 const CODES = ['200', 'timeout', 'network', 'invalid']
 
-/** A cycle as far as metrics tell of it. */
-type Cycle = {
-  outcome: string
-  good: boolean
-  seconds: number
-  requests: readonly { operation: string; code: string; seconds: number }[]
-  remaining: number | undefined
-  storeFailed: boolean
-}
-
-/** Makes a target's series exist. */
-export function introduceTarget(metrics: OperationalMetrics, target: string): void {
+/** Initializes the series of a target with 0. */
+export function initTarget(metrics: OperationalMetrics, target: string): void {
   metrics.up.set({ target }, 0)
   metrics.internalErrors.inc({ target }, 0)
   for (const outcome of OUTCOMES) metrics.polls.inc({ target, outcome }, 0)
@@ -31,19 +22,19 @@ export function introduceTarget(metrics: OperationalMetrics, target: string): vo
   metrics.detectionLag.zero({ target })
 }
 
-/** Makes a notifier's series exist. */
-export function introduceNotifier(metrics: OperationalMetrics, notifier: string): void {
+/** Initializes the series of a notifier with 0. */
+export function initNotifier(metrics: OperationalMetrics, notifier: string): void {
   for (const outcome of DELIVERED) metrics.notifications.inc({ notifier, outcome }, 0)
   metrics.notificationsPending.set({ notifier }, 0)
 }
 
 /**
- * Ends every series of a target that is not exported any more, by their labels: to look for them among those of thousands
- * of targets would take longer each time than all the rest.
+ * Removes the series of a target that was removed. It names each label set, because a search through the series of
+ * thousands of targets would be slow.
  *
- * @param codes what its requests have come to beside the codes that each target has from the start
+ * @param codes the codes of its requests, beside those that each target has from the start
  */
-export function forgetTarget(metrics: OperationalMetrics, target: string, codes: Iterable<string>): void {
+export function removeTarget(metrics: OperationalMetrics, target: string, codes: Iterable<string>): void {
   for (const metric of [
     metrics.up,
     metrics.internalErrors,
@@ -60,37 +51,41 @@ export function forgetTarget(metrics: OperationalMetrics, target: string, codes:
   }
 }
 
-/** Ends every series of a notifier that is there no more. */
-export function forgetNotifier(metrics: OperationalMetrics, notifier: string): void {
+/** Removes the series of a notifier that was removed. */
+export function removeNotifier(metrics: OperationalMetrics, notifier: string): void {
   for (const outcome of DELIVERED) metrics.notifications.remove({ notifier, outcome })
   metrics.notificationsPending.remove({ notifier })
 }
 
-/** A tick that fell into a running cycle. */
+/** Records a poll that was due while the previous one was running. */
 export function recordSkipped(metrics: OperationalMetrics, target: string): void {
   metrics.polls.inc({ target, outcome: 'skipped' })
 }
 
-/** A mistake of our own that ended the work on a target. */
+/** Records a bug in callwatch that interrupted a target. */
 export function recordInternalError(metrics: OperationalMetrics, target: string): void {
   metrics.up.set({ target }, 0)
   metrics.internalErrors.inc({ target })
 }
 
-/** A cycle that has ended, however it did. */
-export function recordCycle(metrics: OperationalMetrics, target: string, cycle: Cycle): void {
-  metrics.up.set({ target }, cycle.good ? 1 : 0)
-  metrics.polls.inc({ target, outcome: cycle.outcome })
-  metrics.pollDuration.observe({ target }, cycle.seconds)
-  for (const { operation, code, seconds } of cycle.requests) {
+/** Records a poll that has ended, successful or not. */
+export function recordPoll(
+  metrics: OperationalMetrics,
+  target: string,
+  poll: Pick<PollReport, 'good' | 'outcome' | 'seconds' | 'requests' | 'remaining' | 'storeFailed'>,
+): void {
+  metrics.up.set({ target }, poll.good ? 1 : 0)
+  metrics.polls.inc({ target, outcome: poll.outcome })
+  metrics.pollDuration.observe({ target }, poll.seconds)
+  for (const { operation, code, seconds } of poll.requests) {
     metrics.requests.inc({ target, operation, code })
     metrics.requestDuration.observe({ target, operation }, seconds)
   }
-  if (cycle.remaining !== undefined) metrics.rateLimitRemaining.set({ target }, cycle.remaining)
-  if (cycle.storeFailed) metrics.storeWritable.set(0)
+  if (poll.remaining !== undefined) metrics.rateLimitRemaining.set({ target }, poll.remaining)
+  if (poll.storeFailed) metrics.storeWritable.set(0)
 }
 
-/** A commit that has succeeded. */
+/** Records a commit that has succeeded. */
 export function recordCommit(metrics: OperationalMetrics, { target, ledger, seconds }: Committed): void {
   metrics.storeWritable.set(1)
   metrics.commitDuration.observe(seconds)
@@ -101,7 +96,7 @@ export function recordCommit(metrics: OperationalMetrics, { target, ledger, seco
   }
 }
 
-/** An attempt to deliver a message. */
+/** Records an attempt to deliver a message. */
 export function recordDelivery(
   metrics: OperationalMetrics,
   { notifier, outcome }: { notifier: string; outcome: string },

@@ -11,14 +11,14 @@ import {
 
 export type Metrics = {
   operational: OperationalMetrics
-  /** The text that a scrape gets. */
+  /** The response to a scrape. */
   expose: (format: 'prometheus' | 'openmetrics') => Promise<{ contentType: string; body: string }>
 }
 
 /**
- * All that callwatch exports.
+ * Registers all metrics that callwatch exports.
  *
- * @param targets the targets as they are at the moment of a scrape: committed state, never anything on its way there
+ * @param targets returns the targets with their committed state; called at each scrape
  * @param version of callwatch
  */
 export function metricsOf(targets: () => readonly ExportedTarget[], version: string): Metrics {
@@ -30,10 +30,10 @@ export function metricsOf(targets: () => readonly ExportedTarget[], version: str
   for (const change of ['added', 'ended']) operational.silenceChanges.inc({ change }, 0)
   collectDefaultMetrics({ register: prometheus })
   for (const metric of DERIVED_METRICS) prometheus.registerMetric(scraped(metric, targets))
-  // prom-client renames counters in place for OpenMetrics, so that format has metric objects of its own.
+  // prom-client renames counters in place for OpenMetrics, so this format needs its own metric objects.
   const openmetrics = new Registry<OpenMetricsContentType>()
   openmetrics.setContentType(Registry.OPENMETRICS_CONTENT_TYPE)
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- prom-client's types do not say that these are its metrics
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- prom-client's type for these metrics is too general
   for (const metric of prometheus.getMetricsAsArray() as unknown as AnyMetric[])
     openmetrics.registerMetric(copied(metric))
   return {
@@ -50,11 +50,11 @@ export type MetricDescription = {
   type: string
   labels: readonly string[]
   help: string
-  /** Whether it is read from what the store keeps, so that it goes on after a restart where it was. */
+  /** Whether its value comes from the store, and continues after a restart. */
   durable: boolean
 }
 
-/** Every metric by name, as the documentation lists them. */
+/** Describes every metric, sorted by name, for the documentation. */
 export function describeMetrics(): MetricDescription[] {
   const derived = DERIVED_METRICS.map(({ name, type, labels, help }) => ({
     name,
@@ -76,7 +76,7 @@ function typed(definitions: Record<string, Definition>, type: string): MetricDes
 }
 
 type Values = { name: string; help: string; type: string; values: unknown[] }
-/** What a registry asks of a metric, which is less than prom-client's types want. */
+/** The members of a metric that a registry uses, which are fewer than prom-client's types require. */
 type AnyMetric = { name: string; get: () => Values | Promise<Values>; getForPromString?: () => Promise<Values> }
 
 function scraped({ name, help, type, read }: DerivedMetric, targets: () => readonly ExportedTarget[]): Metric {

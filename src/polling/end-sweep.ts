@@ -1,15 +1,33 @@
 import type { ListKnowledge } from '../ledger/state.ts'
-import type { GoodLook } from '../ledger/step.ts'
+import type { PollEnd } from '../ledger/step.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { endOf } from './increment.ts'
 import { concludeSweep, proveOrder, refuteOrder } from './list-memory.ts'
 import type { ListPage, PageReader } from './page-reader.ts'
 import { findCap } from './total-cap.ts'
-import { addToSweep, followToEmpty, goOnWithoutTotal, listedIn, type Sweep } from './sweep.ts'
+import type { Reading } from './read-pages.ts'
+import { addToSweep, followToEmpty, goOnWithoutTotal, isOutOfOrder, listedIn, type Sweep } from './sweep.ts'
 
 /** Readings that find new calls out of place before the order counts as refuted. */
 const MISPLACED = 3
+
+/**
+ * Ends a sweep as its last reading left it.
+ *
+ * @returns whether it has ended; not where there is more to read
+ */
+export async function* endSweep(
+  reader: PageReader,
+  sweep: Sweep,
+  reading: Exclude<Reading, { kind: 'cut' } | { kind: 'past' }>,
+): AsyncGenerator<CallPage, boolean> {
+  if (reading.kind === 'complete') return yield* endComplete(reader, sweep, reading.last)
+  if (reading.kind === 'stuck') return yield* endStuck(reader, sweep)
+  if (reading.kind === 'refused') yield* endRefused(reader, sweep, reading.error)
+  else yield* endUnreadable(reader, sweep)
+  return true
+}
 
 /**
  * Ends a sweep that has seen as many items as the list has. What it has seen of the list as a whole is known for good: the
@@ -17,12 +35,8 @@ const MISPLACED = 3
  *
  * @returns whether it has ended; not where the list goes on behind its total
  */
-export async function* endComplete(
-  reader: PageReader,
-  sweep: Sweep,
-  last: ListPage,
-): AsyncGenerator<CallPage, boolean> {
-  const { look, memory } = reader
+async function* endComplete(reader: PageReader, sweep: Sweep, last: ListPage): AsyncGenerator<CallPage, boolean> {
+  const { poll, memory } = reader
   const isNew = (key: string) => !sweep.seen.has(key)
   const behind = yield* findCap(reader, last, isNew)
   if (behind !== undefined) {
@@ -39,11 +53,12 @@ export async function* endComplete(
   if (memory.unexplained > 0 && sweep.misplaced) memory.misplaced += 1
   if (memory.misplaced >= MISPLACED) {
     memory.misplaced = 0
-    refuteOrder(memory, look.now)
+    refuteOrder(memory, poll.now)
   }
-  if (reader.order() !== 'unknown' && !sweep.contradicted) proveOrder(memory, sweep.began?.now ?? look.now)
+  const order = reader.order()
+  if (order !== 'unknown' && !isOutOfOrder(sweep, order)) proveOrder(memory, sweep.began?.now ?? poll.now)
   const known = yield* listAfter(reader, sweep, last)
-  look.size = last.total ?? sweep.seen.size
+  poll.size = last.total ?? sweep.seen.size
   endWhole(reader, sweep, known && { ...known, verified: true })
   return true
 }
@@ -52,7 +67,7 @@ export async function* endComplete(
  * Ends a sweep that has seen all back to the horizon, and cannot read the rest of the list: what lies there stays unknown,
  * and is tried again by the next sweep.
  */
-export async function* endUnreadable(reader: PageReader, sweep: Sweep): AsyncGenerator<CallPage, void> {
+async function* endUnreadable(reader: PageReader, sweep: Sweep): AsyncGenerator<CallPage, void> {
   const { memory, clock } = reader
   memory.unreadable = undefined
   memory.endUnreadableAt = clock.monotonic()
@@ -60,23 +75,19 @@ export async function* endUnreadable(reader: PageReader, sweep: Sweep): AsyncGen
 }
 
 /**
- * The service does not show more. Back to the horizon, that is enough; newest first, it is all that a look can see, which is
+ * The service does not show more. Back to the horizon, that is enough; newest first, it is all that a poll can see, which is
  * limited then; otherwise new calls stay unseen.
  */
-export async function* endRefused(
-  reader: PageReader,
-  sweep: Sweep,
-  error: ServiceError,
-): AsyncGenerator<CallPage, void> {
-  const { look, memory } = reader
+async function* endRefused(reader: PageReader, sweep: Sweep, error: ServiceError): AsyncGenerator<CallPage, void> {
+  const { poll, memory } = reader
   if (!sweep.past && reader.order() !== 'newest first') {
     memory.main = undefined
     memory.sweep = undefined
     const said = `the service refuses page ${sweep.page} and what follows: ${error.message}`
-    look.problem = new ServiceError('refused', said, { cause: error })
+    poll.problem = new ServiceError('refused', said, { cause: error })
     return
   }
-  look.limited = !sweep.past
+  poll.limited = !sweep.past
   yield* endUnreadable(reader, sweep)
 }
 
@@ -87,8 +98,8 @@ export async function* endRefused(
  *
  * @returns whether it has ended
  */
-export async function* endStuck(reader: PageReader, sweep: Sweep): AsyncGenerator<CallPage, boolean> {
-  const { look, memory } = reader
+async function* endStuck(reader: PageReader, sweep: Sweep): AsyncGenerator<CallPage, boolean> {
+  const { poll, memory } = reader
   if (sweep.total !== undefined && !sweep.toEmpty) {
     followToEmpty(sweep)
     return false
@@ -97,11 +108,11 @@ export async function* endStuck(reader: PageReader, sweep: Sweep): AsyncGenerato
   // Where the second page is the first one again, the service does not look at the number of the page.
   if (cutAt !== undefined && cutAt > 2 && reader.order() === 'newest first') {
     memory.refusedFrom = cutAt
-    look.limited = true
+    poll.limited = true
     yield* endUnreadable(reader, sweep)
     return true
   }
-  const at = began?.now ?? look.now
+  const at = began?.now ?? poll.now
   const items = total === undefined ? undefined : total + memory.facts.hidden - seen.size
   const { shortfall, ...facts } = memory.facts
   if (items !== undefined && shortfall?.items === items && at > shortfall.at) {
@@ -115,15 +126,15 @@ export async function* endStuck(reader: PageReader, sweep: Sweep): AsyncGenerato
   if (items !== undefined) memory.facts = { ...facts, shortfall: { items, at } }
   // A total that moves on each time is not asked about without pause.
   if (memory.sweep === sweep && shortfall !== undefined) memory.sweptAt = reader.begun
-  if (memory.main === sweep) look.problem = new ServiceError('invalid', stuckBecause(sweep))
+  if (memory.main === sweep) poll.problem = new ServiceError('invalid', stuckBecause(sweep))
   memory.main = undefined
   memory.sweep = undefined
   return true
 }
 
 /** When a sweep began and ended, by both clocks. */
-export function timesOf({ look }: PageReader, { began = look }: Sweep): Omit<GoodLook, 'whole' | 'listed' | 'list'> {
-  return { began: began.now, hostBegan: began.host, now: look.now, host: look.host }
+export function timesOf({ poll }: PageReader, { began = poll }: Sweep): Omit<PollEnd, 'whole' | 'listed' | 'list'> {
+  return { began: began.now, hostBegan: began.host, now: poll.now, host: poll.host }
 }
 
 /**
@@ -137,11 +148,11 @@ export async function* listAfter(
   sweep: Sweep,
   last: ListPage | undefined,
 ): AsyncGenerator<CallPage, ListKnowledge | undefined> {
-  const { look, memory, read } = reader
+  const { poll, memory, read } = reader
   const order = reader.order()
   const farEnd = order === 'newest first' ? (sweep.lastPage ?? 1) : 1
-  if (look.end !== undefined) {
-    const { list } = look.end
+  if (poll.end !== undefined) {
+    const { list } = poll.end
     if (order === 'unknown' || list?.order !== order) return undefined
     return last?.page === farEnd ? { ...list, end: endOf(last, order) } : list
   }
@@ -182,9 +193,9 @@ async function* readFarEnd(
 
 /** The sweep is complete: all back to the horizon was seen. */
 export function endWhole(reader: PageReader, sweep: Sweep, list: ListKnowledge | undefined): void {
-  const { look, memory, clock } = reader
-  look.oldest = sweep.oldest
-  look.end = { ...timesOf(reader, sweep), whole: true, listed: listedIn(sweep), list }
+  const { poll, memory, clock } = reader
+  poll.oldest = sweep.oldest
+  poll.end = { ...timesOf(reader, sweep), whole: true, listed: listedIn(sweep), list }
   memory.fresh.clear()
   concludeSweep(memory, clock, sweep)
 }

@@ -1,21 +1,10 @@
-import {
-  catchError,
-  concatMap,
-  defaultIfEmpty,
-  EMPTY,
-  from,
-  map,
-  mergeMap,
-  of,
-  takeUntil,
-  toArray,
-  type Observable,
-} from 'rxjs'
+import { EmptyError, from, lastValueFrom, mergeMap, takeUntil, toArray } from 'rxjs'
 import type { LedgerState } from '../ledger/state.ts'
 import type { Sighting } from '../ledger/step.ts'
 import { beganAt, type TrackedCall } from '../ledger/tracked-call.ts'
 import type { CallAnswer } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
+import { whenAborted } from './abortable.ts'
 
 /** Remembers when each call was last asked for, so that all have their turn. Times are monotonic seconds. */
 export type AskedAt = Map<string, number>
@@ -23,7 +12,7 @@ export type AskedAt = Map<string, number>
 export type FollowUpOptions = {
   /** The most calls to ask for. */
   limit: number
-  /** Seconds between two cycles, and the longest that an open call goes unasked. */
+  /** Seconds between two polls, and the longest that an open call goes unasked. */
   interval: number
   longest: number
 }
@@ -50,7 +39,7 @@ export function chooseFollowUps(
   const isDue = (call: TrackedCall) => {
     const asked = askedAt.get(call.id)
     const pause = Math.min(longest, (now - beganAt(call)) / 20)
-    // A timer may fire a little early: half an interval decides between this cycle and the next.
+    // A timer may fire a little early: half an interval decides between this poll and the next.
     return asked === undefined || monotonic - asked >= pause - interval / 2
   }
   const unlisted = [...state.open.values()].filter(({ id }) => !listed.has(id))
@@ -62,18 +51,18 @@ export function chooseFollowUps(
 }
 
 export type AskOptions = {
-  /** Errors with a {@link ServiceError}. */
-  fetchCall: (id: string) => Observable<CallAnswer>
-  /** Emits when no more is to be asked; what was answered by then counts. Must replay. */
-  until$: Observable<unknown>
+  /** Rejects with a {@link ServiceError}, or with an `EmptyError` once nothing more is to be asked. */
+  fetchCall: (id: string) => Promise<CallAnswer>
+  /** Once it is, nothing more is asked; what was answered by then counts. */
+  aborted: AbortSignal
   /** The host's clock (UNIX seconds). */
   wall: () => number
-  /** Told what could not be asked. */
+  /** Gets each problem. */
   onProblem: (problem: ServiceError) => void
 }
 
 export type FollowUpsOptions = AskOptions & {
-  /** Told that the target is at fault: it knows none of what it should know. */
+  /** Called where the target is at fault: it knows none of what it should know. */
   onDistrust: () => void
 }
 
@@ -81,68 +70,56 @@ export type FollowUpsOptions = AskOptions & {
  * Asks for calls one by one. Where more than half of at least five are unknown to the service, a call that it has just
  * listed is asked for as a control: if that is unknown too, the target is at fault and those answers are dropped.
  *
- * @param listed the ids that this cycle listed
- * @returns emits what was seen, once
+ * @param listed the ids that this poll listed
+ * @returns what was seen
  */
-export function followUps$(
+export async function followUps(
   calls: readonly TrackedCall[],
   listed: ReadonlySet<string>,
   options: FollowUpsOptions,
-): Observable<Sighting[]> {
-  if (calls.length === 0) return EMPTY
-  const { onProblem, onDistrust } = options
-  return askAll$(calls, options).pipe(
-    concatMap((sightings) => {
-      const known = sightings.filter(({ notFound }) => notFound.length === 0)
-      const unknown = sightings.length - known.length
-      if (sightings.length < 5 || unknown * 2 <= sightings.length) return of(sightings)
-      const distrusted = () => {
-        onDistrust()
-        onProblem(new ServiceError('refused', `the service knows none of ${unknown} open calls: wrong user or app?`))
-        return known
-      }
-      const control = [...listed].find((id) => !UNASKABLE.has(id))
-      if (control === undefined) return of(distrusted())
-      return ask$(control, options).pipe(
-        map((answer) =>
-          'sighting' in answer && answer.sighting.calls.length > 0 ? [...sightings, answer.sighting] : distrusted(),
-        ),
-        defaultIfEmpty(known),
-      )
-    }),
-  )
+): Promise<Sighting[]> {
+  const sightings = await askAll(calls, options)
+  const known = sightings.filter(({ notFound }) => notFound.length === 0)
+  const unknown = sightings.length - known.length
+  if (sightings.length < 5 || unknown * 2 <= sightings.length) return sightings
+  const control = [...listed].find((id) => !UNASKABLE.has(id))
+  const answer = control === undefined ? undefined : await ask(control, options)
+  if (control !== undefined && answer === undefined) return known
+  if (answer !== undefined && 'sighting' in answer && answer.sighting.calls.length > 0)
+    return [...sightings, answer.sighting]
+  options.onDistrust()
+  options.onProblem(new ServiceError('refused', `the service knows none of ${unknown} open calls: wrong user or app?`))
+  return known
 }
 
-/** Asks for calls one by one, some at a time; emits what was seen, once. */
-export function askAll$(calls: readonly TrackedCall[], options: AskOptions): Observable<Sighting[]> {
-  return from(calls.filter(({ id }) => !UNASKABLE.has(id))).pipe(
-    takeUntil(options.until$),
-    mergeMap(({ id }) => ask$(id, options), CONCURRENT),
+/** Asks for calls one by one, some at a time; what was seen. */
+export async function askAll(calls: readonly TrackedCall[], options: AskOptions): Promise<Sighting[]> {
+  const answers$ = from(calls.filter(({ id }) => !UNASKABLE.has(id))).pipe(
+    takeUntil(whenAborted(options.aborted)),
+    mergeMap(({ id }) => ask(id, options), CONCURRENT),
     toArray(),
-    map((answers) => {
-      for (const answer of answers) if ('problem' in answer) options.onProblem(answer.problem)
-      return answers.flatMap((answer) => ('sighting' in answer ? [answer.sighting] : []))
-    }),
   )
-}
-
-function ask$(id: string, { fetchCall, until$, wall }: AskOptions): Observable<Answer> {
-  return fetchCall(id).pipe(
-    map(({ call, now, host }): Answer => ({
-      sighting: sightingOf({ calls: call === undefined ? [] : [call], now, host }),
-    })),
-    catchError((error: unknown) => {
-      if (!(error instanceof ServiceError)) throw error
-      if (error.kind !== 'not_found') return of<Answer>({ problem: error })
-      const host = wall()
-      return of<Answer>({ sighting: sightingOf({ notFound: [id], now: error.now ?? host, host }) })
-    }),
-    takeUntil(until$),
-  )
+  const answers = await lastValueFrom(answers$)
+  for (const answer of answers) if (answer !== undefined && 'problem' in answer) options.onProblem(answer.problem)
+  return answers.flatMap((answer) => (answer !== undefined && 'sighting' in answer ? [answer.sighting] : []))
 }
 
 type Answer = { sighting: Sighting } | { problem: ServiceError }
 
+/** Undefined where nothing more is to be asked. */
+async function ask(id: string, { fetchCall, wall }: AskOptions): Promise<Answer | undefined> {
+  try {
+    const { call, now, host } = await fetchCall(id)
+    return { sighting: sightingOf({ calls: call === undefined ? [] : [call], now, host }) }
+  } catch (error) {
+    if (error instanceof EmptyError) return undefined
+    if (!(error instanceof ServiceError)) throw error
+    if (error.kind !== 'not_found') return { problem: error }
+    const host = wall()
+    return { sighting: sightingOf({ notFound: [id], now: error.now ?? host, host }) }
+  }
+}
+
 function sightingOf(seen: Pick<Sighting, 'now' | 'host'> & Partial<Sighting>): Sighting {
-  return { source: 'get', calls: [], notFound: [], rejected: {}, ...seen }
+  return { source: 'get', calls: [], notFound: [], invalid: {}, ...seen }
 }

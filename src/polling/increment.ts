@@ -1,5 +1,4 @@
 import type { ListKnowledge } from '../ledger/state.ts'
-import { middleTime } from './list-order.ts'
 import type { ListPage } from './page-reader.ts'
 
 /**
@@ -7,7 +6,7 @@ import type { ListPage } from './page-reader.ts'
  * look, plus the calls that are new, less those that left the list at its other end.
  */
 export type Increment = {
-  /** The list as the last good look left it. */
+  /** The list as the last successful poll left it. */
   readonly known: ListKnowledge
   /** Growth was not explained by the last poll either: this one asks the far end. */
   readonly asksFarEnd: boolean
@@ -69,13 +68,13 @@ export function newIncrement(known: ListKnowledge, asked: number, asksFarEnd: bo
 /**
  * Takes a page from the newest end.
  *
- * @param fresh all calls that came to be known since the last good look, those of this page included
+ * @param fresh all calls that came to be known since the last successful poll, those of this page included
  */
 export function advanceIncrement(increment: Increment, page: ListPage, fresh: ReadonlySet<string>): IncrementProgress {
   const { known, seen } = increment
   const isFirst = increment.last === undefined
   for (const { id } of page.calls) seen.add(id)
-  increment.oldest = Math.min(increment.oldest, middleTime(page.calls))
+  increment.oldest = Math.min(increment.oldest, page.middle)
   increment.unusable += page.items - page.calls.length
   if (page.total === undefined) return 'unexplained'
   increment.total = page.total

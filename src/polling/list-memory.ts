@@ -4,6 +4,9 @@ import { NO_LIST_FACTS, type Facts, type ListFacts } from '../ledger/state.ts'
 import { evidenceOf, NO_EVIDENCE, provenOrder, type ListOrder, type OrderEvidence } from './list-order.ts'
 import type { Sweep } from './sweep.ts'
 
+/** Polls in a row that ask again what a total means before the whole list is read. */
+export const ASKED_AGAIN = 2
+
 /** What the polls of a target remember of its list from one to the next, beside what is committed. Changed in place. */
 export type ListMemory = {
   order: OrderEvidence

@@ -22,7 +22,7 @@ export function provenOrder({ rises, falls }: OrderEvidence): ListOrder {
   return rises > falls ? 'oldest first' : 'newest first'
 }
 
-/** The evidence of an order that was proven before, by an earlier look. */
+/** The evidence of an order that was proven before, by an earlier poll. */
 export function evidenceOf(order: ListOrder): OrderEvidence {
   return { rises: order === 'oldest first' ? STEPS_NEEDED : 0, falls: order === 'newest first' ? STEPS_NEEDED : 0 }
 }
@@ -32,14 +32,9 @@ export function ownBeginning({ initiatedAt, startedAt, endedAt }: ListedCall): n
   return initiatedAt ?? startedAt ?? endedAt
 }
 
-/** When calls began, as far as they say so (UNIX seconds), the earliest first. */
-export function sortedBeginnings(calls: readonly ListedCall[]): Float64Array {
-  return Float64Array.from(calls.flatMap((call) => ownBeginning(call) ?? [])).toSorted()
-}
-
-/** When half of a page's calls had begun (UNIX seconds). */
+/** When half of a page's calls had begun (UNIX seconds); `Infinity` where none says so. */
 export function middleTime(calls: readonly ListedCall[]): number {
-  const times = sortedBeginnings(calls)
+  const times = Float64Array.from(calls.flatMap((call) => ownBeginning(call) ?? [])).toSorted()
   return times[times.length >> 1] ?? Infinity
 }
 

@@ -1,46 +1,26 @@
 import type { Clock } from '../clock/clock.ts'
 import { finalStatus } from '../ledger/call.ts'
 import { isTotalUseless } from '../ledger/list-facts.ts'
-import { isEarlierRow } from '../ledger/observe-call.ts'
+import { isEarlierRow } from '../ledger/repeated-id.ts'
 import type { LedgerState } from '../ledger/state.ts'
-import { isIgnored, type GoodLook, type ListedCall } from '../ledger/step.ts'
+import { isExcluded, type ListedCall } from '../ledger/step.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { believedOrder, type ListMemory } from './list-memory.ts'
-import { learnOrder, type ListOrder } from './list-order.ts'
+import { learnOrder, middleTime, type ListOrder } from './list-order.ts'
+import type { Poll } from './poll.ts'
 import { isOddAtEnd } from './total-cap.ts'
 
-/** What one look has come to. Changed in place while its pages come in. */
-export type Look = {
-  /** The service's clock and the host's at the latest answer (UNIX seconds). */
-  now: number
-  host: number
-  /** Pages that were read. */
-  pages: number
-  /** Ids of open calls that were listed; where there is none, of any call. */
-  readonly listed: Set<string>
-  /** When the calls of the oldest page began on which a good look stands, half of them later (UNIX seconds). */
-  oldest: number
-  /** How many items the list has; undefined where neither a total nor a reading to its end has told. */
-  size: number | undefined
-  /** How it ended; undefined for one that is not good. */
-  end: GoodLook | undefined
-  /** What was seen is all that the service shows, though not all there is. */
-  limited: boolean
-  /** Why it is not good. */
-  problem: ServiceError | undefined
-}
-
-export type LookOptions = {
+export type ListOptions = {
   memory: ListMemory
   state: LedgerState
   clock: Clock
   /** How far back the list is to be read (UNIX seconds). */
   horizon: number
-  /** Seconds; a whole look is due as often as that. */
+  /** Seconds; a complete sweep is due as often as that. */
   sweepInterval: number
-  /** The most pages that a sweep may read beside an increment, and for how long a look may read on (seconds). */
+  /** The most pages that a sweep may read beside an increment, and for how long a poll may read on (seconds). */
   slice: number
   interval: number
   /** How much of this poll has passed in which it did not wait for the rate limit (seconds); all of it unless given. */
@@ -52,7 +32,7 @@ export type LookOptions = {
   /**
    * Rejects with a {@link ServiceError}.
    *
-   * @param once a page that the look can do without is asked for once, not again and again
+   * @param once a page that the poll can do without is asked for once, not again and again
    */
   fetchPage: (page: number, once?: boolean) => Promise<CallPage>
   /** For who reads the list once: whether the end of the list must be reached, or only the horizon. As polls need it unless given. */
@@ -68,14 +48,16 @@ export type ListPage = CallPage & {
   rows: number | undefined
   /** The number of the last page, as far as it is known. */
   lastPage: number | undefined
+  /** When half of its calls had begun (UNIX seconds). */
+  middle: number
 }
 
-/** What the parts of a look share. */
-export type PageReader = LookOptions & {
-  readonly look: Look
-  /** When the look began (monotonic seconds). */
+/** What the parts of a poll share. */
+export type PageReader = ListOptions & {
+  readonly poll: Poll
+  /** When the poll began (monotonic seconds). */
   readonly begun: number
-  /** The order that the look may rely on. */
+  /** The order that the poll may rely on. */
   order: () => ListOrder
   /** Fetches a page. One past the last is empty, also where the service answers with an error instead. */
   fetch: (number: number, once?: boolean) => Promise<ListPage>
@@ -87,10 +69,10 @@ export type PageReader = LookOptions & {
   read: (number: number, once?: boolean) => AsyncGenerator<CallPage, ListPage>
 }
 
-export function pageReader(look: Look, options: LookOptions): PageReader {
+export function pageReader(poll: Poll, options: ListOptions): PageReader {
   const { memory, state, clock, horizon, fetchPage } = options
   const { list, clockSkew = 0 } = state.facts
-  /** New calls that this look has met. Its increment clears `fresh`, and its sweep may see them again before they are counted. */
+  /** New calls that this poll has met. Its increment clears `fresh`, and its sweep may see them again before they are counted. */
   const met = new Set<string>()
   /** The last page that had fewer items than a page has: nothing comes behind it. */
   let shortPage: number | undefined
@@ -112,6 +94,7 @@ export function pageReader(look: Look, options: LookOptions): PageReader {
       rows: page.total,
       total: rows && Math.max(0, rows - hidden),
       lastPage: isUseless ? undefined : lastPageOf(rows, page.totalPages, memory.pageSize),
+      middle: middleTime(page.calls),
     }
     if (isOddAtEnd(listed, memory, options.pageSize)) memory.oddAt = rows
     return listed
@@ -141,22 +124,22 @@ export function pageReader(look: Look, options: LookOptions): PageReader {
       const isPastLast = lastPage === undefined ? isBehind : number > lastPageOf(total, undefined, memory.pageSize)!
       if (!isPastLast) throw error
       if (memory.facts.endsInError !== true) memory.facts = { ...memory.facts, endsInError: true }
-      return { ...first, page: number, calls: [], keys: [], rejected: {}, items: 0 }
+      return { ...first, page: number, calls: [], keys: [], invalid: {}, items: 0, middle: Infinity }
     }
   }
 
   function note(page: ListPage): void {
     const { page: number } = page
     if (number >= (memory.refusedFrom ?? Infinity) && page.items > 0) memory.refusedFrom = undefined
-    look.now = page.now
-    look.host = page.host
-    look.pages += 1
-    look.size = page.total ?? look.size
+    poll.now = page.now
+    poll.host = page.host
+    poll.pages += 1
+    poll.size = page.total ?? poll.size
     for (const call of page.calls) {
-      if ((look.listed.size === 0 || isOpen(call)) && !isAnotherRow(call, state)) look.listed.add(call.id)
+      if ((poll.listed.size === 0 || isOpen(call)) && !isAnotherRow(call, state)) poll.listed.add(call.id)
       // Without a list that was known to its end there is nothing that new calls would have to explain.
       if (list === undefined || 'phase' in call) continue
-      if (state.calls.has(call.id) || met.has(call.id) || isIgnored(call, horizon)) continue
+      if (state.calls.has(call.id) || met.has(call.id) || isExcluded(call, horizon)) continue
       met.add(call.id)
       memory.fresh.add(call.id)
     }
@@ -184,7 +167,7 @@ export function pageReader(look: Look, options: LookOptions): PageReader {
   }
 
   const order = () => believedOrder(memory, clock.wall() + clockSkew)
-  return { ...options, look, begun: clock.monotonic(), order, fetch, note, asides, read }
+  return { ...options, poll, begun: clock.monotonic(), order, fetch, note, asides, read }
 }
 
 /** A refusal by the request's own fault (RFC 9110 §15.5), which a page past the last is to many services. */

@@ -1,5 +1,5 @@
 import type { ListedCall } from '../ledger/step.ts'
-import { ownBeginning, sortedBeginnings } from './list-order.ts'
+import { ownBeginning } from './list-order.ts'
 
 /**
  * Where the pages of a sweep have been, by when their calls began: in order no later page is beyond it, towards newer calls
@@ -44,7 +44,7 @@ export function notePlace(places: Places, calls: readonly ListedCall[]): void {
     places.isAbove ||= places.above > MOST_IN_A_ROW
     places.isBelow ||= places.below > MOST_IN_A_ROW
   }
-  const times = Float64Array.from([...places.untold, ...sortedBeginnings(calls)]).toSorted()
+  const times = Float64Array.from([...places.untold, ...calls.flatMap((call) => ownBeginning(call) ?? [])]).toSorted()
   const isTelling = times.length >= TELLING
   places.untold = isTelling ? [] : [...times]
   if (!isTelling) return

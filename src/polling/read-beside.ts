@@ -1,5 +1,5 @@
 import type { CallPage } from '../service/calls-client.ts'
-import { endComplete, endRefused, endStuck, endUnreadable, endWhole } from './end-sweep.ts'
+import { endSweep, endWhole } from './end-sweep.ts'
 import type { Increment } from './increment.ts'
 import { isOrderProven } from '../ledger/list-facts.ts'
 import type { PageReader } from './page-reader.ts'
@@ -27,29 +27,13 @@ export async function* readBeside(reader: PageReader, proven: Increment | undefi
   for (let isResumed = true; ; isResumed = false) {
     const limits = { most: Math.max(1, slice - (sweep.done - before)), longest: interval * SHARE, isResumed }
     const reading = yield* readPages(reader, sweep, limits)
-    switch (reading.kind) {
-      case 'cut':
-        return
-      case 'complete':
-        if (yield* endComplete(reader, sweep, reading.last)) return
-        break
-      case 'past':
-        if (isOrderProven(memory.facts) && (yield* confirmTotal(reader))) {
-          endWhole(reader, sweep, reader.look.end?.list)
-          return
-        }
-        sweep.toEnd = true
-        break
-      case 'short':
-        yield* endUnreadable(reader, sweep)
-        return
-      case 'refused':
-        yield* endRefused(reader, sweep, reading.error)
-        return
-      case 'stuck':
-        if (yield* endStuck(reader, sweep)) return
-        break
-    }
+    if (reading.kind === 'cut') return
+    if (reading.kind !== 'past') {
+      if (yield* endSweep(reader, sweep, reading)) return
+    } else if (isOrderProven(memory.facts) && (yield* confirmTotal(reader))) {
+      endWhole(reader, sweep, reader.poll.end?.list)
+      return
+    } else sweep.toEnd = true
     if (sweep.done - before >= slice) return
   }
 }

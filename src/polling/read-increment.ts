@@ -26,7 +26,7 @@ export async function* readIncrement(
   reader: PageReader,
   known: ListKnowledge,
 ): AsyncGenerator<CallPage, Increment | undefined> {
-  const { look, memory, state, clock, begun, interval, pageSize, read } = reader
+  const { poll, memory, state, clock, begun, interval, pageSize, read } = reader
   const { passed = () => clock.monotonic() - begun } = reader
   memory.pageSize = Math.max(memory.pageSize, Math.min(known.pageSize, pageSize))
   // What was resumed from the history was in the list, and is no news.
@@ -47,7 +47,7 @@ export async function* readIncrement(
     if (known.order === 'oldest first' && progress !== 'on' && (yield* findCap(reader, page, isFresh))) return undefined
     if (progress === 'unexplained') {
       memory.unexplained += 1
-      look.problem = new ServiceError('invalid', unexplainedBecause(increment, memory.fresh.size))
+      poll.problem = new ServiceError('invalid', unexplainedBecause(increment, memory.fresh.size))
       return undefined
     }
     if (progress === 'on') {
@@ -57,21 +57,21 @@ export async function* readIncrement(
       return undefined
     }
     if (increment.isMisplaced) {
-      refuteOrder(memory, look.now)
+      refuteOrder(memory, poll.now)
       return undefined
     }
     memory.fresh.clear()
     memory.unexplained = 0
     const { total, end } = increment
     const whole = increment.seen.size + increment.unusable >= total
-    if (whole) concludeSweep(memory, clock, { startedAt: begun, done: look.pages })
-    look.oldest = increment.oldest
-    look.end = {
+    if (whole) concludeSweep(memory, clock, { startedAt: begun, done: poll.pages })
+    poll.oldest = increment.oldest
+    poll.end = {
       whole,
       began: first.now,
       hostBegan: first.host,
-      now: look.now,
-      host: look.host,
+      now: poll.now,
+      host: poll.host,
       listed: increment.seen,
       list: {
         order: known.order,
@@ -90,18 +90,18 @@ export async function* readIncrement(
  * what came in unseen. Calls may come in between two requests: then the newest page is read again.
  */
 export async function* confirmTotal(reader: PageReader): AsyncGenerator<CallPage, boolean> {
-  const { look, memory, pageSize, read } = reader
-  const known = look.end?.list
-  if (look.end === undefined || known === undefined || !known.verified) return false
+  const { poll, memory, pageSize, read } = reader
+  const known = poll.end?.list
+  if (poll.end === undefined || known === undefined || !known.verified) return false
   const increment = newIncrement(known, pageSize, true)
   for (let tries = 0; tries < 3; tries++) {
     const progress = yield* askFarEnd(reader, increment)
     if (progress === 'proven' && !increment.isMisplaced && !increment.isAssumed && !increment.isExcused) {
       memory.fresh.clear()
-      look.end = { ...look.end, list: { ...known, total: increment.total, end: increment.end } }
+      poll.end = { ...poll.end, list: { ...known, total: increment.total, end: increment.end } }
       return true
     }
-    if (increment.isMisplaced) refuteOrder(memory, look.now)
+    if (increment.isMisplaced) refuteOrder(memory, poll.now)
     if (progress === 'proven') return !increment.isMisplaced && !increment.isExcused
     increment.page = known.order === 'newest first' ? 1 : increment.lastPage
     advanceIncrement(increment, yield* read(increment.page), memory.fresh)

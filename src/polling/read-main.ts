@@ -1,9 +1,9 @@
 import type { CallPage } from '../service/calls-client.ts'
-import { endComplete, endRefused, endStuck, endUnreadable, endWhole, listAfter, timesOf } from './end-sweep.ts'
+import { endSweep, endWhole, listAfter, timesOf } from './end-sweep.ts'
 import { isOrderProvenLately } from '../ledger/list-facts.ts'
 import type { PageReader } from './page-reader.ts'
 import { readPages } from './read-pages.ts'
-import { listedIn, newSweep } from './sweep.ts'
+import { listedIn, newSweep, type Sweep } from './sweep.ts'
 
 /** Less than an interval: a cycle that misses the next tick waits for the one after it. */
 const SHARE = 0.9
@@ -16,7 +16,7 @@ const SHARE_BEHIND = 2
  * behind is read beside the next ones: only then is the order proven.
  */
 export async function* readMain(reader: PageReader): AsyncGenerator<CallPage, void> {
-  const { look, memory, begun, interval, reach } = reader
+  const { memory, begun, interval, reach } = reader
   memory.main ??= newSweep({
     order: reader.order(),
     lastPage: undefined,
@@ -31,36 +31,26 @@ export async function* readMain(reader: PageReader): AsyncGenerator<CallPage, vo
       longest: interval * (memory.isBehind ? SHARE_BEHIND : SHARE),
       isResumed,
     })
-    switch (reading.kind) {
-      case 'cut':
-        return
-      case 'complete':
-        if (yield* endComplete(reader, sweep, reading.last)) return
-        break
-      case 'past': {
-        const isProven =
-          sweep.total === undefined && isOrderProvenLately(memory.facts, { now: look.now, horizon: reader.horizon })
-        if (reach === 'horizon' || isProven) {
-          endWhole(reader, sweep, undefined)
-          return
-        }
-        const list = yield* listAfter(reader, sweep, undefined)
-        look.oldest = sweep.oldest
-        look.end = { ...timesOf(reader, sweep), whole: false, listed: listedIn(sweep), list }
-        sweep.toEnd = true
-        memory.sweep ??= sweep
-        memory.main = undefined
-        return
-      }
-      case 'short':
-        yield* endUnreadable(reader, sweep)
-        return
-      case 'refused':
-        yield* endRefused(reader, sweep, reading.error)
-        return
-      case 'stuck':
-        if (yield* endStuck(reader, sweep)) return
-        break
+    if (reading.kind === 'cut') return
+    if (reading.kind === 'past') {
+      yield* endAtHorizon(reader, sweep)
+      return
     }
+    if (yield* endSweep(reader, sweep, reading)) return
   }
+}
+
+async function* endAtHorizon(reader: PageReader, sweep: Sweep): AsyncGenerator<CallPage, void> {
+  const { poll, memory, horizon, reach } = reader
+  const isProven = sweep.total === undefined && isOrderProvenLately(memory.facts, { now: poll.now, horizon })
+  if (reach === 'horizon' || isProven) {
+    endWhole(reader, sweep, undefined)
+    return
+  }
+  const list = yield* listAfter(reader, sweep, undefined)
+  poll.oldest = sweep.oldest
+  poll.end = { ...timesOf(reader, sweep), whole: false, listed: listedIn(sweep), list }
+  sweep.toEnd = true
+  memory.sweep ??= sweep
+  memory.main = undefined
 }

@@ -12,7 +12,7 @@ const WORTH = 2
  * one by one than reading it costs.
  */
 export async function* readOn(
-  { memory, wanted, read, look, slice }: PageReader,
+  { memory, wanted, read, poll, slice }: PageReader,
   { known, last, lastPage }: Increment,
 ): AsyncGenerator<CallPage, void> {
   const direction = known.order === 'newest first' ? 1 : -1
@@ -30,7 +30,7 @@ export async function* readOn(
       if (error instanceof ServiceError) return
       throw error
     }
-    missing = missing.filter(({ id }) => !look.listed.has(id))
+    missing = missing.filter(({ id }) => !poll.listed.has(id))
   }
 }
 

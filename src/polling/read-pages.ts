@@ -6,17 +6,18 @@ import { ServiceError } from '../service/service-error.ts'
 import { refuteOrder } from './list-memory.ts'
 import { ownBeginning } from './list-order.ts'
 import type { ListPage, PageReader } from './page-reader.ts'
-import { advanceSweep, isAtNewestEnd, resumeSweep, type Sweep, type SweepProgress } from './sweep.ts'
+import { advanceSweep, isAtNewestEnd, isOutOfOrder, resumeSweep, type Sweep, type SweepProgress } from './sweep.ts'
 
 /** How a part of a sweep ended: cut where it has read as much as it may, or as its last page left it. */
 export type Reading =
   | { kind: 'cut' }
-  | { kind: Exclude<SweepProgress, 'on'>; last: ListPage }
+  | { kind: 'past'; last: ListPage }
+  | { kind: Exclude<SweepProgress, 'on' | 'past'>; last: ListPage }
   /** The service shows no page from the next one on. */
   | { kind: 'refused'; error: ServiceError }
 
 export type ReadingLimits = {
-  /** The most pages, and for how long (seconds since the look began); two pages are read in any case. */
+  /** The most pages, and for how long (seconds since the poll began); two pages are read in any case. */
   most: number
   longest: number
   /** It was cut in an earlier poll: a page is read again, since calls have moved meanwhile. */
@@ -43,7 +44,7 @@ export async function* readPages(
   sweep: Sweep,
   { most, longest, isResumed }: ReadingLimits,
 ): AsyncGenerator<CallPage, Reading> {
-  const { look, memory, clock, begun, note, asides } = reader
+  const { poll, memory, clock, begun, note, asides } = reader
   const { passed = () => clock.monotonic() - begun } = reader
   // Behind the horizon a page that fails is not asked for again and again: the poll can do without it.
   const fetch = () => reader.fetch(sweep.page, sweep.past)
@@ -63,7 +64,7 @@ export async function* readPages(
       const times = memory.unreadable?.page === sweep.page ? memory.unreadable.times + 1 : 1
       memory.unreadable = { page: sweep.page, times }
       if (sweep.past && times < ATTEMPTS_BEHIND) {
-        look.problem = error
+        poll.problem = error
         return { kind: 'cut' }
       }
       if (sweep.past || (times >= ATTEMPTS_BEFORE && sweep.page > 1)) return { kind: 'refused', error }
@@ -82,7 +83,7 @@ export async function* readPages(
     if (memory.unreadable?.page === page.page) memory.unreadable = undefined
     const order = reader.order()
     const progress = advanceSweep(sweep, page, order, isPast)
-    if (sweep.contradicted && order !== 'unknown') {
+    if (order !== 'unknown' && isOutOfOrder(sweep, order)) {
       // Whatever the order is, new calls may be anywhere: nothing but the end of the list is the end of this sweep.
       refuteOrder(memory, page.now)
       sweep.toEnd = true

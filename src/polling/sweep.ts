@@ -1,4 +1,4 @@
-import { middleTime, type ListOrder } from './list-order.ts'
+import type { ListOrder } from './list-order.ts'
 import type { ListPage } from './page-reader.ts'
 import { newPlaces, notePlace, type Places } from './places.ts'
 import { hasShrunk } from './shrunk-list.ts'
@@ -41,8 +41,6 @@ export type Sweep = {
   cutAt: number | undefined
   /** It follows the pages to an empty one, past the last one by the total. */
   toEmpty: boolean
-  /** A page came out of order. */
-  contradicted: boolean
   /** Where its pages were, by the times of their calls. */
   places: Places
   /** Ends of the list that were reached so far, and how many of them in a row brought nothing new. */
@@ -100,7 +98,6 @@ export function newSweep({ order, lastPage, startedAt }: SweepStart): Sweep {
     toEnd: false,
     cutAt: undefined,
     toEmpty: false,
-    contradicted: false,
     places: newPlaces(),
     passes: 0,
     idlePasses: 0,
@@ -125,7 +122,7 @@ export function addToSweep(sweep: Sweep, page: ListPage): void {
   const before = sweep.seen.size
   if (page.items !== page.calls.length || sweep.unusable.size > 0) noteUnusable(sweep, page)
   for (const key of page.keys) sweep.seen.add(key)
-  sweep.oldest = Math.min(sweep.oldest, middleTime(page.calls))
+  sweep.oldest = Math.min(sweep.oldest, page.middle)
   const isNews = sweep.seen.size > before
   sweep.news ||= isNews
   sweep.stalePages = isNews ? 0 : sweep.stalePages + 1
@@ -158,6 +155,11 @@ export function isAtNewestEnd({ direction, lastPage = 1, passes }: Sweep, { page
   return passes > 0 || (direction === 1 ? page === 1 : page >= lastPage)
 }
 
+/** Whether a page came out of this order. A list whose order its first page has not shown is read forwards, also oldest first. */
+export function isOutOfOrder({ direction, places }: Sweep, order: ListOrder): boolean {
+  return order === 'oldest first' && direction === 1 ? places.isBelow : places.isAbove
+}
+
 /** Ids that were listed with a usable status. */
 export function listedIn({ seen, unusable }: Sweep): ReadonlySet<string> {
   return unusable.size === 0 ? seen : seen.difference(unusable)
@@ -188,8 +190,6 @@ export function advanceSweep(
     const unseen = page.calls.filter(({ id }) => !sweep.seen.has(id))
     notePlace(sweep.places, sweep.direction === 1 ? unseen : unseen.toReversed())
   }
-  // A list whose order its first page has not shown is read forwards, also where it is oldest first.
-  sweep.contradicted = order === 'oldest first' && sweep.direction === 1 ? sweep.places.isBelow : sweep.places.isAbove
   addToSweep(sweep, page)
   if (order === 'unknown' && page.total === undefined) addToPass(sweep, page)
   sweep.began ??= { now: page.now, host: page.host }

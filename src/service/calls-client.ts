@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { CallStatus, SeenCall } from '../ledger/call.ts'
-import type { Rejection } from '../ledger/series.ts'
+import type { InvalidReason } from '../ledger/series.ts'
 import type { ListedCall } from '../ledger/step.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { rateLimitRemaining, serviceClock } from './answer-headers.ts'
@@ -47,7 +47,7 @@ export type Answered = {
 export type CallPage = Answered & {
   page: number
   calls: ListedCall[]
-  rejected: Partial<Record<Rejection, number>>
+  invalid: Partial<Record<InvalidReason, number>>
   /** How many items the page had, unusable ones included. */
   items: number
   /** What tells its items apart: a session id, or the whole item where it has none. */
@@ -114,7 +114,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       }
       refuseHuge(items, options.pageSize)
       const calls: ListedCall[] = []
-      const rejected: CallPage['rejected'] = {}
+      const invalid: CallPage['invalid'] = {}
       const keys: string[] = []
       const anonymousKey = anonymousKeys()
       const readAt = { ...reading, now: latest(answered) }
@@ -124,7 +124,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
           calls.push(read)
           keys.push(read.id)
         } else {
-          rejected[read] = (rejected[read] ?? 0) + 1
+          invalid[read] = (invalid[read] ?? 0) + 1
           keys.push(readSessionId(isObject(item) ? item['sessionId'] : undefined) ?? anonymousKey(item))
         }
       }
@@ -135,7 +135,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
         ...answered,
         page,
         calls,
-        rejected,
+        invalid,
         items: items.length,
         keys,
         total,

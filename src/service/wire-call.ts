@@ -9,7 +9,7 @@ import {
   type SeenCall,
   type SeenMinutes,
 } from '../ledger/call.ts'
-import type { Rejection } from '../ledger/series.ts'
+import type { InvalidReason } from '../ledger/series.ts'
 import { isObject } from './json-object.ts'
 
 const DOCUMENTED_STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES]
@@ -106,7 +106,7 @@ export type ReadOptions = {
 }
 
 /** A call as the ledger knows it, or why this item of a list cannot be one. */
-export function readCall(item: unknown, options: ReadOptions): SeenCall | Rejection {
+export function readCall(item: unknown, options: ReadOptions): SeenCall | InvalidReason {
   if (!isObject(item)) return 'not_an_object'
   const id = readSessionId(item['sessionId'])
   if (id === undefined) return 'no_session_id'

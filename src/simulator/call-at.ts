@@ -1,5 +1,15 @@
-import type { Call, Participant } from './call.ts'
+import { isFinalStatus, type Call, type CallStatus, type Participant } from './call.ts'
 import type { Life, Seat } from './life.ts'
+import { isGone, type TurnName } from './turn.ts'
+
+/**
+ * What a call does at a moment: it reaches a status, has its figures updated while it runs, takes a turn, or leaves the
+ * list for its age; or it comes into the list when it has long been over, or with a recent row of the same id.
+ */
+export type Happening = CallStatus | 'progress' | 'unlisted' | 'imported' | 'repeated' | TurnName
+
+/** `ms` in whole milliseconds since 1970. */
+type Moment = { ms: number; happening: Happening }
 
 /**
  * The call as the service knows it at a moment of its life, its turns included. Without turns minutes never fall from
@@ -121,4 +131,26 @@ function clockText(ms: number): string {
   const total = seconds(ms)
   const parts = [Math.floor(total / 3600), Math.floor(total / 60) % 60, total % 60]
   return parts.map((part) => String(part).padStart(2, '0')).join(':')
+}
+
+/** The first moment after `ms` at which a call changes; none after its end and its last turn, nor while it is gone. */
+export function momentAfter(life: Life, ms: number): Moment | undefined {
+  const plain = plainMomentAfter(life, ms)
+  if (!life.turns) return plain
+  const turn = life.turns.find((each) => each.ms > ms && each.ms > life.initiatedMs)
+  const next = turn && { ms: turn.ms, happening: turn.name }
+  if (isGone(life, ms)) return next
+  return next && (!plain || next.ms <= plain.ms) ? next : plain
+}
+
+function plainMomentAfter(life: Life, ms: number): Moment | undefined {
+  const { initiatedMs, startedMs, endedMs } = life
+  if (ms < initiatedMs) return { ms: initiatedMs, happening: startedMs === initiatedMs ? 'ongoing' : 'initiated' }
+  if (startedMs !== undefined) {
+    if (ms < startedMs) return { ms: startedMs, happening: 'ongoing' }
+    const next = startedMs + (Math.floor((ms - startedMs) / life.progressMs) + 1) * life.progressMs
+    if (next < endedMs) return { ms: next, happening: 'progress' }
+  }
+  if (ms >= endedMs) return undefined
+  return { ms: endedMs, happening: isFinalStatus(life.outcome) ? life.outcome : 'ended' }
 }

@@ -1,7 +1,7 @@
 export type CallType = 'audio' | 'video'
 export type CallMode = 'call' | 'meet' | 'presenter'
 export type ReceiverType = 'user' | 'group'
-export type OpenStatus = 'initiated' | 'ongoing'
+type OpenStatus = 'initiated' | 'ongoing'
 export const finalStatuses = ['ended', 'unanswered', 'rejected', 'canceled'] as const
 export type FinalStatus = (typeof finalStatuses)[number]
 export type CallStatus = OpenStatus | FinalStatus
@@ -12,7 +12,7 @@ export function isFinalStatus(status: string): status is FinalStatus {
 
 /**
  * A call as the service writes it on the wire. Times are whole UNIX seconds, minutes have four decimals. Labels and
- * status may be outside the documented values; an empty label stands for one that the wire does not show.
+ * status may be outside the documented values; an empty label means one that the wire does not show.
  */
 export type Call = {
   sessionId: string
@@ -40,7 +40,7 @@ export type Call = {
   metaData: string[]
 }
 
-/** One device of one person; who never joined has neither device nor times. */
+/** One device of one person; without device and times where the person never joined. */
 export type Participant = {
   uid: string
   totalAudioMinutes: number
@@ -54,4 +54,4 @@ export type Participant = {
 }
 
 /** `duration` in minutes; the times in whole UNIX seconds. */
-export type Recording = { rid: string; duration: number; startTime: number; endTime: number; recording_url: string }
+type Recording = { rid: string; duration: number; startTime: number; endTime: number; recording_url: string }

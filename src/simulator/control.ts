@@ -1,17 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 
+import { addBurst, type Burst } from './arrivals.ts'
 import { finalStatuses } from './call.ts'
-import { heal } from './heal.ts'
-import { addBurst } from './plan.ts'
-import type { Burst } from './plan.ts'
-import { rotateKey } from './rotate-key.ts'
-import type { CallsService } from './service.ts'
+import { heal, rotateKey, type CallsService } from './service.ts'
 import { patchSwitches } from './switches.ts'
 import { advance } from './world.ts'
 
 const MOST_BURST_CALLS = 10_000
 
-/** How a burst ends where nobody says. */
+/** How the calls of a burst end by default. */
 export const defaultOutcomes: Burst['outcomes'] = { rejected: 1, unanswered: 1 }
 
 /** The simulator's own endpoints, under `/_simulator/`: no part of the calls service. */
@@ -76,7 +73,7 @@ function parsed(body: unknown): unknown {
   }
 }
 
-/** What was asked for, or what is wrong with it. */
+/** The burst, or what is wrong with it. */
 function burstOf(body: unknown): Burst | string {
   if (typeof body !== 'object' || body === null) return 'expected {"calls": n, "seconds": s, "outcomes": {...}}'
   const { calls, seconds, outcomes = defaultOutcomes } = body as Partial<Burst>

@@ -1,4 +1,4 @@
-import type { LedgerEvent } from './ledger.ts'
+import type { LedgerEvent, Minutes } from './ledger.ts'
 
 /** Times in seconds since 1970. */
 export type TruthOptions = {
@@ -6,7 +6,7 @@ export type TruthOptions = {
   created: number
   /** `skip`: calls that were over before `created` count nowhere. */
   baseline: 'skip' | 'count'
-  /** The moment whose values are wanted: later events are not looked at. */
+  /** The moment whose values are wanted: later events are ignored. */
   now: number
   /** Calls that were over before this count nowhere either; absent: none are too old. */
   horizon?: number
@@ -15,10 +15,29 @@ export type TruthOptions = {
 }
 
 /**
- * What became of one call: its first event, the first that is final, and its last; gone: it has vanished, and not come back.
+ * What happened to one call: its first event, the first that is final, and its last; gone: it has vanished, and not come back.
  * Of a call that was over before the set-up and open again later, the end after that is its first.
  */
 export type CountedCall = { first: LedgerEvent; final?: LedgerEvent; last: LedgerEvent; gone: boolean }
+
+/** What happened to one call, in figures. Times in whole seconds since 1970. */
+export type CallTruth = {
+  /** As they were at its first final status, or are now. */
+  labels: { type: string; mode: string; receiver_type: string }
+  /** The first final status, or that of now: one of the six, or `other`. */
+  status: string
+  final: boolean
+  /** Out of the list and unknown to Get Call. */
+  gone: boolean
+  initiatedAt?: number
+  startedAt?: number
+  endedAt?: number
+  /** As the service last showed them. */
+  callMinutes: Minutes
+  participantMinutes: Minutes
+  participants: number
+  recorded: boolean
+}
 
 const SPELLINGS = new Map([
   ['cancelled', 'canceled'],
@@ -52,6 +71,29 @@ export function callsUntil(events: readonly LedgerEvent[], now: number, created 
     calls.set(event.sessionId, call)
   }
   return calls
+}
+
+/** Each call by itself, whether it is counted or not, by its session id; `now` in seconds since 1970. */
+export function callTruth(events: readonly LedgerEvent[], now: number): Map<string, CallTruth> {
+  const truths = new Map<string, CallTruth>()
+  for (const [sessionId, { final, last, gone }] of callsUntil(events, now)) {
+    const decisive = final ?? last
+    const { initiatedAt, startedAt, endedAt, callMinutes, participantMinutes, participants, recorded } = last
+    truths.set(sessionId, {
+      labels: labelsOf(decisive),
+      status: statusLabel(decisive),
+      final: final !== undefined,
+      gone,
+      ...(initiatedAt === undefined ? {} : { initiatedAt }),
+      ...(startedAt === undefined ? {} : { startedAt }),
+      ...(endedAt === undefined ? {} : { endedAt }),
+      callMinutes,
+      participantMinutes,
+      participants,
+      recorded,
+    })
+  }
+  return truths
 }
 
 /** The labels as they are counted: values outside the documented ones are `other`. */

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http'
 
-import type { Reply } from './reply.ts'
+import type { Reply } from './http.ts'
 import type { RecordedResponse } from './responses.ts'
 
 const DRIP_BYTES = 8
 const DRIP_MS = 100
 
-/** Writes an answer to the connection as its delivery says, and notes in `response` whether all of it went out. */
+/** Writes an answer to the connection as its delivery says, and records in `response` whether all of it was sent. */
 export function deliver(reply: Reply, raw: ServerResponse, response: RecordedResponse): void {
   raw.once('close', () => {
     response.delivered = raw.writableFinished

@@ -1,14 +1,11 @@
-import { between, chance, weighted, whole } from './draw.ts'
-import { factNames } from './facts/facts.ts'
-import { faultNames } from './faults/faults.ts'
-import { oddityNames } from './odd/oddities.ts'
-import { random } from './random.ts'
-import type { Random } from './random.ts'
-import { defaultSwitches } from './switches.ts'
-import type { Switches } from './switches.ts'
+import { faultNames } from './faults.ts'
+import { oddityNames } from './oddities.ts'
+import { ordinaryFacts } from './ordinary-facts.ts'
+import { between, chance, random, weighted, whole, type Random } from './random.ts'
+import { defaultSwitches, type Switches } from './switches.ts'
 
-export type DrawOptions = {
-  /** A drawn limit of the list's age is never below this; 6 h by default. Whoever compares must look more often. */
+type DrawOptions = {
+  /** A drawn limit of the list's age is never below this; 6 h by default. A comparison must poll more often. */
   fewestListedSeconds?: number
   /** A drawn deepest page is never before this; 20 by default. */
   fewestPages?: number
@@ -18,22 +15,19 @@ export type DrawOptions = {
 
 /** At intensity 1 so many of all requests meet a fault. */
 const FAULTS = 0.25
-/** At intensity 1 so likely is each fact out of the ordinary for a call, on average. */
+/** At intensity 1 so likely is each ordinary fact for a call, on average. */
 const FACT = 0.04
 /** Those that set a call aside come half as often, so that most calls can be compared. */
 const SETTING_ASIDE = ['labels_changed', 'without_ended_at', 'final_changed', 'vanished', 'vanished_for_a_while']
 /** At intensity 1 so likely is each odd way to show a call, on average. */
 const ODDITY = 0.05
-/** Those that only who asks for them by name gets: each needs a world in which a right daemon can be exact about it. */
-const ON_REQUEST = ['stuck', 'reopened', 'ended_ahead', 'big_id', 'redated', 'doubled', 'repeated', 'reused']
-const ORDINARY_FACTS = factNames.filter((name) => !ON_REQUEST.includes(name))
-/** An item that cannot be used hides a call from a whole look: a twentieth of that is enough. */
+/** An item that cannot be used hides a call from a sweep: a twentieth of that is enough. */
 const UNUSABLE = 0.05
 
 /**
- * A whole set of switches from a seed: the same seed, the same switches. Every kind of fault, ordinary fact and oddity has some
- * probability; orders, page sizes and the rest are drawn, most often to the calm default. `arrivals` and `outage` are
- * left as they are by default: whoever simulates says when the service is away.
+ * A whole set of switches from a seed: the same seed, the same switches. Every fault, ordinary fact and oddity has some
+ * probability; orders, page sizes and the rest are drawn, most often to the calm default. `arrivals` and `outage` keep
+ * their defaults: the simulation decides when the service is away.
  *
  * @param intensity 0 (calm, but for what is no fault, such as the order) to 1
  */
@@ -72,37 +66,23 @@ export function drawSwitches(seed: number | string, intensity: number, options: 
       ['absent', 1],
     ]),
     fault: shares(stream, faultNames, FAULTS * intensity),
-    facts: apart(stream, ORDINARY_FACTS, (name) => FACT * intensity * (SETTING_ASIDE.includes(name) ? 0.5 : 1)),
-    odd: apart(stream, oddityNames, (name) => ODDITY * intensity * (name === 'unusable' ? UNUSABLE : 1)),
+    facts: independent(
+      stream,
+      Object.keys(ordinaryFacts),
+      (name) => FACT * intensity * (SETTING_ASIDE.includes(name) ? 0.5 : 1),
+    ),
+    odd: independent(stream, oddityNames, (name) => ODDITY * intensity * (name === 'unusable' ? UNUSABLE : 1)),
   }
 }
 
 /** Probabilities that add up to `sum`, each at least a fifth of an equal share. */
-function shares<Name extends string>(
-  stream: Random,
-  names: readonly Name[],
-  sum: number,
-): Partial<Record<Name, number>> {
-  const weights = names.map(() => 0.25 + stream())
-  const all = weights.reduce((total, weight) => total + weight, 0)
-  return record(names, (index) => (sum * weights[index]!) / all)
+function shares(stream: Random, names: readonly string[], sum: number): Record<string, number> {
+  const weights = names.map((name) => [name, 0.25 + stream()] as const)
+  const all = weights.reduce((total, [, weight]) => total + weight, 0)
+  return Object.fromEntries(weights.map(([name, weight]) => [name, (sum * weight) / all]))
 }
 
 /** Probabilities from 0 to twice the mean. */
-function apart<Name extends string>(
-  stream: Random,
-  names: readonly Name[],
-  mean: (name: Name) => number,
-): Partial<Record<Name, number>> {
-  const drawn = names.map((name) => stream() * 2 * mean(name))
-  return record(names, (index) => drawn[index]!)
-}
-
-function record<Name extends string>(
-  names: readonly Name[],
-  probability: (index: number) => number,
-): Partial<Record<Name, number>> {
-  const probabilities: Partial<Record<Name, number>> = {}
-  for (const [index, name] of names.entries()) probabilities[name] = probability(index)
-  return probabilities
+function independent(stream: Random, names: readonly string[], mean: (name: string) => number): Record<string, number> {
+  return Object.fromEntries(names.map((name) => [name, stream() * 2 * mean(name)]))
 }

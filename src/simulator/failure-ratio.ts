@@ -1,8 +1,7 @@
-import { countedCalls, statusLabel } from './counted-calls.ts'
-import type { CountedCall, TruthOptions } from './counted-calls.ts'
+import { countedCalls, statusLabel, type CountedCall, type TruthOptions } from './counted-calls.ts'
 import type { LedgerEvent } from './ledger.ts'
 
-export type FailureReason = 'any' | 'unanswered' | 'rejected' | 'canceled'
+type FailureReason = 'any' | 'unanswered' | 'rejected' | 'canceled'
 
 /** `ratio` from 0 to 1 by reason; absent below five finished calls. */
 export type FailureRatio = { calls: number; ratio?: Record<FailureReason, number> }
@@ -34,7 +33,7 @@ export function failureRatio(events: readonly LedgerEvent[], options: TruthOptio
   }
 }
 
-/** endedAt between the call's beginning and now; without one, the moment at which it became final. */
+/** endedAt between the call's beginning and now; without one, when it became final. */
 function finishedAt({ first, final }: CountedCall, now: number): number | undefined {
   if (!final) return undefined
   const { initiatedAt, startedAt, endedAt, at } = final

@@ -1,7 +1,5 @@
 import type { Call } from './call.ts'
-import type { Happening } from './moment.ts'
-import { reach } from './reached.ts'
-import type { Reached } from './reached.ts'
+import type { Happening } from './call-at.ts'
 
 /** Minutes by medium. */
 export type Minutes = { audio: number; video: number }
@@ -28,18 +26,29 @@ export type LedgerEvent = {
   recorded: boolean
 }
 
-/** Where the lines go: a part of the world. */
-type Book = { ledger: LedgerEvent[]; nowMs: number; reached: Reached }
+/**
+ * How often each thing really happened, by kind and name: `fault.reset`, `order.oldest`, `event.vanished`, `fact.swift`,
+ * `odd.unusable` and so on. What never happened is not in it.
+ */
+export type Reached = Map<string, number>
 
 const DAY = 86_400
 
-/** Appends the line of a call that has just become what it is. */
-export function write(book: Book, happening: Happening, call: Call): void {
-  book.ledger.push(ledgerEvent(book.nowMs, happening, call))
-  reach(book.reached, `event.${happening}`)
+/** Appends the line of a call that has just changed. */
+export function write(
+  world: { ledger: LedgerEvent[]; nowMs: number; reached: Reached },
+  happening: Happening,
+  call: Call,
+): void {
+  world.ledger.push(ledgerEvent(world.nowMs, happening, call))
+  reach(world.reached, `event.${happening}`)
 }
 
-/** The ledger's line for a call. A time more than a day ahead is no time that anything happened at: it is left out. */
+export function reach(reached: Reached, what: string): void {
+  reached.set(what, (reached.get(what) ?? 0) + 1)
+}
+
+/** The ledger's line for a call. A time more than a day ahead is left out: nothing can have happened then. */
 export function ledgerEvent(ms: number, event: Happening, call: Call): LedgerEvent {
   const sum = (minutesOf: (participant: Call['participants'][number]) => number): number =>
     call.participants.reduce((total, participant) => total + minutesOf(participant), 0)

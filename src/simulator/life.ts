@@ -1,6 +1,5 @@
 import type { Call, CallMode, CallType, FinalStatus, ReceiverType } from './call.ts'
-import { between, chance, exponential, hex, logNormal, weighted, whole } from './draw.ts'
-import type { Random } from './random.ts'
+import { between, chance, exponential, hex, logNormal, weighted, whole, type Random } from './random.ts'
 import type { Turn } from './turn.ts'
 
 /** A call's whole life, fixed when it is created. Times in whole milliseconds since 1970. */
@@ -14,10 +13,10 @@ export type Life = {
   /** The caller first. */
   seats: Seat[]
   initiatedMs: number
-  /** Absent where nobody answered. Equal to `initiatedMs` in meetings, which do not ring. */
+  /** Absent where the call was not answered. Equal to `initiatedMs` in meetings, which do not ring. */
   startedMs?: number
   endedMs: number
-  /** One of the final statuses, or one that nobody has documented. */
+  /** One of the final statuses, or an undocumented one. */
   outcome: string
   /** What the call is shown as while it rings, where that is not `initiated`. */
   firstStatus?: string
@@ -32,9 +31,9 @@ export type Life = {
   endsWhenHealed?: boolean
   /** Another row of the list has the same id: the same call, or one that began so much earlier and is over. */
   otherRow?: { startsEarlierMs: number }
-  /** What else becomes of the call, in the order of time. */
+  /** What else happens to the call, in the order of time. */
   turns?: readonly Turn[]
-  /** What the wire says instead of the call as it is, where that differs for good. */
+  /** What the wire shows instead of the call as it is, where that differs for good. */
   shown?: (call: Call) => Record<string, unknown>
 }
 
@@ -132,7 +131,7 @@ function talkingSeconds(random: Random, mode: CallMode): number {
   return Math.min(LONGEST_CALL_SECONDS, mode === 'call' ? logNormal(random, 150, 1) : logNormal(random, 600, 0.9))
 }
 
-/** Different uids, the caller first, the one who answers second. */
+/** Different uids, the caller first, the person that answers second. */
 function drawPeople(random: Random, receiverType: ReceiverType): string[] {
   const large = chance(random, 0.03)
   const groupSize = large ? whole(random, 30, MOST_SEATS) : Math.min(MOST_SEATS, 3 + Math.floor(exponential(random, 3)))
@@ -150,7 +149,7 @@ function drawSeats(
   const seats = people.map((uid, index): Seat => {
     const seat = { uid, deviceId: `${uid}-${hex(random, 8)}`, furtherDevice: false, declines: chance(random, 0.3) }
     if (!talk) return seat
-    // The caller and the one who answers stay throughout: while both talk, the call goes on.
+    // The caller and the person that answers stay throughout: the call continues while both talk.
     if (index < 2) return { ...seat, declines: false, joins: withCamera(random, type, talk.startedMs, talk.endedMs) }
     return chance(random, 0.8) ? { ...seat, declines: false, joins: drawVisit(random, type, talk) } : seat
   })

@@ -1,15 +1,13 @@
-import { chance, whole } from './draw.ts'
-import { entryAt, sizeOf } from './listing.ts'
-import type { Entry, Listing } from './listing.ts'
-import type { Random } from './random.ts'
+import { entriesOf, entryAt, sizeOf, type Entry, type Listing } from './listing.ts'
+import { chance, pick, whole, type Random } from './random.ts'
 import type { Switches } from './switches.ts'
 
-/** An order that is in force. */
+/** An order that is active. */
 export type Order = Exclude<Switches['order'], 'changing'>
 
 const ORDERS: Order[] = ['newest', 'oldest', 'shuffled']
 
-/** What the orders that are not by the beginning go by, the highest first; `undefined` comes last. */
+/** What the orders that are not by the beginning depend on, the highest first; `undefined` comes last. */
 const KEYS: Partial<Record<Order, (entry: Entry) => number | string | undefined>> = {
   type: ({ call }) => call.type,
   startedAt: ({ call }) => call.startedAt,
@@ -27,25 +25,24 @@ const CHANGE = 0.02
 /** The order of the next request, by the switch and by the one before. */
 export function nextOrder(wanted: Switches['order'], before: Order, random: Random): Order {
   if (wanted !== 'changing') return wanted
-  return chance(random, CHANGE) ? ORDERS[whole(random, 0, ORDERS.length - 1)]! : before
+  return chance(random, CHANGE) ? pick(random, ORDERS) : before
 }
 
 /** The calls from place `from` up to place `to`, which is left out, of the list in that order; places begin at 0. */
 export function cut(listing: Listing, order: Order, from: number, to: number, random: Random): Entry[] {
   const size = sizeOf(listing)
-  const count = Math.max(0, Math.min(to, size) - Math.max(0, from))
-  // Mixed anew for every request, any page is as good as a sample of its length.
+  const first = Math.max(0, from)
+  const count = Math.max(0, Math.min(to, size) - first)
+  // Shuffled again for every request, any page is as good as a sample of its length.
   if (order === 'shuffled') return sample(listing, count, random)
-  if (order === 'ties') return sorted(listing, withTies(random)).slice(Math.max(0, from), Math.max(0, from) + count)
-  const key = KEYS[order]
-  if (key) return sorted(listing, key).slice(Math.max(0, from), Math.max(0, from) + count)
-  return Array.from({ length: count }, (_none, index) => {
-    const place = Math.max(0, from) + index
-    return entryAt(listing, order === 'oldest' ? place : size - 1 - place)
-  })
+  const key = order === 'ties' ? withTies(random) : KEYS[order]
+  if (key) return sorted(listing, key).slice(first, first + count)
+  return Array.from({ length: count }, (_none, index) =>
+    entryAt(listing, order === 'oldest' ? first + index : size - 1 - first - index),
+  )
 }
 
-/** By when they began, to five minutes: those of the same five come as chance has it. */
+/** By when they began, to five minutes; in random order within those. */
 function withTies(random: Random): (entry: Entry) => number {
   const places = new Map<Entry, number>()
   return (entry) => {
@@ -69,11 +66,11 @@ function sample(listing: Listing, count: number, random: Random): Entry[] {
 
 /** By the key, the highest first; the newest first where that is the same. */
 function sorted(listing: Listing, key: (entry: Entry) => number | string | undefined): Entry[] {
-  const size = sizeOf(listing)
-  const newestFirst = Array.from({ length: size }, (_none, index) => entryAt(listing, size - 1 - index))
-  return newestFirst.toSorted((a, b) => {
-    const [one, other] = [key(a), key(b)]
-    if (one === other) return 0
-    return one === undefined || (other !== undefined && one < other) ? 1 : -1
-  })
+  return entriesOf(listing)
+    .toReversed()
+    .toSorted((a, b) => {
+      const [one, other] = [key(a), key(b)]
+      if (one === other) return 0
+      return one === undefined || (other !== undefined && one < other) ? 1 : -1
+    })
 }

@@ -5,7 +5,7 @@ import type { Life } from './life.ts'
 export type Entry = {
   sessionId: string
   beganMs: number
-  /** A further row of this id: it shows what that entry does, or an earlier call, and nothing becomes of it. */
+  /** A further row of this id: it shows what that entry does, or an earlier call, and never changes. */
   furtherRow?: true
   sameAs?: Entry
   /** Decides between calls that began in the same millisecond. */
@@ -16,14 +16,14 @@ export type Entry = {
   past?: { untilMs: number; call: Call }[]
   /** Rises from each call that came into the list to the next. */
   row: number
-  /** Absent once nothing more becomes of the call. */
+  /** Absent once nothing more happens to the call. */
   life?: Life
   /** When the last ledger event was. */
   atMs: number
   endedMs: number
   /** With the figures that the last ledger event left. */
   call: Call
-  /** What the wire says instead of the call as it is. */
+  /** What the wire shows instead of the call as it is. */
   shown?: (call: Call) => Record<string, unknown>
   /** false: Get Call does not know it, for a while or for good. */
   known: boolean
@@ -71,12 +71,12 @@ export function removeOldest(listing: Listing): Entry {
   return entry
 }
 
-/** The calls as they are, oldest first. */
-export function callsOf({ entries, first }: Listing): Call[] {
-  return entries.slice(first).map(({ call }) => call)
+/** The calls that are listed, oldest first. */
+export function entriesOf({ entries, first }: Listing): Entry[] {
+  return entries.slice(first)
 }
 
-/** What the wire says of the call. */
+/** The call as the wire shows it. */
 export function wireOf({ sameAs, ...entry }: Entry): Record<string, unknown> {
   const { call, shown } = sameAs ?? entry
   return shown ? shown(call) : call

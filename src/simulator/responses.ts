@@ -1,6 +1,4 @@
-import type { Reply } from './reply.ts'
-import { header } from './request.ts'
-import type { ServiceRequest } from './request.ts'
+import { header, type Reply, type ServiceRequest } from './http.ts'
 
 /** One answer of the service as it was given. Never a key. */
 export type RecordedResponse = {

@@ -1,29 +1,13 @@
-import { authorize } from './authorize.ts'
-import type { Keys } from './authorize.ts'
-import { chance, hex } from './draw.ts'
-import { drawFault, faults } from './faults/faults.ts'
-import { only, takesPart } from './filters.ts'
-import { indexedOf } from './indexed.ts'
-import { entryAt as entryAtTime, listingAt } from './lagging.ts'
-import { listCalls } from './list-calls.ts'
-import { nextOrder } from './list-order.ts'
+import type { Keys, RateLimit } from './admission.ts'
+import type { Reply } from './http.ts'
+import { reach } from './ledger.ts'
 import type { Order } from './list-order.ts'
-import type { Random } from './random.ts'
-import { admit } from './rate-limit.ts'
-import type { RateLimit } from './rate-limit.ts'
-import { reach } from './reached.ts'
-import { errorReply, jsonReply, jsonTextReply } from './reply.ts'
-import type { Reply } from './reply.ts'
-import { header } from './request.ts'
-import type { ServiceRequest } from './request.ts'
-import { record } from './responses.ts'
-import type { RecordedResponse, Recorder } from './responses.ts'
-import { showCall } from './show-call.ts'
-import type { Switches } from './switches.ts'
-import { advance, entryOf } from './world.ts'
-import type { World } from './world.ts'
+import { hex, random, type Random } from './random.ts'
+import type { Recorder } from './responses.ts'
+import { defaultSwitches, patchSwitches, type Switches } from './switches.ts'
+import { advance, calm, createWorld, type World, type WorldOptions } from './world.ts'
 
-/** The calls service without a network: what `answer` needs to answer one request at a given time. */
+/** The calls service without a network: all that `answer` needs to answer one request at a given time. */
 export type CallsService = {
   world: World
   keys: Keys
@@ -37,148 +21,89 @@ export type CallsService = {
   dates: number
   /** Absent: any number of requests. */
   rateLimit?: RateLimit
-  /** Streams of the seed that nothing else draws from. */
-  streams: { faults: Random; behaviours: Random; order: Random; tokens: Random; replica: Random; dates: Random }
+  /** Streams of the seed, each for one purpose. */
+  streams: Record<'faults' | 'behaviours' | 'order' | 'tokens' | 'replica' | 'dates', Random>
+}
+
+export type ServiceOptions = Partial<WorldOptions> & {
+  /** The key with the scope fullAccess. */
+  apiKey?: string
+  /** The key with the scope authOnly. */
+  authOnlyKey?: string
+  /** Requests a minute and key above which the service answers 429; absent: no limit and no rate-limit headers. */
+  requestsPerMinute?: number
+  switches?: Partial<Switches>
+  /** true by default. */
+  recordResponses?: boolean
+  /** Above it the oldest recorded responses are dropped; 10,000 by default. */
+  mostRecordedResponses?: number
+  /** The same for the sum of their bodies' lengths; 200 million by default. */
+  mostRecordedCharacters?: number
 }
 
 /**
- * Answers one request with the state of the moment `at` (seconds since 1970), and records the answer. Nothing here
- * looks at a clock or a socket: the network stands behind this, and a simulation can stand there in its place.
+ * @param start seconds since 1970
+ * @throws RangeError as `setSwitches`
  */
-export function answer(
-  service: CallsService,
-  request: ServiceRequest,
-  at: number,
-): { reply: Reply; response: RecordedResponse } {
-  advance(service.world, at, service.switches)
-  const { dateOffset, wrongDates, wrongDateOffset, oddDates } = service.switches
-  const isWrong = service.dates < wrongDates || (oddDates > 0 && chance(service.streams.dates, oddDates))
-  if (isWrong) reach(service.world.reached, 'date.wrong')
-  const shown = at + dateOffset + (isWrong ? wrongDateOffset : 0)
-  const reply = dated(service, withFault(service, route(service, request, at, shown), shown), shown)
-  return { reply, response: record(service.recorder, at, request, reply) }
+export function createService(options: ServiceOptions, start: number): CallsService {
+  const { seed = 1, requestsPerMinute, recordResponses = true, mostRecordedResponses = 10_000 } = options
+  const { speed = 1, callsPerMinute = 30, answerProbability = 0.75, progressSeconds = 15 } = options
+  const { history = 100, historySeconds, open = 3 } = options
+  const spread = historySeconds === undefined ? {} : { historySeconds }
+  const manners = { speed, callsPerMinute, answerProbability, progressSeconds }
+  const service: CallsService = {
+    world: createWorld({ seed, ...manners, history, open, ...spread }, start),
+    keys: {
+      fullAccess: options.apiKey ?? 'simulator-full-access',
+      authOnly: options.authOnlyKey ?? 'simulator-auth-only',
+    },
+    switches: defaultSwitches,
+    order: 'newest',
+    cache: new Map(),
+    dates: 0,
+    recorder: {
+      responses: [],
+      most: recordResponses ? mostRecordedResponses : 0,
+      mostCharacters: options.mostRecordedCharacters ?? 2e8,
+      characters: 0,
+      dropped: 0,
+    },
+    ...(requestsPerMinute === undefined ? {} : { rateLimit: { perMinute: requestsPerMinute, admitted: new Map() } }),
+    streams: {
+      faults: random(seed, 'faults'),
+      behaviours: random(seed, 'behaviours'),
+      order: random(seed, 'order'),
+      tokens: random(seed, 'tokens'),
+      replica: random(seed, 'replica'),
+      dates: random(seed, 'dates'),
+    },
+  }
+  setSwitches(service, options.switches ?? {})
+  advance(service.world, start, service.switches)
+  return service
 }
 
-/** @param at by the Date header's clock, which a Retry-After that is a date goes by as well */
-function withFault({ switches, streams, world }: CallsService, reply: Reply, at: number): Reply {
-  const name = switches.outage ? 'reset' : drawFault(streams.faults, switches.fault)
-  if (name) reach(world.reached, switches.outage ? 'fault.outage' : `fault.${name}`)
-  return name ? faults[name]({ reply, at, random: streams.faults }) : reply
+/** @throws RangeError naming the switch that is unknown or has no such value */
+export function setSwitches(service: CallsService, patch: Partial<Switches>): void {
+  const result = patchSwitches(service.switches, patch)
+  if ('problem' in result) throw new RangeError(result.problem)
+  service.switches = result.switches
 }
 
-function dated(service: CallsService, reply: Reply, at: number): Reply {
-  const { switches, world } = service
-  if (reply.status === 0 || 'date' in reply.headers) return reply
-  if (switches.date === 'absent' || (switches.date === 'sometimes' && chance(service.streams.dates, 1 / 3))) {
-    reach(world.reached, 'date.absent')
-    return reply
-  }
-  service.dates++
-  if (switches.dateOffset !== 0) reach(world.reached, 'date.offset')
-  return { ...reply, headers: { ...reply.headers, date: new Date(Math.floor(at) * 1000).toUTCString() } }
+/**
+ * Makes the service behave as its reference says: every fault, oddity and movement ends, and no call has anomalies any
+ * more. What has happened stays, and what is turned still turns back: a call that is gone for a while returns, one that
+ * was reopened ends again. `arrivals` stays as it is.
+ */
+export function heal(service: CallsService): void {
+  service.switches = { ...defaultSwitches, arrivals: service.switches.arrivals }
+  service.cache.clear()
+  calm(service.world)
 }
 
-function route(service: CallsService, request: ServiceRequest, at: number, shown: number): Reply {
-  const sent = header(request, 'apikey')
-  const authorized = authorize(service.keys, sent)
-  if ('refusal' in authorized) {
-    reach(service.world.reached, 'key.refused')
-    return authorized.refusal
-  }
-  const { rateLimit, switches, world } = service
-  const admission = rateLimit && admit(rateLimit, authorized.scope, at, switches.rateLimitHeaders)
-  if (admission && !admission.allowed) {
-    reach(world.reached, 'limit.reached')
-    const headers = { ...admission.headers, 'Retry-After': String(admission.retryAfter) }
-    return errorReply(429, 'ERR_TOO_MANY_REQUESTS', 'The limit of requests a minute is reached.', headers)
-  }
-  const reply = operation(service, request, authorized.scope === 'fullAccess', { at, shown })
-  return admission ? { ...reply, headers: { ...reply.headers, ...admission.headers } } : reply
-}
-
-function operation(
-  service: CallsService,
-  request: ServiceRequest,
-  fullAccess: boolean,
-  { at, shown }: { at: number; shown: number },
-): Reply {
-  const [collection, id, rest, ...more] = request.path.replace(/^\/v3\//, '').split('/')
-  const asked = `${request.method} ${collection}`
-  if (asked === 'POST users' && id && rest === 'auth_tokens' && more.length === 0) {
-    return authToken(service, decoded(id), at)
-  }
-  if (asked !== 'GET calls' || rest !== undefined) {
-    return errorReply(404, 'ERR_API_NOT_FOUND', `There is no ${request.method} ${request.path}.`)
-  }
-  if (!fullAccess) return errorReply(403, 'AUTH_ERR_NO_ACCESS', 'The API key lacks the scope for this operation.')
-  const onBehalfOf = header(request, 'onbehalfof')
-  if (id !== undefined) return getCall(service, decoded(id), onBehalfOf, at)
-  return cached(service, `${request.query} ${onBehalfOf ?? ''}`, at, () =>
-    dated(service, list(service, request.query, onBehalfOf, at), shown),
-  )
-}
-
-/** The page that was answered lately, with the Date that it had, or a new one. */
-function cached({ switches, cache, world }: CallsService, key: string, at: number, make: () => Reply): Reply {
-  const { cacheSeconds, age } = switches
-  if (cacheSeconds === 0) return make()
-  const kept = cache.get(key)
-  if (kept && at - kept.at < cacheSeconds) {
-    reach(world.reached, 'list.cached')
-    const headers = age === 'given' ? { age: String(Math.floor(at - kept.at)) } : {}
-    return { ...kept.reply, headers: { ...kept.reply.headers, ...headers } }
-  }
-  const reply = make()
-  if (reply.status === 200) cache.set(key, { at, reply })
-  return reply
-}
-
-function list(service: CallsService, query: string, onBehalfOf: string | undefined, at: number): Reply {
-  const { switches, streams, world } = service
-  service.order = nextOrder(switches.order, service.order, streams.order)
-  let listing = world.listing
-  if (switches.replicaLag > 0 && chance(streams.replica, 0.5)) {
-    reach(world.reached, 'list.lagging')
-    listing = listingAt(listing, (at - switches.replicaLag) * 1000)
-  }
-  if (switches.indexed < 1) {
-    reach(world.reached, 'list.indexed_in_part')
-    listing = indexedOf(listing, switches.indexed)
-  }
-  const visible = onBehalfOf === undefined ? listing : only(listing, (call) => takesPart(call, onBehalfOf))
-  const context = { switches, at, order: service.order, random: streams.behaviours, reached: world.reached }
-  return listCalls(visible, new URLSearchParams(query), context)
-}
-
-function getCall(
-  { world, switches, streams }: CallsService,
-  sessionId: string,
-  onBehalfOf: string | undefined,
-  at: number,
-): Reply {
-  const { reached } = world
-  const known = entryOf(world, sessionId)
-  const entry = known && switches.getCallLag > 0 ? entryAtTime(known, (at - switches.getCallLag) * 1000) : known
-  if (entry !== known) reach(reached, 'get.lagging')
-  if (!entry || (onBehalfOf !== undefined && !takesPart(entry.call, onBehalfOf))) {
-    reach(reached, 'get.not_found')
-    return errorReply(404, 'ERR_CALL_SESSION_NOT_FOUND', 'The call session does not exist.')
-  }
-  reach(reached, `get.${switches.getCall}`)
-  const call = showCall(entry, { random: streams.behaviours, reached, odd: switches.odd, operation: 'get' })
-  return jsonTextReply(200, switches.getCall === 'bare' ? call : `{"data":${call}}`)
-}
-
-function authToken(service: CallsService, uid: string, at: number): Reply {
-  const authToken = `${uid}_${hex(service.streams.tokens, 40)}`
-  return jsonReply(200, { data: { uid, authToken, createdAt: Math.floor(at) } })
-}
-
-/** A path segment that is not valid percent-encoding stands for itself. */
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
+/** Gives the scope fullAccess to another key and forgets the old one; returns the new one. */
+export function rotateKey({ keys, streams, world }: CallsService, key = `rotated-${hex(streams.tokens, 24)}`): string {
+  keys.fullAccess = key
+  reach(world.reached, 'key.rotated')
+  return key
 }

@@ -1,7 +1,7 @@
 import { callsUntil, isFinal, labelsOf, statusLabel, wasOverBefore } from './counted-calls.ts'
 import type { LedgerEvent } from './ledger.ts'
 
-/** Session ids by the reason for which the truth about a call depends on when one looks; a call may have several. */
+/** Session ids by the reason for which the truth about a call depends on when one polls; a call may have several. */
 export type SetAside = {
   /** Its status changed after it was final. */
   finalChanged: string[]

@@ -1,26 +1,17 @@
 import { fastify } from 'fastify'
 
-import type { Keys } from './authorize.ts'
+import type { Keys } from './admission.ts'
+import { answer } from './answer.ts'
+import { addBurst, type Burst } from './arrivals.ts'
 import { addControl, defaultOutcomes } from './control.ts'
-import { callTruth } from './call-truth.ts'
-import type { CallTruth } from './call-truth.ts'
-import type { TruthOptions } from './counted-calls.ts'
-import { createService, setSwitches } from './create-service.ts'
-import type { ServiceOptions } from './create-service.ts'
+import { callTruth, type CallTruth, type TruthOptions } from './counted-calls.ts'
 import { deliver } from './deliver.ts'
-import { failureRatio } from './failure-ratio.ts'
-import type { FailureRatio } from './failure-ratio.ts'
-import { heal } from './heal.ts'
+import { failureRatio, type FailureRatio } from './failure-ratio.ts'
 import type { LedgerEvent } from './ledger.ts'
-import { addBurst } from './plan.ts'
-import type { Burst } from './plan.ts'
 import type { RecordedResponse } from './responses.ts'
-import { rotateKey } from './rotate-key.ts'
 import type { Series } from './series.ts'
-import { answer } from './service.ts'
-import type { CallsService } from './service.ts'
-import { setAside } from './set-aside.ts'
-import type { SetAside } from './set-aside.ts'
+import { createService, heal, rotateKey, setSwitches, type CallsService, type ServiceOptions } from './service.ts'
+import { setAside, type SetAside } from './set-aside.ts'
 import type { Switches } from './switches.ts'
 import { truth } from './truth.ts'
 import { advance } from './world.ts'
@@ -43,9 +34,9 @@ export type Simulator = {
   responses: () => readonly RecordedResponse[]
   /** Every exact series that a right daemon exports; `now` is the clock's where it is not given. */
   truth: (options: Omit<TruthOptions, 'now'> & { now?: number }) => Series
-  /** What became of each call by itself, until `now`. */
+  /** What happened to each call by itself, until `now`. */
   callTruth: (now?: number) => Map<string, CallTruth>
-  /** The calls about which the truth depends on when one looks, by the reason. */
+  /** The calls of which the truth depends on when one polls, by the reason. */
   setAside: () => SetAside
   /** The failure ratio of the window from `from` to `now`. */
   failureRatio: (options: Omit<TruthOptions, 'now'> & { from: number; now?: number }) => FailureRatio
@@ -54,11 +45,11 @@ export type Simulator = {
   switches: () => Switches
   /** @throws RangeError naming the switch that is unknown or has no such value */
   setSwitches: (patch: Partial<Switches>) => void
-  /** Ends every fault, odd way to show things and movement; what has happened stays. */
+  /** Ends every fault, oddity and movement; what has happened stays. */
   heal: () => void
   /** Makes another key valid, a random one by default, and the old one unknown; returns the new one. */
   rotateKey: (key?: string) => string
-  /** How often each fault, order, oddity and event really came about; see `Reached`. */
+  /** How often each fault, order, oddity and event really happened; see `Reached`. */
   reached: () => Record<string, number>
   /** Ends open connections as well. */
   close: () => Promise<void>
@@ -116,7 +107,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 
 function createApp(service: CallsService, clock: () => number) {
   const app = fastify({ forceCloseConnections: true })
-  // Bodies are taken as text, whatever they are called: the service reads none, the control endpoints parse their own.
+  // Bodies are read as text, whatever their type: the service reads none, the control endpoints parse their own.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
   addControl(app, service, clock)

@@ -1,278 +1,134 @@
-import { factNames, isFactName } from './facts/facts.ts'
-import type { FactProbabilities } from './facts/facts.ts'
-import { faultNames, isFaultName } from './faults/faults.ts'
-import type { FaultProbabilities } from './faults/faults.ts'
-import { isOddityName, oddityNames } from './odd/oddities.ts'
-import type { OddityProbabilities } from './odd/oddities.ts'
-
-/**
- * How the service behaves where its reference is silent, what becomes of its calls, and what goes wrong with it. May
- * change while it runs. What each does to the truth stands with it; where nothing is said, nothing.
- */
-export type Switches = {
-  /** false: no further calls begin; those that run go on to their end. */
-  arrivals: boolean
-  /**
-   * The order of List Calls by the calls' beginning; `shuffled` anew for each request; `changing`: one of the three,
-   * and now and then, between two requests, another one. With the others new calls do not come in at an end: `type`
-   * (video first), then newest first; `startedAt` descending, calls without one last; `endedAt` descending, open calls
-   * first; `inserted`: by when the row came into the service, the last one first, so that imports are on top;
-   * `updatedAt` descending and `updated_last` ascending: by when the row was last changed, so that calls move while they
-   * run and when they are corrected; `ties`: newest first by five minutes, and anew for each request within those.
-   */
-  order:
-    | 'newest'
-    | 'oldest'
-    | 'shuffled'
-    | 'changing'
-    | 'type'
-    | 'startedAt'
-    | 'endedAt'
-    | 'inserted'
-    | 'updatedAt'
-    | 'updated_last'
-    | 'ties'
-  /**
-   * How often an hour, 60 times at most, up to 40 calls that were over two days ago or more come into the list together,
-   * the oldest first. They never count: their own time is before any set-up and any horizon.
-   */
-  imports: number
-  /** Get Call's body: `{ "data": call }` or the call itself. */
-  getCall: 'wrapped' | 'bare'
-  /** The page size asked for is used, is not looked at, is capped at half of it in every third answer (`varying`), or at a number of 1 or more. */
-  perPage: 'honoured' | 'ignored' | 'varying' | number
-  /** Whether List Calls says how long its pages are. */
-  perPageField: 'given' | 'absent'
-  /**
-   * Whether List Calls says how many calls and pages there are; `pages`, `calls`: only one of them; `page`: how many calls
-   * are on that page, as if they were all; `zero`: always 0 of both.
-   */
-  total: 'given' | 'absent' | 'pages' | 'calls' | 'page' | 'zero'
-  /** By so many seconds the total lags behind the pages, 3600 at most. */
-  totalLag: number
-  /** The total is up to so many calls too small or too large, anew in each answer. */
-  totalJitter: number
-  /** So many pages more than there are does List Calls say, 1 at most. */
-  extraPages: number
-  /** List Calls never says that there are more calls than that, 1 or more, nor more pages than those take. */
-  totalCap: 'none' | number
-  /** So many calls that no page shows are in the total: rows that this key may not see, or that are broken. */
-  hiddenRows: number
-  /** Pages after this one, 1 or more, are not given. What lies behind is known only to who asks for it by its id. */
-  deepestPage: 'any' | number
-  /** What pages after the deepest one are: refused, never answered, without calls, or the deepest one again. */
-  deepPages: 'refused' | 'hang' | 'empty' | 'repeated'
-  /** What a page after the last one is: without calls, a 404 or a 400. */
-  pastLast: 'empty' | 404 | 400
-  /**
-   * The share of the calls, 0 to 1, that List Calls shows and counts, as while an index is rebuilt; Get Call knows all. The
-   * truth is as if they were listed once all of them are: who looks then can still count every one.
-   */
-  indexed: number
-  /** Seconds for which a page of List Calls is answered again as it was, with the Date that it had. */
-  cacheSeconds: number
-  /** Whether a page that is answered again has an Age header. */
-  age: 'given' | 'absent'
-  /** Every other page of List Calls, by chance, shows the calls as they were so many seconds ago, 60 at most. */
-  replicaLag: number
-  /** The probability that a page after the first repeats the end of the one before. */
-  duplicates: number
-  /**
-   * Seconds after its beginning for which a call is listed. What happened counts all the same: the truth holds for who
-   * looks at least that often.
-   */
-  listedSeconds: 'forever' | number
-  /** How many calls are listed at most, 1 or more; the oldest make room. The truth as with `listedSeconds`. */
-  mostListed: 'all' | number
-  /**
-   * Whether Get Call knows calls that are too old for the list. `not_found`: those that are open then, or have been
-   * over for less than half of their time on the list, have vanished (`setAside`).
-   */
-  unlisted: 'found' | 'not_found'
-  /** Whether answers have a Date header; `sometimes`: a third of them have none. */
-  date: 'given' | 'absent' | 'sometimes'
-  /** Seconds that an answer takes, 60 at most. */
-  answerSeconds: number
-  /**
-   * So many seconds ago, 3600 at most, is what Get Call shows of a call; one that began since then it does not know. Open calls
-   * that the list shows are not lost for that.
-   */
-  getCallLag: number
-  /**
-   * The probability that a call has the id, and the place in the list, of one that was over before the service started, as
-   * where a meeting room is used again. Truth: it is open again, and counts whole where it was over before the set-up.
-   */
-  reusedIds: number
-  /** Seconds by which the Date header is ahead of the clock that the calls' times are from; negative: behind. */
-  dateOffset: number
-  /** So many of the first answers have a Date that is `wrongDateOffset` seconds ahead besides. */
-  wrongDates: number
-  wrongDateOffset: number
-  /** The probability that the Date of any answer is so far ahead. */
-  oddDates: number
-  /** The names of the rate limit's headers. */
-  rateLimitHeaders: 'X-RateLimit' | 'X-Rate-Limit' | 'absent'
-  /** The probability of each fact out of the ordinary, for every call that begins: `facts/` says what the truth is. */
-  facts: FactProbabilities
-  /** The probability of each odd way to show a call, for each call in each answer. */
-  odd: OddityProbabilities
-  /** The probability of each fault, for every request to the service. */
-  fault: FaultProbabilities
-  /** true: every connection to the service is reset. */
-  outage: boolean
-}
-
-export const defaultSwitches: Switches = {
-  arrivals: true,
-  order: 'newest',
-  imports: 0,
-  getCall: 'wrapped',
-  perPage: 'honoured',
-  perPageField: 'given',
-  total: 'given',
-  totalLag: 0,
-  totalJitter: 0,
-  extraPages: 0,
-  totalCap: 'none',
-  hiddenRows: 0,
-  deepestPage: 'any',
-  deepPages: 'refused',
-  pastLast: 'empty',
-  indexed: 1,
-  cacheSeconds: 0,
-  age: 'absent',
-  replicaLag: 0,
-  duplicates: 0,
-  listedSeconds: 'forever',
-  mostListed: 'all',
-  unlisted: 'found',
-  date: 'given',
-  answerSeconds: 0,
-  getCallLag: 0,
-  reusedIds: 0,
-  dateOffset: 0,
-  wrongDates: 0,
-  wrongDateOffset: 0,
-  oddDates: 0,
-  rateLimitHeaders: 'X-RateLimit',
-  facts: {},
-  odd: {},
-  fault: {},
-  outage: false,
-}
+import { factNames } from './facts.ts'
+import { faultNames } from './faults.ts'
+import { oddityNames } from './oddities.ts'
 
 /** The most old calls that come into the list in an hour. */
 export const MOST_IMPORTS = 60
 
-/** The most seconds by which a page may lag. */
-export const MOST_LAG = 60
-
-/** A switch's values: how they are told from others, and how they are described to who gave another. */
-type Values = { expected: string; accepts: (value: unknown) => boolean }
-
-const yesOrNo: Values = oneOf(true, false)
-
-/**
- * Every switch: what it is about, in a line, where `Switches` says it whole, and which values it has. Of one that is on
- * or off the line says what comes of changing it.
- */
-export const switchTable: Readonly<Record<keyof Switches, Values & { about: string }>> = {
-  arrivals: { about: 'no further calls begin', ...yesOrNo },
-  order: {
-    about: 'the order of List Calls',
-    ...oneOf(
-      'newest',
-      'oldest',
-      'shuffled',
-      'changing',
-      'type',
-      'startedAt',
-      'endedAt',
-      'inserted',
-      'updatedAt',
-      'updated_last',
-      'ties',
-    ),
-  },
-  imports: { about: 'how often an hour old calls come into the list', ...numberUpTo(MOST_IMPORTS) },
-  getCall: { about: "Get Call's body", ...oneOf('wrapped', 'bare') },
-  perPage: { about: 'what becomes of the page size asked for', ...wholeNumberOr('honoured', 'ignored', 'varying') },
-  perPageField: { about: 'whether List Calls says how long its pages are', ...oneOf('given', 'absent') },
-  total: {
-    about: 'whether List Calls says how many calls there are',
-    ...oneOf('given', 'absent', 'pages', 'calls', 'page', 'zero'),
-  },
-  totalLag: { about: 'by how many seconds the total lags behind', ...numberUpTo(3600) },
-  totalJitter: { about: 'by how many calls the total may be wrong', ...numberUpTo(1e6) },
-  extraPages: { about: 'how many pages too many List Calls says there are', ...numberUpTo(1) },
-  totalCap: { about: 'the most calls that List Calls says there are', ...wholeNumberOr('none') },
-  hiddenRows: { about: 'how many calls are in the total and on no page', ...numberUpTo(1e6) },
-  deepestPage: { about: 'the last page that is given', ...wholeNumberOr('any') },
-  deepPages: { about: 'what pages after the deepest one are', ...oneOf('refused', 'hang', 'empty', 'repeated') },
-  pastLast: { about: 'what a page after the last one is', ...oneOf('empty', 404, 400) },
-  indexed: {
-    about: 'the share of the calls that List Calls shows',
-    expected: 'a share from 0 to 1',
-    accepts: isProbability,
-  },
-  cacheSeconds: { about: 'for how many seconds a page is answered again as it was', ...numberUpTo(3600) },
-  age: { about: 'whether a page that is answered again has an Age header', ...oneOf('given', 'absent') },
-  replicaLag: { about: 'by how many seconds every other page lags', ...numberUpTo(MOST_LAG) },
-  duplicates: {
-    about: 'how likely a page repeats the end of the one before',
-    expected: 'a probability from 0 to 1',
-    accepts: isProbability,
-  },
-  listedSeconds: { about: 'for how many seconds a call is listed', ...wholeNumberOr('forever') },
-  mostListed: { about: 'how many calls are listed at most', ...wholeNumberOr('all') },
-  unlisted: { about: 'whether Get Call knows calls too old for the list', ...oneOf('found', 'not_found') },
-  date: { about: 'whether answers have a Date header', ...oneOf('given', 'absent', 'sometimes') },
-  answerSeconds: { about: 'how many seconds an answer takes', ...numberUpTo(60) },
-  getCallLag: { about: 'by how many seconds Get Call lags', ...numberUpTo(3600) },
-  reusedIds: {
-    about: 'how likely a call has the id of an earlier one',
-    expected: 'a probability from 0 to 1',
-    accepts: isProbability,
-  },
-  dateOffset: {
-    about: 'how far the Date header is ahead',
-    expected: 'a number of seconds',
-    accepts: (value) => Number.isFinite(value),
-  },
-  wrongDates: { about: 'how many of the first answers have a wrong Date', ...numberUpTo(1e6) },
-  wrongDateOffset: {
-    about: 'how far a wrong Date is ahead',
-    expected: 'a number of seconds',
-    accepts: (value) => Number.isFinite(value),
-  },
-  oddDates: {
-    about: 'how likely an answer has a wrong Date',
-    expected: 'a probability from 0 to 1',
-    accepts: isProbability,
-  },
-  rateLimitHeaders: {
-    about: "the names of the rate limit's headers",
-    ...oneOf('X-RateLimit', 'X-Rate-Limit', 'absent'),
-  },
-  facts: {
-    about: 'what is out of the ordinary about a call',
-    expected: `probabilities, each at most 1, of ${factNames.join(', ')}`,
-    accepts: (value) => areProbabilities(value, isFactName),
-  },
-  odd: {
-    about: 'how a call is shown oddly in an answer',
-    expected: `probabilities, each at most 1, of ${oddityNames.join(', ')}`,
-    accepts: (value) => areProbabilities(value, isOddityName),
-  },
-  fault: {
-    about: 'what goes wrong with a request',
-    expected: `probabilities that add up to at most 1, of ${faultNames.join(', ')}`,
-    accepts: (value) => areProbabilities(value, isFaultName) && sumOf(value) <= 1 + 1e-9,
-  },
-  outage: { about: 'every connection to the service is reset', ...yesOrNo },
+/** A switch: what it does in a line (help), its default, its values in words (refusals, help), and a check for them. */
+type Switch<Value> = {
+  about: string
+  initial: Value
+  expected: string
+  accepts: (value: unknown) => boolean
 }
 
+/**
+ * Every switch: how the service behaves where its reference is silent, what happens to its calls, and what goes wrong
+ * with it. Any may change while the service runs. A comment says what a switch does to the truth; without one, nothing.
+ * A new switch is an entry here; of a list of values the first is the default.
+ */
+export const switchTable = {
+  /** false: no further calls begin; those that run continue to their end. */
+  arrivals: oneOf('no further calls begin', [true, false]),
+  /**
+   * By the calls' beginning; `shuffled` again for each request; `changing`: one of the three, and now and then, between
+   * two requests, another one. With the others new calls do not come in at an end: `type` (video first), then newest
+   * first; `startedAt` descending, calls without one last; `endedAt` descending, open calls first; `inserted`: by when
+   * the row came into the service, the last one first, so that imports are on top; `updatedAt` descending and
+   * `updated_last` ascending: by when the row was last changed, so that calls move while they run and when they are
+   * corrected; `ties`: newest first by five minutes, in another random order for each request within those.
+   */
+  order: oneOf('the order of List Calls', [
+    'newest',
+    'oldest',
+    'shuffled',
+    'changing',
+    'type',
+    'startedAt',
+    'endedAt',
+    'inserted',
+    'updatedAt',
+    'updated_last',
+    'ties',
+  ]),
+  /**
+   * Up to 40 calls that were over two days ago or more come into the list together, the oldest first. They never count:
+   * their own time is before any set-up and any horizon.
+   */
+  imports: numberUpTo('how often an hour old calls come into the list', MOST_IMPORTS),
+  /** `{ "data": call }` or the call itself. */
+  getCall: oneOf("Get Call's body", ['wrapped', 'bare']),
+  /** Used, ignored, capped at half of it in every third answer (`varying`), or capped at a number. */
+  perPage: wholeNumberOr('what becomes of the page size asked for', ['honoured', 'ignored', 'varying']),
+  perPageField: oneOf('whether List Calls says how long its pages are', ['given', 'absent']),
+  /**
+   * `pages`, `calls`: only the number of those; `page`: how many calls are on that page, as if they were all; `zero`:
+   * always 0 of both.
+   */
+  total: oneOf('whether List Calls says how many calls there are', [
+    'given',
+    'absent',
+    'pages',
+    'calls',
+    'page',
+    'zero',
+  ]),
+  totalLag: numberUpTo('by how many seconds the total lags behind', 3600),
+  /** Too small or too large, by another number in each answer. */
+  totalJitter: numberUpTo('by how many calls the total may be wrong', 1e6),
+  extraPages: numberUpTo('how many pages too many List Calls says there are', 1),
+  /** List Calls never names more pages than those calls take, either. */
+  totalCap: wholeNumberOr('the most calls that List Calls says there are', ['none']),
+  /** Rows that this key may not see, or that are broken. */
+  hiddenRows: numberUpTo('how many calls are in the total and on no page', 1e6),
+  /** Calls behind it are found only by their id. */
+  deepestPage: wholeNumberOr('the last page that is given', ['any']),
+  /** Refused, never answered, without calls, or the deepest one again. */
+  deepPages: oneOf('what pages after the deepest one are', ['refused', 'hang', 'empty', 'repeated']),
+  pastLast: oneOf('what a page after the last one is', ['empty', 404, 400]),
+  /**
+   * As while an index is rebuilt; the total counts those alone, Get Call knows all. The truth is as if they were listed
+   * once all of them are: a poll can still count every one then.
+   */
+  indexed: fraction('the share of the calls that List Calls shows', 'a share', 1),
+  /** With the Date that the page had. */
+  cacheSeconds: numberUpTo('for how many seconds a page is answered again as it was', 3600),
+  age: oneOf('whether a page that is answered again has an Age header', ['given', 'absent'], 'absent'),
+  /** By chance, not in turn. */
+  replicaLag: numberUpTo('by how many seconds every other page lags', 60),
+  duplicates: fraction('how likely a page repeats the end of the one before', 'a probability', 0),
+  /** What happened counts all the same: the truth holds for a daemon that polls at least that often. */
+  listedSeconds: wholeNumberOr('for how many seconds a call is listed', ['forever']),
+  /** The oldest make room. The truth as with `listedSeconds`. */
+  mostListed: wholeNumberOr('how many calls are listed at most', ['all']),
+  /** `not_found`: those that are open then, or over for less than half of their time on the list, have vanished. */
+  unlisted: oneOf('whether Get Call knows calls too old for the list', ['found', 'not_found']),
+  /** `sometimes`: a third of the answers have none. */
+  date: oneOf('whether answers have a Date header', ['given', 'absent', 'sometimes']),
+  answerSeconds: numberUpTo('how many seconds an answer takes', 60),
+  /** Get Call does not know a call that began since then. Open calls that the list shows are not lost for that. */
+  getCallLag: numberUpTo('by how many seconds Get Call lags', 3600),
+  /**
+   * The id, and the place in the list, of a call that was over before the service started, as where a meeting room is
+   * used again. Truth: it is open again, and counts whole where it was over before the set-up.
+   */
+  reusedIds: fraction('how likely a call has the id of an earlier one', 'a probability', 0),
+  /** Of the clock that the calls' times are from; negative: behind. */
+  dateOffset: seconds('how far the Date header is ahead'),
+  wrongDates: numberUpTo('how many of the first answers have a wrong Date', 1e6),
+  /** Beside `dateOffset`. */
+  wrongDateOffset: seconds('how far a wrong Date is ahead'),
+  oddDates: fraction('how likely an answer has a wrong Date', 'a probability', 0),
+  rateLimitHeaders: oneOf("the names of the rate limit's headers", ['X-RateLimit', 'X-Rate-Limit', 'absent']),
+  /** Of every call that begins. The tables of facts say what the truth is. */
+  facts: probabilities('what is anomalous about a call', factNames),
+  /** Of each call in each answer. */
+  odd: probabilities('how a call is shown oddly in an answer', oddityNames),
+  /** Of every request to the service. */
+  fault: probabilities('what goes wrong with a request', faultNames, 1),
+  outage: oneOf('every connection to the service is reset', [true, false], false),
+}
+
+/** The values of all switches. */
+export type Switches = { [Name in keyof typeof switchTable]: (typeof switchTable)[Name]['initial'] }
+
 export const switchNames = Object.keys(switchTable).filter(isSwitch)
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every switch has its own value
+export const defaultSwitches = Object.fromEntries(
+  switchNames.map((name) => [name, switchTable[name].initial]),
+) as Switches
 
 /**
  * The switches after a patch: known names with new values, `facts`, `odd` and `fault` each replaced as a whole; or what
@@ -284,8 +140,8 @@ export function patchSwitches(current: Switches, patch: unknown): { switches: Sw
     if (!isSwitch(name)) {
       return { problem: `unknown switch "${name}"; there are ${switchNames.join(', ')}` }
     }
-    const { expected, accepts } = switchTable[name]
-    const form = isObject(defaultSwitches[name]) ? 'an object with ' : ''
+    const { expected, accepts, initial } = switchTable[name]
+    const form = isObject(initial) ? 'an object with ' : ''
     if (!accepts(value)) {
       return { problem: `switch "${name}": expected ${form}${expected}, got ${JSON.stringify(value)}` }
     }
@@ -293,38 +149,58 @@ export function patchSwitches(current: Switches, patch: unknown): { switches: Sw
   return { switches: { ...current, ...patch } }
 }
 
-function oneOf(...allowed: unknown[]): Values {
+function oneOf<const Value>(about: string, values: readonly Value[], initial = values[0]!): Switch<Value> {
+  const expected = values.map((value) => JSON.stringify(value)).join(' or ')
+  return { about, initial, expected, accepts: (value) => values.some((each) => each === value) }
+}
+
+function wholeNumberOr<const Word extends string>(
+  about: string,
+  words: readonly [Word, ...Word[]],
+): Switch<Word | number> {
   return {
-    expected: allowed.map((value) => JSON.stringify(value)).join(' or '),
-    accepts: (value) => allowed.includes(value),
+    about,
+    initial: words[0],
+    expected: `${words.map((word) => JSON.stringify(word)).join(', ')} or a whole number of 1 or more`,
+    accepts: (value) => words.some((word) => word === value) || (Number.isInteger(value) && Number(value) >= 1),
   }
 }
 
-function wholeNumberOr(...allowed: string[]): Values {
+function numberUpTo(about: string, most: number): Switch<number> {
+  return { about, initial: 0, expected: `a number from 0 to ${most}`, accepts: (value) => isWithin(value, most) }
+}
+
+function fraction(about: string, kind: string, initial: number): Switch<number> {
+  return { about, initial, expected: `${kind} from 0 to 1`, accepts: (value) => isWithin(value, 1) }
+}
+
+function seconds(about: string): Switch<number> {
+  return { about, initial: 0, expected: 'a number of seconds', accepts: (value) => Number.isFinite(value) }
+}
+
+/** Each 0 to 1, absent for 0; with `mostTogether` their sum is limited as well. */
+function probabilities<Name extends string>(
+  about: string,
+  names: readonly Name[],
+  mostTogether?: number,
+): Switch<Partial<Record<Name, number>>> {
+  const limit = mostTogether === undefined ? ', each at most 1,' : ` that add up to at most ${mostTogether},`
   return {
-    expected: `${allowed.map((value) => JSON.stringify(value)).join(', ')} or a whole number of 1 or more`,
-    accepts: (value) => allowed.some((each) => each === value) || (Number.isInteger(value) && Number(value) >= 1),
+    about,
+    initial: {},
+    expected: `probabilities${limit} of ${names.join(', ')}`,
+    accepts: (value) => {
+      if (!isObject(value)) return false
+      if (!Object.entries(value).every(([name, each]) => names.some((one) => one === name) && isWithin(each, 1)))
+        return false
+      const sum = Object.values(value).reduce<number>((total, each) => total + Number(each), 0)
+      return sum <= (mostTogether ?? Infinity) + 1e-9
+    },
   }
 }
 
-function numberUpTo(most: number): Values {
-  return {
-    expected: `a number from 0 to ${most}`,
-    accepts: (value) => typeof value === 'number' && value >= 0 && value <= most,
-  }
-}
-
-function areProbabilities(value: unknown, isName: (name: string) => boolean): boolean {
-  return isObject(value) && Object.keys(value).every(isName) && Object.values(value).every(isProbability)
-}
-
-function isProbability(value: unknown): boolean {
-  return typeof value === 'number' && value >= 0 && value <= 1
-}
-
-function sumOf(probabilities: unknown): number {
-  const numbers = isObject(probabilities) ? Object.values(probabilities).map(Number) : []
-  return numbers.reduce((sum, probability) => sum + probability, 0)
+function isWithin(value: unknown, most: number): boolean {
+  return typeof value === 'number' && value >= 0 && value <= most
 }
 
 function isSwitch(name: string): name is keyof Switches {

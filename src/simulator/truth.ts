@@ -1,8 +1,6 @@
-import { countedCalls, labelsOf, statusLabel } from './counted-calls.ts'
-import type { CountedCall, TruthOptions } from './counted-calls.ts'
+import { countedCalls, labelsOf, statusLabel, type CountedCall, type TruthOptions } from './counted-calls.ts'
 import type { LedgerEvent } from './ledger.ts'
-import { addTo } from './series.ts'
-import type { Series } from './series.ts'
+import { addTo, type Series } from './series.ts'
 
 const DURATION_BUCKETS = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200]
 const ANSWER_DELAY_BUCKETS = [1, 2, 5, 10, 15, 20, 30, 45, 60, 90]

@@ -17,7 +17,7 @@ export type TurnName =
   | 'ended_again'
 
 /**
- * Something that becomes of a call outside the ordinary course of calls.
+ * A change of a call that is an anomaly: no ordinary call has it.
  *
  * `ms` in whole milliseconds since 1970; at 0 it has always been so, and the ledger has no line of its own for it.
  */
@@ -32,6 +32,16 @@ export type Turn = {
 
 /** For turns that change no figure of the call: it is gone or back, or shows what was already so. */
 export const unchanged = (call: Call): Call => call
+
+/** The call with all its times later by so many seconds. */
+export function shifted({ initiatedAt, startedAt, endedAt, ...call }: Call, seconds: number): Call {
+  return {
+    ...call,
+    initiatedAt: initiatedAt + seconds,
+    ...(startedAt === undefined ? {} : { startedAt: startedAt + seconds }),
+    ...(endedAt === undefined ? {} : { endedAt: endedAt + seconds }),
+  }
+}
 
 /** For what has always been so. */
 export function always(change: (call: Call) => Call): Turn {

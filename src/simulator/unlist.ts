@@ -3,7 +3,7 @@ import { entryAt, removeOldest, sizeOf } from './listing.ts'
 import { calmed } from './turn.ts'
 import type { Conduct, World } from './world.ts'
 
-/** So many more calls than are listed does Get Call know without them. */
+/** How many unlisted calls Get Call knows, beyond as many as are listed. */
 const MOST_UNLISTED = 1000
 
 /** When the oldest call is to leave the list, in milliseconds since 1970; Infinity for never. */
@@ -16,9 +16,9 @@ export function leavingAt(world: World, { listedSeconds, mostListed }: Conduct):
 }
 
 /**
- * Takes the oldest call from the list. Nothing out of the ordinary becomes of it any more, since nobody could see that.
+ * Takes the oldest call from the list. It has no further anomalies: no list would show them.
  * Where Get Call forgets it as well, a call that is open, or has been over for less than half of its time on the list,
- * has vanished: nobody need have seen its end.
+ * has vanished: perhaps no poll has seen its end.
  */
 export function unlist(world: World, { unlisted }: Conduct): void {
   const entry = removeOldest(world.listing)
@@ -40,8 +40,8 @@ export function unlist(world: World, { unlisted }: Conduct): void {
 }
 
 /**
- * Keeps the world bounded: of the calls that left the list, those that are over are not known for ever. Two are looked
- * at for each that leaves, so that the open ones among them, which wait once more, do not hold the others up.
+ * Keeps the world bounded: calls that left the list and are over are evicted in the end. Two are checked for each that
+ * leaves, so that open ones, which wait once more, do not block the others.
  */
 function forgetOldest(world: World): void {
   const { unlisted, entries } = world

@@ -1,29 +1,18 @@
-import { callAt } from './call-at.ts'
-import { drawFacts } from './facts/facts.ts'
-import { foldLedger } from './fold-ledger.ts'
-import { write } from './ledger.ts'
-import type { LedgerEvent } from './ledger.ts'
+import { addHistory, addOpenCalls, importedLives, planArrival, planImport } from './arrivals.ts'
+import { callAt, momentAfter } from './call-at.ts'
+import { drawFacts } from './facts.ts'
+import { reach, write, type LedgerEvent, type Reached } from './ledger.ts'
 import type { Life, Manners } from './life.ts'
-import { insert, listingOf, remove } from './listing.ts'
-import type { Entry, Listing } from './listing.ts'
-import { momentAfter } from './moment.ts'
-import { addFurtherRow } from './further-row.ts'
-import { keepPast } from './lagging.ts'
-import { importedLives, planImport } from './imports.ts'
-import { addHistory, addOpenCalls, planArrival } from './plan.ts'
-import { put, take } from './queue.ts'
-import type { Queue } from './queue.ts'
-import { random } from './random.ts'
-import type { Random } from './random.ts'
-import { reach } from './reached.ts'
-import type { Reached } from './reached.ts'
-import { defaultSwitches } from './switches.ts'
-import type { Switches } from './switches.ts'
+import { keepPast } from './list-views.ts'
+import { insert, listingOf, remove, type Entry, type Listing } from './listing.ts'
+import { put, take, type Queue } from './queue.ts'
+import { random, type Random } from './random.ts'
+import { addFurtherRow, withReusedId } from './shared-ids.ts'
+import { defaultSwitches, type Switches } from './switches.ts'
 import { calmed } from './turn.ts'
 import { leavingAt, unlist } from './unlist.ts'
-import { withReusedId } from './reused-id.ts'
 
-/** What chance does not decide about a world. */
+/** What is not left to chance in a world. */
 export type WorldOptions = Manners & {
   seed: number | string
   /** Mean number of calls that begin in a minute of the clock, whatever the speed; 0 or more. */
@@ -34,8 +23,6 @@ export type WorldOptions = Manners & {
   historySeconds?: number
   /** Calls, besides the history, that began before the start and end after it. */
   open: number
-  /** true: the ledger forgets how figures grew while a call ran, once it is over; for simulations of many days. */
-  foldLedger?: boolean
 }
 
 /** The switches that decide what happens, not how it is shown. */
@@ -44,12 +31,12 @@ export type Conduct = Pick<
   | 'arrivals'
   | 'imports'
   | 'facts'
+  | 'reusedIds'
   | 'listedSeconds'
   | 'mostListed'
   | 'unlisted'
   | 'replicaLag'
   | 'getCallLag'
-  | 'reusedIds'
 >
 
 /**
@@ -60,15 +47,13 @@ export type World = {
   options: WorldOptions
   /** Every call that is listed, oldest first. */
   listing: Listing
-  /** Every call that is remembered, by its session id, also those that are gone for a while. */
+  /** Every call that is known, by its session id, also those that are gone for a while. */
   entries: Map<string, Entry>
   /** Calls that are too old for the list and that Get Call still knows. */
   unlisted: Entry[]
   /** Calls that began until here are too old for the list. */
   unlistedUntilMs: number
   ledger: LedgerEvent[]
-  /** How many lines the ledger had when it was last folded. */
-  foldedLength: number
   upcoming: Queue<Upcoming>
   arrivals: { random: Random; count: number; lastMs: number }
   imports: { random: Random; count: number }
@@ -83,10 +68,10 @@ export type World = {
 }
 
 /**
- * When something more becomes of a call. `order` is the call's own: it decides between things that happen in the same
- * millisecond. A call that is yet to begin has a life and no entry; one that is to be imported has a number.
+ * When something more happens to a call. `order` is the call's own: it decides between things that happen in the same
+ * millisecond. A call that is yet to begin has a life and no entry; a planned import has a number.
  */
-export type Upcoming = { ms: number; order: number } & (
+type Upcoming = { ms: number; order: number } & (
   | { life: Life; arrival: boolean }
   | { entry: Entry }
   | { import: number }
@@ -102,7 +87,6 @@ export function createWorld(options: WorldOptions, start: number): World {
     unlisted: [],
     unlistedUntilMs: -Infinity,
     ledger: [],
-    foldedLength: 0,
     upcoming: { heap: [], before: (a, b) => a.ms < b.ms || (a.ms === b.ms && a.order < b.order) },
     arrivals: { random: random(options.seed, 'arrivals'), count: 0, lastMs: startMs },
     imports: { random: random(options.seed, 'imports'), count: 0 },
@@ -134,13 +118,12 @@ export function advance(world: World, at: number, conduct: Conduct = defaultSwit
     if (ms > untilMs) break
     world.nowMs = Math.max(world.nowMs, ms)
     if (leavingMs < nextMs) unlist(world, conduct)
-    else comeAbout(world, take(world.upcoming)!, conduct)
+    else happen(world, take(world.upcoming)!, conduct)
   }
   world.nowMs = Math.max(world.nowMs, untilMs)
-  if (world.options.foldLedger) foldLedger(world)
 }
 
-/** From now on nothing out of the ordinary becomes of the calls there are; what is turned is still turned back. */
+/** From now on the calls have no further anomalies; what is turned still turns back. */
 export function calm(world: World): void {
   for (const entry of world.entries.values()) {
     if (!entry.life) continue
@@ -162,9 +145,9 @@ export function entryOf(world: World, sessionId: string): Entry | undefined {
   return entry?.known ? entry : undefined
 }
 
-function comeAbout(world: World, upcoming: Upcoming, conduct: Conduct): void {
+function happen(world: World, upcoming: Upcoming, conduct: Conduct): void {
   if ('entry' in upcoming) {
-    goOn(world, upcoming.entry, upcoming.ms, conduct)
+    step(world, upcoming.entry, upcoming.ms, conduct)
     return
   }
   if ('import' in upcoming) {
@@ -183,7 +166,7 @@ function begin(world: World, drawn: Life, order: number, conduct: Conduct): void
   const { life, names } = drawFacts(plain, conduct.facts, { seed, key: plain.sessionId, speed })
   for (const name of names) reach(world.reached, `fact.${name}`)
   const entry = addEntry(world, life, order, life.initiatedMs)
-  goOn(world, entry, life.initiatedMs, conduct)
+  step(world, entry, life.initiatedMs, conduct)
   if (life.otherRow) addFurtherRow(world, entry, life)
 }
 
@@ -215,8 +198,8 @@ function addEntry(world: World, life: Life, order: number, atMs: number): Entry 
   return entry
 }
 
-/** What becomes of a call at `ms`, if anything still does: it may have been calmed since that was planned. */
-function goOn(world: World, entry: Entry, ms: number, conduct: Conduct): void {
+/** What happens to a call at `ms`, if anything still does: it may have been calmed since that was planned. */
+function step(world: World, entry: Entry, ms: number, conduct: Conduct): void {
   const { life } = entry
   const moment = life && momentAfter(life, entry.atMs)
   if (!moment) {
@@ -244,7 +227,7 @@ function hide(world: World, entry: Entry): void {
   remove(world.listing, entry)
 }
 
-/** Back it comes, into the list where it is not too old for it; false where calls of its age are forgotten. */
+/** Shows the call again, in the list unless it is too old for it; false where calls of its age are forgotten. */
 function show(world: World, entry: Entry, conduct: Conduct): boolean {
   const tooOld = entry.beganMs <= world.unlistedUntilMs
   if (tooOld && conduct.unlisted === 'not_found') {

@@ -7,7 +7,7 @@ import {
   type CopyTarget,
 } from './copy-tables.ts'
 
-/** What came of copying a store. */
+/** The result of copying a store. */
 export type Copied = {
   /** Rows that were copied, by table. */
   counts: Readonly<Record<CopyTable, number>>
@@ -17,8 +17,8 @@ export type Copied = {
   differences: readonly string[]
 }
 
-/** So many differences in a table say enough. */
-const MOST_TOLD = 5
+/** Differences of a table that are shown at most. */
+const DIFFERENCES_SHOWN = 5
 
 /**
  * Copies all that a store keeps into an empty one, reads both sides, and keeps the copy where they are equal. Rows go
@@ -52,14 +52,14 @@ async function compareTable(table: CopyTable, source: CopySource, target: CopyTa
   const differences: string[] = []
   const copied = target.rows(table)[Symbol.asyncIterator]()
   const compare = (rows: readonly CopyRow[], others: readonly CopyRow[]) => {
-    for (let i = 0; i < Math.max(rows.length, others.length) && differences.length < MOST_TOLD; i++) {
+    for (let i = 0; i < Math.max(rows.length, others.length) && differences.length < DIFFERENCES_SHOWN; i++) {
       if (!isEqualRow(rows[i], others[i])) differences.push(nameOf(table, rows[i] ?? others[i]!))
     }
   }
   for await (const rows of source.rows(table)) {
     const next = await copied.next()
     compare(rows, next.done === true ? [] : next.value)
-    if (differences.length === MOST_TOLD) break
+    if (differences.length === DIFFERENCES_SHOWN) break
   }
   const left = await copied.next()
   if (left.done !== true) compare([], left.value)

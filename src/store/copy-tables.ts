@@ -1,5 +1,8 @@
-/** What a column holds, whichever store it is in. Numbers are 64-bit floats, whole ones below 2^53, flags 0 or 1. */
-export type ColumnKind = 'text' | 'number' | 'whole' | 'flag' | 'bytes'
+/**
+ * What a column holds, whichever store it is in. Numbers are 64-bit floats, whole ones below 2^53, flags 0 or 1. A `target`
+ * is copied as its name: the numbers by which tables refer to targets differ from store to store.
+ */
+export type ColumnKind = 'target' | 'text' | 'number' | 'whole' | 'flag' | 'bytes'
 
 /** A value of a column; a `number` may be missing. */
 export type CopyValue = string | number | Uint8Array | null
@@ -10,23 +13,25 @@ export type CopyRow = readonly CopyValue[]
 type Columns = Readonly<Record<string, ColumnKind>>
 
 /**
- * All that a store keeps, by table, as both kinds of stores have it. A target goes by its name; the numbers under which a
- * store has its targets are its own. What only says who uses a store now is not part of it: locks, members, the log of commits.
+ * All that a store keeps, by table, as both kinds of stores have it. What only concerns the daemons that use it now is not
+ * part of it: locks, members, the log of commits.
  */
 export const COPY_TABLES = {
   targets: { key: 1, columns: { name: 'text', fingerprint: 'text', seq: 'whole', facts: 'text' } },
-  calls: { key: 2, columns: { target: 'text', id: 'text', finished: 'number', remembered: 'flag', data: 'bytes' } },
-  counters: { key: 2, columns: { target: 'text', series: 'text', value: 'number' } },
-  settled: { key: 2, columns: { target: 'text', quantity: 'text', value: 'number' } },
-  alerts: { key: 2, columns: { target: 'text', alert: 'text', data: 'text' } },
-  usage: { key: 2, columns: { target: 'text', quarter: 'whole', minutes: 'number' } },
-  evaluations: { key: 2, columns: { target: 'text', hour: 'whole', data: 'text' } },
+  calls: { key: 2, columns: { target: 'target', id: 'text', finished: 'number', tracked: 'flag', data: 'bytes' } },
+  counters: { key: 2, columns: { target: 'target', series: 'text', value: 'number' } },
+  settled: { key: 2, columns: { target: 'target', quantity: 'text', value: 'number' } },
+  alerts: { key: 2, columns: { target: 'target', alert: 'text', data: 'text' } },
+  usage: { key: 2, columns: { target: 'target', quarter: 'whole', minutes: 'number' } },
+  evaluations: { key: 2, columns: { target: 'target', hour: 'whole', data: 'text' } },
   outbox: { key: 1, columns: { id: 'whole', notifier: 'text', claimed: 'flag', data: 'text' } },
-  receivers: { key: 3, columns: { target: 'text', alert: 'text', notifier: 'text' } },
-  put_out: { key: 1, columns: { name: 'text', at: 'number' } },
+  recipients: { key: 3, columns: { target: 'text', alert: 'text', notifier: 'text' } },
+  deduplication_keys: { key: 1, columns: { key: 'text', at: 'number' } },
   silences: { key: 1, columns: { id: 'whole', until: 'number', data: 'text' } },
-  holds: { key: 1, columns: { key: 'text', until: 'number' } },
-} as const satisfies Readonly<Record<string, { /** So many columns tell rows apart. */ key: number; columns: Columns }>>
+  pauses: { key: 1, columns: { key: 'text', until: 'number' } },
+} as const satisfies Readonly<
+  Record<string, { /** The number of columns that tell rows apart. */ key: number; columns: Columns }>
+>
 
 export type CopyTable = keyof typeof COPY_TABLES
 
@@ -38,6 +43,22 @@ export function columnsOf(table: CopyTable): readonly (readonly [name: string, k
   return Object.entries<ColumnKind>(COPY_TABLES[table].columns)
 }
 
+/** How a store writes what its SQL has in another way: before the name of a table, between two, behind a text in an order. */
+export type Dialect = { schema: string; join: string; bytewise: string }
+
+/** Selects a table's rows by its key, texts in the order of their bytes. */
+export function selectRows(table: CopyTable, { schema, join, bytewise }: Dialect): string {
+  const columns = columnsOf(table)
+  const isOfTarget = columns.some(([, kind]) => kind === 'target')
+  const selected = columns.map(([name, kind]) => (kind === 'target' ? 'name AS target' : name))
+  const order = columns.slice(0, COPY_TABLES[table].key).map(([column, kind]) => {
+    const name = kind === 'target' ? 'name' : column
+    return kind === 'target' || kind === 'text' ? `${name}${bytewise}` : name
+  })
+  const from = isOfTarget ? `${schema}targets ${join} ${schema}${table} ON target = number` : `${schema}${table}`
+  return `SELECT ${selected.join(', ')} FROM ${from} ORDER BY ${order.join(', ')}`
+}
+
 /** So many rows are read, written and compared at a time. */
 export const COPY_BATCH = 1000
 
@@ -47,7 +68,7 @@ export type CopySource = {
   readonly place: string
   /** The rows of a table by its key, in the order of their bytes, in batches that are full but for the last one. */
   rows: (table: CopyTable) => AsyncIterable<readonly CopyRow[]>
-  /** Lets go of it. */
+  /** Closes it, and lets daemons use it again. */
   close: () => Promise<void>
 }
 

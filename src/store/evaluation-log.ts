@@ -1,4 +1,4 @@
-import type { Evaluated } from '../alerts/evaluated.ts'
+import type { Evaluated } from '../alerts/trigger.ts'
 
 /** The log's rows hold an hour each. */
 export const HOUR = 3600
@@ -29,6 +29,6 @@ export function unpackEvaluated(hour: number, data: string): Evaluated[] {
       const at = time(first)
       if (entry.startsWith('t')) return { kind: 'tick', at, pollAge: Number(second) / 1000 }
       const previousGood = third === '' ? undefined : time(third)
-      return { kind: 'look', at, now: time(second), previousGood, limited: entry.startsWith('l') }
+      return { kind: 'poll', at, now: time(second), previousGood, limited: entry.startsWith('l') }
     })
 }

@@ -1,11 +1,9 @@
 import type { CopySource, CopyTarget } from './copy-tables.ts'
-import { openSqliteSource } from './sqlite/copy-source.ts'
-import { openSqliteTarget } from './sqlite/copy-target.ts'
-import { openReadOnly } from './sqlite/open-read-only.ts'
-import { openSilences } from './sqlite/open-silences.ts'
+import { openSqliteSource, openSqliteTarget } from './sqlite/open-copy.ts'
+import { openSqliteReader } from './sqlite/open-reader.ts'
+import { openSqliteSilences } from './sqlite/silences.ts'
 import { openSqliteStore } from './sqlite/sqlite-store.ts'
-import type { SilenceBook } from './silence-book.ts'
-import { StoreError, type Store } from './store.ts'
+import { StoreError, type SilenceBook, type Store } from './store.ts'
 import type { StoreReader } from './store-reader.ts'
 
 /** Which store: a file of one daemon's own, or a PostgreSQL database that several share. */
@@ -14,15 +12,15 @@ export type StoreAddress = { path: string } | { url: string }
 /** The same for a daemon. */
 export type DaemonStoreAddress =
   | { path: string }
-  | { url: string; /** For how long a daemon lives that is not heard of (seconds). */ lease: number }
+  | { url: string; /** How long a daemon lives without renewing its lease (seconds). */ lease: number }
 
 // The one place where an address decides which of the implementations it is. That of PostgreSQL, with its client, is
-// loaded by those who use it: it would add a tenth to the start of every command.
+// loaded where it is used: it would add a tenth to the start of every command.
 
 /**
  * Opens the store of a daemon.
  *
- * @param notifiers all that there are; what waits for any other is removed, since nobody will ever send it
+ * @param notifiers all that are configured; what waits for any other is removed
  * @throws {StoreError} refused: it is in use, damaged, not ours, of a newer callwatch, or a database that cannot be used now
  */
 export async function openStore(address: DaemonStoreAddress, notifiers: readonly string[]): Promise<Store> {
@@ -31,7 +29,7 @@ export async function openStore(address: DaemonStoreAddress, notifiers: readonly
   try {
     return await openPostgresStore({ url: address.url, lease: address.lease, notifiers })
   } catch (error) {
-    // A daemon that runs waits for its database; for one that starts, a wrong address looks just like that.
+    // A running daemon waits for its database; at the start, it cannot be told from a wrong address.
     throw error instanceof StoreError ? new StoreError('refused', error.message, error) : error
   }
 }
@@ -42,7 +40,7 @@ export async function openStore(address: DaemonStoreAddress, notifiers: readonly
  * @throws {StoreError} refused: there is none, or it is not ours, of another schema, or damaged
  */
 export async function openReader(address: StoreAddress): Promise<StoreReader> {
-  if ('path' in address) return openReadOnly(address.path)
+  if ('path' in address) return openSqliteReader(address.path)
   const { openPostgresReader } = await import('./postgres/open-reader.ts')
   return openPostgresReader(address.url)
 }
@@ -53,17 +51,17 @@ export async function openReader(address: StoreAddress): Promise<StoreReader> {
  * @throws {StoreError} refused: as for {@link openReader}
  */
 export async function openSilenceBook(address: StoreAddress): Promise<SilenceBook> {
-  if ('path' in address) return openSilences(address.path)
-  const { openPostgresSilences } = await import('./postgres/open-silences.ts')
+  if ('path' in address) return openSqliteSilences(address.path)
+  const { openPostgresSilences } = await import('./postgres/silences.ts')
   return openPostgresSilences(address.url)
 }
 
-/** Whether a shared store lets a daemon in, and how it says so; undefined of a file, which is nobody else's to ask. */
+/** Whether a shared store accepts this program's connection, and a sentence on that; undefined of a file. */
 export async function probeStore(address: StoreAddress): Promise<{ works: boolean; message: string } | undefined> {
   if ('path' in address) return undefined
-  const { connectPatiently } = await import('./postgres/connect-patiently.ts')
+  const { connectForLong } = await import('./postgres/connect-beside.ts')
   try {
-    const connection = await connectPatiently(address.url)
+    const connection = await connectForLong(address.url)
     await connection.close()
     return { works: true, message: `${connection.place} answers` }
   } catch (error) {
@@ -79,7 +77,7 @@ export async function probeStore(address: StoreAddress): Promise<{ works: boolea
  */
 export async function openCopySource(address: StoreAddress): Promise<CopySource> {
   if ('path' in address) return openSqliteSource(address.path)
-  const { openPostgresSource } = await import('./postgres/copy-source.ts')
+  const { openPostgresSource } = await import('./postgres/open-copy.ts')
   return openPostgresSource(address.url)
 }
 
@@ -90,6 +88,6 @@ export async function openCopySource(address: StoreAddress): Promise<CopySource>
  */
 export async function openCopyTarget(address: StoreAddress): Promise<CopyTarget> {
   if ('path' in address) return openSqliteTarget(address.path)
-  const { openPostgresTarget } = await import('./postgres/copy-target.ts')
+  const { openPostgresTarget } = await import('./postgres/open-copy.ts')
   return openPostgresTarget(address.url)
 }

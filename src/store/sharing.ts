@@ -10,49 +10,49 @@ export type SharedStore = Store & { readonly sharing: Sharing }
  * rejects with a {@link StoreError} when the store cannot be used now.
  */
 export type Sharing = {
-  /** For how long a member lives that is not heard of (seconds). */
+  /** How long a member lives without renewing its lease (seconds). */
   readonly lease: number
   /**
-   * Becomes a member, anew after a lease was lost.
+   * Becomes a member, again after a lease was lost.
    *
    * @param name how others show it
    * @param settings what all members must agree in, by name
    * @param note what the others may show of it until its first beat (JSON)
-   * @throws {OtherSettingsError} where the living members are to go by other settings
+   * @throws {OtherSettingsError} where the living members must use other settings
    */
   join: (name: string, settings: Settings, note: string) => Promise<void>
-  /** For as long as this member lives, and no other one declares, all are to go by these settings: it has read them anew. */
+  /** Declares reloaded settings: all members must use them while this one lives and no other one declares. */
   declare: (settings: Settings) => Promise<void>
   /**
-   * Renews the lease, and finds out what there is to know of the others.
+   * Renews the lease, and reads what the others show of themselves.
    *
    * @param note what the others may show of this one (JSON)
    * @returns undefined where this member is dead: all that it owned may be owned by others
    */
   beat: (note: string) => Promise<Beat | undefined>
-  /** Takes targets that nobody alive owns, so many at most, and returns those that were taken. */
+  /** Acquires targets that no living member owns, `most` at most, and returns those that were acquired. */
   claim: (targets: readonly string[], most: number) => Promise<readonly string[]>
-  /** Lets go of targets, so that others may take them at once. */
+  /** Releases targets, so that others may acquire them at once. */
   release: (targets: readonly string[]) => Promise<void>
-  /** Ends the membership, and lets go of everything. */
+  /** Ends the membership, and releases every target. */
   leave: () => Promise<void>
-  /** Until when requests are held back, by key, for those of these keys that are (UNIX seconds by the host's clock). */
-  holds: (keys: readonly string[]) => Promise<ReadonlyMap<string, number>>
+  /** Until when requests are paused by a rate limit, for those of these keys that are (UNIX seconds by the host's clock). */
+  pauses: (keys: readonly string[]) => Promise<ReadonlyMap<string, number>>
   /**
-   * What was committed of targets after the sequence numbers that are known of them, in order for each target, by
-   * whomever. `commit` is undefined where the log does not reach back so far: the target is to be opened anew.
+   * The commits of targets after the sequence numbers that are known of them, in order for each target. `commit` is
+   * undefined where the log does not reach back so far: the target must be opened again.
    */
   missed: (known: ReadonlyMap<string, number>) => Promise<MissedCommit[]>
 }
 
 export type Beat = {
-  /** Who lives, this one included, in the order in which they joined. */
+  /** The living members, this one included, in the order in which they joined. */
   members: readonly Member[]
-  /** By id, who of them this one is. */
+  /** The id of this one. */
   self: string
-  /** The id of the member that owns a target, for each target that somebody alive owns. */
+  /** The id of the owner of each target that a living member owns. */
   owners: ReadonlyMap<string, string>
-  /** That this one's settings are not those that a living member declared last, and how they differ. */
+  /** How this one's settings differ from those that a living member declared last. */
   differing: OtherSettingsError | undefined
 }
 

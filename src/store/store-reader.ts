@@ -1,26 +1,26 @@
-import type { Evaluated } from '../alerts/evaluated.ts'
+import type { Evaluated } from '../alerts/trigger.ts'
 import type { StoredBalance } from '../ledger/balance.ts'
 import type { RememberedCalls } from '../ledger/remembered-calls.ts'
 import type { Facts } from '../ledger/state.ts'
 import type { Finish, TrackedCall } from '../ledger/tracked-call.ts'
 
-/** What a store holds, for whoever only looks. Every method rejects with a {@link StoreError} when it cannot be read now. */
+/** Reads a store beside the daemons that use it. Every method rejects with a {@link StoreError} when it cannot be read now. */
 export type StoreReader = {
   /** How the store is called in a sentence: its file, or its database. */
   readonly place: string
   /** A target's facts as last committed; undefined where the store does not know it. */
   target: (name: string) => Promise<{ fingerprint: string; facts: Facts } | undefined>
-  /** The calls that are remembered of a target, by id. */
+  /** The tracked calls of a target, by id. */
   calls: (target: string) => Promise<RememberedCalls>
   /** One of them. */
   call: (target: string, id: string) => Promise<TrackedCall | undefined>
   /** What the counters and the calls of a target come to, as both were at one moment. */
   balance: (target: string) => Promise<StoredBalance>
-  /** When rules were judged since a moment (UNIX seconds), the oldest first. */
+  /** The rule evaluations since a moment (UNIX seconds), the oldest first. */
   evaluations: (target: string, since: number) => Promise<Evaluated[]>
   /** How calls finished since a moment (UNIX seconds). */
   finishes: (target: string, since: number) => Promise<Finish[]>
-  /** Until when requests with a key are held back (UNIX seconds by the host's clock). */
-  heldUntil: (key: string) => Promise<number | undefined>
+  /** Until when requests with a key are paused by a rate limit (UNIX seconds by the host's clock). */
+  pausedUntil: (key: string) => Promise<number | undefined>
   close: () => Promise<void>
 }

@@ -1,19 +1,19 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import type { AlertDelta } from '../alerts/evaluate.ts'
-import type { Evaluated } from '../alerts/evaluated.ts'
+import type { Evaluated } from '../alerts/trigger.ts'
 import type { Notification } from '../alerts/notification.ts'
-import type { Silence } from '../alerts/silence.ts'
+import type { Silence } from '../alerts/match.ts'
 import type { CallStatus } from '../ledger/call.ts'
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { Sharing } from './sharing.ts'
 
-/** What one look or tick changes of a target; kept whole or not at all. */
+/** What one poll or tick changes of a target; kept whole or not at all. */
 export type Commit = {
   ledger: Delta
   alerts: AlertDelta
-  /** Those changes of alerts that are told, and to whom. */
+  /** The changes of alerts that are notified, each with its notifiers. */
   outgoing: readonly Addressed[]
   /** The evaluation that `alerts` came from. */
   evaluated?: Evaluated
@@ -22,26 +22,26 @@ export type Commit = {
 /** A target as the store last committed it. */
 export type StoredTarget = { ledger: LedgerState; alerts: Map<string, AlertInstance> }
 
-/** A change of an alert, and the notifiers that are to tell it. An end is also told to whoever was told of the beginning. */
+/** A change of an alert, and its notifiers. An end also goes to every recipient of the beginning. */
 export type Addressed = { change: Notification; to: readonly string[] }
 
-/** What waits to be told by one notifier. */
+/** What waits to be sent by one notifier. */
 export type OutboxEntry = {
   id: number
   content: Outgoing
-  /** An earlier attempt to deliver it has begun: it may have been told already. */
+  /** An earlier attempt to deliver it has begun: it may have been sent already. */
   claimed: boolean
 }
 
 /** A change of one alert, or a day's digest as its notifier will show it (JSON). */
 export type Outgoing = Notification | { kind: 'digest'; digest: unknown }
 
-/** What identifies a target beside its name; a name that stands for another one is refused. */
+/** What identifies a target: under the name of one, another fingerprint is refused. */
 export type TargetIdentity = { name: string; fingerprint: string }
 
 /**
- * Where all that is counted is kept. Every method rejects with a {@link StoreError} when the store cannot be used now;
- * what was not committed then changes nothing.
+ * Keeps all that is counted. Every method rejects with a {@link StoreError} when the store cannot be used now; nothing is
+ * changed then.
  */
 export type Store = {
   /**
@@ -51,48 +51,51 @@ export type Store = {
    * @param keepFinished how far back finished calls are needed for windows (seconds)
    */
   openTarget: (identity: TargetIdentity, created: number, keepFinished: number) => Promise<StoredTarget>
-  /** Removes all that is kept of a target, and puts out what is to be said of its alerts; opened again, it starts from nothing. */
+  /** Deletes all rows of a target, and enqueues the ends of its alerts; opened again, it starts from nothing. */
   resetTarget: (name: string, outgoing: readonly Addressed[]) => Promise<void>
-  /** Rows of a target's calls that were counted and evicted, by id: those of these ids that the history still has. */
+  /** A target's calls that were counted and evicted, by id: those of these ids that the history still has. */
   evictedCalls: (target: string, ids: readonly string[]) => Promise<Map<string, TrackedCall>>
   /** Commits a delta that follows the stored sequence number by one; any other is refused as stale. */
   commit: (target: string, commit: Commit) => Promise<void>
   /** All that waits for this notifier, the oldest first. */
   outbox: (notifier: string) => Promise<OutboxEntry[]>
   /**
-   * Notes that entries are about to be delivered, or, where that failed for sure, that they were not. Where several daemons
-   * share the store, only one of them delivers: of any other, the first is refused as stale, also without any entry.
+   * Marks entries as about to be delivered, or, where that failed for sure, as not. Where several daemons share the store,
+   * only one of them delivers: a claim of any other is refused as stale, also one of no entry.
    */
   claimOutbox: (ids: readonly number[], claimed: boolean) => Promise<void>
-  /** Takes out what was delivered, or need not or cannot be. */
+  /** Removes what was delivered, or need not or cannot be. */
   removeFromOutbox: (ids: readonly number[]) => Promise<void>
   /** How much waits, by notifier. */
   countOutbox: () => Promise<ReadonlyMap<string, number>>
-  /** Puts something out once for all time, however often it is asked for under that name. */
-  putOutOnce: (name: string, content: Outgoing, notifiers: readonly string[]) => Promise<void>
-  /** Alerts of targets other than these: what is left of targets that are watched no more. */
+  /** Enqueues something for each notifier, but nothing where that deduplication key was used before. */
+  enqueueOnce: (key: string, content: Outgoing, notifiers: readonly string[]) => Promise<void>
+  /** Alerts of targets other than these, which were removed from the configuration. */
   strayAlerts: (targets: readonly string[]) => Promise<{ target: string; alerts: AlertInstance[] }[]>
-  /** Removes all alerts of a target, and puts out what is to be said of that. */
+  /** Deletes all alerts of a target, and enqueues their ends. */
   closeAlerts: (target: string, outgoing: readonly Addressed[]) => Promise<void>
   /** Silences that have not ended by then (UNIX seconds). */
   silences: (now: number) => Promise<Silence[]>
   addSilence: (silence: Omit<Silence, 'id'>) => Promise<Silence>
   /** Ends a silence at once; resolves with whether there was one. */
   endSilence: (id: number) => Promise<boolean>
-  /** Until when requests with a key are held back (UNIX seconds by the host's clock). */
-  heldUntil: (key: string) => Promise<number | undefined>
-  /** Holds them back until then; where that is already so for longer, it stays. */
-  hold: (key: string, until: number) => Promise<void>
+  /** Until when requests with a key are paused by a rate limit (UNIX seconds by the host's clock). */
+  pausedUntil: (key: string) => Promise<number | undefined>
+  /** Pauses them until then; a pause that is longer already stays. */
+  pauseUntil: (key: string, until: number) => Promise<void>
   /** Calls that were counted as finished, newest first; of the same moment by target, then by id. */
   finishedCalls: (query: HistoryQuery) => Promise<{ target: string; call: TrackedCall }[]>
-  /** How the calls of a target ended that finished from one moment to (but not at) another. */
+  /** Outcomes of a target's calls that finished from one moment to (but not at) another. */
   countFinished: (target: string, from: number, to: number) => Promise<FinishedCounts>
-  /** Removes finished calls and evaluations from the history that are older than `before` (UNIX seconds). */
-  trimHistory: (before: number) => Promise<void>
+  /** Deletes expired rows: evicted calls and evaluations from before `before` (UNIX seconds), and older usage. */
+  deleteExpired: (before: number) => Promise<void>
   close: () => Promise<void>
   /** What the daemons know of each other, where several use this store. */
   readonly sharing?: Sharing
 }
+
+/** The silences of a store, for a command beside the daemons that use it. */
+export type SilenceBook = Pick<Store, 'silences' | 'addSilence' | 'endSilence' | 'close'>
 
 /** Which of the finished calls: the newest of those that meet all that is given, so many at most. */
 export type HistoryQuery = {
@@ -106,7 +109,7 @@ export type HistoryQuery = {
   after?: HistoryPosition | undefined
 }
 
-/** Where a call stands in the history. */
+/** The place of a call in the history. */
 export type HistoryPosition = {
   /** When it finished (UNIX seconds). */
   at: number
@@ -123,4 +126,20 @@ export class StoreError extends Error {
     super(message, { cause })
     this.kind = kind
   }
+}
+
+/** For `catch`: a store that cannot be used comes to `otherwise`; any other error is thrown on. */
+export function onlyStoreErrors<T>(otherwise: T): (error: unknown) => T {
+  return (error) => {
+    if (error instanceof StoreError) return otherwise
+    throw error
+  }
+}
+
+/**
+ * Whether an error comes from the program itself, such as a value of a type that no driver takes: no database, and nothing
+ * on the way to one, fails like that.
+ */
+export function isOwnMistake(error: unknown): error is Error {
+  return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
 }

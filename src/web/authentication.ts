@@ -1,38 +1,45 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import basicAuth from '@fastify/basic-auth'
 import type { FastifyInstance } from 'fastify'
+import type { Silence } from '../alerts/match.ts'
 import { systemClock, type Clock } from '../clock/clock.ts'
-import { loggedInBefore } from './logged-in-before.ts'
-import { LOGIN_RETRY_AFTER, loginAttempts } from './login-attempts.ts'
-import type { WebEvent } from './web-event.ts'
+import { knownBrowsers } from './known-browsers.ts'
+import { LOGIN_RETRY_AFTER_SECONDS, loginAttempts } from './login-attempts.ts'
 
 export type Credentials = { username: string; password: string }
 
-/** An orchestrator asks for these without a password. */
+/** A security event, which is logged and counted. `peer` is the address of the client. */
+export type WebEvent = { peer: string } & (
+  | { kind: 'login failed' }
+  | { kind: 'silence added'; user: string; silence: Silence }
+  | { kind: 'silence ended'; user: string; id: number }
+)
+
+/** Orchestrators probe these without a password. */
 const OPEN_PATHS = ['/healthz', '/readyz']
 
 export type AuthenticateOptions = {
-  /** Are read with each request, and may change in between. */
+  /** Read at each request: they may change in between. */
   credentials: Credentials
   note: (event: WebEvent) => void
   clock?: Clock
 }
 
-/** Asks for user name and password (RFC 7617) wherever something is served but the two health checks. */
+/** Requires user name and password (RFC 7617) for every path except the two health checks. */
 export async function authenticate(
   app: FastifyInstance,
   { credentials, note, clock = systemClock }: AuthenticateOptions,
 ): Promise<void> {
   const attempts = loginAttempts(clock)
-  const before = loggedInBefore(credentials)
+  const browsers = knownBrowsers(credentials)
   await app.register(basicAuth, {
     authenticate: { realm: 'callwatch' },
     validate: async (givenName: string, givenPassword: string, request, reply) => {
-      // Both are compared, so that the time it takes says nothing of either.
+      // Compares both, so that the duration reveals nothing about either.
       const { username, password } = credentials
       const isName = isSame(givenName, username)
       if (isSame(givenPassword, password) && isName) {
-        before.note(request, reply)
+        browsers.remember(request, reply)
         return
       }
       const { ip: peer } = request
@@ -43,10 +50,10 @@ export async function authenticate(
   })
   const isOpen = ({ url }: { url: string }) => OPEN_PATHS.includes(url.split('?')[0]!)
   app.addHook('onRequest', async (request, reply) => {
-    if (isOpen(request) || request.headers.authorization === undefined || before.has(request)) return undefined
+    if (isOpen(request) || request.headers.authorization === undefined || browsers.knows(request)) return undefined
     if (await attempts.admit(request.ip)) return undefined
     const error = 'too many log-ins have failed from this address; try again later'
-    return reply.code(429).header('retry-after', LOGIN_RETRY_AFTER).send({ error })
+    return reply.code(429).header('retry-after', LOGIN_RETRY_AFTER_SECONDS).send({ error })
   })
   app.addHook('onRequest', (request, reply, done) => {
     if (isOpen(request)) done()
@@ -54,7 +61,7 @@ export async function authenticate(
   })
 }
 
-/** In constant time, whatever the lengths. */
+/** Compares in constant time, also for texts of different lengths. */
 function isSame(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected))
 }

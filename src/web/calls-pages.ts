@@ -3,30 +3,30 @@ import * as z from 'zod'
 import type { CallStatus } from '../ledger/call.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { HistoryPosition, Store } from '../store/store.ts'
-import type { WatchedTarget } from './views.ts'
+import type { ShownTarget } from '../target/target.ts'
 
 export type ListedCall = { target: string; call: TrackedCall }
 
-/** Which calls are asked for, and from where on. */
+/** A selection of calls, and the position where it begins. */
 export type CallsWanted = {
-  /** Calls that finished since (UNIX seconds), newest first; those in progress without it. */
+  /** Calls that finished since then (UNIX seconds), newest first; undefined selects calls in progress. */
   since: number | undefined
   target: string | undefined
   status: CallStatus | undefined
   from: Position
 }
 
-/** Where a page begins: after so many calls in progress, or after a call of the history. */
+/** Where a page begins: after a number of calls in progress, or after a call of the history. */
 export type Position = { offset: number } | { after: HistoryPosition | undefined }
 
-/** So many calls are read and shown in one turn of the event loop. */
-const CALLS_A_TURN = 500
+/** Calls that are read and formatted in one turn of the event loop. */
+const CALLS_PER_TURN = 500
 
-/** The calls, a slice at a time; between two of them the event loop does other things. */
+/** Lists calls in slices, each in its own turn of the event loop. */
 export async function* slicesOf(
   wanted: CallsWanted,
-  most: number,
-  from: { targets: readonly WatchedTarget[]; store: Pick<Store, 'finishedCalls'> },
+  max: number,
+  from: { targets: () => readonly ShownTarget[]; store: Pick<Store, 'finishedCalls'> },
 ): AsyncGenerator<ListedCall[], undefined> {
   const { since, target, status } = wanted
   if (since === undefined) {
@@ -34,11 +34,11 @@ export async function* slicesOf(
     const found = inProgress(from.targets)
       .filter((one) => isWanted(target, one.target) && isWanted(status, one.call.status))
       .drop(offset)
-      .take(most)
+      .take(max)
     let slice: ListedCall[] = []
     for (const one of found) {
       slice.push(one)
-      if (slice.length < CALLS_A_TURN) continue
+      if (slice.length < CALLS_PER_TURN) continue
       yield slice
       slice = []
       await setImmediate()
@@ -47,8 +47,8 @@ export async function* slicesOf(
     return undefined
   }
   let after = 'after' in wanted.from ? wanted.from.after : undefined
-  for (let left = most; left > 0;) {
-    const limit = Math.min(left, CALLS_A_TURN)
+  for (let left = max; left > 0;) {
+    const limit = Math.min(left, CALLS_PER_TURN)
     const slice = await from.store.finishedCalls({ since, limit, target, status, after })
     yield slice
     if (slice.length < limit) return undefined
@@ -59,15 +59,15 @@ export async function* slicesOf(
   return undefined
 }
 
-function* inProgress(targets: readonly WatchedTarget[]): Generator<ListedCall, undefined> {
-  for (const { target, ledger } of targets) for (const call of ledger.open.values()) yield { target, call }
+function* inProgress(targets: () => readonly ShownTarget[]): Generator<ListedCall, undefined> {
+  for (const { name, ledger } of targets()) for (const call of ledger.open.values()) yield { target: name, call }
 }
 
 function isWanted(wanted: string | undefined, value: string): boolean {
   return wanted === undefined || wanted === value
 }
 
-/** Of a call of the history. */
+/** The position of a finished call in the history. */
 export function positionOf({ target, call }: ListedCall): HistoryPosition {
   return { at: call.finish!.at, target, id: call.id }
 }
@@ -75,12 +75,12 @@ export function positionOf({ target, call }: ListedCall): HistoryPosition {
 const offset = z.strictObject({ offset: z.int().nonnegative() })
 const after = z.strictObject({ after: z.strictObject({ at: z.number(), target: z.string(), id: z.string() }) })
 
-/** A position as the API shows it: nothing that a client should take apart. */
+/** Encodes a position for the API. Clients must not depend on the content. */
 export function cursorOf(position: Position): string {
   return Buffer.from(JSON.stringify(position)).toString('base64url')
 }
 
-/** The position of a cursor; undefined where it is none of that kind. */
+/** Decodes a cursor of calls in progress or of the history; undefined for any other text. */
 export function readCursor(cursor: string, isHistory: boolean): Position | undefined {
   try {
     const position: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())

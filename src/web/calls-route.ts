@@ -4,18 +4,18 @@ import * as z from 'zod'
 import { systemClock, type Clock } from '../clock/clock.ts'
 import { FINAL_STATUSES, OPEN_STATUSES } from '../ledger/call.ts'
 import type { Store } from '../store/store.ts'
-import { CSV_HEADER, csvLine } from './calls-csv.ts'
+import type { ShownTarget } from '../target/target.ts'
 import { cursorOf, positionOf, readCursor, slicesOf, type ListedCall, type Position } from './calls-pages.ts'
-import { atMost } from './heavy-answers.ts'
-import { queryProblem } from './query-problem.ts'
-import { callView, type WatchedTarget } from './views.ts'
+import { concurrencyLimit } from './concurrency-limit.ts'
+import { BadRequest, readQuery } from './query.ts'
+import { callView, type CallView } from './views.ts'
 
-/** The most calls of one answer; what is left is on the next page. */
-const MOST_CALLS = 10_000
+/** Calls that one response has at most; the next page has the rest. */
+const MAX_CALLS = 10_000
 
-/** An answer of more calls than this is a heavy one, and so many of these are made at a time. */
-const LIGHT = 500
-const MOST_HEAVY = 4
+/** A response of more calls is a large one. */
+const MAX_SMALL = 500
+const MAX_LARGE_AT_A_TIME = 4
 
 const STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES, 'other'] as const
 const isoTime = z.union([z.iso.datetime({ offset: true }), z.iso.date()]).transform((text) => Date.parse(text) / 1000)
@@ -24,7 +24,7 @@ const unixTime = z
   .regex(/^\d{1,12}(\.\d+)?$/)
   .transform(Number)
 
-const query = z.strictObject({
+const parameters = z.strictObject({
   finished_since: z
     .union([unixTime, isoTime], 'must be a time: ISO 8601 in UTC like 2026-11-20T08:00:00Z, or UNIX seconds')
     .optional(),
@@ -40,38 +40,33 @@ const query = z.strictObject({
 })
 
 /**
- * `GET /api/v1/calls`: calls in progress, or with `finished_since` those that finished since, newest first. Page by page:
- * the `next` of an answer is the `cursor` of the next one.
+ * `GET /api/v1/calls`: calls in progress, or with `finished_since` the calls that finished since then, newest first. A
+ * response is one page; its `next` is the `cursor` of the next one.
  */
 export function callsRoute(
   app: FastifyInstance,
-  { targets, store }: { targets: readonly WatchedTarget[]; store: Pick<Store, 'finishedCalls'> },
+  { targets, store }: { targets: () => readonly ShownTarget[]; store: Pick<Store, 'finishedCalls'> },
   clock: Pick<Clock, 'scheduler'> = systemClock,
 ): void {
-  const heavy = atMost(MOST_HEAVY, clock)
-  app.get('/api/v1/calls', async (request, reply) => {
-    const parsed = query.safeParse(request.query)
-    if (!parsed.success) return reply.code(400).send({ error: queryProblem(parsed.error, Object.keys(query.shape)) })
-    const { finished_since: since, status, target, format, cursor } = parsed.data
-    // Calls in progress have none of these: an empty answer would look like "none failed".
-    const isOver = FINAL_STATUSES.some((final) => final === status)
-    if (since === undefined && isOver) {
-      return reply.code(400).send({ error: `status=${status} is of finished calls: say since when by finished_since` })
+  const large = concurrencyLimit(MAX_LARGE_AT_A_TIME, clock)
+  app.get('/api/v1/calls', async ({ query }, reply) => {
+    const { finished_since: since, status, target, limit, format, cursor } = readQuery(parameters, query)
+    // No call in progress has a final status: an empty response would read as "none failed".
+    if (since === undefined && FINAL_STATUSES.some((final) => final === status)) {
+      throw new BadRequest(`status=${status} is a status of finished calls: add finished_since`)
     }
     const from = cursor === undefined ? { offset: 0 } : readCursor(cursor, since !== undefined)
-    if (from === undefined) {
-      return reply.code(400).send({ error: 'cursor must be the `next` of an answer to the same question' })
-    }
-    const most = Math.min(parsed.data.limit ?? MOST_CALLS, MOST_CALLS)
-    if (most > LIGHT && !heavy.admits(reply)) return reply
+    if (from === undefined) throw new BadRequest('cursor must be the `next` of a response to the same parameters')
+    const max = Math.min(limit ?? MAX_CALLS, MAX_CALLS)
+    if (max > MAX_SMALL && !large.admits(reply)) return reply
 
     const isCsv = format === 'csv'
-    // Pieces, and not one long text: that would be copied twice more.
+    // Buffers instead of one long text, of which Node.js would make two more copies.
     const pieces: Buffer[] = []
     let listed = 0
     let last: ListedCall | undefined
-    for await (const slice of slicesOf({ since, target, status, from }, most + 1, { targets, store })) {
-      const shown = slice.slice(0, most - listed)
+    for await (const slice of slicesOf({ since, target, status, from }, max + 1, { targets, store })) {
+      const shown = slice.slice(0, max - listed)
       const views = shown.map(({ target, call }) => callView(target, call))
       if (isCsv) pieces.push(Buffer.from(views.map(csvLine).join('')))
       else if (shown.length > 0)
@@ -79,11 +74,11 @@ export function callsRoute(
       listed += slice.length
       last = shown.at(-1) ?? last
     }
-    // Who sums up an answer must be able to tell that there are more calls.
     const next =
-      listed <= most || last === undefined
+      listed <= max || last === undefined
         ? undefined
-        : cursorOf(since === undefined ? { offset: offsetOf(from) + most } : { after: positionOf(last) })
+        : cursorOf(since === undefined ? { offset: offsetOf(from) + max } : { after: positionOf(last) })
+    // Clients that sum up a response need to know that it has not all calls.
     if (isCsv) {
       if (next !== undefined) reply.headers({ 'x-callwatch-truncated': 'true', 'x-callwatch-next': next })
       return reply.type('text/csv; charset=utf-8').send(Readable.from([Buffer.from(CSV_HEADER), ...pieces]))
@@ -97,4 +92,20 @@ export function callsRoute(
 
 function offsetOf(from: Position): number {
   return 'offset' in from ? from.offset : 0
+}
+
+/** The header line of calls as CSV (RFC 4180). */
+const CSV_HEADER =
+  'target,session_id,type,mode,receiver_type,status,began,finished,participants,audio_minutes,video_minutes\r\n'
+
+function csvLine(call: CallView): string {
+  const { target, session_id, type, mode, receiver_type, status, began, finished = '', participants, minutes } = call
+  const texts = [target, session_id, type, mode, receiver_type, status, began, finished].map(quote)
+  return `${[...texts, participants, minutes.audio, minutes.video].join(',')}\r\n`
+}
+
+/** Quotes a field. An apostrophe marks as text what a spreadsheet would run as a formula, leading spaces ignored. */
+function quote(text: string): string {
+  const harmless = /^[=+\-@＝＋－＠\s\p{Cc}\p{Cf}]/u.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }

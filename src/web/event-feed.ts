@@ -1,56 +1,56 @@
 import { randomBytes } from 'node:crypto'
 
-/** One entry of the live feed, as server-sent events carry it. */
+/** An event of the live feed, as server-sent events carry it. */
 export type FeedEvent = { readonly id: string; readonly event: 'transition' | 'alert' | 'reset'; readonly data: object }
 
-/** The latest transitions and alert changes: a view for those who look on, not a log. */
+/** The latest transitions and changes of alerts. It is a view in memory, not a log. */
 export type EventFeed = {
-  /** @param view makes the entry's data, if anybody ever asks for it */
+  /** @param view makes the event's data when a client first needs it */
   publish: (event: 'transition' | 'alert', view: () => object) => void
   /**
-   * What came after `lastId`, all that comes from now on without it; ids are `<boot>-<n>`. An id that is not known any
-   * more gets one `reset`.
+   * The events after `lastId`; none where it is undefined. An id is `<boot>-<n>`. For an id that is unknown or too old
+   * the answer is one `reset`.
    */
   since: (lastId: string | undefined) => FeedEvent[]
-  /** The last so many entries, the oldest first. */
+  /** The last `count` events, oldest first. */
   latest: (count: number) => FeedEvent[]
-  /** Calls back for each new entry until the returned function is called. */
+  /** Calls back for each new event until the returned function is called. */
   listen: (listener: (event: FeedEvent) => void) => () => void
 }
 
-/** An entry, shown once somebody has asked for it: the same one to everybody. */
-type Kept = { n: number; event: FeedEvent['event']; view: () => object; shown?: FeedEvent }
+/** An event; `shown` is made once, and shared by all clients. */
+type Entry = { n: number; event: FeedEvent['event']; view: () => object; shown?: FeedEvent }
 
-/** @param capacity how many entries are kept */
+/** @param capacity how many events the feed keeps */
 export function eventFeed(capacity = 10_000): EventFeed {
   const boot = randomBytes(4).toString('hex')
   const idOf = (n: number) => `${boot}-${n}`
-  const shown = (entry: Kept): FeedEvent =>
+  const shown = (entry: Entry): FeedEvent =>
     (entry.shown ??= { id: idOf(entry.n), event: entry.event, data: entry.view() })
-  const kept: Kept[] = []
+  const entries: Entry[] = []
   const listeners = new Set<(event: FeedEvent) => void>()
   let published = 0
   return {
     publish: (event, view) => {
       published += 1
-      const entry: Kept = { n: published, event, view }
-      kept.push(entry)
-      // Cut in blocks: taking one off the front of a long array for each entry would copy it each time.
-      if (kept.length >= capacity * 1.2) kept.splice(0, kept.length - capacity)
+      const entry: Entry = { n: published, event, view }
+      entries.push(entry)
+      // Evicts in blocks: shifting a long array once per event would copy it each time.
+      if (entries.length >= capacity * 1.2) entries.splice(0, entries.length - capacity)
       if (listeners.size === 0) return
-      const told = shown(entry)
-      for (const listener of listeners) listener(told)
+      const newest = shown(entry)
+      for (const listener of listeners) listener(newest)
     },
     since: (lastId) => {
       if (lastId === undefined) return []
       const [, of, n] = /^([0-9a-f]+)-(\d+)$/.exec(lastId) ?? []
       const missed = published - Number(n)
-      if (of !== boot || missed < 0 || missed > Math.min(kept.length, capacity)) {
+      if (of !== boot || missed < 0 || missed > Math.min(entries.length, capacity)) {
         return [{ id: idOf(published), event: 'reset', data: {} }]
       }
-      return missed === 0 ? [] : kept.slice(-missed).map(shown)
+      return missed === 0 ? [] : entries.slice(-missed).map(shown)
     },
-    latest: (count) => (count === 0 ? [] : kept.slice(-Math.min(count, capacity)).map(shown)),
+    latest: (count) => (count === 0 ? [] : entries.slice(-Math.min(count, capacity)).map(shown)),
     listen: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -58,14 +58,14 @@ export function eventFeed(capacity = 10_000): EventFeed {
   }
 }
 
-/** An entry in the event stream's format (WHATWG HTML §9.2.5). */
+/** Formats an event for the stream (WHATWG HTML §9.2.5). */
 export function formatEvent({ id, event, data }: FeedEvent): string {
   return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 }
 
 const encoded = new WeakMap<FeedEvent, Buffer>()
 
-/** An entry as it is sent: encoded once, and the same bytes to everybody. */
+/** Encodes an event once; all clients get the same bytes. */
 export function encodeEvent(event: FeedEvent): Buffer {
   const known = encoded.get(event)
   if (known !== undefined) return known

@@ -2,15 +2,15 @@ import { PassThrough } from 'node:stream'
 import { encodeEvent, type FeedEvent } from './event-feed.ts'
 
 /**
- * A client that lets this much wait (bytes) is too slow and is cut off; it resumes when it comes back. More than the
- * whole feed, so that no commit, however large, cuts off one that reads.
+ * A client with more unsent bytes is disconnected; it resumes when it reconnects. The limit is larger than the whole
+ * feed, so that no commit, however large, disconnects a client that reads.
  */
-const MOST_WAITING = 8 * 1024 * 1024
+const MAX_WAITING_BYTES = 8 * 1024 * 1024
 
-/** So many events are written in one turn of the event loop. */
-const EVENTS_A_TURN = 500
+/** Events that are written in one turn of the event loop. */
+const EVENTS_PER_TURN = 500
 
-/** One client's stream of events. */
+/** The event stream of one client. */
 export type EventStream = {
   readonly stream: PassThrough
   send: (events: readonly FeedEvent[]) => void
@@ -18,10 +18,10 @@ export type EventStream = {
 }
 
 /**
- * Sends events as fast as the client reads. What waits is the encoded events that all clients share, not a copy for
- * each: a hundred clients that do not read cost little more than one.
+ * Sends events as fast as the client reads. The queue holds encoded events, which all clients share: a hundred clients
+ * that do not read cost little more memory than one.
  *
- * @param greeting comes before all events
+ * @param greeting is sent before all events
  */
 export function eventStream(greeting: string): EventStream {
   const stream = new PassThrough()
@@ -32,9 +32,9 @@ export function eventStream(greeting: string): EventStream {
   function write(): void {
     isPaused = false
     if (stream.destroyed || stream.writableEnded) return
-    const block = waiting.slice(0, EVENTS_A_TURN)
+    const block = waiting.slice(0, EVENTS_PER_TURN)
     if (block.length === 0) return
-    waiting = waiting.slice(EVENTS_A_TURN)
+    waiting = waiting.slice(EVENTS_PER_TURN)
     const bytes = Buffer.concat(block)
     waitingBytes -= bytes.length
     const isRead = stream.write(bytes)
@@ -53,10 +53,10 @@ export function eventStream(greeting: string): EventStream {
         waiting.push(bytes)
         waitingBytes += bytes.length
       }
-      if (waitingBytes > MOST_WAITING) stream.destroy()
+      if (waitingBytes > MAX_WAITING_BYTES) stream.destroy()
       else if (!isPaused) write()
     },
-    // A client that has yet to read what came before knows that callwatch is there.
+    // A client that has events left to read needs no sign of life.
     comment: (text) => void (isPaused || stream.write(`: ${text}\n\n`)),
   }
 }

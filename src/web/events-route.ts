@@ -4,23 +4,18 @@ import * as z from 'zod'
 import { systemClock, type Clock } from '../clock/clock.ts'
 import type { EventFeed } from './event-feed.ts'
 import { eventStream, type EventStream } from './event-stream.ts'
-import { queryProblem } from './query-problem.ts'
+import { readQuery } from './query.ts'
 
-/** So many of the past events a new client gets at most, whatever it asks for. */
-const MOST_LATEST = 500
+/** Past events that a new client gets at most. */
+const MAX_LATEST = 500
 
-/** So many clients follow the feed at a time. */
-const MOST_STREAMS = 100
-/** When one that is too many may try again (seconds). */
-const RETRY_AFTER = 10
+const MAX_STREAMS = 100
+const RETRY_AFTER_SECONDS = 10
 
-/**
- * A comment comes this often (seconds), also while nothing happens: proxies cut connections on which nothing does,
- * often after a minute (WHATWG HTML §9.2.7 advises 15 s).
- */
-const KEEP_ALIVE = 15
+/** Proxies close idle connections, often after a minute. WHATWG HTML §9.2.7 advises a comment every 15 s. */
+const KEEP_ALIVE_SECONDS = 15
 
-const query = z.strictObject({
+const parameters = z.strictObject({
   latest: z
     .string()
     .regex(/^\d{1,5}$/, 'must be a whole number up to 99999')
@@ -28,7 +23,10 @@ const query = z.strictObject({
     .default(0),
 })
 
-/** `GET /api/v1/events`: server-sent events, resumed by `Last-Event-ID`; without it, `latest` of the past come first, 500 at most. */
+/**
+ * `GET /api/v1/events`: server-sent events. `Last-Event-ID` resumes the stream; a stream without it starts with the
+ * `latest` past events, 500 at most.
+ */
 export function eventsRoute(
   app: FastifyInstance,
   feed: EventFeed,
@@ -36,24 +34,22 @@ export function eventsRoute(
 ): void {
   const open = new Set<EventStream>()
   app.get('/api/v1/events', async (request, reply) => {
-    const parsed = query.safeParse(request.query)
-    if (!parsed.success) return reply.code(400).send({ error: queryProblem(parsed.error, Object.keys(query.shape)) })
-    if (open.size >= MOST_STREAMS) {
-      const error = `${MOST_STREAMS} clients follow the events already; close one, or try again later`
-      return reply.code(503).header('retry-after', RETRY_AFTER).send({ error })
+    const { latest } = readQuery(parameters, request.query)
+    if (open.size >= MAX_STREAMS) {
+      const error = `${MAX_STREAMS} event streams are open already; close one, or try again later`
+      return reply.code(503).header('retry-after', RETRY_AFTER_SECONDS).send({ error })
     }
     const lastId = request.headers['last-event-id']
-    const latest = Math.min(parsed.data.latest, MOST_LATEST)
-    // A first line at once, so that a client knows it is connected.
+    // The first line tells the client at once that it is connected.
     const client = eventStream(': connected\nretry: 2000\n\n')
     const { stream } = client
     open.add(client)
-    client.send(typeof lastId === 'string' ? feed.since(lastId) : feed.latest(latest))
+    client.send(typeof lastId === 'string' ? feed.since(lastId) : feed.latest(Math.min(latest, MAX_LATEST)))
     const unlisten = feed.listen((event) => client.send([event]))
-    const keepingAlive = interval(KEEP_ALIVE * 1000, scheduler).subscribe(() => client.comment('still here'))
+    const keepAlive = interval(KEEP_ALIVE_SECONDS * 1000, scheduler).subscribe(() => client.comment('keep-alive'))
     stream.once('close', () => {
       unlisten()
-      keepingAlive.unsubscribe()
+      keepAlive.unsubscribe()
       open.delete(client)
     })
     return reply

@@ -1,39 +1,43 @@
+import { isIPv6 } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import { sleep, systemClock, type Clock } from '../clock/clock.ts'
 
-/** So many failures of a peer cost nothing: passwords that it tried, each once. */
+/** A peer's first failures, each with another password, cause no delay. */
 const FREE_FAILURES = 5
-/** Failures are forgotten so long after the latest one (seconds). */
-const MEMORY = 60
-/** Each attempt after that waits (seconds): half a second, twice as long each time. */
-const FIRST_DELAY = 0.5
-const LONGEST_DELAY = 5
-/** Peers whose failures are known; beyond that the oldest are forgotten. */
-const MOST_PEERS = 10_000
+/** Failures expire this long after the latest one. */
+const EXPIRE_AFTER_SECONDS = 60
+/** The delay of the first attempt after the free failures; it doubles with each further failure. */
+const FIRST_DELAY_SECONDS = 0.5
+const MAX_DELAY_SECONDS = 5
+/** Failures are kept of so many peers; beyond that the oldest are evicted. */
+const MAX_PEERS = 10_000
 
-/** Slows down whoever guesses passwords, by the address of the peer. */
+/** Slows down password guessing, by the address of the peer. */
 export type LoginAttempts = {
   /**
-   * Resolves when an attempt of this peer may be looked at; with false where another one of its attempts waits already:
-   * many connections at once are no way around the delay.
+   * Resolves with true once an attempt of this peer may be checked, and with false where another attempt of the peer is
+   * waiting already: parallel connections do not get around the delay.
    */
   admit: (peer: string) => Promise<boolean>
-  /** @param guess what it tried: the same again, as a program does whose password is out of date, guesses nothing */
+  /** @param guess a repeated guess counts once: a program with an outdated password guesses nothing */
   failed: (peer: string, guess: string) => void
 }
 
-/** When to try again after an attempt that was not looked at (seconds). */
-export const LOGIN_RETRY_AFTER = LONGEST_DELAY
+/** When to try again after an attempt that was not checked. */
+export const LOGIN_RETRY_AFTER_SECONDS = MAX_DELAY_SECONDS
 
-/** A success forgets nothing: with whom a peer shares its address is not known. */
+/** A successful log-in does not clear failures: other clients may have the same address. */
 export function loginAttempts(clock: Clock = systemClock): LoginAttempts {
   const peers = new Map<string, { failures: number; guesses: Set<string>; at: number; isWaiting: boolean }>()
   return {
     admit: async (peer) => {
       const known = peers.get(networkOf(peer))
-      if (known === undefined || clock.monotonic() - known.at > MEMORY || known.failures < FREE_FAILURES) return true
+      const isExpired = known !== undefined && clock.monotonic() - known.at > EXPIRE_AFTER_SECONDS
+      if (known === undefined || isExpired || known.failures < FREE_FAILURES) return true
       if (known.isWaiting) return false
       known.isWaiting = true
-      await sleep(clock, Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (known.failures - FREE_FAILURES)))
+      const delay = Math.min(MAX_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2 ** (known.failures - FREE_FAILURES))
+      await sleep(clock, delay)
       known.isWaiting = false
       return true
     },
@@ -41,7 +45,7 @@ export function loginAttempts(clock: Clock = systemClock): LoginAttempts {
       const key = networkOf(peer)
       const at = clock.monotonic()
       const known = peers.get(key) ?? { failures: 0, guesses: new Set(), at, isWaiting: false }
-      if (at - known.at > MEMORY) {
+      if (at - known.at > EXPIRE_AFTER_SECONDS) {
         known.failures = 0
         known.guesses.clear()
       }
@@ -49,19 +53,17 @@ export function loginAttempts(clock: Clock = systemClock): LoginAttempts {
       if (known.guesses.size < FREE_FAILURES) known.guesses.add(guess)
       known.failures += 1
       known.at = at
-      // The one that failed last is the last to be forgotten.
+      // A Map keeps the order of insertion: the peer that failed last is evicted last.
       peers.delete(key)
       peers.set(key, known)
-      if (peers.size > MOST_PEERS) peers.delete(peers.keys().next().value!)
+      if (peers.size > MAX_PEERS) peers.delete(peers.keys().next().value!)
     },
   }
 }
 
-/** Whoever has one IPv6 address has the 2^64 of its network as well. */
+/** The /64 of an IPv6 address, all of which usually belongs to one client; any other address as it is. */
 function networkOf(peer: string): string {
-  if (!peer.includes(':') || peer.includes('.')) return peer
-  const [start = '', end] = peer.split('::')
-  const [head, tail] = [start, end ?? ''].map((part) => (part === '' ? [] : part.split(':')))
-  const zeros = end === undefined ? 0 : 8 - head!.length - tail!.length
-  return [...head!, ...Array<string>(zeros).fill('0'), ...tail!].slice(0, 4).join(':')
+  if (!isIPv6(peer)) return peer
+  const address = ipaddr.IPv6.parse(peer)
+  return address.isIPv4MappedAddress() ? peer : ipaddr.IPv6.networkAddressFromCIDR(`${peer}/64`).toString()
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import serveFiles from '@fastify/static'
 import type { FastifyInstance } from 'fastify'
 
-/** What the page is made with: the file that a browser asks for, and where its package has it, beside its main file. */
+/** The page's libraries: the path that a browser requests, the package, and the file beside the package's main file. */
 const VENDOR = [
   { path: '/vendor/preact.js', from: 'preact', file: 'preact.mjs' },
   { path: '/vendor/htm.js', from: 'htm', file: 'htm.module.js' },
@@ -11,15 +11,15 @@ const VENDOR = [
   { path: '/vendor/uplot.css', from: 'uplot', file: 'uPlot.min.css' },
 ]
 
-/** The folder also has what only the compiler reads. */
+/** The folder also has files for the type checker, which are not served. */
 const SERVED = /(?:^|\/|\.(?:html|css|m?js|svg))$/
 
-/** Serves the page as its files are, and the libraries it uses as their packages have them: nothing is built. */
+/** Serves the page's files and libraries unchanged: there is no build step. */
 export async function pageFiles(app: FastifyInstance): Promise<void> {
   await app.register(serveFiles, {
     root: join(import.meta.dirname, 'page'),
     cacheControl: false,
-    // Files of two versions do not go together: a browser asks each time whether its own is still the right one.
+    // Browsers revalidate each file: files of two versions do not work together.
     setHeaders: (reply) => void reply.setHeader('cache-control', 'no-cache'),
     allowedPath: (path) => SERVED.test(path),
   })

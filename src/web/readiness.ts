@@ -1,66 +1,68 @@
-import type { WatchedTarget } from './views.ts'
+import type { ShownTarget } from '../target/target.ts'
 
-/** What `/readyz` answers; `degraded` is 200 as well, `not ready` 503. */
+/** The response of `/readyz`: 503 for `not ready`, otherwise 200. */
 export type Readiness = { status: 'ready' } | { status: 'degraded' | 'not ready'; problems: string[] }
 
-/** A target that had no successful poll for so many intervals has been failing for too long. */
+/** A target without a successful poll for so many intervals is stale. */
 const STALE_AFTER_INTERVALS = 3
-/** A first reading that takes longer than this (seconds) does not keep callwatch from being ready any more. */
-const LONGEST_WAIT_SECONDS = 600
+/** An initial sync that takes longer no longer delays readiness. */
+const MAX_INITIAL_SYNC_SECONDS = 600
 
 /**
- * Whether callwatch is ready. A daemon that owns no target is: others do. The sentences are callwatch's own: `/readyz`
- * asks for no password, so nothing that the service or the database said is repeated.
+ * Whether callwatch is ready. A daemon that owns no target is ready: other daemons poll them. `/readyz` needs no
+ * password, so the problems contain no text of the service or the database.
  *
- * @param problem why this daemon can own none
+ * @param problem why this daemon can own no target
  */
-export function readiness(all: readonly WatchedTarget[], problem: string | undefined): Readiness {
+export function readiness(own: readonly ShownTarget[], problem: string | undefined): Readiness {
   if (problem !== undefined) return { status: 'not ready', problems: [problem] }
-  const targets = all.filter(({ isOwn }) => isOwn())
-  const say = (some: readonly WatchedTarget[], of: (watched: WatchedTarget) => string) =>
-    some.map((watched) => `target ${watched.target}: ${of(watched)}`)
+  const describe = (some: readonly ShownTarget[], problemOf: (target: ShownTarget) => string) =>
+    some.map((target) => `target ${target.name}: ${problemOf(target)}`)
 
-  const unwritable = targets.filter(({ health }) => health.storeFailed())
-  const waiting = targets.filter((watched) => isFirstReading(watched) && !unwritable.includes(watched))
-  if (unwritable.length + waiting.length > 0) {
-    const problems = [...say(unwritable, () => `the store cannot be written; ${WHY}`), ...say(waiting, readSoFar)]
+  const unwritable = own.filter(({ health }) => health().storeFailed)
+  const syncing = own.filter((target) => isInitialSync(target) && !unwritable.includes(target))
+  if (unwritable.length + syncing.length > 0) {
+    const problems = [
+      ...describe(unwritable, () => `the store cannot be written; ${DETAILS}`),
+      ...describe(syncing, syncProgress),
+    ]
     return { status: 'not ready', problems }
   }
-  const failing = targets.filter(isFailing)
+  const failing = own.filter(isFailing)
   if (failing.length === 0) return { status: 'ready' }
-  const isLost = failing.length === targets.length && failing.every(isStale)
-  return { status: isLost ? 'not ready' : 'degraded', problems: say(failing, howItFails) }
+  const isOutage = failing.length === own.length && failing.every(isStale)
+  return { status: isOutage ? 'not ready' : 'degraded', problems: describe(failing, failureOf) }
 }
 
-const WHY = '/api/v1/status says why'
+const DETAILS = '/api/v1/status says why'
 
-const hasSucceeded = ({ ledger }: WatchedTarget) => ledger.facts.lastGood !== undefined
+const hasSucceeded = ({ ledger }: ShownTarget) => ledger.facts.lastGood !== undefined
 
-/** Its list is being read for the first time, and the service answers. */
-function isFirstReading(watched: WatchedTarget): boolean {
-  const { health } = watched
-  return !hasSucceeded(watched) && health.hasPage() && health.polledFor() <= LONGEST_WAIT_SECONDS
+/** Its initial sync is in progress, and the service answers. */
+function isInitialSync(target: ShownTarget): boolean {
+  const { hasPage, polledFor } = target.health()
+  return !hasSucceeded(target) && hasPage && polledFor <= MAX_INITIAL_SYNC_SECONDS
 }
 
-function isFailing(watched: WatchedTarget): boolean {
-  const { health } = watched
-  return isStale(watched) || (!health.up() && !health.isReading() && health.problem() !== undefined)
+function isFailing(target: ShownTarget): boolean {
+  const { up, isReading, problem } = target.health()
+  return isStale(target) || (!up && !isReading && problem !== undefined)
 }
 
-/** A first reading that goes on, however long, is no outage. */
-function isStale(watched: WatchedTarget): boolean {
-  const isAnswered = !hasSucceeded(watched) && watched.health.hasPage()
-  return !isAnswered && watched.lookAge() > STALE_AFTER_INTERVALS * watched.interval
+/** An initial sync that continues, however long, is not an outage. */
+function isStale(target: ShownTarget): boolean {
+  const isSyncing = !hasSucceeded(target) && target.health().hasPage
+  return !isSyncing && target.pollAge() > STALE_AFTER_INTERVALS * target.settings.poll.interval
 }
 
-function readSoFar({ progress }: WatchedTarget): string {
-  const reading = progress?.()
-  if (reading === undefined) return 'the first look has not ended yet'
-  const { done, of = 'an unknown number of' } = reading
-  return `the first look has read ${done} of ${of} pages`
+function syncProgress({ progress }: ShownTarget): string {
+  const pages = progress()
+  if (pages === undefined) return 'the initial sync has not ended yet'
+  const { done, of = 'an unknown number of' } = pages
+  return `the initial sync has read ${done} of ${of} pages`
 }
 
-function howItFails(watched: WatchedTarget): string {
-  if (!hasSucceeded(watched)) return `no successful poll yet; ${WHY}`
-  return isStale(watched) ? `no successful poll for too long; ${WHY}` : `the last poll failed; ${WHY}`
+function failureOf(target: ShownTarget): string {
+  if (!hasSucceeded(target)) return `no successful poll yet; ${DETAILS}`
+  return isStale(target) ? `no successful poll for too long; ${DETAILS}` : `the last poll failed; ${DETAILS}`
 }

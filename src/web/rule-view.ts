@@ -1,12 +1,16 @@
-import { read } from '../alerts/reading.ts'
+import { definitionOf } from '../alerts/definition-of.ts'
 import type { Rule } from '../alerts/rule.ts'
-import type { LedgerState } from '../ledger/state.ts'
+import { sample } from '../alerts/sample.ts'
+import type { FinishedCalls } from '../ledger/finished-calls.ts'
+import type { Facts } from '../ledger/state.ts'
 
-/** What a target's rules are judged by. */
-type Judged = Pick<LedgerState, 'finished' | 'facts'>
+export type RuleView = ReturnType<typeof ruleView>
 
-/** A rule in `/api/v1/status`: what its alerts go by. Durations and windows are seconds. */
-export function ruleView(rule: Rule, ledger: Judged) {
+/** What the evaluation of a rule depends on. */
+type Evaluated = { finished: FinishedCalls; facts: Pick<Facts, 'lastGood' | 'previousGood'> }
+
+/** A rule in `/api/v1/status`, with its settings. Durations and windows are seconds. */
+export function ruleView(rule: Rule, ledger: Evaluated) {
   const { name, severity, signal, breach, threshold, clear, match, by } = rule
   return {
     name,
@@ -22,17 +26,17 @@ export function ruleView(rule: Rule, ledger: Judged) {
     ...('minCalls' in signal ? { min_calls: signal.minCalls } : {}),
     ...('limit' in signal ? { limit: signal.limit, timezone: signal.timezone } : {}),
     ...('longerThan' in signal ? { longer_than_seconds: signal.longerThan } : {}),
-    ...(signal.name === 'failure_ratio' ? { readings: readingsOf(rule, ledger) } : {}),
+    ...(definitionOf(signal).isShownInStatus === true ? { readings: readingsOf(rule, ledger) } : {}),
   }
 }
 
-/** The ratios of a rule's calls at the last good look, by its labels; null where there were too few calls for one. */
-function readingsOf(rule: Rule, { finished, facts }: Judged) {
+/** The values of a rule at the last successful poll, by its labels; null where there were too few calls. */
+function readingsOf(rule: Rule, { finished, facts }: Evaluated) {
   const { lastGood: now = 0, previousGood } = facts
-  const judged = { now, previousGood }
-  const look = { kind: 'look', judged, limited: false, finished, open: [], created: 0, usedSince: () => 0 } as const
-  const readings = read(rule, look, () => ({ from: now, to: now }), [])
-  return Array.from(readings?.values() ?? [], ({ labels, value, calls = 0, tooFew }) => ({
+  const end = { now, previousGood }
+  const poll = { kind: 'poll', ...end, limited: false, finished, open: [], created: 0, usedSince: () => 0 } as const
+  const samples = sample(rule, poll, () => ({ from: now, to: now }), [])
+  return Array.from(samples?.values() ?? [], ({ labels, value, calls = 0, tooFew }) => ({
     labels,
     value: tooFew ? null : value,
     calls,

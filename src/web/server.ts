@@ -2,83 +2,83 @@ import { Server as TlsServer } from 'node:https'
 import helmet from '@fastify/helmet'
 import fastify, { type FastifyInstance } from 'fastify'
 import { StoreError, type Store } from '../store/store.ts'
-import { authenticate, type Credentials } from './authentication.ts'
+import type { ShownTarget } from '../target/target.ts'
+import { authenticate, type Credentials, type WebEvent } from './authentication.ts'
 import { callsRoute } from './calls-route.ts'
 import type { EventFeed } from './event-feed.ts'
 import { eventsRoute } from './events-route.ts'
-import { finishedRoute } from './finished-route.ts'
-import { oneATurn } from './one-a-turn.ts'
+import { finishedPerMinuteRoute } from './finished-per-minute.ts'
+import type { Certificate } from './http-section.ts'
+import { oneRequestPerTurn } from './one-request-per-turn.ts'
 import { pageFiles } from './page-files.ts'
+import { BadRequest } from './query.ts'
 import { readiness } from './readiness.ts'
-import { onlySameOrigin } from './same-origin.ts'
 import { silencesRoute } from './silences-route.ts'
-import { alertView, isoTime, targetView, type WatchedTarget } from './views.ts'
-import type { WebEvent } from './web-event.ts'
+import { targetView } from './target-view.ts'
+import { alertView, isoTime } from './views.ts'
 
 export type WebOptions = {
   host: string
   /** 0 takes a free one. */
   port: number
   version: string
-  targets: readonly WatchedTarget[]
+  targets: () => readonly ShownTarget[]
+  /** The targets that this daemon owns. */
+  ownTargets: () => readonly ShownTarget[]
   store: Pick<Store, 'finishedCalls' | 'silences' | 'addSilence' | 'endSilence'>
-  /** Asked for by everything but the health checks. */
+  /** Required for every path except the health checks. */
   auth?: Credentials
-  /** HTTPS in place of HTTP. */
+  /** Serves HTTPS instead of HTTP. */
   tls?: Certificate
   feed: EventFeed
-  /** Why this daemon can watch nothing, in a sentence. */
+  /** Why this daemon can own no target, in a sentence. */
   problem: () => string | undefined
   expose: (format: 'prometheus' | 'openmetrics') => Promise<{ contentType: string; body: string }>
   /** The host's clock (UNIX seconds). */
   wall: () => number
-  /** Told what is to be logged and counted. */
+  /** Logs and counts an event. */
   note: (event: WebEvent) => void
-  /** A request that has not arrived whole by then (seconds), its body included, is cut off. */
+  /** A request that has not arrived completely within these seconds, its body included, is aborted. */
   requestTimeout?: number
 }
 
-/** A certificate, with those that it rests on, and its key (PEM). */
-export type Certificate = { cert: string; key: string }
-
 export type Web = {
   port: number
-  /** From now on new connections get this one; those that are open stay. */
+  /** New connections use this certificate; open connections keep the old one. */
   renew: (certificate: Certificate) => void
   close: () => Promise<void>
 }
 
-/** Seconds. */
-const REQUEST_TIMEOUT = 10
-/** How often it is looked for requests that take too long to arrive (milliseconds). */
-const CHECKING_MS = 1000
-/** The longest body (bytes): the only ones are silences. */
-const MOST_BODY = 64 * 1024
-const MOST_CONNECTIONS = 500
+const REQUEST_TIMEOUT_SECONDS = 10
+/** How often Node.js checks for requests that time out. */
+const TIMEOUT_CHECK_MS = 1000
+/** The longest body: only silences have one. */
+const MAX_BODY_BYTES = 64 * 1024
+const MAX_CONNECTIONS = 500
 
 /**
- * Serves metrics, health, the API and the page.
+ * Serves metrics, health checks, the API and the page.
  *
- * @throws {Error} with `code` when the address cannot be listened on (EADDRINUSE, EACCES)
+ * @throws {Error} with `code` where the address is not available (EADDRINUSE, EACCES)
  */
 export async function startWeb(options: WebOptions): Promise<Web> {
   const { host, port, version, targets, feed, expose, wall } = options
-  const requestTimeout = (options.requestTimeout ?? REQUEST_TIMEOUT) * 1000
-  const arriving = {
-    // Not longer than the whole request may take: Node.js would take the one for the other.
+  const requestTimeout = (options.requestTimeout ?? REQUEST_TIMEOUT_SECONDS) * 1000
+  const timeouts = {
+    // Node.js swaps the two timeouts where this one is the longer.
     headersTimeout: requestTimeout,
-    connectionsCheckingInterval: Math.min(CHECKING_MS, requestTimeout),
+    connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestTimeout),
   }
   const app: FastifyInstance = fastify({
     forceCloseConnections: true,
     requestTimeout,
-    bodyLimit: MOST_BODY,
+    bodyLimit: MAX_BODY_BYTES,
     ...(options.tls === undefined
-      ? { http: arriving }
-      : { https: { ...arriving, cert: options.tls.cert, key: options.tls.key } }),
+      ? { http: timeouts }
+      : { https: { ...timeouts, cert: options.tls.cert, key: options.tls.key } }),
   })
-  app.server.maxConnections = MOST_CONNECTIONS
-  oneATurn(app)
+  app.server.maxConnections = MAX_CONNECTIONS
+  oneRequestPerTurn(app)
   await app.register(helmet, {
     contentSecurityPolicy: {
       useDefaults: false,
@@ -91,16 +91,18 @@ export async function startWeb(options: WebOptions): Promise<Web> {
     },
     xFrameOptions: { action: 'deny' },
     referrerPolicy: { policy: 'no-referrer' },
-    // Whether this is reached by HTTPS is for whoever puts it there to say.
+    // Only a reverse proxy in front of callwatch knows whether all clients can use HTTPS.
     strictTransportSecurity: false,
   })
-  onlySameOrigin(app)
+  refuseOtherOrigins(app)
   if (options.auth !== undefined) await authenticate(app, { ...options, credentials: options.auth })
   await pageFiles(app)
 
-  app.setErrorHandler((error, _request, reply) =>
-    error instanceof StoreError ? reply.code(503).send({ error: error.message }) : reply.send(error),
-  )
+  app.setErrorHandler((error, _request, reply) => {
+    if (error instanceof BadRequest) return reply.code(400).send({ error: error.message })
+    if (error instanceof StoreError) return reply.code(503).send({ error: error.message })
+    return reply.send(error)
+  })
   app.get('/metrics', async (request, reply) => {
     const wanted = request.headers.accept?.includes('application/openmetrics-text') ? 'openmetrics' : 'prometheus'
     const { contentType, body } = await expose(wanted)
@@ -108,20 +110,18 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   })
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (_request, reply) => {
-    const ready = readiness(targets, options.problem())
+    const ready = readiness(options.ownTargets(), options.problem())
     return ready.status === 'not ready' ? reply.code(503).send(ready) : ready
   })
   app.get('/api/v1/status', async () => {
     const problem = options.problem()
-    return { version, now: isoTime(wall()), ...(problem && { problem }), targets: targets.map(targetView) }
+    return { version, now: isoTime(wall()), ...(problem && { problem }), targets: targets().map(targetView) }
   })
   app.get('/api/v1/alerts', async () => ({
-    alerts: targets.flatMap(({ target, alerts }) =>
-      [...alerts.values()].map((instance) => alertView(target, instance)),
-    ),
+    alerts: targets().flatMap(({ name, alerts }) => [...alerts.values()].map((instance) => alertView(name, instance))),
   }))
   callsRoute(app, options)
-  finishedRoute(app, targets)
+  finishedPerMinuteRoute(app, targets)
   silencesRoute(app, { ...options, changedBy: options.auth })
   eventsRoute(app, feed)
 
@@ -134,4 +134,22 @@ export async function startWeb(options: WebOptions): Promise<Web> {
     },
     close: () => app.close(),
   }
+}
+
+const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
+
+/**
+ * Refuses changes requested by pages of other origins: browsers send the password with such requests too. They also
+ * name the origin of the page in `Origin` (RFC 6454); other programs send no such header.
+ */
+function refuseOtherOrigins(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const { origin, host } = request.headers
+    const isSafe = SAFE_METHODS.includes(request.method)
+    if (isSafe || origin === undefined || URL.parse(origin)?.host === host) return undefined
+    return reply.code(403).send({
+      error:
+        'a page of another origin cannot change anything here; a reverse proxy must forward the `Host` header unchanged',
+    })
+  })
 }

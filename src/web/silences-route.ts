@@ -1,37 +1,46 @@
 import type { FastifyInstance } from 'fastify'
-import type { Silence } from '../alerts/silence.ts'
+import * as z from 'zod'
+import {
+  LONGEST_SILENCE,
+  MATCH_KEYS,
+  unknownIn,
+  type AlertMatch,
+  type KnownNames,
+  type Silence,
+} from '../alerts/match.ts'
+import { parseDuration } from '../schema/duration-text.ts'
 import type { Store } from '../store/store.ts'
-import type { Credentials } from './authentication.ts'
-import { readSilence } from './silence-body.ts'
-import { isoTime, type WatchedTarget } from './views.ts'
-import type { WebEvent } from './web-event.ts'
+import type { ShownTarget } from '../target/target.ts'
+import type { Credentials, WebEvent } from './authentication.ts'
+import { isoTime } from './views.ts'
 
 export type SilencesRouteOptions = {
   store: Pick<Store, 'silences' | 'addSilence' | 'endSilence'>
   /** The host's clock (UNIX seconds). */
   wall: () => number
-  /** Who may change them: without a password nobody may keep alerts from being told. */
+  /** The user that can change silences. Without authentication they are read-only: a client could suppress notifications. */
   changedBy: Pick<Credentials, 'username'> | undefined
   note: (event: WebEvent) => void
-  /** Those that a silence can be of, with their rules. */
-  targets: readonly Pick<WatchedTarget, 'target' | 'rules'>[]
+  /** The targets and rules that a silence can match. */
+  targets: () => readonly Pick<ShownTarget, 'name' | 'settings'>[]
 }
 
-/** `/api/v1/silences` lists them; who may adds one by POST (docs/webhook.md) and ends one by DELETE. */
+/** `/api/v1/silences`: GET lists silences, POST adds one (docs/webhook.md), DELETE ends one. */
 export function silencesRoute(app: FastifyInstance, options: SilencesRouteOptions): void {
   const { store, wall, changedBy, note, targets } = options
   app.get('/api/v1/silences', async () => ({ silences: (await store.silences(wall())).map(silenceView) }))
   if (changedBy === undefined) {
-    const refusal = { error: 'silences can be changed here only with http.auth set; `callwatch silence` does without' }
+    const refusal = { error: 'changing silences over HTTP needs http.auth; the command `callwatch silence` does not' }
     app.post('/api/v1/silences', (_request, reply) => reply.code(403).send(refusal))
     app.delete('/api/v1/silences/:id', (_request, reply) => reply.code(403).send(refusal))
     return
   }
   app.post('/api/v1/silences', async (request, reply) => {
-    const alert = [...new Set(targets.flatMap(({ rules }) => rules.map(({ name }) => name)))]
-    const asked = readSilence(request.body, { alert, target: targets.map(({ target }) => target) })
-    if ('error' in asked) return reply.code(400).send(asked)
-    const { match, seconds, reason } = asked
+    const shown = targets()
+    const alert = [...new Set(shown.flatMap(({ settings: { rules } }) => rules.map(({ name }) => name)))]
+    const requested = readSilence(request.body, { alert, target: shown.map(({ name }) => name) })
+    if ('error' in requested) return reply.code(400).send(requested)
+    const { match, seconds, reason } = requested
     const since = wall()
     const silence = await store.addSilence({ match, since, until: since + seconds, reason })
     note({ kind: 'silence added', peer: request.ip, user: changedBy.username, silence })
@@ -46,6 +55,40 @@ export function silencesRoute(app: FastifyInstance, options: SilencesRouteOption
   })
 }
 
+export type SilenceView = ReturnType<typeof silenceView>
+
 export function silenceView({ id, match, since, until, reason }: Silence) {
   return { id, match, since: isoTime(since), until: isoTime(until), reason }
+}
+
+const label = z.string().min(1).max(200).optional()
+const silenceBody = z.strictObject({
+  match: z.strictObject(Object.fromEntries(MATCH_KEYS.map((key) => [key, label]))).default({}),
+  all: z.literal(true, { error: 'expected true, or nothing' }).optional(),
+  for: z
+    .string({ error: 'expected a duration such as "2h"' })
+    .transform((text) => parseDuration(text) ?? Number.NaN)
+    .refine((seconds) => seconds > 0 && seconds <= LONGEST_SILENCE, {
+      error: 'expected a duration such as "30m", "2h" or "7d", above 0 and at most 366d',
+    }),
+  reason: z.string().max(1000).default(''),
+})
+
+/** What a POST requests: which alerts to silence, for how many seconds, and why. Or what is wrong with it, in sentences. */
+export type RequestedSilence = { match: AlertMatch; seconds: number; reason: string } | { error: string }
+
+/** Reads the body of a POST. A match must name what exists; a silence of every alert must say so. */
+export function readSilence(body: unknown, names: KnownNames): RequestedSilence {
+  const { data, error } = silenceBody.safeParse(body)
+  if (data === undefined) return { error: z.prettifyError(error) }
+  const match: AlertMatch = Object.fromEntries(Object.entries(data.match).filter(([, value]) => value !== undefined))
+  const isEmpty = Object.keys(match).length === 0
+  if (isEmpty && data.all === undefined) {
+    return {
+      error: 'nothing to match; expected `match` with some of its keys, or `"all": true` to silence every alert',
+    }
+  }
+  if (!isEmpty && data.all === true) return { error: '`all` beside a `match`; expected one of them' }
+  const unknown = unknownIn(match, names)
+  return unknown === undefined ? { match, seconds: data.for, reason: data.reason } : { error: unknown }
 }

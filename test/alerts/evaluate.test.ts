@@ -4,7 +4,7 @@ import { evaluate } from '../../src/alerts/evaluate.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { labelled, times } from './sample-calls.ts'
 import { POLL_AGE, RATIO } from './sample-rules.ts'
-import { at, finishedAt, INTERVAL, look, lookAt, monthOf, stored, watched } from './watched.ts'
+import { at, finishedAt, INTERVAL, poll, pollAt, monthOf, stored, watched } from './watched.ts'
 
 describe('a failure ratio', () => {
   test.each([
@@ -14,17 +14,17 @@ describe('a failure ratio', () => {
     [0, 0, 'inactive', 'of no calls'],
   ])('of %d in %d calls is %s: %s', (failed, total, state) => {
     const target = watched([RATIO])
-    target.look(at(0), failed, total)
+    target.poll(at(0), failed, total)
     expect(target.state()).toBe(state)
   })
 
   test('of no calls has no verdict, even where no least number is asked for', () => {
     const target = watched([{ ...RATIO, signal: { ...RATIO.signal, minCalls: 0 }, threshold: 0, clear: 0 }])
-    target.look(at(0), 0, 0)
+    target.poll(at(0), 0, 0)
     expect(target.state()).toBe('inactive')
-    target.look(at(15), 1, 1)
+    target.poll(at(15), 1, 1)
     expect(target.state()).toBe('firing')
-    target.look(at(30), 0, 0)
+    target.poll(at(30), 0, 0)
     expect(target.instances.get(RATIO.name)).toMatchObject({ state: 'firing', value: 1, peak: 1, tooFewSince: at(30) })
   })
 
@@ -37,27 +37,15 @@ describe('a failure ratio', () => {
     const rule: Rule = { ...RATIO, signal: { ...RATIO.signal, reason, minCalls: 1 }, threshold: 0.05, clear: 0.05 }
     const finished = finishedAt(at(0), { unanswered: 3, rejected: 2, canceled: 1, ended: 3, other: 1 })
     const target = watched([rule])
-    target.evaluate(lookAt(at(0), { finished }), at(0))
+    target.evaluate(pollAt(at(0), { finished }), at(0))
     expect(target.said).toMatchObject([{ signal: { reason }, value, counts: { total: 10, other: 1 } }])
-  })
-
-  test('is of the calls in its window, which reaches back to the last good look', () => {
-    const finished = [...finishedAt(at(-1000), { rejected: 20 }), ...finishedAt(at(-10), { ended: 20 })]
-    const judge = (previousGood: number | undefined) => {
-      const target = watched([RATIO])
-      target.evaluate(lookAt(at(0), { finished, judged: { now: at(0), previousGood } }), at(0))
-      return target.state()
-    }
-    expect(judge(undefined)).toBe('inactive')
-    expect(judge(at(-15))).toBe('inactive')
-    expect(judge(at(-1000))).toBe('firing')
   })
 })
 
 describe('a reload', () => {
   test('that removes a rule closes what fired, and forgets what was pending without a word', () => {
     const target = watched([RATIO, { ...RATIO, name: 'Slow', for: 600 }, POLL_AGE])
-    target.look(at(0), 10)
+    target.poll(at(0), 10)
     expect([target.state(), target.state('Slow')]).toEqual(['firing', 'pending'])
     target.reload([POLL_AGE])
     target.tick(at(15), 15)
@@ -71,9 +59,9 @@ describe('a reload', () => {
 
   test('that edits a rule keeps its incident, and speaks of the rule as it is now', () => {
     const target = watched([RATIO])
-    target.look(at(0), 14)
+    target.poll(at(0), 14)
     target.reload([{ ...RATIO, threshold: 0.8, clear: 0.6, severity: 'critical', description: 'edited' }])
-    target.look(at(15), 11)
+    target.poll(at(15), 11)
     expect(target.said.slice(1)).toMatchObject([
       {
         kind: 'resolved',
@@ -96,7 +84,7 @@ describe('a notification', () => {
       ...times(12, at(-1), 'ended', labelled('audio')),
       ...times(20, at(-1000)),
     ]
-    target.evaluate(lookAt(at(0), { finished }), at(0))
+    target.evaluate(pollAt(at(0), { finished }), at(0))
     expect(target.said).toMatchObject([
       {
         kind: 'firing',
@@ -112,7 +100,7 @@ describe('a notification', () => {
 
   test('of a resolution says the value now, the peak, and from when to when it fired', () => {
     const target = watched([{ ...RATIO, for: 15 }])
-    for (const [i, failed] of [8, 10, 18, 9, 3].entries()) target.look(at(i * INTERVAL), failed)
+    for (const [i, failed] of [8, 10, 18, 9, 3].entries()) target.poll(at(i * INTERVAL), failed)
     expect(target.said[1]).toMatchObject({
       kind: 'resolved',
       value: 0.15,
@@ -125,8 +113,8 @@ describe('a notification', () => {
   })
 
   test('carries all that the rule says, and no more', () => {
-    const target = watched([{ ...RATIO, runbookUrl: 'https://runbook.test/', description: 'Look at {value}' }])
-    target.look(at(0), 10)
+    const target = watched([{ ...RATIO, runbookUrl: 'https://runbook.test/', description: 'Poll at {value}' }])
+    target.poll(at(0), 10)
     expect(target.said).toEqual([
       {
         kind: 'firing',
@@ -148,18 +136,18 @@ describe('a notification', () => {
         at: at(0),
         trend: [null, null, null, null, null, null, null, 0.5],
         runbookUrl: 'https://runbook.test/',
-        description: 'Look at {value}',
+        description: 'Poll at {value}',
       },
     ])
   })
 })
 
-test('several rules are judged each by itself', () => {
+test('several rules are evaluated each by itself', () => {
   const target = watched([RATIO, { ...RATIO, name: 'Worse', threshold: 0.5, clear: 0.4 }])
-  target.look(at(0), 8)
+  target.poll(at(0), 8)
   expect([target.state(), target.state('Worse')]).toEqual(['firing', 'inactive'])
-  target.look(at(15), 12)
-  target.look(at(30), 7)
+  target.poll(at(15), 12)
+  target.poll(at(30), 7)
   expect(target.said.map(({ kind, alert }) => `${alert} ${kind}`)).toEqual([
     'HighFailureRate firing',
     'Worse firing',
@@ -167,17 +155,17 @@ test('several rules are judged each by itself', () => {
   ])
 })
 
-test('evaluating changes nothing by itself: the same state and occasion give the same delta', () => {
+test('evaluating changes nothing by itself: the same state and trigger give the same delta', () => {
   const target = watched([RATIO, POLL_AGE, { ...RATIO, name: 'Removed' }])
-  target.look(at(0), 10)
+  target.poll(at(0), 10)
   const rules: Rule[] = [RATIO, POLL_AGE].map((rule) => Object.freeze({ ...rule }))
   for (const instance of target.instances.values()) Object.freeze(instance)
   const before = structuredClone(target.instances)
-  const occasion = look(at(15), 2, 20)
+  const trigger = poll(at(15), 2, 20)
   const options = { target: 'production', rules, now: at(15), interval: INTERVAL, monthOf }
-  const delta = evaluate(target.instances, occasion, options)
+  const delta = evaluate(target.instances, trigger, options)
   expect(target.instances).toEqual(before)
-  expect(evaluate(target.instances, occasion, options)).toEqual(delta)
+  expect(evaluate(target.instances, trigger, options)).toEqual(delta)
   expect(delta.ended.map(({ rule }) => rule.name)).toEqual([RATIO.name, 'Removed'])
 })
 
@@ -185,12 +173,12 @@ test('what is kept survives the store: an instance is the same after JSON', () =
   const target = watched([{ ...RATIO, for: 30 }])
   const kept: AlertInstance[] = []
   for (const seconds of [0, 15, 30]) {
-    kept.push(...target.look(at(seconds), 10).changed)
+    kept.push(...target.poll(at(seconds), 10).changed)
     for (const [name, instance] of target.instances) {
       target.instances.set(name, stored(instance))
     }
   }
   expect(kept.map(({ state }) => state)).toEqual(['pending', 'pending', 'firing'])
-  target.look(at(45), 0)
+  target.poll(at(45), 0)
   expect(target.kinds()).toEqual(['firing', 'resolved'])
 })

@@ -1,18 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import { evidenceOf } from '../../src/alerts/evidence.ts'
-import { read } from '../../src/alerts/reading.ts'
-import type { Rule, RuleLabels } from '../../src/alerts/rule.ts'
+import { sample } from '../../src/alerts/sample.ts'
+import type { RuleLabels } from '../../src/alerts/groups.ts'
+import type { Rule } from '../../src/alerts/rule.ts'
 import { monthOf } from '../../src/clock/calendar.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
 import { finishAt, RATIO, ruleOn } from './sample-rules.ts'
-import { at, lookAt, watched, type PartOfLook } from './watched.ts'
+import { at, pollAt, watched, type PartOfPoll } from './watched.ts'
 
 const WINDOW = 900
 const NOW = at(0)
 
-/** What is said beside the value of a rule, after a look at these calls. */
-function evidence(rule: Rule, differing: PartOfLook, labels: RuleLabels = {}, value = 0.5) {
-  return evidenceOf(rule, { labels, value }, lookAt(NOW, differing), monthOf)
+/** What is said beside the value of a rule, after a poll that showed these calls. */
+function evidence(rule: Rule, differing: PartOfPoll, labels: RuleLabels = {}, value = 0.5) {
+  return evidenceOf(rule, { labels, value }, pollAt(NOW, differing), monthOf)
 }
 
 const failed = (number: number, ...labels: Parameters<typeof labelled>) =>
@@ -99,9 +100,9 @@ describe('the contributor', () => {
   test('has its part in the very failures that the value is made of, also after callwatch was blind for long', () => {
     const longAgo = (number: number, type: 'audio' | 'video') => times(number, at(-5000), 'rejected', labelled(type))
     const finished = [...longAgo(12, 'video'), ...longAgo(3, 'audio'), ...went(10, 'audio')]
-    const look = lookAt(NOW, { finished, judged: { now: NOW, previousGood: at(-6000) } })
+    const poll = pollAt(NOW, { finished, previousGood: at(-6000) })
     const target = watched([RATIO])
-    target.evaluate(look, NOW)
+    target.evaluate(poll, NOW)
     expect(target.said).toMatchObject([
       { value: 0.6, counts: { rejected: 15 }, contributor: { value: 'video', failures: 12, ofFailures: 15 } },
     ])
@@ -110,10 +111,10 @@ describe('the contributor', () => {
 
   test('is none of three calls: noise contributes to nothing', () => {
     const target = watched([RATIO])
-    target.evaluate(lookAt(at(0), { finished: [...failed(10, 'audio'), ...failed(10, 'video')] }), at(0))
+    target.evaluate(pollAt(at(0), { finished: [...failed(10, 'audio'), ...failed(10, 'video')] }), at(0))
     const few = [finishAt(at(1000), 'rejected'), finishAt(at(1000), 'ended', labelled('video'))]
     for (let seconds = 1000; seconds <= 1900; seconds += 15) {
-      target.evaluate(lookAt(at(seconds), { finished: few }), at(seconds))
+      target.evaluate(pollAt(at(seconds), { finished: few }), at(seconds))
     }
     expect(target.said).toMatchObject([{ kind: 'firing', contributor: {} }, { kind: 'closed' }])
     expect(target.said[1]).not.toHaveProperty('contributor')
@@ -161,7 +162,7 @@ describe('the trend', () => {
 
   test('ends with the value that is told', () => {
     const finished = [...window(0, 7, 13), finishAt(at(0), 'rejected'), finishAt(at(-WINDOW), 'rejected')]
-    const value = read(RATIO, lookAt(NOW, { finished }), monthOf, [])!.get(RATIO.name)!.value
+    const value = sample(RATIO, pollAt(NOW, { finished }), monthOf, [])!.get(RATIO.name)!.value
     expect(evidence(RATIO, { finished }).trend?.at(-1)).toBe(value)
   })
 
@@ -179,7 +180,7 @@ describe('the forecast of a budget', () => {
     evidenceOf(
       ruleOn({ name: 'budget_minutes', limit: 1000, timezone }),
       { labels: {}, value },
-      lookAt(november + seconds, { created }),
+      pollAt(november + seconds, { created }),
       monthOf,
     )
 

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { documentedGroups, instanceKey, isGroupOf } from '../../src/alerts/groups.ts'
-import { read } from '../../src/alerts/reading.ts'
-import type { Rule, RuleLabels } from '../../src/alerts/rule.ts'
+import { sample } from '../../src/alerts/sample.ts'
+import { documentedGroups, instanceKey, isGroupOf, type RuleLabels } from '../../src/alerts/groups.ts'
+import type { Rule } from '../../src/alerts/rule.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
 import { ruleOn } from './sample-rules.ts'
-import { at, lookAt, monthOf, watched } from './watched.ts'
+import { at, pollAt, monthOf, watched } from './watched.ts'
 
 const CALLS = ruleOn({ name: 'calls', window: 900 }, { name: 'Calls' })
 
 /** The values of a rule by the key of the alert, after these calls. */
 function valuesOf(rule: Rule, finished: ReturnType<typeof times>, known: RuleLabels[] = []) {
-  const readings = read(rule, lookAt(at(0), { finished }), monthOf, known)!
-  return Object.fromEntries([...readings].map(([key, { value }]) => [key, value]))
+  const samples = sample(rule, pollAt(at(0), { finished }), monthOf, known)!
+  return Object.fromEntries([...samples].map(([key, { value }]) => [key, value]))
 }
 
 describe('an alert is named', () => {
@@ -30,9 +30,9 @@ describe('an alert is named', () => {
 
   test('alike when the rule lists the labels it groups by in another order, so that no incident is orphaned', () => {
     const target = watched([{ ...CALLS, by: ['type', 'mode'] }])
-    target.evaluate(lookAt(at(0), { finished: times(3, at(0)) }), at(0))
+    target.evaluate(pollAt(at(0), { finished: times(3, at(0)) }), at(0))
     target.reload([{ ...CALLS, by: ['mode', 'type'] }])
-    target.evaluate(lookAt(at(15), { finished: times(3, at(0)) }), at(15))
+    target.evaluate(pollAt(at(15), { finished: times(3, at(0)) }), at(15))
     expect(target.kinds()).toEqual(['firing'])
     expect([...target.instances.keys()]).toEqual(['Calls{type="audio", mode="call"}'])
   })
@@ -76,8 +76,8 @@ describe('a rule with groups', () => {
   })
 
   test('groups open calls and those of both kinds', () => {
-    const look = lookAt(at(0), { open: [openSince(at(-60), labelled('video'))], finished: times(1, at(0)) })
-    const keysAndValues = (rule: Rule) => [...read(rule, look, monthOf, [])!.values()].map(({ value }) => value)
+    const poll = pollAt(at(0), { open: [openSince(at(-60), labelled('video'))], finished: times(1, at(0)) })
+    const keysAndValues = (rule: Rule) => [...sample(rule, poll, monthOf, [])!.values()].map(({ value }) => value)
     expect(keysAndValues({ ...ruleOn({ name: 'in_progress' }), by: ['type'] })).toEqual([0, 1])
     expect(keysAndValues({ ...ruleOn({ name: 'calls_started', window: 900 }), by: ['type'] })).toEqual([1, 1])
   })
@@ -86,8 +86,8 @@ describe('a rule with groups', () => {
     const rule: Rule = { ...ruleOn({ name: 'in_progress' }, { name: 'Busy', threshold: 1 }), by: ['type'] }
     const target = watched([rule])
     const [audio, other] = [openSince(at(-60)), openSince(at(-60), labelled('other'))]
-    target.evaluate(lookAt(at(0), { open: [audio, audio, other, other] }), at(0))
-    target.evaluate(lookAt(at(15), { open: [audio, audio] }), at(15))
+    target.evaluate(pollAt(at(0), { open: [audio, audio, other, other] }), at(0))
+    target.evaluate(pollAt(at(15), { open: [audio, audio] }), at(15))
     expect(target.said.map(({ kind, key, labels, value }) => [kind, key, labels, value])).toEqual([
       ['firing', 'Busy{type="audio"}', { type: 'audio' }, 2],
       ['firing', 'Busy{type="other"}', { type: 'other' }, 2],
@@ -116,7 +116,7 @@ describe('labels are of a group of a rule', () => {
 
   test('and a reload after which they are not closes the alert as changed, without calling it resolved', () => {
     const target = watched([{ ...CALLS, by: ['type'] }])
-    target.evaluate(lookAt(at(0), { finished: times(3, at(0)) }), at(0))
+    target.evaluate(pollAt(at(0), { finished: times(3, at(0)) }), at(0))
     target.reload([{ ...CALLS, by: ['mode'] }])
     target.tick(at(15), 15)
     expect(target.said.slice(1)).toMatchObject([

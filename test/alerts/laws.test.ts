@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Occasion } from '../../src/alerts/reading.ts'
+import type { Trigger } from '../../src/alerts/trigger.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { labelled, openSince } from './sample-calls.ts'
 import { finishAt, POLL_AGE, RATIO, ruleOn } from './sample-rules.ts'
-import { INTERVAL, lookAt, START, watched } from './watched.ts'
+import { INTERVAL, pollAt, START, watched } from './watched.ts'
 
 /** Above and below a threshold, with and without a least number of calls, one alert or one for each type or mode. */
 const RULES: readonly Rule[] = [
@@ -24,7 +24,7 @@ type Step = {
   restart: boolean
   /** The rules that there are, by their numbers. */
   rules: number[]
-  occasion: (now: number) => Occasion
+  trigger: (now: number) => Trigger
 }
 
 const calls = fc.record({
@@ -35,12 +35,12 @@ const calls = fc.record({
   duration: fc.constantFrom(10, 50, 90),
 })
 
-const look = fc
+const poll = fc
   .record({ groups: fc.array(calls, { maxLength: 6 }), limited: fc.boolean() })
-  .map(({ groups, limited }) => (now: number): Occasion => {
+  .map(({ groups, limited }) => (now: number): Trigger => {
     const all = groups.flatMap((group) => Array.from({ length: group.number }, () => group))
     const [open, over] = [all.filter(({ status }) => status === 'open'), all.filter(({ status }) => status !== 'open')]
-    return lookAt(now, {
+    return pollAt(now, {
       limited,
       open: open.map(({ type, mode }) => openSince(now - 60, labelled(type, mode))),
       finished: over.map(({ type, mode, status, duration }) =>
@@ -50,7 +50,7 @@ const look = fc
       ),
     })
   })
-const tick = fc.constantFrom(0, 45, 61, 300).map((pollAge) => (): Occasion => ({ kind: 'tick', pollAge }))
+const tick = fc.constantFrom(0, 45, 61, 300).map((pollAge) => (): Trigger => ({ kind: 'tick', pollAge }))
 const all = RULES.map((_, i) => i)
 
 const steps: fc.Arbitrary<Step[]> = fc
@@ -63,8 +63,8 @@ const steps: fc.Arbitrary<Step[]> = fc
       ),
       restart: fc.boolean(),
       rules: fc.oneof({ weight: 15, arbitrary: fc.constant(all) }, fc.subarray(all)),
-      // The same kind of look comes again and again, or nothing would last.
-      occasion: fc.oneof({ weight: 3, arbitrary: look }, tick),
+      // The same kind of poll comes again and again, or nothing would last.
+      trigger: fc.oneof({ weight: 3, arbitrary: poll }, tick),
       again: fc.integer({ min: 1, max: 8 }),
     }),
     { maxLength: 25 },
@@ -83,7 +83,7 @@ function walk(
   { rules, steps: taken }: { rules: readonly Rule[]; steps: readonly Step[] },
   told: (
     said: ReturnType<typeof target.evaluate>['notifications'],
-    occasion: Occasion,
+    trigger: Trigger,
     now: number,
     forward: number,
   ) => void,
@@ -95,8 +95,8 @@ function walk(
     forward += Math.max(0, step.gap)
     if (step.restart) target.restart()
     target.reload(step.rules.map((i) => rules[i]!))
-    const occasion = step.occasion(now)
-    told(target.evaluate(occasion, now).notifications, occasion, now, forward)
+    const trigger = step.trigger(now)
+    told(target.evaluate(trigger, now).notifications, trigger, now, forward)
   }
 }
 
@@ -109,7 +109,7 @@ test('no alert is told as firing twice without `repeat` between, and none ends t
       /** When each alert that fires was last told, by how far the clock had gone forward. */
       const firing = new Map<string, number>()
       const broken: unknown[] = []
-      walk(target, { rules, steps: taken }, (said, occasion, now, forward) => {
+      walk(target, { rules, steps: taken }, (said, trigger, now, forward) => {
         for (const told of said) {
           const { kind, key, alert, breach, value, threshold, closedBecause } = told
           kinds.set(closedBecause ?? kind, (kinds.get(closedBecause ?? kind) ?? 0) + 1)
@@ -121,15 +121,15 @@ test('no alert is told as firing twice without `repeat` between, and none ends t
           if (kind === 'resolved' && (since === undefined || isPast)) broken.push(['resolves without cause', told])
           if (kind === 'closed' && since === undefined) broken.push(['is closed and never fired', told])
           const isByData = kind === 'firing' || kind === 'resolved' || closedBecause === 'too few calls'
-          if (occasion.kind === 'tick' && isByData && alert !== POLL_AGE.name) broken.push(['goes by no data', told])
+          if (trigger.kind === 'tick' && isByData && alert !== POLL_AGE.name) broken.push(['goes by no data', told])
           if (kind === 'firing' || kind === 'reminder') firing.set(key, forward)
           else firing.delete(key)
         }
         const fires = [...target.instances.values()].filter(({ state }) => state !== 'pending')
         if (!new Set(fires.map(({ key }) => key)).isSubsetOf(new Set(firing.keys())) || fires.length !== firing.size)
           broken.push(['is not what was told', fires])
-        // Between looks that come as they should, it is left to the next one.
-        const isDue = (judged: number) => now <= judged || now - judged > 2 * INTERVAL
+        // Between polls that come as they should, it is left to the next one.
+        const isDue = (evaluated: number) => now <= evaluated || now - evaluated > 2 * INTERVAL
         const untold = fires.filter(
           ({ state, toldAt = now, evaluatedAt }) =>
             state === 'firing' && now - toldAt >= variant.repeat && isDue(evaluatedAt),

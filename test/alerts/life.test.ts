@@ -15,7 +15,7 @@ describe('an alert that must last for four intervals', () => {
     })
   })
 
-  test('begins anew after one look without a breach', () => {
+  test('begins anew after one poll without a breach', () => {
     expectLife(LASTING, {
       seen: '  55535555555',
       state: ' pppippppfff',
@@ -23,7 +23,7 @@ describe('an alert that must last for four intervals', () => {
     })
   })
 
-  test('begins anew after one look at too few calls for a verdict', () => {
+  test('begins anew after one poll at too few calls for a verdict', () => {
     expectLife(LASTING, {
       seen: '  555x5555555',
       state: ' pppippppfff',
@@ -63,6 +63,17 @@ describe('hysteresis', () => {
   })
 })
 
+test('without hysteresis, a value that hovers around the threshold flaps', () => {
+  expectLife(
+    { ...RATIO, clear: RATIO.threshold },
+    {
+      seen: '  4343434343',
+      state: ' fififififi',
+      said: '  FRFRFRFRFR',
+    },
+  )
+})
+
 describe('keep_firing_for of four intervals', () => {
   const KEPT = { ...RATIO, keepFiringFor: 60 }
 
@@ -94,7 +105,7 @@ describe('keep_firing_for of four intervals', () => {
 describe('with a window of four intervals, and too few calls in it', () => {
   const BRIEF = { ...RATIO, signal: { ...RATIO.signal, window: 60 } }
 
-  test('a firing alert is kept for one window of looks, then closed; enough calls in between begin a new one', () => {
+  test('a firing alert is kept for one window of polls, then closed; enough calls in between begin a new one', () => {
     expectLife(BRIEF, {
       seen: '  5xxxx5xxxxxx',
       state: ' ffffffffffii',
@@ -131,7 +142,25 @@ describe('with a window of four intervals, and too few calls in it', () => {
 })
 
 describe('a reminder every four intervals', () => {
-  test('comes at looks, and never while the alert recovers', () => {
+  test('comes at polls, each four intervals after the one before, and never without `repeat`', () => {
+    const seen = ' 5555555555555'
+    const state = 'fffffffffffff'
+    expectLife({ ...RATIO, repeat: 60 }, { seen, state, said: 'F---M---M---M' })
+    expectLife(RATIO, { seen, state, said: 'F------------' })
+  })
+
+  test('is counted from when the alert fired, and never comes while it is pending', () => {
+    expectLife(
+      { ...RATIO, for: 75, repeat: 60 },
+      {
+        seen: '  55555555555',
+        state: ' pppppffffff',
+        said: '  -----F---M-',
+      },
+    )
+  })
+
+  test('comes at polls, and never while the alert recovers', () => {
     expectLife(
       { ...RATIO, repeat: 60, keepFiringFor: 600 },
       {
@@ -142,7 +171,18 @@ describe('a reminder every four intervals', () => {
     )
   })
 
-  test('comes at ticks where there has been no look for longer than two intervals', () => {
+  test('never comes while the alert recovers and polls fail or see too few calls', () => {
+    expectLife(
+      { ...RATIO, repeat: 60, keepFiringFor: 600 },
+      {
+        seen: '  52ttttttttxxxxxxx',
+        state: ' frrrrrrrrrrrrrrrr',
+        said: '  F----------------',
+      },
+    )
+  })
+
+  test('comes at ticks where there has been no poll for longer than two intervals', () => {
     expectLife(
       { ...RATIO, repeat: 60 },
       {
@@ -168,7 +208,7 @@ describe('a reminder every four intervals', () => {
 describe('the age of the last good poll', () => {
   const BLIND = { ...POLL_AGE, threshold: 60, clear: 60 }
 
-  test('is judged at ticks, and ended by the first good look, be it at part of the list', () => {
+  test('is evaluated at ticks, and ended by the first successful poll, be it at part of the list', () => {
     expectLife(BLIND, {
       seen: '  5ttttttt5ttttttox',
       state: ' iiiiifffiiiiiffii',
@@ -187,7 +227,7 @@ describe('the age of the last good poll', () => {
     )
   })
 
-  test('recovers at ticks as well as at looks', () => {
+  test('recovers at ticks as well as at polls', () => {
     expectLife(
       { ...BLIND, keepFiringFor: 45 },
       {

@@ -1,5 +1,7 @@
 import type { Notification } from '../../src/alerts/notification.ts'
-import type { Rule, Signal } from '../../src/alerts/rule.ts'
+import { defaultRules } from '../../src/alerts/default-rules.ts'
+import { ruleSchema, type Rule } from '../../src/alerts/rule.ts'
+import type { Signal } from '../../src/alerts/signals.ts'
 import type { FinalStatus, Labels } from '../../src/ledger/call.ts'
 import { labelsOf } from '../../src/ledger/call.ts'
 import type { Finish } from '../../src/ledger/tracked-call.ts'
@@ -26,6 +28,11 @@ export function ruleOn<Looked extends Signal>(signal: Looked, differing: Partial
 export const RATIO = ruleOn({ name: 'failure_ratio', reason: 'any', window: 900, minCalls: 20 }, { clear: 0.2 })
 
 export const POLL_AGE = ruleOn({ name: 'poll_age' }, { name: 'NoGoodPoll', severity: 'critical', threshold: 300 })
+
+/** The rules of a configuration without `alerts`. */
+export function shippedRules(): Rule[] {
+  return defaultRules.map((rule) => ruleSchema.parse(rule))
+}
 
 /** How a call finished at a moment (UNIX seconds), known at once. */
 export function finishAt(at: number, status: FinalStatus = 'ended', differing: Partial<Finish> = {}): Finish {

@@ -1,27 +1,56 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { read, type Occasion, type Reading } from '../../src/alerts/reading.ts'
-import type { Rule, Signal } from '../../src/alerts/rule.ts'
+import { sample, type Sample } from '../../src/alerts/sample.ts'
+import type { Trigger } from '../../src/alerts/trigger.ts'
+import type { Rule } from '../../src/alerts/rule.ts'
+import { signals, type Signal } from '../../src/alerts/signals.ts'
 import { monthOf } from '../../src/clock/calendar.ts'
 import { usedBetween } from '../../src/ledger/usage.ts'
+import { summaryOf } from '../../src/notifications/text/notification-text.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
-import { finishAt, ruleOn } from './sample-rules.ts'
-import { at, finishedAt, look, lookAt, type PartOfLook } from './watched.ts'
+import { finishAt, firingOf, ruleOn } from './sample-rules.ts'
+import { at, finishedAt, poll, pollAt, type PartOfPoll } from './watched.ts'
 
 const WINDOW = { window: 900 }
 const NOW = at(0)
 
 /** What a rule without groups reads. */
-function readingOf(rule: Rule, occasion: Occasion): Reading | undefined {
-  const readings = read(rule, occasion, monthOf, [])
-  if (readings !== undefined) expect([...readings.keys()]).toEqual([rule.name])
-  return readings?.get(rule.name)
+function sampleOf(rule: Rule, trigger: Trigger): Sample | undefined {
+  const samples = sample(rule, trigger, monthOf, [])
+  if (samples !== undefined) expect([...samples.keys()]).toEqual([rule.name])
+  return samples?.get(rule.name)
 }
 
-/** The value and the number of calls that a signal reads from a look. */
-function valueOf(signal: Signal, differing: PartOfLook) {
-  const reading = readingOf(ruleOn(signal), lookAt(NOW, differing))
-  return [reading?.value, reading?.calls]
+/** The value and the number of calls that a signal reads from a poll. */
+function valueOf(signal: Signal, differing: PartOfPoll) {
+  const sampled = sampleOf(ruleOn(signal), pollAt(NOW, differing))
+  return [sampled?.value, sampled?.calls]
 }
+
+test('every file of signals/ is in the list, and every signal of the list in docs/alerting.md', () => {
+  const root = join(import.meta.dirname, '../..')
+  const files = globSync('*.ts', { cwd: join(root, 'src/alerts/signals') })
+  const asFile = (name: string) => `${name.replaceAll('_', '-')}.ts`
+  expect(signals.map(({ name }) => asFile(name)).toSorted()).toEqual(files.toSorted())
+  const doc = readFileSync(join(root, 'docs/alerting.md'), 'utf8')
+  const rows = [...doc.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
+  expect(rows).toEqual(['signal', ...signals.map(({ name }) => name)])
+})
+
+test('the page shows the values of each signal in its unit', async () => {
+  // The page imports nothing of the server, and has a table of its own.
+  const { valueOf: shown } = await import(join(import.meta.dirname, '../../src/web/page/model/format.js'))
+  const units = { calls: '45', share: '4,500.0%', seconds: '45 s', minutes: '45.0' }
+  for (const { name, unit } of signals) expect([name, shown(name, 45)]).toEqual([name, units[unit]])
+})
+
+test('a notification of a signal that only a later version has is still readable', () => {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it comes from a store
+  const signal = { name: 'later', window: 900 } as unknown as Signal
+  const notification = firingOf(ruleOn(signal), 'production', at(0))
+  expect(summaryOf({ ...notification, kind: 'resolved' })).toMatch(/^later is 0\.5, back at or below 0\.3; peak 0\.5/)
+})
 
 describe('each signal', () => {
   const finished = [
@@ -43,7 +72,7 @@ describe('each signal', () => {
     ['stuck_calls', { name: 'stuck_calls', longerThan: 10_800 }, 1, 1],
     ['poll_age', { name: 'poll_age' }, 0, undefined],
     ['budget_minutes', { name: 'budget_minutes', limit: 200_000, timezone: 'UTC' }, 0.25, undefined],
-  ])('%s reads its value and its number of calls from a good look', (_, signal, value, calls) => {
+  ])('%s reads its value and its number of calls from a successful poll', (_, signal, value, calls) => {
     expect(valueOf(signal, { finished, open, usedSince })).toEqual([value, calls])
   })
 
@@ -53,23 +82,26 @@ describe('each signal', () => {
     [{ name: 'minutes', media: 'both', ...WINDOW }, 0],
     [{ name: 'in_progress' }, 0],
     [{ name: 'stuck_calls', longerThan: 10_800 }, 0],
-  ])('$name of no calls is a value, 0, and no lack of calls: a good look without calls is data', (signal, value) => {
-    expect(readingOf(ruleOn(signal), lookAt(NOW, {}))).toMatchObject({ value, calls: 0, tooFew: false })
-  })
+  ])(
+    '$name of no calls is a value, 0, and no lack of calls: a successful poll without calls is data',
+    (signal, value) => {
+      expect(sampleOf(ruleOn(signal), pollAt(NOW, {}))).toMatchObject({ value, calls: 0, tooFew: false })
+    },
+  )
 
   test.each<Signal>([
     { name: 'failure_ratio', reason: 'any', minCalls: 0, ...WINDOW },
     { name: 'answer_delay_p95', minCalls: 0, ...WINDOW },
     { name: 'duration_mean', minCalls: 0, ...WINDOW },
   ])('$name of no calls has too few of them, whatever the rule asks for', (signal) => {
-    expect(readingOf(ruleOn(signal), lookAt(NOW, {}))).toMatchObject({ value: NaN, calls: 0, tooFew: true })
+    expect(sampleOf(ruleOn(signal), pollAt(NOW, {}))).toMatchObject({ value: NaN, calls: 0, tooFew: true })
   })
 
   test('at a tick only the age of the last good poll is read', () => {
     const tick = { kind: 'tick', pollAge: 42 } as const
-    expect(readingOf(ruleOn({ name: 'poll_age' }), tick)).toMatchObject({ value: 42, tooFew: false })
-    expect(readingOf(ruleOn({ name: 'in_progress' }), tick)).toBeUndefined()
-    expect(readingOf(ruleOn({ name: 'budget_minutes', limit: 1, timezone: 'UTC' }), tick)).toBeUndefined()
+    expect(sampleOf(ruleOn({ name: 'poll_age' }), tick)).toMatchObject({ value: 42, tooFew: false })
+    expect(sampleOf(ruleOn({ name: 'in_progress' }), tick)).toBeUndefined()
+    expect(sampleOf(ruleOn({ name: 'budget_minutes', limit: 1, timezone: 'UTC' }), tick)).toBeUndefined()
   })
 })
 
@@ -87,9 +119,9 @@ describe('calls_started', () => {
     const rule = ruleOn(started, { onlyIf: { offset: 3600, atLeast: 1 } })
     const began = at(-3600 - 100)
     const finished = [finishAt(at(-60), 'ended', { began })]
-    expect(readingOf(rule, lookAt(NOW, { finished }))).toMatchObject({ value: 0, mayBreach: true })
-    expect(readingOf(rule, lookAt(NOW, { open: [openSince(began)] }))).toMatchObject({ value: 0, mayBreach: true })
-    expect(readingOf(rule, lookAt(NOW, {}))).toMatchObject({ value: 0, mayBreach: false })
+    expect(sampleOf(rule, pollAt(NOW, { finished }))).toMatchObject({ value: 0, mayBreach: true })
+    expect(sampleOf(rule, pollAt(NOW, { open: [openSince(began)] }))).toMatchObject({ value: 0, mayBreach: true })
+    expect(sampleOf(rule, pollAt(NOW, {}))).toMatchObject({ value: 0, mayBreach: false })
   })
 })
 
@@ -113,18 +145,18 @@ describe('answer_delay_p95 is by the nearest rank', () => {
   test('and of answered calls only, which alone count towards the least number', () => {
     const signal: Signal = { name: 'answer_delay_p95', minCalls: 3, ...WINDOW }
     const two = [...times(50, at(-1), 'unanswered'), ...times(2, at(-1), 'ended', { answerDelay: 7 })]
-    expect(readingOf(ruleOn(signal), lookAt(NOW, { finished: two }))).toMatchObject({ calls: 2, tooFew: true })
+    expect(sampleOf(ruleOn(signal), pollAt(NOW, { finished: two }))).toMatchObject({ calls: 2, tooFew: true })
     const three = [...two, finishAt(at(-1), 'ended', { answerDelay: 7 })]
-    expect(readingOf(ruleOn(signal), lookAt(NOW, { finished: three }))).toMatchObject({ value: 7, tooFew: false })
+    expect(sampleOf(ruleOn(signal), pollAt(NOW, { finished: three }))).toMatchObject({ value: 7, tooFew: false })
   })
 })
 
 test('duration_mean is of the calls that have a duration, which alone count towards the least number', () => {
   const signal: Signal = { name: 'duration_mean', minCalls: 2, ...WINDOW }
   const one = [...times(50, at(-1), 'rejected'), finishAt(at(-1), 'ended', { duration: 30 })]
-  expect(readingOf(ruleOn(signal), lookAt(NOW, { finished: one }))).toMatchObject({ value: 30, calls: 1, tooFew: true })
+  expect(sampleOf(ruleOn(signal), pollAt(NOW, { finished: one }))).toMatchObject({ value: 30, calls: 1, tooFew: true })
   const two = [...one, finishAt(at(-1), 'ended', { duration: 0 })]
-  expect(readingOf(ruleOn(signal), lookAt(NOW, { finished: two }))).toMatchObject({
+  expect(sampleOf(ruleOn(signal), pollAt(NOW, { finished: two }))).toMatchObject({
     value: 15,
     calls: 2,
     tooFew: false,
@@ -164,9 +196,9 @@ test.each([
     [november, 10],
   ])
   const usedSince = (time: number) => usedBetween(usage, time, Infinity)
-  const occasion = lookAt(november + 900, { usedSince })
+  const trigger = pollAt(november + 900, { usedSince })
   const rule = ruleOn({ name: 'budget_minutes', limit: 100, timezone })
-  expect(readingOf(rule, occasion)).toMatchObject({ value: share, calls: undefined, tooFew: false, mayBreach: true })
+  expect(sampleOf(rule, trigger)).toMatchObject({ value: share, calls: undefined, tooFew: false, mayBreach: true })
 })
 
 describe('a least number of calls', () => {
@@ -176,7 +208,7 @@ describe('a least number of calls', () => {
     [20, 20, false],
   ])('a ratio over %d calls, of which %d failed, is noise below 20: too few is %s', (total, failed, tooFew) => {
     const rule = ruleOn({ name: 'failure_ratio', reason: 'any', minCalls: 20, ...WINDOW })
-    expect(readingOf(rule, look(NOW, failed, total))).toMatchObject({ value: 1, calls: total, tooFew })
+    expect(sampleOf(rule, poll(NOW, failed, total))).toMatchObject({ value: 1, calls: total, tooFew })
   })
 
   test.each([
@@ -189,6 +221,6 @@ describe('a least number of calls', () => {
     const [breach, threshold, failed, mayBreach] = given
     const signal = { name: 'failure_ratio', reason: 'any', minCalls: 20, confidence: 0.95, ...WINDOW } as const
     const rule = ruleOn(signal, { breach, threshold })
-    expect(readingOf(rule, look(NOW, failed, 20))).toMatchObject({ value: 0.5, mayBreach })
+    expect(sampleOf(rule, poll(NOW, failed, 20))).toMatchObject({ value: 0.5, mayBreach })
   })
 })

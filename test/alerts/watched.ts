@@ -1,7 +1,7 @@
 import type { AlertInstance } from '../../src/alerts/alert-instance.ts'
 import { evaluate, type AlertDelta } from '../../src/alerts/evaluate.ts'
 import type { Notification } from '../../src/alerts/notification.ts'
-import type { Look, Occasion } from '../../src/alerts/reading.ts'
+import type { Poll, Trigger } from '../../src/alerts/trigger.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { FINAL_STATUSES, type FinalStatus } from '../../src/ledger/call.ts'
 import { keptFinishes, type FinishedCall } from '../../src/ledger/finished-calls.ts'
@@ -22,21 +22,21 @@ export function finishedAt(at: number, numbers: Partial<Record<FinalStatus, numb
   return statuses.flatMap((status) => Array.from({ length: numbers[status] ?? 0 }, () => finishAt(at, status)))
 }
 
-/** A good look at `now` after which so many of `total` calls in the window had failed. */
-export function look(now: number, failed: number, total: number): Look {
-  return lookAt(now, { finished: finishedAt(now, { rejected: failed, ended: total - failed }) })
+/** A successful poll at `now` after which so many of `total` calls in the window had failed. */
+export function poll(now: number, failed: number, total: number): Poll {
+  return pollAt(now, { finished: finishedAt(now, { rejected: failed, ended: total - failed }) })
 }
 
-/** What a look has come to; finished calls in any order. */
-export type PartOfLook = Partial<Omit<Look, 'finished'>> & { readonly finished?: readonly FinishedCall[] }
+/** What a poll has come to; finished calls in any order. */
+export type PartOfPoll = Partial<Omit<Poll, 'finished'>> & { readonly finished?: readonly FinishedCall[] }
 
-/** A good look that has come to just this. */
-export function lookAt(now: number, { finished = [], ...differing }: PartOfLook): Look {
-  const judged = { now, previousGood: undefined }
+/** A successful poll that has come to just this. */
+export function pollAt(now: number, { finished = [], ...differing }: PartOfPoll): Poll {
   const kept = keptFinishes(finished)
   return {
-    kind: 'look',
-    judged,
+    kind: 'poll',
+    now,
+    previousGood: undefined,
     limited: false,
     finished: kept,
     open: [],
@@ -52,7 +52,7 @@ export function stored(instance: AlertInstance): AlertInstance {
   return JSON.parse(JSON.stringify(instance)) as AlertInstance
 }
 
-/** A target whose rules are evaluated on one occasion after the other, as if each was committed. */
+/** A target whose rules are evaluated on one trigger after the other, as if each was committed. */
 export function watched(rules: readonly Rule[]) {
   const instances = new Map<string, AlertInstance>()
   let current = rules
@@ -65,8 +65,8 @@ export function watched(rules: readonly Rule[]) {
       for (const [key, instance] of instances) instances.set(key, stored(instance))
     },
     reload: (reloaded: readonly Rule[]) => void (current = reloaded),
-    evaluate(occasion: Occasion, now: number): AlertDelta {
-      const delta = evaluate(instances, occasion, {
+    evaluate(trigger: Trigger, now: number): AlertDelta {
+      const delta = evaluate(instances, trigger, {
         target: 'production',
         rules: current,
         now,
@@ -78,8 +78,8 @@ export function watched(rules: readonly Rule[]) {
       this.said.push(...delta.notifications)
       return delta
     },
-    look(now: number, failed: number, total = 20): AlertDelta {
-      return this.evaluate(look(now, failed, total), now)
+    poll(now: number, failed: number, total = 20): AlertDelta {
+      return this.evaluate(poll(now, failed, total), now)
     },
     tick(now: number, pollAge: number): AlertDelta {
       return this.evaluate({ kind: 'tick', pollAge }, now)

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { read } from '../../src/alerts/reading.ts'
-import type { Rule, Signal } from '../../src/alerts/rule.ts'
+import { sample } from '../../src/alerts/sample.ts'
+import type { Rule } from '../../src/alerts/rule.ts'
+import type { Signal } from '../../src/alerts/signals.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
 import { finishAt, ruleOn } from './sample-rules.ts'
-import { at, lookAt, monthOf, type PartOfLook } from './watched.ts'
+import { at, pollAt, monthOf, type PartOfPoll } from './watched.ts'
 
 const NOW = at(0)
 const WEEK = { offset: 7 * 86_400, atLeast: 5 }
@@ -19,14 +20,14 @@ const WINDOWED: Signal[] = [
 /** A call that a window of any signal counts at this moment (UNIX seconds). */
 const callAt = (time: number) => finishAt(time, 'ended', { began: time, answerDelay: 3, duration: 0 })
 
-function readingOf(rule: Rule, differing: PartOfLook) {
-  return read(rule, lookAt(NOW, differing), monthOf, [])?.get(rule.name)
+function sampleOf(rule: Rule, differing: PartOfPoll) {
+  return sample(rule, pollAt(NOW, differing), monthOf, [])?.get(rule.name)
 }
 
 describe('a window', () => {
   test.each(WINDOWED)('of $name includes both of its ends, and nothing past them', (signal) => {
     const counted = [-900.001, -900, -450, 0, 0.001].map(
-      (seconds) => readingOf(ruleOn(signal), { finished: [callAt(at(seconds))] })?.calls,
+      (seconds) => sampleOf(ruleOn(signal), { finished: [callAt(at(seconds))] })?.calls,
     )
     expect(counted).toEqual([0, 1, 1, 1, 0])
   })
@@ -34,21 +35,21 @@ describe('a window', () => {
   test('of calls_started includes both of its ends for open calls as well', () => {
     const rule = ruleOn({ name: 'calls_started', window: 900 })
     const counted = [-900.001, -900, 0, 0.001].map(
-      (seconds) => readingOf(rule, { open: [openSince(at(seconds))] })?.calls,
+      (seconds) => sampleOf(rule, { open: [openSince(at(seconds))] })?.calls,
     )
     expect(counted).toEqual([0, 1, 1, 0])
   })
 
-  test.each(WINDOWED)('of $name reaches back to the good look before this one, itself included', (signal) => {
+  test.each(WINDOWED)('of $name reaches back to the successful poll before this one, itself included', (signal) => {
     const counted = (previousGood: number) =>
-      readingOf(ruleOn(signal), { finished: [callAt(at(-5000))], judged: { now: NOW, previousGood } })?.calls
+      sampleOf(ruleOn(signal), { finished: [callAt(at(-5000))], previousGood })?.calls
     expect([at(-15), at(-4999.999), at(-5000), at(-9000)].map(counted)).toEqual([0, 0, 1, 1])
   })
 
-  test('is not shortened by a good look that was just before', () => {
+  test('is not shortened by a successful poll that was just before', () => {
     const rule = ruleOn({ name: 'calls', window: 900 })
-    const judged = { now: NOW, previousGood: at(-15) }
-    expect(readingOf(rule, { finished: [callAt(at(-900)), callAt(at(-1))], judged })?.value).toBe(2)
+    const finished = [callAt(at(-900)), callAt(at(-1))]
+    expect(sampleOf(rule, { finished, previousGood: at(-15) })?.value).toBe(2)
   })
 })
 
@@ -69,19 +70,19 @@ describe('a match', () => {
     [{ type: 'other', mode: 'other', receiver_type: 'other' }, 8],
   ])('of %j leaves %d calls', (match, calls) => {
     for (const signal of WINDOWED.slice(0, 2)) {
-      expect(readingOf(ruleOn(signal, { match }), { finished })?.calls).toBe(calls)
+      expect(sampleOf(ruleOn(signal, { match }), { finished })?.calls).toBe(calls)
     }
   })
 
   test('holds for open calls, and for those that the past is compared by', () => {
     const open = [openSince(at(-20)), openSince(at(-20), labelled('video'))]
     for (const signal of [{ name: 'in_progress' }, { name: 'stuck_calls', longerThan: 10 }] satisfies Signal[]) {
-      expect(readingOf(ruleOn(signal, { match: { type: 'video' } }), { open })?.value).toBe(1)
+      expect(sampleOf(ruleOn(signal, { match: { type: 'video' } }), { open })?.value).toBe(1)
     }
     const compared = ruleOn({ name: 'calls', window: 900 }, { match: { type: 'video' }, onlyIf: WEEK })
     const before = (type: 'audio' | 'video') => times(5, at(-7 * 86_400), 'ended', labelled(type))
-    expect(readingOf(compared, { finished: before('video') })?.mayBreach).toBe(true)
-    expect(readingOf(compared, { finished: before('audio') })?.mayBreach).toBe(false)
+    expect(sampleOf(compared, { finished: before('video') })?.mayBreach).toBe(true)
+    expect(sampleOf(compared, { finished: before('audio') })?.mayBreach).toBe(false)
   })
 })
 
@@ -96,34 +97,33 @@ describe('a rule that compares with the past', () => {
     [5, -7 * 86_400 + 1, false, 'after it'],
     [5, -7 * 86_400 - 3601, false, 'before it'],
   ])('and finds %d calls at %d s has a breach: %s (%s)', (number, seconds, mayBreach) => {
-    expect(readingOf(NO_CALLS, { finished: times(number, at(seconds)) })).toMatchObject({ value: 0, mayBreach })
+    expect(sampleOf(NO_CALLS, { finished: times(number, at(seconds)) })).toMatchObject({ value: 0, mayBreach })
   })
 
   test('looks at a window of its own length there, however long nobody looked', () => {
-    const judged = { now: NOW, previousGood: at(-20_000) }
     const finished = times(5, at(-7 * 86_400 - 10_000))
-    expect(readingOf(NO_CALLS, { finished, judged })?.mayBreach).toBe(false)
+    expect(sampleOf(NO_CALLS, { finished, previousGood: at(-20_000) })?.mayBreach).toBe(false)
   })
 
   test('compares each group with its own past', () => {
     const rule: Rule = { ...NO_CALLS, by: ['type'] }
-    const readings = read(rule, lookAt(NOW, { finished: times(5, at(-7 * 86_400)) }), monthOf, [])!
-    expect([...readings].map(([key, { mayBreach }]) => [key, mayBreach])).toEqual([
+    const samples = sample(rule, pollAt(NOW, { finished: times(5, at(-7 * 86_400)) }), monthOf, [])!
+    expect([...samples].map(([key, { mayBreach }]) => [key, mayBreach])).toEqual([
       ['HighFailureRate{type="audio"}', true],
       ['HighFailureRate{type="video"}', false],
     ])
   })
 })
 
-describe('a look at a list of which the service did not show all', () => {
+describe('a poll with a list of which the service did not show all', () => {
   const limited = { limited: true, finished: times(30, at(-1), 'rejected') }
 
   test.each(WINDOWED)('gives a rule on $name a verdict above its threshold, none below it', (signal) => {
-    expect(readingOf(ruleOn(signal), limited)).toBeDefined()
-    expect(readingOf(ruleOn(signal, { breach: 'below' }), limited)).toBeUndefined()
+    expect(sampleOf(ruleOn(signal), limited)).toBeDefined()
+    expect(sampleOf(ruleOn(signal, { breach: 'below' }), limited)).toBeUndefined()
   })
 
   test('ends the age of the last good poll all the same', () => {
-    expect(readingOf(ruleOn({ name: 'poll_age' }), limited)?.value).toBe(0)
+    expect(sampleOf(ruleOn({ name: 'poll_age' }), limited)?.value).toBe(0)
   })
 })

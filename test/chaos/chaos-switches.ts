@@ -1,5 +1,5 @@
 import { drawSwitches } from '../../src/simulator/draw-switches.ts'
-import { faultNames } from '../../src/simulator/faults/faults.ts'
+import { faultNames } from '../../src/simulator/faults.ts'
 import type { Random } from '../../src/simulator/random.ts'
 import type { Switches } from '../../src/simulator/switches.ts'
 

@@ -2,7 +2,7 @@ import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import type { Series } from '../../src/simulator/series.ts'
 import type { Simulator } from '../../src/simulator/simulator.ts'
 import { exactFamilies } from '../../src/simulator/truth.ts'
-import { contribution, FAMILIES_OBSERVED_ONCE } from '../simulation/contribution.ts'
+import { contribution, FAMILIES_OBSERVED_ONCE } from '../simulation/row-sums.ts'
 import { difference, lessCorrections } from '../system/truth/exposition.ts'
 
 export type ExactComparison = {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
-import { callOf } from '../../src/store/call-row.ts'
+import { callOf } from '../../src/store/rows.ts'
 
 /** What a stopped daemon left behind. */
 export type LeftStore = {

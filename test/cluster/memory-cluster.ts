@@ -79,7 +79,7 @@ export function memoryCluster(clock: Clock): MemoryCluster {
           for (const target of targets) if (owners.get(target) === self) owners.delete(target)
         }),
       leave: () => answer(() => void members.delete(self)),
-      holds: () => answer(() => new Map()),
+      pauses: () => answer(() => new Map()),
       missed: () => answer(() => []),
     }
   }

@@ -19,7 +19,7 @@ function cluster(targets: readonly string[] = TARGETS) {
   async function start(name: string, { settings = SETTINGS, busy = 0 }: { settings?: Settings; busy?: number } = {}) {
     const now = { isReachable: true, settings, targets }
     const sharing = store.sharing(LEASE, () => now.isReachable)
-    const stop$ = new ReplaySubject<void>(1)
+    const draining$ = new ReplaySubject<void>(1)
     const killed = new Subject<void>()
     await sharing.join(name, settings, LOADING)
     const ownership = sharedOwnership({
@@ -29,7 +29,7 @@ function cluster(targets: readonly string[] = TARGETS) {
       settings: () => now.settings,
       targets: () => now.targets,
       notesOf: (own) => new Map(Array.from(own, (target) => [target, `${target} by ${name}`])),
-      stop$,
+      draining$,
     })
     const events: OwnershipEvent[] = []
     const running = ownership.keep$.pipe(takeUntil(killed)).subscribe((event) => events.push(event))
@@ -51,8 +51,8 @@ function cluster(targets: readonly string[] = TARGETS) {
             watched.delete(target)
             done()
           }
-          turn.over$.subscribe(() => (busy === 0 ? end() : void clock.scheduler.schedule(end, busy * 1000)))
-          turn.lost$.subscribe(() => {
+          turn.draining$.subscribe(() => (busy === 0 ? end() : void clock.scheduler.schedule(end, busy * 1000)))
+          turn.aborted$.subscribe(() => {
             lost.add(target)
             end()
           })
@@ -65,7 +65,7 @@ function cluster(targets: readonly string[] = TARGETS) {
       watched,
       lost,
       sharing,
-      stop: () => stop$.next(),
+      stop: () => draining$.next(),
       kill: () => {
         killed.next()
         watched.clear()
@@ -108,7 +108,7 @@ describe('daemons that share a store', () => {
     expect([a, b, c].flatMap(({ lost }) => [...lost])).toEqual([])
   })
 
-  test('one that has joined and still loads its targets has no part yet, and the others keep theirs', async () => {
+  test('a daemon that has joined and still loads its targets owns none yet, and the others keep theirs', async () => {
     const { clock, store, start } = cluster()
     const a = await start('a')
     await store.sharing(LEASE).join('b', SETTINGS, LOADING)
@@ -116,7 +116,7 @@ describe('daemons that share a store', () => {
     expect(counts(a)).toEqual([12])
   })
 
-  test('a target that is let go of is taken by another only when the cycle under way has ended', async () => {
+  test('a target that is released is acquired by another daemon only when the poll under way has ended', async () => {
     const { clock, start } = cluster()
     const a = await start('a', { busy: 3 })
     await clock.advance(5)
@@ -138,7 +138,7 @@ describe('daemons that share a store', () => {
     expect([b.leads(), c.leads()]).toEqual([true, false])
   })
 
-  test('one that cannot renew stops before its lease ends, and takes its part again when it can', async () => {
+  test('a daemon that cannot renew its lease stops before it ends, and acquires targets again when it can', async () => {
     const { clock, start } = cluster()
     const [a, b] = [await start('a'), await start('b')]
     await clock.advance(10)
@@ -213,7 +213,7 @@ describe('daemons that share a store', () => {
     ])
   })
 
-  test('a target that is not configured any more is let go of, and a new one is watched by one of them', async () => {
+  test('a target that is not configured any more is released, and a new one is acquired by one of them', async () => {
     const { clock, start } = cluster()
     const a = await start('a')
     await clock.advance(5)

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import type { AuditReport } from '../../src/commands/audit-report.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { callwatch, emptyFolder, type Ended } from './callwatch.ts'
 import { configFor, countedCalls, countedWorld, tamper, withStore } from './counted-world.ts'
 
@@ -11,8 +12,8 @@ function reportOf({ stdout }: Ended): AuditReport {
   return (JSON.parse(stdout) as { targets: AuditReport[] }).targets[0]!
 }
 
-test('beside a daemon that is counting, an audit finds everything equal, and disturbs nothing', SLOW, async () => {
-  const world = await countedWorld()
+test('audit finds everything equal beside a daemon that counts, and does not disturb it', SLOW, async () => {
+  const world = await countedWorld({ process: true })
   await world.finished(30)
   const { code, stdout, stderr } = await callwatch(['audit', '--config', world.config])
   expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
@@ -21,11 +22,10 @@ test('beside a daemon that is counting, an audit finds everything equal, and dis
   expect(stdout).toMatch(/^ {2}audio call user +\d+ calls, audio\/video minutes [\d.]+\/0, of participants/m)
   expect(stdout).not.toMatch(/uid|user-\d/)
   await world.finished(countedCalls(world.store).length + 10)
-  world.daemon.child.kill('SIGTERM')
-  expect(await world.daemon.ended).toMatchObject({ code: 0, stderr: '' })
+  await world.stop()
 })
 
-test('beside a running daemon, too, a call that is missing in the store is found, and nothing else', SLOW, async () => {
+test('audit beside a running daemon finds a call that is missing in the store, and nothing else', SLOW, async () => {
   const world = await countedWorld()
   await world.finished(20)
   const [deleted] = countedCalls(world.store)
@@ -42,43 +42,46 @@ test('beside a running daemon, too, a call that is missing in the store is found
   ])
 })
 
-test('calls that were tampered with in the store, or deleted from it, are named with what differs', SLOW, async () => {
-  const world = await countedWorld()
-  await world.finished(30)
-  await world.settle()
-  const [status, minutes, deleted] = countedCalls(world.store).filter(({ finish }) => finish?.status === 'ended')
-  tamper(world.store, { ...status!, finish: { ...status!.finish!, status: 'rejected' } })
-  tamper(world.store, { ...minutes!, counted: minutes!.counted.map((sum, i) => (i === 2 ? sum + 1.5 : sum)) })
-  withStore(world.store, (db) => db.prepare('DELETE FROM calls WHERE id = ?').run(deleted!.id))
+test(
+  'audit lists calls that were changed in the store or deleted from it, each with its differences',
+  SLOW,
+  async () => {
+    const world = await countedWorld({ callsPerMinute: 3000 })
+    await world.finished(30)
+    await world.settle()
+    const [status, minutes, deleted] = countedCalls(world.store).filter(({ finish }) => finish?.status === 'ended')
+    tamper(world.store, { ...status!, finish: { ...status!.finish!, status: 'rejected' } })
+    tamper(world.store, { ...minutes!, counted: minutes!.counted.map((sum, i) => (i === 2 ? sum + 1.5 : sum)) })
+    withStore(world.store, (db) => db.prepare('DELETE FROM calls WHERE id = ?').run(deleted!.id))
 
-  const text = await callwatch(['audit', '--config', world.config])
-  expect({ code: text.code, stderr: text.stderr }).toEqual({ code: 1, stderr: '' })
-  expect(text.stdout).toContain('production: NOT EQUAL: 3 calls differ from what was counted')
-  expect(text.stdout).toContain(`DIFFERS ${status!.id}: status rejected counted, ended served\n`)
-  expect(text.stdout).toContain(
-    `DIFFERS ${minutes!.id}: participant audio minutes ${minutes!.counted[2]! + 1.5} counted`,
-  )
-  expect(text.stdout).toContain(`DIFFERS ${deleted!.id}: ended at the service, unknown to the ledger\n`)
-  expect(text.stdout).toContain('no daemon has looked')
+    const text = await callwatch(['audit', '--config', world.config])
+    expect({ code: text.code, stderr: text.stderr }).toEqual({ code: 1, stderr: '' })
+    expect(text.stdout).toContain('production: NOT EQUAL: 3 calls differ from what was counted')
+    expect(text.stdout).toContain(`DIFFERS ${status!.id}: status rejected counted, ended served\n`)
+    expect(text.stdout).toContain(
+      `DIFFERS ${minutes!.id}: participant audio minutes ${minutes!.counted[2]! + 1.5} counted`,
+    )
+    expect(text.stdout).toContain(`DIFFERS ${deleted!.id}: ended at the service, unknown to the ledger\n`)
+    expect(text.stdout).toContain('no daemon polled during the audit')
 
-  const json = await callwatch(['audit', '--json', '--config', world.config])
-  expect(json.code).toBe(1)
-  const report = reportOf(json)
-  expect(report).toMatchObject({ target: 'production', equal: false, problem: null, notes: [], daemon_looks: false })
-  expect(report.differences.map(({ session_id }) => session_id).toSorted()).toEqual(
-    [status!.id, minutes!.id, deleted!.id].toSorted(),
-  )
-  const calls = (side: 'ledger' | 'service') => report.sums.reduce((sum, sums) => sum + sums[side].calls, 0)
-  expect(calls('service') - calls('ledger')).toBe(1)
-  expect(calls('service')).toBe(report.listed.equal + 3)
-})
+    const json = await callwatch(['audit', '--json', '--config', world.config])
+    expect(json.code).toBe(1)
+    const report = reportOf(json)
+    expect(report).toMatchObject({ target: 'production', equal: false, problem: null, notes: [], daemon_looks: false })
+    expect(report.differences.map(({ session_id }) => session_id).toSorted()).toEqual(
+      [status!.id, minutes!.id, deleted!.id].toSorted(),
+    )
+    const calls = (side: 'ledger' | 'service') => report.sums.reduce((sum, sums) => sum + sums[side].calls, 0)
+    expect(calls('service') - calls('ledger')).toBe(1)
+    expect(calls('service')).toBe(report.listed.equal + 3)
+  },
+)
 
-test('minutes that the service corrected after the daemon saw the call last are found', SLOW, async () => {
+test('audit finds minutes that the service corrected after the last poll', SLOW, async () => {
   const world = await countedWorld({ speed: 300, switches: { facts: { corrected: 1 } } })
   await world.finished(20)
   world.simulator.setSwitches({ arrivals: false })
-  world.daemon.child.kill('SIGTERM')
-  await world.daemon.ended
+  await world.stop()
   await vi.waitFor(
     () => {
       const truth = world.simulator.callTruth()
@@ -94,7 +97,7 @@ test('minutes that the service corrected after the daemon saw the call last are 
   expect(stdout).toMatch(/DIFFERS \S.*: call audio minutes [\d.]+ counted, [\d.]+ served/)
 })
 
-test('a final status that changed, as the ledger knows, is a note and no difference', SLOW, async () => {
+test('audit reports a changed final status that the ledger knows as a note, not as a difference', SLOW, async () => {
   const world = await countedWorld({ sweepInterval: '1s', switches: { facts: { final_changed: 0.5 } } })
   await world.finished(30)
   world.simulator.setSwitches({ arrivals: false })
@@ -111,21 +114,21 @@ test('a final status that changed, as the ledger knows, is a note and no differe
   )
 })
 
-test('a counter that is twice what it should be is found, though each call is counted as it is', SLOW, async () => {
-  const world = await countedWorld()
+test('audit finds a doubled counter, though each call is counted correctly', SLOW, async () => {
+  const world = await countedWorld({ callsPerMinute: 3000 })
   await world.finished(30)
   await world.settle()
   const held = await callwatch(['audit', '--config', world.config])
-  expect(held.stdout).toMatch(/: equal: .*\n(?: {2}.*\n)* {2}the counters are what the calls of the store come to/)
+  expect(held.stdout).toMatch(/: equal: .*\n(?: {2}.*\n)* {2}the counters equal the sums of the calls in the store/)
   withStore(world.store, (db) =>
     db.exec("UPDATE counters SET value = value * 2 WHERE series LIKE 'callwatch\\_calls\\_total|%' ESCAPE '\\'"),
   )
   const calls = countedCalls(world.store).length
   const text = await callwatch(['audit', '--config', world.config])
   expect({ code: text.code, stderr: text.stderr }).toEqual({ code: 1, stderr: '' })
-  expect(text.stdout).toContain('production: NOT EQUAL: the counters are not what the calls of the store come to\n')
+  expect(text.stdout).toContain('production: NOT EQUAL: the counters differ from the sums of the calls in the store\n')
   expect(text.stdout).toContain(
-    `  DIFFERS finished: ${2 * calls} by the counters, ${calls} by the calls of the store\n`,
+    `  DIFFERS finished: ${2 * calls} in the counters, ${calls} in the calls of the store\n`,
   )
   const json = reportOf(await callwatch(['audit', '--json', '--config', world.config]))
   expect(json).toMatchObject({
@@ -136,34 +139,34 @@ test('a counter that is twice what it should be is found, though each call is co
   })
 })
 
-describe('what cannot be listed whole', () => {
-  test('because the key is wrong is said in a sentence without the key, with exit 1', SLOW, async () => {
+describe('audit of an incomplete list', () => {
+  test('with a wrong key exits 1 with a sentence without the key', SLOW, async () => {
     const world = await countedWorld()
     await world.finished(1)
     const config = configFor(world.simulator.url, world.store, { apiKey: 'another-key' })
     const { code, stdout, stderr } = await callwatch(['audit', '--config', config])
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
-    expect(stdout).toMatch(/^production: NOT PROVEN: /)
-    expect(stdout).toContain('not compared as a whole: the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND')
+    expect(stdout).toMatch(/^production: NOT VERIFIED: /)
+    expect(stdout).toContain('compared incompletely: the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND')
     expect(stdout).not.toContain('another-key')
   })
 
-  test('because the service refuses deep pages is said, though all that it shows is equal', SLOW, async () => {
+  test('of a service that refuses deep pages exits 1, though all listed calls are equal', SLOW, async () => {
     const world = await countedWorld({ history: 300 })
     await world.finished(20)
-    world.simulator.setSwitches({ deepestPage: 2 })
+    world.simulator.setSwitches({ arrivals: false, deepestPage: 2 })
     const { code, stdout } = await callwatch(['audit', '--config', world.config])
     expect(code).toBe(1)
-    expect(stdout).toContain('production: NOT PROVEN')
+    expect(stdout).toContain('production: NOT VERIFIED')
     expect(stdout).toContain('the service shows no page from 3 on')
   })
 })
 
-describe('a store that cannot be audited', () => {
+describe('audit exits 2', () => {
   const url = 'http://127.0.0.1:1/v3'
   const audit = (store: string) => callwatch(['audit', '--config', configFor(url, store)])
 
-  test('because there is none is exit 2', async () => {
+  test('without a store', async () => {
     const { code, stdout, stderr } = await audit(join(emptyFolder(), 'nowhere.db'))
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toMatch(
@@ -171,15 +174,18 @@ describe('a store that cannot be audited', () => {
     )
   })
 
-  test('because it is in memory is exit 2', async () => {
+  test('for a store in memory', async () => {
     const { code, stderr } = await audit(':memory:')
     expect(code).toBe(2)
     expect(stderr).toContain('the store is in memory, where only its own daemon sees it')
   })
 
-  test('because its target had another address is exit 2', SLOW, async () => {
-    const world = await countedWorld()
-    const { code, stderr } = await audit(world.store)
+  test('for a store whose target had another address', async () => {
+    const path = join(emptyFolder(), 'callwatch.db')
+    const store = openSqliteStore({ path })
+    await store.openTarget({ name: 'production', fingerprint: 'of another address' }, 0, 0)
+    await store.close()
+    const { code, stderr } = await audit(path)
     expect(code).toBe(2)
     expect(stderr).toContain('target production had another address, on_behalf_of or query')
   })

@@ -1,12 +1,16 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Notification } from '../../src/alerts/notification.ts'
-import { keepTarget } from '../../src/store/keep-target.ts'
+import { count, tick } from '../../src/target/pipeline.ts'
+import { openTarget } from '../../src/target/target.ts'
+import { pollConfig, targetConfig } from '../target/settings.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { POLL_AGE, RATIO, ruleOn } from '../alerts/sample-rules.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { completeLook, CREATED, seen } from '../ledger/seen.ts'
-import { callwatch, configFile, emptyFolder } from './callwatch.ts'
+import { callwatch, configFile } from './callwatch.ts'
 
 const INTERVAL = 15
 const MINUTE = 60
@@ -23,84 +27,89 @@ alerts:
   - { name: Busy, signal: in_progress, above: 100 }
 `
 
+const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
+
 /**
- * Two hours as a daemon lives them: a call a minute, all of which fail for a while; an hour in, ten minutes without a good
- * look; a restart; and none at all towards the end.
+ * Two hours of a daemon: a call a minute, all of which fail for a while; after an hour ten minutes without a successful
+ * poll; a restart; and no calls towards the end.
  */
-async function livedThrough() {
-  const path = join(emptyFolder(), 'callwatch.db')
+async function runLive(path: string) {
   const clock = virtualClock(CREATED)
-  const said: Notification[] = []
+  const notifications: Notification[] = []
   const open = async () => {
     const store = openSqliteStore({ path })
-    const ledger = { lookback: 86_400, baseline: 'skip', details: 'never' } as const
-    const identity = { name: 'production', fingerprint: 'x' }
-    return {
-      store,
-      keeper: await keepTarget({ store, clock, identity, ledger, rules: RULES, route: () => [], interval: INTERVAL }),
-    }
+    const poll = pollConfig({ interval: INTERVAL, details: 'never' })
+    const settings = { target: targetConfig({ name: 'production' }), poll, rules: RULES }
+    return { store, target: await openTarget({ settings, store, clock, route: () => [] }) }
   }
-  let { store, keeper } = await open()
+  let { store, target } = await open()
   for (let seconds = 0; seconds < 120 * MINUTE; seconds += INTERVAL) {
     const minute = seconds / MINUTE
     if (minute === 30) {
       await store.close()
-      ;({ store, keeper } = await open())
+      ;({ store, target } = await open())
     }
-    const committed = [await keeper.tick()]
+    const committed = [await tick(target)]
     if (minute < 60 || minute >= 70) {
       const status = minute >= 20 && minute < 35 ? 'rejected' : 'ended'
       const call = seen(`call ${Math.floor(minute)}`, status, { endedAt: CREATED + Math.floor(minute) * MINUTE })
-      committed.push(await keeper.fold(completeLook(seconds, ...(minute < 100 ? [call] : []))))
+      committed.push(await count(target, completeLook(seconds, ...(minute < 100 ? [call] : []))))
     }
-    said.push(...committed.flatMap((each) => each?.alerts.notifications ?? []))
+    notifications.push(...committed.flatMap((each) => each?.alerts.notifications ?? []))
     await clock.advance(INTERVAL)
   }
   await store.close()
-  const config = configFile(`
+  return notifications
+}
+
+describe('backtest', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'callwatch-'))
+  const path = join(folder, 'callwatch.db')
+  let notifications: Notification[]
+  beforeAll(async () => void (notifications = await runLive(path)))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const backtest = (...args: string[]) => {
+    const config = configFile(`
 targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
 store: { path: ${path} }
 poll: { interval: ${INTERVAL}s }
 ${YAML}`)
-  return { config, said }
-}
+    return callwatch(['backtest', '--since', '3650d', ...args, '--config', config])
+  }
 
-const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
+  test('finds the alerts that fired live, and names the rules that it cannot replay', async () => {
+    const { code, stdout, stderr } = await backtest('--json')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const { targets, not_replayed: notReplayed } = JSON.parse(stdout)
+    const live = notifications
+      .filter(({ kind }) => kind === 'firing')
+      .map((fired) => {
+        const end = notifications.find(({ key, kind, at }) => key === fired.key && kind !== 'firing' && at >= fired.at)
+        const { alert, value, calls = null } = fired
+        return { alert, fired: iso(fired.at), value, calls, ended: end ? iso(end.at) : null, end: end?.kind ?? null }
+      })
+    expect(live.map(({ alert }) => alert)).toEqual(['Failing', 'NoGoodPoll', 'Quiet'])
+    expect(targets[0].incidents).toMatchObject(live)
+    expect(notReplayed).toEqual(['Busy'])
+  })
 
-test('a backtest gives the verdicts that were given live, and names what it cannot replay', async () => {
-  const { config, said } = await livedThrough()
-  const { code, stdout, stderr } = await callwatch(['backtest', '--since', '3650d', '--json', '--config', config])
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  const { targets, not_replayed: notReplayed } = JSON.parse(stdout)
-  const live = said
-    .filter(({ kind }) => kind === 'firing')
-    .map((fired) => {
-      const end = said.find(({ key, kind, at }) => key === fired.key && kind !== 'firing' && at >= fired.at)
-      const { alert, value, calls = null } = fired
-      return { alert, fired: iso(fired.at), value, calls, ended: end ? iso(end.at) : null, end: end?.kind ?? null }
-    })
-  expect(live.map(({ alert }) => alert)).toEqual(['Failing', 'NoGoodPoll', 'Quiet'])
-  expect(targets[0].incidents).toMatchObject(live)
-  expect(notReplayed).toEqual(['Busy'])
-})
-
-test('a backtest reads as a person wants it: when, how bad, for how long', async () => {
-  const { config } = await livedThrough()
-  const { stdout } = await callwatch(['backtest', '--since', '3650d', '--config', config])
-  const lines = stdout.trimEnd().split('\n')
-  expect(lines[0]).toMatch(/^production: \d+ evaluations, 2026-09-21 14:13:20 UTC to 2026-09-21 16:13:05 UTC$/)
-  expect(lines[1]).toBe('  Failing: would have fired once, for 20m 15s in all')
-  expect(lines[2]).toBe(
-    '    2026-09-21 14:37:20 UTC  5 of 11 calls that finished in the last 10m failed: 45.5 %, above the threshold of ' +
-      '30 %; resolved after 20m 15s, worst 100 %',
-  )
-  expect(lines.at(-1)).toBe('Busy: not replayed, the history does not hold what in_progress goes by')
+  test('prints when, how badly and for how long each rule would have fired', async () => {
+    const { stdout } = await backtest()
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines[0]).toMatch(/^production: \d+ evaluations, 2026-09-21 14:13:20 UTC to 2026-09-21 16:13:05 UTC$/)
+    expect(lines[1]).toBe('  Failing: would have fired once, for 20m 15s in all')
+    expect(lines[2]).toBe(
+      '    2026-09-21 14:37:20 UTC  5 of 11 calls that finished in the last 10m failed: 45.5 %, above the threshold of ' +
+        '30 %; resolved after 20m 15s, worst 100 %',
+    )
+    expect(lines.at(-1)).toBe('Busy: not replayed, the history lacks the data of in_progress')
+  })
 })
 
 test.each([
   [['--since', 'yesterday'], 2, 'It must be a duration such as 30m, 2h or 7d.'],
   [[], 2, 'there is no store'],
-])('%j without a store is refused with a sentence', async (args, expected, sentence) => {
+])('backtest %j without a store exits 2 with a sentence', async (args, expected, sentence) => {
   const config = configFile(`
 targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
 store: { path: nowhere.db }

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { openReadOnly } from '../../src/store/sqlite/open-read-only.ts'
+import { openSqliteReader } from '../../src/store/sqlite/open-reader.ts'
+import { filledStore } from '../store/copy/filled-store.ts'
 import { callwatch, emptyFolder, start } from './callwatch.ts'
 import { configFor, countedCalls, countedWorld, withStore } from './counted-world.ts'
 
@@ -9,10 +10,10 @@ const SLOW = { timeout: 60_000 }
 const NOBODY = 'http://127.0.0.1:1/v3'
 
 test(
-  'a store that a daemon is writing to is copied as it was at one moment, and a daemon starts on it',
+  'backup copies a store consistently while a daemon writes to it, and a daemon starts on the copy',
   SLOW,
   async () => {
-    const world = await countedWorld()
+    const world = await countedWorld({ process: true })
     await world.finished(20)
     const file = join(emptyFolder(), 'copy.db')
     const { code, stdout, stderr } = await callwatch(['backup', file, '--config', world.config])
@@ -27,12 +28,12 @@ test(
     )
     expect(total).toEqual({ n: counted })
 
-    // It counts on where the copy was made, beside the first daemon.
+    // It continues from the moment of the copy, beside the first daemon.
     const second = start(['run', '--config', configFor(world.simulator.url, file)])
     await second.printed(/the target is up/)
     second.child.kill('SIGTERM')
     expect(await second.ended).toMatchObject({ code: 0, stderr: '' })
-    const reader = openReadOnly(file)
+    const reader = openSqliteReader(file)
     expect((await reader.target('production'))?.facts.seq).toBeGreaterThan(Number(/commit (\d+)/.exec(stdout)![1]))
     await reader.close()
     expect(countedCalls(file).length).toBeGreaterThanOrEqual(counted)
@@ -40,25 +41,24 @@ test(
   },
 )
 
-describe('a backup is refused, with a sentence,', () => {
+describe('backup fails with a sentence', () => {
   const backup = (store: string, file: string) => callwatch(['backup', file, '--config', configFor(NOBODY, store)])
 
-  test('where the file exists, which stays as it is', SLOW, async () => {
-    const world = await countedWorld()
+  test('for an existing file, and does not change it', async () => {
     const file = join(emptyFolder(), 'copy.db')
-    writeFileSync(file, 'something dear')
-    const { code, stdout, stderr } = await backup(world.store, file)
+    writeFileSync(file, 'something else')
+    const { code, stdout, stderr } = await backup(await filledStore(), file)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(`${file} exists already`)
-    expect(readFileSync(file, 'utf8')).toBe('something dear')
+    expect(readFileSync(file, 'utf8')).toBe('something else')
   })
 
-  test('where the place cannot be written to, as a failure', SLOW, async () => {
-    const world = await countedWorld()
+  test('for a path that cannot be written', async () => {
+    const store = await filledStore()
     const folder = emptyFolder()
     writeFileSync(join(folder, 'plain'), '')
     for (const file of [join(folder, 'nowhere/copy.db'), join(folder, 'plain/copy.db')]) {
-      const { code, stdout, stderr } = await backup(world.store, file)
+      const { code, stdout, stderr } = await backup(store, file)
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toContain(`the backup ${file} cannot be written: `)
       expect(stderr).not.toMatch(/^\s+at /m)
@@ -66,7 +66,7 @@ describe('a backup is refused, with a sentence,', () => {
     expect(readdirSync(folder)).toEqual(['plain'])
   })
 
-  test('where there is no store, or none outside of a process', async () => {
+  test('without a store, or with a store in memory', async () => {
     const folder = emptyFolder()
     const missing = await backup(join(folder, 'nowhere.db'), join(folder, 'copy.db'))
     expect(missing.code).toBe(2)
@@ -78,7 +78,7 @@ describe('a backup is refused, with a sentence,', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  test('where the store is a database, which has tools of its own', async () => {
+  test('for a PostgreSQL store, and names its own tools', async () => {
     const env = {
       CALLWATCH_BASE_URL: NOBODY,
       CALLWATCH_API_KEY: 'k',

@@ -17,7 +17,7 @@ type Trouble = {
   code: string
   /** In the log, and in `/api/v1/status`. */
   reason: RegExp
-  /** Requests of one cycle: one that cannot succeed is not made again. */
+  /** Requests of one poll: a request that cannot succeed is not retried. */
   requests: number
   needsOpenssl?: true
 }
@@ -53,7 +53,7 @@ const TROUBLES: Trouble[] = [
     requests: AGAIN,
   },
   {
-    what: 'a host that is not found, as a wrong region makes one',
+    what: 'a host that is not found, as with a wrong region',
     service: withoutHost,
     code: 'network',
     reason: /no such host; check app_id, region|could not be looked up/,
@@ -61,7 +61,7 @@ const TROUBLES: Trouble[] = [
     needsOpenssl: true,
   },
   {
-    what: 'a TLS certificate that is not accepted',
+    what: 'an untrusted TLS certificate',
     service: withBadCertificate,
     code: 'network',
     reason: /TLS certificate was not accepted \(NODE_EXTRA_CA_CERTS/,
@@ -69,14 +69,14 @@ const TROUBLES: Trouble[] = [
     needsOpenssl: true,
   },
   {
-    what: 'no answer',
+    what: 'no response',
     service: () => answering(() => undefined),
     code: 'timeout',
     reason: /did not answer in full within 0\.3 s/,
     requests: AGAIN,
   },
   {
-    what: 'an answer that drips',
+    what: 'a slow drip of a response',
     service: () =>
       answering((request, response) => {
         response.write('{"data":[')
@@ -116,7 +116,7 @@ const TROUBLES: Trouble[] = [
     requests: AGAIN,
   },
   {
-    what: 'half a body, cut off',
+    what: 'half a body and a reset connection',
     service: () =>
       answering((_request, response) => {
         response.writeHead(200, { 'content-length': 1000 })
@@ -127,7 +127,7 @@ const TROUBLES: Trouble[] = [
     requests: AGAIN,
   },
   {
-    what: 'half a body in good order',
+    what: 'half a body of a complete response',
     service: () => answering((_request, response) => response.end('{"data":[{"sessionId":"half","status":"ended"')),
     code: 'invalid',
     reason: /answered 200 with something that is no JSON/,
@@ -137,59 +137,54 @@ const TROUBLES: Trouble[] = [
 
 const noOpenssl = spawnSync('openssl', ['version']).error !== undefined
 
-describe.each(TROUBLES)('$what', ({ service, code, reason, requests, needsOpenssl = false }) => {
-  test(
-    'fails each look in one log line, counts nothing, and passes by itself',
-    { timeout: 20_000 },
-    async (context) => {
-      if (needsOpenssl && noOpenssl && process.env['CI'] !== 'true') {
-        context.skip('openssl is not on the PATH: apt-get install openssl')
-      }
-      const { url, breakDown, mend } = await service()
-      const watching = await daemonInProcess(url)
-      const { cycles, log, moreCycles, recovered, readyz } = watching
+describe.each(TROUBLES)('a service with $what', ({ service, code, reason, requests, needsOpenssl = false }) => {
+  test('fails each poll with one log line, counts nothing, and recovers', { timeout: 20_000 }, async (context) => {
+    if (needsOpenssl && noOpenssl && process.env['CI'] !== 'true') {
+      context.skip('openssl is not on the PATH: apt-get install openssl')
+    }
+    const { url, breakDown, mend } = await service()
+    const watching = await daemonInProcess(url)
+    const { polls, log, morePolls, recovered, readyz } = watching
 
-      // From the start: nothing was ever seen.
-      await moreCycles(2)
-      await vi.waitFor(async () => expect((await readyz()).status).toBe(503))
-      expect(await problemOf(watching)).toMatch(reason)
-      expect(await countsOf(watching)).toEqual([])
-      expect(await valueOf(watching, 'callwatch_up')).toBe(0)
-      expectOneLineACycle()
-      for (const cycle of cycles)
-        expect(cycle.requests.map((request) => request.code)).toEqual(Array(requests).fill(code))
-      const asked = await valueOf(watching, 'callwatch_api_requests_total', { operation: 'list_calls', code })
-      expect(asked).toBeGreaterThanOrEqual(2 * requests)
+    // From the start: nothing was ever listed.
+    await morePolls(2)
+    await vi.waitFor(async () => expect((await readyz()).status).toBe(503))
+    expect(await problemOf(watching)).toMatch(reason)
+    expect(await countsOf(watching)).toEqual([])
+    expect(await valueOf(watching, 'callwatch_up')).toBe(0)
+    expectOneLineAPoll()
+    for (const poll of polls) expect(poll.requests.map((request) => request.code)).toEqual(Array(requests).fill(code))
+    const asked = await valueOf(watching, 'callwatch_api_requests_total', { operation: 'list_calls', code })
+    expect(asked).toBeGreaterThanOrEqual(2 * requests)
 
-      await mend()
-      await recovered()
-      expect((await readyz()).status).toBe(200)
-      expect(await valueOf(watching, 'callwatch_up')).toBe(1)
-      expect((await countsOf(watching)).length).toBeGreaterThan(0)
+    await mend()
+    await recovered()
+    expect((await readyz()).status).toBe(200)
+    expect(await valueOf(watching, 'callwatch_up')).toBe(1)
+    expect((await countsOf(watching)).length).toBeGreaterThan(0)
 
-      // From then on: what was counted stays as it is, though the world goes on.
-      await breakDown()
-      await moreCycles(2)
-      const before = await countsOf(watching)
-      await moreCycles(3)
-      expect(await countsOf(watching)).toEqual(before)
-      expect(await valueOf(watching, 'callwatch_up')).toBe(0)
-      await vi.waitFor(async () => expect((await readyz()).status).toBe(503))
-      expect(await problemOf(watching)).toMatch(reason)
-      expectOneLineACycle()
+    // Later: the counts stay, though calls continue at the service.
+    await breakDown()
+    await morePolls(2)
+    const before = await countsOf(watching)
+    await morePolls(3)
+    expect(await countsOf(watching)).toEqual(before)
+    expect(await valueOf(watching, 'callwatch_up')).toBe(0)
+    await vi.waitFor(async () => expect((await readyz()).status).toBe(503))
+    expect(await problemOf(watching)).toMatch(reason)
+    expectOneLineAPoll()
 
-      function expectOneLineACycle(): void {
-        const failed = cycles.filter(({ good }) => !good)
-        const complaints = log.filter(({ level }) => level >= 40)
-        expect(complaints).toHaveLength(failed.length)
-        for (const { target } of complaints) expect(target).toBe('production')
-        expect(complaints.at(-1)?.msg).toMatch(reason)
-      }
-    },
-  )
+    function expectOneLineAPoll(): void {
+      const failed = polls.filter(({ good }) => !good)
+      const complaints = log.filter(({ level }) => level >= 40)
+      expect(complaints).toHaveLength(failed.length)
+      for (const { target } of complaints) expect(target).toBe('production')
+      expect(complaints.at(-1)?.msg).toMatch(reason)
+    }
+  })
 })
 
-/** What is counted of calls, and the calls in progress; what is 0 left out. */
+/** The counters of calls and the calls in progress, without zeros. */
 async function countsOf({ samples }: DaemonInProcess): Promise<Sample[]> {
   const counts = /^callwatch_(?:calls?_|participants?_|minutes_)/
   return (await samples()).filter(({ name, value }) => counts.test(name) && value !== 0)

@@ -3,35 +3,40 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished, vi } from 'vitest'
+import { secretsMask } from '../../src/log/mask-secrets.ts'
+import { runProgram } from '../../src/program.ts'
 
 export const MAIN = join(import.meta.dirname, '../../src/main.ts')
 
-/** A run of the program that has ended. */
-export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
+/** A run of the program that has ended; without a code if a signal ended its process. */
+export type Ended = { code: number | null; stdout: string; stderr: string }
 
 export type Running = {
   child: ChildProcess
-  /** All that was printed until now. */
+  /** Everything that was printed so far. */
   stdout: () => string
-  /** Resolves with the first match in what is printed; rejects when there is none within ten seconds. */
+  /** Resolves with the first match in the output; rejects without one within ten seconds. */
   printed: (pattern: RegExp) => Promise<RegExpExecArray>
   ended: Promise<Ended>
 }
 
 export type RunOptions = { env?: Record<string, string>; cwd?: string }
 
-/** No command takes longer than this (milliseconds); one that does is killed, and its test sees the signal. */
-const LONGEST = 30_000
+/** A process that takes longer is killed (milliseconds). */
+const TIMEOUT = 30_000
+
+/** The signals that a daemon listens for. */
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
 /**
- * Starts the program as a user does, with nothing of this process's environment but the PATH, in an empty folder unless
- * another is given. It is killed when the test ends.
+ * Starts the program as a user does, with only PATH from this process's environment, in an empty folder unless another is
+ * given. It is killed when the test ends.
  */
 export function start(args: readonly string[], { env = {}, cwd = emptyFolder() }: RunOptions = {}): Running {
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd,
     env: { PATH: process.env['PATH'], ...env },
-    timeout: LONGEST,
+    timeout: TIMEOUT,
     killSignal: 'SIGKILL',
   })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -41,7 +46,7 @@ export function start(args: readonly string[], { env = {}, cwd = emptyFolder() }
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   const ended = new Promise<Ended>((resolve, reject) => {
     child.once('error', reject)
-    child.once('close', (code, signal) => resolve({ code, signal, stdout, stderr }))
+    child.once('close', (code) => resolve({ code, stdout, stderr }))
   })
   const printed = (pattern: RegExp) =>
     vi.waitFor(
@@ -55,9 +60,41 @@ export function start(args: readonly string[], { env = {}, cwd = emptyFolder() }
   return { child, stdout: () => stdout, printed, ended }
 }
 
-/** Runs the program to its end. */
-export function callwatch(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
-  return start(args, options).ended
+/**
+ * Runs a command to its end, in this process, as {@link start} does in another one. `run`, `demo` and
+ * `simulate` must fail at startup: no signal ends them here.
+ *
+ * @throws an error that would end the process with a stack trace
+ */
+export async function callwatch(
+  args: readonly string[],
+  { env: variables = {}, cwd = emptyFolder() }: RunOptions = {},
+): Promise<Ended> {
+  const printed = { stdout: '', stderr: '' }
+  const into = (stream: keyof typeof printed) => ({
+    isTTY: false,
+    hasColors: () => false,
+    write: (text: string | Uint8Array) => {
+      printed[stream] += String(text)
+      return true
+    },
+  })
+  const outside = { env: process.env, cwd: process.cwd() }
+  const listeners = SIGNALS.map((signal) => process.listeners(signal))
+  const env = { PATH: process.env['PATH'], ...variables }
+  process.env = env
+  process.chdir(cwd)
+  try {
+    const [stdout, stderr, secrets] = [into('stdout'), into('stderr'), secretsMask([])]
+    const code = await runProgram(args, { env, cwd, stdout, stderr, secrets })
+    return { code, ...printed }
+  } finally {
+    process.env = outside.env
+    process.chdir(outside.cwd)
+    for (const [i, signal] of SIGNALS.entries()) {
+      for (const each of process.listeners(signal)) if (!listeners[i]!.includes(each)) process.off(signal, each)
+    }
+  }
 }
 
 /** A folder with nothing in it; gone after the test. */

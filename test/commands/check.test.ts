@@ -26,7 +26,7 @@ notify: { slack: { webhook_url: https://hooks.example/services/hunter2 } }
     expect(stdout).not.toContain('hunter2')
   })
 
-  test('prints all else as it is, though a key be as short as a word of it', async () => {
+  test('masks a short key without masking the same word elsewhere', async () => {
     const env = { CALLWATCH_APP_ID: 'x1', CALLWATCH_REGION: 'us', CALLWATCH_API_KEY: 'call' }
     const { stdout } = await callwatch(['check'], { env })
     expect(stdout).toContain('path: data/callwatch.db')
@@ -36,7 +36,7 @@ notify: { slack: { webhook_url: https://hooks.example/services/hunter2 } }
   test.each([
     ['?connect_timeout=3', 'has a parameter connect_timeout; known are'],
     ['?sslmode=allow', 'has sslmode=allow; it must be one of'],
-  ])('refuses an address of a store that no daemon could use: %s', async (query, problem) => {
+  ])('refuses a store address that no daemon could use: %s', async (query, problem) => {
     const env = { CALLWATCH_APP_ID: 'x1', CALLWATCH_REGION: 'us', CALLWATCH_API_KEY: KEY }
     const address = `postgres://u:hunter2@127.0.0.1/callwatch${query}`
     const asText = await callwatch(['check'], { env: { ...env, CALLWATCH_STORE_URL: address } })
@@ -49,15 +49,15 @@ notify: { slack: { webhook_url: https://hooks.example/services/hunter2 } }
     expect(`${asText.stderr}${asJson.stdout}${asJson.stderr}`).not.toContain('hunter2')
   })
 
-  test('asks nobody without --probe', async () => {
-    let asked = 0
+  test('requests nothing without --probe', async () => {
+    let requests = 0
     const { url } = await localServer((_request, response) => {
-      asked += 1
+      requests += 1
       response.end('{}')
     })
     const env = { CALLWATCH_BASE_URL: url, CALLWATCH_API_KEY: KEY }
     expect((await callwatch(['check'], { env })).code).toBe(0)
-    expect(asked).toBe(0)
+    expect(requests).toBe(0)
   })
 })
 
@@ -101,21 +101,21 @@ poll: { timeout: 500ms }
     expect(responses().map(({ path }) => path)).toEqual(['/v3/calls?page=1&perPage=1'])
   })
 
-  test('tells a wrong key', async () => {
+  test('reports a wrong key', async () => {
     const { url } = await simulator()
     const { code, verdicts } = await probe(url, 'hunter2-wrong')
     expect(code).toBe(1)
     expect(verdicts).toEqual([expect.stringContaining(`the key is not accepted at ${url}; check api_key, and app_id`)])
   })
 
-  test('tells a key of scope authOnly', async () => {
+  test('reports a key of scope authOnly', async () => {
     const { url, keys } = await simulator()
     const { code, verdicts } = await probe(url, keys.authOnly)
     expect(code).toBe(1)
     expect(verdicts).toEqual([expect.stringContaining('its scope is authOnly; use a key of scope fullAccess')])
   })
 
-  test('tells a limit of requests', async () => {
+  test('reports a rate limit', async () => {
     const { url } = await localServer((_request, response) => {
       response.writeHead(429, { 'retry-after': '30' }).end('{"error":{"code":"ERR_TOO_MANY_REQUESTS","message":"x"}}')
     })
@@ -124,7 +124,7 @@ poll: { timeout: 500ms }
     expect(verdicts).toEqual([expect.stringContaining('the key works, but the service refuses more requests for now')])
   })
 
-  test('tells that nobody listens', async () => {
+  test('reports that nothing is listening on the port', async () => {
     const url = `http://127.0.0.1:${await closedPort()}/v3`
     const { code, verdicts } = await probe(url)
     expect(code).toBe(1)
@@ -132,16 +132,16 @@ poll: { timeout: 500ms }
     expect(verdicts[0]).toContain(url)
   })
 
-  test('tells an HTML page from the calls service', async () => {
+  test('reports an HTML page instead of the calls service', async () => {
     const { url } = await localServer((_request, response) => {
       response.setHeader('content-type', 'text/html').end('<!doctype html><title>Welcome</title>')
     })
     const { code, verdicts } = await probe(url)
     expect(code).toBe(1)
-    expect(verdicts).toEqual([expect.stringContaining(`what answers at ${url} is not the calls service; check app_id`)])
+    expect(verdicts).toEqual([expect.stringContaining(`${url} is not the calls service; check app_id`)])
   })
 
-  test('tells a host that does not exist, as a wrong region makes one', async () => {
+  test('reports a host that does not exist, as with a wrong region', async () => {
     const { code, verdicts } = await probe('https://callwatch-test.invalid/v3')
     expect(code).toBe(1)
     expect(verdicts).toEqual([
@@ -151,13 +151,13 @@ poll: { timeout: 500ms }
     ])
   })
 
-  test('tells an app that is not known there, and names the region that was asked', async () => {
+  test('reports an unknown app, and names the region', async () => {
     const { url } = await localServer((_request, response) => {
       response.writeHead(404).end('{"error":{"code":"ERR_APP_NOT_FOUND","message":"no such app"}}')
     })
     const { code, verdicts } = await probe(url)
     expect(code).toBe(1)
-    expect(verdicts).toEqual([expect.stringContaining(`nothing is known at ${url}; check app_id and region`)])
+    expect(verdicts).toEqual([expect.stringContaining(`${url} does not exist; check app_id and region`)])
   })
 
   test.each([
@@ -174,13 +174,13 @@ poll: { timeout: 500ms }
     ])
   })
 
-  test('says nothing of clocks that differ by half a minute', async () => {
+  test('does not warn of clocks that differ by half a minute', async () => {
     const { url, setSwitches } = await simulator()
     setSwitches({ dateOffset: 30 })
     expect((await probe(url)).verdicts).toHaveLength(1)
   })
 
-  test('warns that the user sees nothing in whose name it lists', async () => {
+  test('warns that the user of on_behalf_of sees no calls', async () => {
     const { url } = await simulator()
     const { code, verdicts } = await probe(url, KEY, ', on_behalf_of: nobody-of-this-name')
     expect(code).toBe(0)
@@ -190,21 +190,21 @@ poll: { timeout: 500ms }
     ])
   })
 
-  test('tells that no answer comes', async () => {
+  test('reports a timeout', async () => {
     const { url } = await localServer(() => undefined)
     const { code, verdicts } = await probe(url)
     expect(code).toBe(1)
     expect(verdicts).toEqual([expect.stringContaining(`no answer from ${url} within 0.5 s; check the network`)])
   })
 
-  test('tells a failure of TLS', async () => {
+  test('reports a TLS failure', async () => {
     const { port } = await localServer(() => undefined)
     const { code, verdicts } = await probe(`https://127.0.0.1:${port}/v3`)
     expect(code).toBe(1)
     expect(verdicts).toEqual([expect.stringContaining('TLS')])
   })
 
-  test('does not repeat a key that the service quotes', async () => {
+  test('masks a key that the service quotes', async () => {
     const { url } = await localServer((_request, response) => {
       const message = `there is no key ${KEY} (${encodeURIComponent(KEY)})`
       response.writeHead(401).end(JSON.stringify({ error: { code: 'AUTH_ERR_APIKEY_NOT_FOUND', message } }))
@@ -213,7 +213,7 @@ poll: { timeout: 500ms }
     expect(verdicts).toEqual([expect.stringContaining('there is no key ********')])
   })
 
-  test('goes through all targets, and fails if one does', async () => {
+  test('probes all targets, and fails if one fails', async () => {
     const { url } = await simulator()
     const yaml = `
 targets:
@@ -230,7 +230,7 @@ targets:
 describe('check --json', () => {
   const document = (stdout: string): unknown => JSON.parse(stdout)
 
-  test('prints one document: the configuration with its secrets masked, and what each probe found', async () => {
+  test('prints one document: the configuration with its secrets masked, and the result of each probe', async () => {
     const { url } = await simulator()
     const port = await closedPort()
     const yaml = `
@@ -251,7 +251,7 @@ targets:
     })
   })
 
-  test('asks nobody by itself', async () => {
+  test('requests nothing without --probe', async () => {
     const env = { CALLWATCH_BASE_URL: 'http://127.0.0.1:1', CALLWATCH_API_KEY: KEY }
     const { code, stdout } = await callwatch(['check', '--json'], { env })
     expect(code).toBe(0)
@@ -270,7 +270,7 @@ targets:
     expect(ended.stderr).toContain('poll.interval: found `15`')
   })
 
-  test('prints nothing that turns the direction of the text or hides any of it', async () => {
+  test('prints no characters that reverse or hide text', async () => {
     const ended = await callwatch(['check', '--config', configFile('"in\u202Eter\u200Bval": 15')])
     expect(ended.stderr).toContain('interval')
     const named = configFile('targets: [{ name: a, app_id: a1, region: us, api_key: k, query: { tag: "x\u202Ey" } }]')

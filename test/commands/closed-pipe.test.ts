@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import { configFile, MAIN, start } from './callwatch.ts'
 
-test('a command whose output nobody reads any more ends without a word', () => {
+test('a command whose output pipe closes ends without a message', () => {
   // More than a pipe holds.
   const alerts = Array.from({ length: 1000 }, (_, i) => `  - { name: rule ${i}, signal: calls, above: ${i} }`).join(
     '\n',
@@ -16,7 +16,7 @@ test('a command whose output nobody reads any more ends without a word', () => {
   expect(stdout).toBe('targets:\n')
 })
 
-test('the daemon goes on though nobody reads its log any more', async () => {
+test('the daemon continues after the pipe of its log closes', async () => {
   const { url, keys, close } = await startSimulator({ callsPerMinute: 1200, speed: 20 })
   onTestFinished(close)
   const { child, printed, ended } = start([
@@ -40,7 +40,7 @@ log: { level: trace }
     return [...outcomes].reduce((sum, [, count]) => sum + Number(count), 0)
   }
   const before = await polls()
-  // Each of them writes a line that goes nowhere.
+  // Each poll writes a line to the closed pipe.
   await vi.waitFor(async () => expect(await polls()).toBeGreaterThan(before + 5), { timeout: 8000, interval: 50 })
   child.kill('SIGTERM')
   expect((await ended).code).toBe(0)

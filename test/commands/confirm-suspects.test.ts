@@ -4,18 +4,18 @@ import { rateBudget } from '../../src/polling/rate-budget.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { seen } from '../ledger/seen.ts'
 
-test('a call whose id would be another path is not asked for', async () => {
+test('a call whose ID would be another path is not requested', async () => {
   const clock = virtualClock()
-  const asked: string[] = []
+  const requested: string[] = []
   const budget = rateBudget({ clock, maxRequestsPerMinute: 6000, heldUntil: undefined, onHold: () => undefined })
   const confirming = confirmSuspects({
     target: 'a',
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that is asked of it
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that is used of it
     reader: { target: async () => undefined } as unknown as Parameters<typeof confirmSuspects>[0]['reader'],
     client: {
       listCalls: () => Promise.reject(new Error('not listed')),
       getCall: async (id) => {
-        asked.push(id)
+        requested.push(id)
         return { now: 0, host: 0, remaining: undefined, call: seen(id, 'ended') }
       },
     },
@@ -26,6 +26,6 @@ test('a call whose id would be another path is not asked for', async () => {
     isSettled: async () => false,
   })
   for (let i = 0; i < 100; i++) await clock.advance(0.2)
-  const { unasked, problem } = await confirming
-  expect([asked, unasked, problem]).toEqual([['a'], 2, undefined])
+  const { notRequested, problem } = await confirming
+  expect([requested, notRequested, problem]).toEqual([['a'], 2, undefined])
 })

@@ -4,8 +4,8 @@ import type { ComparedCall } from '../../src/commands/audit-target.ts'
 import { demoSummary, notificationLines, transitionLine } from '../../src/commands/demo-lines.ts'
 import { firingOf, RATIO } from '../alerts/sample-rules.ts'
 import { seen } from '../ledger/seen.ts'
-import { finish, LOOKED, NOW, openCall } from '../metrics/hand-made-target.ts'
-import { watchedTarget } from '../web/serve.ts'
+import { finish, POLLED, NOW, openCall } from '../metrics/hand-made-target.ts'
+import { shownTarget } from '../web/serve.ts'
 
 const STEP = { call: openCall('v1.us.a'), from: 'initiated', to: 'ongoing', observed: true, at: NOW } as const
 const ALERT = firingOf(
@@ -20,12 +20,12 @@ const ALERT = firingOf(
   },
 )
 
-test('a transition is one line; what was inferred says so', () => {
+test('a transition is one line, with a mark when inferred', () => {
   expect(transitionLine(STEP)).toBe('14:13:20  audio call      user   initiated → ongoing     v1.us.a')
   expect(transitionLine({ ...STEP, observed: false })).toMatch(/v1\.us\.a {2}\(inferred\)$/)
 })
 
-test('a notification shows what would go to the channel, and how long it lasted once it is over', () => {
+test('a notification shows the message to the channel, and after the end how long the alert lasted', () => {
   const firing = notificationLines(ALERT).join('\n')
   expect(firing).toContain('CRITICAL: HighFailureRate on demo')
   expect(firing).toContain('rejected')
@@ -35,8 +35,8 @@ test('a notification shows what would go to the channel, and how long it lasted 
   expect(resolved.join('\n')).toMatch(/lasted 1m 30s/)
 })
 
-test('the summary gives the counts, and says whether they are the truth', () => {
-  const watched = watchedTarget({
+test('the summary shows the counts, and whether they equal what the simulator recorded', () => {
+  const watched = shownTarget({
     counters: {
       'callwatch_calls_started_total|audio|call|user': 12,
       'callwatch_calls_total|audio|call|user|ended': 7,
@@ -44,49 +44,49 @@ test('the summary gives the counts, and says whether they are the truth', () => 
       'callwatch_call_minutes_total|audio|call|user|audio': 4.25,
     },
     finished: [finish('ended'), finish('ended'), finish('rejected'), finish('ended')],
-    facts: LOOKED,
+    facts: POLLED,
   })
   const equal = demoSummary(watched, { series: 150, differences: [] }).join('\n')
   expect(equal).toMatch(/started 12, in progress 0, ended 7, unanswered 0, rejected 3, canceled 0/)
   expect(equal).toMatch(/audio 4\.\d, video 0\.0/)
-  expect(equal).toContain('25.0 % of 4 calls that finished in the last 15m')
-  expect(equal).toContain('equal: all 150 exact series and failure ratios are what the simulator says happened')
-  const differences = [{ series: 'callwatch_calls_total{a="b"}', truth: 2, counted: 3 }]
+  expect(equal).toContain('25.0% of 4 calls that finished in the last 15m')
+  expect(equal).toContain('simulator equal: all 150 exact series and failure ratios are what it recorded')
+  const differences = [{ series: 'callwatch_calls_total{a="b"}', recorded: 2, counted: 3 }]
   const different = demoSummary(watched, { series: 150, differences }).join('\n')
   expect(different).toContain('NOT EQUAL in 1 of 150 exact series')
-  expect(different).toContain('callwatch_calls_total{a="b"}: 2 happened, 3 counted')
+  expect(different).toContain('callwatch_calls_total{a="b"}: 2 recorded, 3 counted')
 })
 
-test('before a call has finished there is no failure ratio', () => {
-  expect(demoSummary(watchedTarget(), { series: 1, differences: [] }).join('\n')).toContain('no calls yet')
+test('the summary has no failure ratio before a call has finished', () => {
+  expect(demoSummary(shownTarget(), { series: 1, differences: [] }).join('\n')).toContain('no calls yet')
 })
 
-describe('at the end', () => {
+describe('the summary at the end', () => {
   const audited = (verdict: ComparedCall['verdict'], problem?: string): AuditReport =>
     auditReport({
       target: 'demo',
       problem,
       horizon: NOW - 3600,
-      lastLook: NOW,
+      lastPoll: NOW,
       calls: [{ seen: seen('v1.us.a', 'ended'), counted: undefined, verdict }],
       rejected: 0,
       lost: 0,
       unlisted: 0,
-      daemonLooks: undefined,
-      unasked: 0,
+      daemonPolls: undefined,
+      notRequested: 0,
       orderUnproven: false,
       imbalances: [],
     })
-  const summary = (report: AuditReport) => demoSummary(watchedTarget(), { series: 150, differences: [] }, report)
+  const summary = (report: AuditReport) => demoSummary(shownTarget(), { series: 150, differences: [] }, report)
 
-  test("the audit's verdict stands above the truth", () => {
+  test("shows the audit's verdict above the comparison with the simulator", () => {
     const lines = summary(audited({ kind: 'equal' }))
     const verdict = '  audit     equal: all 1 finished calls that the service lists are counted as they are'
     expect(lines.indexOf(verdict)).toBeGreaterThan(0)
-    expect(lines[lines.indexOf(verdict) + 1]).toContain('truth     equal')
+    expect(lines[lines.indexOf(verdict) + 1]).toContain('simulator equal')
   })
 
-  test('calls that differ are named', () => {
+  test('lists calls that differ', () => {
     const verdict = {
       kind: 'difference' as const,
       discrepancies: [{ what: 'call' as const, counted: 'unknown', served: 'ended' }],
@@ -96,9 +96,9 @@ describe('at the end', () => {
     expect(text).toContain('DIFFERS v1.us.a: ended at the service, unknown to the ledger')
   })
 
-  test('what could not be compared is said', () => {
-    const text = summary(audited({ kind: 'equal' }, 'its list came to no end')).join('\n')
-    expect(text).toContain('  audit     NOT PROVEN')
-    expect(text).toContain('not compared as a whole: its list came to no end')
+  test('says what could not be compared', () => {
+    const text = summary(audited({ kind: 'equal' }, 'the list has no end')).join('\n')
+    expect(text).toContain('  audit     NOT VERIFIED')
+    expect(text).toContain('compared incompletely: the list has no end')
   })
 })

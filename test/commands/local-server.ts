@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** An HTTP server on a free port of loopback that answers as it is told; closed after the test. */
+/** An HTTP server with this listener on a free port of loopback; closed after the test. */
 export async function localServer(answer: RequestListener): Promise<{ url: string; port: number }> {
   const server = createServer(answer)
   await listening(server)
@@ -11,7 +11,7 @@ export async function localServer(answer: RequestListener): Promise<{ url: strin
   return { url: `http://127.0.0.1:${port}`, port }
 }
 
-/** A port of loopback on which nobody listens. */
+/** A port of loopback on which nothing is listening. */
 export async function closedPort(): Promise<number> {
   const server = createServer()
   server.listen(0, '127.0.0.1')

@@ -22,7 +22,7 @@ const LAST_POLLED = `alerts:${POLLED}:max`
 
 const missing = spawnSync('promtool', ['--version']).error !== undefined
 
-describe('what a rule says in PromQL', () => {
+describe('a rule in PromQL', () => {
   const supported: [what: string, rule: Rule, parts: string[]][] = [
     [
       'failure_ratio: past the threshold with enough calls, or firing and past clear, or firing for a window with too few',
@@ -110,7 +110,7 @@ describe('what a rule says in PromQL', () => {
     for (const part of parts) expect(expr).toContain(part)
   })
 
-  test('what is counted is recorded before: of several daemons the largest sum, once for all who go by it', () => {
+  test('records each count once for all rules that use it: of several daemons the largest sum', () => {
     const rules = [{ ...RATIO, match: { mode: 'call' }, by: ['type' as const] }, RATIO, { ...RATIO, name: 'Again' }]
     const { groups } = parse(ruleFileOf(rules, INTERVAL))
     const recorded = groups[0].rules.flatMap(({ record, ...rule }: { record?: string }) =>
@@ -129,12 +129,12 @@ describe('what a rule says in PromQL', () => {
     ])
   })
 
-  test('targets that nobody owns are told of later where leases are long', () => {
-    const told = (lease?: number) => parse(ruleFileOf([], INTERVAL, lease)).groups[0].rules.at(-1)
-    expect([told(), told(10), told(300)].map((rule) => rule.for)).toEqual(['2m', '2m', '10m'])
+  test('waits longer for unowned targets with longer leases', () => {
+    const unowned = (lease?: number) => parse(ruleFileOf([], INTERVAL, lease)).groups[0].rules.at(-1)
+    expect([unowned(), unowned(10), unowned(300)].map((rule) => rule.for)).toEqual(['2m', '2m', '10m'])
   })
 
-  test('what fires goes on, without a value, while the target is not polled or callwatch is not there', () => {
+  test('keeps firing, without a value, while the target is not polled or callwatch is down', () => {
     const fires = (name: string) => `NaN * max by (target) (ALERTS{alertname="${name}", alertstate="firing"})`
     const age = `time() - ${LAST_POLLED}`
     const { expr } = prometheusRule(RATIO, INTERVAL)
@@ -176,12 +176,12 @@ describe('what a rule says in PromQL', () => {
     ['{other} { value }', RATIO, '{{ "{" }}other} {{ "{" }} value }'],
     ['{{threshold}}', POLL_AGE, '{{ "{" }}5m}'],
     ['{{ $value }}', RATIO, '{{ "{{" }} $value }}'],
-  ])('%s of a description says there what it says in a message', (placeholder, rule, filled) => {
+  ])('%s of a description shows the same as in a message', (placeholder, rule, filled) => {
     const { annotations } = prometheusRule({ ...rule, description: placeholder }, INTERVAL)
     expect(annotations).toEqual({ description: filled })
   })
 
-  test('Prometheus fills the placeholders in, and asks for the number of calls', (context) => {
+  test('lets Prometheus fill in the placeholders, and query the number of calls', (context) => {
     skipWithoutPromtool(context)
     const description = '{{{value}}} of {calls} calls, {labels}: more than {threshold} {{ $value }} in {window}'
     const runbookUrl = 'https://wiki.example/{{ a }}'
@@ -222,7 +222,7 @@ describe('what a rule says in PromQL', () => {
     expect(`${stdout}${stderr}`).toContain('SUCCESS')
   })
 
-  test('promtool takes any name and any words for what they are', (context) => {
+  test('passes promtool with any name and any text', (context) => {
     skipWithoutPromtool(context)
     const pieces = fc.constantFrom(
       '{',
@@ -274,7 +274,7 @@ describe('what a rule says in PromQL', () => {
     expect(names).toEqual(rules.filter((_, i) => i % 2 === 0).map(({ name }) => name))
   })
 
-  test('promtool finds nothing wrong, however a rule is named', (context) => {
+  test('passes promtool with all signals', (context) => {
     skipWithoutPromtool(context)
     const rules = supported.map(([what, rule], i) => ({ ...rule, name: `${i}: "${what}" \\` }))
     const file = ruleFileOf(rules, INTERVAL)
@@ -283,8 +283,9 @@ describe('what a rule says in PromQL', () => {
   })
 })
 
-describe('a rule that PromQL cannot say is named in a comment, with the reason', () => {
-  const notJudgedAlike = (signal: string) => `${signal} is not to be had from callwatch's counters as it is judged`
+describe('a rule that PromQL cannot express is a comment with the reason', () => {
+  const notEvaluatedAlike = (signal: string) =>
+    `${signal} is not to be had from callwatch's counters as it is evaluated`
   const noLabels = 'callwatch_oldest_open_call_timestamp_seconds has no labels of calls'
   const unsupported: [what: string, rule: Rule, reason: string][] = [
     [
@@ -292,17 +293,17 @@ describe('a rule that PromQL cannot say is named in a comment, with the reason',
       ruleOn({ name: 'failure_ratio', reason: 'any', window, minCalls: 20, confidence: 0.95 }),
       'PromQL has no confidence of a ratio',
     ],
-    ['minutes', ruleOn({ name: 'minutes', window, media: 'both' }), notJudgedAlike('minutes')],
+    ['minutes', ruleOn({ name: 'minutes', window, media: 'both' }), notEvaluatedAlike('minutes')],
     [
       'answer_delay_p95',
       ruleOn({ name: 'answer_delay_p95', window, minCalls: 20 }),
-      notJudgedAlike('answer_delay_p95'),
+      notEvaluatedAlike('answer_delay_p95'),
     ],
-    ['duration_mean', ruleOn({ name: 'duration_mean', window, minCalls: 20 }), notJudgedAlike('duration_mean')],
+    ['duration_mean', ruleOn({ name: 'duration_mean', window, minCalls: 20 }), notEvaluatedAlike('duration_mean')],
     [
       'budget_minutes',
       ruleOn({ name: 'budget_minutes', limit: 1000, timezone: 'UTC' }),
-      notJudgedAlike('budget_minutes'),
+      notEvaluatedAlike('budget_minutes'),
     ],
     ['stuck_calls by a label', { ...STUCK, by: ['type'] }, noLabels],
     ['stuck_calls of some calls', { ...STUCK, match: { mode: 'call' } }, noLabels],

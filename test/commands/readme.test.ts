@@ -1,22 +1,32 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { callwatch, configFile, start } from './callwatch.ts'
+import { callwatch, configFile } from './callwatch.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const WAIT = 60_000
-const docs = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))
-const PAGES = ['README.md', 'CONTRIBUTING.md', ...docs.map((name) => `docs/${name}`)]
+const DOCS = globSync('docs/**/*.md', { cwd: ROOT })
+const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  '.github/pull_request_template.md',
+  ...DOCS,
+]
 const read = (page: string) => readFileSync(join(ROOT, page), 'utf8')
-/** What stands in a page as code: in a line of a block, or between backticks. */
+/** The code in a page: lines of a block, and text between backticks. */
 const codeOf = (text: string) => [
   ...[...text.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block = '']) => block.replaceAll('\\\n', ' ').split('\n')),
   ...[...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code),
 ]
+/** The files to which a page links. */
+const linksOf = (page: string) =>
+  [...read(page).matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)].map(([, link = '']) => join(dirname(page), link))
 const CALLWATCH = /(?:^|&& |\s)(?:npx )?(?:callwatch|node src\/main\.ts) ([a-z][a-z-]*)([^&|#]*)/
 const SCRIPT = /npm (?:run )?([a-z]+)/g
 
-/** What the pages tell to type, by command; options without their values. */
+/** The commands in the pages, with the names of their options. */
 function shown(): Map<string, Set<string>> {
   const commands = new Map<string, Set<string>>()
   for (const code of PAGES.flatMap((page) => codeOf(read(page)))) {
@@ -29,22 +39,22 @@ function shown(): Map<string, Set<string>> {
   return commands
 }
 
-describe('the pages', () => {
-  test('name only commands and options that there are', { timeout: WAIT }, async () => {
+describe('README, guides and policies', () => {
+  test('name only existing commands and options', { timeout: WAIT }, async () => {
     const commands = shown()
     expect(commands.size).toBeGreaterThan(6)
     const known = (await callwatch(['--help'])).stdout
     for (const [command, options] of commands) {
       expect(known).toMatch(new RegExp(`^  ${command} `, 'm'))
       const { stdout } = await callwatch([command, '--help'])
-      // `silence add` and its like have a help of their own.
+      // `silence add` and `store copy` have their own help.
       const of = { silence: 'add', store: 'copy' }[command]
       const inner = of === undefined ? '' : (await callwatch([command, of, '--help'])).stdout
       for (const option of options) expect(`${stdout}${inner}`, `${command} ${option}`).toContain(option)
     }
   })
 
-  test('name only npm scripts that there are', () => {
+  test('name only existing npm scripts', () => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own file
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
     const named = PAGES.flatMap((page) => codeOf(read(page)))
@@ -54,25 +64,56 @@ describe('the pages', () => {
     expect(named).toContain('demo')
   })
 
-  test('name only files of the project that there are', () => {
-    const named = PAGES.flatMap((page) => codeOf(read(page))).flatMap((code) => [
-      ...(code.match(/\b(?:src|test|bench|config|docs)\/[\w/.-]+\.(?:ts|js|json|ya?ml|md|png)\b/g) ?? []),
-    ])
-    expect(named).toContain('src/main.ts')
-    expect(named.filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
+  test('name only existing files and folders of the project', () => {
+    // NAME and $name are placeholders.
+    const path =
+      /(?<![\w/.-])(?:(?:src|test|bench|config|docs)\/(?!\S*(?:NAME|\$))|\.(?:ci|github|vscode)\b)[\w/-]*(?:\.\w+)*/g
+    const named = PAGES.flatMap((page) =>
+      codeOf(read(page))
+        .flatMap((code) => code.match(path) ?? [])
+        .map((name) => ({ page, name })),
+    )
+    expect(named.map(({ name }) => name)).toEqual(expect.arrayContaining(['src/main.ts', 'src/ledger', '.ci/run']))
+    expect(named.filter(({ name }) => !existsSync(join(ROOT, name)))).toEqual([])
   })
 
-  test('lead to files that there are', () => {
+  test('say of every folder of src what is in it', () => {
+    const rows =
+      read('CONTRIBUTING.md')
+        .match(/^\|.*?\|/gm)
+        ?.join('') ?? ''
+    const folders = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    expect(folders.length).toBeGreaterThan(15)
+    expect(folders.map(({ name }) => name).filter((name) => !rows.includes(`\`${name}\``))).toEqual([])
+  })
+
+  test('name only existing tests in the table of mutations', () => {
+    const [, section = ''] = /^## Mutations\n(.*?)^## /ms.exec(read('docs/reliability.md')) ?? []
+    const seenBy = [...section.matchAll(/^\|[^|]*\|([^|]*)\|$/gm)].map(([, cell = '']) => cell)
+    const tests = seenBy.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => `test/${name}.test.ts`))
+    expect(tests.length).toBeGreaterThan(30)
+    expect(tests.filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
+  })
+
+  test('link only to existing files', () => {
     const missing = PAGES.flatMap((page) =>
-      [...read(page).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]
-        .map(([, link = '']) => link)
-        .filter((link) => !existsSync(join(ROOT, dirname(page), link)))
-        .map((link) => `${page}: ${link}`),
+      linksOf(page)
+        .filter((file) => !existsSync(join(ROOT, file)))
+        .map((file) => `${page}: ${file}`),
     )
     expect(missing).toEqual([])
   })
 
-  test('lead to headings that there are', () => {
+  test('are all linked from the README, or from a page that is', () => {
+    const linked = new Set(['README.md'])
+    for (const page of linked) {
+      for (const file of linksOf(page)) if (DOCS.includes(file)) linked.add(file)
+    }
+    expect(DOCS).toContain('docs/glossary.md')
+    expect(DOCS.filter((page) => !linked.has(page))).toEqual([])
+  })
+
+  test('link only to existing headings', () => {
     // As GitHub makes them.
     const slug = (heading: string) =>
       heading
@@ -89,7 +130,7 @@ describe('the pages', () => {
     expect(links.filter(({ at, to }) => !headings(at).includes(to))).toEqual([])
   })
 
-  test('explain lines of the log that are written', () => {
+  test('explain only log lines that the program writes', () => {
     const [, table = ''] = /^## What the log says\n(.*?)^## /ms.exec(read('docs/operations.md')) ?? []
     const lines = [...table.matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell = '']) => cell.match(/[^`]{3,}/g) ?? [])
     expect(lines.length).toBeGreaterThan(15)
@@ -97,7 +138,7 @@ describe('the pages', () => {
       name.endsWith('.ts'),
     )
     const code = sources.map((name) => read(join('src', name))).join('\n')
-    // What differs from line to line stands as …, as one letter, or as what came of it.
+    // What differs from line to line is …, one letter, or the outcome.
     const parts = lines.map((line) =>
       line.split(/…|\b(?:[NMS]|failed|partial|retried|dropped)\b/).map((part) => part.trim()),
     )
@@ -107,42 +148,24 @@ describe('the pages', () => {
 })
 
 describe('the README', () => {
-  test(
-    'shows a demo that prints the address of its page, and ends with its comparison',
-    { timeout: WAIT },
-    async () => {
-      const demo = start(['demo', '--speed', '20', '--seed', '7'])
-      await demo.printed(/http:\/\/\S+/)
-      await demo.printed(/→/)
-      demo.child.kill('SIGINT')
-      const { code, stdout } = await demo.ended
-      expect(code).toBe(0)
-      expect(stdout).toMatch(/equal/)
-    },
-  )
-
-  test(
-    'and the guides to alerting and to several machines show configurations that are right',
-    { timeout: WAIT },
-    async () => {
-      const blocks = ['README.md', 'docs/alerting.md', 'docs/several-machines.md']
-        .flatMap((page) => [...read(page).matchAll(/^( *)```yaml\n(.*?)```/gms)])
-        .map(([, indent = '', block = '']) => block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''))
-        .filter((block) => /^(targets|alerts|store):/.test(block))
-      expect(blocks.length).toBeGreaterThan(6)
-      const target = 'targets: [{ app_id: a, region: us, api_key: k }]\n'
-      for (const block of blocks) {
-        const yaml = block.startsWith('targets:')
-          ? block.replace('api_key_file: /run/secrets/callwatch-key', 'api_key: k')
-          : target + block
-        const env = {
-          SLACK_WEBHOOK_URL: 'https://hooks.example/x',
-          FINANCE_HOOK: 'https://finance.example/x',
-          CALLWATCH_DB_PASSWORD: 'x',
-        }
-        const { code, stderr } = await callwatch(['check', '--config', configFile(yaml)], { env })
-        expect({ code, stderr, yaml }).toEqual({ code: 0, stderr: '', yaml })
+  test('and the guides to alerting and to several machines show valid configurations', { timeout: WAIT }, async () => {
+    const blocks = ['README.md', 'docs/alerting.md', 'docs/several-machines.md']
+      .flatMap((page) => [...read(page).matchAll(/^( *)```yaml\n(.*?)```/gms)])
+      .map(([, indent = '', block = '']) => block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''))
+      .filter((block) => /^(targets|alerts|store):/.test(block))
+    expect(blocks.length).toBeGreaterThan(6)
+    const target = 'targets: [{ app_id: a, region: us, api_key: k }]\n'
+    for (const block of blocks) {
+      const yaml = block.startsWith('targets:')
+        ? block.replace('api_key_file: /run/secrets/callwatch-key', 'api_key: k')
+        : target + block
+      const env = {
+        SLACK_WEBHOOK_URL: 'https://hooks.example/x',
+        FINANCE_HOOK: 'https://finance.example/x',
+        CALLWATCH_DB_PASSWORD: 'x',
       }
-    },
-  )
+      const { code, stderr } = await callwatch(['check', '--config', configFile(yaml)], { env })
+      expect({ code, stderr, yaml }).toEqual({ code: 0, stderr: '', yaml })
+    }
+  })
 })

@@ -7,7 +7,7 @@ import { localServer } from './local-server.ts'
 
 const KEY = 'hunter2-hunter2'
 const ANOTHER_KEY = 'hunter3-hunter3'
-/** A change of a file is taken over within two readings, four seconds. */
+/** A changed file is reloaded within two reads, four seconds. */
 const WAIT = { timeout: 9000, interval: 50 }
 
 /** A daemon that reads its configuration from a folder. */
@@ -16,7 +16,7 @@ async function daemonWith(files: (url: string) => Record<string, string>) {
   onTestFinished(service.close)
   const folder = emptyFolder()
   const write = (name: string, content: string) => {
-    // As editors do it: a new file in the place of the old one.
+    // As editors do it: a new file replaces the old one.
     writeFileSync(join(folder, `${name}~`), content)
     renameSync(join(folder, `${name}~`), join(folder, name))
   }
@@ -39,41 +39,41 @@ http: { host: 127.0.0.1, port: 0 }
 ${more}
 `
 
-test('SIGHUP has the file read at once: a valid one is in force, of an invalid one every problem is said', async () => {
+test('SIGHUP reloads the configuration at once: a valid one is active, of an invalid one each problem is logged', async () => {
   const { service, write, running, gauge } = await daemonWith((url) => ({ 'callwatch.yaml': yaml(url), key: KEY }))
   const { child, printed } = running
   await printed(/the target is up/)
   write('callwatch.yaml', yaml(service.url, '', ['a', 'b']))
   child.kill('SIGHUP')
-  await printed(/the configuration was read anew and is in force; changed: targets/)
+  await printed(/the configuration was reloaded; changed: targets/)
   await printed(/"target":"b".*the target is up/)
 
   write('callwatch.yaml', yaml(service.url, 'log: { level: loud }\nalert: []'))
   child.kill('SIGHUP')
-  const [refusal] = await printed(/^.*the configuration was refused, and the old one stays in force.*$/m)
+  const [refusal] = await printed(/^.*the configuration was refused, and the old one stays active.*$/m)
   expect(refusal).toContain('log.level: found `loud`; expected one of')
   expect(refusal).toContain('alert: unknown key `alert`; did you mean `alerts`?')
   expect(await gauge()).toBe('0')
 
   write('callwatch.yaml', yaml(service.url))
   child.kill('SIGHUP')
-  await printed(/"target":"b".*the target is watched no more/)
+  await printed(/"target":"b".*the target was removed/)
   expect(await gauge()).toBe('1')
   child.kill('SIGTERM')
   expect((await running.ended).code).toBe(0)
 })
 
-test('a key is rotated by its file alone, with no gap', { timeout: 20_000 }, async () => {
+test('a changed key file rotates the key without a gap', { timeout: 20_000 }, async () => {
   const { service, write, running, page } = await daemonWith((url) => ({ 'callwatch.yaml': yaml(url), key: KEY }))
   await running.printed(/the target is up/)
   service.rotateKey(ANOTHER_KEY)
   write('key', `${ANOTHER_KEY}\n`)
-  await running.printed(/the configuration was read anew and is in force; changed: targets/)
+  await running.printed(/the configuration was reloaded; changed: targets/)
   const metrics = async () => (await fetch(`${page}metrics`)).text()
   await vi.waitFor(async () => expect(await metrics()).toMatch(/^callwatch_up.* 1$/m), WAIT)
 })
 
-test('a new key is masked at once, however the service spells it', { timeout: 20_000 }, async () => {
+test('a new key is masked at once, in any spelling of the service', { timeout: 20_000 }, async () => {
   const { url } = await localServer(({ headers }, response) => {
     const message = `what is ${encodeURIComponent(String(headers['apikey']))}?`
     response.writeHead(401).end(JSON.stringify({ error: { code: 'AUTH_ERR_APIKEY_NOT_FOUND', message } }))
@@ -82,14 +82,14 @@ test('a new key is masked at once, however the service spells it', { timeout: 20
   await running.printed(/what is \*{8}\?/)
   write('key', 'hunter3/hunter3/hunter3')
   running.child.kill('SIGHUP')
-  await running.printed(/is in force; changed: targets[^]*?what is \*{8}\?/)
+  await running.printed(/was reloaded; changed: targets[^]*?what is \*{8}\?/)
   running.child.kill('SIGTERM')
   const { stdout, stderr } = await running.ended
   expect(stdout + stderr).not.toContain('hunter')
 })
 
 test(
-  'a folder that a link is turned to is read like any other change, as Kubernetes does it',
+  'a link that is turned to another folder, as by Kubernetes, reloads the configuration',
   { timeout: 20_000 },
   async () => {
     const service = await startSimulator({ apiKey: KEY })

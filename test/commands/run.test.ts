@@ -1,10 +1,9 @@
 import { readdirSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { drawSwitches } from '../../src/simulator/draw-switches.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
-import { callwatch, emptyFolder, start, type Running } from './callwatch.ts'
+import { emptyFolder, start, type Running } from './callwatch.ts'
 import { countedCalls, withStore } from './counted-world.ts'
 import { localServer } from './local-server.ts'
 
@@ -32,11 +31,12 @@ async function endedWithin(seconds: number, { child, ended }: Running, signal: N
   return result
 }
 
-describe('the daemon', () => {
-  test('runs by the environment alone, and serves what it counted', async () => {
+describe('run', () => {
+  test('needs only the environment, and serves its counts as soon as it logs its address', async () => {
     const { url } = await simulator()
     const running = run(url)
     const page = await pageOf(running)
+    expect((await fetch(`${page}healthz`)).status).toBe(200)
     await vi.waitFor(async () => expect((await fetch(`${page}readyz`)).status).toBe(200), { timeout: 8000 })
     const metrics = await (await fetch(`${page}metrics`)).text()
     expect(metrics).toMatch(/^callwatch_up\{target="127\.0\.0\.1:\d+"\} 1$/m)
@@ -44,18 +44,9 @@ describe('the daemon', () => {
     expect(targets).toMatchObject([{ up: true, tracked_calls: expect.any(Number) }])
     expect(targets[0].tracked_calls).toBeGreaterThan(0)
   })
-
-  test('answers on its page only once it is said to be there', async () => {
-    const { url } = await simulator()
-    const { port } = new URL(await pageOf(run(url)))
-    await new Promise<void>((resolve, reject) => {
-      const socket = connect(Number(port), '127.0.0.1', () => resolve(void socket.destroy()))
-      socket.once('error', reject)
-    })
-  })
 })
 
-test('a mistake of our own outside of any target ends it with exit 1 and its stack, without secrets', async () => {
+test('a bug outside of any target ends run with exit 1 and a stack without secrets', async () => {
   const { url } = await simulator()
   const bug = join(emptyFolder(), 'bug.mjs')
   writeFileSync(bug, 'setTimeout(() => { throw new TypeError(`no counts of ${process.env.CALLWATCH_API_KEY}`) }, 2000)')
@@ -67,8 +58,8 @@ test('a mistake of our own outside of any target ends it with exit 1 and its sta
   expect(stderr).not.toContain('hunter2')
 })
 
-describe('a signal', () => {
-  test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it with exit 0 and a last word', async (signal) => {
+describe('a signal to run', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it with exit 0 and a last log line', async (signal) => {
     const { url } = await simulator()
     const running = run(url)
     await running.printed(/the target is up/)
@@ -78,28 +69,28 @@ describe('a signal', () => {
   })
 
   test('ends it within ten seconds though the service does not answer', { timeout: 20_000 }, async () => {
-    let asked = 0
-    const { url } = await localServer(() => void (asked += 1))
+    let requests = 0
+    const { url } = await localServer(() => void (requests += 1))
     const running = run(url)
-    await vi.waitFor(() => expect(asked).toBeGreaterThan(0), { timeout: 8000 })
+    await vi.waitFor(() => expect(requests).toBeGreaterThan(0), { timeout: 8000 })
     const { code } = await endedWithin(10, running, 'SIGTERM')
     expect(code).toBe(0)
   })
 
-  test('the second time ends it at once', async () => {
-    let asked = 0
-    const { url } = await localServer(() => void (asked += 1))
+  test('that comes second ends it at once', async () => {
+    let requests = 0
+    const { url } = await localServer(() => void (requests += 1))
     const running = run(url)
-    await vi.waitFor(() => expect(asked).toBeGreaterThan(0), { timeout: 8000 })
+    await vi.waitFor(() => expect(requests).toBeGreaterThan(0), { timeout: 8000 })
     running.child.kill('SIGTERM')
-    // Still up: it waits for the cycle that is running.
+    // Still up: it waits for the running poll.
     expect((await fetch(`${await pageOf(running)}healthz`)).status).toBe(200)
     const { code } = await endedWithin(1, running, 'SIGINT')
     expect(code).toBe(1)
   })
 })
 
-test('the key is in nothing that is printed or served, though the service repeats it and all is logged', async () => {
+test('run prints and serves no key, though the service repeats it and everything is logged', async () => {
   const { url } = await localServer((request, response) => {
     const message = `no key ${String(request.headers['apikey'])} (${encodeURIComponent(KEY)})`
     response.writeHead(401).end(JSON.stringify({ error: { code: 'AUTH_ERR_APIKEY_NOT_FOUND', message } }))
@@ -118,7 +109,7 @@ test('the key is in nothing that is printed or served, though the service repeat
   for (const text of [readyz, metrics, status, ...others, stdout, stderr]) expect(text).not.toContain('hunter2')
 })
 
-test('the simulator alone says where it is, answers there, and ends by a signal with exit 0', async () => {
+test('simulate prints its address, responds there, and ends with exit 0 at a signal', async () => {
   const running = start(['simulate', '--port', '0', '--api-key', 'k'])
   const [, url] = await running.printed(/^calls service: (http:\S+)$/m)
   expect((await fetch(`${url}/calls?page=1&perPage=1`, { headers: { apikey: 'k' } })).status).toBe(200)
@@ -126,7 +117,7 @@ test('the simulator alone says where it is, answers there, and ends by a signal 
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
 })
 
-test('the simulator alone does what chance draws from the seed, but for what it is told', async () => {
+test('simulate --chaos draws the switches from the seed, except for the given ones', async () => {
   const running = start(['simulate', '--port', '0', '--seed', '7', '--chaos', '0.5', '--order', 'oldest', '--outage'])
   const [, switches] = await running.printed(/^switches: +(http:\S+)$/m)
   const expected = { ...drawSwitches(7, 0.5), order: 'oldest', outage: true }
@@ -134,12 +125,12 @@ test('the simulator alone does what chance draws from the seed, but for what it 
 })
 
 const SLOW = { timeout: 30_000 }
-/** The line by which the demo says that a call has ended. */
+/** The line of the demo for a call that ended. */
 const FINISH = /^\d\d:\d\d:\d\d {2}\S.* → (?:ended|unanswered|rejected|canceled) /m
 
-test('the demo shows its page and transitions, and ends with every series and every call equal', SLOW, async () => {
+test('demo prints its page and transitions, and ends with every series and every call equal', SLOW, async () => {
   const folder = emptyFolder()
-  // So quick that calls go on from the last look to the audit's, if anything lets them.
+  // So fast that calls would change between the last poll and the audit, if they could.
   const args = ['demo', '--calls-per-minute', '3000', '--speed', '300']
   const running = start(args, { env: { TMPDIR: folder } })
   const [, page] = await running.printed(/^the page: +(http:\S+)$/m)
@@ -153,13 +144,11 @@ test('the demo shows its page and transitions, and ends with every series and ev
   expect(end).toContain(
     `\n  audit     equal: all ${finished} finished calls that the service lists are counted as they are\n`,
   )
-  expect(end).toMatch(
-    /^ {2}truth {5}equal: all \d+ exact series and failure ratios are what the simulator says happened$/m,
-  )
+  expect(end).toMatch(/^ {2}simulator equal: all \d+ exact series and failure ratios are what it recorded$/m)
   expect(readdirSync(folder)).toEqual([])
 })
 
-test('the demo ends with exit 1 where a call that it counted is missing in its store', SLOW, async () => {
+test('demo exits 1 when a counted call is missing in its store', SLOW, async () => {
   const folder = emptyFolder()
   const running = start(['demo', '--calls-per-minute', '3000', '--speed', '300'], { env: { TMPDIR: folder } })
   await running.printed(FINISH)
@@ -171,11 +160,11 @@ test('the demo ends with exit 1 where a call that it counted is missing in its s
   const [, end] = stdout.split('\nthe end:\n')
   expect(end).toContain('  audit     NOT EQUAL: 1 call differs from what was counted')
   expect(end).toMatch(new RegExp(`DIFFERS ${id}: \\w+ at the service, unknown to the ledger`))
-  expect(end).toContain('  truth     equal: ')
+  expect(end).toContain('  simulator equal: ')
 })
 
-test('the demo says so where there is no place for its store', async () => {
-  const { code, stdout, stderr } = await callwatch(['demo'], { env: { TMPDIR: '/nowhere' } })
+test('demo exits 1 with a sentence when it cannot create its store', async () => {
+  const { code, stdout, stderr } = await start(['demo'], { env: { TMPDIR: '/nowhere' } }).ended
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toMatch(/^there is no place for a temporary store: ENOENT.*; set TMPDIR$/m)
+  expect(stderr).toMatch(/^the temporary store cannot be created: ENOENT.*; set TMPDIR$/m)
 })

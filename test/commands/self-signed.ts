@@ -5,7 +5,7 @@ import { emptyFolder } from './callwatch.ts'
 
 export type Certificate = { key: string; cert: string }
 
-/** A certificate for 127.0.0.1 and for this name that nobody vouches for but itself. */
+/** A self-signed certificate for 127.0.0.1 and this name. */
 export function selfSigned(name = 'localhost'): Certificate {
   const folder = emptyFolder()
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { callwatch, configFile, emptyFolder } from './callwatch.ts'
 
-/** A store that a daemon holds, and a configuration of one target that names it. */
-function held(store = join(emptyFolder(), 'callwatch.db')) {
+/** A store that a daemon uses, and its configuration with one target. */
+function storeInUse(store = join(emptyFolder(), 'callwatch.db')) {
   const daemon = openSqliteStore({ path: store })
   const config = configFile(`
 targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
@@ -14,9 +14,9 @@ store: { path: ${store} }
   return { daemon, silence }
 }
 
-describe('a silence', () => {
-  test('is added, listed and ended beside the daemon, which sees it', async () => {
-    const { daemon, silence } = held()
+describe('silence', () => {
+  test('adds, lists and ends a silence beside the daemon, which sees it', async () => {
+    const { daemon, silence } = storeInUse()
     const picked = ['--alert', 'NoGoodPoll', '--match', 'target=production', '--match', 'severity=critical']
     const added = await silence('add', ...picked, '--for', '2h', '--reason', 'the provider moves')
     expect(added).toMatchObject({ code: 0, stderr: '' })
@@ -32,7 +32,7 @@ describe('a silence', () => {
     expect((await silence('list')).stdout).toMatch(/^1: target=production/)
     expect(await silence('end', '1')).toMatchObject({ code: 0, stdout: 'silence 1 has ended\n' })
     expect(await daemon.silences(now)).toEqual([])
-    expect((await silence('list')).stdout).toBe('nothing is silenced\n')
+    expect((await silence('list')).stdout).toBe('no active silences\n')
     await daemon.close()
   })
 
@@ -48,32 +48,32 @@ describe('a silence', () => {
     [['add', '--all', '--alert', 'NoCalls', '--for', '1h'], '--all beside --alert or --match; expected one of them'],
     [
       ['add', '--alert', 'NoCalls', '--match', 'alert=StuckCalls', '--for', '1h'],
-      '--alert and --match alert=… say the same',
+      '--alert and --match alert=… are the same',
     ],
     [['add', '--match', 'mode=meet', '--match', 'mode=call', '--for', '1h'], 'There is a value for mode already'],
     [['add', '--all', '--for', '367d'], 'a silence is for 366d at most'],
     [['add', '--match', 'uid=x', '--for', '1h'], 'It must be name=value, the name one of alert, severity, target'],
     [['add', '--for', 'long'], 'It must be a duration such as 30m, 2h or 7d'],
     [['add', '--all'], "required option '--for <duration>' not specified"],
-    [['end', '7'], 'there is no silence 7; `callwatch silence list` shows those that hold'],
-  ])('%j is refused with a sentence', async (args, sentence) => {
-    const { daemon, silence } = held()
+    [['end', '7'], 'there is no silence 7; `callwatch silence list` shows the active ones'],
+  ])('%j exits 2 with a sentence', async (args, sentence) => {
+    const { daemon, silence } = storeInUse()
     const { code, stdout, stderr } = await silence(...args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(sentence)
     await daemon.close()
   })
 
-  test('of every alert has to say so', async () => {
-    const { daemon, silence } = held()
+  test('add silences every alert only with --all', async () => {
+    const { daemon, silence } = storeInUse()
     const { code, stdout } = await silence('add', '--all', '--for', '30m')
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^silence 1: every alert, until /) })
     expect(await daemon.silences(Date.now() / 1000)).toMatchObject([{ match: {} }])
     await daemon.close()
   })
 
-  test('is shown in one line, without what would change the terminal or the direction of reading', async () => {
-    const { daemon, silence } = held()
+  test('list shows a silence in one line, without control and bidirectional characters', async () => {
+    const { daemon, silence } = storeInUse()
     const since = Date.now() / 1000
     const reason = '\u001b[31mred\u0007\n2: every alert\u202e, \u2066back\u2069\u200f\u009b\u2028end'
     await daemon.addSilence({ match: { alert: 'No\u001bCalls' }, since, until: since + 60, reason })
@@ -82,7 +82,7 @@ describe('a silence', () => {
     await daemon.close()
   })
 
-  test('without a store is refused with a sentence', async () => {
+  test('list without a store exits 2 with a sentence', async () => {
     const config = configFile(`
 targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
 store: { path: nowhere.db }

@@ -8,12 +8,12 @@ import { countedWorld } from './counted-world.ts'
 
 const SLOW = { timeout: 90_000 }
 
-describe('store copy is refused, with a sentence,', () => {
+describe('store copy exits 2 with a sentence', () => {
   test.each([
-    ['where no store is named', [], 'nothing to copy; expected --from or --to'],
-    ['where a variable is not set', ['--from', '${NOWHERE}'], '--from: the environment variable `NOWHERE` is not set'],
-    ['where an address is none', ['--to', 'postgres://me:hunter2@db'], '--to: found an address that is not shown'],
-    ['where there is nothing to copy', ['--from', 'nowhere.db', '--to', 'x.db'], 'there is no store nowhere.db'],
+    ['without a store', [], 'nothing to copy; expected --from or --to'],
+    ['when a variable is not set', ['--from', '${NOWHERE}'], '--from: the environment variable `NOWHERE` is not set'],
+    ['for an invalid address', ['--to', 'postgres://me:hunter2@db'], '--to: found an address that is not shown'],
+    ['for a store that does not exist', ['--from', 'nowhere.db', '--to', 'x.db'], 'there is no store nowhere.db'],
   ])('%s', async (_what, args, sentence) => {
     const env = { CALLWATCH_BASE_URL: 'http://127.0.0.1:1/v3', CALLWATCH_API_KEY: 'k', CALLWATCH_STORE_PATH: 'none.db' }
     const { code, stdout, stderr } = await callwatch(['store', 'copy', ...args], { env })
@@ -23,7 +23,7 @@ describe('store copy is refused, with a sentence,', () => {
   })
 })
 
-test('store copy says what it copied and compared, and what is to be done next', async () => {
+test('store copy prints what it copied and compared, and what to do next', async () => {
   const path = await filledStore()
   const to = join(emptyFolder(), 'copy.db')
   const { code, stdout, stderr } = await callwatch(['store', 'copy', '--from', path, '--to', '${TO}'], {
@@ -32,23 +32,22 @@ test('store copy says what it copied and compared, and what is to be done next',
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout.split('\n')).toEqual([
     expect.stringMatching(/^copied \S+callwatch\.db to \S+copy\.db: a \(commit 2\), Ä .* \(commit 2\), /),
-    'read back and compared, row by row, without a difference: targets: 4, calls: 4936, counters: 12, sums of deleted calls: 24, alerts: 3, ' +
-      'quarter-hours of minutes: 8, hours of evaluations: 8, waiting messages: 8, receivers of open alerts: 8, ' +
-      'digests sent: 1, silences: 2, waits that the service asked for: 1',
-    `from now on only one of them is to be counted in; let every callwatch use ${to}`,
+    'read back and compared row by row, without a difference: targets: 4, calls: 4936, counters: 12, sums of deleted calls: 24, alerts: 3, ' +
+      'quarter-hours of minutes: 8, hours of evaluations: 8, waiting messages: 8, recipients of open alerts: 8, ' +
+      'sent digests: 1, silences: 2, rate limit pauses: 1',
+    `from now on use only one of them: let every callwatch use ${to}`,
     '',
   ])
 })
 
-inPostgres('a daemon that moves to PostgreSQL', ({ newDatabase }) => {
-  test('counts on where it was, and every command finds its store', SLOW, async () => {
+inPostgres('store copy to PostgreSQL', ({ newDatabase }) => {
+  test('lets the daemon continue its counts there, and every command use the new store', SLOW, async () => {
     const world = await countedWorld()
     await world.finished(20)
     const env = { DATABASE: await newDatabase() }
     const held = await callwatch(['store', 'copy', '--config', world.config, '--to', '${DATABASE}'], { env })
     expect(held).toMatchObject({ code: 2, stderr: expect.stringContaining('is in use by a callwatch') })
-    world.daemon.child.kill('SIGTERM')
-    await world.daemon.ended
+    await world.stop()
     const copied = await callwatch(['store', 'copy', '--config', world.config, '--to', '${DATABASE}'], { env })
     expect(copied).toMatchObject({ code: 0, stderr: '' })
 

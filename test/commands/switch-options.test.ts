@@ -4,8 +4,8 @@ import { switchOptions } from '../../src/commands/switch-options.ts'
 import { defaultSwitches, type Switches } from '../../src/simulator/switches.ts'
 import { start } from './callwatch.ts'
 
-/** Each switch as it is asked for, and what the service has then. None is as it is by default. */
-const ASKED: Record<keyof Switches, { args: string[]; value: unknown }> = {
+/** The options of each switch, and its value then. None is the default. */
+const GIVEN: Record<keyof Switches, { args: string[]; value: unknown }> = {
   arrivals: { args: ['--no-arrivals'], value: false },
   order: { args: ['--order', 'oldest'], value: 'oldest' },
   imports: { args: ['--imports', '12.5'], value: 12.5 },
@@ -47,7 +47,7 @@ const ASKED: Record<keyof Switches, { args: string[]; value: unknown }> = {
   outage: { args: ['--outage'], value: true },
 }
 
-/** What the command line says of the switches; what is wrong with it is thrown. */
+/** The switches of a command line. @throws for an invalid value */
 function given(args: string[]): object {
   const command = new Command().exitOverride().configureOutput({ writeErr: () => undefined })
   for (const option of switchOptions()) command.addOption(option)
@@ -55,22 +55,22 @@ function given(args: string[]): object {
 }
 
 // Commander gives what can be negated a value of its own.
-const UNASKED = { arrivals: true }
+const DEFAULTS = { arrivals: true }
 
-test('what is not asked for stays as it is', () => {
-  expect(given([])).toEqual(UNASKED)
-  expect(defaultSwitches).toMatchObject(UNASKED)
+test('simulate without options of switches keeps the defaults', () => {
+  expect(given([])).toEqual(DEFAULTS)
+  expect(defaultSwitches).toMatchObject(DEFAULTS)
 })
 
-test.each(Object.entries(ASKED))('%s has an option: %j', (name, { args, value }) => {
-  expect(given(args)).toEqual({ ...UNASKED, [name]: value })
+test.each(Object.entries(GIVEN))('the switch %s has an option: %j', (name, { args, value }) => {
+  expect(given(args)).toEqual({ ...DEFAULTS, [name]: value })
 })
 
-test('every switch has an option, and all that is asked for reaches the service', async () => {
-  const args = Object.values(ASKED).flatMap((asked) => asked.args)
+test('simulate has an option for each switch, and passes all of them to the service', async () => {
+  const args = Object.values(GIVEN).flatMap((asked) => asked.args)
   const running = start(['simulate', '--port', '0', ...args])
   const [, switches] = await running.printed(/^switches: +(http:\S+)$/m)
-  const expected = Object.fromEntries(Object.entries(ASKED).map(([name, { value }]) => [name, value]))
+  const expected = Object.fromEntries(Object.entries(GIVEN).map(([name, { value }]) => [name, value]))
   expect(await (await fetch(switches!)).json()).toEqual(expected)
   expect(Object.keys(expected).toSorted()).toEqual(Object.keys(defaultSwitches).toSorted())
   for (const [name, initial] of Object.entries(defaultSwitches)) expect(expected[name]).not.toEqual(initial)
@@ -90,11 +90,11 @@ test.each([
   ['--odd', '', 'It must be probabilities'],
   ['--odd', '__proto__=0.1', 'It must be probabilities'],
   ['--fault', 'reset=0.6,hang=0.5', 'It must be probabilities that add up to at most 1, of http_500,'],
-])('%s %j is refused in a sentence with what it may be', (flag, text, sentence) => {
+])('simulate refuses %s %j with a sentence of what is expected', (flag, text, sentence) => {
   const refused = new RegExp(`^error: option '${flag} <.*>' argument '${text}' is invalid\\. ${sentence}`)
   expect(() => given([flag, text])).toThrow(refused)
 })
 
-test('probabilities that are too much only together are refused as well', () => {
+test('simulate refuses probabilities that add up to more than 1 over several options', () => {
   expect(() => given(['--fault', 'reset=0.6', '--fault', 'hang=0.5'])).toThrow(/add up to at most 1/)
 })

@@ -5,7 +5,7 @@ import { localServer } from './local-server.ts'
 
 const ENV = { CALLWATCH_BASE_URL: 'http://127.0.0.1:1/v3', CALLWATCH_API_KEY: 'hunter2-hunter2' }
 
-/** A Slack webhook that answers with this status; what was posted to it. */
+/** A Slack webhook that responds with this status, and what was posted to it. */
 async function webhook(status: number, body: string) {
   const posted: { path: string; message: { text: string; attachments?: unknown; blocks?: unknown } }[] = []
   const { url } = await localServer((request, response) => {
@@ -17,7 +17,7 @@ async function webhook(status: number, body: string) {
   return { posted, env: { ...ENV, SLACK_WEBHOOK_URL: `${url}/services/T0/B0/hunter2` } }
 }
 
-test('with no webhook both samples go to the log, as alerts would', async () => {
+test('test-notify logs both samples without a webhook, as alerts would be', async () => {
   const { code, stdout, stderr } = await callwatch(['test-notify'], { env: ENV })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const logged = stdout.split('\n').filter((line) => line.startsWith('{'))
@@ -25,12 +25,12 @@ test('with no webhook both samples go to the log, as alerts would', async () => 
     { level: 'warn', alert: 'SampleAlert', state: 'firing' },
     { level: 'warn', alert: 'SampleAlert', state: 'resolved' },
   ])
-  expect(stdout).toMatch(/^neither slack nor webhook is configured: the log is told\n/)
+  expect(stdout).toMatch(/^neither slack nor webhook is configured: notifying the log\n/)
   expect(stdout).toContain('log: the sample "firing" was accepted')
   expect(stdout).toContain('log: the sample "resolved" was accepted')
 })
 
-test('a webhook gets one firing and one resolved message, marked as samples', async () => {
+test('test-notify posts one firing and one resolved message, marked as samples', async () => {
   const { posted, env } = await webhook(200, 'ok')
   const { code, stdout, stderr } = await callwatch(['test-notify'], { env })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -46,11 +46,14 @@ test.each([
   [404, 'no_service', 'Slack refused the message with 404 (no_service)'],
   [500, 'oops', 'Slack answered 500 (oops)'],
   [403, 'no channel for /services/T0/B0/hunter2', 'Slack refused the message with 403'],
-])('a webhook that answers %i is exit 1 with what it said, without its address', async (status, body, said) => {
-  const { env } = await webhook(status, body)
-  const { code, stdout, stderr } = await callwatch(['test-notify'], { env })
-  expect(code).toBe(1)
-  expect(stdout).toContain(`slack: the sample "firing" failed: ${said}`)
-  expect(stdout).toContain('slack: the sample "resolved" failed')
-  expect(stdout + stderr).not.toContain(env.SLACK_WEBHOOK_URL)
-})
+])(
+  'test-notify exits 1 for a webhook that responds %i, with its reason and without its address',
+  async (status, body, said) => {
+    const { env } = await webhook(status, body)
+    const { code, stdout, stderr } = await callwatch(['test-notify'], { env })
+    expect(code).toBe(1)
+    expect(stdout).toContain(`slack: the sample "firing" failed: ${said}`)
+    expect(stdout).toContain('slack: the sample "resolved" failed')
+    expect(stdout + stderr).not.toContain(env.SLACK_WEBHOOK_URL)
+  },
+)

@@ -33,18 +33,18 @@ http: { host: 127.0.0.1, port: 0, tls: { cert_file: tls.crt, key_file: tls.key }
   return { running, page: page!, first, write }
 }
 
-/** One answer over a connection of its own, and the fingerprint of the certificate that was shown. */
+/** A response over a new connection, and the fingerprint of the certificate. */
 async function get(url: string, ca: string): Promise<{ response: IncomingMessage; fingerprint: string }> {
-  const asked = request(url, { ca, agent: false })
-  asked.end()
+  const sent = request(url, { ca, agent: false })
+  sent.end()
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what this event brings
-  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of an https request it is one
   const { fingerprint256 } = (response.socket as TLSSocket).getPeerCertificate()
   return { response, fingerprint: fingerprint256 }
 }
 
-test('http.tls serves HTTPS, and a certificate that is renewed on disk is taken over without cutting a connection', async () => {
+test('http.tls serves HTTPS, and reloads a renewed certificate without closing a connection', async () => {
   const { running, page, first, write } = await serving()
   expect(page).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/$/)
   const { response: feed, fingerprint } = await get(`${page}api/v1/events`, first.cert)
@@ -54,7 +54,7 @@ test('http.tls serves HTTPS, and a certificate that is renewed on disk is taken 
   const second = selfSigned()
   write(second)
   running.child.kill('SIGHUP')
-  await running.printed(/is in force; changed: http/)
+  await running.printed(/was reloaded; changed: http/)
   const renewed = await get(`${page}healthz`, second.cert)
   expect(renewed.response.statusCode).toBe(200)
   expect(renewed.fingerprint).not.toBe(fingerprint)
@@ -66,7 +66,7 @@ test('http.tls serves HTTPS, and a certificate that is renewed on disk is taken 
   expect((await get(`${page}healthz`, second.cert)).fingerprint).toBe(renewed.fingerprint)
 })
 
-test("the image's health check asks by HTTPS where http.tls is set", async () => {
+test("the image's health check uses HTTPS when http.tls is set", async () => {
   const { page } = await serving()
   const dockerfile = readFileSync(join(import.meta.dirname, '../../Dockerfile'), 'utf8')
   const check = only(readDockerfile(dockerfile), 'HEALTHCHECK').replace(/^.*?CMD /, '')

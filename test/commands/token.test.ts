@@ -13,14 +13,17 @@ async function chatService() {
 
 const withTargets = (...targets: string[]) => ['--config', configFile(`targets: [${targets.join(', ')}]`)]
 
-test.each(['fullAccess', 'authOnly'] as const)('a key of scope %s creates a token, which is printed', async (scope) => {
-  const { keys, target } = await chatService()
-  const ended = await callwatch(['token', 'ann lee', ...withTargets(target('a', keys[scope]))])
-  expect(ended).toMatchObject({ code: 0, stderr: '' })
-  expect(ended.stdout).toMatch(/^ann lee_[0-9a-f]{40}\n$/)
-})
+test.each(['fullAccess', 'authOnly'] as const)(
+  'token creates and prints a token with a key of scope %s',
+  async (scope) => {
+    const { keys, target } = await chatService()
+    const ended = await callwatch(['token', 'ann lee', ...withTargets(target('a', keys[scope]))])
+    expect(ended).toMatchObject({ code: 0, stderr: '' })
+    expect(ended.stdout).toMatch(/^ann lee_[0-9a-f]{40}\n$/)
+  },
+)
 
-test('of several targets one must be chosen', async () => {
+test('token needs --target with several targets', async () => {
   const { keys, target } = await chatService()
   const config = withTargets(target('a', 'hunter2-wrong'), target('b', keys.fullAccess))
   const open = await callwatch(['token', 'ann', ...config])
@@ -32,14 +35,14 @@ test('of several targets one must be chosen', async () => {
   expect(chosen).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ann_/) })
 })
 
-test('a target whose chat service is not known says what to set', async () => {
+test('token for a target without a known chat service says what to set', async () => {
   const { url } = await chatService()
   const ended = await callwatch(['token', 'ann', ...withTargets(`{ name: a, base_url: '${url}', api_key: k }`)])
   expect(ended).toMatchObject({ code: 2, stdout: '' })
   expect(ended.stderr).toContain('set its chat_base_url too')
 })
 
-test('a refusal is a sentence, exit 1, without the key even where the service quotes it', async () => {
+test('token exits 1 with a sentence when the service refuses, without the key that it quotes', async () => {
   const { url } = await localServer((request, response) => {
     const message = `there is no key ${String(request.headers['apikey'])}`
     response.writeHead(401).end(JSON.stringify({ error: { code: 'AUTH_ERR_APIKEY_NOT_FOUND', message } }))

@@ -9,12 +9,12 @@ import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts
 import { selfSigned, type Certificate } from './self-signed.ts'
 import { KEY } from '../daemon/daemon-in-process.ts'
 
-/** A calls service in front of which something goes wrong, until it no longer does, and again. */
+/** A calls service behind a failure that can be mended and broken again. It starts broken. */
 export type TroubledService = { url: string; breakDown: () => Promise<void>; mend: () => Promise<void> }
 
 const NO_SUCH_HOST = 'callwatch-test.invalid'
 
-/** Answers like this instead of the service. */
+/** Responds like this instead of the service. */
 export async function answering(answer: RequestListener): Promise<TroubledService> {
   const simulator = await busySimulator()
   let broken = true
@@ -27,7 +27,7 @@ export async function answering(answer: RequestListener): Promise<TroubledServic
   return { url: `http://127.0.0.1:${port}/v3`, breakDown: switched(true), mend: switched(false) }
 }
 
-/** The service sees another key than callwatch sends: as if the key had been taken back, or were of another scope. */
+/** The service gets another key than callwatch sends, as if the key was revoked or of another scope. */
 export async function withKey(keyOf: (keys: Simulator['keys']) => string): Promise<TroubledService> {
   const simulator = await busySimulator()
   let broken = true
@@ -39,7 +39,7 @@ export async function withKey(keyOf: (keys: Simulator['keys']) => string): Promi
   return { url: `http://127.0.0.1:${port}/v3`, breakDown: switched(true), mend: switched(false) }
 }
 
-/** Nobody listens. */
+/** Nothing is listening on the port. */
 export async function notListening(): Promise<TroubledService> {
   const simulator = await busySimulator()
   const server = createServer((request, response) => void forward(simulator, request, response))
@@ -53,7 +53,7 @@ export async function notListening(): Promise<TroubledService> {
   return { url: `http://127.0.0.1:${port}/v3`, breakDown, mend: async () => void (await listen(server, port)) }
 }
 
-/** There is no host of this name. */
+/** No host has this name. */
 export async function withoutHost(): Promise<TroubledService> {
   const simulator = await busySimulator()
   const certificate = trusted()
@@ -63,11 +63,11 @@ export async function withoutHost(): Promise<TroubledService> {
   let known = false
   const lookup = vi.spyOn(dns, 'lookup')
   onTestFinished(() => lookup.mockRestore())
-  // Node.js asks for a name with options and a callback; what was mended, the name service knows.
-  const asked: unknown = (name: string, options: dns.LookupAllOptions, done: (...found: unknown[]) => void) =>
+  // Node.js looks names up with options and a callback; after mending, the name exists.
+  const lookUp: unknown = (name: string, options: dns.LookupAllOptions, done: (...found: unknown[]) => void) =>
     real(known && name === NO_SUCH_HOST ? '127.0.0.1' : name, options, done)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one of its overloads that is used
-  lookup.mockImplementation(asked as typeof dns.lookup)
+  lookup.mockImplementation(lookUp as typeof dns.lookup)
   const breakDown = async () => {
     known = false
     server.closeAllConnections()
@@ -75,7 +75,7 @@ export async function withoutHost(): Promise<TroubledService> {
   return { url: `https://${NO_SUCH_HOST}:${port}/v3`, breakDown, mend: async () => void (known = true) }
 }
 
-/** The certificate is one that nobody vouches for, until it is exchanged for one that is accepted. */
+/** The certificate is self-signed, until it is replaced by a trusted one. */
 export async function withBadCertificate(): Promise<TroubledService> {
   const simulator = await busySimulator()
   const [bad, good] = [selfSigned(NO_SUCH_HOST), trusted()]
@@ -88,7 +88,7 @@ export async function withBadCertificate(): Promise<TroubledService> {
   return { url: `https://127.0.0.1:${port}/v3`, breakDown, mend: async () => server.setSecureContext(good) }
 }
 
-/** A certificate that this process accepts until the test ends. */
+/** A certificate that this process trusts until the test ends. */
 function trusted(): Certificate {
   const certificate = selfSigned(NO_SUCH_HOST)
   const authorities = getCACertificates('default')

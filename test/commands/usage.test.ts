@@ -7,7 +7,7 @@ import { closedPort, localServer } from './local-server.ts'
 const COMMANDS = ['run', 'demo', 'check', 'audit', 'backup', 'simulate', 'test-notify', 'token']
 const TARGET = { CALLWATCH_BASE_URL: 'http://127.0.0.1:1/v3', CALLWATCH_API_KEY: 'hunter2-hunter2' }
 
-/** What a user's mistake looks like: sentences on stderr, nothing else anywhere, and no stack trace. */
+/** The output for a user's mistake: sentences on stderr, nothing on stdout, and no stack trace. */
 function expectSentence({ stdout, stderr }: Ended, ...parts: string[]): void {
   expect(stdout).toBe('')
   for (const part of parts) expect(stderr).toContain(part)
@@ -16,7 +16,7 @@ function expectSentence({ stdout, stderr }: Ended, ...parts: string[]): void {
 }
 
 describe('help', () => {
-  test('of the program names every command', async () => {
+  test('of the program lists every command', async () => {
     const { code, stdout, stderr } = await callwatch(['--help'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     for (const name of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
@@ -31,14 +31,14 @@ describe('help', () => {
     ['simulate', ['--port <n>', '--seed <n>', '--speed <n>', '--chaos <n>', '--no-arrivals', '--fault <name=p,...>']],
     ['test-notify', ['--config <file>']],
     ['token', ['<uid>', '--config <file>', '--target <name>']],
-  ])('of %s names %j', async (name, options) => {
+  ])('of %s lists %j', async (name, options) => {
     const { code, stdout, stderr } = await callwatch([name, '--help'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     for (const option of options) expect(stdout).toContain(option)
   })
 })
 
-test('--version says the version of the package', async () => {
+test('--version prints the version of the package', async () => {
   const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'))
   expect(await callwatch(['--version'])).toMatchObject({ code: 0, stdout: `${manifest.version}\n`, stderr: '' })
 })
@@ -53,19 +53,29 @@ test.each([
   ['an argument too many', ['check', 'callwatch.yaml'], 'too many arguments'],
   ['a port that is a word', ['simulate', '--port', 'http'], 'It must be a whole number, 0 or more.'],
   ['a port that is empty', ['simulate', '--port', ''], 'It must be a whole number, 0 or more.'],
-  ['a port that is none', ['simulate', '--port', '70000'], 'It must be a port, 65535 at most.'],
-  ['a speed of nothing', ['demo', '--speed', '0'], 'It must be a number above 0.'],
-  ['a chaos that is too much', ['simulate', '--chaos', '2'], 'It must be a number from 0 to 1.'],
+  ['a port that does not exist', ['simulate', '--port', '70000'], 'It must be a port, 65535 at most.'],
+  ['a speed of 0', ['demo', '--speed', '0'], 'It must be a number above 0.'],
+  ['a chaos above 1', ['simulate', '--chaos', '2'], 'It must be a number from 0 to 1.'],
   [
-    'a switch with another value',
+    'an invalid value of a switch',
     ['simulate', '--per-page', '0'],
     `'--per-page <value>' argument '0' is invalid. It must be "honoured", "ignored", "varying" or a whole number of 1 or more.`,
   ],
   ['a switch without its value', ['simulate', '--order'], "'--order <value>' argument missing"],
   ['a seed that is a fraction', ['demo', '--seed', '1.5'], 'It must be a whole number, 0 or more.'],
-])('%s is wrong usage: exit 2 and a sentence', async (_what, args, sentence) => {
+])('%s is wrong usage: exit 2 with a sentence', async (_what, args, sentence) => {
   const ended = await callwatch(args)
   expect(ended.code).toBe(2)
+  expectSentence(ended, sentence)
+})
+
+test.each([
+  ['an unknown command', ['wacth'], {}, 2, "unknown command 'wacth'"],
+  ['run without a target', ['run'], {}, 2, 'targets: no target to watch'],
+  ['run without its port', ['run'], { ...TARGET, CALLWATCH_HTTP_HOST: '192.0.2.1' }, 1, 'set another http.host'],
+])('the process of %s ends by itself, with its exit code', async (_what, args, env, code, sentence) => {
+  const ended = await start(args, { env }).ended
+  expect(ended.code).toBe(code)
   expectSentence(ended, sentence)
 })
 
@@ -77,7 +87,7 @@ targets:
 poll: { interval: 15 }
 `
   test.each([['run'], ['check'], ['test-notify'], ['token', 'ann']])(
-    'is exit 2 for %s, with every problem at once by its path',
+    'exits 2 for %s, with every problem at once by its path',
     async (...args) => {
       const file = configFile(yaml)
       const ended = await callwatch([...args, '--config', file])
@@ -89,7 +99,7 @@ poll: { interval: 15 }
     },
   )
 
-  test('is also one that does not exist, or is none at all', async () => {
+  test('exits 2 when its file does not exist, or there is none at all', async () => {
     const missing = await callwatch(['run', '--config', 'nowhere.yaml'])
     expect(missing.code).toBe(2)
     expectSentence(missing, 'nowhere.yaml')
@@ -100,29 +110,29 @@ poll: { interval: 15 }
   })
 })
 
-describe('an address that cannot be listened on', () => {
+describe('an address that callwatch cannot listen on exits 1 with a sentence', () => {
   const run = (env: Record<string, string>) => callwatch(['run'], { env: { ...TARGET, ...env } })
 
-  test('because it is in use is said by run in a sentence', async () => {
+  test('from run, when it is in use', async () => {
     const { port } = await localServer(() => undefined)
     const ended = await run({ CALLWATCH_HTTP_HOST: '127.0.0.1', CALLWATCH_HTTP_PORT: String(port) })
     expect(ended.code).toBe(1)
     expectSentence(ended, `127.0.0.1:${port}`, 'address already in use', 'set another http.host or http.port')
   })
 
-  test("because it is another machine's is said in a sentence", async () => {
+  test('from run, when it is the address of another machine', async () => {
     const ended = await run({ CALLWATCH_HTTP_HOST: '192.0.2.1' })
     expect(ended.code).toBe(1)
     expectSentence(ended, '192.0.2.1', 'set another http.host or http.port')
   })
 
-  test('because it is the name of none is said in a sentence', async () => {
+  test('from run, when its name cannot be resolved', async () => {
     const ended = await run({ CALLWATCH_HTTP_HOST: 'callwatch-test.invalid' })
     expect(ended.code).toBe(1)
     expectSentence(ended, 'callwatch-test.invalid', 'set another http.host or http.port')
   })
 
-  test('because it is in use is said by simulate in a sentence', async () => {
+  test('from simulate, when it is in use', async () => {
     const { port } = await localServer(() => undefined)
     const ended = await callwatch(['simulate', '--port', String(port)])
     expect(ended.code).toBe(1)
@@ -130,14 +140,14 @@ describe('an address that cannot be listened on', () => {
   })
 })
 
-describe('a store that cannot be used', () => {
+describe('run exits 2 for a store', () => {
   const env = { ...TARGET, CALLWATCH_HTTP_HOST: '127.0.0.1', CALLWATCH_HTTP_PORT: '0' }
 
-  test('because another daemon holds it is exit 2, naming who holds it', async () => {
+  test('that another daemon uses, and names its process', async () => {
     const cwd = emptyFolder()
     const first = start(['run'], { env, cwd })
     await first.printed(/"msg":"watching /)
-    const second = await callwatch(['run'], { env, cwd })
+    const second = await start(['run'], { env, cwd }).ended
     expect(second.code).toBe(2)
     expectSentence(
       second,
@@ -148,7 +158,7 @@ describe('a store that cannot be used', () => {
     expect(first.child.exitCode).toBe(null)
   })
 
-  test('because it is something else is exit 2, and leaves that as it was', async () => {
+  test('that is not a database, and does not change the file', async () => {
     const file = configFile('this is no database, but it is long enough to be looked at as if it were one')
     const before = readFileSync(file)
     const ended = await callwatch(['run'], { env: { ...env, CALLWATCH_STORE_PATH: file } })
@@ -157,14 +167,14 @@ describe('a store that cannot be used', () => {
     expect(readFileSync(file)).toEqual(before)
   })
 
-  test('because it is a folder is exit 2', async () => {
+  test('that is a folder', async () => {
     const folder = emptyFolder()
     const ended = await callwatch(['run'], { env: { ...env, CALLWATCH_STORE_PATH: folder } })
     expect(ended.code).toBe(2)
     expectSentence(ended, folder, 'is a folder')
   })
 
-  test('because a target of that name had another address is exit 2, with the way out', async () => {
+  test('whose target had another address, and says what to do', async () => {
     const cwd = emptyFolder()
     const yaml = (port: number) => `
 targets: [{ name: production, base_url: 'http://127.0.0.1:${port}', api_key: k }]
@@ -184,7 +194,7 @@ poll: { retries: 0 }
   })
 })
 
-test('a target to reset that is none is exit 2, naming those there are', async () => {
+test('run --reset-target exits 2 for an unknown target, and names the configured ones', async () => {
   const ended = await callwatch(['run', '--reset-target', 'prodution'], { env: TARGET })
   expect(ended.code).toBe(2)
   expectSentence(ended, 'there is no target prodution to reset; there is: 127.0.0.1:1')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { configJsonSchema } from '../../src/config/schema/json-schema.ts'
+import { configJsonSchema } from '../../src/config/json-schema.ts'
 
 /** As far as the page needs to know of a JSON Schema. */
 type Node = {
@@ -15,7 +15,7 @@ type Node = {
   required?: string[]
 }
 
-test('docs/configuration.md lists every key as it is; `npx vitest run test/config -u` writes it anew', async () => {
+test('docs/configuration.md lists every key as it is; `npx vitest run test/config -u` refreshes it', async () => {
   const { properties = {} } = configJsonSchema() as Node
   const rows = Object.entries(properties).flatMap(([name, node]) => rowsOf(name, node))
   expect(rows.length).toBeGreaterThan(80)
@@ -27,10 +27,13 @@ function page(rows: readonly string[]): string {
 
 Generated from the schema by \`npx vitest run test/config -u\`; do not edit it by hand.
 [callwatch.example.yaml](../config/callwatch.example.yaml) has the same keys in a file, with longer comments, and
-[callwatch.schema.json](../config/callwatch.schema.json) lets an editor complete and check one. Durations are written like \`15s\`, \`5m\`,
-\`24h\`. \`\${NAME}\` is replaced from the environment anywhere, and each secret \`x\` may stand in a file of its own, named by \`x_file\`, which is
-read again when it changes. A key of a rule stands with the first signal that has it; one that a signal cannot have is an error that
-says so. What rules look at, and when they speak, stands in [alerting](alerting.md).
+[callwatch.schema.json](../config/callwatch.schema.json) enables completion and validation in an editor.
+
+- Durations are written like \`15s\`, \`5m\`, \`24h\`.
+- \`\${NAME}\` is replaced from the environment anywhere.
+- Each secret \`x\` can be in a file of its own, named by \`x_file\`, which is read again when it changes.
+- A key of a rule is listed with the first signal that has it. A key that a signal cannot have is an error.
+- [Alerting](alerting.md) describes what rules evaluate, and when they fire.
 
 | Key | Default | Meaning |
 |---|---|---|

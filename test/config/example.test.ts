@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { fileSchema } from '../../src/config/schema/file-schema.ts'
+import { configSchema } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
-import { signalKeys } from '../../src/config/schema/rules/signal-keys.ts'
+import { signals } from '../../src/alerts/signals.ts'
 import { folderWith } from './folder-with.ts'
 
 const source = readFileSync(join(import.meta.dirname, '../../config/callwatch.example.yaml'), 'utf8')
@@ -47,7 +47,9 @@ test('without its comment signs the shipped example has a rule for each signal',
   const commented = /^ {2}# (?=- name:| {2})/gm
   const { alerts } = loadExample(source.replaceAll(commented, '  '))
   expect(alerts).toHaveLength(loadExample(source).alerts.length + 6)
-  expect([...new Set(alerts.map(({ signal }) => signal.name))].toSorted()).toEqual(Object.keys(signalKeys).toSorted())
+  expect([...new Set(alerts.map(({ signal }) => signal.name))].toSorted()).toEqual(
+    signals.map(({ name }) => name).toSorted(),
+  )
 })
 
 function loadExample(text: string) {
@@ -60,14 +62,14 @@ test('the shipped example is never loaded unless named', () => {
 })
 
 test('the shipped example shows every key', () => {
-  const missing = keysOf(z.toJSONSchema(fileSchema, { io: 'input' })).filter(
+  const missing = keysOf(z.toJSONSchema(configSchema, { io: 'input' })).filter(
     ({ key }) => !new RegExp(`\\b${key}\\b`).test(source),
   )
   expect(missing).toEqual([])
 })
 
 test('every key says in the schema what it is for', () => {
-  const keys = keysOf(z.toJSONSchema(fileSchema, { io: 'input' }))
+  const keys = keysOf(z.toJSONSchema(configSchema, { io: 'input' }))
   expect(keys.length).toBeGreaterThan(140)
   expect(keys.filter(({ described }) => !described)).toEqual([])
 })

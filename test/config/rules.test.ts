@@ -1,14 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { MATCH_KEYS, MATCH_VALUES } from '../../src/alerts/match.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
-import { MATCH_KEYS, MATCH_VALUES } from '../../src/alerts/known-match.ts'
-import { RULE_LABELS, SEVERITIES } from '../../src/alerts/rule.ts'
-import { callLabels, labelValues } from '../../src/config/schema/rules/call-labels.ts'
+import type { Signal } from '../../src/alerts/signals.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { maskConfig } from '../../src/config/mask-config.ts'
-import { alertMatch } from '../../src/config/schema/notify-schema.ts'
-import { signalKeys } from '../../src/config/schema/rules/signal-keys.ts'
-import { MODES, RECEIVER_TYPES, TYPES } from '../../src/ledger/call.ts'
-import { REASONS } from '../../src/ledger/failure-ratio.ts'
+import { alertMatch } from '../../src/notifications/notify-section.ts'
 import { folderWith } from './folder-with.ts'
 
 const target = 'targets: [{ app_id: a1, region: us, api_key: k }]\n'
@@ -17,7 +13,7 @@ const target = 'targets: [{ app_id: a1, region: us, api_key: k }]\n'
 const silent = { severity: 'warning', for: 0, keepFiringFor: 0, repeat: 14_400, match: {}, by: [] } as const
 
 /** For each signal a rule in as few words as can be, and one that uses every key. */
-const rules: Record<keyof typeof signalKeys, [source: string, rule: Omit<Rule, 'name'>][]> = {
+const rules: Record<Signal['name'], [source: string, rule: Omit<Rule, 'name'>][]> = {
   failure_ratio: [
     [
       'above: 0.4',
@@ -246,32 +242,14 @@ describe('a rule', () => {
   })
 })
 
-describe('words that stand in the ledger and in alerts, from which the configuration imports nothing', () => {
-  test('labels and their values', () => {
-    expect(callLabels).toEqual(RULE_LABELS)
-    const values = Object.entries(labelValues()).map(([label, value]) => [label, value.unwrap().options])
-    expect(values).toEqual([
-      ['type', TYPES],
-      ['mode', MODES],
-      ['receiver_type', RECEIVER_TYPES],
-    ])
-  })
-
-  test('what a route, a mute and a silence may match', () => {
-    const { shape } = alertMatch().in
-    expect(Object.keys(shape)).toEqual(MATCH_KEYS)
-    const { alert, target, ...others } = shape
-    expect([alert, target].every((name) => name.safeParse('any').success)).toBe(true)
-    expect(Object.entries(others).map(([key, value]) => [key, value.unwrap().options])).toEqual(
-      Object.entries(MATCH_VALUES),
-    )
-  })
-
-  test('severities and reasons', () => {
-    const { severity, reason } = signalKeys.failure_ratio
-    expect(severity.unwrap().options).toEqual(SEVERITIES)
-    expect(reason.unwrap().options).toEqual(REASONS)
-  })
+test('a route, a mute and a silence may match the labels of calls, the severity, and any rule and target', () => {
+  const { shape } = alertMatch().in
+  expect(Object.keys(shape)).toEqual(MATCH_KEYS)
+  const { alert, target: ofTarget, ...others } = shape
+  expect([alert, ofTarget].every((name) => name.safeParse('any').success)).toBe(true)
+  expect(Object.entries(others).map(([key, value]) => [key, value.unwrap().options])).toEqual(
+    Object.entries(MATCH_VALUES),
+  )
 })
 
 function load(source: string) {

@@ -4,10 +4,10 @@ import { onTestFinished, vi } from 'vitest'
 import { systemClock } from '../../src/clock/clock.ts'
 import type { Reading } from '../../src/daemon/config-readings.ts'
 import { startDaemon, type Daemon } from '../../src/daemon/daemon.ts'
-import type { Reload } from '../../src/daemon/take-over.ts'
-import type { Config } from '../../src/config/config.ts'
+import type { Reload } from '../../src/daemon/reload.ts'
+import { configOf, type Config } from '../../src/config/config.ts'
 import type { Problem } from '../../src/config/config-error.ts'
-import type { CycleReport } from '../../src/polling/cycle-report.ts'
+import type { PollReport } from '../../src/polling/poll-report.ts'
 import { readExposition, type Sample } from '../metrics/read-exposition.ts'
 
 export const KEY = 'hunter2-hunter2'
@@ -25,11 +25,11 @@ export type DaemonInProcess = {
   stop: () => Promise<void>
   /** Ends it as a kill would, as far as that can be in one process: nothing is closed, and it does nothing more. */
   kill: () => void
-  cycles: CycleReport[]
+  polls: PollReport[]
   log: LogLine[]
-  /** Resolves when that many more cycles have ended. */
-  moreCycles: (count: number) => Promise<void>
-  /** Resolves when a cycle that began from now on went well. */
+  /** Resolves when that many more polls have ended. */
+  morePolls: (count: number) => Promise<void>
+  /** Resolves when a poll that began from now on was successful. */
   recovered: () => Promise<void>
   readyz: () => Promise<{ status: number; body: string }>
   samples: () => Promise<Sample[]>
@@ -47,7 +47,7 @@ export async function daemonInProcess(
   const stop$ = new ReplaySubject<void>(1)
   const readings$ = new Subject<Reading>()
   const log: LogLine[] = []
-  const config = { ...configOf(baseUrl, poll), ...differing }
+  const config = { ...configTo(baseUrl, poll), ...differing }
   const daemon = await startDaemon({
     config,
     readings$,
@@ -58,7 +58,7 @@ export async function daemonInProcess(
     stop$,
     resetTarget,
   })
-  const cycles: CycleReport[] = []
+  const polls: PollReport[] = []
   const reloads: Reload[] = []
   let latest: Config = config
   let running: Subscription | undefined
@@ -66,7 +66,7 @@ export async function daemonInProcess(
   const done = new Promise<void>((resolve, reject) => {
     running = daemon.events$.subscribe({
       next: (happened) => {
-        if (happened.kind === 'watch' && happened.event.kind === 'cycle') cycles.push(happened.event.report)
+        if (happened.kind === 'polled') polls.push(happened.report)
         if (happened.kind === 'reload') reloads.push(happened.reload)
       },
       error: reject,
@@ -81,7 +81,7 @@ export async function daemonInProcess(
   const until = (condition: () => boolean) =>
     vi.waitFor(
       () => {
-        if (!condition()) throw new Error(`not within 8 s; the latest cycle: ${JSON.stringify(cycles.at(-1))}`)
+        if (!condition()) throw new Error(`not within 8 s; the latest poll: ${JSON.stringify(polls.at(-1))}`)
       },
       { timeout: 8000, interval: 10 },
     )
@@ -92,15 +92,15 @@ export async function daemonInProcess(
       isKilled = true
       running?.unsubscribe()
     },
-    cycles,
+    polls,
     log,
-    moreCycles: (count) => {
-      const goal = cycles.length + count
-      return until(() => cycles.length >= goal)
+    morePolls: (count) => {
+      const goal = polls.length + count
+      return until(() => polls.length >= goal)
     },
     recovered: () => {
-      const since = cycles.length
-      return until(() => cycles.slice(since).some(({ good }) => good))
+      const since = polls.length
+      return until(() => polls.slice(since).some(({ good }) => good))
     },
     readyz: async () => {
       const response = await fetch(`${daemon.url}readyz`)
@@ -121,27 +121,17 @@ export async function daemonInProcess(
   }
 }
 
-function configOf(baseUrl: string, poll: Partial<Config['poll']>): Config {
-  return {
-    targets: [{ name: 'production', baseUrl, apiKey: KEY, query: {} }],
-    poll: {
-      interval: 0.1,
-      pageSize: 1000,
-      maxAnswerBytes: 32 * 1024 * 1024,
-      timeout: TIMEOUT,
-      retries: RETRIES,
-      lookback: 3600,
-      sweepInterval: 60,
-      maxRequestsPerMinute: 100_000,
-      baseline: 'count',
-      details: 'missing',
-      statusMap: {},
-      ...poll,
-    },
-    store: { path: ':memory:', history: 86_400 },
+function configTo(baseUrl: string, poll: Partial<Config['poll']>): Config {
+  const config = configOf({
+    targets: [{ name: 'production', base_url: baseUrl, api_key: KEY }],
+    poll: { page_size: 1000, retries: RETRIES, lookback: '1h', sweep_interval: '1m', baseline: 'count' },
+    store: { path: ':memory:', history: '1d' },
     http: { host: '127.0.0.1', port: 0 },
-    notify: { groupWait: 0, routes: [], mutes: [] },
+    notify: { group_wait: 0 },
     alerts: [],
-    log: { level: 'info' },
+  })
+  return {
+    ...config,
+    poll: { ...config.poll, interval: 0.1, timeout: TIMEOUT, maxRequestsPerMinute: 100_000, ...poll },
   }
 }

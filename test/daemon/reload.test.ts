@@ -1,9 +1,11 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { Config, TargetConfig } from '../../src/config/config.ts'
+import type { Config } from '../../src/config/config.ts'
+import type { TargetConfig } from '../../src/service/target-section.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import { localServer } from '../commands/local-server.ts'
 import { ANY_CALL } from './any-call.ts'
 import { daemonInProcess, KEY, type DaemonInProcess } from './daemon-in-process.ts'
+import { pollConfig } from '../target/settings.ts'
 
 const WAIT = { timeout: 8000, interval: 20 }
 const ANOTHER_KEY = 'hunter3-hunter3'
@@ -25,7 +27,7 @@ async function watchingTwo(differing: Partial<Config> = {}) {
     ...more,
   })
   const [a, b] = [target('a'), target('b')]
-  // Several pages, so that a first look at everything differs from those that follow.
+  // Several pages, so that an initial sync at everything differs from those that follow.
   const running = await daemonInProcess(service.url, { pageSize: 10 }, { targets: [a, b], ...differing })
   await vi.waitFor(async () => expect((await running.readyz()).status).toBe(200), WAIT)
   return { ...running, service, target, a, b }
@@ -43,18 +45,18 @@ async function value({ samples }: DaemonInProcess, name: string, labels: Record<
 const told = ({ log }: DaemonInProcess, kind: string) =>
   log.map(({ msg }) => msg).filter((msg) => msg.startsWith(`alert ${kind}`))
 
-const shown = ({ daemon }: DaemonInProcess) => daemon.targets.map(({ target }) => target)
+const shown = ({ daemon }: DaemonInProcess) => daemon.targets.all().map(({ name }) => name)
 
 describe('a configuration that is taken over', () => {
   test('leaves targets that did not change in peace, opens new ones and closes those that are gone', async () => {
     const running = await watchingTwo()
     const { daemon, a, b, target, reload } = running
-    const [watchedA] = daemon.targets
+    const [watchedA] = daemon.targets.all()
     expect(await reload({ targets: [target('c'), a] })).toMatchObject({ problems: [], changed: ['targets'] })
     await vi.waitFor(() => expect(shown(running)).toEqual(['c', 'a']), WAIT)
-    expect(daemon.targets[1]).toBe(watchedA)
+    expect(daemon.targets.all()[1]).toBe(watchedA)
     await vi.waitFor(async () => expect(await value(running, 'callwatch_up', { target: 'c' })).toBe(1), WAIT)
-    // Its first look, and no other.
+    // Its initial sync, and no other.
     expect(await value(running, 'callwatch_polls_total', { target: 'a', outcome: 'complete' })).toBe(1)
 
     expect((await running.samples()).filter(({ labels }) => labels['target'] === 'b')).toEqual([])
@@ -64,37 +66,38 @@ describe('a configuration that is taken over', () => {
     } = running
     await reload({ targets: [a, b] })
     await vi.waitFor(
-      () => expect(targets.find(({ target }) => target === 'b')?.ledger.calls.size).toBeGreaterThan(50),
+      () => expect(targets.all().find(({ name }) => name === 'b')?.ledger.calls.size).toBeGreaterThan(50),
       WAIT,
     )
   })
 
   test('has another key with no gap: what was read of the list stays read, and the target up', async () => {
     const running = await watchingTwo()
-    const { service, a, b, reload, moreCycles, daemon } = running
-    const [watchedA] = daemon.targets
-    const seen = running.cycles.length
+    const { service, a, b, reload, morePolls, daemon } = running
+    const targetA = daemon.targets.all()[0]!
+    const { ledger } = targetA
+    const seen = running.polls.length
     service.rotateKey(ANOTHER_KEY)
     await reload({ targets: [{ ...a, apiKey: ANOTHER_KEY }, b] })
-    await vi.waitFor(() => expect(daemon.targets[0]).not.toBe(watchedA), WAIT)
-    expect(daemon.targets[0]!.ledger).toBe(watchedA!.ledger)
-    await moreCycles(4)
+    await vi.waitFor(() => expect(targetA.settings.target.apiKey).toBe(ANOTHER_KEY), WAIT)
+    expect(targetA.ledger).toBe(ledger)
+    await morePolls(4)
     await vi.waitFor(async () => expect(await value(running, 'callwatch_up', { target: 'a' })).toBe(1), WAIT)
     expect(await value(running, 'callwatch_up', { target: 'b' })).toBe(0)
     expect(await value(running, 'callwatch_polls_total', { target: 'a', outcome: 'complete' })).toBe(1)
     const asked = service.responses().filter(({ path, status }) => path.includes('app=a') && status === 401)
     expect(asked.length).toBeLessThanOrEqual(2)
-    expect(running.cycles.length).toBeGreaterThan(seen)
+    expect(running.polls.length).toBeGreaterThan(seen)
   })
 
   test('has its rules judged from the next look on, and closes the alerts of those that it drops', async () => {
     const running = await watchingTwo()
     const { daemon, reload } = running
-    const firing = () => daemon.targets.map(({ alerts }) => [...alerts.keys()])
+    const firing = () => daemon.targets.all().map(({ alerts }) => [...alerts.keys()])
     await reload({ alerts: [ANY_CALL] })
     await vi.waitFor(() => expect(firing()).toEqual([['AnyCall'], ['AnyCall']]), WAIT)
     await vi.waitFor(() => expect(told(running, 'firing')).toHaveLength(2), WAIT)
-    expect(running.cycles.filter(({ outcome }) => outcome === 'complete')).toHaveLength(2)
+    expect(running.polls.filter(({ outcome }) => outcome === 'complete')).toHaveLength(2)
     await reload({ alerts: [] })
     await vi.waitFor(() => expect(firing()).toEqual([[], []]), WAIT)
     await vi.waitFor(() => expect(told(running, 'closed')).toHaveLength(2), WAIT)
@@ -120,20 +123,21 @@ describe('a configuration that is taken over', () => {
 
   test('has its poll interval and page size take effect', async () => {
     const running = await watchingTwo()
-    const poll = {
+    const poll = pollConfig({
       interval: 0.3,
       pageSize: 7,
-      maxAnswerBytes: 2 ** 20,
       timeout: 1,
-      retries: 0,
       lookback: 3600,
       sweepInterval: 60,
-    }
-    await running.reload({
-      poll: { ...poll, maxRequestsPerMinute: 50_000, baseline: 'count', details: 'missing', statusMap: {} },
+      maxRequestsPerMinute: 50_000,
+      baseline: 'count',
     })
+    await running.reload({ poll })
     await vi.waitFor(() => expect(running.service.responses().at(-1)?.path).toContain('perPage=7'), WAIT)
-    await vi.waitFor(() => expect(running.daemon.targets.map(({ interval }) => interval)).toEqual([0.3, 0.3]), WAIT)
+    await vi.waitFor(
+      () => expect(running.daemon.targets.all().map(({ settings }) => settings.poll.interval)).toEqual([0.3, 0.3]),
+      WAIT,
+    )
     await running.recovered()
   })
 
@@ -154,10 +158,10 @@ describe('a configuration that is taken over', () => {
     await vi.waitFor(() => expect(told).toEqual(['old', 'old']), WAIT)
     const c = target('c', { query: {} })
     await reload({ targets: [a, c], notify: { ...notify, webhook: after! } })
-    // That b is watched no more, and that c fires.
+    // That b was removed, and that c fires.
     await vi.waitFor(() => expect(told.slice(2)).toEqual(['new', 'new']), WAIT)
     await reload({ alerts: [], notify: { ...notify, webhook: after!, routes: [{ match: {}, notify: [] }] } })
-    await vi.waitFor(() => expect(running.daemon.targets.map(({ alerts }) => alerts.size)).toEqual([0, 0]), WAIT)
+    await vi.waitFor(() => expect(running.daemon.targets.all().map(({ alerts }) => alerts.size)).toEqual([0, 0]), WAIT)
     // An end is told also to those who were told of the beginning.
     await vi.waitFor(() => expect(told.slice(4)).toEqual(['new', 'new']), WAIT)
   })
@@ -180,10 +184,10 @@ describe('a configuration that is taken over', () => {
 describe('a configuration that is refused', () => {
   const gauge = 'callwatch_config_last_reload_successful'
 
-  test('leaves the old one in force, and says why in the log and in the metric until a good one is read', async () => {
+  test('leaves the old one active, and says why in the log and in the metric until a valid one is read', async () => {
     const running = await watchingTwo()
     const { reload, daemon, log } = running
-    const before = [...daemon.targets]
+    const before = daemon.targets.all()
     expect(await value(running, gauge)).toBe(1)
     const problems = [
       { path: 'poll.interval', message: 'found `x`; expected a duration' },
@@ -192,13 +196,13 @@ describe('a configuration that is refused', () => {
     await reload(problems)
     expect(await value(running, gauge)).toBe(0)
     expect(log.at(-1)?.msg).toBe(
-      'the configuration was refused, and the old one stays in force: ' +
+      'the configuration was refused, and the old one stays active: ' +
         'poll.interval: found `x`; expected a duration; targets[1].region: missing',
     )
-    expect(daemon.targets).toEqual(before)
+    expect(daemon.targets.all()).toEqual(before)
     await reload({})
     expect(await value(running, gauge)).toBe(1)
-    expect(log.at(-1)?.msg).toBe('the configuration was read anew; nothing has changed in it')
+    expect(log.at(-1)?.msg).toBe('the configuration was reloaded: nothing has changed')
   })
 
   test.each<[string, Partial<Config>]>([
@@ -223,6 +227,6 @@ describe('a configuration that is refused', () => {
         message: expect.stringMatching(/^target b has another address, on_behalf_of or query.* name, or/),
       },
     ])
-    expect(running.daemon.targets.map(({ target }) => target)).toEqual(['a', 'b'])
+    expect(running.daemon.targets.all().map(({ name }) => name)).toEqual(['a', 'b'])
   })
 })

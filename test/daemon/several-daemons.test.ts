@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { Config, TargetConfig } from '../../src/config/config.ts'
+import type { Config } from '../../src/config/config.ts'
+import type { TargetConfig } from '../../src/service/target-section.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import { connect } from '../../src/store/postgres/connection.ts'
 import { databaseProxy } from '../chaos/cluster/database-proxy.ts'
@@ -151,14 +152,14 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     expect(falls).toEqual([])
   }, 60_000)
 
-  test('what a dead one watched is watched by another within the lease, and told of by it', async () => {
+  test('the targets of a dead daemon are acquired by another within the lease, which sends their notifications', async () => {
     const { start } = await sharing()
     const [one, two] = [await start(), await start()]
     await split(one, two)
     one.kill()
     await split(two)
     await vi.waitFor(
-      () => expect(two.log.filter(({ msg }) => msg.includes('is watched by this daemon')).length).toBe(4),
+      () => expect(two.log.filter(({ msg }) => msg.includes('was acquired: this daemon')).length).toBe(4),
       WAIT,
     )
   }, 20_000)
@@ -175,7 +176,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     const fired = () =>
       ['a', 'b', 'c', 'd'].map((name) => heard.filter((body) => body.includes(`AnyCall on ${name}`)).length)
     await vi.waitFor(() => expect(fired()).toEqual([1, 1, 1, 1]), WAIT)
-    await daemons[1]!.moreCycles(20)
+    await daemons[1]!.morePolls(20)
     expect(fired()).toEqual([1, 1, 1, 1])
   }, 30_000)
 
@@ -221,7 +222,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     await database.close()
   })
 
-  test('what one has read anew binds the others for as long as it lives, whatever else they read', async () => {
+  test('what one has reloaded binds the others for as long as it lives, whatever else they read', async () => {
     const { start } = await sharing()
     const [one, two] = [await start(), await start()]
     await split(one, two)
@@ -272,7 +273,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     await vi.waitFor(async () => expect((await one.readyz()).status).toBe(200), WAIT)
   }, 40_000)
 
-  test('while the database is away nothing is watched and nobody is ready, and then all goes on by itself', async () => {
+  test('while the database is away no target is polled and no daemon is ready, and then all of them continue', async () => {
     const { start } = await sharing()
     const one = await start()
     await split(one)

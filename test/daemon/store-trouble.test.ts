@@ -2,7 +2,9 @@ import { Subject } from 'rxjs'
 import { expect, test } from 'vitest'
 import type { OwnershipEvent } from '../../src/cluster/shared-ownership.ts'
 import type { DaemonEvent } from '../../src/daemon/daemon-event.ts'
-import type { CycleReport } from '../../src/polling/cycle-report.ts'
+import type { PollReport } from '../../src/polling/poll-report.ts'
+import { healthRecord } from '../../src/target/health.ts'
+import { newLedger } from '../../src/ledger/state.ts'
 import { storeTrouble } from '../../src/daemon/store-trouble.ts'
 
 /** What is told after each of these. */
@@ -14,17 +16,18 @@ function told(...events: DaemonEvent[]): (string | undefined)[] {
   return troubles
 }
 
-function cycle(target: string, problem?: string): DaemonEvent {
+function poll(target: string, problem?: string): DaemonEvent {
   const [good, storeFailed] = [problem === undefined, problem !== undefined]
   const outcome = good ? 'complete' : 'failed'
-  const report: CycleReport = { outcome, good, seconds: 1, requests: [], remaining: undefined, problem, storeFailed }
-  return { kind: 'watch', target, event: { kind: 'cycle', report } }
+  const report: PollReport = { outcome, good, seconds: 1, requests: [], remaining: undefined, problem, storeFailed }
+  const before = healthRecord(() => 0).current()
+  return { kind: 'polled', target, report, before, facts: newLedger(0).facts }
 }
 const owning = (event: OwnershipEvent): DaemonEvent => ({ kind: 'ownership', event })
 
-test('lasts until a whole cycle of the target is good again, or the target is removed', () => {
+test('lasts until a poll of the target is successful again, or the target is removed', () => {
   const removed = { kind: 'removed', target: 'b', notifications: [] } as const
-  expect(told(cycle('a', 'full'), cycle('b', 'full too'), cycle('a'), removed)).toEqual([
+  expect(told(poll('a', 'full'), poll('b', 'full too'), poll('a'), removed)).toEqual([
     'full',
     'full',
     'full too',
@@ -32,10 +35,10 @@ test('lasts until a whole cycle of the target is good again, or the target is re
   ])
 })
 
-test('is not made of a cycle that ends after its target is another daemon’s', () => {
-  const [lost, gained] = (['lost', 'gained'] as const).map((kind) => owning({ kind, target: 'a' }))
-  const late = cycle('a', 'this daemon does not own target a')
-  expect(told(cycle('a', 'full'), lost!, late, gained!, cycle('a', 'full'))).toEqual([
+test('is not made of a poll that ends after its target is another daemon’s', () => {
+  const [lost, acquired] = (['lost', 'acquired'] as const).map((kind) => owning({ kind, target: 'a' }))
+  const late = poll('a', 'this daemon does not own target a')
+  expect(told(poll('a', 'full'), lost!, late, acquired!, poll('a', 'full'))).toEqual([
     'full',
     undefined,
     undefined,

@@ -4,9 +4,9 @@ import { apply, newLedger } from '../../src/ledger/state.ts'
 import { step, type LedgerOptions, type Sighting } from '../../src/ledger/step.ts'
 import { callsClient } from '../../src/service/calls-client.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
-import { createService } from '../../src/simulator/create-service.ts'
+import { answer } from '../../src/simulator/answer.ts'
 import { random } from '../../src/simulator/random.ts'
-import { answer } from '../../src/simulator/service.ts'
+import { createService } from '../../src/simulator/service.ts'
 import { mutate } from './mutate.ts'
 
 const BODIES = 100_000
@@ -57,8 +57,8 @@ test(
         continue
       }
       const calls = 'calls' in seen ? seen.calls : seen.call === undefined ? [] : [seen.call]
-      const rejected = 'rejected' in seen ? seen.rejected : {}
-      const sighting: Sighting = { source: isPage ? 'list' : 'get', now, host: now, calls, notFound: [], rejected }
+      const invalid = 'invalid' in seen ? seen.invalid : {}
+      const sighting: Sighting = { source: isPage ? 'list' : 'get', now, host: now, calls, notFound: [], invalid }
       const delta = step(state, { sightings: [sighting] }, OPTIONS)
       if (delta === undefined) continue
       for (const [series, increment] of delta.counters) {

@@ -105,7 +105,7 @@ describe('which calls count', () => {
     book.see(completeLook(2, { ...old, callMinutes: { audio: 9, video: 0, total: undefined } }))
     expect([book.started(), book.finished(), book.counted(callMinutes, ...AUDIO_CALL, 'audio')]).toEqual([0, 0, 0])
     expect(book.state.calls.get('old')!.phase).toBe('baseline')
-    expect(book.state.facts.ignored).toEqual({ baseline: 1, beforeHorizon: 0 })
+    expect(book.state.facts.excluded).toEqual({ baseline: 1, beforeHorizon: 0 })
   })
 
   test('what ended in the second of the set-up counts', () => {
@@ -115,7 +115,7 @@ describe('which calls count', () => {
     expect(book.finished()).toBe(1)
   })
 
-  test('what is open at the first look counts whole, however long ago it began', () => {
+  test('what is open at the initial sync counts whole, however long ago it began', () => {
     const book = ledgerBook()
     const minutes = (audio: number) => ({ callMinutes: { audio, video: 0, total: undefined } })
     book.see(completeLook(1, seen('a', 'ongoing', { initiatedAt: CREATED - 500_000, ...minutes(7) })))
@@ -151,7 +151,7 @@ describe('which calls count', () => {
       ),
     )
     expect(book.finished()).toBe(1)
-    expect(book.state.facts.ignored).toEqual({ baseline: 0, beforeHorizon: 1 })
+    expect(book.state.facts.excluded).toEqual({ baseline: 0, beforeHorizon: 1 })
   })
 
   test('the horizon goes by the last complete look: after an outage longer than the lookback all calls count', () => {
@@ -476,7 +476,7 @@ describe('details', () => {
 
 test('items that could not be used are counted by reason', () => {
   const book = ledgerBook()
-  book.see({ sightings: [{ ...listed(CREATED + 1), rejected: { no_status: 2, not_an_object: 1 } }] })
-  expect(book.counted(COUNTERS.rejected, 'no_status')).toBe(2)
-  expect(book.counted(COUNTERS.rejected, 'not_an_object')).toBe(1)
+  book.see({ sightings: [{ ...listed(CREATED + 1), invalid: { no_status: 2, not_an_object: 1 } }] })
+  expect(book.counted(COUNTERS.invalidItems, 'no_status')).toBe(2)
+  expect(book.counted(COUNTERS.invalidItems, 'not_an_object')).toBe(1)
 })

@@ -33,11 +33,11 @@ export function seen(id: string, status: SeenCall['status'], more: Partial<SeenC
 }
 
 export function listed(now: number, ...calls: SeenCall[]): Sighting {
-  return { source: 'list', now, host: now, calls, notFound: [], rejected: {} }
+  return { source: 'list', now, host: now, calls, notFound: [], invalid: {} }
 }
 
 export function asked(now: number, call: SeenCall | undefined, notFound: string[] = []): Sighting {
-  return { source: 'get', now, host: now, calls: call === undefined ? [] : [call], notFound, rejected: {} }
+  return { source: 'get', now, host: now, calls: call === undefined ? [] : [call], notFound, invalid: {} }
 }
 
 /** A look that saw just these calls, all there are, `seconds` after the set-up. */
@@ -60,8 +60,7 @@ export function completeLook(seconds: number, ...calls: SeenCall[]): Observation
 const OPTIONS: LedgerOptions = { lookback: 86_400, baseline: 'skip', details: 'missing' }
 
 /** A ledger that is fed by hand. */
-export function ledgerBook(options: Partial<LedgerOptions> = {}) {
-  const state: LedgerState = newLedger(CREATED)
+export function ledgerBook(options: Partial<LedgerOptions> = {}, state: LedgerState = newLedger(CREATED)) {
   const settings = { ...OPTIONS, ...options }
   /** Rows of calls that were counted and evicted, as a store keeps them. */
   const history = new Map<string, TrackedCall>()

@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { introduceNotifier, introduceTarget, recordCycle } from '../../src/metrics/record.ts'
+import { initNotifier, initTarget, recordPoll } from '../../src/metrics/record.ts'
 import { describeMetrics, metricsOf } from '../../src/metrics/registry.ts'
-import { finish, firing, handMadeTarget, LOOKED, openCall, RATIO_RULE } from './hand-made-target.ts'
+import { finish, firing, handMadeTarget, POLLED, openCall, RATIO_RULE } from './hand-made-target.ts'
+import { ACCEPTED_COMPLAINTS, complaintsOf, skipWithoutPromtool } from '../prometheus/promtool.ts'
 import { readExposition } from './read-exposition.ts'
 
-// Public contract: dashboards and alerts elsewhere depend on these very names. Nothing here is renamed.
+// Public contract: dashboards and alerts of users depend on these names. Rename nothing here.
 const CONTRACT = `
 callwatch_calls_started_total                 counter    target, type, mode, receiver_type
 callwatch_calls_total                         counter    target, type, mode, receiver_type, status
 callwatch_calls_lost_total                    counter    target
 callwatch_calls_reappeared_total              counter    target
-callwatch_calls_ignored                       gauge      target, reason
+callwatch_calls_excluded                      gauge      target, reason
 callwatch_clock_skew_seconds                  gauge      target
 callwatch_call_transitions_total              counter    target, from, to, observed
 callwatch_calls_in_progress                   gauge      target, type, mode, receiver_type, status
@@ -35,7 +36,7 @@ callwatch_api_requests_total                  counter    target, operation, code
 callwatch_api_request_duration_seconds        histogram  target, operation
 callwatch_api_ratelimit_remaining             gauge      target
 callwatch_tracked_calls                       gauge      target
-callwatch_calls_rejected_total                counter    target, reason
+callwatch_invalid_items_total                 counter    target, reason
 callwatch_alerts                              gauge      target, alert, severity, state
 callwatch_login_failures_total                counter
 callwatch_silence_changes_total               counter    change
@@ -64,21 +65,22 @@ const BUCKETS = {
   callwatch_call_participants: [1, 2, 3, 4, 6, 8, 12, 25, 50],
 }
 
-/** A target of which every metric has something to say. */
-async function scrapeOfEverything() {
+/** An exposition in which every metric has a value. */
+async function exposition(): Promise<string> {
   const target = handMadeTarget({
+    counters: { 'callwatch_calls_total|other|other|other|other': 1 },
     calls: [openCall('a')],
     finished: Array.from({ length: 5 }, () => finish('ended')),
-    facts: LOOKED,
+    facts: POLLED,
     rules: [RATIO_RULE],
     alerts: [firing()],
     sweepAge: 1,
   })
   const { operational, expose } = metricsOf(() => [target], '1.2.3')
-  introduceTarget(operational, 'production')
-  introduceNotifier(operational, 'slack')
-  const requests = [{ operation: 'list_calls', code: '200', seconds: 0.1 }]
-  recordCycle(operational, 'production', {
+  initTarget(operational, 'production')
+  initNotifier(operational, 'slack')
+  const requests = [{ operation: 'list_calls' as const, code: '200', seconds: 0.1 }]
+  recordPoll(operational, 'production', {
     outcome: 'complete',
     good: true,
     seconds: 0.2,
@@ -86,14 +88,13 @@ async function scrapeOfEverything() {
     remaining: 99,
     storeFailed: false,
   })
-  const { body } = await expose('prometheus')
-  return readExposition(body)
+  return (await expose('prometheus')).body
 }
 
-describe('a metric of the contract', async () => {
-  const families = await scrapeOfEverything()
+describe('the metrics contract', async () => {
+  const families = readExposition(await exposition())
 
-  test.each(CONTRACT)('is exported: $name, a $type by $labels', ({ name, type, labels }) => {
+  test.each(CONTRACT)('has $name, a $type by $labels, with a help text and samples', ({ name, type, labels }) => {
     const family = families.get(name)
     expect(family?.type).toBe(type)
     expect(family?.help).not.toBe('')
@@ -103,12 +104,12 @@ describe('a metric of the contract', async () => {
     }
   })
 
-  test.each(Object.entries(BUCKETS))('%s has the buckets %j', (name, buckets) => {
+  test.each(Object.entries(BUCKETS))('has %s with the buckets %j', (name, buckets) => {
     const bounds = families.get(name)!.samples.flatMap(({ labels: { le } }) => le ?? [])
     expect(new Set(bounds)).toEqual(new Set([...buckets.map(String), '+Inf']))
   })
 
-  test('is described as it is exported, and nothing else is', () => {
+  test('is what describeMetrics describes, and what is exported', () => {
     const described = describeMetrics().map(({ name, type, labels, help }) => ({ name, type, labels, help }))
     const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1)
     const exported = CONTRACT.map((metric) => ({ ...metric, help: families.get(metric.name)?.help }))
@@ -119,20 +120,25 @@ describe('a metric of the contract', async () => {
   })
 })
 
-test('no call and no user is ever in a label', async () => {
-  const target = handMadeTarget({ calls: [openCall('v1.us.session-of-ann')], facts: LOOKED })
+test('no label has the id of a call or a user', async () => {
+  const target = handMadeTarget({ calls: [openCall('v1.us.session-of-ann')], facts: POLLED })
   const { body } = await metricsOf(() => [target], '1').expose('prometheus')
   expect(body).not.toContain('session-of-ann')
 })
 
-test("the process's own metrics come with them", async () => {
-  const families = await scrapeOfEverything()
+test('/metrics has the process metrics of prom-client', async () => {
+  const families = readExposition(await exposition())
   for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_seconds']) {
     expect(families.get(name)?.samples).not.toEqual([])
   }
 })
 
-test('the build is named', async () => {
-  const [sample] = (await scrapeOfEverything()).get('callwatch_build_info')!.samples
+test('callwatch_build_info has the versions of callwatch and Node.js', async () => {
+  const [sample] = readExposition(await exposition()).get('callwatch_build_info')!.samples
   expect(sample).toMatchObject({ labels: { version: '1.2.3', node: process.versions.node }, value: 1 })
+})
+
+test('promtool finds only the accepted problems in an exposition', async (context) => {
+  skipWithoutPromtool(context)
+  expect(complaintsOf(await exposition())).toEqual(ACCEPTED_COMPLAINTS)
 })

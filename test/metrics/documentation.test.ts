@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { describeMetrics, type MetricDescription } from '../../src/metrics/registry.ts'
 
-test('docs/metrics.md lists the metrics as they are; `npx vitest run test/metrics -u` writes it anew', async () => {
+test('docs/metrics.md lists all metrics; `npx vitest run test/metrics -u` updates it', async () => {
   await expect(page(describeMetrics())).toMatchFileSnapshot('../../docs/metrics.md')
 })
 
@@ -12,19 +12,19 @@ function page(metrics: readonly MetricDescription[]): string {
 
 Generated from the registry by \`npx vitest run test/metrics -u\`; do not edit it by hand.
 
-No label ever holds a call's or a user's id. Values that the calls service does not document are counted as \`other\`,
-whose series appear with their first use; every other label set is there with 0 from the start. Ratios are 0 to 1, and
-absent where there were too few calls. The usual \`process_*\` and \`nodejs_*\` metrics come with these.
+No label contains the id of a call or a user. Values that the calls service does not document are counted as \`other\`;
+the series of \`other\` appear with their first use, all other series start with 0. Ratios are 0 to 1, and absent where
+there are too few calls. callwatch also exports the usual \`process_*\` and \`nodejs_*\` metrics.
 
 ## About calls
 
-Read from the store at every scrape: counters and histograms go on over a restart where they were.
+These are durable: counters and histograms continue after a restart.
 
 ${table(durable)}
 
 ## About callwatch itself
 
-Counters and histograms of these start again from 0 with the process.
+These are not durable: counters and histograms restart from 0 with the process.
 
 ${table(operational)}
 `

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { introduceTarget } from '../../src/metrics/record.ts'
+import { initTarget } from '../../src/metrics/record.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { handMadeTarget } from './hand-made-target.ts'
 import { readExposition, type Family } from './read-exposition.ts'
@@ -7,26 +7,26 @@ import { readExposition, type Family } from './read-exposition.ts'
 function metrics() {
   const counters = { 'callwatch_calls_total|audio|call|user|ended': 7 }
   const made = metricsOf(() => [handMadeTarget({ counters })], '1')
-  introduceTarget(made.operational, 'production')
+  initTarget(made.operational, 'production')
   made.operational.polls.inc({ target: 'production', outcome: 'complete' }, 3)
   return made
 }
 
-test('OpenMetrics ends in # EOF and says so in its content type', async () => {
+test('an exposition in OpenMetrics has its content type and ends in # EOF', async () => {
   const { contentType, body } = await metrics().expose('openmetrics')
   expect(contentType).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8')
   expect(body.endsWith('\n# EOF\n')).toBe(true)
   expect(body.match(/# EOF/g)).toHaveLength(1)
 })
 
-test('the Prometheus format says so in its content type, and has no end mark', async () => {
+test('an exposition in the Prometheus format has its content type and no # EOF', async () => {
   const { contentType, body } = await metrics().expose('prometheus')
   expect(contentType).toBe('text/plain; version=0.0.4; charset=utf-8')
   expect(body).not.toContain('# EOF')
   expect(body.endsWith('\n')).toBe(true)
 })
 
-test('a counter in OpenMetrics is described without _total, and its samples keep it', async () => {
+test('a counter in OpenMetrics has a family without _total, and samples with it', async () => {
   const families = readExposition((await metrics().expose('openmetrics')).body)
   for (const name of ['callwatch_calls', 'callwatch_polls', 'process_cpu_seconds']) {
     expect(families.get(name)?.type).toBe('counter')
@@ -35,7 +35,7 @@ test('a counter in OpenMetrics is described without _total, and its samples keep
   expect(families.has('callwatch_calls_total')).toBe(false)
 })
 
-test('both formats show the same series with the same values', async () => {
+test('both exposition formats have the same series with the same values', async () => {
   const { expose } = metrics()
   const prometheus = ofCallwatch(readExposition((await expose('prometheus')).body))
   const openmetrics = ofCallwatch(readExposition((await expose('openmetrics')).body))
@@ -44,7 +44,7 @@ test('both formats show the same series with the same values', async () => {
   expect(prometheus).toContainEqual(expect.objectContaining({ name: 'callwatch_calls_total', value: 7 }))
 })
 
-test('asking for one format does not spoil the other, however often', async () => {
+test('an exposition in one format does not change later expositions in the other', async () => {
   const { expose } = metrics()
   const before = ofCallwatch(readExposition((await expose('prometheus')).body))
   for (let i = 0; i < 3; i++) await expose('openmetrics')

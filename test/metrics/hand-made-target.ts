@@ -6,7 +6,7 @@ import type { Finish, TrackedCall } from '../../src/ledger/tracked-call.ts'
 import type { ExportedTarget } from '../../src/metrics/derived-metrics.ts'
 import { finishAt, RATIO } from '../alerts/sample-rules.ts'
 
-/** When everything hand-made takes place (UNIX seconds): 2026-09-21T14:13:20Z. */
+/** The current time of hand-made targets (UNIX seconds): 2026-09-21T14:13:20Z. */
 export const NOW = 1_790_000_000
 
 export type HandMade = {
@@ -17,7 +17,7 @@ export type HandMade = {
   facts?: Partial<Facts>
 }
 
-/** A ledger in which nothing has happened but what is given. */
+/** A ledger with only the given content. */
 export function handMadeLedger({ counters = {}, calls = [], finished = [], facts = {} }: HandMade = {}): LedgerState {
   const ledger = newLedger(NOW - 3600)
   for (const [key, value] of Object.entries(counters)) ledger.counters.set(key, value)
@@ -27,8 +27,8 @@ export function handMadeLedger({ counters = {}, calls = [], finished = [], facts
   return ledger
 }
 
-/** The facts of a target whose latest complete look ended just now. */
-export const LOOKED: Partial<Facts> = {
+/** The facts of a target whose last poll was successful and has just ended. */
+export const POLLED: Partial<Facts> = {
   clockSkew: 0,
   lastComplete: NOW - 1,
   lastGood: NOW,
@@ -41,10 +41,10 @@ export function handMadeTarget(
 ): ExportedTarget {
   const { target = 'production', alerts = [], rules = [], sweepAge } = made
   return {
-    target,
+    name: target,
     ledger: handMadeLedger(made),
     alerts: new Map(alerts.map((instance) => [instance.key, instance])),
-    rules,
+    settings: { rules },
     sweepAge: () => sweepAge,
   }
 }
@@ -71,7 +71,7 @@ export function openCall(id: string, differing: Partial<TrackedCall> = {}): Trac
   }
 }
 
-/** How a call finished that many seconds ago. */
+/** The finish of a call some seconds ago. */
 export function finish(status: FinalStatus, secondsAgo = 10): Finish {
   return finishAt(NOW - secondsAgo, status, { known: NOW - secondsAgo + 3 })
 }
@@ -84,7 +84,7 @@ export function finishedCall(id: string, differing: Partial<TrackedCall> = {}): 
 
 export const RATIO_RULE: Rule = { ...RATIO, for: 120 }
 
-/** A rule that has been firing for a minute. */
+/** An alert that has been firing for a minute. */
 export function firing(rule: Rule = RATIO_RULE): AlertInstance {
   return {
     key: rule.name,

@@ -1,11 +1,11 @@
-/** A metric with all its samples, as a scrape shows it. */
+/** A metric with all its samples. */
 export type Family = { name: string; type: string; help: string; samples: Sample[] }
 export type Sample = { name: string; labels: Record<string, string>; value: number }
 
 /**
  * Reads a Prometheus or OpenMetrics text exposition, families by name.
  *
- * @throws SyntaxError for a line that is none of theirs, a sample outside its family, a series that comes twice
+ * @throws SyntaxError for an invalid line, a sample outside its family, or a duplicate series
  */
 export function readExposition(text: string): Map<string, Family> {
   const families = new Map<string, Family>()
@@ -21,10 +21,11 @@ export function readExposition(text: string): Map<string, Family> {
       continue
     }
     const sample = readSample(line)
-    if (sample === undefined) throw new SyntaxError(`no sample: ${line}`)
-    if (current === undefined || !sample.name.startsWith(current.name)) throw new SyntaxError(`out of place: ${line}`)
+    if (sample === undefined) throw new SyntaxError(`not a sample: ${line}`)
+    if (current === undefined || !sample.name.startsWith(current.name))
+      throw new SyntaxError(`a sample outside its family: ${line}`)
     const series = line.slice(0, line.lastIndexOf(' '))
-    if (seen.has(series)) throw new SyntaxError(`twice: ${series}`)
+    if (seen.has(series)) throw new SyntaxError(`duplicate series: ${series}`)
     seen.add(series)
     current.samples.push(sample)
   }
@@ -33,7 +34,7 @@ export function readExposition(text: string): Map<string, Family> {
 
 function readSample(line: string): Sample | undefined {
   const [, name, labelText = '', number = ''] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []
-  // The format's numbers are in any case: prom-client writes `Nan`.
+  // Numbers are not case-sensitive: prom-client writes `Nan`.
   const value = number === '+Inf' ? Infinity : Number(number)
   if (name === undefined || (Number.isNaN(value) && number.toLowerCase() !== 'nan')) return undefined
   const pairs = [...labelText.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label, text]) => [label!, text!] as const)

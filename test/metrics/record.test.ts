@@ -1,12 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import { labelsOf } from '../../src/ledger/call.ts'
 import { newDraft } from '../../src/ledger/delta-draft.ts'
-import { recordCommit, recordCycle, recordDelivery, recordSkipped } from '../../src/metrics/record.ts'
+import { recordCommit, recordPoll, recordDelivery, recordSkipped } from '../../src/metrics/record.ts'
+import type { RequestRecord } from '../../src/polling/attempt.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { finish, finishedCall, handMadeLedger, NOW } from './hand-made-target.ts'
 import { linesOf, readExposition } from './read-exposition.ts'
 
-const CYCLE = { outcome: 'complete', good: true, seconds: 0.2, requests: [], remaining: undefined, storeFailed: false }
+const POLL = {
+  outcome: 'complete' as const,
+  good: true,
+  seconds: 0.2,
+  requests: [],
+  remaining: undefined,
+  storeFailed: false,
+}
 
 function recorder() {
   const { operational, expose } = metricsOf(() => [], '1')
@@ -14,29 +22,29 @@ function recorder() {
   return { operational, shown }
 }
 
-describe('after a cycle', () => {
+describe('after a poll', () => {
   test.each([
     ['complete', true, '1'],
     ['incremental', true, '1'],
     ['partial', true, '1'],
     ['partial', false, '0'],
     ['failed', false, '0'],
-  ])('that was %s, and good or not: %s, callwatch_up is %s', async (outcome, good, up) => {
+  ] as const)('with the outcome %s and success %s callwatch_up is %s', async (outcome, good, up) => {
     const { operational, shown } = recorder()
-    recordCycle(operational, 'production', { ...CYCLE, good: !good })
-    recordCycle(operational, 'production', { ...CYCLE, outcome, good })
+    recordPoll(operational, 'production', { ...POLL, good: !good })
+    recordPoll(operational, 'production', { ...POLL, outcome, good })
     expect(await shown('callwatch_up')).toEqual([up])
     expect(await shown('callwatch_polls_total')).toContain(`outcome=${outcome} ${outcome === 'complete' ? 2 : 1}`)
   })
 
-  test('every request is counted by operation and code, and timed', async () => {
+  test('the metrics have every request by operation and code, with its duration', async () => {
     const { operational, shown } = recorder()
-    const requests = [
+    const requests: RequestRecord[] = [
       { operation: 'list_calls', code: '200', seconds: 0.5 },
       { operation: 'list_calls', code: 'timeout', seconds: 10 },
       { operation: 'get_call', code: '404', seconds: 0.25 },
     ]
-    recordCycle(operational, 'production', { ...CYCLE, requests })
+    recordPoll(operational, 'production', { ...POLL, requests })
     expect(await shown('callwatch_api_requests_total')).toEqual([
       'operation=list_calls,code=200 1',
       'operation=list_calls,code=timeout 1',
@@ -45,37 +53,37 @@ describe('after a cycle', () => {
     expect(await shown('callwatch_api_request_duration_seconds')).toContain('operation=list_calls 10.5')
   })
 
-  test('the rate limit stays as the service last told it', async () => {
+  test('callwatch_api_ratelimit_remaining keeps its value where the service sends none', async () => {
     const { operational, shown } = recorder()
-    recordCycle(operational, 'production', CYCLE)
+    recordPoll(operational, 'production', POLL)
     expect(await shown('callwatch_api_ratelimit_remaining')).toEqual([])
-    recordCycle(operational, 'production', { ...CYCLE, remaining: 0 })
-    recordCycle(operational, 'production', CYCLE)
+    recordPoll(operational, 'production', { ...POLL, remaining: 0 })
+    recordPoll(operational, 'production', POLL)
     expect(await shown('callwatch_api_ratelimit_remaining')).toEqual(['0'])
   })
 })
 
-test('a tick that fell into a running cycle is a skipped poll, and no look', async () => {
+test('a poll that is due while another one runs counts as skipped', async () => {
   const { operational, shown } = recorder()
-  recordCycle(operational, 'production', CYCLE)
+  recordPoll(operational, 'production', POLL)
   recordSkipped(operational, 'production')
   expect(await shown('callwatch_polls_total')).toEqual(['outcome=complete 1', 'outcome=skipped 1'])
   expect(await shown('callwatch_up')).toEqual(['1'])
 })
 
-test('the store counts as unwritable from a failed commit to the next good one', async () => {
+test('callwatch_store_writable is 0 from a failed commit to the next successful one', async () => {
   const { operational, shown } = recorder()
   const ledger = newDraft(handMadeLedger().facts).delta
   const commit = { target: 'a', ledger, alerts: { changed: [], ended: [], notifications: [] }, seconds: 0.003 }
   expect(await shown('callwatch_store_writable')).toEqual(['1'])
-  recordCycle(operational, 'a', { ...CYCLE, outcome: 'failed', good: false, storeFailed: true })
+  recordPoll(operational, 'a', { ...POLL, outcome: 'failed', good: false, storeFailed: true })
   expect(await shown('callwatch_store_writable')).toEqual(['0'])
   recordCommit(operational, commit)
   expect(await shown('callwatch_store_writable')).toEqual(['1'])
   expect(await shown('callwatch_store_commit_duration_seconds')).toContain('0.003')
 })
 
-test('the detection lag is taken once of each call that just finished with an endedAt', async () => {
+test('callwatch_detection_lag_seconds observes each call with an endedAt once, when it finishes', async () => {
   const { operational, shown } = recorder()
   const { delta } = newDraft(handMadeLedger().facts)
   const justNow = finishedCall('a', { endedAt: NOW - 14 })
@@ -89,7 +97,7 @@ test('the detection lag is taken once of each call that just finished with an en
   expect(lag.slice(-2)).toEqual(['7', '1'])
 })
 
-test('a delivery is counted by notifier and outcome', async () => {
+test('callwatch_notifications_total counts deliveries by notifier and outcome', async () => {
   const { operational, shown } = recorder()
   for (const outcome of ['retried', 'retried', 'sent']) recordDelivery(operational, { notifier: 'slack', outcome })
   expect(await shown('callwatch_notifications_total')).toEqual([

@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest'
+import { DERIVED_METRICS } from '../../src/metrics/derived-metrics.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
-import { finish, finishedCall, firing, handMadeTarget, LOOKED, NOW, openCall, RATIO_RULE } from './hand-made-target.ts'
+import { finish, finishedCall, firing, handMadeTarget, POLLED, NOW, openCall, RATIO_RULE } from './hand-made-target.ts'
 import { linesOf, readExposition } from './read-exposition.ts'
 
-/** What one scrape shows of a metric, zeros left out. */
+/** The samples of a metric in one scrape, without zeros. */
 async function shown(made: Parameters<typeof handMadeTarget>[0], name: string): Promise<string[]> {
   const { body } = await metricsOf(() => [handMadeTarget(made)], '1').expose('prometheus')
   return linesOf(readExposition(body), name).filter((line) => !/(^| )0$/.test(line))
 }
 
 describe('a durable counter', () => {
-  test('is what the ledger counted, label set by label set', async () => {
+  test('has the value of the ledger for each label set', async () => {
     const counters = {
       'callwatch_calls_total|audio|call|user|ended': 7,
       'callwatch_calls_total|video|meet|group|ended': 2,
@@ -31,12 +32,12 @@ describe('a durable counter', () => {
     ])
   })
 
-  test('takes nothing from a metric whose name begins like its own', async () => {
+  test('does not include a metric whose name starts with its own', async () => {
     const counters = { callwatch_calls_lost_total: 1, callwatch_calls_lost_total_of_another: 5 }
     expect(await shown({ counters }, 'callwatch_calls_lost_total')).toEqual(['1'])
   })
 
-  test('of two targets is two series', async () => {
+  test('has a series for each target', async () => {
     const counters = { callwatch_calls_recorded_total: 3 }
     const targets = ['a', 'b'].map((target) => handMadeTarget({ target, counters }))
     const { body } = await metricsOf(() => targets, '1').expose('prometheus')
@@ -47,7 +48,7 @@ describe('a durable counter', () => {
     ])
   })
 
-  test('is read anew at each scrape', async () => {
+  test('has the current value at each scrape', async () => {
     const target = handMadeTarget()
     const { expose } = metricsOf(() => [target], '1')
     const lost = async () => linesOf(readExposition((await expose('prometheus')).body), 'callwatch_calls_lost_total')
@@ -57,7 +58,7 @@ describe('a durable counter', () => {
   })
 })
 
-test('a histogram is cumulative, and its +Inf bucket is its count', async () => {
+test('a durable histogram is cumulative, and its +Inf bucket equals its count', async () => {
   const key = 'callwatch_call_answer_delay_seconds|audio|user'
   const counters = { [`${key}|2`]: 3, [`${key}|15`]: 2, [`${key}|Inf`]: 1, [`${key}|sum`]: 150.5 }
   const { body } = await metricsOf(() => [handMadeTarget({ counters })], '1').expose('prometheus')
@@ -82,20 +83,20 @@ test('a histogram is cumulative, and its +Inf bucket is its count', async () => 
   expect(of.find(({ name }) => name.endsWith('_count'))?.value).toBe(6)
 })
 
-describe('the failure ratio', () => {
+describe('callwatch_call_failure_ratio', () => {
   const finishes = (failed: number, ended: number) => [
     ...Array.from({ length: failed }, () => finish('rejected')),
     ...Array.from({ length: ended }, () => finish('ended')),
   ]
 
-  test('is absent below five finished calls, though all of them failed', async () => {
-    const made = { finished: finishes(4, 0), facts: LOOKED }
+  test('is absent below five finished calls, even if all of them failed', async () => {
+    const made = { finished: finishes(4, 0), facts: POLLED }
     expect(await shown(made, 'callwatch_call_failure_ratio')).toEqual([])
     expect(await shown(made, 'callwatch_window_calls')).toEqual(['window=15m 4', 'window=1h 4', 'window=24h 4'])
   })
 
-  test('is there from the fifth on, 0 included', async () => {
-    const { body } = await metricsOf(() => [handMadeTarget({ finished: finishes(1, 4), facts: LOOKED })], '1').expose(
+  test('exists from five finished calls on, even if it is 0', async () => {
+    const { body } = await metricsOf(() => [handMadeTarget({ finished: finishes(1, 4), facts: POLLED })], '1').expose(
       'prometheus',
     )
     expect(linesOf(readExposition(body), 'callwatch_call_failure_ratio').slice(0, 4)).toEqual([
@@ -106,9 +107,9 @@ describe('the failure ratio', () => {
     ])
   })
 
-  test('is judged window by window', async () => {
+  test('is computed for each window', async () => {
     const old = Array.from({ length: 6 }, () => finish('canceled', 1000))
-    const made = { finished: [...old, ...finishes(0, 4)], facts: LOOKED }
+    const made = { finished: [...old, ...finishes(0, 4)], facts: POLLED }
     expect(await shown(made, 'callwatch_window_calls')).toEqual(['window=15m 4', 'window=1h 10', 'window=24h 10'])
     expect(await shown(made, 'callwatch_call_failure_ratio')).toEqual([
       'window=1h,reason=any 0.6',
@@ -118,14 +119,14 @@ describe('the failure ratio', () => {
     ])
   })
 
-  test('and its n wait for a good look: part of a first look says nothing of a window', async () => {
+  test('and callwatch_window_calls are absent or 0 until the initial sync has ended', async () => {
     const made = { finished: finishes(5, 5) }
     expect(await shown(made, 'callwatch_call_failure_ratio')).toEqual([])
     expect(await shown(made, 'callwatch_window_calls')).toEqual([])
   })
 })
 
-describe('of the calls in progress', () => {
+describe('the metrics of calls in progress', () => {
   const calls = [
     openCall('a', { initiatedAt: NOW - 500, joined: 3 }),
     openCall('b', { initiatedAt: NOW - 400, joined: undefined }),
@@ -133,45 +134,47 @@ describe('of the calls in progress', () => {
     finishedCall('d', { initiatedAt: NOW - 900, joined: 7 }),
   ]
 
-  test('each is counted under its labels and status', async () => {
+  test('count each call by its labels and status', async () => {
     expect(await shown({ calls }, 'callwatch_calls_in_progress')).toEqual([
       'type=audio,mode=call,receiver_type=user,status=initiated 1',
       'type=audio,mode=call,receiver_type=user,status=ongoing 2',
     ])
   })
 
-  test('only ongoing ones have participants', async () => {
+  test('count participants of ongoing calls alone', async () => {
     expect(await shown({ calls }, 'callwatch_participants_in_progress')).toEqual(['3'])
   })
 
-  test('the oldest is told by when it began', async () => {
+  test('have the time when the oldest call began', async () => {
     expect(await shown({ calls }, 'callwatch_oldest_open_call_timestamp_seconds')).toEqual([`${NOW - 500}`])
   })
 
-  test('there may be more than a function takes arguments', async () => {
-    const many = Array.from({ length: 150_000 }, (_, i) => openCall(String(i), { initiatedAt: NOW - i }))
-    expect(await shown({ calls: many }, 'callwatch_oldest_open_call_timestamp_seconds')).toEqual([`${NOW - 149_999}`])
+  test('have the time of the oldest of more calls than a function can have arguments', () => {
+    const target = handMadeTarget()
+    for (let i = 0; i < 150_000; i++) target.ledger.open.set(String(i), openCall('a', { initiatedAt: NOW - i }))
+    const oldest = DERIVED_METRICS.find(({ name }) => name === 'callwatch_oldest_open_call_timestamp_seconds')
+    expect(oldest?.read(target).map(({ value }) => value)).toEqual([NOW - 149_999])
   })
 
-  test('the cache holds the finished ones too', async () => {
+  test('count finished calls too in callwatch_tracked_calls', async () => {
     expect(await shown({ calls }, 'callwatch_tracked_calls')).toEqual(['4'])
   })
 })
 
-test('what a sweep passed over is told by the reason', async () => {
-  const facts = { ...LOOKED, ignored: { baseline: 12, beforeHorizon: 3 } }
-  expect(await shown({ facts }, 'callwatch_calls_ignored')).toEqual(['reason=baseline 12', 'reason=before_horizon 3'])
+test('callwatch_calls_excluded has the excluded calls of a sweep by reason', async () => {
+  const facts = { ...POLLED, excluded: { baseline: 12, beforeHorizon: 3 } }
+  expect(await shown({ facts }, 'callwatch_calls_excluded')).toEqual(['reason=baseline 12', 'reason=before_horizon 3'])
 })
 
-test("the last success is told by the host's clock, the sweep by its age", async () => {
-  const facts = { ...LOOKED, lastGoodHost: NOW + 2.5 }
+test("the last success is a time of the host's clock, the last sweep an age", async () => {
+  const facts = { ...POLLED, lastGoodHost: NOW + 2.5 }
   expect(await shown({ facts, sweepAge: 42 }, 'callwatch_poll_last_success_timestamp_seconds')).toEqual([
     `${NOW + 2.5}`,
   ])
   expect(await shown({ facts, sweepAge: 42 }, 'callwatch_sweep_age_seconds')).toEqual(['42'])
 })
 
-test('an alert is 1 in its state; a rule that is quiet is 0 in both', async () => {
+test('callwatch_alerts counts an alert in its state; a rule without alerts has 0 in both states', async () => {
   const { body } = await metricsOf(
     () => [handMadeTarget({ rules: [RATIO_RULE, { ...RATIO_RULE, name: 'Quiet' }], alerts: [firing()] })],
     '1',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { introduceNotifier, introduceTarget } from '../../src/metrics/record.ts'
+import { initNotifier, initTarget } from '../../src/metrics/record.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { handMadeTarget, openCall, RATIO_RULE } from './hand-made-target.ts'
 import { linesOf, readExposition } from './read-exposition.ts'
@@ -26,7 +26,7 @@ const SPANS: [name: string, label: readonly (readonly string[])[]][] = [
   ['callwatch_calls_total', [...CALL, labelled('status', 'ended', 'unanswered', 'rejected', 'canceled')]],
   ['callwatch_calls_lost_total', []],
   ['callwatch_calls_reappeared_total', []],
-  ['callwatch_calls_ignored', [labelled('reason', 'baseline', 'before_horizon')]],
+  ['callwatch_calls_excluded', [labelled('reason', 'baseline', 'before_horizon')]],
   ['callwatch_call_transitions_total', [STEPS, OBSERVED]],
   ['callwatch_calls_in_progress', [...CALL, labelled('status', 'initiated', 'ongoing')]],
   ['callwatch_participants_in_progress', []],
@@ -57,7 +57,7 @@ const SPANS: [name: string, label: readonly (readonly string[])[]][] = [
     [labelled('operation', 'list_calls', 'get_call'), labelled('code', '200', 'timeout', 'network', 'invalid')],
   ],
   ['callwatch_tracked_calls', []],
-  ['callwatch_calls_rejected_total', [labelled('reason', 'no_session_id', 'no_status', 'not_an_object')]],
+  ['callwatch_invalid_items_total', [labelled('reason', 'no_session_id', 'no_status', 'not_an_object')]],
   ['callwatch_alerts', [['alert=HighFailureRate,severity=warning'], labelled('state', 'pending', 'firing')]],
   ['callwatch_notifications_pending', [['notifier=slack']]],
   ['callwatch_notifications_total', [['notifier=slack'], labelled('outcome', 'sent', 'retried', 'dropped')]],
@@ -72,7 +72,7 @@ const HISTOGRAM_SPANS: [name: string, labels: readonly (readonly string[])[]][] 
   ['callwatch_api_request_duration_seconds', [labelled('operation', 'list_calls', 'get_call')]],
 ]
 
-/** Metrics about something that is not there yet. */
+/** Metrics whose subject does not exist before the initial sync. */
 const ABSENT = [
   'callwatch_call_failure_ratio',
   'callwatch_oldest_open_call_timestamp_seconds',
@@ -84,12 +84,12 @@ const ABSENT = [
 async function firstScrape() {
   const target = handMadeTarget({ rules: [RATIO_RULE] })
   const { operational, expose } = metricsOf(() => [target], '1')
-  introduceTarget(operational, 'production')
-  introduceNotifier(operational, 'slack')
+  initTarget(operational, 'production')
+  initNotifier(operational, 'slack')
   return readExposition((await expose('prometheus')).body)
 }
 
-/** Every combination of one value of each list. */
+/** All combinations of one value from each list. */
 function product(lists: readonly (readonly string[])[]): string[] {
   return lists.reduce<string[]>(
     (rows, values) => rows.flatMap((row) => values.map((value) => (row === '' ? value : `${row},${value}`))),
@@ -97,7 +97,7 @@ function product(lists: readonly (readonly string[])[]): string[] {
   )
 }
 
-describe('before the first look', async () => {
+describe('before the initial sync', async () => {
   const families = await firstScrape()
 
   test.each(SPANS)('%s is 0 in every documented label set, and in no other', (name, lists) => {
@@ -119,12 +119,12 @@ describe('before the first look', async () => {
     }
   })
 
-  test.each(ABSENT)('%s is absent: it would say something that is not so', (name) => {
+  test.each(ABSENT)('%s is absent, because any value would be wrong', (name) => {
     expect(linesOf(families, name)).toEqual([])
   })
 })
 
-test('`other` shows up where it occurs, and only there', async () => {
+test('the label value `other` appears only in series where it occurs', async () => {
   const counters = { 'callwatch_calls_total|audio|other|user|other': 2 }
   const target = handMadeTarget({ counters, calls: [openCall('a', { status: 'other' })] })
   const families = readExposition((await metricsOf(() => [target], '1').expose('prometheus')).body)

@@ -2,16 +2,12 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { beforeEach, afterEach, expect, onTestFinished, test, vi } from 'vitest'
-import { heartbeat } from '../../src/notify/heartbeat.ts'
-import { alertmanagerPost } from '../../src/notify/alertmanager/alertmanager-post.ts'
-import { slackNotifier } from '../../src/notify/slack/slack.ts'
-import { webhookNotifier } from '../../src/notify/webhook/webhook.ts'
 import { isLoopback } from '../../src/network/loopback.ts'
 import { undiciTransport } from '../../src/service/undici-transport.ts'
-import { NEVER } from 'rxjs'
 import { virtualClock } from '../clock/virtual-clock.ts'
-import { proxyInEnvironment } from '../notify/alertmanager/alertmanager-proxy.ts'
-import { AT, DIGEST } from '../notify/sample.ts'
+import { proxyInEnvironment } from '../notifications/proxy.ts'
+import { HTTP_RECEIVERS } from '../notifications/receivers/http-receivers.ts'
+import { AT } from '../notifications/sample.ts'
 
 beforeEach(() => {
   for (const name of ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {
@@ -46,24 +42,10 @@ const SENT: [who: string, send: (url: string) => Promise<unknown>][] = [
       return send({ method: 'GET', path: '/calls', headers: { apikey: 'a-secret' }, signal })
     },
   ],
-  ['a webhook', (url) => webhookNotifier({ url, headers: {}, clock: virtualClock(AT) }).deliver(DIGEST)],
-  [
-    'a message to Slack',
-    (url) => slackNotifier({ webhookUrl: url, dashboardUrl: undefined, clock: virtualClock(AT) }).deliver(DIGEST),
-  ],
-  ['alerts to Alertmanager', (url) => alertmanagerPost({ url, clock: virtualClock(AT) })([])],
-  [
-    'a heartbeat',
-    async (url) => {
-      const clock = virtualClock(AT)
-      const beats: string[] = []
-      const options = { url, interval: 60, isWorking: () => true, clock, stop$: NEVER }
-      const beating = heartbeat(options).subscribe(({ outcome }) => beats.push(outcome))
-      onTestFinished(() => beating.unsubscribe())
-      await clock.advance(0)
-      await vi.waitFor(() => expect(beats).toHaveLength(1))
-    },
-  ],
+  ...Object.entries(HTTP_RECEIVERS).map(([name, { send }]): [string, (url: string) => Promise<unknown>] => [
+    `a delivery to ${name}`,
+    (url) => send(url, virtualClock(AT)),
+  ]),
 ]
 
 test.each(SENT)('%s at a loopback address does not go through the proxy', async (_who, send) => {

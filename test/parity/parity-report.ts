@@ -1,12 +1,12 @@
-import type { Reading } from '../../src/alerts/reading.ts'
-import { CAUSES, type Comparison, type Difference } from './compare-verdicts.ts'
+import type { Sample } from '../../src/alerts/sample.ts'
+import { CAUSES, type Comparison, type Difference } from './compare-alerts.ts'
 
-/** Every difference with its cause, and how many there are: for a reader, and kept as a file that is reviewed. */
+/** Lists every difference with its cause, and the totals. The report is a file under review. */
 export function parityReport(comparisons: readonly Comparison[]): string {
   return [
-    '# Where Prometheus and callwatch judge the seeded history differently (test/parity). The causes are explained in',
-    '# compare-verdicts.ts. A line is one evaluation or several in a row: when, which alert, where it fires, for how long, why;',
-    '# then the evaluation that made the difference, with what each of the two counted in its window.',
+    '# Where alerts of Prometheus and callwatch differ in the seeded history (test/parity). compare-alerts.ts explains the',
+    '# causes. A line is one evaluation or several in a row: when, where the alert fires, how many evaluations, and the cause;',
+    '# then the evaluation that caused the difference, with the ratio and the calls in each window.',
     '',
     ...comparisons.flatMap(comparisonLines),
     '',
@@ -27,7 +27,7 @@ function comparisonLines({ alert, compared, bothFiring, differences }: Compariso
 function differenceLine({ at, evaluations, firesIn, cause, evidence }: Difference): string {
   const made =
     evidence &&
-    ` (${timeOf(evidence.at)} callwatch ${readingOf(evidence.looks)}, Prometheus ${readingOf(evidence.scrapes)})`
+    ` (${timeOf(evidence.at)} callwatch ${shownSample(evidence.callwatch)}, Prometheus ${shownSample(evidence.prometheus)})`
   return `  ${timeOf(at)}  only in ${firesIn.padEnd(10)} ${String(evaluations).padStart(2)} x  ${cause}${made ?? ''}`
 }
 
@@ -43,8 +43,8 @@ function sum(differences: readonly Difference[]): number {
   return differences.reduce((total, { evaluations }) => total + evaluations, 0)
 }
 
-function readingOf(reading: Reading | undefined): string {
-  return reading === undefined ? 'none' : `${reading.value.toFixed(3)} of ${reading.calls}`
+function shownSample(sampled: Sample | undefined): string {
+  return sampled === undefined ? 'none' : `${sampled.value.toFixed(3)} of ${sampled.calls}`
 }
 
 function timeOf(at: number): string {

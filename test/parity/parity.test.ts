@@ -1,20 +1,19 @@
-import { spawnSync } from 'node:child_process'
-import { beforeAll, describe, expect, test, type TestContext } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { ruleFileOf } from '../../src/commands/prometheus-rules.ts'
-import { compareVerdicts } from './compare-verdicts.ts'
+import { compareAlerts } from './compare-alerts.ts'
 import { CLOSED, moment } from './episodes.ts'
-import { judgeWithPromtool, type Verdicts } from './judge-with-promtool.ts'
+import { evaluateWithPromtool, type FiringAlerts } from './evaluate-with-promtool.ts'
 import { evaluationsBy, parityReport } from './parity-report.ts'
-import { shippedRules } from './shipped-rules.ts'
+import { shippedRules } from '../alerts/sample-rules.ts'
+import { skipWithoutPromtool } from '../prometheus/promtool.ts'
 import { INTERVAL, watchHistory, type Scrape } from './watched-history.ts'
 import { withGap, withoutGap } from './without-gap.ts'
 
 const SEED = 1
-/** promtool evaluates some ten thousand times, on a machine that may be busy (milliseconds). */
+/** promtool runs some ten thousand evaluations, perhaps on a busy machine (milliseconds). */
 const LONG = 300_000
 
-const missing = spawnSync('promtool', ['--version']).error !== undefined
 const rules = shippedRules()
 let scrapes: Scrape[] = []
 
@@ -23,19 +22,23 @@ beforeAll(async () => {
   scrapes = await watchHistory(SEED, rules, new Set([...metrics].map(([name]) => name)))
 }, LONG)
 
-describe('callwatch and Prometheus judge the same history', () => {
-  test('alike, but for differences that are listed with their causes', { timeout: LONG }, async (context) => {
-    skipWithoutPromtool(context)
-    const comparisons = compareVerdicts(rules, scrapes, await judgeShipped(), INTERVAL)
-    await expect(parityReport(comparisons)).toMatchFileSnapshot('differences.txt')
-    expect(evaluationsBy('UNEXPLAINED', comparisons)).toBe(0)
-    // The history would prove nothing of an alert that is never told of.
-    expect(comparisons.filter(({ bothFiring }) => bothFiring < 10)).toEqual([])
-  })
+describe('callwatch and Prometheus on the same history', () => {
+  test(
+    'fire the same alerts, except for the differences in differences.txt with their causes',
+    { timeout: LONG },
+    async (context) => {
+      skipWithoutPromtool(context)
+      const comparisons = compareAlerts(rules, scrapes, await evaluateShipped(), INTERVAL)
+      await expect(parityReport(comparisons)).toMatchFileSnapshot('differences.txt')
+      expect(evaluationsBy('UNEXPLAINED', comparisons)).toBe(0)
+      // The history must make each alert fire.
+      expect(comparisons.filter(({ bothFiring }) => bothFiring < 10)).toEqual([])
+    },
+  )
 
-  test('and a verdict that comes one evaluation late for no reason is found out', () => {
+  test('have an unexplained difference if an alert fires one evaluation late', () => {
     const late = scrapes.map((_, i) => scrapes[Math.max(0, i - 1)]!.firing)
-    const comparisons = compareVerdicts(rules, scrapes, late, INTERVAL)
+    const comparisons = compareAlerts(rules, scrapes, late, INTERVAL)
     expect(comparisons.filter((each) => evaluationsBy('UNEXPLAINED', [each]) === 0)).toEqual([])
   })
 
@@ -45,38 +48,38 @@ describe('callwatch and Prometheus judge the same history', () => {
     StuckCalls: { signal: { name: 'stuck_calls', longerThan: 11_400 } },
     NoGoodPoll: { threshold: 420 },
   }
-  test('and a rule that says something slightly different is found out', { timeout: LONG }, async (context) => {
+  test('have an unexplained difference if a rule differs slightly', { timeout: LONG }, async (context) => {
     skipWithoutPromtool(context)
     const day = scrapes.filter(({ at }) => at < moment(0, '18:00'))
     const tested = rules.filter(({ name }) => wrong[name] !== undefined)
     const broken = tested.map((rule) => ({ ...rule, ...wrong[rule.name] }))
-    const verdicts = await judgeWithPromtool(ruleFileOf(broken, INTERVAL), day, INTERVAL)
-    const comparisons = compareVerdicts(tested, day, verdicts, INTERVAL)
+    const firing = await evaluateWithPromtool(ruleFileOf(broken, INTERVAL), day, INTERVAL)
+    const comparisons = compareAlerts(tested, day, firing, INTERVAL)
     expect(comparisons.filter((each) => evaluationsBy('UNEXPLAINED', [each]) === 0)).toEqual([])
   })
 })
 
-describe('what fires in Prometheus when a target is told of no more', () => {
+describe('alerts in Prometheus of a target that is no longer exported', () => {
   const left = moment(0, '11:10')
   const later = moment(0, '12:00')
   // A call is stuck by then.
   test.for([
-    { what: 'goes on while callwatch is not there', isKept: () => false, firing: ['NoGoodPoll', 'StuckCalls'] },
-    { what: 'is over where callwatch is there: the target was removed', isKept: isAboutCallwatch, firing: [] },
-  ])('$what', { timeout: LONG }, async ({ isKept, firing }, context) => {
+    { what: 'continue to fire while callwatch is down', isKept: () => false, expected: ['NoGoodPoll', 'StuckCalls'] },
+    { what: 'resolve if the target was removed', isKept: isAboutCallwatch, expected: [] },
+  ])('$what', { timeout: LONG }, async ({ isKept, expected }, context) => {
     skipWithoutPromtool(context)
-    const told = scrapes.filter(({ at }) => at < later)
-    const untold = told.map((scrape) => {
+    const before = scrapes.filter(({ at }) => at < later)
+    const gone = before.map((scrape) => {
       const kept = [...scrape.series].filter(([name]) => scrape.at < left || isKept(name))
       return { ...scrape, series: new Map(kept) }
     })
     const tested = rules.filter(({ signal }) => signal.name === 'stuck_calls' || signal.name === 'poll_age')
-    const verdicts = await judgeWithPromtool(ruleFileOf(tested, INTERVAL), untold, INTERVAL)
-    expect([...verdicts[left / INTERVAL - 1]!]).toEqual(['StuckCalls'])
-    expect(new Set(verdicts.at(-1))).toEqual(new Set(firing))
-    // Nor did anything else fire in between.
-    const fired = verdicts.slice(left / INTERVAL).flatMap((alerts) => [...alerts])
-    expect(new Set(fired)).toEqual(new Set(['StuckCalls', ...firing]))
+    const firing = await evaluateWithPromtool(ruleFileOf(tested, INTERVAL), gone, INTERVAL)
+    expect([...firing[left / INTERVAL - 1]!]).toEqual(['StuckCalls'])
+    expect(new Set(firing.at(-1))).toEqual(new Set(expected))
+    // No other alert fired in between.
+    const fired = firing.slice(left / INTERVAL).flatMap((alerts) => [...alerts])
+    expect(new Set(fired)).toEqual(new Set(['StuckCalls', ...expected]))
   })
 })
 
@@ -84,18 +87,14 @@ function isAboutCallwatch(series: string): boolean {
   return series.startsWith('callwatch_targets')
 }
 
-/** Only what compares with a week before needs the whole history. */
-async function judgeShipped(): Promise<Verdicts> {
+/** Only rules that compare with a week earlier need the whole history. */
+async function evaluateShipped(): Promise<FiringAlerts> {
   const looksFarBack = ({ onlyIf }: Rule) => onlyIf !== undefined
   const fileOf = (some: readonly Rule[]) => ruleFileOf(some, INTERVAL)
   const [far, near] = await Promise.all([
-    judgeWithPromtool(fileOf(rules.filter(looksFarBack)), scrapes, INTERVAL),
-    judgeWithPromtool(fileOf(rules.filter((rule) => !looksFarBack(rule))), withoutGap(scrapes, CLOSED), INTERVAL),
+    evaluateWithPromtool(fileOf(rules.filter(looksFarBack)), scrapes, INTERVAL),
+    evaluateWithPromtool(fileOf(rules.filter((rule) => !looksFarBack(rule))), withoutGap(scrapes, CLOSED), INTERVAL),
   ])
   const nearWhole = withGap(near, scrapes, CLOSED, new Set<string>())
   return far.map((alerts, i) => alerts.union(nearWhole[i]!))
-}
-
-function skipWithoutPromtool({ skip }: TestContext): void {
-  if (missing && process.env['CI'] !== 'true') skip('promtool is not on the PATH: apt-get install prometheus')
 }

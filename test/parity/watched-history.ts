@@ -1,52 +1,54 @@
 import type { Rule } from '../../src/alerts/rule.ts'
 import type { Clock } from '../../src/clock/clock.ts'
-import type { Judged } from '../../src/ledger/failure-ratio.ts'
+import type { WindowEnd } from '../../src/ledger/failure-ratio.ts'
 import type { Observation } from '../../src/ledger/step.ts'
 import type { Finish } from '../../src/ledger/tracked-call.ts'
 import { DERIVED_METRICS } from '../../src/metrics/derived-metrics.ts'
 import type { OperationalMetrics } from '../../src/metrics/operational-metrics.ts'
-import { introduceTarget, recordCycle } from '../../src/metrics/record.ts'
+import { initTarget, recordPoll } from '../../src/metrics/record.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
-import { between } from '../../src/simulator/draw.ts'
+import { between } from '../../src/simulator/random.ts'
 import { random } from '../../src/simulator/random.ts'
-import { keepTarget, type TargetKeeper } from '../../src/store/keep-target.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { count, tick } from '../../src/target/pipeline.ts'
+import { openTarget, type Target } from '../../src/target/target.ts'
+import { pollConfig, targetConfig } from '../target/settings.ts'
 import { CREATED, listed as listedAt, seen } from '../ledger/seen.ts'
 import { isIn, LASTS, OUTAGES, RESTARTS } from './episodes.ts'
 import { seededCalls, type SeededCall } from './seeded-calls.ts'
 
 /**
- * Seconds between two polls, and between two scrapes. Prometheus judges at the scrapes: both ends of a window are samples,
- * and `increase` has nothing to extrapolate. Where scrapes and evaluations lie apart, it guesses a call more or less.
+ * Seconds between two polls, and between two scrapes. Prometheus evaluates at the scrapes: both ends of a window are
+ * samples, and `increase` does not extrapolate. At other times it may be off by a call.
  */
 export const INTERVAL = 60
-/** So long before a scrape its poll begins (seconds). */
+/** A poll starts so many seconds before its scrape. */
 const POLLED_BEFORE = 20
-/** The whole list is read again this often (seconds). */
+/** Seconds between two sweeps. */
 const SWEEP_INTERVAL = 900
 const TARGET = 'production'
 
-/** What a scrape found, and what callwatch said at that moment. Times are seconds since the history began. */
+/** A scrape, with the alerts of callwatch at the same time. Times are seconds since the start of the history. */
 export type Scrape = {
   at: number
-  /** Whether the daemon was there to answer. */
+  /** Whether the daemon was running. */
   up: boolean
   /** Series by their name and labels. */
   series: ReadonlyMap<string, number>
-  /** The alerts that fire, those that recover included. */
+  /** The alerts that are firing or recovering. */
   firing: ReadonlySet<string>
-  /** The good look of the poll before it, with the calls that it found over; undefined where that failed. */
-  look: SeenLook | undefined
+  /** The poll before the scrape, with the calls that it found finished; undefined if it failed. */
+  poll: SuccessfulPoll | undefined
 }
 
-export type SeenLook = Judged & { finishes: readonly Finish[] }
+export type SuccessfulPoll = WindowEnd & { finishes: readonly Finish[] }
 
-type Daemon = { keeper: TargetKeeper; operational: OperationalMetrics }
+type Daemon = { target: Target; operational: OperationalMetrics }
 
 /**
- * A daemon's life with the seeded calls: the real ledger, store, rules and metrics, on a clock that is set by hand.
+ * Runs a daemon on the seeded calls: the real ledger, store, rules and metrics, on a virtual clock.
  *
- * @param metrics names of those that are scraped
+ * @param metrics the names of the metrics to scrape
  */
 export async function watchHistory(seed: number, rules: readonly Rule[], metrics: ReadonlySet<string>) {
   const calls = seededCalls(seed)
@@ -57,23 +59,20 @@ export async function watchHistory(seed: number, rules: readonly Rule[], metrics
     wall: () => CREATED + now,
     monotonic: () => now,
     get scheduler(): never {
-      throw new Error('nothing waits in this history')
+      throw new Error('nothing in this history uses the scheduler')
     },
   }
   const open = async () => {
     const { operational } = metricsOf(() => [], '1')
-    introduceTarget(operational, TARGET)
+    initTarget(operational, TARGET)
     operational.targets.set(1)
     operational.targetsOwned.set(1)
-    const ledger = { lookback: 86_400, baseline: 'skip', details: 'never' } as const
-    const identity = { name: TARGET, fingerprint: 'x' }
-    return {
-      operational,
-      keeper: await keepTarget({ store, clock, identity, ledger, rules, route: () => [], interval: INTERVAL }),
-    }
+    const poll = pollConfig({ interval: INTERVAL, details: 'never' })
+    const settings = { target: targetConfig({ name: TARGET }), poll, rules }
+    return { operational, target: await openTarget({ settings, store, clock, route: () => [] }) }
   }
   let daemon: Daemon | undefined
-  const looks = looksAt(calls)
+  const observations = observationsOf(calls)
   const scrapes: Scrape[] = []
   let firing: Scrape['firing'] = new Set()
   for (let at = 0; at <= LASTS; at += INTERVAL) {
@@ -81,36 +80,36 @@ export async function watchHistory(seed: number, rules: readonly Rule[], metrics
     if (isIn(RESTARTS, now)) daemon = undefined
     else daemon ??= await open()
     const good = !isIn(OUTAGES, now)
-    const look = daemon && (await poll(daemon, good))
+    const successful = daemon && (await poll(daemon, good))
     now = at
-    if (daemon !== undefined) firing = firingOf(daemon.keeper)
+    if (daemon !== undefined) firing = firingOf(daemon.target)
     const series = daemon === undefined ? new Map<string, number>() : await scrape(daemon, metrics)
-    scrapes.push({ at, up: daemon !== undefined, series, firing, look })
+    scrapes.push({ at, up: daemon !== undefined, series, firing, poll: successful })
   }
   await store.close()
   return scrapes
 
-  /** As the daemon does each interval: the timers, and a cycle. */
-  async function poll({ keeper, operational }: Daemon, good: boolean): Promise<SeenLook | undefined> {
-    await keeper.tick()
+  /** Runs one interval of the daemon: a tick, and a poll. */
+  async function poll({ target, operational }: Daemon, good: boolean): Promise<SuccessfulPoll | undefined> {
+    await tick(target)
     const began = now
     now += between(draw, 0.5, 6)
-    const committed = good ? await keeper.fold(looks.next(began, now)) : undefined
-    const outcome = good ? 'incremental' : 'failed'
-    const cycle = { outcome, good, seconds: now - began, requests: [], remaining: undefined, storeFailed: false }
-    recordCycle(operational, TARGET, cycle)
+    const committed = good ? await count(target, observations.next(began, now)) : undefined
+    const outcome = good ? ('incremental' as const) : ('failed' as const)
+    const report = { outcome, good, seconds: now - began, requests: [], remaining: undefined, storeFailed: false }
+    recordPoll(operational, TARGET, report)
     if (committed === undefined) return undefined
     const { facts, finishes } = committed.ledger
     return { now: facts.lastGood!, previousGood: facts.previousGood, finishes }
   }
 }
 
-function firingOf({ alerts }: TargetKeeper): ReadonlySet<string> {
+function firingOf({ alerts }: Target): ReadonlySet<string> {
   return new Set([...alerts.values()].filter(({ state }) => state !== 'pending').map(({ rule }) => rule.name))
 }
 
-/** What each good look sees: every call that is open, and what ended since the look before; the whole list at times. */
-function looksAt(calls: readonly SeededCall[]) {
+/** The observations of successful polls: all open calls and those that finished since the last poll, or a whole sweep. */
+function observationsOf(calls: readonly SeededCall[]) {
   let begun = 0
   let open: SeededCall[] = []
   let past: SeededCall[] = []
@@ -119,8 +118,8 @@ function looksAt(calls: readonly SeededCall[]) {
     next: (began: number, now: number): Observation => {
       for (; begun < calls.length && calls[begun]!.initiatedAt <= now; begun++) open.push(calls[begun]!)
       const shown = open.map((call) => shownAt(call, now))
-      past.push(...open.filter(({ shownOver }) => shownOver <= now))
-      open = open.filter(({ shownOver }) => shownOver > now)
+      past.push(...open.filter(({ shownFinished }) => shownFinished <= now))
+      open = open.filter(({ shownFinished }) => shownFinished > now)
       const whole = began - swept >= SWEEP_INTERVAL
       if (whole) {
         swept = began
@@ -136,19 +135,19 @@ function looksAt(calls: readonly SeededCall[]) {
 function shownAt({ id, type, mode, receiverType, ...call }: SeededCall, now: number) {
   const initiatedAt = CREATED + call.initiatedAt
   const startedAt = call.startedAt === undefined || call.startedAt > now ? undefined : CREATED + call.startedAt
-  const isOver = call.shownOver <= now
-  return seen(id, isOver ? call.status : startedAt === undefined ? 'initiated' : 'ongoing', {
+  const isFinished = call.shownFinished <= now
+  return seen(id, isFinished ? call.status : startedAt === undefined ? 'initiated' : 'ongoing', {
     type,
     mode,
     receiverType,
     initiatedAt,
     startedAt,
-    ...(isOver && { endedAt: CREATED + call.endedAt }),
+    ...(isFinished && { endedAt: CREATED + call.endedAt }),
   })
 }
 
-/** What a scrape reads of these metrics, with the labels that it adds itself. */
-async function scrape({ keeper, operational }: Daemon, metrics: ReadonlySet<string>): Promise<Map<string, number>> {
+/** The samples of some metrics in a scrape, with the labels that Prometheus adds. */
+async function scrape({ target, operational }: Daemon, metrics: ReadonlySet<string>): Promise<Map<string, number>> {
   const series = new Map<string, number>()
   const add = (name: string, { labels, value }: { labels: object; value: number }) => {
     const all = Object.entries({ ...labels, job: 'callwatch', instance: 'callwatch:9464' })
@@ -157,7 +156,7 @@ async function scrape({ keeper, operational }: Daemon, metrics: ReadonlySet<stri
   }
   for (const { name, read } of DERIVED_METRICS) {
     if (metrics.has(name)) {
-      for (const { labels, sharedLabels, value } of read(keeper))
+      for (const { labels, sharedLabels, value } of read(target))
         add(name, { labels: { ...sharedLabels, ...labels }, value })
     }
   }

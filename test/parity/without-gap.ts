@@ -1,12 +1,12 @@
 import type { Period } from './episodes.ts'
 import type { Scrape } from './watched-history.ts'
 
-/** What is left of the gap (seconds): longer than any window but the one of a week before. */
+/** The rest of the gap (seconds), longer than any window except the one a week earlier. */
 const LEFT = 7200
 
 /**
- * The same scrapes with most of a time cut out in which the daemon was down, as if what follows had come days sooner: for
- * rules that cannot tell the difference, so that Prometheus need not evaluate them thousands of times for nothing.
+ * Shortens a period in which the daemon was down: later scrapes move earlier by days. Rules that do not look back so far
+ * have the same results, and Prometheus evaluates them thousands of times less often.
  */
 export function withoutGap(scrapes: readonly Scrape[], { from, to }: Period): Scrape[] {
   const cut = to - from - LEFT
@@ -21,7 +21,7 @@ export function withoutGap(scrapes: readonly Scrape[], { from, to }: Period): Sc
   })
 }
 
-/** The opposite: what stands at the places of the shorter history goes back to those of the whole one. */
+/** The inverse: moves the results for the shortened history to their places in the whole history. */
 export function withGap<T>(items: readonly T[], scrapes: readonly Scrape[], { from, to }: Period, missing: T): T[] {
   let next = 0
   return scrapes.map(({ at }) => (at < from + LEFT || at >= to ? items[next++]! : missing))

@@ -5,7 +5,7 @@ import type { RateBudget } from '../../src/polling/rate-budget.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { CREATED, seen } from '../ledger/seen.ts'
-import { watching } from './watching.ts'
+import { running } from '../target/running.ts'
 
 describe('the time of a poll', () => {
   /** A budget that lets each request wait for as many seconds as the next of these. */
@@ -76,7 +76,7 @@ describe('the time of a poll', () => {
 })
 
 test('a Retry-After that is longer than a poll may take ends the poll at its deadline: what it has read is committed', async () => {
-  const { clock, service, reports, book } = watching({ maxRequestsPerMinute: 400, retries: 2 })
+  const { clock, service, reports, book } = await running({ maxRequestsPerMinute: 400, retries: 2 })
   service.calls = Array.from({ length: 9 }, (_, n) => seen(`call ${n}`, 'ended', { endedAt: CREATED + n }))
   const wait = new ServiceError('rate_limited', 'wait', { status: 429, retryAfter: 3000 })
   service.fails = (_operation, page) => (page === 3 ? wait : undefined)
@@ -87,7 +87,7 @@ test('a Retry-After that is longer than a poll may take ends the poll at its dea
 
 describe('a rate limit that lets fewer than two requests into a deadline', () => {
   test('does not make the first poll begin at page 1 for ever: it reads two pages at least', async () => {
-    const { clock, service, reports, book } = watching({ pageSize: 1, maxRequestsPerMinute: 1 })
+    const { clock, service, reports, book } = await running({ pageSize: 1, maxRequestsPerMinute: 1 })
     service.calls = Array.from({ length: 8 }, (_, n) => seen(`call ${n}`, 'ended', { endedAt: CREATED + n }))
     await clock.advance(2400)
     expect(reports().some(({ good }) => good)).toBe(true)
@@ -99,7 +99,7 @@ describe('a rate limit that lets fewer than two requests into a deadline', () =>
   })
 
   test('does not keep an answer that never comes from ending the poll', async () => {
-    const { clock, service, reports } = watching({ timeout: 1000, maxRequestsPerMinute: 1 })
+    const { clock, service, reports } = await running({ timeout: 1000, maxRequestsPerMinute: 1 })
     service.client.listCalls = () => new Promise<never>(() => undefined)
     await clock.advance(120)
     expect(reports()).toEqual([])

@@ -4,7 +4,7 @@ import type { ListedCall } from '../../src/ledger/step.ts'
 import { backwardSteps } from '../../src/polling/backward-steps.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { asked, completeLook, CREATED, ledgerBook, listed, seen } from '../ledger/seen.ts'
-import { INTERVAL, watching } from './watching.ts'
+import { INTERVAL, running } from '../target/running.ts'
 
 /** A ledger with one call in each state. */
 function ledgerOfAll() {
@@ -81,11 +81,11 @@ describe('a step back in a list', () => {
 describe('a call that is over, and that a page shows open', () => {
   const ended = seen('a', 'ended', { endedAt: CREATED, totalParticipants: 2 })
   const open = seen('a', 'ongoing')
-  const backwards = ({ book }: ReturnType<typeof watching>) =>
+  const backwards = ({ book }: Awaited<ReturnType<typeof running>>) =>
     book.counted(COUNTERS.transitions, 'ended', 'ongoing', 'true')
 
   async function afterTheEnd() {
-    const world = watching({ pageSize: 10 })
+    const world = await running({ pageSize: 10 })
     world.service.calls = [ended]
     await world.clock.advance(1)
     world.service.asked.length = 0
@@ -119,7 +119,7 @@ describe('a call that is over, and that a page shows open', () => {
   })
 
   test('counts whole where it was baseline', async () => {
-    const world = watching({ pageSize: 10 })
+    const world = await running({ pageSize: 10 })
     world.service.calls = [{ ...ended, endedAt: CREATED - 60 }]
     await world.clock.advance(1)
     world.service.calls = [open]

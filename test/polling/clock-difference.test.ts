@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { settleClock, UNSETTLED } from '../../src/polling/clock-difference.ts'
 import { CREATED, seen } from '../ledger/seen.ts'
-import { INTERVAL, watching } from './watching.ts'
+import { INTERVAL, running } from '../target/running.ts'
 
 const HOUR = 3600
 const CENTURY = 74 * 365 * 86_400
@@ -59,7 +59,7 @@ describe('before the clocks are settled', () => {
   const ended = (id: string, seconds: number) => seen(id, 'ended', { endedAt: CREATED + seconds })
 
   test('no poll is successful, nothing is counted, and the first page alone is asked for', async () => {
-    const { clock, service, book, folded, reports } = watching({ pageSize: 2 })
+    const { clock, service, book, commits, reports } = await running({ pageSize: 2 })
     service.ahead = HOUR
     service.calls = ['a', 'b', 'c'].map((id) => seen(id, 'ongoing', { initiatedAt: CREATED + HOUR }))
     await clock.advance(3 * INTERVAL + 1)
@@ -71,7 +71,10 @@ describe('before the clocks are settled', () => {
       "the service's clock and this host's differ by 60 minutes, as its Date header has it: nothing is counted before " +
         "5 answers in a row agree (4 so far); check this host's clock",
     )
-    expect([folded, book.state.facts.clockSkew]).toEqual([[], undefined])
+    expect([commits.filter(({ evaluated }) => evaluated?.kind !== 'tick'), book.state.facts.clockSkew]).toEqual([
+      [],
+      undefined,
+    ])
     await clock.advance(INTERVAL)
     // The page that settled it is not asked for twice.
     expect(service.asked).toEqual([1, 1, 1, 1, 1, 2])
@@ -84,7 +87,7 @@ describe('before the clocks are settled', () => {
     ['in the year 2100', CENTURY],
     ['an hour behind', -HOUR],
   ])('first answers that are %s make no call baseline that ended after the set-up', async (_what, wrong) => {
-    const { clock, service, book } = watching({ pageSize: 10 })
+    const { clock, service, book } = await running({ pageSize: 10 })
     service.ahead = wrong
     service.calls = [ended('after', 20), ended('before', -20)]
     await clock.advance(2 * INTERVAL + 1)
@@ -98,7 +101,7 @@ describe('before the clocks are settled', () => {
   })
 
   test('of five answers that agree the one in the middle is believed, not the one that settled it', async () => {
-    const { clock, service, book } = watching({ offset: 1 })
+    const { clock, service, book } = await running({ offset: 1 })
     service.calls = [seen('a', 'ongoing', { initiatedAt: CREATED })]
     for (const ahead of [HOUR, HOUR + 4, HOUR + 2, HOUR + 1, HOUR + 4]) {
       service.ahead = ahead
@@ -110,7 +113,7 @@ describe('before the clocks are settled', () => {
   describe('after it was settled', () => {
     const open = seen('a', 'ongoing', { initiatedAt: CREATED })
     async function settled() {
-      const world = watching({ pageSize: 10 })
+      const world = await running({ pageSize: 10 })
       world.service.calls = [open]
       await world.clock.advance(1)
       return world

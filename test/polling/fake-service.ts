@@ -49,7 +49,7 @@ export function fakeService(clock: VirtualClock, pageSize = 2): FakeService {
             ...answered(),
             page,
             calls,
-            rejected: {},
+            invalid: {},
             items: calls.length,
             keys: calls.map(({ id }) => id),
             total,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { assumeLeft, newIncrement, takeFarEnd, type Increment } from '../../src/polling/increment.ts'
 import type { ListPage } from '../../src/polling/page-reader.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
-import { call, looking, numbered } from './looking.ts'
+import { call, polling, numbered } from './polling.ts'
 
 const TOO_DEEP = new ServiceError('server', 'took too long', { status: 504 })
 const idsOf = (from: number, to: number) => numbered(from, to).map(({ id }) => id)
@@ -57,28 +57,28 @@ describe('what the far end says', () => {
 describe('a far end that cannot be read', () => {
   /** Pages from the eighth on take too long, and the history is longer than the lookback. */
   async function unreadable() {
-    const world = looking({ lookback: 12, sweepInterval: 300 })
+    const world = polling({ lookback: 12, sweepInterval: 300 })
     world.service.calls = numbered(1, 40)
     world.service.fails = (_operation, page) => (Number(page) >= 8 ? TOO_DEEP : undefined)
-    const first = await world.look()
+    const first = await world.poll()
     return { ...world, first }
   }
 
   test('does not keep the first poll from being successful, nor any after it', async () => {
-    const { first, look } = await unreadable()
+    const { first, poll } = await unreadable()
     const looks = [first]
-    for (let n = 0; n < 60; n++) looks.push(await look())
+    for (let n = 0; n < 60; n++) looks.push(await poll())
     expect(looks.filter(({ end }) => end === undefined)).toEqual([])
     expect(looks.some(({ end }) => end?.whole)).toBe(true)
   })
 
   test('is asked for once a sweep interval, not at every poll', async () => {
-    const { service, look, clock } = await unreadable()
+    const { service, poll, clock } = await unreadable()
     const began = clock.wall()
     let deep = 0
     for (let n = 0; n < 80; n++) {
       service.calls = numbered(1 - Math.floor(n / 2), 40 - Math.floor(n / 2))
-      await look()
+      await poll()
       deep += service.asked.filter((page) => Number(page) >= 8).length
     }
     // The far end, and the page at which the sweep comes to it, which is tried twice.
@@ -96,7 +96,7 @@ describe('a far end that cannot be read', () => {
   })
 
   test('says nothing of what was seen to be all: a total that was reckoned with it is not verified', async () => {
-    const { service, next, look, book, untilWhole } = await unreadable()
+    const { service, next, poll, book, untilWhole } = await unreadable()
     service.fails = () => undefined
     await untilWhole()
     await untilWhole()
@@ -106,7 +106,7 @@ describe('a far end that cannot be read', () => {
     expect((await next())[0]).toBe('incremental')
     expect(book.state.facts.list?.verified).toBe(false)
     service.fails = () => undefined
-    for (let n = 0; n < 50; n++) await look()
+    for (let n = 0; n < 50; n++) await poll()
     expect(book.state.facts.list?.verified).toBe(true)
   })
 })

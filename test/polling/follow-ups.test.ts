@@ -1,7 +1,7 @@
-import { defer, lastValueFrom, NEVER, of, ReplaySubject, throwError } from 'rxjs'
+import { EmptyError } from 'rxjs'
 import { describe, expect, test } from 'vitest'
 import { newLedger } from '../../src/ledger/state.ts'
-import { chooseFollowUps, followUps$, type AskedAt } from '../../src/polling/follow-ups.ts'
+import { chooseFollowUps, followUps, type AskedAt } from '../../src/polling/follow-ups.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { completeLook, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
@@ -76,17 +76,16 @@ describe('what the answers mean', () => {
     if (fails) service.fails = (_operation, id) => fails(String(id))
     const problems: ServiceError[] = []
     const state = openCalls(...ids.map((id): [string, number] => [id, 1]))
-    const fetchCall = (id: string) => defer(() => service.client.getCall(id, new AbortController().signal))
+    const { signal } = new AbortController()
+    const fetchCall = (id: string) => service.client.getCall(id, signal)
     let distrusted = false
-    const sightings = await lastValueFrom(
-      followUps$([...state.open.values()], new Set(control), {
-        fetchCall,
-        until$: NEVER,
-        wall: () => CREATED,
-        onProblem: (problem) => problems.push(problem),
-        onDistrust: () => (distrusted = true),
-      }),
-    )
+    const sightings = await followUps([...state.open.values()], new Set(control), {
+      fetchCall,
+      aborted: signal,
+      wall: () => CREATED,
+      onProblem: (problem) => problems.push(problem),
+      onDistrust: () => (distrusted = true),
+    })
     const notFound = sightings.flatMap((sighting) => sighting.notFound)
     const found = sightings.flatMap(({ calls }) => calls.map(({ id }) => id))
     return { notFound, found, problems, distrusted, asked: service.asked }
@@ -118,17 +117,15 @@ describe('what the answers mean', () => {
   })
 
   test('where the control is not answered in time, what is unknown is dropped', async () => {
-    const until$ = new ReplaySubject<void>(1)
     const known = { now: CREATED, host: CREATED, remaining: undefined, call: seen('a', 'ongoing') }
-    const fetchCall = (id: string) => {
-      if (id === 'a') return of(known)
-      if (id !== 'listed') return throwError(() => new ServiceError('not_found', 'unknown', { status: 404 }))
-      until$.next()
-      return NEVER
+    const fetchCall = async (id: string) => {
+      if (id === 'a') return known
+      throw id === 'listed' ? new EmptyError() : new ServiceError('not_found', 'unknown', { status: 404 })
     }
     const calls = [...openCalls(...ids.map((id): [string, number] => [id, 1])).open.values()]
-    const told = { wall: () => CREATED, onProblem: () => undefined, onDistrust: () => undefined }
-    const sightings = await lastValueFrom(followUps$(calls, new Set(['listed']), { fetchCall, until$, ...told }))
+    const asking = { fetchCall, aborted: new AbortController().signal, wall: () => CREATED }
+    const notified = { onProblem: () => undefined, onDistrust: () => undefined }
+    const sightings = await followUps(calls, new Set(['listed']), { ...asking, ...notified })
     expect(sightings.map(({ calls, notFound }) => [calls.map(({ id }) => id), notFound])).toEqual([[['a'], []]])
   })
 

@@ -1,17 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { newListMemory } from '../../src/polling/list-memory.ts'
 import { provenOrder } from '../../src/polling/list-order.ts'
-import { newLook, readList } from '../../src/polling/look.ts'
+import { newPoll } from '../../src/polling/poll.ts'
+import { readList } from '../../src/polling/read-list.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { CREATED, seen } from '../ledger/seen.ts'
-import { call, looking, numbered, ongoing } from './looking.ts'
+import { call, polling, numbered, ongoing } from './polling.ts'
 
 describe('a later look', () => {
-  async function afterTheFirst(calls = numbered(1, 40), options?: Parameters<typeof looking>[0]) {
-    const world = looking(options)
+  async function afterTheFirst(calls = numbered(1, 40), options?: Parameters<typeof polling>[0]) {
+    const world = polling(options)
     world.service.calls = calls
-    await world.look()
+    await world.poll()
     return world
   }
 
@@ -38,24 +39,24 @@ describe('a later look', () => {
     // Of open calls the second page has three, the third one; a lone one further back is asked for by itself.
     const open = new Set([1, 5, 7, 8, 10, 30])
     const calls = Array.from({ length: 40 }, (_, i) => (open.has(i + 1) ? ongoing(i + 1) : call(i + 1)))
-    const { look, service } = await afterTheFirst(calls)
-    const { listed, end } = await look()
+    const { poll, service } = await afterTheFirst(calls)
+    const { listed, end } = await poll()
     expect([service.asked, end?.whole]).toEqual([[1, 2], false])
     expect([...listed].toSorted()).toEqual(['call 1', 'call 5', 'call 7', 'call 8'])
   })
 
   test('does not read on for what is wanted of calls that are over: the list would not show it', async () => {
     const calls = numbered(1, 40)
-    const { look, service } = await afterTheFirst(calls, { isWanted: () => true })
-    await look()
+    const { poll, service } = await afterTheFirst(calls, { isWanted: () => true })
+    await poll()
     expect(service.asked).toEqual([1])
   })
 
   test('does not read on to a page that the service refuses', async () => {
     const calls = Array.from({ length: 40 }, (_, i) => (i < 12 ? ongoing(i + 1) : call(i + 1)))
-    const { look, service, memory } = await afterTheFirst(calls)
+    const { poll, service, memory } = await afterTheFirst(calls)
     memory.refusedFrom = 3
-    await look()
+    await poll()
     expect(service.asked).toEqual([1, 2])
   })
 
@@ -70,24 +71,24 @@ describe('a later look', () => {
 
   test('does not read on for open calls that should have been on a page that was read', async () => {
     const calls = Array.from({ length: 40 }, (_, i) => (i < 4 ? ongoing(i + 1) : call(i + 1)))
-    const { look, service } = await afterTheFirst(calls)
+    const { poll, service } = await afterTheFirst(calls)
     // Three have vanished, and others stand in their places.
     service.calls = [calls[0]!, ...calls.slice(4), call(41), call(42), call(43)]
-    await look()
+    await poll()
     expect(service.asked).toEqual([1])
   })
 
   test('reads on for open calls of a list that is oldest first as well', async () => {
     const calls = Array.from({ length: 40 }, (_, i) => (i < 12 ? ongoing(i + 1) : call(i + 1)))
-    const { look, service } = await afterTheFirst(calls.toReversed())
-    await look()
+    const { poll, service } = await afterTheFirst(calls.toReversed())
+    await poll()
     expect(service.asked).toEqual([10, 11, 9, 8])
   })
 
   test('reads on for no more pages than a cycle may read', async () => {
     const calls = Array.from({ length: 40 }, (_, i) => ongoing(i + 1))
-    const { look, service } = await afterTheFirst(calls, { slice: 2 })
-    await look()
+    const { poll, service } = await afterTheFirst(calls, { slice: 2 })
+    await poll()
     expect(service.asked).toEqual([1, 2, 3])
   })
 
@@ -133,9 +134,9 @@ describe('a later look', () => {
   })
 
   test('that the total does not explain asks the same again, then the far end, and then reads the whole list', async () => {
-    const { service, next, book, look } = await afterTheFirst()
+    const { service, next, book, poll } = await afterTheFirst()
     service.calls = [...numbered(1, 20), seen('late', 'ended', { endedAt: CREATED - 20 }), ...numbered(21, 40)]
-    const { problem } = await look()
+    const { problem } = await poll()
     expect([problem?.message.slice(0, 57), service.asked]).toEqual([
       'the service lists 41 calls where 40 were expected: it wil',
       [1],
@@ -147,20 +148,20 @@ describe('a later look', () => {
   })
 
   test('without a total proves nothing, and reads the list to its end', async () => {
-    const { service, look, book } = await afterTheFirst()
+    const { service, poll, book } = await afterTheFirst()
     service.calls = numbered(-5, 40)
     service.says = { total: undefined, totalPages: undefined }
-    expect((await look()).end?.whole).toBe(true)
+    expect((await poll()).end?.whole).toBe(true)
     expect(book.state.calls.has('call 0')).toBe(true)
   })
 
   test('knows the list again after a restart', async () => {
-    const { service, book, look } = await afterTheFirst()
+    const { service, book, poll } = await afterTheFirst()
     const restarted = newListMemory(book.state.facts, 0)
     service.asked.length = 0
     const options = { memory: restarted, state: book.state, clock: virtualClock(), horizon: 0, sweepInterval: 900 }
     const fetchPage = (page: number) => service.client.listCalls(page, new AbortController().signal)
-    const again = newLook()
+    const again = newPoll()
     for await (const _page of readList(again, {
       ...options,
       slice: 3,
@@ -171,7 +172,7 @@ describe('a later look', () => {
     }))
       continue
     expect([again.end?.whole, service.asked]).toEqual([false, [1]])
-    expect(look).toBeDefined()
+    expect(poll).toBeDefined()
   })
 
   test('counts calls as new that a look before it saw, but could not prove', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { looking, numbered } from './looking.ts'
+import { polling, numbered } from './polling.ts'
 
 /** Numbers below 1 that say the same in each run. */
 function drawn(): () => number {
@@ -9,7 +9,7 @@ function drawn(): () => number {
 
 describe('a list without a total, to which calls come in all the time', () => {
   test('ends at its empty page, however often its order changes', async () => {
-    const { service, wait, look, newest } = looking({ pageSize: 2 })
+    const { service, wait, poll, newest } = polling({ pageSize: 2 })
     const draw = drawn()
     service.says = { total: undefined, totalPages: undefined }
     service.calls = numbered(1, 80)
@@ -22,12 +22,12 @@ describe('a list without a total, to which calls come in all the time', () => {
         .map(({ call }) => call)
     }
     let wholes = 0
-    for (let looks = 0; looks < 300; looks++) if ((await look()).end?.whole) wholes += 1
+    for (let looks = 0; looks < 300; looks++) if ((await poll()).end?.whole) wholes += 1
     expect(wholes).toBeGreaterThan(3)
   })
 
   test('is read as far as pages show anything, where the last page comes again and again', async () => {
-    const { service, wait, look, newest } = looking()
+    const { service, wait, poll, newest } = polling()
     service.says = { total: undefined, totalPages: undefined }
     service.calls = numbered(1, 40)
     const { client } = service
@@ -38,7 +38,7 @@ describe('a list without a total, to which calls come in all the time', () => {
       if (page === 1) service.calls = [...numbered(newest(), newest()), ...service.calls]
     }
     let limited = 0
-    for (let looks = 0; looks < 60; looks++) if ((await look()).limited) limited += 1
+    for (let looks = 0; looks < 60; looks++) if ((await poll()).limited) limited += 1
     expect(limited).toBeGreaterThan(3)
   })
 })

@@ -3,66 +3,66 @@ import { isOrderProven } from '../../src/ledger/list-facts.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { CREATED } from '../ledger/seen.ts'
 import type { FakeService } from './fake-service.ts'
-import { call, looking, numbered } from './looking.ts'
+import { call, polling, numbered } from './polling.ts'
 
-describe('the first look', () => {
+describe('the initial sync', () => {
   test('reads page after page until as many calls were seen as there are', async () => {
-    const { service, next, remembered } = looking()
+    const { service, next, remembered } = polling()
     service.calls = numbered(1, 10)
     expect(await next()).toEqual(['whole', [1, 2, 3]])
     expect(remembered()).toBe(10)
   })
 
   test('of nothing is whole', async () => {
-    const { next } = looking()
+    const { next } = polling()
     expect(await next()).toEqual(['whole', [1]])
   })
 
   test('counts items that cannot be used, which are calls of the total too', async () => {
-    const { service, look } = looking()
+    const { service, poll } = polling()
     service.calls = numbered(1, 2)
     service.says = { total: 3, totalPages: 1, items: 3, keys: ['call 1', 'call 2', 'no call'] }
-    expect((await look()).end?.whole).toBe(true)
+    expect((await poll()).end?.whole).toBe(true)
   })
 
   test('goes by the total where the service says too few pages', async () => {
-    const { service, look, remembered } = looking()
+    const { service, poll, remembered } = polling()
     service.calls = numbered(1, 24)
     service.says = { totalPages: 2 }
-    expect((await look()).end?.whole).toBe(true)
+    expect((await poll()).end?.whole).toBe(true)
     expect(remembered()).toBe(24)
   })
 
   test('without a total goes on until a page is empty', async () => {
-    const { service, next } = looking()
+    const { service, next } = polling()
     service.calls = numbered(1, 8)
     service.says = { total: undefined, totalPages: undefined }
     expect(await next()).toEqual(['whole', [1, 2, 3]])
   })
 
   test('without an end is given up, and is not good', async () => {
-    const { service, look } = looking()
+    const { service, poll } = polling()
     service.calls = numbered(1, 4)
     service.says = { total: undefined, totalPages: undefined }
     const { listCalls } = service.client
     service.client.listCalls = async (page, signal) => ({ ...(await listCalls(1, signal)), page })
-    const { end, problem } = await look()
+    const { end, problem } = await poll()
     expect(end).toBeUndefined()
     expect(problem?.message).toContain('did not end')
     expect(service.asked.length).toBeLessThan(40)
   })
 
   test('that does not find all there is says so, and is not good', async () => {
-    const { service, look } = looking()
+    const { service, poll } = polling()
     service.calls = numbered(1, 8)
     service.says = { total: 11, totalPages: 2 }
-    const { end, problem } = await look()
+    const { end, problem } = await poll()
     expect(end).toBeUndefined()
     expect(problem?.message).toBe('the service says that it lists 11 calls, but only 8 were found on its pages')
   })
 
   test('is successful at a page wholly before the horizon, once ten times have come in order, and reads the rest beside the next ones', async () => {
-    const { service, next, memory } = looking({ lookback: 11 })
+    const { service, next, memory } = polling({ lookback: 11 })
     service.calls = numbered(1, 100)
     // The fourth page is past the horizon; the last is read for the end of the list, the first for what came in since.
     expect(await next()).toEqual(['incremental', [1, 2, 3, 4, 25, 1, 4, 5, 6]])
@@ -75,7 +75,7 @@ describe('the first look', () => {
   })
 
   test('is not misled by one call with a wrong date', async () => {
-    const { service, next } = looking({ pageSize: 30 })
+    const { service, next } = polling({ pageSize: 30 })
     const misdated = { ...call(20), initiatedAt: CREATED + 9000, endedAt: CREATED + 9000 }
     service.calls = [...numbered(1, 19), misdated, ...numbered(21, 60)]
     await next()
@@ -84,7 +84,7 @@ describe('the first look', () => {
   })
 
   test('turns to the other end as soon as the list proves to be oldest first', async () => {
-    const { service, next, remembered } = looking({ lookback: 16, pageSize: 10 })
+    const { service, next, remembered } = polling({ lookback: 16, pageSize: 10 })
     service.calls = numbered(1, 60).toReversed()
     const [kind, asked] = await next()
     expect(kind).toBe('incremental')
@@ -93,7 +93,7 @@ describe('the first look', () => {
   })
 
   test('finds a call that slipped over the boundary when another left the list', async () => {
-    const { service, next, book } = looking()
+    const { service, next, book } = polling()
     service.calls = numbered(1, 12)
     service.beforePage = (page) => {
       if (page === 2 && service.asked.length === 2) service.calls = service.calls.filter(({ id }) => id !== 'call 1')
@@ -103,7 +103,7 @@ describe('the first look', () => {
   })
 
   test('finds a call that came in at the top meanwhile', async () => {
-    const { service, next, book } = looking()
+    const { service, next, book } = polling()
     service.calls = numbered(1, 12)
     service.beforePage = (page) => {
       if (page === 3) service.calls = numbered(0, 12)
@@ -113,12 +113,12 @@ describe('the first look', () => {
   })
 
   test('finds more calls than a page holds that came in at the top meanwhile', async () => {
-    const { service, look, remembered } = looking()
+    const { service, poll, remembered } = polling()
     service.calls = numbered(1, 24)
     service.beforePage = (page) => {
       if (page === 4) service.calls = numbered(-5, 24)
     }
-    expect((await look()).end?.whole).toBe(true)
+    expect((await poll()).end?.whole).toBe(true)
     expect(remembered()).toBe(30)
   })
 
@@ -126,7 +126,7 @@ describe('the first look', () => {
     ['with a total', {}],
     ['without one', { total: undefined, totalPages: undefined }],
   ])('finds everything in a list that is shuffled for each request, %s', async (_which, says) => {
-    const { service, look, remembered } = looking()
+    const { service, poll, remembered } = polling()
     service.says = says
     const calls = numbered(1, 24)
     let turn = 0
@@ -134,13 +134,13 @@ describe('the first look', () => {
       turn += 1
       service.calls = calls.toSorted((a, b) => hash(`${turn} ${a.id}`) - hash(`${turn} ${b.id}`))
     }
-    const { end } = await look()
+    const { end } = await poll()
     expect(end?.whole).toBe(true)
     expect(remembered()).toBe(24)
   })
 
   test('reads pages again that repeat each other, once, where neither an order nor a total is known', async () => {
-    const { service, next, remembered } = looking()
+    const { service, next, remembered } = polling()
     service.says = { total: undefined, totalPages: undefined }
     const calls = numbered(1, 24).toSorted((a, b) => hash(a.id) - hash(b.id))
     // Each page begins with the last call of the one before.
@@ -150,20 +150,20 @@ describe('the first look', () => {
   })
 
   test('that takes longer than an interval goes on in the next cycle, one page back', async () => {
-    const { wait, service, next, look } = looking()
+    const { wait, service, next, poll } = polling()
     service.calls = numbered(1, 40)
     service.beforePage = () => void wait(6)
     expect(await next()).toEqual(['not good', [1, 2, 3]])
-    expect((await look()).end).toBeUndefined()
+    expect((await poll()).end).toBeUndefined()
     expect(service.asked).toEqual([3, 4, 5])
     expect((await next())[1].slice(0, 2)).toEqual([5, 6])
   })
 
   test('goes on where a failing page cut it off', async () => {
-    const { service, next, look } = looking()
+    const { service, next, poll } = polling()
     service.calls = numbered(1, 12)
     service.fails = (_operation, page) => (page === 3 ? new ServiceError('server', 'it is down') : undefined)
-    expect((await look()).problem?.kind).toBe('server')
+    expect((await poll()).problem?.kind).toBe('server')
     service.fails = () => undefined
     // The last page is full: one more tells that the list ends there.
     expect(await next()).toEqual(['whole', [2, 3, 4]])

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { SeenCall } from '../../src/ledger/call.ts'
 import { believedOrder, newListMemory } from '../../src/polling/list-memory.ts'
 import { CREATED, seen } from '../ledger/seen.ts'
-import { call, looking, numbered, ongoing } from './looking.ts'
+import { call, polling, numbered, ongoing } from './polling.ts'
 
 const DAY = 86_400
 /** Calls of another type, newest first. */
@@ -26,25 +26,25 @@ describe.each(LISTS.flatMap(([what, list]) => [10, 3].map((pageSize) => ({ what,
   'a list $what, in pages of $pageSize',
   ({ list, pageSize }) => {
     async function read() {
-      const world = looking({ lookback: 30, pageSize, slice: 14 })
+      const world = polling({ lookback: 30, pageSize, slice: 14 })
       world.service.calls = list([])
-      await world.look()
+      await world.poll()
       return world
     }
 
     test('is known not to be in order, and is read to its end: a new call in the middle is not missed', async () => {
-      const { service, look, has, isProven, newest } = await read()
-      for (let looks = 0; looks < 12; looks++) await look()
+      const { service, poll, has, isProven, newest } = await read()
+      for (let looks = 0; looks < 12; looks++) await poll()
       expect(isProven()).toBe(false)
       const n = newest()
       service.calls = list(numbered(n, n + 1))
-      for (let looks = 0; looks < 3; looks++) await look()
+      for (let looks = 0; looks < 3; looks++) await poll()
       expect([has(n), has(n + 1)]).toEqual([true, true])
     })
 
     test('is found out within the first reading to its end, and for good: also after a restart', async () => {
-      const { memory, look, book } = await read()
-      for (let looks = 0; looks < 12; looks++) await look()
+      const { memory, poll, book } = await read()
+      for (let looks = 0; looks < 12; looks++) await poll()
       const refuted = memory.facts.refutedAt ?? NaN
       expect(refuted).toBeGreaterThan(CREATED)
       const restarted = newListMemory(book.state.facts, 0)
@@ -56,41 +56,41 @@ describe.each(LISTS.flatMap(([what, list]) => [10, 3].map((pageSize) => ({ what,
 )
 
 test.each([3, 5, 8, 10])('a list that is oldest first is known to be in order, in pages of %i', async (pageSize) => {
-  const { service, look, isProven, memory } = looking({ lookback: 30, pageSize, slice: 30 })
+  const { service, poll, isProven, memory } = polling({ lookback: 30, pageSize, slice: 30 })
   service.calls = numbered(1, 60).toReversed()
-  for (let looks = 0; looks < 5; looks++) await look()
+  for (let looks = 0; looks < 5; looks++) await poll()
   expect([isProven(), memory.facts.refutedAt]).toEqual([true, undefined])
 })
 
 test('a few calls at the end that are spread over all times refute the order: others may come there', async () => {
-  const { service, memory, look } = looking({ lookback: 30, pageSize: 20, slice: 4 })
+  const { service, memory, poll } = polling({ lookback: 30, pageSize: 20, slice: 4 })
   const answered = Array.from({ length: 54 }, (_, n) => call(100 * (n + 1)))
   const unanswered = [50, 350, 650, 950, 3050, 5050].map(call)
   service.calls = [...answered, ...unanswered]
-  for (let looks = 0; looks < 4; looks++) await look()
+  for (let looks = 0; looks < 4; looks++) await poll()
   expect(memory.facts.refutedAt).toBeGreaterThan(CREATED)
 })
 
 test('an order that was refuted while answers had a wrong Date is proven again', async () => {
-  const { service, look, memory, isProven } = looking({ lookback: 30, pageSize: 10, slice: 4, sweepInterval: 60 })
+  const { service, poll, memory, isProven } = polling({ lookback: 30, pageSize: 10, slice: 4, sweepInterval: 60 })
   service.calls = numbered(1, 60)
-  await look()
+  await poll()
   service.calls = [...videos(1, 60), ...numbered(1, 60)]
   service.ahead = 74 * 365 * DAY
-  for (let looks = 0; looks < 3; looks++) await look()
+  for (let looks = 0; looks < 3; looks++) await poll()
   expect(memory.facts.refutedAt).toBeGreaterThan(CREATED + 73 * 365 * DAY)
   service.ahead = 0
   service.calls = numbered(1, 60)
-  for (let looks = 0; looks < 100; looks++) await look()
+  for (let looks = 0; looks < 100; looks++) await poll()
   expect(isProven()).toBe(true)
 })
 
 test('calls without any time at the end of a list do not refute its order, and are not missed', async () => {
-  const { service, untilWhole, look, book, isProven } = looking({ lookback: 30, pageSize: 10, slice: 4 })
+  const { service, untilWhole, poll, book, isProven } = polling({ lookback: 30, pageSize: 10, slice: 4 })
   service.calls = [...numbered(1, 60), ...[1, 2, 3].map(timeless)]
   await untilWhole()
   service.calls = [...numbered(0, 60), ...[0, 1, 2, 3].map(timeless)]
-  for (let looks = 0; looks < 8; looks++) await look()
+  for (let looks = 0; looks < 8; looks++) await poll()
   expect([book.state.calls.has('timeless 0'), isProven()]).toEqual([true, true])
 })
 
@@ -117,14 +117,14 @@ describe('a list in order stays proven', () => {
       Array.from({ length: 60 }, (_, i) => at(i + 1, -1000 - 20 * i + (i % 7 === 0 ? 0 : 300))),
     ],
   ])('%s', async (_what, calls) => {
-    const { service, untilWhole, isProven, memory } = looking({ lookback: 30, pageSize: 10 })
+    const { service, untilWhole, isProven, memory } = polling({ lookback: 30, pageSize: 10 })
     service.calls = calls
     await untilWhole()
     expect([isProven(), memory.facts.refutedAt]).toEqual([true, undefined])
   })
 
   test('where calls move from one page to the next while it is read', async () => {
-    const { service, untilWhole, isProven, memory } = looking({ lookback: 30, pageSize: 10 })
+    const { service, untilWhole, isProven, memory } = polling({ lookback: 30, pageSize: 10 })
     service.calls = numbered(1, 60)
     let first = 1
     service.beforePage = (page) => {
@@ -135,17 +135,17 @@ describe('a list in order stays proven', () => {
   })
 
   test('where so many calls come in while it is read that pages are shown again', async () => {
-    const { service, look, isProven, memory } = looking({ lookback: 3000, pageSize: 10 })
+    const { service, poll, isProven, memory } = polling({ lookback: 3000, pageSize: 10 })
     service.calls = numbered(1, 60)
     service.beforePage = (page) => {
       if (page === 3) service.calls = numbered(-19, 60)
     }
-    expect((await look()).end?.whole).toBe(true)
+    expect((await poll()).end?.whole).toBe(true)
     expect([isProven(), memory.facts.refutedAt]).toEqual([true, undefined])
   })
 
   test('oldest first as well', async () => {
-    const { service, untilWhole, isProven, memory } = looking({ lookback: 30, pageSize: 10 })
+    const { service, untilWhole, isProven, memory } = polling({ lookback: 30, pageSize: 10 })
     service.calls = numbered(1, 60).toReversed()
     await untilWhole()
     expect([isProven(), memory.facts.refutedAt]).toEqual([true, undefined])

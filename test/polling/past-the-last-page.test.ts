@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { newListMemory } from '../../src/polling/list-memory.ts'
-import { newLook, readList } from '../../src/polling/look.ts'
+import { newPoll } from '../../src/polling/poll.ts'
+import { readList } from '../../src/polling/read-list.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
-import { looking, numbered } from './looking.ts'
+import { polling, numbered } from './polling.ts'
 
 const REFUSALS = [
   ['404', () => new ServiceError('not_found', 'no such page', { status: 404 })],
@@ -11,8 +12,8 @@ const REFUSALS = [
 
 describe.each(REFUSALS)('a page past the last one that is answered with %s', (status, refusal) => {
   /** A service that refuses pages past the last one. */
-  function refusing(options?: Parameters<typeof looking>[0]) {
-    const world = looking(options)
+  function refusing(options?: Parameters<typeof polling>[0]) {
+    const world = polling(options)
     const { service } = world
     service.fails = (_operation, page) =>
       Number(page) > Math.max(1, Math.ceil(service.calls.length / (options?.pageSize ?? 4))) ? refusal() : undefined
@@ -27,48 +28,48 @@ describe.each(REFUSALS)('a page past the last one that is answered with %s', (st
   })
 
   test('is where a list got shorter that is oldest first: its first page tells which one is the last now', async () => {
-    const { service, next, look, has } = refusing()
+    const { service, next, poll, has } = refusing()
     service.calls = numbered(1, 40).toReversed()
-    await look()
+    await poll()
     service.calls = numbered(0, 20).toReversed()
     const looks = [await next(), await next(), await next(), await next()]
     expect(looks.map(([kind]) => kind)).toContain('whole')
     expect(has(0)).toBe(true)
-    expect((await look()).problem).toBeUndefined()
+    expect((await poll()).problem).toBeUndefined()
   })
 
   test('is the last one by a total that counts rows which no page shows', async () => {
-    const { service, look } = refusing({ pageSize: 4 })
+    const { service, poll } = refusing({ pageSize: 4 })
     const grow = (to: number) => {
       service.calls = numbered(1, to).toReversed()
       service.says = { total: to + 2, totalPages: undefined }
     }
     grow(10)
-    for (let looks = 0; looks < 4; looks++) await look()
+    for (let looks = 0; looks < 4; looks++) await poll()
     grow(11)
-    const looks = [await look(), await look(), await look(), await look()]
+    const looks = [await poll(), await poll(), await poll(), await poll()]
     expect(looks.map(({ end }) => end !== undefined)).toContain(true)
     expect(looks.at(-1)?.problem).toBeUndefined()
   })
 
   test('is where the list got shorter over a restart', async () => {
-    const { service, look, book, memory, has } = refusing()
+    const { service, poll, book, memory, has } = refusing()
     service.calls = numbered(1, 40).toReversed()
-    await look()
+    await poll()
     Object.assign(memory, newListMemory(book.state.facts, 0))
     service.calls = numbered(0, 20).toReversed()
-    for (let looks = 0; looks < 4; looks++) await look()
+    for (let looks = 0; looks < 4; looks++) await poll()
     expect(has(0)).toBe(true)
-    expect((await look()).end).toBeDefined()
+    expect((await poll()).end).toBeDefined()
   })
 
   test('is where larger pages are asked for than before, oldest first', async () => {
-    const { service, clock, look, book, has } = refusing()
+    const { service, clock, poll, book, has } = refusing()
     service.calls = numbered(1, 40).toReversed()
-    await look()
+    await poll()
     const larger = refusing({ pageSize: 20 })
     larger.service.calls = numbered(0, 40).toReversed()
-    const again = newLook()
+    const again = newPoll()
     const pages = readList(again, {
       memory: newListMemory(book.state.facts, 0),
       state: book.state,
@@ -87,26 +88,26 @@ describe.each(REFUSALS)('a page past the last one that is answered with %s', (st
   })
 
   test('ends a list without a total that is read until a page is empty', async () => {
-    const { service, look, remembered } = refusing()
+    const { service, poll, remembered } = refusing()
     service.calls = numbered(1, 10)
     service.says = { total: undefined, totalPages: undefined }
-    let looked = await look()
-    for (let looks = 0; looks < 2 && looked.end === undefined; looks++) looked = await look()
+    let looked = await poll()
+    for (let looks = 0; looks < 2 && looked.end === undefined; looks++) looked = await poll()
     expect([looked.end?.whole, looked.limited, remembered()]).toEqual([true, false, 10])
   })
 
   test.each([12, 40])('is a refusal where a total of %i says that there is such a page', async (total) => {
-    const { service, look } = looking()
+    const { service, poll } = polling()
     service.calls = numbered(1, total)
     service.fails = (_operation, page) => (page === 3 ? refusal() : undefined)
-    const { end, problem } = await look()
+    const { end, problem } = await poll()
     expect([end, problem?.status]).toEqual([undefined, Number(status)])
   })
 
   test('is one where the first page is answered so', async () => {
-    const { service, look } = looking()
+    const { service, poll } = polling()
     service.fails = () => refusal()
-    const { end, problem } = await look()
+    const { end, problem } = await poll()
     expect([end, problem?.status, service.asked]).toEqual([undefined, Number(status), [1]])
   })
 })
@@ -115,9 +116,9 @@ test.each([
   ['a server that is down', new ServiceError('server', 'it is down', { status: 503 })],
   ['an answer that cannot be read', new ServiceError('invalid', 'no JSON')],
 ])('%s is no page past the last one', async (_what, problem) => {
-  const { service, look } = looking()
+  const { service, poll } = polling()
   service.calls = numbered(1, 12)
   service.fails = (_operation, page) => (page === 2 ? problem : undefined)
-  expect((await look()).problem).toBe(problem)
+  expect((await poll()).problem).toBe(problem)
   expect(service.asked).toEqual([1, 2])
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ServiceError } from '../../src/service/service-error.ts'
-import { looking, numbered } from './looking.ts'
+import { polling, numbered } from './polling.ts'
 
 describe('a service that refuses deep pages', () => {
   const refuseFrom = (depth: number) => (_operation: string, page: number | string) =>
@@ -9,42 +9,42 @@ describe('a service that refuses deep pages', () => {
       : undefined
 
   test('newest first, is limited but good: what it shows counts', async () => {
-    const { service, look, next, memory, remembered } = looking()
+    const { service, poll, next, memory, remembered } = polling()
     service.calls = numbered(1, 100)
     service.fails = refuseFrom(5)
-    expect((await look()).problem?.kind).toBe('refused')
-    const { end, limited } = await look()
+    expect((await poll()).problem?.kind).toBe('refused')
+    const { end, limited } = await poll()
     expect([end?.whole, limited, memory.refusedFrom, remembered()]).toEqual([true, true, 5, 16])
     service.calls = numbered(0, 100)
     expect(await next()).toEqual(['incremental', [1]])
   })
 
   test('once only, had a passing trouble: the look goes on with that page', async () => {
-    const { service, look, memory } = looking()
+    const { service, poll, memory } = polling()
     service.calls = numbered(1, 24)
     service.fails = refuseFrom(3)
-    expect((await look()).end).toBeUndefined()
+    expect((await poll()).end).toBeUndefined()
     service.fails = () => undefined
-    expect((await look()).limited).toBe(false)
+    expect((await poll()).limited).toBe(false)
     expect(memory.refusedFrom).toBeUndefined()
   })
 
   test('is not one whose deep pages fail in another way, however often', async () => {
-    const { service, look, memory } = looking()
+    const { service, poll, memory } = polling()
     service.calls = numbered(1, 24)
     service.fails = (_operation, page) => (Number(page) >= 3 ? new ServiceError('server', 'it is down') : undefined)
     for (let i = 0; i < 3; i++) {
-      const { end, limited, problem } = await look()
+      const { end, limited, problem } = await poll()
       expect([end, limited, problem?.kind, memory.refusedFrom]).toEqual([undefined, false, 'server', undefined])
     }
   })
 
   test('oldest first, is not good: new calls would stay unseen', async () => {
-    const { service, look, memory } = looking({ pageSize: 12 })
+    const { service, poll, memory } = polling({ pageSize: 12 })
     service.calls = numbered(1, 100).toReversed()
     service.fails = refuseFrom(5)
-    await look()
-    const { end, problem } = await look()
+    await poll()
+    const { end, problem } = await poll()
     expect(end).toBeUndefined()
     expect(problem?.message).toContain('refuses page 9')
     expect(memory.refusedFrom).toBe(9)

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { ServiceError } from '../../src/service/service-error.ts'
-import { newLook } from '../../src/polling/look.ts'
+import { newPoll } from '../../src/polling/poll.ts'
 import { missingCalls } from '../../src/polling/shrunk-list.ts'
 import { completeLook, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
-import { call, numbered } from './looking.ts'
-import { INTERVAL, watching } from './watching.ts'
+import { call, numbered } from './polling.ts'
+import { INTERVAL, running } from '../target/running.ts'
 
 describe('the calls that a list which has shrunk is asked about', () => {
   /** Those of a list that had calls 1 to 40, and now has these. */
@@ -16,7 +16,7 @@ describe('the calls that a list which has shrunk is asked about', () => {
     const { end, sightings } = completeLook(1, ...numbered(1, 40))
     const book = ledgerBook({ baseline: 'count' })
     book.see({ sightings, end: end!, listing: before === 'unknown' ? { hidden: 0 } : { hidden: 0, size: before } })
-    const look = { ...newLook(), now: CREATED + 16, size, oldest, end: { ...end!, listed: new Set(listed) } }
+    const look = { ...newPoll(), now: CREATED + 16, size, oldest, end: { ...end!, listed: new Set(listed) } }
     return missingCalls(look, book.state).map(({ id }) => id)
   }
   const outermost = ['call 1', 'call 2', 'call 3', 'call 38', 'call 39', 'call 40']
@@ -49,12 +49,12 @@ describe('the calls that a list which has shrunk is asked about', () => {
     const { sightings, end } = completeLook(1, call(1))
     const book = ledgerBook({ baseline: 'count' })
     book.see({ sightings, end: end!, listing: { hidden: 0, size: 1 } })
-    expect(missingCalls({ ...newLook(), size: 0, oldest: 0, now: CREATED + 2 }, book.state)).toEqual([])
+    expect(missingCalls({ ...newPoll(), size: 0, oldest: 0, now: CREATED + 2 }, book.state)).toEqual([])
   })
 })
 
 test('a list without a total has not shrunk where it was read to the horizon alone, though a call is missing that Get Call knows', async () => {
-  const { service, clock, outcomes } = watching({ pageSize: 10, lookback: 400 })
+  const { service, clock, outcomes } = await running({ pageSize: 10, lookback: 400 })
   service.says = { total: undefined, totalPages: undefined }
   service.calls = numbered(1, 600)
   await clock.advance(1)
@@ -69,8 +69,8 @@ describe('a list that is suddenly empty', () => {
   const over = (n: number) => seen(`call ${n}`, 'ended', { endedAt: CREATED - n, totalParticipants: 2 })
 
   /** A list of so many calls that are over, which is empty from the second poll on. Eight calls are too few to show an order. */
-  async function emptied(size = 8) {
-    const world = watching({ pageSize: 100, lookback: 600 })
+  async function emptied(size = 8, interval = INTERVAL) {
+    const world = await running({ pageSize: 100, lookback: 600, interval })
     const all = Array.from({ length: size }, (_, n) => over(n))
     world.service.calls = all
     await world.clock.advance(1)
@@ -103,11 +103,12 @@ describe('a list that is suddenly empty', () => {
       },
     ],
   ])('is believed after a day, though %s', async (_what, prepare) => {
-    const world = await emptied()
+    const interval = 300
+    const world = await emptied(8, interval)
     prepare(world)
-    await world.clock.advance(86_400 - INTERVAL)
+    await world.clock.advance(86_400 - interval)
     expect(world.goods().slice(1)).not.toContain(true)
-    await world.clock.advance(3 * INTERVAL)
+    await world.clock.advance(3 * interval)
     expect(world.goods().slice(-2)).toEqual([true, true])
   })
 
@@ -173,7 +174,7 @@ describe('a list that shows less than half of its calls', () => {
   const over = (n: number) => seen(`call ${n}`, 'ended', { initiatedAt: CREATED - n, endedAt: CREATED - n })
 
   test('is not believed where the poll that ends its reading has read the newest pages alone', async () => {
-    const { clock, service, book, reports } = watching()
+    const { clock, service, book, reports } = await running()
     const all = Array.from({ length: 40 }, (_, n) => over(40 - n))
     service.calls = all
     await clock.advance(INTERVAL)
@@ -193,7 +194,7 @@ describe('a list that shows less than half of its calls', () => {
 describe('a list that is empty from the middle of its reading on', () => {
   /** A list of forty calls in no order, of which eight are too old to be tracked. It is read as a whole in each poll. */
   async function unordered() {
-    const world = watching({ pageSize: 4, lookback: 600 })
+    const world = await running({ pageSize: 4, lookback: 600 })
     const all = Array.from({ length: 40 }, (_, n) => call(n < 32 ? (n * 17) % 32 : n * 100))
     world.service.calls = all
     await world.clock.advance(1)

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { call, looking, numbered } from './looking.ts'
+import { call, polling, numbered } from './polling.ts'
 
 /** A list much longer than the lookback, of which callwatch has read as much as these looks do. */
-function long(options?: Parameters<typeof looking>[0]) {
-  const world = looking({ lookback: 30, pageSize: 10, slice: 20, sweepInterval: 60, ...options })
+function long(options?: Parameters<typeof polling>[0]) {
+  const world = polling({ lookback: 30, pageSize: 10, slice: 20, sweepInterval: 60, ...options })
   world.service.calls = numbered(1, 200)
   return world
 }
 
 /** The pages that were asked for in the looks up to the next whole one. */
-async function pagesOfSweep({ service, look }: ReturnType<typeof long>): Promise<number[]> {
+async function pagesOfSweep({ service, poll }: ReturnType<typeof long>): Promise<number[]> {
   const pages: number[] = []
   for (let looks = 0; looks < 50; looks++) {
-    const { end } = await look()
+    const { end } = await poll()
     pages.push(...service.asked.map(Number))
     if (end?.whole) return pages
   }
@@ -45,7 +45,7 @@ describe('a sweep of a list that is longer than the lookback', () => {
     const world = long()
     await world.untilWhole()
     world.service.calls = numbered(-4, 200)
-    await world.look()
+    await world.poll()
     await pagesOfSweep(world)
     expect(world.book.state.facts.list).toMatchObject({ total: 205, verified: true })
   })
@@ -57,7 +57,7 @@ describe('a sweep of a list that is longer than the lookback', () => {
     const n = world.newest()
     const late = { ...call(n), initiatedAt: call(100).initiatedAt }
     world.service.calls = [...numbered(1, 99), late, ...numbered(100, 199)]
-    for (let looks = 0; looks < 20; looks++) await world.look()
+    for (let looks = 0; looks < 20; looks++) await world.poll()
     expect(world.book.finished()).toBe(1)
   })
 
@@ -84,7 +84,7 @@ describe('a sweep of a list that is longer than the lookback', () => {
     const n = world.newest()
     const late = { ...call(n), initiatedAt: call(100).initiatedAt }
     world.service.calls = [...numbered(1, 99), late, ...numbered(100, 200)]
-    for (let looks = 0; looks < 20; looks++) await world.look()
+    for (let looks = 0; looks < 20; looks++) await world.poll()
     expect(world.book.finished()).toBe(1)
   })
 
@@ -117,7 +117,7 @@ describe('a list without a total', () => {
     await world.clock.advance(DAY)
     const pages: number[] = []
     for (let looks = 0; looks < 6; looks++) {
-      await world.look()
+      await world.poll()
       pages.push(...world.service.asked.map(Number))
     }
     expect(Math.max(...pages)).toBe(21)

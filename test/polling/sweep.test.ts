@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { CREATED, seen } from '../ledger/seen.ts'
-import { looking, numbered } from './looking.ts'
+import { polling, numbered } from './polling.ts'
 
 describe('a sweep', () => {
   test('is due once a sweep interval, and goes in slices beside the increments', async () => {
-    const { service, next } = looking({ sweepInterval: 60, slice: 3 })
+    const { service, next } = polling({ sweepInterval: 60, slice: 3 })
     service.calls = numbered(1, 40)
     const looks: (readonly [string, readonly (string | number)[]])[] = []
     for (let i = 0; i < 9; i++) looks.push(await next())
@@ -22,7 +22,7 @@ describe('a sweep', () => {
   })
 
   test('finds a correction that no increment would see', async () => {
-    const { clock, service, next, book } = looking({ sweepInterval: 60 })
+    const { clock, service, next, book } = polling({ sweepInterval: 60 })
     await next()
     await clock.advance(100)
     const after = (n: number, audio = 1) =>
@@ -41,7 +41,7 @@ describe('a sweep', () => {
   })
 
   test('moves on however little it may read at a time', async () => {
-    const { service, wait, next } = looking({ sweepInterval: 60, slice: 1 })
+    const { service, wait, next } = polling({ sweepInterval: 60, slice: 1 })
     service.calls = numbered(1, 24)
     await next()
     service.beforePage = () => void wait(8)
@@ -51,29 +51,29 @@ describe('a sweep', () => {
   })
 
   test('goes as far as the beginning of the longest call that is remembered', async () => {
-    const { clock, service, look, book } = looking({ lookback: 1000, sweepInterval: 60, slice: 100 })
+    const { clock, service, poll, book } = polling({ lookback: 1000, sweepInterval: 60, slice: 100 })
     const long = { initiatedAt: CREATED + 1, startedAt: CREATED + 1 }
     const minutes = (audio: number) => ({ callMinutes: { audio, video: 0, total: undefined } })
     service.calls = [seen('long', 'ongoing', { ...long, ...minutes(1) })]
-    await look()
+    await poll()
     await clock.advance(5000)
     const after = (n: number) =>
       seen(`after ${n}`, 'ended', { initiatedAt: CREATED + 10 + n, endedAt: CREATED + 11 + n })
     const short = Array.from({ length: 40 }, (_, n) => after(n)).toReversed()
     const ended = (audio: number) => seen('long', 'ended', { ...long, ...minutes(audio), endedAt: CREATED + 5000 })
     service.calls = [...short, ended(80)]
-    for (let i = 0; i < 6; i++) await look()
+    for (let i = 0; i < 6; i++) await poll()
     service.calls = [...short, ended(90)]
-    for (let i = 0; i < 10; i++) await look()
+    for (let i = 0; i < 10; i++) await poll()
     expect(book.state.calls.get('long')?.counted[0]).toBe(90)
   })
 
   test('that is long begins early enough to end in time', async () => {
-    const { clock, service, look } = looking({ sweepInterval: 600, slice: 3 })
+    const { clock, service, poll } = polling({ sweepInterval: 600, slice: 3 })
     service.calls = numbered(1, 40)
     const wholes: { began: number; ended: number }[] = []
     for (let i = 0; i < 160; i++) {
-      const { end } = await look()
+      const { end } = await poll()
       if (end?.whole) wholes.push({ began: end.began, ended: clock.wall() })
     }
     const gaps = wholes.slice(1).map(({ ended }, i) => ended - wholes[i]!.began)

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { newListMemory } from '../../src/polling/list-memory.ts'
 import type { ListPage } from '../../src/polling/page-reader.ts'
 import { isOddAtEnd } from '../../src/polling/total-cap.ts'
-import { call, looking, numbered } from './looking.ts'
+import { call, polling, numbered } from './polling.ts'
 
 /** A service that stops counting at a number: the pages go on behind it. */
-function capped(cap: number, options?: Parameters<typeof looking>[0]) {
-  const world = looking(options)
+function capped(cap: number, options?: Parameters<typeof polling>[0]) {
+  const world = polling(options)
   const { service } = world
   Object.defineProperty(service, 'says', {
     get: () => {
@@ -26,56 +26,56 @@ describe('a total that stops at a round number', () => {
   })
 
   test('says nothing from then on, and explains no new calls', async () => {
-    const { service, look, book, remembered } = capped(12)
+    const { service, poll, book, remembered } = capped(12)
     service.calls = numbered(1, 22)
-    await look()
+    await poll()
     service.calls = numbered(0, 22)
-    expect((await look()).end?.whole).toBe(true)
+    expect((await poll()).end?.whole).toBe(true)
     expect([remembered(), book.state.facts.list]).toEqual([23, undefined])
   })
 
   test('is one again below that number', async () => {
-    const { service, look, next } = capped(12)
+    const { service, poll, next } = capped(12)
     service.calls = numbered(1, 22)
-    await look()
+    await poll()
     service.calls = numbered(1, 11)
-    await look()
+    await poll()
     expect(await next()).toEqual(['incremental', [1]])
   })
 
   test('is refuted where the list ends with it: one that keeps so many calls never says a larger one', async () => {
-    const { service, look, next, memory } = capped(12)
+    const { service, poll, next, memory } = capped(12)
     service.calls = numbered(1, 22)
-    await look()
+    await poll()
     service.calls = numbered(1, 12)
-    await look()
+    await poll()
     expect(memory.facts.cap).toBeUndefined()
-    await look()
+    await poll()
     expect(await next()).toEqual(['incremental', [1]])
   })
 
   test('is found out where a list that is oldest first grows beyond it between two polls', async () => {
-    const { service, look, memory, remembered, has } = capped(12)
+    const { service, poll, memory, remembered, has } = capped(12)
     service.calls = numbered(1, 10).toReversed()
-    for (let looks = 0; looks < 2; looks++) await look()
+    for (let looks = 0; looks < 2; looks++) await poll()
     service.calls = numbered(-5, 10).toReversed()
-    for (let looks = 0; looks < 2; looks++) await look()
+    for (let looks = 0; looks < 2; looks++) await poll()
     expect([memory.facts.cap, remembered(), has(-5)]).toEqual([12, 16, true])
   })
 
   test('is found out where a list that is oldest first came to it exactly, and then grows beyond it', async () => {
-    const { service, look, remembered } = capped(12)
+    const { service, poll, remembered } = capped(12)
     service.calls = numbered(1, 12).toReversed()
-    for (let looks = 0; looks < 2; looks++) await look()
+    for (let looks = 0; looks < 2; looks++) await poll()
     service.calls = numbered(-5, 12).toReversed()
-    for (let looks = 0; looks < 5; looks++) await look()
+    for (let looks = 0; looks < 5; looks++) await poll()
     expect(remembered()).toBe(18)
   })
 })
 
 describe('a total that is right', () => {
   test('of a list whose last page is full costs one page more', async () => {
-    const { service, next, memory } = looking()
+    const { service, next, memory } = polling()
     service.calls = numbered(1, 12)
     expect(await next()).toEqual(['whole', [1, 2, 3, 4]])
     memory.order = { rises: 0, falls: 0 }
@@ -85,7 +85,7 @@ describe('a total that is right', () => {
   })
 
   test('is not doubted where a call came in while the last page was read', async () => {
-    const { service, next, memory } = looking()
+    const { service, next, memory } = polling()
     service.calls = numbered(1, 12)
     service.beforePage = (page) => {
       if (page === 4) service.calls = numbered(0, 12)

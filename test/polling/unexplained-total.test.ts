@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { seen } from '../ledger/seen.ts'
-import { looking, numbered } from './looking.ts'
+import { polling, numbered } from './polling.ts'
 
 /** A list of forty calls or so that was read once. */
-async function afterTheFirst(size = 40, options?: Parameters<typeof looking>[0]) {
-  const world = looking(options)
+async function afterTheFirst(size = 40, options?: Parameters<typeof polling>[0]) {
+  const world = polling(options)
   world.service.calls = numbered(1, size)
-  await world.look()
+  await world.poll()
   return world
 }
 
@@ -67,7 +67,7 @@ describe('a total that new calls do not explain', () => {
   })
 
   test('makes the poll read to the end, also past the horizon: the missing one may be anywhere', async () => {
-    const { service, look, next, untilWhole, newest, has } = looking({ lookback: 30, pageSize: 10, slice: 2 })
+    const { service, poll, next, untilWhole, newest, has } = polling({ lookback: 30, pageSize: 10, slice: 2 })
     service.calls = numbered(1, 100)
     await untilWhole()
     const n = newest()
@@ -76,12 +76,12 @@ describe('a total that new calls do not explain', () => {
       { ...numbered(n, n)[0]!, initiatedAt: numbered(85, 85)[0]!.initiatedAt },
       ...numbered(86, 100),
     ]
-    for (let looks = 0; looks < 2; looks++) expect((await look()).end).toBeUndefined()
+    for (let looks = 0; looks < 2; looks++) expect((await poll()).end).toBeUndefined()
     expect([(await next())[0], has(n)]).toEqual(['whole', true])
   })
 
   test('is none where a call that was counted and evicted is listed again, without its times', async () => {
-    const { service, look, untilWhole, newest, book } = looking({
+    const { service, poll, untilWhole, newest, book } = polling({
       lookback: 600,
       pageSize: 10,
       slice: 2,
@@ -91,48 +91,48 @@ describe('a total that new calls do not explain', () => {
     await untilWhole()
     const evicted = newest()
     service.calls = [...numbered(evicted, evicted), ...numbered(1, 80)]
-    for (let looks = 0; looks < 60; looks++) await look()
+    for (let looks = 0; looks < 60; looks++) await poll()
     expect([...book.history.keys()]).toEqual([`call ${evicted}`])
     const n = newest()
     service.calls = [...numbered(n, n + 14), ...numbered(evicted, evicted), ...numbered(1, 80)]
-    for (let looks = 0; looks < 3; looks++) await look()
+    for (let looks = 0; looks < 3; looks++) await poll()
     service.calls = [
       ...numbered(n, n + 11),
       seen(`call ${evicted}`, 'ended'),
       ...numbered(n + 12, n + 14),
       ...numbered(1, 80),
     ]
-    for (let looks = 0; looks < 20; looks++) expect((await look()).problem).toBeUndefined()
+    for (let looks = 0; looks < 20; looks++) expect((await poll()).problem).toBeUndefined()
   })
 
   test('refutes the order once it was so three times', async () => {
-    const { service, look, memory, has } = await afterTheFirst()
+    const { service, poll, memory, has } = await afterTheFirst()
     for (let round = 0; round < 3; round++) {
       expect(memory.facts.refutedAt).toBeUndefined()
       const late = numbered(-round, 0).map((call) => ({ ...call, initiatedAt: numbered(20, 20)[0]!.initiatedAt }))
       service.calls = [...numbered(1, 20), ...late, ...numbered(21, 40)]
-      for (let looks = 0; looks < 3; looks++) await look()
+      for (let looks = 0; looks < 3; looks++) await poll()
       expect(has(-round)).toBe(true)
     }
     expect(memory.facts.refutedAt).toBeDefined()
   })
 
   test('does not refute it where no more was found than calls that came in while the list was read', async () => {
-    const { service, look, newest, memory, wait } = await afterTheFirst(200, { lookback: 600, pageSize: 10, slice: 4 })
+    const { service, poll, newest, memory, wait } = await afterTheFirst(200, { lookback: 600, pageSize: 10, slice: 4 })
     service.beforePage = () => void wait(2)
     for (let looks = 0; looks < 120; looks++) {
       service.calls = [...numbered(newest(), newest()), ...service.calls]
       // A deletion is not explained either.
       if (looks % 20 === 19) service.calls.splice(60, 1)
-      await look()
+      await poll()
       expect(memory.facts.refutedAt).toBeUndefined()
     }
   })
 
   test('refutes the order at once where a new call stands at the far end', async () => {
-    const { service, look, memory, has } = await afterTheFirst(38)
+    const { service, poll, memory, has } = await afterTheFirst(38)
     service.calls = [...numbered(1, 38), { ...numbered(0, 0)[0]!, initiatedAt: numbered(39, 39)[0]!.initiatedAt }]
-    for (let looks = 0; looks < 4; looks++) await look()
+    for (let looks = 0; looks < 4; looks++) await poll()
     expect(has(0)).toBe(true)
     expect(memory.facts.refutedAt).toBeDefined()
   })

@@ -1,24 +1,24 @@
 import { describe, expect, test } from 'vitest'
 import { isTotalUseless } from '../../src/ledger/list-facts.ts'
 import { CREATED } from '../ledger/seen.ts'
-import { call, looking, numbered } from './looking.ts'
+import { call, polling, numbered } from './polling.ts'
 
 describe('a total that counts something else', () => {
   test.each([
     ['is always 0', () => 0],
     ['counts the page alone', (items: number) => items],
   ])('and %s hides no call', async (_what, totalOf) => {
-    const { service, look, memory, remembered } = looking()
+    const { service, poll, memory, remembered } = polling()
     const { listCalls } = service.client
     service.client.listCalls = async (page, signal) => {
       const listed = await listCalls(page, signal)
       return { ...listed, total: totalOf(listed.items), totalPages: undefined }
     }
     service.calls = numbered(1, 14)
-    expect((await look()).end?.whole).toBe(true)
+    expect((await poll()).end?.whole).toBe(true)
     expect(remembered()).toBe(14)
     service.calls = [call(0), ...service.calls]
-    await look()
+    await poll()
     expect(remembered()).toBe(15)
     expect(isTotalUseless(memory.facts, 99, CREATED + 60)).toBe(true)
     expect(isTotalUseless(memory.facts, 99, CREATED + 100_000)).toBe(false)
@@ -27,9 +27,9 @@ describe('a total that counts something else', () => {
 
 describe('pages that get shorter', () => {
   test('are all read, of a list that is oldest first as well', async () => {
-    const { service, look, remembered, memory } = looking({ pageSize: 12 })
+    const { service, poll, remembered, memory } = polling({ pageSize: 12 })
     service.calls = numbered(1, 40).toReversed()
-    await look()
+    await poll()
     const { listCalls } = service.client
     // Of twelve that are asked for, four are shown.
     service.client.listCalls = async (page, signal) => {
@@ -39,7 +39,7 @@ describe('pages that get shorter', () => {
       return { ...listed, page, calls, keys, items: calls.length, totalPages: undefined }
     }
     service.calls = [...service.calls, call(0), call(-1)]
-    for (let polls = 0; polls < 6; polls++) await look()
+    for (let polls = 0; polls < 6; polls++) await poll()
     expect(remembered()).toBe(42)
     expect(memory.facts.hidden).toBe(0)
   })
@@ -47,13 +47,13 @@ describe('pages that get shorter', () => {
 
 describe('more new calls than a poll can read', () => {
   test('are read over several polls, each of which goes on where the one before ended', async () => {
-    const { service, wait, look, remembered } = looking()
+    const { service, wait, poll, remembered } = polling()
     service.calls = numbered(1, 40)
-    await look()
+    await poll()
     service.calls = numbered(-59, 40)
     service.beforePage = () => void wait(6)
     let polls = 0
-    while ((await look()).end === undefined && polls < 30) polls += 1
+    while ((await poll()).end === undefined && polls < 30) polls += 1
     expect(polls).toBeLessThan(15)
     expect(remembered()).toBe(100)
   })

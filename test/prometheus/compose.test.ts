@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
+import { configSchema } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
+import { placesOf } from '../../src/schema/places.ts'
+import { variables } from '../../src/schema/variables.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import { callwatch, emptyFolder, start } from '../commands/callwatch.ts'
 import { readAddress } from '../../src/store/postgres/address.ts'
@@ -42,19 +45,19 @@ const { callwatch: daemon, simulator, postgres, prometheus, alertmanager, grafan
 const demo = parseEnv(read('config/compose/demo.env'))
 const cluster = parseEnv(read('config/compose/cluster.env'))
 const dockerfile = readDockerfile(read('Dockerfile'))
-/** What each service listens on, by the programs' own defaults. */
+/** The default ports of the programs. */
 const PORTS: Readonly<Record<string, number>> = { prometheus: 9090, alertmanager: 9093, grafana: 3000, postgres: 5432 }
 const portOf = (service: string) => PORTS[service] ?? Number(only(dockerfile, 'EXPOSE'))
 
 describe('compose.yaml', () => {
-  test('runs our own image, and others by a whole version', () => {
+  test('builds the image of callwatch, and pins all other images to a full version', () => {
     for (const [name, { image, build }] of Object.entries(compose.services)) {
       if (build === undefined) expect(image, name).toMatch(/^([a-z]+\/[a-z]+:v?\d+\.\d+|postgres:\d+)\.\d+$/)
       else expect([build, image], name).toEqual(['.', undefined])
     }
   })
 
-  test.each(Object.entries(compose.services))('gives %s no rights, and bounds what it may take', (name, service) => {
+  test.each(Object.entries(compose.services))('gives %s no privileges, and limits its resources', (name, service) => {
     const { read_only: isReadOnly, cap_drop, cap_add, privileged, security_opt, mem_limit, pids_limit } = service
     expect({ isReadOnly, cap_drop, cap_add, privileged, security_opt }).toEqual({
       isReadOnly: true,
@@ -63,7 +66,7 @@ describe('compose.yaml', () => {
     })
     expect(mem_limit).toMatch(/^\d+[mg]$/)
     expect(pids_limit).toBeGreaterThanOrEqual(100)
-    // What a program writes beside its volume: SQLite, PostgreSQL's socket, Grafana's log and uploads.
+    // Files outside the volumes: temporary files of SQLite, the socket of PostgreSQL, the log and uploads of Grafana.
     const written: Record<string, string[]> = {
       callwatch: ['/tmp'],
       postgres: ['/tmp', '/var/run/postgresql'],
@@ -72,21 +75,21 @@ describe('compose.yaml', () => {
     expect(service.tmpfs ?? []).toEqual(written[name] ?? [])
   })
 
-  test('starts no service as root: those whose images would are given a user', () => {
+  test('starts no service as root, and sets a user where the image does not', () => {
     const users = Object.entries(compose.services).flatMap(([name, { user }]) => (user === undefined ? [] : [name]))
     expect(users).toEqual(['postgres'])
     expect(postgres?.user).toMatch(/^[1-9]\d*:[1-9]\d*$/)
   })
 
-  test('opens each port that a service listens on to this machine, and to no other', () => {
+  test('publishes the port of each service on the loopback address alone', () => {
     const open = Object.entries(compose.services).flatMap(([name, { ports = [] }]) =>
       ports.map((port) => ({ name, port })),
     )
     expect(open.map(({ name }) => name).toSorted()).toEqual(['alertmanager', 'callwatch', 'grafana', 'prometheus'])
-    for (const { name, port } of open) expect(filledIn(port, {})).toBe(`127.0.0.1:${portOf(name)}:${portOf(name)}`)
+    for (const { name, port } of open) expect(interpolate(port, {})).toBe(`127.0.0.1:${portOf(name)}:${portOf(name)}`)
   })
 
-  test('mounts what there is: files read-only, and volumes that are all used', () => {
+  test('mounts existing files read-only, and every volume', () => {
     const mounts = Object.values(compose.services).flatMap(({ volumes = [] }) => volumes.map((one) => one.split(':')))
     const [files, volumes] = [
       mounts.filter(([from]) => from?.startsWith('.')),
@@ -101,24 +104,24 @@ describe('compose.yaml', () => {
     expect(daemon?.volumes).toEqual([`callwatch:${only(dockerfile, 'VOLUME')}`])
   })
 
-  test('hands callwatch variables that it knows', () => {
-    const known = read('src/config/reading/environment.ts')
+  test('passes only environment variables that callwatch knows', () => {
+    const known = placesOf(configSchema, variables).map(({ meta }) => meta.name)
     expect(daemon?.environment).toContain('CALLWATCH_API_KEY')
     for (const name of [daemon?.environment ?? []].flat()) expect(known).toContain(name)
   })
 
-  test('asks each service for its health where it listens', () => {
+  test('checks the health of each service on its port', () => {
     for (const [name, { healthcheck, build }] of Object.entries(compose.services)) {
-      // Our own image brings one, of the daemon.
+      // The image of callwatch has a health check of the daemon.
       if (build !== undefined && name !== 'simulator') continue
       const port = name === 'simulator' ? simulatorPort() : portOf(name)
-      const asked =
+      const check =
         name === 'postgres' ? `pg_isready --quiet --host=127.0.0.1 --port=${port} ` : `http://127.0.0.1:${port}/`
-      expect(healthcheck?.test.join(' '), name).toContain(asked)
+      expect(healthcheck?.test.join(' '), name).toContain(check)
     }
   })
 
-  test('names only services that there are', () => {
+  test('refers only to existing services', () => {
     const names = Object.keys(compose.services)
     for (const { depends_on: needed = [] } of Object.values(compose.services)) {
       expect(names).toEqual(expect.arrayContaining(Array.isArray(needed) ? needed : Object.keys(needed)))
@@ -141,7 +144,7 @@ describe('compose.yaml', () => {
     }
   })
 
-  test('gives Grafana the dashboard where it looks for one, on a data source that there is', () => {
+  test('mounts the dashboard and its data source where Grafana looks for them', () => {
     const mounted = new Map(
       (grafana?.volumes ?? []).map((one) => one.split(':')).map(([from = '', to = '']) => [to, from]),
     )
@@ -158,26 +161,23 @@ describe('compose.yaml', () => {
   test.each([
     ['prometheus', prometheus, 'prometheus'],
     ['alertmanager', alertmanager, 'prometheus-alertmanager'],
-  ])(
-    'gives %s options that it has, and its configuration and data where they are mounted',
-    (_name, service, program) => {
-      const command = service?.command ?? []
-      const option = (name: string) => command.find((one) => one.startsWith(`--${name}=`))?.split('=')[1] ?? ''
-      const targets = service?.volumes?.map((one) => one.split(':')[1] ?? '') ?? []
-      const inside = (path: string) => targets.some((target) => path === target || path.startsWith(`${target}/`))
-      expect(inside(option('config.file'))).toBe(true)
-      expect(inside(option(program === 'prometheus' ? 'storage.tsdb.path' : 'storage.path'))).toBe(true)
-      const [config = ''] = service?.volumes ?? []
-      const [from = '', to = ''] = config.split(':')
-      expect(existsSync(join(project, option('config.file').replace(to, from)))).toBe(true)
-      const { error, stdout, stderr } = spawnSync(program, ['--help'], { encoding: 'utf8' })
-      // Where it is not installed, another test says so.
-      if (error !== undefined) return
-      for (const one of command) expect(`${stdout}${stderr}`).toContain(one.split('=')[0])
-    },
-  )
+  ])('gives %s valid options, and the mounted paths of its configuration and data', (_name, service, program) => {
+    const command = service?.command ?? []
+    const option = (name: string) => command.find((one) => one.startsWith(`--${name}=`))?.split('=')[1] ?? ''
+    const targets = service?.volumes?.map((one) => one.split(':')[1] ?? '') ?? []
+    const inside = (path: string) => targets.some((target) => path === target || path.startsWith(`${target}/`))
+    expect(inside(option('config.file'))).toBe(true)
+    expect(inside(option(program === 'prometheus' ? 'storage.tsdb.path' : 'storage.path'))).toBe(true)
+    const [config = ''] = service?.volumes ?? []
+    const [from = '', to = ''] = config.split(':')
+    expect(existsSync(join(project, option('config.file').replace(to, from)))).toBe(true)
+    const { error, stdout, stderr } = spawnSync(program, ['--help'], { encoding: 'utf8' })
+    // Another test reports that the program is missing.
+    if (error !== undefined) return
+    for (const one of command) expect(`${stdout}${stderr}`).toContain(one.split('=')[0])
+  })
 
-  test("Alertmanager's configuration is valid", (context) => {
+  test('gives Alertmanager a configuration that amtool accepts', (context) => {
     const { error, status, stdout, stderr } = spawnSync(
       'amtool',
       ['check-config', join(project, 'config/compose/alertmanager.yaml')],
@@ -191,7 +191,7 @@ describe('compose.yaml', () => {
 })
 
 describe('the demo of compose.yaml', () => {
-  test('has the simulator where the daemon may speak plain http to it: on its own loopback', () => {
+  test('runs the simulator on the loopback address of the daemon, where plain HTTP is allowed', () => {
     expect(simulator?.profiles).toEqual(['demo'])
     expect(simulator?.network_mode).toBe('service:callwatch')
     expect(Object.values(compose.services).filter(({ profiles }) => profiles !== undefined)).toEqual([
@@ -201,23 +201,23 @@ describe('the demo of compose.yaml', () => {
     expect(read('compose.yaml')).toContain('--env-file config/compose/demo.env --profile demo up')
   })
 
-  test('gives the daemon a configuration that it accepts, of the simulator', () => {
-    const { targets, http } = loadConfig({ env: handedOver(demo), cwd: emptyFolder() })
+  test('configures the daemon for the simulator', () => {
+    const { targets, http } = loadConfig({ env: passedOn(demo), cwd: emptyFolder() })
     expect(targets.map(({ baseUrl }) => baseUrl)).toEqual([`http://127.0.0.1:${simulatorPort()}/v3`])
     expect([http.host, http.port]).toEqual(['0.0.0.0', portOf('callwatch')])
   })
 
-  test('starts a simulator that takes these options, and whose key the daemon has', { timeout: 30_000 }, async () => {
+  test('starts the simulator with valid options and the key of the daemon', { timeout: 30_000 }, async () => {
     const [command = '', ...options] = simulator?.command ?? []
     const { printed } = start([command, ...options, '--port', '0'])
     const [, url = ''] = await printed(/calls service: (\S+)/)
-    const probed = await callwatch(['check', '--probe'], { env: { ...handedOver(demo), CALLWATCH_BASE_URL: url } })
+    const probed = await callwatch(['check', '--probe'], { env: { ...passedOn(demo), CALLWATCH_BASE_URL: url } })
     expect([probed.code, probed.stderr]).toEqual([0, ''])
     const switches = await fetch(`${new URL(url).origin}/_simulator/switches`)
     expect(switches.status).toBe(200)
   })
 
-  test('finds out by its health check when the simulator is gone', { timeout: 30_000 }, async () => {
+  test('has a health check that fails when the simulator has stopped', { timeout: 30_000 }, async () => {
     const [, program = '', ...args] = simulator?.healthcheck?.test ?? []
     expect(program).toBe('node')
     const { port, close } = await startSimulator()
@@ -242,21 +242,21 @@ describe('the cluster of compose.yaml', () => {
     CALLWATCH_DB_PASSWORD: password,
   }
 
-  test('starts three daemons on ports of their own, once the database is there, and one daemon where it is not', () => {
+  test('starts three daemons on their own ports after the database, and one daemon without a database', () => {
     expect(postgres?.profiles).toEqual(['cluster'])
     expect(read('compose.yaml')).toContain('--env-file config/compose/cluster.env --profile cluster up')
     expect(daemon?.depends_on).toEqual({ postgres: { condition: 'service_healthy', required: false } })
     const replicas = daemon?.deploy?.replicas ?? ''
-    expect([filledIn(replicas, {}), filledIn(replicas, cluster)]).toEqual(['1', '3'])
+    expect([interpolate(replicas, {}), interpolate(replicas, cluster)]).toEqual(['1', '3'])
     const [port = ''] = daemon?.ports ?? []
-    const [, first, last] = /^127\.0\.0\.1:(\d+)-(\d+):9464$/.exec(filledIn(port, cluster)) ?? []
+    const [, first, last] = /^127\.0\.0\.1:(\d+)-(\d+):9464$/.exec(interpolate(port, cluster)) ?? []
     expect([Number(first), Number(last)]).toEqual([portOf('callwatch'), portOf('callwatch') + 2])
   })
 
-  test('gives the daemons the address of the database, with the user and the password that it is made with', () => {
+  test('gives the daemons the address, user and password of the database', () => {
     const variables = { ...app, ...cluster }
     const env = Object.fromEntries(
-      Object.entries(handedOver(variables)).map(([name, value]) => [name, filledIn(value, variables)]),
+      Object.entries(passedOn(variables)).map(([name, value]) => [name, interpolate(value, variables)]),
     )
     // As in the image.
     const { store } = loadConfig({ env: { ...env, CALLWATCH_STORE_PATH: '/data/callwatch.db' }, cwd: emptyFolder() })
@@ -264,32 +264,31 @@ describe('the cluster of compose.yaml', () => {
     const { hosts, user, database, ...address } = readAddress(store.url)
     expect(hosts).toEqual([{ host: 'postgres', port: portOf('postgres') }])
     const made = Object.fromEntries(
-      Object.entries(postgres?.environment ?? {}).map(([name, value]) => [name, filledIn(value, variables)]),
+      Object.entries(postgres?.environment ?? {}).map(([name, value]) => [name, interpolate(value, variables)]),
     )
     expect(made).toEqual({ POSTGRES_USER: user, POSTGRES_DB: database, POSTGRES_PASSWORD: address.password })
     expect(address.password).toBe(password)
-    const asked = postgres?.healthcheck?.test.join(' ')
-    expect(asked).toContain(`--username=${user} --dbname=${database}`)
+    const check = postgres?.healthcheck?.test.join(' ')
+    expect(check).toContain(`--username=${user} --dbname=${database}`)
   })
 
-  test('keeps no password, and does not start without one', () => {
+  test('has no default password, and the image of the database refuses an empty one', () => {
     const made = new Map(Object.entries(postgres?.environment ?? {}))
-    // The image refuses an empty one.
-    expect(filledIn(made.get('POSTGRES_PASSWORD') ?? '?', cluster)).toBe('')
+    expect(interpolate(made.get('POSTGRES_PASSWORD') ?? '?', cluster)).toBe('')
     expect(read('config/compose/cluster.env')).not.toMatch(/^CALLWATCH_DB_PASSWORD/m)
   })
 })
 
-/** The daemon's environment of these variables. */
-function handedOver(variables: Readonly<Record<string, string | undefined>>): Record<string, string> {
+/** The variables that Compose passes to the daemon. */
+function passedOn(variables: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const names = [daemon?.environment ?? []].flat().map(String)
   return Object.fromEntries(
     Object.entries(variables).flatMap(([name, value]) => (names.includes(name) ? [[name, value ?? '']] : [])),
   )
 }
 
-/** A text with its `${NAME}` and `${NAME:-default}` filled in, as Compose does it. */
-function filledIn(text: string, variables: Readonly<Record<string, string | undefined>>): string {
+/** Replaces `${NAME}` and `${NAME:-default}`, as Compose does. */
+function interpolate(text: string, variables: Readonly<Record<string, string | undefined>>): string {
   return text.replaceAll(
     /\$\{(\w+)(?::-([^}]*))?\}/g,
     (_, name: string, otherwise = '') => variables[name] || otherwise,

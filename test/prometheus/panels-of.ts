@@ -1,16 +1,16 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard'
 import { SCRAPE_INTERVAL, TARGETS } from './watched-by-prometheus.ts'
 
-/** A panel with what it asks Prometheus. */
+/** A panel with its queries. */
 export type Panel = { title: string; queries: { legend: string; expr: string; instant: boolean }[] }
 
-/** The panels of a dashboard that show something; rows do not. */
+/** The panels of a dashboard, without rows. */
 export function panelsOf({ panels = [] }: Dashboard): Panel[] {
   return panels
     .filter(({ type }) => type !== 'row')
     .map((panel) => ({
       title: panel.title ?? '',
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every query here is one of the Prometheus kind
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every query here is a Prometheus query
       queries: (('targets' in panel ? panel.targets : undefined) ?? []).map((target) => target as Target),
     }))
     .map(({ title, queries }) => ({
@@ -25,11 +25,11 @@ export function panelsOf({ panels = [] }: Dashboard): Panel[] {
 
 type Target = { expr?: string; legendFormat?: string; instant?: boolean }
 
-/** A query as Grafana sends it: with the chosen targets and its own variables filled in. */
-export function filledIn(expr: string): string {
+/** Replaces the variables of a query, as Grafana does before it sends the query. */
+export function interpolate(expr: string): string {
   const variables: Record<string, string> = {
     target: `(${TARGETS.join('|')})`,
-    // Four scrapes, as Grafana computes it of the data source's interval.
+    // Grafana uses four times the interval of the data source.
     __rate_interval: `${4 * SCRAPE_INTERVAL}s`,
     __range: '1h',
   }

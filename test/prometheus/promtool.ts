@@ -2,8 +2,8 @@ import { spawnSync, type SpawnSyncReturns } from 'node:child_process'
 import type { TestContext } from 'vitest'
 
 /**
- * What promtool's linter says of callwatch, and may: the service bills in minutes, so minutes are what is exported; the
- * other three are prom-client's own.
+ * The problems that promtool's linter may find. callwatch exports minutes, because the service bills minutes; the other
+ * three metrics come from prom-client.
  */
 export const ACCEPTED_COMPLAINTS = [
   'callwatch_call_minutes_total use base unit "seconds" instead of "minutes"',
@@ -14,13 +14,13 @@ export const ACCEPTED_COMPLAINTS = [
   'nodejs_active_resources_total non-counter metrics should not have "_total" suffix',
 ]
 
-/** What promtool's linter says of an exposition, sorted. */
+/** The problems that promtool's linter finds in an exposition, sorted. */
 export function complaintsOf(exposition: string): string[] {
   const { stdout, stderr } = promtool(['check', 'metrics'], exposition)
   return `${stdout}${stderr}`.trim().split('\n').toSorted()
 }
 
-/** @throws Error where there is no promtool */
+/** @throws Error if promtool is not installed */
 export function promtool(args: readonly string[], input = ''): SpawnSyncReturns<string> {
   const ran = spawnSync('promtool', args, { input, encoding: 'utf8' })
   if (ran.error !== undefined) throw ran.error

@@ -5,12 +5,12 @@ import { parse } from 'yaml'
 import { dashboard } from '../../config/grafana/dashboard.ts'
 import { readExposition } from '../metrics/read-exposition.ts'
 import { ACCEPTED_COMPLAINTS, complaintsOf } from './promtool.ts'
-import { filledIn, panelsOf } from './panels-of.ts'
+import { interpolate, panelsOf } from './panels-of.ts'
 import { missingPrograms, SHIPPED, TARGETS, watchedByPrometheus, type Watched } from './watched-by-prometheus.ts'
 
-/** Panels that have nothing to show where all is well, each with the reason. */
-const EMPTY_WHERE_ALL_IS_WELL: Readonly<Record<string, string>> = {
-  'Alerts that fire': 'no alert fires',
+/** Panels without data while the service is healthy, each with the reason. */
+const EMPTY_WHILE_HEALTHY: Readonly<Record<string, string>> = {
+  'Firing alerts': 'no alert fires',
 }
 
 const panels = panelsOf(dashboard())
@@ -19,12 +19,12 @@ const skipped = missingPrograms.length > 0 && process.env['CI'] !== 'true'
 if (skipped) {
   test.skip(`${missingPrograms.join(', ')} not on the PATH: apt-get install prometheus`, () => {})
 } else {
-  describe('a Prometheus with the shipped configuration, and a running daemon', () => {
+  describe('a Prometheus with the shipped configuration that scrapes a daemon', () => {
     let watched: Watched
     beforeAll(async () => void (watched = await watchedByPrometheus()), 120_000)
     afterAll(() => watched?.stop())
 
-    test('it scrapes OpenMetrics, and nothing is wrong with that', async () => {
+    test('scrapes OpenMetrics without errors', async () => {
       const { activeTargets } = await askFor<{ activeTargets: object[] }>('targets')
       expect(activeTargets).toEqual([expect.objectContaining({ health: 'up', lastError: '', scrapePool: 'callwatch' })])
       // In OpenMetrics the name of a counter has no _total, in Prometheus' own format it has.
@@ -33,23 +33,23 @@ if (skipped) {
       expect(counters).not.toHaveProperty('callwatch_calls_total')
     })
 
-    test('it has every series that the daemon tells of, and no other', async () => {
+    test('has exactly the series that the daemon exports', async () => {
       const exposition = await (await fetch(`${watched.daemon}metrics`)).text()
-      const told = [...readExposition(exposition).values()].flatMap(({ samples }) => samples)
+      const exported = [...readExposition(exposition).values()].flatMap(({ samples }) => samples)
       const known = await watched.query('{__name__=~"callwatch_.+"}')
       const namesOf = (all: readonly string[]) => [...new Set(all)].filter((name) => name.startsWith('callwatch_'))
       expect(namesOf(known.map(({ labels }) => labels['__name__'] ?? '')).toSorted()).toEqual(
-        namesOf(told.map(({ name }) => name)).toSorted(),
+        namesOf(exported.map(({ name }) => name)).toSorted(),
       )
-      expect(known).toHaveLength(told.filter(({ name }) => name.startsWith('callwatch_')).length)
+      expect(known).toHaveLength(exported.filter(({ name }) => name.startsWith('callwatch_')).length)
     })
 
-    test('promtool finds nothing wrong with what the daemon exports, but for what is accepted', async () => {
+    test('scrapes an exposition in which promtool finds only the accepted problems', async () => {
       const body = await (await fetch(`${watched.daemon}metrics`)).text()
       expect(complaintsOf(body)).toEqual(ACCEPTED_COMPLAINTS)
     })
 
-    test('every rule can be evaluated, and no alert fires', async () => {
+    test('evaluates every rule, and no alert fires', async () => {
       type Rule = { name: string; type: string; health: string; lastError?: string; state?: string }
       const { groups } = await askFor<{ groups: { rules: Rule[] }[] }>('rules')
       const rules = groups.flatMap((group) => group.rules)
@@ -63,13 +63,13 @@ if (skipped) {
         ({ rules }: { rules: { record: string }[] }) => rules.map(({ record }) => record),
       ),
     )
-    test.each([...recorded])('the recording rule %s has a value for each target', async (record) => {
+    test.each([...recorded])('has a value of the recording rule %s for each target', async (record) => {
       const series = await watched.query(record)
       const targets = series.filter(({ values }) => values.some(Number.isFinite)).map(({ labels }) => labels['target'])
       expect(new Set(targets)).toEqual(new Set(TARGETS))
     })
 
-    test('the dashboard lets one choose among the targets', async () => {
+    test('gives the variable of the dashboard all targets', async () => {
       const [, variable] = dashboard().templating.list ?? []
       const [, series = '', label = ''] =
         /^label_values\((.+), (\w+)\)$/.exec(typeof variable?.query === 'string' ? variable.query : '') ?? []
@@ -77,30 +77,30 @@ if (skipped) {
       expect(new Set(known.map(({ labels }) => labels[label]))).toEqual(new Set(TARGETS))
     })
 
-    test.each(panels)('the panel "$title" shows data', async ({ title, queries }) => {
+    test.each(panels)('has data for the panel "$title"', async ({ title, queries }) => {
       expect(queries.length).toBeGreaterThan(0)
       for (const { legend, expr, instant } of queries) {
-        const series = await watched.query(filledIn(expr), instant ? undefined : { seconds: 8 })
+        const series = await watched.query(interpolate(expr), instant ? undefined : { seconds: 8 })
         const shown = series.filter(({ values }) => values.some(Number.isFinite))
-        const message = `${legend}: ${filledIn(expr)}`
-        if (title in EMPTY_WHERE_ALL_IS_WELL) expect(shown, message).toEqual([])
+        const message = `${legend}: ${interpolate(expr)}`
+        if (title in EMPTY_WHILE_HEALTHY) expect(shown, message).toEqual([])
         else expect(shown, message).not.toEqual([])
-        // What the legend names is there.
+        // The series have the labels of the legend.
         const names = [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, name]) => name!)
         for (const { labels } of shown) expect(Object.keys(labels)).toEqual(expect.arrayContaining(names))
-        const told = shown.map(({ labels }) => names.map((name) => labels[name]).join(' '))
-        if (!instant) expect(new Set(told).size, `${message} has two series of one name`).toBe(shown.length)
+        const legends = shown.map(({ labels }) => names.map((name) => labels[name]).join(' '))
+        if (!instant) expect(new Set(legends).size, `${message} has two series with one legend`).toBe(shown.length)
       }
     })
 
     async function askFor<T>(path: string): Promise<T> {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as Prometheus' documentation describes it
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the documented shape of Prometheus' API
       return (await watched.api(path)) as T
     }
   })
 }
 
-test('every panel that is said to be empty where all is well is on the dashboard', () => {
+test('every panel that may be empty while the service is healthy is on the dashboard', () => {
   const titles = new Set(panels.map(({ title }) => title))
-  expect(Object.keys(EMPTY_WHERE_ALL_IS_WELL).filter((title) => !titles.has(title))).toEqual([])
+  expect(Object.keys(EMPTY_WHILE_HEALTHY).filter((title) => !titles.has(title))).toEqual([])
 })

@@ -10,34 +10,34 @@ import { eventually } from '../system/eventually.ts'
 const project = join(import.meta.dirname, '../..')
 export const SHIPPED = join(project, 'config/prometheus')
 
-/** Two targets, so that a query that mixes them up is found out. */
+/** Two targets, so that the tests notice a query that mixes them up. */
 export const TARGETS = ['production', 'staging']
 /** How often Prometheus scrapes and evaluates here (seconds). */
 export const SCRAPE_INTERVAL = 1
-/** So many scrapes make a rate, also of calls that end in the meantime. */
+/** Scrapes after which every rate has a value, also of calls that have to end first. */
 const SCRAPES = 14
 
-/** The programs that are not on the PATH. */
+/** The required programs that are not on the PATH. */
 export const missingPrograms = ['prometheus', 'promtool'].filter(
   (program) => spawnSync(program, ['--version']).error !== undefined,
 )
 
 export type Watched = {
-  /** Where the daemon's page is, with a slash at the end. */
+  /** URL of the daemon's page, with a slash at the end. */
   daemon: string
-  /** What Prometheus answers to an instant query, or one over the last seconds. */
+  /** Runs an instant query, or a query over the last seconds. */
   query: (expr: string, range?: { seconds: number }) => Promise<Series[]>
-  /** `data` of an answer of Prometheus' API. */
+  /** Returns `data` of a response of Prometheus' API. */
   api: (path: string) => Promise<unknown>
   stop: () => Promise<void>
 }
 
-/** One series of an answer, with its values in the order of time. */
+/** A series, with its values in the order of time. */
 export type Series = { labels: Record<string, string>; values: number[] }
 
 /**
- * A daemon on a lively healthy world, and a Prometheus with the shipped configuration that has scraped it for some
- * seconds. All that is changed of the configuration are the interval and the addresses.
+ * Starts a daemon that polls a busy and healthy simulator, and a Prometheus with the shipped configuration that has
+ * scraped the daemon for some seconds. Only the intervals and addresses of the configuration differ.
  */
 export async function watchedByPrometheus(): Promise<Watched> {
   const folder = mkdtempSync(join(tmpdir(), 'callwatch-prometheus-'))
@@ -126,10 +126,10 @@ function start(program: string, args: readonly string[], cwd: string): Child {
 function apiOf(url: string): Watched['api'] {
   return async (path) => {
     const response = await fetch(`${url}/api/v1/${path}`)
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape of every answer of Prometheus' API
-    const answer = (await response.json()) as { status: string; error?: string; data: unknown }
-    if (answer.status !== 'success') throw new Error(`${path}: ${answer.error ?? response.statusText}`)
-    return answer.data
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape of every response of Prometheus' API
+    const body = (await response.json()) as { status: string; error?: string; data: unknown }
+    if (body.status !== 'success') throw new Error(`${path}: ${body.error ?? response.statusText}`)
+    return body.data
   }
 }
 
@@ -137,16 +137,16 @@ type Result = { metric: Record<string, string>; value?: [number, string]; values
 
 function queryWith(api: Watched['api']): Watched['query'] {
   return async (expr, range) => {
-    const asked = new URLSearchParams({ query: expr })
+    const parameters = new URLSearchParams({ query: expr })
     if (range !== undefined) {
       const now = Date.now() / 1000
       for (const [name, value] of Object.entries({ start: now - range.seconds, end: now, step: SCRAPE_INTERVAL })) {
-        asked.set(name, String(value))
+        parameters.set(name, String(value))
       }
     }
     const kind = range === undefined ? 'query' : 'query_range'
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what Prometheus answers to a query
-    const { result } = (await api(`${kind}?${String(asked)}`)) as { result: Result[] }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape of the result of a query
+    const { result } = (await api(`${kind}?${String(parameters)}`)) as { result: Result[] }
     return result.map(({ metric, value, values = value === undefined ? [] : [value] }) => ({
       labels: metric,
       values: values.map(([, text]) => Number(text)),

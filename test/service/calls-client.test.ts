@@ -83,7 +83,7 @@ describe('a page of List Calls', () => {
     expect(await list(client, 2)).toMatchObject({
       page: 2,
       calls: [{ id: '1', status: 'rejected' }],
-      rejected: { no_status: 1, not_an_object: 2, no_session_id: 1 },
+      invalid: { no_status: 1, not_an_object: 2, no_session_id: 1 },
       items: 5,
       total: 7,
       totalPages: 2,
@@ -158,7 +158,7 @@ describe('a page of List Calls', () => {
     const { client } = clientOf({ body: `{"data":[{"sessionId":${'9'.repeat(6e6)}.,"status":"ended"}]}` })
     await expect(list(client)).rejects.toMatchObject({ kind: 'invalid' })
     const long = clientOf({ body: `{"data":[{"sessionId":${'9'.repeat(6e6)},"status":"ended"}]}` })
-    expect((await list(long.client)).rejected).toEqual({ no_session_id: 1 })
+    expect((await list(long.client)).invalid).toEqual({ no_session_id: 1 })
   })
 
   test('keeps calls apart whose ids, written as numbers, are beyond 2^53', async () => {

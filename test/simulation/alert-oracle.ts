@@ -2,12 +2,12 @@ import type { Rule } from '../../src/alerts/rule.ts'
 import type { Finish } from '../../src/ledger/tracked-call.ts'
 import type { Commit } from '../../src/store/store.ts'
 
-/** What a failure-ratio rule must have said, worked out from what was committed alone, as plainly as possible. */
+/** The notifications that a failure-ratio rule implies, from what was committed alone, as plainly as possible. */
 export type AlertOracle = {
   /** Takes one commit that succeeded, at that time of the host's clock (UNIX seconds). */
   committed: (commit: Commit, at: number) => void
   /** `firing`, `resolved` and `closed`, in order. */
-  said: () => readonly string[]
+  notified: () => readonly string[]
 }
 
 /** @param interval seconds between polls */
@@ -15,7 +15,7 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
   if (rule.signal.name !== 'failure_ratio') throw new Error('the oracle knows of failure ratios only')
   const { reason, window, minCalls } = rule.signal
   const finishes: Finish[] = []
-  const said: string[] = []
+  const notified: string[] = []
   let lastGood: number | undefined
   let lastGoodHost: number | undefined
   let breach: { credited: number; at: number } | undefined
@@ -29,7 +29,7 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
   }
   const hasLasted = (credited: number, needed: number) =>
     needed === 0 || (credited > 0 && credited >= needed - interval / 2)
-  const judge = (from: number, to: number, at: number) => {
+  const evaluate = (from: number, to: number, at: number) => {
     const inside = finishes.filter((finish) => finish.at >= from && finish.at <= to)
     const reasons = reason === 'any' ? ['unanswered', 'rejected', 'canceled'] : [reason]
     const ratio = inside.filter(({ status }) => reasons.includes(status)).length / inside.length
@@ -37,10 +37,10 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
     if (firing) {
       if (tooFew) {
         silence = silence === undefined ? { credited: 0, at } : credit(silence, at)
-        // While there is no verdict the alert stays as it was: such looks add nothing to the recovery, however few they are.
+        // Without enough calls the alert stays as it was: such polls add nothing to the recovery, however few they are.
         recovery = recovery && { ...recovery, at }
         if (silence.credited < window) return
-        said.push('closed')
+        notified.push('closed')
         firing = false
         silence = undefined
         recovery = undefined
@@ -53,7 +53,7 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
       }
       recovery = recovery === undefined ? { credited: 0, at } : credit(recovery, at)
       if (!hasLasted(recovery.credited, rule.keepFiringFor)) return
-      said.push('resolved')
+      notified.push('resolved')
       firing = false
       recovery = undefined
       return
@@ -64,20 +64,20 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
     }
     breach = breach === undefined ? { credited: 0, at } : credit(breach, at)
     if (!hasLasted(breach.credited, rule.for)) return
-    said.push('firing')
+    notified.push('firing')
     firing = true
     breach = undefined
   }
   return {
     committed: ({ ledger: { finishes: added, facts } }, at) => {
       finishes.push(...added)
-      // Only the end of a good look is an occasion to judge.
+      // Rules are evaluated at the end of a successful poll only.
       if (facts.lastGoodHost === undefined || facts.lastGoodHost === lastGoodHost) return
       const now = facts.lastGood!
-      judge(Math.min(now - window, lastGood ?? now), now, at)
+      evaluate(Math.min(now - window, lastGood ?? now), now, at)
       lastGood = now
       lastGoodHost = facts.lastGoodHost
     },
-    said: () => said,
+    notified: () => notified,
   }
 }

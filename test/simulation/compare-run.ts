@@ -2,21 +2,20 @@ import { usedBetween } from '../../src/ledger/usage.ts'
 import { callsUntil } from '../../src/simulator/counted-calls.ts'
 import { setAside } from '../../src/simulator/set-aside.ts'
 import { exactFamilies, truth } from '../../src/simulator/truth.ts'
-import { exportedSeries } from '../../src/commands/compare-with-truth.ts'
+import { exportedSeries } from '../../src/commands/compare-with-simulator.ts'
 import { difference, lessCorrections } from '../system/truth/exposition.ts'
 import { observedFamilies, replay } from '../system/truth/replay.ts'
-import { contribution, FAMILIES_OBSERVED_ONCE } from './contribution.ts'
 import type { Notification } from '../../src/alerts/notification.ts'
 import { replay as replayRules } from '../../src/alerts/replay.ts'
 import { monthOf } from '../../src/clock/calendar.ts'
-import type { AlertMessage } from '../../src/notify/message.ts'
-import type { WatchedTarget } from '../../src/web/views.ts'
+import type { AlertMessage } from '../../src/notifications/message.ts'
+import type { Target } from '../../src/target/target.ts'
 import type { Run } from './simulate-run.ts'
 import { imbalancesOf } from '../../src/ledger/balance.ts'
-import { isOrderRefuted, isTotalUseless } from '../../src/ledger/list-facts.ts'
+import { isOrderRefuted, isTotalWrong } from '../../src/ledger/list-facts.ts'
 import { NO_LIST_FACTS } from '../../src/ledger/state.ts'
-import { openReadOnly } from '../../src/store/sqlite/open-read-only.ts'
-import { differingSums, sumsOfCounters, sumsOfRows } from './row-sums.ts'
+import { openSqliteReader } from '../../src/store/sqlite/open-reader.ts'
+import { contribution, differingSums, FAMILIES_OBSERVED_ONCE, sumsOfCounters, sumsOfRows } from './row-sums.ts'
 import { INTERVAL, RULES, START } from './simulated-rules.ts'
 
 /** Seconds; a run in which nothing makes it hard is never without a good poll for 200. */
@@ -25,46 +24,47 @@ const LONGEST_BLIND = 2400
 const LATELY = 900
 const COUNTED = ['callwatch_minutes_corrections_total', ...exactFamilies, ...observedFamilies]
 
-/** Compares what the daemon counted, observed and said with what happened, and writes down what differs. */
+/** Compares what the daemon counted, observed and notified with what happened, and reports what differs. */
 export async function compareRun(run: Run): Promise<void> {
-  const { service, report, watched, clock } = run
-  if (watched === undefined) throw new Error('the run has no target')
+  const { service, report, target, clock } = run
+  if (target === undefined) throw new Error('the run has no target')
   report.reached = service.world.reached
   const problems = [
-    ...(await exactProblems(run, watched)),
-    ...(run.isCalm ? observedProblems(run, watched) : []),
-    ...(await sumProblems(run, watched)),
-    ...onceProblems(run, watched),
+    ...(await exactProblems(run, target)),
+    ...(run.isCalm ? observedProblems(run, target) : []),
+    ...(await sumProblems(run, target)),
+    ...onceProblems(run, target),
     ...alertProblems(run),
     ...replayProblems(run),
-    ...paceProblems(run, watched),
+    ...paceProblems(run, target),
   ]
-  const { lastGood } = watched.ledger.facts
-  if (lastGood === undefined || clock.wall() - lastGood > 300) problems.push(`the last good look was at ${lastGood}`)
+  const { lastGood } = target.ledger.facts
+  if (lastGood === undefined || clock.wall() - lastGood > 300)
+    problems.push(`the last successful poll was at ${lastGood}`)
   const { longest } = run.blind
   report.blind = Math.round(longest)
   // With few requests a minute the first reading alone takes its time.
   // Nor can one be short of ninety pages that take eight seconds each, beside the calls that are asked for one by one, which
-  // begins anew whenever the process dies.
+  // restarts whenever the process dies.
   const slowness = run.drawn.hazards.includes('slowBurst') ? 6 : 1
   const most = Math.max(LONGEST_BLIND * slowness, 3600 / run.drawn.settings.maxRequestsPerMinute)
   if (longest > most) problems.push(`no poll was good for ${report.blind} s though the service answered`)
-  const { created } = watched.ledger.facts
+  const { created } = target.ledger.facts
   if (Math.abs(created - START) > 5) problems.push(`the set-up was at ${START}, and is dated ${created}`)
   if ((await run.store.countOutbox()).size > 0) problems.push('messages were left in the outbox')
   report.differences.push(...problems)
 }
 
-async function exactProblems({ service, rows, clock }: Run, watched: WatchedTarget): Promise<string[]> {
+async function exactProblems({ service, rows, clock }: Run, target: Target): Promise<string[]> {
   const { ledger: events } = service.world
-  const { created } = watched.ledger.facts
+  const { created } = target.ledger.facts
   // What the list had dropped before the set-up was never shown, though it may go on.
   const unseen = events.filter(
     ({ event, at, sessionId }) => event === 'unlisted' && at <= created && !rows.has(sessionId),
   )
   const aside = new Set([...Object.values(setAside(events, created)).flat(), ...unseen.map((event) => event.sessionId)])
   const expected = truth(events, { created, baseline: 'skip', now: clock.wall(), except: aside })
-  const actual = lessCorrections(exportedSeries(watched, COUNTED))
+  const actual = lessCorrections(exportedSeries(target, COUNTED))
   for (const id of aside) {
     const call = rows.get(id)
     if (call === undefined) continue
@@ -77,7 +77,7 @@ async function exactProblems({ service, rows, clock }: Run, watched: WatchedTarg
 }
 
 /** For all labels together the counters are the sums over the rows that there are, and over those that were deleted. */
-async function sumProblems({ store, storeFile }: Run, { target, ledger }: WatchedTarget): Promise<string[]> {
+async function sumProblems({ store, storeFile }: Run, { name, ledger }: Target): Promise<string[]> {
   const used = usedBetween(ledger.usage, 0, Infinity)
   const { participantMinutes } = sumsOfCounters(ledger)
   const isUsed = Math.abs(used - participantMinutes) <= 1e-6
@@ -87,10 +87,9 @@ async function sumProblems({ store, storeFile }: Run, { target, ledger }: Watche
     for (const call of ledger.calls.values()) rows.set(call.id, call)
     return [...differingSums(ledger, sumsOfRows(rows.values())), ...usage]
   }
-  const reader = openReadOnly(storeFile)
-  const imbalances = imbalancesOf(await reader.balance(target))
+  const reader = openSqliteReader(storeFile)
+  const imbalances = imbalancesOf(await reader.balance(name))
   await reader.close()
-  if (imbalances === undefined) return ['the store does not know what was counted of deleted rows']
   return [
     ...imbalances.map(
       ({ quantity, counters, calls }) => `${quantity}: ${counters} by the counters, ${calls} by all rows`,
@@ -100,9 +99,9 @@ async function sumProblems({ store, storeFile }: Run, { target, ledger }: Watche
 }
 
 /** What is set aside from the comparison since `endedAt` was missing counts once, or never where it was over before the set-up. */
-function onceProblems({ service, rows }: Run, watched: WatchedTarget): string[] {
+function onceProblems({ service, rows }: Run, target: Target): string[] {
   const { ledger: events } = service.world
-  const { created } = watched.ledger.facts
+  const { created } = target.ledger.facts
   const { withoutEndedAt, vanished, repeatedId } = setAside(events, created)
   const calls = callsUntil(events, Infinity, created)
   const others = new Set([...vanished, ...repeatedId])
@@ -120,59 +119,61 @@ function onceProblems({ service, rows }: Run, watched: WatchedTarget): string[] 
     })
 }
 
-function observedProblems({ service, settings: { lookback }, cycles }: Run, watched: WatchedTarget): string[] {
-  const { created } = watched.ledger.facts
+function observedProblems({ service, settings: { lookback }, cycles }: Run, target: Target): string[] {
+  const { created } = target.ledger.facts
   const expected = replay(service.recorder.responses, { created, baseline: 'skip', lookback, cycles })
-  return difference(expected, exportedSeries(watched, COUNTED), observedFamilies).map(
+  return difference(expected, exportedSeries(target, COUNTED), observedFamilies).map(
     ({ series, expected: replayed, actual }) => `${series}: ${replayed} replayed, ${actual} counted`,
   )
 }
 
-/** The same history gives the same verdicts whether it is judged live or afterwards, through every restart. */
+/** The same history gives the same alerts whether rules are evaluated live or afterwards, through every restart. */
 function replayProblems({ history }: Run): string[] {
   const options = { target: 'simulated', rules: RULES, interval: INTERVAL, monthOf }
   const line = ({ kind, key, at, value, peak }: Notification) => `${kind} ${key} at ${at}: ${value}, ${peak}`
-  const [live, replayed] = [history.said.map(line), replayRules(history, options).said.map(line)]
+  const [live, replayed] = [history.notified.map(line), replayRules(history, options).notifications.map(line)]
   const first = live.findIndex((said, i) => said !== replayed[i])
   if (first === -1 && live.length === replayed.length) return []
-  return [`replayed, "${replayed[Math.max(0, first)]}" stands where "${live[Math.max(0, first)]}" was said`]
+  return [`replayed "${replayed[Math.max(0, first)]}", live "${live[Math.max(0, first)]}"`]
 }
 
 function alertProblems({ oracle, slack, report, isCalm }: Run): string[] {
   report.notifications = slack.accepted.length
   const problems: string[] = []
-  const failures = told(slack.accepted, 'HighFailureRate')
-  if (isCalm && failures.again > 0) problems.push('a message came twice though the process never died')
-  const said = oracle.said()
-  const implied = said.map((kind) => (kind === 'firing' ? 'firing' : 'end'))
+  const failures = changesOf(slack.accepted, 'HighFailureRate')
+  if (isCalm && failures.again > 0) problems.push('a message was sent twice though the process never died')
+  const notified = oracle.notified()
+  const implied = notified.map((kind) => (kind === 'firing' ? 'firing' : 'end'))
   const isSame = isCalm
     ? failures.changes.join() === implied.join()
-    : // What a dying process may have told is counted again by the next one.
+    : // What a dying process may have notified is counted again by the next one.
       failures.changes.length >= implied.length && failures.changes.at(-1) === implied.at(-1)
-  if (!isSame || (failures.lastKind ?? said.at(-1)) !== said.at(-1)) {
-    problems.push(`the rule implies ${said.join()}, the channel got ${failures.changes.join()} (${failures.lastKind})`)
+  if (!isSame || (failures.lastKind ?? notified.at(-1)) !== notified.at(-1)) {
+    problems.push(
+      `the rule implies ${notified.join()}, the channel got ${failures.changes.join()} (${failures.lastKind})`,
+    )
   }
-  const blind = told(slack.accepted, 'NoGoodPoll').changes
+  const blind = changesOf(slack.accepted, 'NoGoodPoll').changes
   if (blind.some((change, i) => change !== (i % 2 === 0 ? 'firing' : 'end')))
-    problems.push(`NoGoodPoll said ${blind.join()}`)
+    problems.push(`NoGoodPoll notified ${blind.join()}`)
   return problems
 }
 
 /**
  * A healed list is polled by its newest pages, whatever was believed of it before; but for an order that was refuted, and
- * where every tenth row stands in another's place.
+ * where every tenth row is in another's place.
  */
-function paceProblems({ latest, drawn: { hazards } }: Run, { ledger: { facts } }: WatchedTarget): string[] {
+function paceProblems({ latest, drawn: { hazards } }: Run, { ledger: { facts } }: Target): string[] {
   const incremental = latest.filter((outcome) => outcome === 'incremental').length
   const { listing = NO_LIST_FACTS, lastGood = 0 } = facts
   if (hazards.includes('repeatedIds')) return []
-  if (isOrderRefuted(listing, lastGood) || isTotalUseless(listing, NaN, lastGood) || incremental * 2 >= latest.length)
+  if (isOrderRefuted(listing, lastGood) || isTotalWrong(listing, lastGood) || incremental * 2 >= latest.length)
     return []
   return [`of the last ${latest.length} polls of a healed list ${incremental} were incremental`]
 }
 
-/** The changes of one alert that the channel was told of, those that it got as a number included. */
-function told(messages: readonly AlertMessage[], alert: string) {
+/** The changes of one alert that the channel was notified of, those that it got as a number included. */
+function changesOf(messages: readonly AlertMessage[], alert: string) {
   const changes: ('firing' | 'end')[] = []
   const known = new Set<string>()
   let again = 0
@@ -192,9 +193,9 @@ function told(messages: readonly AlertMessage[], alert: string) {
       // How it ended, a note in passing does not say.
       lastKind = undefined
     }
-    for (const { notification, cameAndWent } of alerts) {
+    for (const { notification, flaps } of alerts) {
       if (notification.alert !== alert || !isNew(`${notification.kind} ${notification.at}`)) continue
-      cycles(cameAndWent)
+      cycles(flaps)
       const change = notification.kind === 'firing' ? 'firing' : 'end'
       if (change !== changes.at(-1)) changes.push(change)
       lastKind = notification.kind

@@ -1,14 +1,11 @@
-import { between, chance, whole } from '../../src/simulator/draw.ts'
-import type { FactProbabilities } from '../../src/simulator/facts/facts.ts'
-import type { OddityProbabilities } from '../../src/simulator/odd/oddities.ts'
-import { random, type Random } from '../../src/simulator/random.ts'
+import { between, chance, pick, random, type Random } from '../../src/simulator/random.ts'
 import type { Switches } from '../../src/simulator/switches.ts'
-import type { Hazard } from './hazard.ts'
+import { always, type Hazard, type HazardChange } from './hazard.ts'
 import { hazards, isHazardName } from './hazards.ts'
 
 /**
- * `calm`: no crashes, and every answer is replayed; `troubled`: facts about which the truth depends on when one looks, by
- * whose names calls are set aside; `ordinary`: neither.
+ * `calm`: no crashes, and every answer is replayed; `troubled`: facts of which the truth depends on when one polls, for
+ * which calls are set aside by name; `ordinary`: neither.
  */
 export type RunKind = 'calm' | 'troubled' | 'ordinary'
 
@@ -23,7 +20,7 @@ export type DrawnSettings = {
   retention: number | undefined
 }
 
-/** What a seed makes of a run beside the switches that are drawn anew every few minutes. */
+/** What a seed decides of a run, beside the switches that are drawn again every few minutes. */
 export type DrawnRun = {
   kind: RunKind
   /** By their names. */
@@ -34,17 +31,17 @@ export type DrawnRun = {
   /** Switches that hold from the first moment to the healing. */
   standing: Partial<Switches>
   /** Facts for the calls of the history, and for those that begin during the run. */
-  pastFacts: FactProbabilities
-  facts: FactProbabilities
-  /** Instead of what is drawn anew. */
-  odd: OddityProbabilities
+  pastFacts: Switches['facts']
+  facts: Switches['facts']
+  /** Instead of what is drawn again. */
+  odd: Switches['odd']
   /** Switches that hold for a while only: seconds after the start. */
   spells: { from: number; to: number; switches: Partial<Switches> }[]
   /** Calls that begin together, seconds after the start. */
   bursts: { at: number; calls: number; seconds: number }[]
   /** By how much the host's clock is ahead of every other one (seconds). */
   hostAhead: number
-  /** The most that the intensity of what is drawn anew may be, and whether the service may be away for hours. */
+  /** The highest intensity of what is drawn again, and whether the service may be away for hours. */
   mostIntensity: number
   outages: boolean
 }
@@ -55,7 +52,7 @@ export type DrawnRun = {
  */
 export function drawRun(seed: number, days: number, names?: readonly string[]): DrawnRun {
   const kind = (['calm', 'ordinary', 'troubled'] as const)[seed % 3]!
-  const run: DrawnRun = {
+  let run: DrawnRun = {
     kind,
     hazards: [],
     settings: {
@@ -79,11 +76,11 @@ export function drawRun(seed: number, days: number, names?: readonly string[]): 
   }
   for (const name of Object.keys(hazards).filter(isHazardName)) {
     const stream = random(seed, 'hazard', name)
-    const { probability, isAlone, suits, apply }: Hazard = hazards[name]
-    const isDrawn = chance(stream, probability[kind] ?? 0) && (suits?.(run) ?? true)
+    const { probability, isAlone, suits, change }: Hazard = hazards[name]
+    const likely = typeof probability === 'number' ? probability : (probability[kind] ?? 0)
+    const isDrawn = chance(stream, likely) && (suits?.(run) ?? true)
     if (!(names?.includes(name) ?? isDrawn)) continue
-    run.hazards.push(name)
-    apply(run, { stream, seconds: days * 86_400 })
+    run = changed({ ...run, hazards: [...run.hazards, name] }, change(run, stream, days * 86_400))
     if (isAlone && names === undefined) break
   }
   return run
@@ -91,13 +88,19 @@ export function drawRun(seed: number, days: number, names?: readonly string[]): 
 
 /** One draw of the settings that may change. */
 export function drawSettings({ settings: { lookback, pageSizes } }: DrawnRun, stream: Random) {
-  return {
-    lookback: Math.round(between(stream, ...lookback)),
-    pageSize: pageSizes[whole(stream, 0, pageSizes.length - 1)]!,
-  }
+  return { lookback: Math.round(between(stream, ...lookback)), pageSize: pick(stream, pageSizes) }
 }
 
-/** A range of one value. */
-export function always(value: number): readonly [low: number, high: number] {
-  return [value, value]
+function changed(run: DrawnRun, change: HazardChange): DrawnRun {
+  return {
+    ...run,
+    ...change,
+    settings: { ...run.settings, ...change.settings },
+    standing: { ...run.standing, ...change.standing },
+    pastFacts: { ...run.pastFacts, ...change.pastFacts },
+    facts: { ...run.facts, ...change.facts },
+    odd: { ...run.odd, ...change.odd },
+    spells: [...run.spells, ...(change.spells ?? [])],
+    bursts: [...run.bursts, ...(change.bursts ?? [])],
+  }
 }

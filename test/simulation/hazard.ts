@@ -1,26 +1,48 @@
-import { whole } from '../../src/simulator/draw.ts'
-import type { Random } from '../../src/simulator/random.ts'
-import type { DrawnRun, RunKind } from './draw-run.ts'
+import { whole, type Random } from '../../src/simulator/random.ts'
+import type { DrawnRun, DrawnSettings, RunKind } from './draw-run.ts'
 
 /** Something that makes a run harder, drawn by the seed. */
 export type Hazard = {
-  /** How likely it is in a run of each kind; absent: never. */
-  probability: Partial<Record<RunKind, number>>
+  /** How likely it is in a run, or in one of each kind; absent: never. */
+  probability: number | Partial<Record<RunKind, number>>
   /** Nothing else is drawn with it. */
   isAlone?: true
-  /** Whether it goes with what was drawn before. */
+  /** Whether it is compatible with what was drawn before. */
   suits?: (run: DrawnRun) => boolean
-  /** @param seconds how long the run is */
-  apply: (run: DrawnRun, context: { stream: Random; seconds: number }) => void
+  /**
+   * What it changes of the run that the hazards before have left.
+   *
+   * @param stream of the seed, for this hazard alone
+   * @param seconds how long the run is
+   */
+  change: (run: DrawnRun, stream: Random, seconds: number) => HazardChange
+}
+
+/** Replaces what is named; `spells` and `bursts` are added. */
+export type HazardChange = Partial<Omit<DrawnRun, 'kind' | 'hazards' | 'settings'>> & {
+  settings?: Partial<DrawnSettings>
 }
 
 export const MINUTE = 60
 
-export function shorten(run: DrawnRun, stream: Random, mostMinutes = 60): void {
-  const lookback = whole(stream, 20 * MINUTE, mostMinutes * MINUTE)
-  run.settings = { ...run.settings, lookback: [lookback, lookback], sweepInterval: 300 }
+/** A range of one value. */
+export function always(value: number): readonly [low: number, high: number] {
+  return [value, value]
+}
+
+export function shortLookback(stream: Random, mostMinutes = 60): Partial<DrawnSettings> {
+  return { lookback: always(whole(stream, 20 * MINUTE, mostMinutes * MINUTE)), sweepInterval: 300 }
 }
 
 export function isShort({ settings: { lookback } }: DrawnRun): boolean {
   return lookback[1] <= 90 * MINUTE
+}
+
+/** A short lookback, but for calm runs and those that have one. */
+export function evicting(run: DrawnRun, stream: Random): Partial<DrawnSettings> {
+  return run.kind === 'calm' || isShort(run) ? {} : shortLookback(stream)
+}
+
+export function isReadToItsEnd({ standing }: DrawnRun): boolean {
+  return standing.deepestPage === undefined
 }

@@ -1,101 +1,89 @@
 import { pino } from 'pino'
-import { merge, Subject, tap } from 'rxjs'
+import { inspect } from 'node:util'
+import { BehaviorSubject, ReplaySubject, type Observable } from 'rxjs'
 import { ALONE } from '../../src/cluster/ownership.ts'
-import type { Config } from '../../src/config/config.ts'
-import { watch, type Watch, type WatchOptions } from '../../src/daemon/watch.ts'
+import { configOf, type Config } from '../../src/config/config.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
 import type { LedgerState } from '../../src/ledger/state.ts'
 import { sumOf } from '../../src/metrics/derived-metrics.ts'
-import { deliverOutbox } from '../../src/notify/deliver-outbox.ts'
-import type { AdjustableBudget } from '../../src/polling/rate-budget.ts'
+import { deliverOutbox } from '../../src/notifications/delivery/deliver-outbox.ts'
 import type { Random } from '../../src/simulator/random.ts'
+import { lifecycle, type Lifecycle, type TargetEvent } from '../../src/target/lifecycle.ts'
 import { drawSettings } from './draw-run.ts'
 import { mortalProcess, type MortalProcess } from './mortal-process.ts'
 import type { Run } from './simulate-run.ts'
 import { INTERVAL, RULES } from './simulated-rules.ts'
 import { simulatedTransport } from './simulated-transport.ts'
 
-/** Polls that are remembered. */
+/** How many outcomes of polls are kept. */
 const LATEST = 40
 /** So many times an hour is the configuration reloaded, in runs that reload it. */
 const RELOADS = 1
-/** Intervals after which a cycle that runs on must end, once the configuration is reloaded or the daemon stops. */
-const CYCLES_TO_END = 5
+/** Intervals after which a poll that still runs has ended, once the daemon stops. */
+const INTERVALS_TO_END = 5
 
-/** One life of the process: until it dies, or `goesOn` says that it is to stop. Each begins with settings of its own. */
-export async function live(run: Run, draw: Random, risk: number, goesOn: () => Promise<boolean>): Promise<void> {
+/** One life of the process: until it dies, or `continues` answers that it must stop. Each begins with settings of its own. */
+export async function live(run: Run, draw: Random, risk: number, continues: () => Promise<boolean>): Promise<void> {
   const { hostAhead } = run.drawn
   const process = mortalProcess({ ...run.clock, wall: () => run.clock.wall() + hostAhead }, draw, risk)
   const { clock } = process
   const store = process.store(run.store)
-  const stop$ = new Subject<void>()
-  const budgets = new Map<string, AdjustableBudget>()
+  const stop$ = new ReplaySubject<void>(1)
   const delivered$ = deliverOutbox(run.slack.notifier, {
     store,
     clock,
     groupWait: 10,
     mutes: [],
     alerts: () => {
-      const { watched } = run
-      return watched ? [...watched.alerts.values()].map((instance) => ({ target: watched.target, instance })) : []
+      const { target } = run
+      return target ? [...target.alerts.values()].map((instance) => ({ target: target.name, instance })) : []
     },
     stop$,
   })
   const outbox = delivered$.subscribe(({ message, outcome }) => {
     run.report.lines.push(`${clock.wall()} ${outcome} ${JSON.stringify(message)}`)
   })
-  let before: Watch | undefined
-  let isOver = false
-  while (!isOver) {
-    run.settings = drawSettings(run.drawn, draw)
-    const opened = await openWatch(run, process, { draw, before, budgets, stop$ })
-    if (opened === undefined) break
-    run.watched = opened.watched
-    const pause$ = new Subject<void>()
-    const abandon$ = new Subject<void>()
-    const progress = { hasEnded: false }
-    const cycles = watching(run, opened, pause$, abandon$).subscribe({
-      complete: () => void (progress.hasEnded = true),
-    })
-    let reloads = false
-    while (process.died() === undefined && !reloads) {
-      isOver = !(await goesOn())
-      if (isOver) break
-      reloads = run.drawn.reloads && draw() < (RELOADS * INTERVAL) / 3600
-      await run.clock.advance(INTERVAL)
+  const targets = targetsOf(run, process, { draw, draining$: stop$ })
+  run.settings = drawSettings(run.drawn, draw)
+  const config$ = new BehaviorSubject(simulatedConfig(run))
+  const opened = { isReady: false }
+  void targets.open(config$.value).then(() => (opened.isReady = true))
+  await run.clock.advance(0)
+  while (!opened.isReady && process.died() === undefined) await run.clock.advance(1)
+  run.target = targets.all()[0] ?? run.target
+  const state = { hasEnded: false }
+  const polls = targets.run(config$).subscribe({
+    next: (event) => note(run, event),
+    complete: () => void (state.hasEnded = true),
+  })
+  while (process.died() === undefined && (await continues())) {
+    if (run.drawn.reloads && draw() < (RELOADS * INTERVAL) / 3600) {
+      run.settings = drawSettings(run.drawn, draw)
+      run.report.lines.push(`${clock.wall()} reloaded ${JSON.stringify(run.settings)}`)
+      config$.next(simulatedConfig(run))
     }
-    pause$.next()
-    for (let i = 0; i < CYCLES_TO_END && !progress.hasEnded && process.died() === undefined; i++)
-      await run.clock.advance(INTERVAL)
-    abandon$.next()
-    await run.clock.advance(0)
-    cycles.unsubscribe()
-    before = opened
-    isOver ||= process.died() !== undefined
+    await run.clock.advance(INTERVAL)
   }
+  stop$.next()
+  config$.complete()
+  for (let i = 0; i < INTERVALS_TO_END && !state.hasEnded && process.died() === undefined; i++)
+    await run.clock.advance(INTERVAL)
   const place = process.died()
-  if (place === undefined) {
-    stop$.next()
-    await run.clock.advance(INTERVAL * CYCLES_TO_END)
-  } else {
-    run.report.crashes[place] = (run.report.crashes[place] ?? 0) + 1
-  }
+  if (place === undefined) await run.clock.advance(INTERVAL * INTERVALS_TO_END)
+  else run.report.crashes[place] = (run.report.crashes[place] ?? 0) + 1
+  polls.unsubscribe()
   outbox.unsubscribe()
 }
 
-/** Opens the target, in the place of the watch before where there is one; undefined where the process dies meanwhile. */
-async function openWatch(
+/** The target of the run, as the daemon has it. */
+function targetsOf(
   run: Run,
   process: MortalProcess,
-  { draw, before, budgets, stop$ }: Pick<WatchOptions, 'before' | 'budgets' | 'stop$'> & { draw: Random },
-): Promise<Watch | undefined> {
+  { draw, draining$ }: { draw: Random; draining$: Observable<unknown> },
+): Lifecycle {
   const { clock } = process
-  const config = configOf(run)
   const send = process.transport(simulatedTransport(run.service, { ...clock, wall: run.clock.wall }, draw))
-  const opening = watch({
-    part: { target: config.targets[0]!, poll: config.poll, rules: config.alerts },
-    offset: before?.dueIn() ?? 0,
-    before,
+  return lifecycle({
     clock,
     random: draw,
     log: pino(
@@ -105,16 +93,10 @@ async function openWatch(
     store: process.store(run.store),
     route: () => ['slack'],
     ownership: ALONE,
-    budgets,
-    stop$,
+    mask: (text) => text,
+    draining$,
     transportTo: () => ({ send, close: async () => undefined }),
   })
-  const opened: { watch?: Watch } = {}
-  const noted = opening.then((watch) => void (opened.watch = watch))
-  await run.clock.advance(0)
-  while (opened.watch === undefined && process.died() === undefined) await Promise.race([noted, run.clock.advance(1)])
-  if (before) run.report.lines.push(`${clock.wall()} reloaded ${JSON.stringify(run.settings)}`)
-  return opened.watch
 }
 
 /** Keeps how long no poll was good, but for times in which the service cannot be read. */
@@ -124,21 +106,18 @@ function noteBlindness({ blind, clock, service: { switches } }: Run, good: boole
   if (good || switches.outage || switches.indexed < 1) blind.since = now
 }
 
-function watching(run: Run, { watched, run: begin }: Watch, pause$: Subject<void>, abandon$: Subject<void>) {
+function note(run: Run, event: TargetEvent): void {
   const { report, clock } = run
-  return begin(merge(pause$), abandon$).pipe(
-    tap((event) => {
-      if (event.kind !== 'cycle') return
-      const { outcome, requests, problem, good } = event.report
-      report.polls[outcome] = (report.polls[outcome] ?? 0) + 1
-      run.latest = [...run.latest.slice(1 - LATEST), outcome]
-      report.requests += requests.length
-      run.cycles.push(clock.wall())
-      noteBlindness(run, good)
-      if (good && run.cycles.length % 20 === 0) checkIdentity(run, watched.ledger)
-      report.lines.push(`${clock.wall()} ${outcome} ${requests.length} ${problem ?? ''}`)
-    }),
-  )
+  if (event.kind === 'internal error') report.differences.push(`at ${clock.wall()}: ${inspect(event.error)}`)
+  if (event.kind !== 'polled') return
+  const { outcome, requests, problem, good } = event.report
+  report.polls[outcome] = (report.polls[outcome] ?? 0) + 1
+  run.latest = [...run.latest.slice(1 - LATEST), outcome]
+  report.requests += requests.length
+  run.cycles.push(clock.wall())
+  noteBlindness(run, good)
+  if (good && run.cycles.length % 20 === 0 && run.target !== undefined) checkIdentity(run, run.target.ledger)
+  report.lines.push(`${clock.wall()} ${outcome} ${requests.length} ${problem ?? ''}`)
 }
 
 function checkIdentity({ report, clock }: Run, ledger: LedgerState): void {
@@ -148,26 +127,15 @@ function checkIdentity({ report, clock }: Run, ledger: LedgerState): void {
   report.differences.push(`at ${clock.wall()}: started + reappeared = ${came}, finished + lost + open = ${went}`)
 }
 
-function configOf({ drawn: { settings }, settings: { lookback, pageSize }, service }: Run): Config {
-  return {
-    targets: [{ name: 'simulated', baseUrl: 'http://127.0.0.1/v3', apiKey: service.keys.fullAccess, query: {} }],
-    poll: {
-      interval: INTERVAL,
-      pageSize,
-      timeout: 10,
-      retries: 4,
-      lookback,
-      sweepInterval: settings.sweepInterval,
-      maxAnswerBytes: 32 * 1024 * 1024,
-      maxRequestsPerMinute: settings.maxRequestsPerMinute,
-      baseline: 'skip',
-      details: 'missing',
-      statusMap: { cancelled: 'canceled', missed: 'unanswered', busy: 'rejected' },
-    },
-    store: { path: ':memory:', history: 35 * 86_400 },
+function simulatedConfig({ drawn: { settings }, settings: { lookback, pageSize }, service }: Run): Config {
+  const config = configOf({
+    targets: [{ name: 'simulated', base_url: 'http://127.0.0.1/v3', api_key: service.keys.fullAccess }],
+    store: { path: ':memory:' },
     http: { host: '127.0.0.1', port: 0 },
-    notify: { groupWait: 10, routes: [], mutes: [] },
-    alerts: [...RULES],
     log: { level: 'debug' },
-  }
+  })
+  const { sweepInterval, maxRequestsPerMinute } = settings
+  const maxAnswerBytes = 32 * 1024 * 1024
+  const poll = { interval: INTERVAL, pageSize, lookback, maxAnswerBytes, sweepInterval, maxRequestsPerMinute }
+  return { ...config, poll: { ...config.poll, ...poll }, alerts: [...RULES] }
 }

@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/store.ts'
 /** Where a process was when it died. */
 export type DeathPlace = 'request' | 'answer' | 'before commit' | 'after commit'
 
-/** One life of the daemon's process. Once it is over, nothing that it began goes on: as after kill -9, at any await. */
+/** One life of the daemon's process. Once it has ended, nothing that it began continues: as after kill -9, at any await. */
 export type MortalProcess = {
   died: () => DeathPlace | undefined
   clock: Clock
@@ -60,17 +60,17 @@ export function mortalProcess(clock: Clock, draw: () => number, risk: number): M
         claimOutbox: (ids, claimed) => between('before commit', 'after commit', () => store.claimOutbox(ids, claimed)),
         removeFromOutbox: (ids) => between('before commit', 'after commit', () => store.removeFromOutbox(ids)),
         countOutbox: alive(store.countOutbox),
-        putOutOnce: alive(store.putOutOnce),
+        enqueueOnce: alive(store.enqueueOnce),
         strayAlerts: alive(store.strayAlerts),
         closeAlerts: alive(store.closeAlerts),
         silences: alive(store.silences),
         addSilence: alive(store.addSilence),
         endSilence: alive(store.endSilence),
         countFinished: alive(store.countFinished),
-        heldUntil: alive(store.heldUntil),
-        hold: alive(store.hold),
+        pausedUntil: alive(store.pausedUntil),
+        pauseUntil: alive(store.pauseUntil),
         finishedCalls: alive(store.finishedCalls),
-        trimHistory: alive(store.trimHistory),
+        deleteExpired: alive(store.deleteExpired),
         close: store.close,
       }
     },

@@ -1,25 +1,24 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Evaluated } from '../../src/alerts/evaluated.ts'
+import type { Evaluated } from '../../src/alerts/trigger.ts'
 import type { Notification } from '../../src/alerts/notification.ts'
 import type { Finish, TrackedCall } from '../../src/ledger/tracked-call.ts'
-import { callTruth } from '../../src/simulator/call-truth.ts'
-import { createService, setSwitches } from '../../src/simulator/create-service.ts'
+import { addBurst } from '../../src/simulator/arrivals.ts'
+import { callTruth } from '../../src/simulator/counted-calls.ts'
 import { drawSwitches } from '../../src/simulator/draw-switches.ts'
-import { heal } from '../../src/simulator/heal.ts'
-import { addBurst } from '../../src/simulator/plan.ts'
 import { random } from '../../src/simulator/random.ts'
-import type { CallsService } from '../../src/simulator/service.ts'
+import { createService, heal, setSwitches, type CallsService } from '../../src/simulator/service.ts'
 import { defaultSwitches, switchNames, type Switches } from '../../src/simulator/switches.ts'
 import { advance } from '../../src/simulator/world.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError, type Store } from '../../src/store/store.ts'
-import type { WatchedTarget } from '../../src/web/views.ts'
+import type { Target } from '../../src/target/target.ts'
 import { virtualClock, type VirtualClock } from '../clock/virtual-clock.ts'
 import { alertOracle, type AlertOracle } from './alert-oracle.ts'
 import { compareRun } from './compare-run.ts'
-import { always, drawRun, drawSettings, type DrawnRun } from './draw-run.ts'
+import { drawRun, drawSettings, type DrawnRun } from './draw-run.ts'
+import { always } from './hazard.ts'
 import { live } from './live.ts'
 import type { DeathPlace } from './mortal-process.ts'
 import { INTERVAL, RULES, START } from './simulated-rules.ts'
@@ -38,7 +37,7 @@ export type RunOptions = {
   lookback?: number
 }
 
-/** What a run came to. */
+/** The result of a run. */
 export type RunReport = {
   seed: number
   days: number
@@ -47,7 +46,7 @@ export type RunReport = {
   requests: number
   /** Where the process died, and commits that the store refused. */
   crashes: Partial<Record<DeathPlace | 'refused commit', number>>
-  /** Fault kinds, facts, oddities and orders that really came about. */
+  /** Fault kinds, facts, oddities and orders that really happened. */
   reached: ReadonlyMap<string, number>
   notifications: number
   /** The longest time without a good poll though the service could be read (seconds). */
@@ -65,7 +64,7 @@ const TRIM_INTERVAL = 600
 /** Seconds after which a call that is still open will not end any more. */
 const LONGEST_CALL = 6 * 3600
 
-/** The whole of a simulated run: the world, the store that outlives every process, and what is kept count of. */
+/** The whole of a simulated run: the world, the store that outlives every process, and what is counted. */
 export type Run = {
   options: RunOptions
   clock: VirtualClock
@@ -73,14 +72,14 @@ export type Run = {
   store: Store
   slack: SimulatedSlack
   oracle: AlertOracle
-  /** Runs without crashes, whose looks were all committed. */
+  /** Runs without crashes, whose polls were all committed. */
   isCalm: boolean
   drawn: DrawnRun
   /** The part of the configuration that is active; `lookback` in seconds. */
   settings: { lookback: number; pageSize: number }
   /** How long no poll was good though the service could be read (seconds), and since when that may be so (UNIX seconds). */
   blind: { longest: number; since: number }
-  /** Every call that was counted or passed over, as it was last committed. */
+  /** Every call that was counted or excluded, as it was last committed. */
   rows: Map<string, TrackedCall>
   /** Where the store is, unless it is in memory. */
   storeFile: string | undefined
@@ -88,9 +87,9 @@ export type Run = {
   cycles: number[]
   /** How the latest ones went. */
   latest: string[]
-  /** What was committed of calls that finished, of evaluations, and of what was to be said. */
-  history: { evaluations: Evaluated[]; finishes: Finish[]; said: Notification[] }
-  watched: WatchedTarget | undefined
+  /** What was committed of calls that finished, of evaluations, and of notifications. */
+  history: { evaluations: Evaluated[]; finishes: Finish[]; notified: Notification[] }
+  target: Target | undefined
   report: RunReport
 }
 
@@ -123,7 +122,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
   /** When each call was first seen, by id: none is started twice. */
   const firstSeen = new Map<string, number>()
   const oracle = alertOracle(RULES[0], INTERVAL)
-  // What becomes of deleted rows is read from the file by itself; in memory the rest takes a fraction of the time.
+  // Deleted rows are read from the file; in memory the rest takes a fraction of the time.
   const isDeleting = drawn.settings.retention !== undefined || (trouble && drawn.settings.lookback[0] < days * 86_400)
   const folder = isDeleting ? mkdtempSync(join(tmpdir(), 'callwatch-simtest-')) : undefined
   const memory = openSqliteStore({ path: folder === undefined ? ':memory:' : join(folder, 'store.db') })
@@ -140,7 +139,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
       oracle.committed(commit, clock.wall())
       if (commit.evaluated !== undefined) run.history.evaluations.push(commit.evaluated)
       run.history.finishes.push(...commit.ledger.finishes)
-      run.history.said.push(...commit.alerts.notifications)
+      run.history.notified.push(...commit.alerts.notifications)
       for (const { call, from } of commit.ledger.transitions) {
         if (from !== 'none' || call.firstSeen !== commit.ledger.calls.get(call.id)?.firstSeen) continue
         const before = firstSeen.get(call.id)
@@ -167,8 +166,8 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
     blind: { longest: 0, since: START },
     cycles: [],
     latest: [],
-    history: { evaluations: [], finishes: [], said: [] },
-    watched: undefined,
+    history: { evaluations: [], finishes: [], notified: [] },
+    target: undefined,
     report: {
       seed,
       days,
@@ -187,7 +186,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
   const drawWorld = (): number => {
     const world = drawSwitches(`${seed} ${clock.wall()}`, draw() * drawn.mostIntensity, {
       // Its first answer settles by which clock the target was set up; the truth is defined by that.
-      mostDateOffset: isCalm || run.watched?.ledger.facts.clockSkew === undefined ? 0 : 1800,
+      mostDateOffset: isCalm || run.target?.ledger.facts.clockSkew === undefined ? 0 : 1800,
       fewestListedSeconds: 5 * 3600,
     })
     const isShort = drawn.settings.lookback[0] < 4 * 3600
@@ -217,7 +216,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
       const { retention } = drawn.settings
       if (retention !== undefined && clock.wall() >= nextTrim) {
         nextTrim = clock.wall() + TRIM_INTERVAL
-        await store.trimHistory(clock.wall() - retention)
+        await store.deleteExpired(clock.wall() - retention)
       }
       const since = clock.wall() - START
       const spells = drawn.spells.filter(({ from, to }) => from <= since && since < to)
@@ -255,7 +254,7 @@ function defaultsOf(patch: Partial<Switches>): Partial<Switches> {
   return Object.fromEntries(switchNames.filter((name) => name in patch).map((name) => [name, defaultSwitches[name]]))
 }
 
-/** Whether a look may stop before the end of the list. */
+/** Whether a poll may stop before the end of the list. */
 function isReadInPart({ order, total }: Switches): boolean {
   return (order === 'newest' || order === 'oldest') && total === 'given'
 }
@@ -265,13 +264,13 @@ function hasOpenCalls(service: CallsService, now: number): boolean {
   return [...open.values()].some(({ final, gone }) => !final && !gone)
 }
 
-/** Without the facts for which the truth depends on when one looks, or of which a row does not keep enough. */
+/** Without the facts of which the truth depends on when one polls, or of which a row does not keep enough. */
 function withoutFacts(switches: Switches, ...names: (keyof Switches['facts'])[]): Switches {
   const facts = { ...switches.facts }
   for (const name of names) delete facts[name]
   return { ...switches, facts }
 }
 
-/** With its end in the far future and its other times left out of one answer, a forgotten call is one without any time. */
+/** With its end in the far future and its other times left out of one answer, an evicted call is one without any time. */
 const TIMELESS_FACTS = ['far_future', 'without_ended_at'] as const
 const WILD_FACTS = ['final_changed', 'vanished', 'vanished_for_a_while', 'without_ended_at', 'labels_changed'] as const

@@ -1,5 +1,5 @@
-import type { AlertMessage } from '../../src/notify/message.ts'
-import { DeliveryError, type Notifier } from '../../src/notify/notifier.ts'
+import type { AlertMessage } from '../../src/notifications/message.ts'
+import { DeliveryError, type Notifier } from '../../src/notifications/notifier.ts'
 
 /** A channel that fails now and then, in every way a real one does, and keeps what it accepted. */
 export type SimulatedSlack = {
@@ -16,7 +16,7 @@ export function simulatedSlack(draw: () => number, trouble: number): SimulatedSl
     isDown: false,
     notifier: {
       name: 'slack',
-      deliver: async (message) => {
+      send: async (message) => {
         if (slack.isDown) throw new DeliveryError('Slack could not be reached', { retryable: true })
         const drawn = draw() / trouble
         if (drawn < 0.5) throw new DeliveryError('Slack answered 500', { retryable: true })

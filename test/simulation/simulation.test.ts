@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { simulateRun } from './simulate-run.ts'
 
-const SEEDS = Array.from({ length: 24 }, (_, i) => i + 1)
+const SEEDS = Array.from({ length: 24 }, (_none, i) => i + 1)
 const MINUTES = 60_000
 
 test.each(SEEDS)(
-  'seed %i: whatever went wrong, the ledger equals the truth',
+  'seed %i: whatever goes wrong, the daemon counts what the simulator recorded',
   { timeout: 2 * MINUTES },
   async (seed) => {
     const { differences, polls } = await simulateRun({ seed, days: 0.02 })

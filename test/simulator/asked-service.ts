@@ -1,8 +1,6 @@
-import { createService } from '../../src/simulator/create-service.ts'
-import type { ServiceOptions } from '../../src/simulator/create-service.ts'
-import type { Reply } from '../../src/simulator/reply.ts'
-import { answer } from '../../src/simulator/service.ts'
-import type { CallsService } from '../../src/simulator/service.ts'
+import { answer } from '../../src/simulator/answer.ts'
+import type { Reply } from '../../src/simulator/http.ts'
+import { createService, type CallsService, type ServiceOptions } from '../../src/simulator/service.ts'
 
 export const START = 1_800_000_000
 
@@ -24,6 +22,10 @@ export function serviceOf(options: ServiceOptions = {}): CallsService {
 export function ask(service: CallsService, at: number, path = '/v3/calls', query = 'perPage=1000'): Reply {
   const request = { method: 'GET', path, query, headers: { apikey: service.keys.fullAccess } }
   return answer(service, request, at).reply
+}
+
+export function getCall(service: CallsService, at: number, id: string): Reply {
+  return ask(service, at, `/v3/calls/${encodeURIComponent(id)}`, '')
 }
 
 export function list(service: CallsService, at: number, query?: string): ShownPage {

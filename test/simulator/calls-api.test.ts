@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import type { Call } from '../../src/simulator/call.ts'
-import { startSimulator } from '../../src/simulator/simulator.ts'
-import type { Simulator } from '../../src/simulator/simulator.ts'
-
-const START = 1_800_000_000
+import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts'
+import { START } from './asked-service.ts'
 
 type Answer = { status: number; headers: Headers; body: { data: Call[]; meta: { pagination: Pagination } } }
 type Pagination = { total: number; count: number; per_page: number; current_page: number; total_pages: number }
@@ -86,7 +84,7 @@ describe('List Calls', () => {
     expect(await everyCall(`&${query}`)).toEqual(expected)
   })
 
-  test('filters by the uid of whoever takes part', async () => {
+  test('filters by the uid of each participant', async () => {
     const all = await everyCall()
     const { uid } = all[0]!.participants[1]!
     const expected = all.filter((call) => call.participants.some((entry) => entry.uid === uid))

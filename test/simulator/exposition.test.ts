@@ -33,7 +33,7 @@ describe('an exposition', () => {
     expect(() => parseExposition('callwatch_up')).toThrow('no sample')
   })
 
-  test('keeps what stands in label values', () => {
+  test('keeps what is in label values', () => {
     const value = 'a "quoted", {braced} \\ back\nslash'
     const name = seriesName('callwatch_x', { label: value, target: 't' })
     expect([...parseExposition(`${name} 1`)]).toEqual([[seriesName('callwatch_x', { label: value }), 1]])
@@ -57,7 +57,7 @@ describe('the difference', () => {
     expect(between({ callwatch_calls_total: 0 }, {})).toEqual([])
   })
 
-  test('looks only at the families asked for, histograms with all their series', () => {
+  test('is of the families asked for alone, histograms with all their series', () => {
     expect(between({}, { callwatch_calls_total_other: 1, callwatch_polls_total: 5 })).toEqual([])
     const suffixes = ['bucket', 'sum', 'count'].map((suffix) => `callwatch_call_duration_seconds_${suffix}`)
     for (const series of suffixes) expect(between({}, { [series]: 1 })).toHaveLength(1)

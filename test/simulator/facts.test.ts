@@ -1,11 +1,23 @@
 import { describe, expect, test } from 'vitest'
 
 import { isFinal, statusLabel } from '../../src/simulator/counted-calls.ts'
-import { sizeOf } from '../../src/simulator/listing.ts'
 import type { LedgerEvent } from '../../src/simulator/ledger.ts'
+import { heal, setSwitches } from '../../src/simulator/service.ts'
 import { setAside } from '../../src/simulator/set-aside.ts'
 import { truth } from '../../src/simulator/truth.ts'
-import { START, serviceOf, livesWith, wires, named, some, minutesOf, get } from './world-with-facts.ts'
+import { advance } from '../../src/simulator/world.ts'
+import { getCall, START } from './asked-service.ts'
+import { livesIn, livesWith, named, some, wires, worldWith } from './lives.ts'
+
+/** What a ledger comes to long after the last arrival. */
+const truthOf = (ledger: LedgerEvent[]) => truth(ledger, { created: START, baseline: 'skip', now: START + 20_000 })
+
+const minutesOf = ({ callMinutes: call, participantMinutes: participants }: LedgerEvent): number[] => [
+  call.audio,
+  call.video,
+  participants.audio,
+  participants.video,
+]
 
 describe('a call', () => {
   test('that is swift goes from its beginning to its end within seconds', () => {
@@ -77,14 +89,14 @@ describe('a call', () => {
   })
 
   test('of an unknown label shows values outside the documented ones, or none, all its life', () => {
-    const service = serviceOf({ unknown_label: 1 }, 20_000)
+    const service = worldWith({ unknown_label: 1 })
     const documented = ['audio', 'video', 'call', 'meet', 'presenter', 'user', 'group']
     const odd = wires(service).flatMap(({ type, mode, receiverType }) =>
       [type, mode, receiverType].filter((value) => !documented.some((each) => each === value)),
     )
-    expect(odd).toHaveLength(sizeOf(service.world.listing))
+    expect(odd).toHaveLength(wires(service).length)
     expect(new Set(odd.map((value) => typeof value))).toEqual(new Set(['string', 'number', 'object', 'undefined']))
-    const series = truth(service.world.ledger, { created: START, baseline: 'skip', now: START + 20_000 })
+    const series = truthOf(service.world.ledger)
     const started = [...series.keys()].filter((name) => name.startsWith('callwatch_calls_started_total'))
     expect(started.every((name) => name.includes('="other"'))).toBe(true)
     expect(setAside(service.world.ledger).labelsChanged).toEqual([])
@@ -129,7 +141,7 @@ describe('a call', () => {
   })
 
   test('in the far future has one time that nothing can have happened at, and the ledger leaves it out', () => {
-    const service = serviceOf({ far_future: 1 }, 20_000)
+    const service = worldWith({ far_future: 1 })
     const far = wires(service).flatMap((wire) =>
       ['initiatedAt', 'startedAt', 'endedAt'].filter((name) => Number(wire[name]) > START + 10 * 365 * 86_400),
     )
@@ -141,19 +153,95 @@ describe('a call', () => {
   })
 
   test('of reversed times has no answer delay', () => {
-    const { ledger } = serviceOf({ times_reversed: 1 }, 20_000).world
-    const series = truth(ledger, { created: START, baseline: 'skip', now: START + 20_000 })
+    const { ledger } = worldWith({ times_reversed: 1 }).world
+    const series = truthOf(ledger)
     const names = [...series.keys()].join()
     expect(names).toContain('callwatch_call_duration_seconds_count')
     expect(names).not.toContain('answer_delay')
   })
 
   test('of a numeric id has a number on the wire, and its text everywhere else', () => {
-    const service = serviceOf({ numeric_id: 1 }, 20_000)
+    const service = worldWith({ numeric_id: 1 })
     const ids = wires(service).map(({ sessionId }) => sessionId)
     expect(ids.every((id) => typeof id === 'number')).toBe(true)
     expect(new Set(ids).size).toBe(ids.length)
     expect(service.world.ledger.every(({ sessionId }) => /^\d+$/.test(sessionId))).toBe(true)
-    expect(get(service, String(ids[0]), START + 20_000)).toBe(200)
+    expect(getCall(service, START + 20_000, String(ids[0])).status).toBe(200)
   })
+
+  test('that has vanished is neither listed nor known to Get Call', () => {
+    const service = worldWith({ vanished: 1 })
+    const lives = livesIn(service)
+    const open = some(lives, (events) => !events.some(isFinal))
+    expect(open).toBeGreaterThan(lives.length / 2)
+    expect(open).toBeLessThan(lives.length)
+    for (const events of lives) expect(events.at(-1)!.event).toBe('vanished')
+    expect([wires(service).length, service.world.entries.size]).toEqual([0, 0])
+    expect(getCall(service, START + 20_000, lives[0]![0]!.sessionId).status).toBe(404)
+  })
+
+  test('that has vanished while it was open has started and is neither finished nor in progress', () => {
+    const { ledger } = worldWith({ vanished: 1 }).world
+    const series = truth(ledger, { created: START, baseline: 'skip', now: START + 20_000 })
+    const total = (family: string): number =>
+      [...series].filter(([name]) => name.startsWith(`${family}{`)).reduce((sum, [, value]) => sum + value, 0)
+    const lives = [...Map.groupBy(ledger, ({ sessionId }) => sessionId).values()]
+    expect(total('callwatch_calls_started_total')).toBe(lives.length)
+    expect(total('callwatch_calls_total')).toBe(some(lives, (events) => events.some(isFinal)))
+    expect(total('callwatch_calls_in_progress')).toBe(0)
+  })
+
+  test('that has vanished for a while comes back with what happened to it', () => {
+    const service = worldWith({ vanished_for_a_while: 1 })
+    const lives = livesIn(service)
+    for (const events of lives) {
+      const names = events.map(({ event }) => event)
+      const gone = names.indexOf('vanished')
+      expect(names.indexOf('returned')).toBe(gone + 1)
+      expect(isFinal(events.at(-1)!)).toBe(true)
+    }
+    expect(
+      some(lives, (events) => named(events, 'returned').some((event) => event === events.find(isFinal))),
+    ).toBeGreaterThan(5)
+    const listed = wires(service).map(({ initiatedAt }) => Number(initiatedAt))
+    expect(listed).toHaveLength(lives.length)
+    expect(listed).toEqual(listed.toSorted((a, b) => a - b))
+  })
+
+  test('that has vanished for a while is not there meanwhile', () => {
+    const service = worldWith({ vanished_for_a_while: 1 }, 0)
+    setSwitches(service, { arrivals: true })
+    let missed = 0
+    for (let at = START; at < START + 900; at += 3) {
+      advance(service.world, at, service.switches)
+      const listed = new Set(wires(service).map(({ sessionId }) => sessionId))
+      for (const events of livesIn(service)) {
+        const { sessionId, event } = events.at(-1)!
+        if (event === 'vanished') missed++
+        expect(listed.has(sessionId)).toBe(event !== 'vanished')
+      }
+    }
+    expect(missed).toBeGreaterThan(50)
+  })
+})
+
+test('a healed world has no further anomalies, and turns back what is turned', () => {
+  const every = { corrected: 0.5, final_changed: 0.5, vanished: 0.3, vanished_for_a_while: 0.5, labels_changed: 0.5 }
+  const service = worldWith({ ...every, unknown_status: 0.5, without_ended_at: 0.5, recorded_late: 0.5 }, 300)
+  const before = service.world.ledger.length
+  const lastOf = new Map(service.world.ledger.map((event) => [event.sessionId, event]))
+  const gone = [...lastOf.values()].filter(({ event }) => event === 'vanished').length
+  const reopened = [...lastOf.values()].filter(({ event, status }) => event === 'final_changed' && status === 'ongoing')
+  heal(service)
+  advance(service.world, START + 20_000, service.switches)
+  const after = service.world.ledger.slice(before)
+  for (const name of ['vanished', 'corrected', 'relabelled', 'paused', 'dated', 'recorded'])
+    expect(named(after, name)).toEqual([])
+  expect(after.length).toBeGreaterThan(15)
+  expect(named(after, 'returned').length).toBeGreaterThan(0)
+  expect(named(after, 'returned').length).toBeLessThan(gone)
+  expect(reopened.length).toBeGreaterThan(0)
+  const changed = named(after, 'final_changed').map(({ sessionId }) => sessionId)
+  expect(changed).toEqual(expect.arrayContaining(reopened.map(({ sessionId }) => sessionId)))
+  for (const event of named(after, 'final_changed')) expect(isFinal(event)).toBe(true)
 })

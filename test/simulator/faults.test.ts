@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
-import { createService, setSwitches } from '../../src/simulator/create-service.ts'
-import { faultNames } from '../../src/simulator/faults/faults.ts'
-import type { FaultProbabilities } from '../../src/simulator/faults/faults.ts'
-import { answer } from '../../src/simulator/service.ts'
-import { startSimulator } from '../../src/simulator/simulator.ts'
-import type { Simulator } from '../../src/simulator/simulator.ts'
-
-const START = 1_800_000_000
+import { faultNames } from '../../src/simulator/faults.ts'
+import { setSwitches } from '../../src/simulator/service.ts'
+import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts'
+import type { Switches } from '../../src/simulator/switches.ts'
+import { ask, serviceOf, START } from './asked-service.ts'
 
 let simulator: Simulator
 
@@ -86,10 +83,10 @@ describe('the fault', () => {
     ['rate_limited', ['date', 'seconds']],
     ['http_503', ['date', 'none', 'seconds']],
   ])('%s gives Retry-After in the forms %j, in the near future', (name, expected) => {
-    const service = createService({ switches: { fault: { [name]: 1 } } }, START)
+    const service = serviceOf({ switches: { fault: { [name]: 1 } } })
     const forms = new Set<string>()
     for (let i = 0; i < 60; i++) {
-      const retryAfter = ask(service).headers['Retry-After']
+      const retryAfter = ask(service, START).headers['Retry-After']
       if (retryAfter === undefined) {
         forms.add('none')
         continue
@@ -104,8 +101,8 @@ describe('the fault', () => {
   })
 
   test('rate_limited gives a date by the clock that the Date header shows', () => {
-    const service = createService({ switches: { fault: { rate_limited: 1 }, dateOffset: 1000 } }, START)
-    const headers = Array.from({ length: 40 }, () => ask(service).headers)
+    const service = serviceOf({ switches: { fault: { rate_limited: 1 }, dateOffset: 1000 } })
+    const headers = Array.from({ length: 40 }, () => ask(service, START).headers)
     const dates = headers.map((each) => each['Retry-After']!).filter((value) => value.includes('GMT'))
     expect(dates.length).toBeGreaterThan(5)
     for (const date of dates) expect(Math.abs(Date.parse(date) / 1000 - START - 1000)).toBeLessThanOrEqual(4)
@@ -113,11 +110,11 @@ describe('the fault', () => {
 })
 
 describe('faults', () => {
-  const all: FaultProbabilities = Object.fromEntries(faultNames.map((name) => [name, 0.05]))
+  const all: Switches['fault'] = Object.fromEntries(faultNames.map((name) => [name, 0.05]))
 
   test('come as often as their probabilities say', () => {
-    const service = createService({ history: 2, callsPerMinute: 0, switches: { fault: all } }, START)
-    const statuses = Array.from({ length: 2000 }, () => ask(service)).map(
+    const service = serviceOf({ switches: { fault: all } })
+    const statuses = Array.from({ length: 2000 }, () => ask(service, START)).map(
       ({ status, delivery }) => `${status} ${delivery}`,
     )
     const share = (wanted: string): number => statuses.filter((each) => each === wanted).length / 2000
@@ -133,24 +130,21 @@ describe('faults', () => {
 
   test('are the same for the same seed', () => {
     const [one, same, other] = ['a', 'a', 'b'].map((seed) => {
-      const service = createService({ seed, callsPerMinute: 0, switches: { fault: all } }, START)
-      return Array.from({ length: 50 }, () => ask(service)).map(({ status, delivery }) => `${status} ${delivery}`)
+      const service = serviceOf({ seed, switches: { fault: all } })
+      return Array.from({ length: 50 }, () => ask(service, START)).map(
+        ({ status, delivery }) => `${status} ${delivery}`,
+      )
     })
     expect(same).toEqual(one)
     expect(other).not.toEqual(one)
   })
 
   test('end when they are switched off', () => {
-    const service = createService({ switches: { fault: { http_500: 1 }, outage: true } }, START)
-    expect(ask(service).delivery).toBe('reset')
+    const service = serviceOf({ switches: { fault: { http_500: 1 }, outage: true } })
+    expect(ask(service, START).delivery).toBe('reset')
     setSwitches(service, { outage: false })
-    expect(ask(service).status).toBe(500)
+    expect(ask(service, START).status).toBe(500)
     setSwitches(service, { fault: {} })
-    expect(ask(service).status).toBe(200)
+    expect(ask(service, START).status).toBe(200)
   })
 })
-
-function ask(service: ReturnType<typeof createService>) {
-  const request = { method: 'GET', path: '/v3/calls', query: '', headers: { apikey: service.keys.fullAccess } }
-  return answer(service, request, START).reply
-}

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import type { RecordedResponse } from '../../src/simulator/responses.ts'
-import { CREATED, audio, call, list, only, replayed } from './replayed-answers.ts'
-import type { Item } from './replayed-answers.ts'
+import { CREATED, audio, call, list, only, replayed, type Item } from './replayed-answers.ts'
 
 describe('minutes', () => {
   test('that fall while the call is open are no correction', () => {

@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest'
 
-import { createService } from '../../src/simulator/create-service.ts'
 import type { RecordedResponse } from '../../src/simulator/responses.ts'
 import type { Series } from '../../src/simulator/series.ts'
-import { answer } from '../../src/simulator/service.ts'
 import { truth } from '../../src/simulator/truth.ts'
 import { observedFamilies, replay } from '../system/truth/replay.ts'
-import { CREATED, call, get, list, notFound, replayed, response, timeless } from './replayed-answers.ts'
-import type { Item } from './replayed-answers.ts'
+import { list as listOf, serviceOf } from './asked-service.ts'
+import { CREATED, call, get, list, notFound, replayed, response, timeless, type Item } from './replayed-answers.ts'
 
 describe('transitions', () => {
   test.each([
@@ -107,10 +105,10 @@ describe('the baseline', () => {
     expect(replayed([list([within])], { created: CREATED + 0.9 })).toMatchObject({ 'ongoing → ended (inferred)': 1 })
   })
 
-  test('holds calls without times that are seen before the first look ends', () => {
-    const firstLook = [list([timeless('a')], 2), list([timeless('b')], 2, 2)]
-    expect(replayed(firstLook)).toEqual({})
-    expect(replayed([...firstLook, list([timeless('c')])])).toMatchObject({ 'ongoing → ended (inferred)': 1 })
+  test('holds calls without times that are seen before the initial sync ends', () => {
+    const initialSync = [list([timeless('a')], 2), list([timeless('b')], 2, 2)]
+    expect(replayed(initialSync)).toEqual({})
+    expect(replayed([...initialSync, list([timeless('c')])])).toMatchObject({ 'ongoing → ended (inferred)': 1 })
   })
 
   test('holds no call that was seen open', () => {
@@ -154,11 +152,11 @@ describe('the horizon', () => {
     })
   })
 
-  test('lies before the beginning of the last complete look, not before its end', () => {
+  test('lies before the beginning of the last complete poll, not before its end', () => {
     const old = call('a', 'ended', ended(2))
     const page = (hours: number, number: number): RecordedResponse =>
       at(hours, list([call(`page ${number}`, 'initiated')], 2, number))
-    // The look begins at 25 h and ends at 27 h: calls that ended after 1 h still count.
+    // The poll begins at 25 h and ends at 27 h: calls that ended after 1 h still count.
     expect(replayed([page(25, 1), page(27, 2), at(27, list([old]))])).toMatchObject(once)
     expect(replayed([page(27, 1), page(27, 2), at(27, list([old]))])).not.toMatchObject(once)
   })
@@ -181,7 +179,7 @@ describe('before the service’s clock is settled nothing is counted', () => {
   const counted = {
     'none → initiated (inferred)': 1,
     'initiated → ongoing (inferred)': 1,
-    'calls_rejected no_session_id': 1,
+    'invalid_items no_session_id': 1,
   }
 
   test('which takes five answers without a Date; one that is no page does not tell', () => {
@@ -275,21 +273,19 @@ test('items that cannot be used are counted by reason, every time', () => {
   ])
   expect(replayed([page, page])).toEqual({
     'none → initiated': 1,
-    'calls_rejected not_an_object': 6,
-    'calls_rejected no_session_id': 2,
-    'calls_rejected no_status': 4,
+    'invalid_items not_an_object': 6,
+    'invalid_items no_session_id': 2,
+    'invalid_items no_status': 4,
   })
 })
 
 test('whatever the times of the polls, as many calls reach each final status as in the truth', () => {
   for (const interval of [2.5, 10, 40]) {
-    const service = createService({ seed: interval, speed: 20, callsPerMinute: 60, history: 20 }, CREATED)
+    const options = { seed: interval, speed: 20, callsPerMinute: 60, history: 20, open: 3, recordResponses: true }
+    const service = serviceOf(options)
     const poll = (at: number): void => {
-      for (let page = 1, pages = 1; page <= pages; page++) {
-        const query = `page=${page}&perPage=40`
-        const request = { method: 'GET', path: '/v3/calls', query, headers: { apikey: service.keys.fullAccess } }
-        pages = JSON.parse(answer(service, request, at).reply.body).meta.pagination.total_pages
-      }
+      for (let page = 1, pages = 1; page <= pages; page++)
+        pages = listOf(service, at, `page=${page}&perPage=40`).meta.pagination.total_pages!
     }
     for (let at = CREATED; at < CREATED + 120; at += interval) poll(at)
     service.switches = { ...service.switches, arrivals: false }

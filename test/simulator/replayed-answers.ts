@@ -1,8 +1,8 @@
 import type { RecordedResponse } from '../../src/simulator/responses.ts'
-import { replay } from '../system/truth/replay.ts'
-import type { ReplayOptions } from '../system/truth/replay.ts'
+import { replay, type ReplayOptions } from '../system/truth/replay.ts'
+import { START } from './asked-service.ts'
 
-export const CREATED = 1_800_000_000
+export const CREATED = START
 
 export type Item = Record<string, unknown>
 

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import { readCall } from '../system/truth/seen-call.ts'
-import type { SeenCall } from '../system/truth/seen-call.ts'
-
-const NOW = 1_800_000_000
+import { readCall, type SeenCall } from '../system/truth/seen-call.ts'
+import { START as NOW } from './asked-service.ts'
 
 function read(fields: Record<string, unknown>): SeenCall {
   const item = { sessionId: 'a', status: 'ended', ...fields }

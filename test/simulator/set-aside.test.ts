@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { setAside } from '../../src/simulator/set-aside.ts'
-import { livesWith, named } from './world-with-facts.ts'
-import type { Facts } from './world-with-facts.ts'
+import { livesWith, named, type Facts } from './lives.ts'
 
 test.each([
   [{}, {}],
@@ -15,10 +14,10 @@ test.each([
   [{ unknown_status: 1, unknown_label: 1 }, {}],
 ] as const)('with the facts %j are set aside: %j', (facts, expected) => {
   const lives = livesWith(facts)
-  const told = Object.entries(setAside(lives.flat()))
+  const aside = Object.entries(setAside(lives.flat()))
     .filter(([, ids]) => ids.length > 0)
     .map(([reason, ids]) => [reason, new Set(ids).size === lives.length ? 'all' : 'some'])
-  expect(Object.fromEntries(told)).toEqual(expected)
+  expect(Object.fromEntries(aside)).toEqual(expected)
 })
 
 test('one fact changes nothing about another, nor about when and how calls begin', () => {

@@ -1,236 +1,98 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
-import { startSimulator } from '../../src/simulator/simulator.ts'
-import type { Simulator } from '../../src/simulator/simulator.ts'
+import { drawSwitches } from '../../src/simulator/draw-switches.ts'
+import { factNames } from '../../src/simulator/facts.ts'
+import { faultNames } from '../../src/simulator/faults.ts'
+import { oddityNames } from '../../src/simulator/oddities.ts'
 import { defaultSwitches, patchSwitches } from '../../src/simulator/switches.ts'
 
-let simulator: Simulator
-
-beforeAll(async () => {
-  simulator = await startSimulator({ clock: () => 1_800_000_000, history: 120, callsPerMinute: 0 })
+test.each([
+  [{ ordre: 'newest' }, /unknown switch "ordre"; there are .*order/],
+  [{ order: 'random' }, /switch "order": expected "newest" or "oldest" or .*, got "random"/],
+  [{ perPage: 0 }, /switch "perPage": expected "honoured", "ignored", "varying" or a whole number/],
+  [{ deepestPage: 0 }, /switch "deepestPage": expected "any" or a whole number/],
+  [{ listedSeconds: 1.5 }, /switch "listedSeconds": expected "forever" or/],
+  [{ mostListed: 'none' }, /switch "mostListed": expected "all" or/],
+  [{ duplicates: 1.1 }, /switch "duplicates": expected a probability/],
+  [{ dateOffset: NaN }, /switch "dateOffset": expected a number of seconds/],
+  [{ facts: { vanished: 2 } }, /switch "facts": expected an object with probabilities/],
+  [{ facts: { eaten: 0.1 } }, /vanished_for_a_while/],
+  [{ odd: { reset: 0.1 } }, /spelling, milliseconds, fields, unusable/],
+  [{ odd: { fields: '1' } }, /switch "odd"/],
+  [{ fault: { reset: 0.6, hang: 0.5 } }, /switch "fault": expected an object with probabilities/],
+  [{ fault: { earthquake: 0.1 } }, /http_500/],
+  [{ outage: 'yes' }, /switch "outage": expected true or false/],
+  [[], /expected a JSON object/],
+])('patch %j is refused, and says why', (patch, problem) => {
+  const result = patchSwitches(defaultSwitches, patch)
+  expect(result).toEqual({ problem: expect.stringMatching(problem) })
 })
 
-beforeEach(() => simulator.setSwitches(defaultSwitches))
+const seeds = Array.from({ length: 200 }, (_none, index) => index)
+const drawn = seeds.map((seed) => drawSwitches(seed, 1))
+/** Without those that must be asked for by name. */
+const ordinaryFacts = factNames.slice(0, factNames.indexOf('vanished_for_a_while') + 1)
+const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)
 
-afterAll(() => simulator.close())
-
-const get = async (path: string) => {
-  const response = await fetch(simulator.url + path, { headers: { apikey: simulator.keys.fullAccess } })
-  return JSON.parse(await response.text())
-}
-const ids = async (): Promise<string[]> =>
-  (await get('/calls?perPage=1000')).data.map((call: { sessionId: string }) => call.sessionId)
-
-const control = async (path: string, body?: unknown) => {
-  const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
-  const response = await fetch(`http://127.0.0.1:${simulator.port}/_simulator/${path}`, init)
-  return { status: response.status, body: JSON.parse(await response.text()) }
-}
-
-describe('a switch', () => {
-  test('order lists newest first, oldest first, or anew for every request', async () => {
-    const newest = await ids()
-    simulator.setSwitches({ order: 'oldest' })
-    expect(await ids()).toEqual(newest.toReversed())
-    simulator.setSwitches({ order: 'shuffled' })
-    const [one, two] = [await ids(), await ids()]
-    expect(one).not.toEqual(two)
-    expect(one.toSorted()).toEqual(newest.toSorted())
-    expect(two.toSorted()).toEqual(newest.toSorted())
+describe('drawn switches', () => {
+  test('are the same for the same seed and others for another', () => {
+    expect(drawSwitches('a', 0.7)).toEqual(drawSwitches('a', 0.7))
+    expect(new Set(drawn.map((switches) => JSON.stringify(switches))).size).toBe(seeds.length)
   })
 
-  test('getCall gives the call bare', async () => {
-    const path = `/calls/${encodeURIComponent((await ids())[0]!)}`
-    const { data } = await get(path)
-    simulator.setSwitches({ getCall: 'bare' })
-    expect(await get(path)).toEqual(data)
+  test('are all valid, and so are the defaults', () => {
+    for (const switches of [defaultSwitches, ...drawn])
+      expect(patchSwitches(defaultSwitches, switches)).toEqual({ switches })
   })
 
-  test.each([
-    ['honoured', 70],
-    ['ignored', 50],
-    [20, 20],
-    [100, 70],
-  ] as const)('perPage %s makes pages of %i where 70 were asked for', async (perPage, expected) => {
-    simulator.setSwitches({ perPage })
-    const { data, meta } = await get('/calls?perPage=70')
-    expect(data).toHaveLength(expected)
-    expect(meta.pagination.per_page).toBe(expected)
-  })
-
-  test('total leaves out how many calls and pages there are', async () => {
-    simulator.setSwitches({ total: 'absent' })
-    expect((await get('/calls')).meta.pagination).toEqual({ count: 50, per_page: 50, current_page: 1 })
-  })
-
-  test('perPageField leaves out how long pages are, as the published sample does', async () => {
-    simulator.setSwitches({ perPageField: 'absent' })
-    expect((await get('/calls')).meta.pagination).toEqual({ total: 123, count: 50, current_page: 1, total_pages: 3 })
-  })
-
-  test('deepestPage refuses the pages after it, and no other', async () => {
-    simulator.setSwitches({ deepestPage: 10 })
-    expect((await get('/calls?page=10&perPage=10')).data).toHaveLength(10)
-    const { error } = await get('/calls?page=11&perPage=10')
-    expect(error).toMatchObject({
-      code: 'ERR_PAGE_TOO_DEEP',
-      message: 'page 11 exceeds the allowed maximum of 100 records',
-    })
-    expect(simulator.responses().at(-1)!.status).toBe(400)
-  })
-
-  test('duplicates repeats the end of the page before, and leaves nothing out', async () => {
-    const all = await ids()
-    simulator.setSwitches({ duplicates: 1 })
-    const pages: string[][] = []
-    for (let page = 1; page <= 4; page++) {
-      const { data, meta } = await get(`/calls?page=${page}&perPage=40`)
-      pages.push(data.map((call: { sessionId: string }) => call.sessionId))
-      expect(meta.pagination).toMatchObject({ total: 123, count: data.length })
+  test('have every kind of fault, ordinary fact and oddity, and a quarter of all requests fail', () => {
+    for (const { fault, facts, odd } of drawn) {
+      expect(Object.keys(fault)).toEqual(faultNames)
+      expect(Object.keys(facts)).toEqual(ordinaryFacts)
+      expect(Object.keys(odd)).toEqual(oddityNames)
+      expect(Math.min(...Object.values(fault), ...Object.values(facts), ...Object.values(odd))).toBeGreaterThan(0)
+      expect(sum(Object.values(fault))).toBeCloseTo(0.25, 9)
     }
-    expect(new Set(pages.flat())).toEqual(new Set(all))
-    expect(pages[0]).toEqual(all.slice(0, 40))
-    expect(pages[1]!.length).toBeGreaterThan(40)
-    const again = pages[1]!.length - 40
-    expect(pages[1]!.slice(0, again)).toEqual(pages[0]!.slice(-again))
   })
 
-  test('date leaves the Date header out, and dateOffset steps it', async () => {
-    const date = async () => (await fetch(`${simulator.url}/calls`)).headers.get('date')
-    simulator.setSwitches({ dateOffset: -3600 })
-    expect(await date()).toBe(new Date((1_800_000_000 - 3600) * 1000).toUTCString())
-    simulator.setSwitches({ date: 'absent' })
-    expect(await date()).toBeNull()
-    expect(simulator.responses().at(-1)!.date).toBe('')
+  test('come to each value that a switch may have', () => {
+    const values = (name: keyof typeof defaultSwitches): Set<unknown> =>
+      new Set(drawn.map((switches) => (typeof switches[name] === 'number' ? 'number' : switches[name])))
+    expect(values('order')).toEqual(new Set(['newest', 'oldest', 'shuffled', 'changing']))
+    expect(values('perPage')).toEqual(new Set(['honoured', 'ignored', 'number']))
+    expect(values('getCall')).toEqual(new Set(['wrapped', 'bare']))
+    for (const name of ['perPageField', 'total', 'date'] as const) {
+      expect(values(name)).toEqual(new Set(['given', 'absent']))
+    }
+    expect(values('deepestPage')).toEqual(new Set(['any', 'number']))
+    expect(values('listedSeconds')).toEqual(new Set(['forever', 'number']))
+    expect(values('unlisted')).toEqual(new Set(['found', 'not_found']))
+    expect(values('rateLimitHeaders')).toEqual(new Set(['X-RateLimit', 'X-Rate-Limit', 'absent']))
+    expect(drawn.filter(({ duplicates }) => duplicates > 0).length).toBeGreaterThan(50)
+    expect(drawn.filter(({ dateOffset }) => dateOffset !== 0).length).toBeGreaterThan(30)
+    for (const { outage, arrivals } of drawn) expect([outage, arrivals]).toEqual([false, true])
   })
 
-  test.each([
-    [{ ordre: 'newest' }, /unknown switch "ordre"; there are .*order/],
-    [{ order: 'random' }, /switch "order": expected "newest" or "oldest" or .*, got "random"/],
-    [{ perPage: 0 }, /switch "perPage": expected "honoured", "ignored", "varying" or a whole number/],
-    [{ deepestPage: 0 }, /switch "deepestPage": expected "any" or a whole number/],
-    [{ listedSeconds: 1.5 }, /switch "listedSeconds": expected "forever" or/],
-    [{ mostListed: 'none' }, /switch "mostListed": expected "all" or/],
-    [{ duplicates: 1.1 }, /switch "duplicates": expected a probability/],
-    [{ dateOffset: NaN }, /switch "dateOffset": expected a number of seconds/],
-    [{ facts: { vanished: 2 } }, /switch "facts": expected an object with probabilities/],
-    [{ facts: { eaten: 0.1 } }, /vanished_for_a_while/],
-    [{ odd: { reset: 0.1 } }, /spelling, milliseconds, fields, unusable/],
-    [{ odd: { fields: '1' } }, /switch "odd"/],
-    [{ fault: { reset: 0.6, hang: 0.5 } }, /switch "fault": expected an object with probabilities/],
-    [{ fault: { earthquake: 0.1 } }, /http_500/],
-    [{ outage: 'yes' }, /switch "outage": expected true or false/],
-    [[], /expected a JSON object/],
-  ])('patch %j is refused, and says why', (patch, problem) => {
-    const result = patchSwitches(defaultSwitches, patch)
-    expect(result).toEqual({ problem: expect.stringMatching(problem) })
-  })
-})
-
-describe('the control endpoints', () => {
-  test('change switches by a patch and show them', async () => {
-    const expected = { ...defaultSwitches, order: 'oldest', fault: { empty: 0.25 } }
-    expect(await control('switches', { order: 'oldest', fault: { empty: 0.25 } })).toEqual({
-      status: 200,
-      body: expected,
-    })
-    expect(await control('switches')).toEqual({ status: 200, body: expected })
+  test('stay within the limits that are given', () => {
+    const options = { fewestListedSeconds: 100, fewestPages: 3, mostDateOffset: 5 }
+    const limited = seeds.map((seed) => drawSwitches(seed, 1, options))
+    const span = (values: unknown[]): number[] => {
+      const numbers = values.filter((value) => typeof value === 'number')
+      return [Math.min(...numbers), Math.max(...numbers)]
+    }
+    const [shortest, longest] = span(limited.map(({ listedSeconds }) => listedSeconds))
+    expect(shortest).toBeGreaterThanOrEqual(100)
+    expect(longest).toBeLessThanOrEqual(400)
+    expect(span(limited.map(({ deepestPage }) => deepestPage))).toEqual([3, 6])
+    expect(span(limited.map(({ dateOffset }) => Math.abs(dateOffset)))).toEqual([0, 5])
   })
 
-  test('refuse an unknown switch by its name and change nothing', async () => {
-    const refused = await control('switches', { order: 'oldest', ordre: 1 })
-    expect(refused).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining('"ordre"') } } })
-    expect((await control('switches')).body).toEqual(defaultSwitches)
-  })
-
-  test('heal ends everything but whether calls arrive', async () => {
-    simulator.setSwitches({ arrivals: false, order: 'oldest', fault: { reset: 1 }, facts: { swift: 1 }, outage: true })
-    const expected = { ...defaultSwitches, arrivals: false }
-    expect(await control('heal', {})).toEqual({ status: 200, body: expected })
-    expect(simulator.switches()).toEqual(expected)
-  })
-
-  test('rotate the key: the old one is refused from then on, and a new one valid', async () => {
-    const rotating = await startSimulator({ clock: () => 1_800_000_000 })
-    const statusFor = async (apikey: string) => (await fetch(`${rotating.url}/calls`, { headers: { apikey } })).status
-    const first = rotating.keys.fullAccess
-    const url = `http://127.0.0.1:${rotating.port}/_simulator/rotate-key`
-    const rotate = async (body: string) => JSON.parse(await (await fetch(url, { method: 'POST', body })).text())
-    const { apiKey } = await rotate('')
-    expect([await statusFor(first), await statusFor(apiKey)]).toEqual([401, 200])
-    expect(await rotate('{"apiKey": "third"}')).toEqual({ apiKey: 'third' })
-    expect([await statusFor(apiKey), await statusFor('third')]).toEqual([401, 200])
-    expect(rotating.rotateKey('fourth')).toBe('fourth')
-    expect([await statusFor('third'), await statusFor('fourth')]).toEqual([401, 200])
-    expect(await rotate('{"apiKey": ""}')).toMatchObject({ error: { code: 'ERR_KEY' } })
-    expect(rotating.reached()).toMatchObject({ 'key.rotated': 3, 'key.refused': 3 })
-    await rotating.close()
-  })
-
-  test('say what was really reached', async () => {
-    const before = (await control('reached')).body
-    simulator.setSwitches({ order: 'oldest', fault: { empty: 1 } })
-    await fetch(`${simulator.url}/calls`, { headers: { apikey: simulator.keys.fullAccess } })
-    const after = (await control('reached')).body
-    expect(after).toEqual(simulator.reached())
-    expect(after['order.oldest']).toBe((before['order.oldest'] ?? 0) + 1)
-    expect(after['fault.empty']).toBe((before['fault.empty'] ?? 0) + 1)
-  })
-
-  test('start a burst', async () => {
-    let now = 1_800_000_000
-    const world = await startSimulator({ clock: () => now, history: 0, open: 0, callsPerMinute: 0 })
-    const url = `http://127.0.0.1:${world.port}/_simulator/burst`
-    const response = await fetch(url, {
-      method: 'POST',
-      body: '{"calls": 8, "seconds": 4, "outcomes": {"rejected": 1}}',
-    })
-    expect(response.status).toBe(200)
-    now += 120
-    const ended = world.ledger().filter((event) => event.event === 'rejected')
-    expect(ended).toHaveLength(8)
-    await world.close()
-  })
-
-  test.each([
-    [{}],
-    [{ calls: 0, seconds: 1 }],
-    [{ calls: 1, seconds: -1 }],
-    [{ calls: 1, seconds: 1, outcomes: { lost: 1 } }],
-    [{ calls: 1, seconds: 1, outcomes: { rejected: 0 } }],
-  ])('refuse the burst %j', async (burst) => {
-    expect((await control('burst', burst)).status).toBe(400)
-  })
-
-  test('give the ledger and the responses', async () => {
-    const { body } = await control('ledger')
-    expect(body.events).toEqual(simulator.ledger())
-    const list = await get('/calls?page=2&perPage=3')
-    const { responses } = (await control('responses')).body
-    expect(responses.at(-1)).toMatchObject({
-      at: 1_800_000_000,
-      method: 'GET',
-      path: '/v3/calls?page=2&perPage=3',
-      status: 200,
-      date: new Date(1_800_000_000_000).toUTCString(),
-      body: JSON.stringify(list),
-      delivered: true,
-    })
-    expect(JSON.stringify(responses)).not.toContain(simulator.keys.fullAccess)
-  })
-
-  test('keep no more responses than allowed, and none where none are wanted', async () => {
-    for (const [options, kept] of [
-      [{ mostRecordedResponses: 2 }, 2],
-      [{ mostRecordedCharacters: 450 }, 2],
-      [{ recordResponses: false }, 0],
-    ] as const) {
-      const bounded = await startSimulator({ history: 1, ...options })
-      for (let page = 1; page <= 3; page++) await fetch(`${bounded.url}/calls?page=${page}`)
-      expect(bounded.responses().map(({ path }) => path)).toEqual(
-        ['/v3/calls?page=2', '/v3/calls?page=3'].slice(0, kept),
-      )
-      await bounded.close()
+  test('of intensity 0 have no fault, no fact and no oddity', () => {
+    for (const seed of seeds) {
+      const { fault, facts, odd, duplicates, date, dateOffset, listedSeconds } = drawSwitches(seed, 0)
+      const probabilities = [fault, facts, odd].flatMap((each) => Object.values(each))
+      expect(sum(probabilities) + duplicates + dateOffset).toBe(0)
+      expect([date, listedSeconds]).toEqual(['given', 'forever'])
     }
   })
 })

@@ -1,19 +1,16 @@
 import { describe, expect, test } from 'vitest'
 
 import type { Call } from '../../src/simulator/call.ts'
-import { callTruth } from '../../src/simulator/call-truth.ts'
+import { callTruth } from '../../src/simulator/counted-calls.ts'
 import { failureRatio } from '../../src/simulator/failure-ratio.ts'
 import type { LedgerEvent } from '../../src/simulator/ledger.ts'
-import { callsOf } from '../../src/simulator/listing.ts'
-import { addTo } from '../../src/simulator/series.ts'
-import type { Series } from '../../src/simulator/series.ts'
+import { entriesOf } from '../../src/simulator/listing.ts'
+import { addTo, type Series } from '../../src/simulator/series.ts'
 import { defaultSwitches } from '../../src/simulator/switches.ts'
 import { exactFamilies, truth } from '../../src/simulator/truth.ts'
 import { advance, createWorld } from '../../src/simulator/world.ts'
-import type { World } from '../../src/simulator/world.ts'
 import { difference } from '../system/truth/exposition.ts'
-
-const START = 1_800_000_000
+import { START } from './asked-service.ts'
 
 function event(at: number, sessionId: string, status: string, figures: Partial<LedgerEvent> = {}): LedgerEvent {
   return {
@@ -88,7 +85,7 @@ describe('the truth', () => {
     expect(truth(answered, { ...options, now: 200 }).size > 0).toBe(counted)
   })
 
-  test('has no answer delay and no duration for a call that nobody answered', () => {
+  test('has no answer delay and no duration for a call that was not answered', () => {
     const events = [event(100, 'one', 'initiated'), event(130, 'one', 'unanswered', { endedAt: 130 })]
     const names = [...truth(events, { created: 100, baseline: 'skip', now: 200 }).keys()].join()
     expect(names).toContain('callwatch_call_participants_count')
@@ -117,7 +114,7 @@ describe('the truth', () => {
       )
       for (let second = 0; second < 120; second += 3) advance(world, START + second)
       advance(world, START + 3600, { ...defaultSwitches, arrivals: false })
-      const calls = callsOf(world.listing)
+      const calls = entriesOf(world.listing).map(({ call }) => call)
       const expected = summed(calls.filter((call) => call.endedAt! >= START))
       expect(expected.size).toBeGreaterThan(30)
       const families = exactFamilies.filter((family) => !family.includes('_seconds'))
@@ -208,21 +205,6 @@ test('each call by itself has its first final status, the labels of then, and it
   })
   expect(truths.get('two')).toMatchObject({ labels: { mode: 'other' }, status: 'rejected', final: true, gone: true })
   expect(callTruth(events, 110).get('one')).toMatchObject({ status: 'ongoing', final: false })
-})
-
-test('a ledger that is folded is shorter and says the same', () => {
-  const options = { speed: 10, callsPerMinute: 40, answerProbability: 0.9, progressSeconds: 5, history: 0, open: 0 }
-  const plain = createWorld({ seed: 4, ...options }, START)
-  const folded = createWorld({ seed: 4, ...options, foldLedger: true }, START)
-  const byCall = (world: World, now: number): string => JSON.stringify([...callTruth(world.ledger, now)])
-  for (let now = START; now <= START + 600; now += 20) {
-    advance(plain, now)
-    advance(folded, now)
-    expect(byCall(folded, now) === byCall(plain, now)).toBe(true)
-  }
-  expect(folded.ledger.length).toBeLessThan(plain.ledger.length * 0.7)
-  const asked = { created: START, baseline: 'skip', now: START + 600 } as const
-  expect(Object.fromEntries(truth(folded.ledger, asked))).toEqual(Object.fromEntries(truth(plain.ledger, asked)))
 })
 
 describe('the failure ratio', () => {

@@ -1,16 +1,15 @@
 import { array, assert, double, integer, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
+import { addBurst } from '../../src/simulator/arrivals.ts'
 import type { Call } from '../../src/simulator/call.ts'
-import { ledgerEvent } from '../../src/simulator/ledger.ts'
-import type { LedgerEvent } from '../../src/simulator/ledger.ts'
-import { callsOf } from '../../src/simulator/listing.ts'
-import { addBurst } from '../../src/simulator/plan.ts'
+import { ledgerEvent, type LedgerEvent } from '../../src/simulator/ledger.ts'
+import { entriesOf } from '../../src/simulator/listing.ts'
 import { defaultSwitches } from '../../src/simulator/switches.ts'
-import { advance, createWorld } from '../../src/simulator/world.ts'
-import type { World, WorldOptions } from '../../src/simulator/world.ts'
+import { advance, createWorld, type World, type WorldOptions } from '../../src/simulator/world.ts'
+import { START } from './asked-service.ts'
 
-const START = 1_800_000_000
+const callsOf = ({ listing }: World): Call[] => entriesOf(listing).map(({ call }) => call)
 
 function worldOf(options: Partial<WorldOptions> = {}): World {
   return createWorld(
@@ -36,9 +35,7 @@ function advanced(options: Partial<WorldOptions>, seconds: number): World {
 
 /** Seconds that the calls of a history last in all. */
 const lasting = (speed: number): number =>
-  callsOf(
-    advanced({ speed, history: 300, open: 0, historySeconds: 1e7, callsPerMinute: 0, progressSeconds: 600 }, 0).listing,
-  )
+  callsOf(advanced({ speed, history: 300, open: 0, historySeconds: 1e7, callsPerMinute: 0, progressSeconds: 600 }, 0))
     .map((call) => (call.endedAt ?? NaN) - call.initiatedAt)
     .reduce((sum, seconds) => sum + seconds, 0)
 
@@ -63,7 +60,7 @@ describe('a world', () => {
         addBurst(once, START + 10, { calls: 5, seconds: 20, outcomes: { rejected: 1, canceled: 1 } })
         advance(once, START + 120)
         expect(often.ledger).toEqual(once.ledger)
-        expect(callsOf(often.listing)).toEqual(callsOf(once.listing))
+        expect(callsOf(often)).toEqual(callsOf(once))
       }),
       { numRuns: 20 },
     )
@@ -88,7 +85,7 @@ describe('a world', () => {
 
   test('begins its calls at the same times, and the same calls, whatever becomes of them', () => {
     const [one, other] = [0.9, 0.1].map((answerProbability) => {
-      const calls = callsOf(advanced({ answerProbability }, 60).listing)
+      const calls = callsOf(advanced({ answerProbability }, 60))
       return calls.map(({ sessionId, mode, initiatedAt }) => (mode === 'call' ? initiatedAt : sessionId))
     })
     expect(other!.slice(23)).toEqual(one!.slice(23))
@@ -97,7 +94,7 @@ describe('a world', () => {
   test('has its history before the start, and calls that are open at the start', () => {
     for (const seed of [1, 2, 3, 4, 5]) {
       const world = advanced({ seed, history: 40, open: 5, callsPerMinute: 10 }, 0)
-      const calls = callsOf(world.listing)
+      const calls = callsOf(world)
       expect(calls).toHaveLength(45)
       expect(calls.every((call) => call.initiatedAt <= START)).toBe(true)
       expect(calls.filter((call) => !isFinal(call)).length).toBeGreaterThanOrEqual(5)
@@ -105,7 +102,7 @@ describe('a world', () => {
   })
 
   test('spreads its history over the time that is asked for', () => {
-    const calls = callsOf(advanced({ history: 1000, historySeconds: 86_400, open: 0 }, 0).listing)
+    const calls = callsOf(advanced({ history: 1000, historySeconds: 86_400, open: 0 }, 0))
     const oldest = START - calls[0]!.initiatedAt
     expect(oldest).toBeGreaterThan(0.8 * 86_400)
     expect(oldest).toBeLessThan(1.2 * 86_400)
@@ -115,19 +112,19 @@ describe('a world', () => {
     for (const speed of [1, 100]) {
       const world = advanced({ speed, callsPerMinute: 20, history: 0, open: 0, progressSeconds: 600 }, 6000)
       // Poisson with mean 2000: five standard deviations.
-      expect(Math.abs(callsOf(world.listing).length - 2000)).toBeLessThan(5 * Math.sqrt(2000))
+      expect(Math.abs(callsOf(world).length - 2000)).toBeLessThan(5 * Math.sqrt(2000))
     }
   })
 
   test('begins no calls while arrivals are off, and lets the running ones end', () => {
     const world = worldOf()
     advance(world, START + 60)
-    const begun = callsOf(world.listing).length
+    const begun = callsOf(world).length
     advance(world, START + 7200, { ...defaultSwitches, arrivals: false })
-    expect(callsOf(world.listing)).toHaveLength(begun)
-    expect(callsOf(world.listing).every(isFinal)).toBe(true)
+    expect(callsOf(world)).toHaveLength(begun)
+    expect(callsOf(world).every(isFinal)).toBe(true)
     advance(world, START + 7260)
-    expect(callsOf(world.listing).length).toBeGreaterThan(begun)
+    expect(callsOf(world).length).toBeGreaterThan(begun)
   })
 
   test('has lives that are as many times shorter as the speed says', () => {
@@ -139,7 +136,7 @@ describe('a world', () => {
     const world = worldOf({ callsPerMinute: 0, history: 0, open: 0 })
     addBurst(world, START + 5, { calls: 40, seconds: 10, outcomes: { rejected: 3, unanswered: 1 } })
     advance(world, START + 3600)
-    const calls = callsOf(world.listing)
+    const calls = callsOf(world)
     expect(calls).toHaveLength(40)
     expect(calls.every((call) => call.initiatedAt >= START + 5 && call.initiatedAt < START + 15)).toBe(true)
     const rejected = calls.filter((call) => call.status === 'rejected').length
@@ -155,7 +152,7 @@ describe('a call', () => {
   const moments = [...Array.from({ length: 160 }, (_none, index) => START + index * 0.75), START + 3600]
   for (const moment of moments) {
     advance(world, moment, { ...defaultSwitches, arrivals: moment < START + 90 })
-    served.push([...callsOf(world.listing)])
+    served.push([...callsOf(world)])
   }
   const lives = Map.groupBy(served.flat(), (call) => call.sessionId)
 
@@ -178,9 +175,9 @@ describe('a call', () => {
     type Minutes = { totalAudioMinutes: number; totalVideoMinutes: number }
     const falls = (before: Minutes, later: Minutes): boolean =>
       later.totalAudioMinutes < before.totalAudioMinutes || later.totalVideoMinutes < before.totalVideoMinutes
-    for (const looks of lives.values()) {
-      for (const [index, call] of looks.slice(1).entries()) {
-        const before = looks[index]!
+    for (const seen of lives.values()) {
+      for (const [index, call] of seen.slice(1).entries()) {
+        const before = seen[index]!
         if (falls(before, call)) fallen++
         for (const [entry, participant] of before.participants.entries()) {
           const later = call.participants[entry]!
@@ -195,8 +192,8 @@ describe('a call', () => {
   })
 
   test('does not change any more once it is over', () => {
-    for (const looks of lives.values()) {
-      const over = looks.filter(isFinal)
+    for (const seen of lives.values()) {
+      const over = seen.filter(isFinal)
       expect(over.length).toBeGreaterThan(0)
       for (const call of over) expect(call).toEqual(over[0])
     }
@@ -208,10 +205,8 @@ describe('a call', () => {
     for (const call of open) expect(call).not.toHaveProperty('endedAt')
   })
 
-  test('gives nobody more minutes than from joining to leaving', () => {
-    const left = callsOf(world.listing).flatMap((call) =>
-      call.participants.filter((entry) => entry.leftAt !== undefined),
-    )
+  test('gives no participant more minutes than from joining to leaving', () => {
+    const left = callsOf(world).flatMap((call) => call.participants.filter((entry) => entry.leftAt !== undefined))
     expect(left.length).toBeGreaterThan(100)
     for (const { totalDurationInMinutes, joinedAt, leftAt } of left) {
       const seconds = totalDurationInMinutes * 60
@@ -220,7 +215,7 @@ describe('a call', () => {
   })
 
   test('has a beginning, a start and an end where it was answered, and no start where it was not', () => {
-    for (const call of callsOf(world.listing)) {
+    for (const call of callsOf(world)) {
       expect(call.endedAt).toBeGreaterThanOrEqual(call.startedAt ?? call.initiatedAt)
       if (call.status === 'ended') expect(call.startedAt).toBeGreaterThanOrEqual(call.initiatedAt)
       else expect(call).not.toHaveProperty('startedAt')
@@ -229,7 +224,7 @@ describe('a call', () => {
   })
 
   test('has own minutes that are the sum of the participants in some calls and less in others', () => {
-    const ended = callsOf(world.listing).filter((call) => call.status === 'ended' && call.totalDurationInMinutes > 0)
+    const ended = callsOf(world).filter((call) => call.status === 'ended' && call.totalDurationInMinutes > 0)
     const sums = ended.map((call) => call.participants.reduce((sum, entry) => sum + entry.totalDurationInMinutes, 0))
     const less = ended.filter((call, index) => call.totalDurationInMinutes < sums[index]! * 0.9)
     expect(less.length).toBeGreaterThan(ended.length / 5)
@@ -237,15 +232,15 @@ describe('a call', () => {
   })
 
   test('has audio and video minutes that make up its duration', () => {
-    for (const call of callsOf(world.listing)) {
+    for (const call of callsOf(world)) {
       expect(call.totalDurationInMinutes).toBeCloseTo(call.totalAudioMinutes + call.totalVideoMinutes, 6)
       if (call.type === 'audio') expect(call.totalVideoMinutes).toBe(0)
     }
-    expect(callsOf(world.listing).some((call) => call.totalVideoMinutes > 0 && call.totalAudioMinutes > 0)).toBe(true)
+    expect(callsOf(world).some((call) => call.totalVideoMinutes > 0 && call.totalAudioMinutes > 0)).toBe(true)
   })
 
   test('has at most 50 participants, some on two devices, and counts each device', () => {
-    const calls = callsOf(advanced({ history: 2000, historySeconds: 1e6, progressSeconds: 600 }, 0).listing)
+    const calls = callsOf(advanced({ history: 2000, historySeconds: 1e6, progressSeconds: 600 }, 0))
     const most = Math.max(...calls.map((call) => call.participants.length))
     expect(most).toBe(50)
     for (const call of calls) expect(call.totalParticipants).toBe(call.participants.length)
@@ -255,8 +250,8 @@ describe('a call', () => {
     expect(doubled.length).toBeGreaterThan(50)
   })
 
-  test('shows of a participant who never joined neither device nor times', () => {
-    const absent = callsOf(world.listing).flatMap((call) => call.participants.filter((entry) => !entry.isJoined))
+  test('shows a participant that never joined without device and times', () => {
+    const absent = callsOf(world).flatMap((call) => call.participants.filter((entry) => !entry.isJoined))
     expect(absent.length).toBeGreaterThan(10)
     for (const entry of absent) {
       expect(Object.keys(entry)).not.toEqual(expect.arrayContaining(['deviceId']))

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Evaluated } from '../../src/alerts/evaluated.ts'
+import type { Evaluated } from '../../src/alerts/trigger.ts'
 import { HOUR, hourOf, packEvaluated, unpackEvaluated } from '../../src/store/evaluation-log.ts'
 
 const START = 1_790_000_000_000
 const time = fc.integer({ min: START, max: START + 10 * 86_400_000 }).map((ms) => ms / 1000)
 const look = fc.record({
-  kind: fc.constant('look' as const),
+  kind: fc.constant('poll' as const),
   at: time,
   now: time,
   previousGood: fc.option(time, { nil: undefined }),
@@ -31,9 +31,9 @@ test('the entries of an hour stand in its row one after the other, in a few char
   const hour = Math.floor(START / 1000 / HOUR) * HOUR
   const at = hour + 1200.25
   const evaluated: Evaluated[] = [
-    { kind: 'look', at, now: at - 1, previousGood: at - 16, limited: false },
+    { kind: 'poll', at, now: at - 1, previousGood: at - 16, limited: false },
     { kind: 'tick', at: at + 15, pollAge: 31 },
-    { kind: 'look', at: at + 30, now: at + 29, previousGood: undefined, limited: true },
+    { kind: 'poll', at: at + 30, now: at + 29, previousGood: undefined, limited: true },
   ]
   const row = evaluated.map(packEvaluated).join('')
   expect(row).toBe('w1200250,1199250,1184250;t1215250,31000;l1230250,1229250,;')

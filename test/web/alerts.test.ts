@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { firing, RATIO_RULE } from '../metrics/hand-made-target.ts'
-import { serve, watchedTarget } from './serve.ts'
+import { serve, shownTarget } from './serve.ts'
 
-test('the alerts have the documented shape, over all targets', async () => {
+test('/api/v1/alerts lists the alerts of all targets in the documented shape', async () => {
   const pollAge = { ...firing(), key: 'NoGoodPoll', rule: { ...RATIO_RULE, name: 'NoGoodPoll' }, calls: undefined }
   const { url } = await serve([
-    watchedTarget({ rules: [RATIO_RULE], alerts: [firing()] }),
-    watchedTarget({ target: 'b', alerts: [{ ...pollAge, state: 'pending' }] }),
-    watchedTarget({ target: 'quiet' }),
+    shownTarget({ rules: [RATIO_RULE], alerts: [firing()] }),
+    shownTarget({ target: 'b', alerts: [{ ...pollAge, state: 'pending' }] }),
+    shownTarget({ target: 'quiet' }),
   ])
   expect(await (await fetch(`${url}/api/v1/alerts`)).json()).toEqual({
     alerts: [

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { labelsOf } from '../../src/ledger/call.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { finish, finishedCall, NOW, openCall } from '../metrics/hand-made-target.ts'
-import { serve, watchedTarget } from './serve.ts'
+import { serve, shownTarget } from './serve.ts'
 
 const ISO_NOW = '2026-09-21T14:13:20Z'
 
@@ -11,7 +11,7 @@ function inHistory(id: string, secondsAgo: number, differing: Partial<TrackedCal
 }
 
 async function get(query: string, history: ReturnType<typeof inHistory>[] = [], calls: TrackedCall[] = []) {
-  const { url } = await serve([watchedTarget({ calls })], history)
+  const { url } = await serve([shownTarget({ calls })], { history })
   const response = await fetch(`${url}/api/v1/calls${query}`)
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
@@ -21,11 +21,11 @@ async function idsOf(query: string, history: ReturnType<typeof inHistory>[]): Pr
   return JSON.parse(text).calls.map(({ session_id }: { session_id: string }) => session_id)
 }
 
-describe('the calls in progress', () => {
-  test('have the documented shape, over all targets', async () => {
+describe('/api/v1/calls without finished_since', () => {
+  test('lists the calls in progress of all targets in the documented shape', async () => {
     const { url } = await serve([
-      watchedTarget({ calls: [openCall('v1.us.a'), finishedCall('over')] }),
-      watchedTarget({ target: 'staging', calls: [openCall('b', { status: 'initiated', joined: undefined })] }),
+      shownTarget({ calls: [openCall('v1.us.a'), finishedCall('done')] }),
+      shownTarget({ target: 'staging', calls: [openCall('b', { status: 'initiated', joined: undefined })] }),
     ])
     expect(await (await fetch(`${url}/api/v1/calls`)).json()).toEqual({
       calls: [
@@ -45,27 +45,27 @@ describe('the calls in progress', () => {
     })
   })
 
-  test('can be asked for by status', async () => {
+  test('filters by status', async () => {
     const { text } = await get('?status=initiated', [], [openCall('a'), openCall('b', { status: 'initiated' })])
     expect(JSON.parse(text).calls).toEqual([expect.objectContaining({ session_id: 'b' })])
   })
 })
 
-describe('the history', () => {
+describe('/api/v1/calls with finished_since', () => {
   const history = [inHistory('old', 7200), inHistory('new', 60), inHistory('newest', 10)]
 
   test.each([
-    ['ISO 8601', '2026-09-21T13:13:20Z'],
-    ['ISO 8601 with an offset', encodeURIComponent('2026-09-21T15:13:20+02:00')],
+    ['a time in ISO 8601', '2026-09-21T13:13:20Z'],
+    ['a time in ISO 8601 with an offset', encodeURIComponent('2026-09-21T15:13:20+02:00')],
     ['a day', '2026-09-21'],
-    ['UNIX seconds', String(NOW - 3600)],
-    ['UNIX seconds with a fraction', `${NOW - 3600}.5`],
-  ])('since a time, given as %s, is newest first', async (_form, since) => {
+    ['a time in UNIX seconds', String(NOW - 3600)],
+    ['a time in UNIX seconds with a fraction', `${NOW - 3600}.5`],
+  ])('lists the calls that finished since %s, newest first', async (_form, since) => {
     const expected = since === '2026-09-21' ? ['newest', 'new', 'old'] : ['newest', 'new']
     expect(await idsOf(`?finished_since=${since}`, history)).toEqual(expected)
   })
 
-  test('shows a call as it was counted, though the service changed its mind since', async () => {
+  test('shows a call as it was counted, although the service changed it afterwards', async () => {
     const { text } = await get(`?finished_since=${NOW - 3600}`, [
       inHistory('a', 10, { status: 'rejected', labels: labelsOf('video', 'call', 'user'), totalParticipants: 4 }),
     ])
@@ -85,17 +85,17 @@ describe('the history', () => {
     ])
   })
 
-  test('can be asked for by status', async () => {
+  test('filters by status', async () => {
     const rejected = inHistory('b', 20, { finish: finish('rejected', 20) })
     expect(await idsOf(`?finished_since=${NOW - 3600}&status=rejected`, [inHistory('a', 10), rejected])).toEqual(['b'])
   })
 
-  test('can be asked for by target', async () => {
-    const elsewhere = { ...inHistory('b', 20), target: 'staging' }
-    expect(await idsOf(`?finished_since=0&target=staging`, [inHistory('a', 10), elsewhere])).toEqual(['b'])
+  test('filters by target', async () => {
+    const staging = { ...inHistory('b', 20), target: 'staging' }
+    expect(await idsOf(`?finished_since=0&target=staging`, [inHistory('a', 10), staging])).toEqual(['b'])
   })
 
-  test('is as long as it is asked to be, counted after all filters', async () => {
+  test('applies the limit after all filters', async () => {
     const rejected = ['b', 'c', 'd'].map((id, i) => inHistory(id, 20 + i, { finish: finish('rejected', 20 + i) }))
     const query = '?finished_since=0&status=rejected&limit=2'
     const { text } = await get(query, [inHistory('a', 10), ...rejected])
@@ -105,7 +105,7 @@ describe('the history', () => {
     expect(JSON.parse(whole.text)).not.toHaveProperty('truncated')
   })
 
-  test('says so when older calls are not in the answer', async () => {
+  test('marks a response that lacks older calls as truncated', async () => {
     const many = Array.from({ length: 10_001 }, (_, i) => inHistory(`call-${i}`, i + 1))
     const json = await get('?finished_since=0', many)
     const { calls, truncated } = JSON.parse(json.text)
@@ -117,8 +117,8 @@ describe('the history', () => {
   })
 })
 
-describe('as CSV', () => {
-  test('a call is a line below a header', async () => {
+describe('/api/v1/calls as CSV', () => {
+  test('has a header line and a line per call', async () => {
     const { headers, text } = await get(`?finished_since=${NOW - 60}&format=csv`, [inHistory('a', 10)])
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
     expect(text).toBe(
@@ -127,7 +127,7 @@ describe('as CSV', () => {
     )
   })
 
-  test('a call in progress has finished at no time', async () => {
+  test('leaves `finished` empty for a call in progress', async () => {
     const { text } = await get('?format=csv', [], [openCall('a')])
     expect(text).toContain('production,a,audio,call,user,ongoing,2026-09-21T14:12:50.000Z,,2,0.5,0\r\n')
   })
@@ -154,7 +154,7 @@ describe('as CSV', () => {
     ['＠SUM(A1)', "'＠SUM(A1)"],
     ['=HYPERLINK("http://x","y")', `"'=HYPERLINK(""http://x"",""y"")"`],
     ['plain-1.=x', 'plain-1.=x'],
-  ])('the session id %j is written as %s: no spreadsheet splits or runs it', async (id, written) => {
+  ])('writes the session id %j as %s, which no spreadsheet splits or runs', async (id, written) => {
     const { text } = await get('?format=csv', [], [openCall(id)])
     expect(text).toContain(`\r\nproduction,${written},audio,`)
   })
@@ -173,11 +173,11 @@ test.each([
   ['?format=xml', 'format must be json or csv'],
   [
     '?finished_sinse=0',
-    'there is no parameter finished_sinse; there are finished_since, status, target, limit, format',
+    'unknown parameter finished_sinse; the parameters are finished_since, status, target, limit, format, cursor',
   ],
-  ['?status=rejected', 'status=rejected is of finished calls: say since when by finished_since'],
+  ['?status=rejected', 'status=rejected is a status of finished calls: add finished_since'],
   ['?limit=0', 'limit must be a whole number from 1 to 99999'],
-])('%s is refused with a sentence', async (query, sentence) => {
+])('/api/v1/calls%s is refused with a sentence', async (query, sentence) => {
   const { status, text } = await get(query)
   expect(status).toBe(400)
   expect(JSON.parse(text).error).toContain(sentence)

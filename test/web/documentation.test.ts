@@ -1,28 +1,31 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { MATCH_KEYS } from '../../src/alerts/known-match.ts'
-import { readSilence } from '../../src/web/silence-body.ts'
+import { MATCH_KEYS } from '../../src/alerts/match.ts'
+import { readSilence } from '../../src/web/silences-route.ts'
 
 const root = join(import.meta.dirname, '../..')
 const doc = readFileSync(join(root, 'docs/webhook.md'), 'utf8')
 const fixture = (kind: string): Record<string, unknown> =>
-  JSON.parse(readFileSync(join(root, `test/notify/webhook/fixtures/webhook-${kind}.json`), 'utf8'))
+  JSON.parse(readFileSync(join(root, `test/notifications/receivers/webhook/fixtures/webhook-${kind}.json`), 'utf8'))
 const examples: Record<string, unknown>[] = [...doc.matchAll(/^```json\n(.*?)^```/gms)].map(([, json = '']) =>
   JSON.parse(json),
 )
 
-test.each(['alerts', 'digest', 'store'])('docs/webhook.md shows of a message of kind %s what is posted', (kind) => {
-  const shown = examples.find((example) => example['kind'] === kind)
-  // Of a list, some entries are enough.
-  const some = Object.entries(shown ?? {}).map(([key, value]) => [
-    key,
-    Array.isArray(value) ? expect.arrayContaining(value) : value,
-  ])
-  expect(fixture(kind)).toEqual(Object.fromEntries(some))
-})
+test.each(['alerts', 'digest', 'store'])(
+  'docs/webhook.md shows the message of kind %s as the webhook posts it',
+  (kind) => {
+    const shown = examples.find((example) => example['kind'] === kind)
+    // The documentation may show only some entries of a list.
+    const some = Object.entries(shown ?? {}).map(([key, value]) => [
+      key,
+      Array.isArray(value) ? expect.arrayContaining(value) : value,
+    ])
+    expect(fixture(kind)).toEqual(Object.fromEntries(some))
+  },
+)
 
-test('docs/webhook.md explains every field that is posted, and every key of a silence', () => {
+test('docs/webhook.md explains every field of a message, and every key of a silence', () => {
   const names = new Set<string>([...MATCH_KEYS, 'match', 'all', 'for', 'reason'])
   for (const kind of ['alerts', 'digest', 'store']) {
     JSON.stringify(fixture(kind), (name, value: unknown) => {
@@ -34,7 +37,7 @@ test('docs/webhook.md explains every field that is posted, and every key of a si
   expect([...names].filter((name) => !doc.includes(`\`${name}\``))).toEqual([])
 })
 
-test('the silence that docs/webhook.md posts is one', () => {
+test('the silence that docs/webhook.md posts is valid', () => {
   const [, body = ''] = /-d '(.*)'/.exec(doc) ?? []
   const names = { alert: ['HighFailureRate', 'NoCalls'], target: ['production'] }
   const match = { alert: 'NoCalls', target: 'production' }

@@ -2,14 +2,14 @@ import { onTestFinished } from 'vitest'
 
 export type ReceivedEvent = { id: string; event: string; data: unknown }
 
-/** Someone who reads server-sent events as they come. */
+/** A client of server-sent events. */
 export type EventClient = {
   response: Response
-  /** The next event; undefined when the server ended the stream. Rejects when the connection was cut. */
+  /** The next event; undefined when the server has ended the stream. Rejects when the connection was reset. */
   next: () => Promise<ReceivedEvent | undefined>
 }
 
-/** Connects, and resolves when the server has greeted: what is published from then on arrives. */
+/** Connects, and resolves after the greeting of the server: events published from then on arrive. */
 export async function eventClient(url: string, headers: Record<string, string> = {}, query = ''): Promise<EventClient> {
   const leaving = new AbortController()
   onTestFinished(() => leaving.abort())

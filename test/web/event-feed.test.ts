@@ -11,24 +11,24 @@ function publishedFeed(count: number, capacity = 5) {
 
 const numbers = (events: { data: object }[]) => events.map(({ data }) => ('n' in data ? data.n : undefined))
 
-test('ids are the boot and a number that goes up by one', () => {
+test('the id of an event is the boot of the feed and a number that increases by one', () => {
   const { ids } = publishedFeed(3)
   const [boot] = ids[0]!.split('-')
   expect(ids).toEqual([`${boot}-1`, `${boot}-2`, `${boot}-3`])
   expect(publishedFeed(1).ids[0]!.split('-')[0]).not.toBe(boot)
 })
 
-test('what came after an id is given, oldest first', () => {
+test('the feed resumes after an id with the later events, oldest first', () => {
   const { feed, ids } = publishedFeed(4)
   expect(numbers(feed.since(ids[1]))).toEqual([3, 4])
   expect(feed.since(ids[3])).toEqual([])
 })
 
-test('without an id there is nothing to make up for', () => {
+test('the feed resumes with nothing where there is no last id', () => {
   expect(publishedFeed(4).feed.since(undefined)).toEqual([])
 })
 
-test.each([5, 6, 9, 10, 11, 23])('after %i entries the last five can be resumed, and not one more', (count) => {
+test.each([5, 6, 9, 10, 11, 23])('a feed of capacity five resumes the last five of %i events, and no more', (count) => {
   const { feed, ids } = publishedFeed(count)
   const boot = ids[0]!.split('-')[0]
   expect(numbers(feed.since(`${boot}-${count - 5}`))).toEqual([count - 4, count - 3, count - 2, count - 1, count])
@@ -36,7 +36,7 @@ test.each([5, 6, 9, 10, 11, 23])('after %i entries the last five can be resumed,
   expect(feed.since(`${boot}-${count - 6}`)).toEqual([{ id: `${boot}-${count}`, event: 'reset', data: {} }])
 })
 
-test('by default the last 10,000 can be resumed', () => {
+test('by default a feed resumes the last 10,000 events', () => {
   const feed = eventFeed()
   let last = ''
   feed.listen(({ id }) => (last = id))
@@ -47,12 +47,12 @@ test('by default the last 10,000 can be resumed', () => {
 })
 
 test.each([
-  ['another boot', (boot: string) => `${boot === 'ffffffff' ? 'eeeeeeee' : 'ffffffff'}-2`],
+  ['another process', (boot: string) => `${boot === 'ffffffff' ? 'eeeeeeee' : 'ffffffff'}-2`],
   ['the future', (boot: string) => `${boot}-4`],
-  ['no number', (boot: string) => `${boot}-x`],
-  ['nonsense', () => 'nonsense'],
-  ['nothing', () => ''],
-])('an id of %s gets one reset, from which on one can resume', (_what, idOf) => {
+  ['a boot without number', (boot: string) => `${boot}-x`],
+  ['another format', () => 'nonsense'],
+  ['no characters', () => ''],
+])('for an id of %s the feed answers with one reset, whose id can be resumed', (_what, idOf) => {
   const { feed, ids } = publishedFeed(3)
   const [reset, ...more] = feed.since(idOf(ids[0]!.split('-')[0]!))
   expect(more).toEqual([])
@@ -60,7 +60,7 @@ test.each([
   expect(feed.since(reset!.id)).toEqual([])
 })
 
-test('who stops listening hears nothing more', () => {
+test('a listener receives no event after it stops', () => {
   const feed = eventFeed()
   const heard: string[] = []
   const stop = feed.listen(({ id }) => heard.push(id))
@@ -70,7 +70,7 @@ test('who stops listening hears nothing more', () => {
   expect(heard).toHaveLength(1)
 })
 
-test('an entry is written as the event stream wants it, whatever its data hold', () => {
+test('an event is one valid block of an event stream, whatever its data contain', () => {
   const text = formatEvent({ id: 'b-1', event: 'transition', data: { text: 'two\nlines\r\n\nid: 5' } })
   expect(text).toBe('id: b-1\nevent: transition\ndata: {"text":"two\\nlines\\r\\n\\nid: 5"}\n\n')
 })

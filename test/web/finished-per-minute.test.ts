@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
-import { finish, LOOKED, NOW } from '../metrics/hand-made-target.ts'
-import { serve, watchedTarget } from './serve.ts'
+import { finish, POLLED, NOW } from '../metrics/hand-made-target.ts'
+import { serve, shownTarget } from './serve.ts'
 
-// 14:13:20; the last good look was five seconds ago by the monotonic clock.
+// It is 14:13:20, and the last successful poll was five seconds ago.
 const FINISHED = [finish('ended', 10), finish('rejected', 19), finish('ended', 20), finish('unanswered', 21)]
 
-async function perMinute(query: string, ...targets: ReturnType<typeof watchedTarget>[]) {
+async function perMinute(query: string, ...targets: ReturnType<typeof shownTarget>[]) {
   const { url } = await serve(targets)
   const response = await fetch(`${url}/api/v1/finished-per-minute${query}`)
   return { status: response.status, body: JSON.parse(await response.text()) }
 }
 
-test('a call belongs to the minute in which it finished, and to that one only', async () => {
-  const { body } = await perMinute('?minutes=3', watchedTarget({ facts: LOOKED, finished: FINISHED }))
+test('/api/v1/finished-per-minute counts a call in the minute in which it finished', async () => {
+  const { body } = await perMinute('?minutes=3', shownTarget({ facts: POLLED, finished: FINISHED }))
   expect(body).toEqual({
     since: '2026-09-21T14:11:00.000Z',
     step_seconds: 60,
@@ -29,25 +29,28 @@ test('a call belongs to the minute in which it finished, and to that one only', 
   })
 })
 
-test('what came after the last good look is not known, which is not none', async () => {
-  const facts = { ...LOOKED, lastGood: NOW - 120 }
+test('/api/v1/finished-per-minute has null, not 0, for the minutes after the last successful poll', async () => {
+  const facts = { ...POLLED, lastGood: NOW - 120 }
   const { body } = await perMinute(
     '?minutes=4',
-    watchedTarget({ facts, lookAge: 120 }),
-    watchedTarget({ target: 'new', facts: {} }),
+    shownTarget({ facts, pollAge: 120 }),
+    shownTarget({ target: 'new', facts: {} }),
   )
   expect(body.targets[0].ended).toEqual([0, 0, null, null])
   expect(body.targets[1].ended).toEqual([null, null, null, null])
 })
 
-test('an hour is shown where nothing else is asked for', async () => {
-  const { body } = await perMinute('', watchedTarget({ facts: LOOKED }))
+test('/api/v1/finished-per-minute has an hour by default', async () => {
+  const { body } = await perMinute('', shownTarget({ facts: POLLED }))
   expect(body.targets[0].ended).toHaveLength(60)
 })
 
-test.each(['0', '1441', 'x', '1.5', ''])('%j minutes are refused with a sentence', async (minutes) => {
-  expect(await perMinute(`?minutes=${minutes}`, watchedTarget())).toEqual({
-    status: 400,
-    body: { error: 'minutes must be a whole number from 1 to 1440' },
-  })
-})
+test.each(['0', '1441', 'x', '1.5', ''])(
+  '/api/v1/finished-per-minute?minutes=%s is refused with a sentence',
+  async (minutes) => {
+    expect(await perMinute(`?minutes=${minutes}`, shownTarget())).toEqual({
+      status: 400,
+      body: { error: 'minutes must be a whole number from 1 to 1440' },
+    })
+  },
+)

@@ -2,16 +2,11 @@ import fastify from 'fastify'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { authenticate } from '../../src/web/authentication.ts'
 import { loginAttempts } from '../../src/web/login-attempts.ts'
-import type { WebEvent } from '../../src/web/web-event.ts'
+import type { WebEvent } from '../../src/web/authentication.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
-import { serve, watchedTarget } from './serve.ts'
+import { AUTH, basic, serve, shownTarget } from './serve.ts'
 
-const CREDENTIALS = { username: 'ops', password: 'a long password' }
-const basic = (password: string) => ({
-  authorization: `Basic ${Buffer.from(`ops:${password}`).toString('base64')}`,
-})
-
-describe('a peer', () => {
+describe('log-in attempts of a peer', () => {
   /** Whether an attempt is admitted, and after how many seconds. */
   async function attempted(
     attempts: ReturnType<typeof loginAttempts>,
@@ -29,7 +24,7 @@ describe('a peer', () => {
     return [admitted, Math.round((clock.monotonic() - begun) * 10) / 10]
   }
 
-  test('is slowed down from its fifth failure on, up to five seconds, until it has let it be for a minute', async () => {
+  test('wait from the fifth failure on, for up to five seconds, until a minute passes without a failure', async () => {
     const clock = virtualClock()
     const attempts = loginAttempts(clock)
     const waits: unknown[] = []
@@ -43,7 +38,7 @@ describe('a peer', () => {
     expect(await attempted(attempts, clock, '10.0.0.1')).toEqual([true, 0.1])
   })
 
-  test('has one attempt at a time that waits: many at once are refused', async () => {
+  test('wait one at a time: parallel attempts are refused', async () => {
     const clock = virtualClock()
     const attempts = loginAttempts(clock)
     for (let i = 0; i < 5; i++) attempts.failed('10.0.0.1', `guess ${i}`)
@@ -57,7 +52,7 @@ describe('a peer', () => {
     expect(await next).toBe(true)
   })
 
-  test('is not slowed down by the same wrong password again and again, which guesses nothing', async () => {
+  test('do not wait after the same wrong password again and again, which guesses nothing', async () => {
     const clock = virtualClock()
     const attempts = loginAttempts(clock)
     for (let i = 0; i < 100; i++) {
@@ -70,15 +65,26 @@ describe('a peer', () => {
     expect(await attempted(attempts, clock, '10.0.0.1')).toEqual([true, 0.5])
   })
 
-  test('of IPv6 is its whole network', async () => {
+  test.each([
+    { peers: (i: number) => `2001:db8::${i}`, same: '2001:db8:0:0:1:2:3:4', other: '2001:db8:0:1::1' },
+    { peers: (i: number) => `fe80::${i}%eth0`, same: 'fe80::ffff%eth0', other: 'fe80:0:0:1::1%eth0' },
+  ])('from $same count for its whole /64, and not for $other', async ({ peers, same, other }) => {
     const attempts = loginAttempts(virtualClock())
-    for (let i = 0; i < 5; i++) attempts.failed(`2001:db8::${i}`, `guess ${i}`)
-    void attempts.admit('2001:db8:0:0:1:2:3:4')
-    expect(await attempts.admit('2001:db8::ffff')).toBe(false)
-    expect(await attempts.admit('2001:db8:0:1::1')).toBe(true)
+    for (let i = 0; i < 5; i++) attempts.failed(peers(i), `guess ${i}`)
+    void attempts.admit(same)
+    expect(await attempts.admit(peers(9))).toBe(false)
+    expect(await attempts.admit(other)).toBe(true)
   })
 
-  test('is forgotten where there are ten thousand later ones', async () => {
+  test('from an IPv4-mapped IPv6 address count for that address alone', async () => {
+    const attempts = loginAttempts(virtualClock())
+    for (let i = 0; i < 5; i++) attempts.failed('::ffff:10.0.0.1', `guess ${i}`)
+    void attempts.admit('::ffff:10.0.0.1')
+    expect(await attempts.admit('::ffff:10.0.0.1')).toBe(false)
+    expect(await attempts.admit('::ffff:10.0.0.2')).toBe(true)
+  })
+
+  test('are evicted after ten thousand later peers have failed', async () => {
     const attempts = loginAttempts(virtualClock())
     for (let i = 0; i < 5; i++) attempts.failed('the first', `guess ${i}`)
     for (let i = 0; i < 10_000; i++) attempts.failed(`10.${i >> 8}.${i & 255}.1`, 'guess')
@@ -86,17 +92,17 @@ describe('a peer', () => {
   })
 })
 
-test('a failed log-in is noted with its peer; none, and a good one, are not', async () => {
-  const { url, noted } = await serve([watchedTarget()], [], CREDENTIALS)
+test('a failed log-in is noted with its peer; a successful one, or none, is not', async () => {
+  const { url, noted } = await serve([shownTarget()], { auth: AUTH })
   expect((await fetch(`${url}/metrics`)).status).toBe(401)
-  expect((await fetch(`${url}/metrics`, { headers: basic(CREDENTIALS.password) })).status).toBe(200)
+  expect((await fetch(`${url}/metrics`, { headers: basic() })).status).toBe(200)
   expect(noted).toEqual([])
-  expect((await fetch(`${url}/metrics`, { headers: basic('wrong') })).status).toBe(401)
+  expect((await fetch(`${url}/metrics`, { headers: basic({ ...AUTH, password: 'wrong' }) })).status).toBe(401)
   expect(noted).toEqual([{ kind: 'login failed', peer: '127.0.0.1' }])
 })
 
-/** What asks for the password on a virtual clock, and asks it. */
-async function guarded(credentials = { ...CREDENTIALS }) {
+/** A server with authentication on a virtual clock, and its client. */
+async function guarded(credentials = { ...AUTH }) {
   const app = fastify()
   onTestFinished(() => app.close())
   const clock = virtualClock()
@@ -105,18 +111,18 @@ async function guarded(credentials = { ...CREDENTIALS }) {
   app.get('/metrics', () => 'x')
   app.get('/healthz', () => 'ok')
   const get = async (password: string, { url = '/metrics', cookie = '' } = {}) =>
-    app.inject({ url, headers: { ...basic(password), cookie } })
-  /** As often as it costs nothing. */
+    app.inject({ url, headers: { ...basic({ ...AUTH, password }), cookie } })
+  /** Guesses as often as it causes no delay. */
   const guess = async () => {
     for (let i = 0; i < 5; i++) expect((await get(`wrong ${i}`)).statusCode).toBe(401)
   }
   return { clock, noted, get, guess }
 }
 
-test('whoever guesses waits, with the right password as well, and is told when to come back', async () => {
+test('after guesses even the right password waits, and a parallel attempt gets 429 with Retry-After', async () => {
   const { clock, noted, get, guess } = await guarded()
   await guess()
-  const waiting = get(CREDENTIALS.password)
+  const waiting = get(AUTH.password)
   const refused = await get('wrong')
   expect([refused.statusCode, refused.headers['retry-after'], refused.json()]).toEqual([
     429,
@@ -132,27 +138,27 @@ test('whoever guesses waits, with the right password as well, and is told when t
 describe('a browser that has logged in', () => {
   const cookieOf = ({ headers }: { headers: Record<string, unknown> }) => String(headers['set-cookie']).split(';')[0]!
 
-  test('is not slowed down by others at its address, and loads all parts of the page at once', async () => {
+  test('does not wait after failures of others at its address, and loads all files of the page at once', async () => {
     const { get, guess } = await guarded()
-    const first = await get(CREDENTIALS.password)
+    const first = await get(AUTH.password)
     expect(first.headers['set-cookie']).toMatch(/^callwatch-\w+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/)
     const cookie = `other=1; ${cookieOf(first)}`
     await guess()
-    const parts = await Promise.all(Array.from({ length: 20 }, () => get(CREDENTIALS.password, { cookie })))
+    const parts = await Promise.all(Array.from({ length: 20 }, () => get(AUTH.password, { cookie })))
     for (const part of parts) expect([part.statusCode, part.headers['set-cookie']]).toEqual([200, undefined])
   })
 
-  test('needs its password all the same', async () => {
+  test('still needs its password', async () => {
     const { get, noted } = await guarded()
-    const cookie = cookieOf(await get(CREDENTIALS.password))
+    const cookie = cookieOf(await get(AUTH.password))
     expect((await get('wrong', { cookie })).statusCode).toBe(401)
     expect(noted).toEqual([{ kind: 'login failed', peer: '127.0.0.1' }])
   })
 
-  test.each(['the password changes', 'the daemon restarts'])('is slowed down like others once %s', async (why) => {
-    const credentials = { ...CREDENTIALS }
+  test.each(['the password changes', 'the daemon restarts'])('waits like others once %s', async (why) => {
+    const credentials = { ...AUTH }
     const before = await guarded(credentials)
-    const cookie = cookieOf(await before.get(CREDENTIALS.password))
+    const cookie = cookieOf(await before.get(AUTH.password))
     if (why === 'the password changes') credentials.password = 'another password'
     const { clock, get, guess } = why === 'the password changes' ? before : await guarded()
     await guess()

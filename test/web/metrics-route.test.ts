@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { serve, watchedTarget } from './serve.ts'
+import { serve, shownTarget } from './serve.ts'
 
 async function scrape(accept?: string) {
-  const { url } = await serve([watchedTarget({ counters: { callwatch_calls_lost_total: 3 } })])
+  const { url } = await serve([shownTarget({ counters: { callwatch_calls_lost_total: 3 } })])
   const response = await fetch(`${url}/metrics`, { headers: accept === undefined ? {} : { accept } })
   return { contentType: response.headers.get('content-type'), body: await response.text() }
 }
 
 const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8'
 const OPENMETRICS = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
-// What Prometheus 2.42 and 3 send, a browser, curl.
+// The headers of Prometheus 2.42 and 3.
 const SCRAPER =
   'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1'
 const SCRAPER_3 =
@@ -22,7 +22,7 @@ test.each([
   ['text/html,application/xhtml+xml;q=0.9', PROMETHEUS],
   [SCRAPER, OPENMETRICS],
   [SCRAPER_3, OPENMETRICS],
-])('/metrics asked for as %s answers %s', async (accept, expected) => {
+])('/metrics with `Accept: %s` has the content type %s', async (accept, expected) => {
   const { contentType, body } = await scrape(accept)
   expect(contentType).toBe(expected)
   expect(body.endsWith('# EOF\n')).toBe(expected === OPENMETRICS)

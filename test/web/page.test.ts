@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { serve, watchedTarget } from './serve.ts'
+import { serve, shownTarget } from './serve.ts'
 
 const folder = join(import.meta.dirname, '../../src/web/page')
 const names = globSync('**/*.{html,css,js,svg}', { cwd: folder })
@@ -9,17 +9,20 @@ const assets = names.map((name) => [name, readFileSync(join(folder, name), 'utf8
 const html = readFileSync(join(folder, 'index.html'), 'utf8')
 const VENDOR = ['vendor/preact.js', 'vendor/htm.js', 'vendor/uplot.js', 'vendor/uplot.css']
 
-test.each(['', ...names, ...VENDOR])('/%s is served as what it is', async (name) => {
-  const { url } = await serve([watchedTarget()])
-  const asset = await fetch(`${url}/${name}`)
-  const types = { html: 'text/html', css: 'text/css', js: 'javascript', svg: 'image/svg+xml' }
-  const type = Object.entries(types).find(([extension]) => name.endsWith(`.${extension}`))?.[1] ?? 'text/html'
-  expect([asset.status, asset.headers.get('content-type')]).toEqual([200, expect.stringContaining(type)])
-  // After an upgrade no browser mixes files of two versions.
-  expect(asset.headers.get('cache-control')).toBe('no-cache')
-})
+test.each(['', ...names, ...VENDOR])(
+  '/%s of the page is served with its content type, and revalidated',
+  async (name) => {
+    const { url } = await serve([shownTarget()])
+    const asset = await fetch(`${url}/${name}`)
+    const types = { html: 'text/html', css: 'text/css', js: 'javascript', svg: 'image/svg+xml' }
+    const type = Object.entries(types).find(([extension]) => name.endsWith(`.${extension}`))?.[1] ?? 'text/html'
+    expect([asset.status, asset.headers.get('content-type')]).toEqual([200, expect.stringContaining(type)])
+    // After an upgrade browsers do not mix files of two versions.
+    expect(asset.headers.get('cache-control')).toBe('no-cache')
+  },
+)
 
-test('all that the page names is there', () => {
+test('every file that the page imports or links exists', () => {
   const named = assets.flatMap(([name, text]) =>
     [...text.matchAll(/(?:href|src)="([\w/.-]+)"|from '(\.[^']+)'/g)].map(([, linked, imported]) =>
       join(imported === undefined ? '' : dirname(name), linked ?? imported!),
@@ -29,25 +32,25 @@ test('all that the page names is there', () => {
   expect(named.filter((name) => !names.includes(name) && !VENDOR.includes(name))).toEqual([])
 })
 
-test('the page holds no script and no style of its own, which its policy would refuse', () => {
+test('the page has no inline script or style, which its policy would refuse', () => {
   expect(html).not.toMatch(/<script(?![^>]*\ssrc=)/)
   expect(html).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:/)
 })
 
-test.each(assets)('%s names no other host', (_name, text) => {
-  // The name of SVG itself is an address that nobody asks for anything.
+test.each(assets)('%s of the page refers to no other host', (_name, text) => {
+  // Browsers request nothing from the namespace of SVG.
   expect(text.replace('http://www.w3.org/2000/svg', '')).not.toMatch(/(?:https?:|wss?:)?\/\/[a-z0-9-]+\.[a-z]/i)
 })
 
-test('the page puts nothing into itself as markup', () => {
+test('the page never inserts text as markup', () => {
   for (const [, text] of assets) expect(text).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|document\.write/)
 })
 
-describe('every answer', () => {
+describe('every response', () => {
   test.each(['/', '/page.js', '/metrics', '/api/v1/status', '/api/v1/calls', '/api/v1/alerts', '/nowhere'])(
-    'of %s is guarded: own scripts only, no frame, no referrer, no guessing of types',
+    'of %s has headers against foreign scripts, frames, referrers and guessed content types',
     async (path) => {
-      const { url } = await serve([watchedTarget()])
+      const { url } = await serve([shownTarget()])
       const { headers } = await fetch(url + path)
       const policy = headers.get('content-security-policy')!.split(';')
       expect(policy).toContain("default-src 'self'")
@@ -60,8 +63,8 @@ describe('every answer', () => {
   )
 })
 
-test('nothing outside the page is served from its folder', async () => {
-  const { url } = await serve([watchedTarget()])
+test('the server serves nothing outside the folder of the page, and no file of the type checker', async () => {
+  const { url } = await serve([shownTarget()])
   for (const path of [
     '/../server.ts',
     '/..%2fserver.ts',

@@ -6,68 +6,89 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Credentials } from '../../src/web/authentication.ts'
 import { eventFeed, type EventFeed } from '../../src/web/event-feed.ts'
 import { startWeb } from '../../src/web/server.ts'
-import { targetHealth, type CycleHealth } from '../../src/web/target-health.ts'
-import type { WatchedTarget } from '../../src/web/views.ts'
-import type { WebEvent } from '../../src/web/web-event.ts'
-import { handMadeTarget, LOOKED, NOW } from '../metrics/hand-made-target.ts'
+import { healthRecord, type NotedPoll } from '../../src/target/health.ts'
+import type { ShownTarget } from '../../src/target/target.ts'
+import type { WebEvent } from '../../src/web/authentication.ts'
+import { handMadeTarget, POLLED, NOW } from '../metrics/hand-made-target.ts'
 
-type Watched = Parameters<typeof handMadeTarget>[0] & {
-  lookAge?: number
+type Made = Parameters<typeof handMadeTarget>[0] & {
+  pollAge?: number
+  hasPage?: boolean
   polledFor?: number
   problem?: string
-} & Partial<CycleHealth>
+} & Partial<NotedPoll>
 
-/** A target that is polled every 15 s, and whose latest look was good unless something else is said. */
-export function watchedTarget(made: Watched = {}): WatchedTarget {
-  const { facts = LOOKED, lookAge = 5, problem, isReading = false, storeFailed = false, slowSweep } = made
+/** A target that is polled every 15 s. Its last poll was successful unless `made` has a problem. */
+export function shownTarget(made: Made = {}): ShownTarget {
+  const { facts = POLLED, pollAge = 5, problem, isReading = false, storeFailed = false } = made
+  const { slowSweep, refusedFrom } = made
   const { hasPage = problem === undefined || isReading, polledFor = 0 } = made
   let now = 0
-  const health = targetHealth(() => now)
+  const health = healthRecord(() => now)
   const good = problem === undefined
-  health.note({ good, problem, isReading, requests: 3, hasPage, storeFailed, ...(slowSweep && { slowSweep }) })
+  const code = hasPage ? '200' : '500'
+  const requests = [1, 2, 3].map(() => ({ operation: 'list_calls', code, seconds: 0.1 }) as const)
+  health.note({
+    good,
+    problem,
+    isReading,
+    requests,
+    storeFailed,
+    ...(slowSweep && { slowSweep }),
+    ...(refusedFrom && { refusedFrom }),
+  })
   now = polledFor
+  const target = handMadeTarget({ ...made, facts })
   return {
-    ...handMadeTarget({ ...made, facts }),
-    health,
+    ...target,
+    settings: { ...target.settings, poll: { interval: 15, lookback: 86_400, maxRequestsPerMinute: 400 } },
+    health: health.current,
     owner: () => undefined,
-    isOwn: () => true,
-    lookAge: () => lookAge,
-    judgedAge: () => 0,
-    lookback: 86_400,
-    interval: 15,
-    budget: { perMinute: 400, heldFor: () => 0 },
+    pollAge: () => pollAge,
+    evaluationAge: () => 0,
+    progress: () => undefined,
+    pausedFor: () => 0,
   }
+}
+
+export const AUTH: Credentials = { username: 'ops', password: 'a long: password' }
+
+/** The header that sends these credentials (RFC 7617). */
+export function basic({ username, password } = AUTH): { authorization: string } {
+  return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
+}
+
+export type ServeOptions = {
+  history?: { target: string; call: TrackedCall }[]
+  auth?: Credentials
+  /** Why the store is not available. */
+  storeProblem?: string
+  /** Seconds. */
+  requestTimeout?: number
 }
 
 export type Served = { url: string; feed: EventFeed; noted: readonly WebEvent[]; close: () => Promise<void> }
 
-/**
- * The web server on a free port of loopback, over targets made by hand; closed after the test.
- *
- * @param away why the store cannot be used, if it cannot
- */
+/** Serves hand-made targets on a free port of loopback; closes after the test. */
 export async function serve(
-  targets: WatchedTarget[],
-  history: { target: string; call: TrackedCall }[] = [],
-  auth?: Credentials,
-  away?: string,
-  requestTimeout?: number,
+  targets: ShownTarget[],
+  { history = [], storeProblem, ...options }: ServeOptions = {},
 ): Promise<Served> {
-  const kept = openSqliteStore({ path: ':memory:' })
-  onTestFinished(() => kept.close())
+  const store = openSqliteStore({ path: ':memory:' })
+  onTestFinished(() => store.close())
   const feed = eventFeed(5)
   const noted: WebEvent[] = []
   const web = await startWeb({
     host: '127.0.0.1',
     port: 0,
     version: '1.2.3',
-    targets,
-    // As the store does it: newest first.
+    targets: () => targets,
+    ownTargets: () => targets,
     store: {
-      ...kept,
+      ...store,
       silences: async (now) => {
-        if (away !== undefined) throw new StoreError('unavailable', away)
-        return kept.silences(now)
+        if (storeProblem !== undefined) throw new StoreError('unavailable', storeProblem)
+        return store.silences(now)
       },
       finishedCalls: async ({ since, limit, target: wanted, status, after }) =>
         history
@@ -79,12 +100,11 @@ export async function serve(
           .slice(0, limit),
     },
     feed,
-    problem: () => away,
+    problem: () => storeProblem,
     expose: metricsOf(() => targets, '1.2.3').expose,
     wall: () => NOW,
     note: (event) => void noted.push(event),
-    ...(auth && { auth }),
-    ...(requestTimeout !== undefined && { requestTimeout }),
+    ...options,
   })
   onTestFinished(web.close)
   return { url: `http://127.0.0.1:${web.port}`, feed, close: web.close, noted }

@@ -1,32 +1,27 @@
 import { expect, test } from 'vitest'
 import * as fc from 'fast-check'
-import { parseDuration } from '../../src/config/schema/duration.ts'
-import { readSilence } from '../../src/web/silence-body.ts'
+import { parseDuration } from '../../src/schema/duration-text.ts'
+import { readSilence } from '../../src/web/silences-route.ts'
 import { ruleOn } from '../alerts/sample-rules.ts'
-import { serve, watchedTarget } from './serve.ts'
+import { AUTH, basic, serve, shownTarget } from './serve.ts'
 
 const NO_CALLS = ruleOn({ name: 'calls', window: 3600 }, { name: 'NoCalls', breach: 'below' })
-const AUTH = { username: 'ops', password: 'secret' }
-const headers = {
-  authorization: `Basic ${Buffer.from('ops:secret').toString('base64')}`,
-  'content-type': 'application/json',
-}
+const headers = { ...basic(), 'content-type': 'application/json' }
 
 async function silencing(auth?: typeof AUTH) {
-  const { url, noted } = await serve([watchedTarget({ rules: [NO_CALLS] })], [], auth)
+  const { url, noted } = await serve([shownTarget({ rules: [NO_CALLS] })], auth && { auth })
   const path = `${url}/api/v1/silences`
   return {
     noted,
     add: (body: unknown) => fetch(path, { method: 'POST', headers, body: JSON.stringify(body) }),
-    end: (id: unknown) =>
-      fetch(`${path}/${String(id)}`, { method: 'DELETE', headers: { authorization: headers.authorization } }),
+    end: (id: unknown) => fetch(`${path}/${String(id)}`, { method: 'DELETE', headers: basic() }),
     list: async () => (await fetch(path, { headers })).json(),
   }
 }
 
 const problemOf = async (answer: Response): Promise<unknown> => JSON.parse(await answer.text()).error
 
-test('a silence is added, listed and ended', async () => {
+test('/api/v1/silences adds a silence, lists it and ends it', async () => {
   const { add, list, end } = await silencing(AUTH)
   const added = await add({ match: { alert: 'NoCalls' }, for: '2h', reason: 'maintenance' })
   const silence = {
@@ -61,20 +56,20 @@ test.each([
   [{ for: '1m', match: { target: 'staging' } }, /^there is no target staging; there is: production$/],
   [{ for: '1m', match: { severity: 'urgent' } }, /^there is no severity urgent; there is: critical, warning, info$/],
   [{ for: '1m', match: { mode: 'video' } }, /^there is no mode video; there is: call, meet, presenter, other$/],
-])('what is no silence is refused: %j', async (body, problem) => {
+])('/api/v1/silences refuses %j with a sentence', async (body, problem) => {
   const { add, list } = await silencing(AUTH)
   const answer = await add(body)
   expect([answer.status, await problemOf(answer)]).toEqual([400, expect.stringMatching(problem)])
   expect(await list()).toEqual({ silences: [] })
 })
 
-test('everything is silenced where that is said', async () => {
+test('/api/v1/silences silences every alert with `all`', async () => {
   const { add } = await silencing(AUTH)
   const added = await add({ all: true, for: '1d' })
   expect([added.status, await added.json()]).toMatchObject([201, { match: {}, until: '2026-09-22T14:13:20.000Z' }])
 })
 
-test('a duration is read as in the configuration', () => {
+test('/api/v1/silences reads a duration as the configuration does', () => {
   const durations = fc.stringMatching(/^\d{0,13}(?:ms|s|m|h|d|w|)$/)
   fc.assert(
     fc.property(durations, (duration) => {
@@ -87,12 +82,12 @@ test('a duration is read as in the configuration', () => {
   )
 })
 
-test.each([7, 'x', '1e3'])('a silence that is not there cannot be ended: %s', async (id) => {
+test.each([7, 'x', '1e3'])('/api/v1/silences/%s is 404: there is no such silence', async (id) => {
   const answer = await (await silencing(AUTH)).end(id)
   expect([answer.status, await problemOf(answer)]).toEqual([404, `there is no silence ${id}`])
 })
 
-test('without http.auth nobody can keep alerts from being told', async () => {
+test('/api/v1/silences refuses changes without http.auth', async () => {
   const { add, end, list } = await silencing()
   for (const answer of [await add({ all: true, for: '1m' }), await end(1)]) {
     expect([answer.status, await problemOf(answer)]).toEqual([403, expect.stringContaining('http.auth')])
@@ -100,7 +95,7 @@ test('without http.auth nobody can keep alerts from being told', async () => {
   expect(await list()).toEqual({ silences: [] })
 })
 
-test('who changes a silence is noted, with the address from which it came', async () => {
+test('/api/v1/silences notes each change with its user and address', async () => {
   const { add, end, noted } = await silencing(AUTH)
   await add({ match: { alert: 'NoCalls' }, for: '2h', reason: 'maintenance' })
   await add({ for: '2h' })
@@ -114,12 +109,12 @@ test('who changes a silence is noted, with the address from which it came', asyn
 })
 
 test.each([
-  ['of another site', 'https://evil.test', 403],
+  ['of another host', 'https://evil.test', 403],
   ['of another port', 'http://127.0.0.1:1', 403],
-  ['of no origin that it would name', 'null', 403],
-  ['of its own', undefined, 201],
-])('a page %s may change nothing unless it is callwatch’s', async (_what, origin, status) => {
-  const { url } = await serve([watchedTarget({ rules: [NO_CALLS] })], [], AUTH)
+  ['with an opaque origin', 'null', 403],
+  ['of callwatch itself', undefined, 201],
+])('/api/v1/silences answers a change by a page %s: %s, status %i', async (_what, origin, status) => {
+  const { url } = await serve([shownTarget({ rules: [NO_CALLS] })], { auth: AUTH })
   const path = `${url}/api/v1/silences`
   const from = { ...headers, origin: origin ?? url }
   const body = JSON.stringify({ all: true, for: '1m' })

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { labelsOf } from '../../src/ledger/call.ts'
-import { finish, finishedCall, LOOKED, NOW, openCall, RATIO_RULE } from '../metrics/hand-made-target.ts'
+import { finish, finishedCall, POLLED, NOW, openCall, RATIO_RULE } from '../metrics/hand-made-target.ts'
 import { readExposition, type Family } from '../metrics/read-exposition.ts'
-import { serve, watchedTarget } from './serve.ts'
+import { usedMinutes } from '../../src/web/target-view.ts'
+import { serve, shownTarget } from './serve.ts'
 
 const COUNTERS = {
   'callwatch_calls_started_total|audio|call|user': 30,
@@ -21,15 +22,15 @@ const COUNTERS = {
   'callwatch_participant_minutes_total|video': 9.5,
 }
 
-async function statusOf(...targets: ReturnType<typeof watchedTarget>[]) {
+async function statusOf(...targets: ReturnType<typeof shownTarget>[]) {
   const { url } = await serve(targets)
   const response = await fetch(`${url}/api/v1/status`)
   return { url, status: JSON.parse(await response.text()) }
 }
 
-test('the status has the documented shape', async () => {
+test('/api/v1/status has the documented shape', async () => {
   const calls = [openCall('a', { joined: 3 }), finishedCall('b')]
-  const { status } = await statusOf(watchedTarget({ counters: COUNTERS, calls, sweepAge: 20 }))
+  const { status } = await statusOf(shownTarget({ counters: COUNTERS, calls, sweepAge: 20 }))
   expect(status).toEqual({
     version: '1.2.3',
     now: '2026-09-21T14:13:20.000Z',
@@ -66,23 +67,23 @@ test('the status has the documented shape', async () => {
   })
 })
 
-test('a list too long to be read as often as it should be is told of', async () => {
-  const { status } = await statusOf(watchedTarget({ slowSweep: { pages: 5000, seconds: 1200 } }), watchedTarget({}))
+test('/api/v1/status reports a sweep that takes longer than its interval', async () => {
+  const { status } = await statusOf(shownTarget({ slowSweep: { pages: 5000, seconds: 1200 } }), shownTarget({}))
   expect(status.targets[0].slow_sweep).toEqual({ pages: 5000, seconds: 1200 })
   expect(status.targets[1]).not.toHaveProperty('slow_sweep')
 })
 
-test('a failing target says what its problem is', async () => {
-  const { status } = await statusOf(watchedTarget({ problem: 'the key is wrong' }), watchedTarget({ target: 'b' }))
+test('/api/v1/status has the problem of a failing target', async () => {
+  const { status } = await statusOf(shownTarget({ problem: 'the key is wrong' }), shownTarget({ target: 'b' }))
   expect(status.targets[0]).toMatchObject({ name: 'production', up: false, problem: 'the key is wrong' })
   expect(status.targets[1]).toMatchObject({ name: 'b', up: true })
   expect(status.targets[1]).not.toHaveProperty('problem')
 })
 
-test('what is known of the list and of the clocks comes as warnings', async () => {
+test('/api/v1/status has warnings about the list and the clocks', async () => {
   const list = { order: 'newest first', verified: false, total: 9, pageSize: 50, end: [] } as const
-  const facts = { ...LOOKED, clockSkew: 7300, list, listing: { hidden: 2, cap: 10_000 } }
-  const { status } = await statusOf(watchedTarget({ facts }), watchedTarget({ target: 'b', facts: LOOKED }))
+  const facts = { ...POLLED, clockSkew: 7300, list, listing: { hidden: 2, cap: 10_000 } }
+  const { status } = await statusOf(shownTarget({ facts }), shownTarget({ target: 'b', facts: POLLED }))
   const [warned, fine] = status.targets
   expect(warned.clock_skew_seconds).toBe(7300)
   expect(warned.warnings.map(({ kind }: { kind: string }) => kind)).toEqual([
@@ -94,19 +95,19 @@ test('what is known of the list and of the clocks comes as warnings', async () =
   expect(fine.warnings).toBeUndefined()
 })
 
-test('says how far a listing of everything has come that is under way', async () => {
-  const { status } = await statusOf({ ...watchedTarget(), progress: () => ({ done: 12, of: undefined }) })
+test('/api/v1/status has the progress of a sweep', async () => {
+  const { status } = await statusOf({ ...shownTarget(), progress: () => ({ done: 12, of: undefined }) })
   expect(status.targets[0].listing).toEqual({ pages_read: 12, pages: null })
 })
 
-test('before the first look there is no success and no sweep', async () => {
-  const { status } = await statusOf(watchedTarget({ facts: {} }))
+test('/api/v1/status has no last success and no sweep before the initial sync', async () => {
+  const { status } = await statusOf(shownTarget({ facts: {} }))
   expect(status.targets[0]).toMatchObject({ last_success: null, sweep_age_seconds: null })
 })
 
-test('the sums equal the counters of /metrics at the same commit', async () => {
+test('/api/v1/status has sums that equal the counters of /metrics at the same commit', async () => {
   const calls = [openCall('a'), openCall('b', { status: 'initiated' })]
-  const { url, status } = await statusOf(watchedTarget({ counters: COUNTERS, calls, facts: LOOKED }))
+  const { url, status } = await statusOf(shownTarget({ counters: COUNTERS, calls, facts: POLLED }))
   const families = readExposition(await (await fetch(`${url}/metrics`)).text())
   const [target] = status.targets
   for (const outcome of ['ended', 'unanswered', 'rejected', 'canceled', 'other']) {
@@ -123,20 +124,20 @@ test('the sums equal the counters of /metrics at the same commit', async () => {
   expect(sum(families, 'callwatch_calls_total', { status: 'ended' })).toBe(13)
 })
 
-test('open calls are told by type and mode, and add up', async () => {
+test('/api/v1/status has the number of open calls by type and mode', async () => {
   const labels = labelsOf('video', 'meet', 'group')
   const calls = [openCall('a'), openCall('b', { labels }), openCall('c', { labels }), finishedCall('d')]
-  const { status } = await statusOf(watchedTarget({ calls }))
+  const { status } = await statusOf(shownTarget({ calls }))
   expect(status.targets[0].in_progress_by).toEqual([
     { type: 'audio', mode: 'call', calls: 1 },
     { type: 'video', mode: 'meet', calls: 2 },
   ])
 })
 
-test('the failure ratios equal those of /metrics, with the calls behind them', async () => {
+test('/api/v1/status has the failure ratios and window calls of /metrics', async () => {
   const quarter = [finish('ended'), finish('unanswered'), finish('unanswered'), finish('rejected'), finish('other')]
   const finished = [...quarter, finish('canceled', 1800), finish('ended', 7200)]
-  const { url, status } = await statusOf(watchedTarget({ finished, facts: LOOKED }))
+  const { url, status } = await statusOf(shownTarget({ finished, facts: POLLED }))
   const families = readExposition(await (await fetch(`${url}/metrics`)).text())
   const { windows } = status.targets[0]
   expect(windows[0]).toEqual({
@@ -155,14 +156,14 @@ test('the failure ratios equal those of /metrics, with the calls behind them', a
   expect(windows.map(({ calls }: { calls: number }) => calls)).toEqual([5, 6, 7])
 })
 
-test('the rules are told with what their alerts go by', async () => {
+test('/api/v1/status has the rules with their settings and readings', async () => {
   const finished = [
     ...Array.from({ length: 15 }, () => finish('ended')),
     ...Array.from({ length: 5 }, () => finish('rejected')),
   ]
   const more = { name: 'failure_ratio', reason: 'any', window: 900, minCalls: 21 } as const
   const few = { ...RATIO_RULE, name: 'Few', signal: more }
-  const { status } = await statusOf(watchedTarget({ rules: [RATIO_RULE, few], finished, facts: LOOKED }))
+  const { status } = await statusOf(shownTarget({ rules: [RATIO_RULE, few], finished, facts: POLLED }))
   expect(status.targets[0].rules).toEqual([
     expect.objectContaining({
       name: 'HighFailureRate',
@@ -179,8 +180,8 @@ test('the rules are told with what their alerts go by', async () => {
   ])
 })
 
-test('times are ISO 8601 in UTC', async () => {
-  const { status } = await statusOf(watchedTarget({ facts: { ...LOOKED, lastGoodHost: NOW + 0.25 } }))
+test('/api/v1/status has times in ISO 8601 and UTC', async () => {
+  const { status } = await statusOf(shownTarget({ facts: { ...POLLED, lastGoodHost: NOW + 0.25 } }))
   expect(status.targets[0].last_success).toBe('2026-09-21T14:13:20.250Z')
 })
 
@@ -191,12 +192,31 @@ function sum(families: ReadonlyMap<string, Family>, name: string, wanted: Record
     .reduce((total, { value }) => total + value, 0)
 }
 
-test('why this daemon can watch nothing stands in the status, and what only the store knows is refused with it', async () => {
-  const { url } = await serve([watchedTarget()], [], undefined, 'the database db1 cannot be reached')
+test('while the store is unavailable, /api/v1/status says why and /api/v1/silences answers 503', async () => {
+  const { url } = await serve([shownTarget()], { storeProblem: 'the database db1 cannot be reached' })
   const [status, silences] = [await fetch(`${url}/api/v1/status`), await fetch(`${url}/api/v1/silences`)]
   expect([status.status, await status.json()]).toEqual([
     200,
     expect.objectContaining({ problem: 'the database db1 cannot be reached' }),
   ])
   expect([silences.status, await silences.json()]).toEqual([503, { error: 'the database db1 cannot be reached' }])
+})
+
+const at = (iso: string) => Date.parse(iso) / 1000
+const USAGE = new Map([
+  [at('2026-10-31T23:45Z'), 1],
+  [at('2026-11-01T00:00Z'), 2],
+  [at('2026-11-19T23:45Z'), 4],
+  [at('2026-11-20T00:00Z'), 8],
+  [at('2026-11-20T14:00Z'), 16],
+])
+
+test.each([
+  ['2026-11-20T14:07:00Z', '2026-11-20T00:00:00.000Z', 24],
+  ['2026-11-21T00:00:00Z', '2026-11-21T00:00:00.000Z', 0],
+])('at %s the used minutes of the day and the month count from midnight UTC', (now, since, minutes) => {
+  expect(usedMinutes(USAGE, at(now))).toEqual({
+    participant_minutes_today: { since, minutes },
+    participant_minutes_this_month: { since: '2026-11-01T00:00:00.000Z', minutes: 30 },
+  })
 })

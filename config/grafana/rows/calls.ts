@@ -1,5 +1,5 @@
-import { figure, graph } from '../panels.ts'
-import { counted, T } from '../queries.ts'
+import { stat, graph } from '../panels.ts'
+import { recorded, T } from '../queries.ts'
 
 const STATUS_COLORS = { ended: 'green', unanswered: 'orange', rejected: 'red', canceled: 'purple', other: 'gray' }
 const REASON_COLORS = { unanswered: 'orange', rejected: 'red', canceled: 'purple' }
@@ -7,55 +7,55 @@ const REASON_COLORS = { unanswered: 'orange', rejected: 'red', canceled: 'purple
 const FAILURES = { warning: 0.3, bad: 0.5 }
 
 export function now() {
-  const lastGood = `max by (target) (callwatch_poll_last_success_timestamp_seconds{${T}})`
+  const lastSuccess = `max by (target) (callwatch_poll_last_success_timestamp_seconds{${T}})`
   return [
-    figure({
+    stat({
       title: 'Calls in progress',
-      about: 'Open calls at the last look.',
+      about: 'Open calls at the last poll.',
       width: 4,
       queries: { calls: `sum(max by (target, type, mode, receiver_type, status) (callwatch_calls_in_progress{${T}}))` },
     }),
-    figure({
+    stat({
       title: 'Participants in calls',
-      about: 'Participant entries in ongoing calls at the last look.',
+      about: 'Participant entries in ongoing calls at the last poll.',
       width: 4,
       queries: { participants: `sum(max by (target) (callwatch_participants_in_progress{${T}}))` },
     }),
-    figure({
+    stat({
       title: 'Failed, last 15 min',
       about:
-        'Share of the finished calls that were unanswered, rejected or canceled, of the target where it is highest. Absent where fewer than five calls finished.',
+        'Share of the finished calls that were unanswered, rejected or canceled, for the target with the highest share. Absent below five calls.',
       width: 4,
       unit: 'percentunit',
       decimals: 1,
       limits: FAILURES,
-      noneMeans: 'too few calls',
+      noValue: 'too few calls',
       queries: { failed: `max(callwatch_call_failure_ratio{window="15m", reason="any", ${T}})` },
     }),
-    figure({
+    stat({
       title: 'Finished today',
-      about: 'Calls that reached a final status since midnight, in the time zone of the dashboard.',
+      about: 'Calls that reached a final status since midnight in the time zone of the dashboard.',
       width: 4,
       decimals: 0,
       today: true,
-      queries: { calls: `sum(increase(${counted('callwatch_calls_total')}[$__range]))` },
+      queries: { calls: `sum(increase(${recorded('callwatch_calls_total')}[$__range]))` },
     }),
-    figure({
+    stat({
       title: 'Participant minutes today',
-      about: 'What is billed, since midnight, in the time zone of the dashboard.',
+      about: 'Minutes that are billed, since midnight in the time zone of the dashboard.',
       width: 4,
       decimals: 0,
       today: true,
-      queries: { minutes: `sum(increase(${counted('callwatch_participant_minutes_total')}[$__range]))` },
+      queries: { minutes: `sum(increase(${recorded('callwatch_participant_minutes_total')}[$__range]))` },
     }),
-    figure({
+    stat({
       title: 'Age of these numbers',
-      about: 'Time since the last good look, of the target where it is longest ago.',
+      about: 'Time since the last successful poll, for the target with the oldest one.',
       width: 4,
       unit: 's',
       decimals: 0,
       limits: { warning: 60, bad: 300 },
-      queries: { age: `max(time() - ${lastGood})` },
+      queries: { age: `max(time() - ${lastSuccess})` },
     }),
   ]
 }
@@ -73,19 +73,19 @@ export function calls() {
     }),
     graph({
       title: 'Finished per minute',
-      about: 'How calls end.',
+      about: 'Finished calls by final status.',
       width: 12,
       stacked: true,
       colors: STATUS_COLORS,
-      queries: { '{{status}}': `60 * sum by (status) (rate(${counted('callwatch_calls_total')}[$__rate_interval]))` },
+      queries: { '{{status}}': `60 * sum by (status) (rate(${recorded('callwatch_calls_total')}[$__rate_interval]))` },
     }),
     graph({
       title: 'Failure ratio by reason, 15 min',
       about:
-        "Share of the calls that finished in the last 15 minutes, all targets together; the dashed lines are the shipped rules' thresholds for all reasons together. Absent below five calls.",
+        'Share of the calls of all targets that finished in the last 15 minutes. The dashed lines are the thresholds of the shipped rules for all reasons together. Absent below five calls.',
       width: 12,
       unit: 'percentunit',
-      most: 1,
+      max: 1,
       limits: FAILURES,
       colors: { ...REASON_COLORS, 'all reasons': 'text' },
       queries: {
@@ -95,43 +95,43 @@ export function calls() {
     }),
     graph({
       title: 'Failure ratio by target, 15 min',
-      about: 'As callwatch judges it for alerts that look at all calls of a target.',
+      about: 'As the rules of callwatch evaluate it for all calls of a target.',
       width: 6,
       unit: 'percentunit',
-      most: 1,
+      max: 1,
       limits: FAILURES,
       queries: {
         '{{target}}': `max by (target) (callwatch_call_failure_ratio{window="15m", reason="any", ${T}})`,
       },
     }),
     graph({
-      title: 'Calls behind the ratio (n)',
-      about: 'Finished calls in the window. A ratio of few calls says little.',
+      title: 'Calls in the ratio',
+      about: 'Finished calls in the window. A ratio of few calls is not significant.',
       width: 6,
       queries: { '{{window}}': `sum by (window) (max by (target, window) (callwatch_window_calls{${T}}))` },
     }),
     graph({
       title: 'Started per minute',
-      about: 'Calls first seen, by type and mode.',
+      about: 'New calls by type and mode.',
       width: 12,
       stacked: true,
       queries: {
-        '{{type}} {{mode}}': `60 * sum by (type, mode) (rate(${counted('callwatch_calls_started_total')}[$__rate_interval]))`,
+        '{{type}} {{mode}}': `60 * sum by (type, mode) (rate(${recorded('callwatch_calls_started_total')}[$__rate_interval]))`,
       },
     }),
     graph({
       title: 'Failure ratio by window',
-      about: 'Whether it is worse than usual: the last 15 minutes against the last hour and day, of the worst target.',
+      about: 'The last 15 minutes compared with the last hour and day, for the target with the highest ratio.',
       width: 12,
       unit: 'percentunit',
-      most: 1,
+      max: 1,
       limits: FAILURES,
       queries: { '{{window}}': `max by (window) (callwatch_call_failure_ratio{reason="any", ${T}})` },
     }),
   ]
 }
 
-/** Of all targets together: each ratio weighs by its calls; without the targets that have too few to have one. */
+/** The ratio of all targets, each weighted by its calls. Targets with too few calls for a ratio are left out. */
 function failureRatio(reasons: string): string {
   const ratio = (matcher: string) =>
     `max by (target, reason) (callwatch_call_failure_ratio{window="15m", ${matcher}, ${T}})`

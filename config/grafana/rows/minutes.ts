@@ -1,42 +1,42 @@
-import { figure, graph } from '../panels.ts'
-import { counted } from '../queries.ts'
+import { stat, graph } from '../panels.ts'
+import { recorded } from '../queries.ts'
 
 export function minutes() {
   return [
     graph({
       title: 'Call minutes per minute',
-      about: 'Call-level minutes as they are counted, about the number of calls that go on.',
+      about: 'Call-level minutes when callwatch counts them. The rate is about the number of ongoing calls.',
       width: 8,
       stacked: true,
       queries: {
-        '{{media}}': `60 * sum by (media) (rate(${counted('callwatch_call_minutes_total')}[$__rate_interval]))`,
+        '{{media}}': `60 * sum by (media) (rate(${recorded('callwatch_call_minutes_total')}[$__rate_interval]))`,
       },
     }),
     graph({
       title: 'Participant minutes per minute',
-      about: 'Participant-level minutes as they are counted: what is billed.',
+      about: 'Participant-level minutes when callwatch counts them. These are billed.',
       width: 8,
       stacked: true,
       queries: {
-        '{{media}}': `60 * sum by (media) (rate(${counted('callwatch_participant_minutes_total')}[$__rate_interval]))`,
+        '{{media}}': `60 * sum by (media) (rate(${recorded('callwatch_participant_minutes_total')}[$__rate_interval]))`,
       },
     }),
-    figure({
+    stat({
       title: 'Call minutes today',
-      about: 'Since midnight, in the time zone of the dashboard.',
+      about: 'Since midnight in the time zone of the dashboard.',
       width: 8,
       decimals: 0,
       today: true,
-      queries: { '{{media}}': `sum by (media) (increase(${counted('callwatch_call_minutes_total')}[$__range]))` },
+      queries: { '{{media}}': `sum by (media) (increase(${recorded('callwatch_call_minutes_total')}[$__range]))` },
     }),
-    figure({
+    stat({
       title: 'Participant minutes today, by target',
-      about: 'Since midnight, in the time zone of the dashboard.',
+      about: 'Since midnight in the time zone of the dashboard.',
       width: 24,
       decimals: 0,
       today: true,
       queries: {
-        '{{target}} {{media}}': `sum by (target, media) (increase(${counted('callwatch_participant_minutes_total')}[$__range]))`,
+        '{{target}} {{media}}': `sum by (target, media) (increase(${recorded('callwatch_participant_minutes_total')}[$__range]))`,
       },
     }),
   ]

@@ -1,71 +1,71 @@
 import { graph } from '../panels.ts'
-import { counted, countedQuantiles, T, WINDOW } from '../queries.ts'
+import { recorded, recordedQuantiles, T, WINDOW } from '../queries.ts'
 
 export function quality() {
   return [
     graph({
       title: 'Answer delay',
-      about: `From the ring to the answer, of the answered calls that finished in the last ${WINDOW}.`,
+      about: `Time from the start of a call to its answer, for answered calls that finished in the last ${WINDOW}.`,
       width: 8,
       unit: 's',
-      queries: countedQuantiles('callwatch_call_answer_delay_seconds', [0.5, 0.95, 0.99]),
+      queries: recordedQuantiles('callwatch_call_answer_delay_seconds', [0.5, 0.95, 0.99]),
     }),
     graph({
       title: 'Duration',
-      about: `Of the calls that ended in the last ${WINDOW}.`,
+      about: `Duration of the calls that ended in the last ${WINDOW}.`,
       width: 8,
       unit: 's',
       queries: {
-        ...countedQuantiles('callwatch_call_duration_seconds', [0.5, 0.95]),
-        mean: `sum(rate(${counted('callwatch_call_duration_seconds_sum')}[${WINDOW}])) / sum(rate(${counted('callwatch_call_duration_seconds_count')}[${WINDOW}]))`,
+        ...recordedQuantiles('callwatch_call_duration_seconds', [0.5, 0.95]),
+        mean: `sum(rate(${recorded('callwatch_call_duration_seconds_sum')}[${WINDOW}])) / sum(rate(${recorded('callwatch_call_duration_seconds_count')}[${WINDOW}]))`,
       },
     }),
     graph({
       title: 'Participants in a call',
-      about: `Of the calls that finished in the last ${WINDOW}.`,
+      about: `Participants of the calls that finished in the last ${WINDOW}.`,
       width: 8,
-      queries: countedQuantiles('callwatch_call_participants', [0.5, 0.95]),
+      queries: recordedQuantiles('callwatch_call_participants', [0.5, 0.95]),
     }),
     graph({
       title: 'Transitions per minute',
-      about: 'Steps of calls from one status to the next; "none" is before a call was first seen.',
+      about: 'Status changes of calls. "none" is the status before the first poll that saw the call.',
       width: 16,
       queries: {
-        '{{from}} → {{to}}': `60 * sum by (from, to) (rate(${counted('callwatch_call_transitions_total')}[$__rate_interval]))`,
+        '{{from}} → {{to}}': `60 * sum by (from, to) (rate(${recorded('callwatch_call_transitions_total')}[$__rate_interval]))`,
       },
     }),
     graph({
       title: 'Inferred transitions',
       about:
-        'Share of the steps that happened between two looks and were inferred. Where it is high, a shorter poll.interval would see more.',
+        'Share of the transitions that happened between two polls and were inferred. If it is high, a shorter poll.interval observes more of them.',
       width: 8,
       unit: 'percentunit',
-      most: 1,
+      max: 1,
       queries: {
-        inferred: `sum(rate(${counted('callwatch_call_transitions_total', 'observed="false"')}[${WINDOW}])) / sum(rate(${counted('callwatch_call_transitions_total')}[${WINDOW}]))`,
+        inferred: `sum(rate(${recorded('callwatch_call_transitions_total', 'observed="false"')}[${WINDOW}])) / sum(rate(${recorded('callwatch_call_transitions_total')}[${WINDOW}]))`,
       },
     }),
   ]
 }
 
-export function oddities() {
-  const inTheHour = (metric: string, by: string) => `sum by (${by}) (increase(${counted(metric)}[1h]))`
+export function anomalies() {
+  const inTheHour = (metric: string, by: string) => `sum by (${by}) (increase(${recorded(metric)}[1h]))`
   return [
     graph({
       title: 'Anomalies, last hour',
-      about: 'What the service said that cannot be, or took back, by kind. docs/semantics.md says what each means.',
+      about: 'Impossible or retracted data of the service, by kind. docs/semantics.md explains each kind.',
       width: 8,
       queries: { '{{kind}}': inTheHour('callwatch_call_anomalies_total', 'kind') },
     }),
     graph({
       title: 'Corrections in minutes, last hour',
-      about: 'Minutes by which totals of final calls went down; never subtracted from the counters.',
+      about: 'Minutes by which the service reduced the totals of finished calls. The counters are not reduced.',
       width: 8,
       queries: { '{{level}} {{media}}': inTheHour('callwatch_minutes_corrections_total', 'level, media') },
     }),
     graph({
       title: 'Lost and reappeared, last hour',
-      about: 'Open calls that the service no longer knows, and those of them that came back.',
+      about: 'Open calls that the service no longer knows, and lost calls that it shows again.',
       width: 8,
       queries: {
         '{{target}} lost': inTheHour('callwatch_calls_lost_total', 'target'),
@@ -73,16 +73,17 @@ export function oddities() {
       },
     }),
     graph({
-      title: 'Items that could not be used, last hour',
-      about: 'Entries of the list without what makes a call.',
+      title: 'Invalid items, last hour',
+      about: 'Items of the list that are not a call, by reason.',
       width: 8,
-      queries: { '{{reason}}': inTheHour('callwatch_calls_rejected_total', 'reason') },
+      queries: { '{{reason}}': inTheHour('callwatch_invalid_items_total', 'reason') },
     }),
     graph({
-      title: 'Calls not counted on purpose',
-      about: 'In the last whole listing: over before callwatch was set up, or older than it remembers.',
+      title: 'Excluded calls',
+      about:
+        'Calls in the last complete sweep that finished before the target was set up (baseline), or that are too old (before_horizon).',
       width: 8,
-      queries: { '{{reason}}': `sum by (reason) (max by (target, reason) (callwatch_calls_ignored{${T}}))` },
+      queries: { '{{reason}}': `sum by (reason) (max by (target, reason) (callwatch_calls_excluded{${T}}))` },
     }),
     graph({
       title: 'Recorded, last hour',

@@ -1,4 +1,4 @@
-import { formatPath, type Path } from '../path.ts'
+import { formatPath, type Path } from '../../schema/path.ts'
 import type { Problem } from '../config-error.ts'
 
 /** A configuration in the making: the file's content while interpolation, environment and secrets are added. */
@@ -9,7 +9,7 @@ export type Draft = {
   problems: readonly Problem[]
   /** Places in the tree about which a problem already speaks. */
   settled: readonly string[]
-  /** Places in the tree whose value does not stand there in the file, and what the user calls them. */
+  /** Places in the tree whose value is not from there in the file, and what the user calls them. */
   origins: ReadonlyMap<string, string>
   /** Places whose value came by interpolation, and the text before it. Only that text may be shown. */
   templates: ReadonlyMap<string, string>

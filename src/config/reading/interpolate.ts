@@ -1,14 +1,14 @@
 import type { Environment } from './environment.ts'
 import { withProblem, type Draft } from './draft.ts'
-import { formatPath, isMap, type Path } from '../path.ts'
+import { formatPath, isMap, type Path } from '../../schema/path.ts'
 
-// `$${` first: it stands for a plain `${`. A `${` that never closes matches too, as a mistake.
+// `$${` first: it means a plain `${`. A `${` that never closes matches too, as a mistake.
 const reference = /\$\$\{|\$\{([^}]*)(\}?)/g
 const variableName = /^[A-Za-z_]\w*$/
 
 /**
  * Replaces `${NAME}` in every text of the file from the environment. A variable that is missing or empty is a problem
- * at its place. `$${` stands for `${`. What comes from a variable is not looked at again. A key without a value
+ * at its place. `$${` means `${`. What comes from a variable is not interpolated again. A key without a value
  * (YAML's null) counts as left out.
  *
  * @param content maps, lists and scalars, as YAML gives them

@@ -1,6 +1,6 @@
 import { LineCounter, parseDocument, visit, type Document, type YAMLError } from 'yaml'
 import { ConfigError } from '../config-error.ts'
-import { isMap } from '../path.ts'
+import { isMap } from '../../schema/path.ts'
 
 /** What the library's own words would quote from the file, where a secret may stand. */
 const discreet: Partial<Record<YAMLError['code'], string>> = {

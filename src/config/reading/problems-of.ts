@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Problem } from '../config-error.ts'
 import { nameOf, type Draft } from './draft.ts'
-import { formatPath, valueAt } from '../path.ts'
+import { formatPath, valueAt } from '../../schema/path.ts'
 import { isSecretPlace } from '../secret-places.ts'
 
 const kinds: Record<string, string> = { object: 'a map', record: 'a map', array: 'a list' }

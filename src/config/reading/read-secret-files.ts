@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { nameOf, withOrigin, withProblem, type Draft } from './draft.ts'
 import { fileTrouble } from './file-trouble.ts'
-import { formatPath, valueAt, withValue, type Path } from '../path.ts'
+import { formatPath, valueAt, withValue, type Path } from '../../schema/path.ts'
 import type { ReadText } from './read-text.ts'
 import { secretPlaces } from '../secret-places.ts'
 
@@ -12,7 +12,7 @@ import { secretPlaces } from '../secret-places.ts'
  * @param folders where relative names start: in the file at the file's own folder, from a variable at `cwd`
  */
 export function readSecretFiles(draft: Draft, folders: Folders): Draft {
-  return secretPlaces(draft.tree).reduce((next, secret) => readSecretFile(next, secret, folders), draft)
+  return secretPlaces(draft.tree).reduce((next, { place }) => readSecretFile(next, place, folders), draft)
 }
 
 type Folders = { file: string; cwd: string; readText: ReadText }
@@ -47,7 +47,7 @@ function read(file: string, readText: ReadText): { secret: string } | { trouble:
   }
 }
 
-/** Somebody may have put the secret itself where its file belongs: only what looks like a file's name is shown. */
+/** The secret itself may be where its file belongs: only what resembles a file's name is shown. */
 function mayShow(draft: Draft, place: Path, name: string): boolean {
   return /[./\\]/.test(name) && !name.includes('://') && !draft.templates.has(formatPath(place))
 }

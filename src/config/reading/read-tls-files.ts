@@ -2,11 +2,9 @@ import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { withProblem, type Draft } from './draft.ts'
 import { fileTrouble } from './file-trouble.ts'
-import { formatPath, valueAt, type Path } from '../path.ts'
+import { formatPath, valueAt, type Path } from '../../schema/path.ts'
 import type { ReadText } from './read-text.ts'
-
-/** What the two files of `http.tls` hold (PEM). */
-export type TlsFiles = { cert: string; key: string }
+import type { Certificate } from '../../web/http-section.ts'
 
 type From = { folder: string; readText: ReadText }
 
@@ -20,7 +18,7 @@ const KEY: Path = ['http', 'tls', 'key_file']
  * @param from.folder where relative names start: the file's own
  * @returns undefined where the file has no `http.tls`, or one that cannot be used
  */
-export function readTlsFiles(draft: Draft, from: From): { draft: Draft; tls: TlsFiles | undefined } {
+export function readTlsFiles(draft: Draft, from: From): { draft: Draft; tls: Certificate | undefined } {
   const cert = readPem(draft, CERT, from, 'a certificate')
   const key = readPem(cert.draft, KEY, from, 'the key of the certificate')
   if (cert.pem === undefined || key.pem === undefined) return { draft: key.draft, tls: undefined }
@@ -35,7 +33,7 @@ export function readTlsFiles(draft: Draft, from: From): { draft: Draft; tls: Tls
 
 function readPem(draft: Draft, place: Path, { folder, readText }: From, what: string): { draft: Draft; pem?: string } {
   const name = valueAt(draft.tree, place)
-  // Whatever else stands there is for the schema to complain about.
+  // The schema reports anything else.
   if (typeof name !== 'string' || name === '' || draft.settled.includes(formatPath(place))) return { draft }
   try {
     return { draft, pem: readText(resolve(folder, name)) }
@@ -47,8 +45,8 @@ function readPem(draft: Draft, place: Path, { folder, readText }: From, what: st
   }
 }
 
-/** Where the trouble is, as far as the two can be judged each by itself. */
-function unusable({ cert, key }: TlsFiles, error: unknown): [place: Path, message: string] {
+/** Where the trouble is, as far as each of the two can be checked by itself. */
+function unusable({ cert, key }: Certificate, error: unknown): [place: Path, message: string] {
   if (!isUsable({ cert }))
     return [CERT, 'found no certificate in the file; expected one in PEM, with those that it rests on']
   if (!isUsable({ key })) {
@@ -62,7 +60,7 @@ function unusable({ cert, key }: TlsFiles, error: unknown): [place: Path, messag
   return [KEY, `the key in the file ${what}; expected the one of \`http.tls.cert_file\``]
 }
 
-function isUsable(part: Partial<TlsFiles>): boolean {
+function isUsable(part: Partial<Certificate>): boolean {
   try {
     createSecureContext(part)
     return true

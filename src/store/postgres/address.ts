@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { StoreError } from '../store.ts'
 
-/** Where a database is, and who asks. */
+/** Where a database is, and the user that connects. */
 export type PostgresAddress = {
   /** Tried in this order. */
   hosts: readonly Host[]
@@ -10,7 +10,7 @@ export type PostgresAddress = {
   user: string
   password: string
   tls: Tls
-  /** Whether a server that only reads is passed over, even by who only reads. */
+  /** Whether a read-only server is skipped, also by commands that only read. */
   readWrite: boolean
   /** How it is called in a sentence: without user and password. */
   place: string
@@ -25,31 +25,37 @@ const PORT = 5432
 const MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
 const KNOWN = ['sslmode', 'sslrootcert', 'target_session_attrs']
 
+/** The name or address of a host, with a port or not. */
+const HOST = String.raw`(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::[1-9]\d{0,4})?`
+
+/** `postgres://user:password@host:port,host:port/database?…`: one host and the database must be there. */
+export const ADDRESS_FORM = new RegExp(
+  String.raw`^(?<scheme>postgres(?:ql)?)://(?:(?<user>[^\s:@/?#]+)(?::(?<password>[^\s@/?#]*))?@)?` +
+    String.raw`(?<hosts>${HOST}(?:,${HOST})*)/(?<database>[^\s/?#]+)(?:\?(?<query>[^\s#]*))?$`,
+)
+
 /**
- * Reads `postgres://user:password@host:port,host:port/database?sslmode=…&sslrootcert=…&target_session_attrs=read-write`.
- * Everything but one host may be left out. The password is never in what is thrown.
+ * Reads an address with `sslmode=…`, `sslrootcert=…` and `target_session_attrs=…` as its query. The password is never in
+ * what is thrown.
  *
  * @throws {StoreError} refused: what is wrong with it
  */
 export function readAddress(url: string): PostgresAddress {
-  const [, userinfo = '', hostlist = '', path = '', query = ''] =
-    /^postgres(?:ql)?:\/\/(?:([^@/]*)@)?([^/?]+)(?:\/([^?]*))?(?:\?(.*))?$/.exec(url) ?? []
-  if (hostlist === '') throw refused('is no address like postgres://user:password@host:5432/database')
-  const [user = '', password = ''] = splitOnce(userinfo, ':').map(decode)
-  const hosts = hostlist.split(',').map(readHost)
+  const { user, password = '', hosts = '', database = '', query } = ADDRESS_FORM.exec(url)?.groups ?? {}
+  if (hosts === '') throw refused('is no address like postgres://user:password@host:5432/database')
   const settings = new URLSearchParams(query)
   const unknown = [...settings.keys()].find((name) => !KNOWN.includes(name))
   if (unknown !== undefined) throw refused(`has a parameter ${unknown}; known are ${KNOWN.join(', ')}`)
-  const name = user === '' ? userInfo().username : user
-  const database = path === '' ? name : decode(path)
+  const read = hosts.split(',').map(readHost)
+  const name = decode(database)
   return {
-    hosts,
-    database,
-    user: name,
-    password,
+    hosts: read,
+    database: name,
+    user: user === undefined ? userInfo().username : decode(user),
+    password: decode(password),
     tls: readTls(settings),
     readWrite: readSession(settings) === 'read-write',
-    place: `the database ${database} at ${hosts.map(({ host, port }) => `${host}:${port}`).join(', ')}`,
+    place: `the database ${name} at ${read.map(({ host, port }) => `${host}:${port}`).join(', ')}`,
   }
 }
 
@@ -79,16 +85,11 @@ function readSession(settings: URLSearchParams): 'any' | 'read-write' {
   throw refused(`has target_session_attrs=${given}; it must be read-write or any`)
 }
 
-function splitOnce(text: string, separator: string): string[] {
-  const at = text.indexOf(separator)
-  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)]
-}
-
 function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch (error) {
-    throw refused('has a % that stands for nothing; write %25 for the sign itself', error)
+    throw refused('has a % that encodes nothing; write %25 for the sign itself', error)
   }
 }
 

@@ -22,7 +22,7 @@ type Packed = {
   alerts: Commit['alerts']
 }
 
-/** A commit as others read it who follow its target: the very same numbers, in Node's own serialization, deflated. */
+/** A commit for the replicas of its target: the very same numbers, in Node's own serialization, deflated. */
 export function packCommit({ ledger, alerts }: Logged): Uint8Array {
   const { calls, forgotten, transitions, finishes, ...rest } = ledger
   const places = new Map<TrackedCall, Place>()
@@ -49,11 +49,11 @@ export function packCommit({ ledger, alerts }: Logged): Uint8Array {
     rest,
     alerts,
   }
-  // A thousand calls: a fifth and less of the bytes, for a millisecond.
+  // At most a fifth of the bytes, for a millisecond a thousand calls.
   return deflateRawSync(serialize(packed), { level: 1 })
 }
 
-/** What {@link packCommit} packed; undefined where another version of callwatch, or of Node, packed it otherwise. */
+/** What {@link packCommit} packed; undefined where another version of callwatch, or of Node, packed it in another way. */
 export function unpackCommit(data: Uint8Array): Logged | undefined {
   let packed: Packed
   try {

@@ -31,9 +31,9 @@ export type Connection = Session & {
 }
 
 export type ConnectOptions = {
-  /** After so many seconds in which nothing is heard, it counts as dead. */
+  /** Seconds without a byte after which it counts as dead. */
   deadline?: number
-  /** Where only reading is meant, a standby will do. */
+  /** Only reads, for which a standby is good enough. */
   readOnly?: boolean
   clock?: Clock
 }
@@ -57,7 +57,7 @@ export async function connect(url: string | PostgresAddress, options: ConnectOpt
     } catch (error) {
       const failed = postgresError(error, address.place)
       if (!(failed instanceof StoreError)) throw failed
-      // Of several failures, the one that somebody has to mend says most.
+      // Of several failures, one that needs a correction says most.
       if (failure === undefined || failed.kind === 'refused') failure = failed
     }
   }
@@ -123,12 +123,12 @@ function openConnection(
   const { host, port } = server
   let socket: Socket | undefined
   let dropped: Error | undefined
-  /** Who waits for an answer. Not a promise that all of them race with: it would keep each answer for as long as it lives. */
+  /** Rejects each unanswered statement. A promise that all of them race with would keep every answer in memory. */
   const asked = new Set<(reason: Error) => void>()
   // Behind a pooler that gives each transaction another server, a statement that was prepared may be on the wrong one; and
   // PgBouncer takes the server away as soon as one statement is done, though half of the next was sent to it.
   let isDirect = false
-  /** Grows with every row and every answer: what waits behind something long has its time only from then on. */
+  /** Grows with every row and every answer: the deadline of a statement begins again with each. */
   let heard = 0
   let last: Promise<unknown> = Promise.resolve()
 
@@ -145,7 +145,7 @@ function openConnection(
     connect_timeout: 0,
     max_lifetime: null,
     onnotice: () => undefined,
-    // The client would connect anew by itself, to the same host, whatever it has become.
+    // The client would reconnect by itself, to the same host.
     onclose: () => drop(closedError()),
     connection: { application_name: 'callwatch', ...parameters },
     types: ARRAYS,
@@ -163,8 +163,10 @@ function openConnection(
     if (dropped !== undefined) return
     dropped = reason
     for (const fail of asked) fail(reason)
-    sql.end({ timeout: 0 }).catch(() => undefined)
-    socket?.destroy()
+    const end = () => void sql.end({ timeout: 0 }).catch(() => undefined)
+    if (socket === undefined || socket.destroyed) end()
+    // The client writes a farewell while its side of TLS counts as open, and hears no error of that once it was closed.
+    else socket.once('close', end).destroy()
   }
 
   async function watched<T>(query: Promise<T>): Promise<T> {
@@ -221,7 +223,7 @@ function openConnection(
     greet: async () => {
       const rows = await watched(ask(GREETING, []))
       const [row] = rows
-      // What a pooler said of itself when it was connected to is not what answers.
+      // A pooler's own greeting has another process id than the server that answers.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a property that its types leave out
       isDirect = (rows as unknown as { state: { pid: number } }).state.pid === row!['pid']
       return { version: Number(row!['version']), readsOnly: row!['reads_only'] === true }

@@ -4,24 +4,23 @@ import { FINISH_STATUS_AT } from '../../ledger/call-record.ts'
 import { countByStatus, type FinishedCounts } from '../../ledger/finished-calls.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
 import { USAGE_KEPT } from '../../ledger/usage.ts'
-import { callOf } from '../call-row.ts'
-import { settledOf } from '../settled.ts'
+import { callOf, settledOf } from '../rows.ts'
 import type { HistoryQuery } from '../store.ts'
 import type { Session } from './connection.ts'
 
 /** Runs work in a transaction. */
 type AllOrNothing = <T>(work: (session: Session) => Promise<T>) => Promise<T>
 
-/** Rows that are trimmed at a time. */
-const MOST_TRIMMED = 10_000
+/** Rows that are deleted at a time. */
+const ROWS_AT_ONCE = 10_000
 
-/** So long at most it is gone on with, batch after batch (seconds): others wait for the disk meanwhile. */
-const LONGEST_TRIM = 5
+/** No batch of a deletion begins later than this: everything else waits for the disk meanwhile. */
+const MAX_DELETION_SECONDS = 5
 
-/** How long it is known what was committed (minutes): longer than anybody who follows goes without asking. */
-const LOG_KEPT = 10
+/** How long the log of commits reaches back: replicas read it far more often. */
+const COMMITS_KEPT_MINUTES = 10
 
-/** How the call was counted as finished, where that is asked for ($4), and what comes after a position ($5 to $7). */
+/** A status of the finish, where that is given ($4), and calls after a position ($5 to $7). */
 const PICKED = `finished >= $1 AND ($4::int IS NULL OR get_byte(data, ${FINISH_STATUS_AT}) = $4)
   AND finished <= $5 AND (finished < $5 OR (name COLLATE "C", id COLLATE "C") > ($6, $7))`
 const ORDER = 'ORDER BY finished DESC, id COLLATE "C"'
@@ -31,10 +30,10 @@ const FINISHED = `
   SELECT name, id, data
   FROM callwatch.targets, LATERAL (
     (SELECT id, data, finished FROM callwatch.calls
-      WHERE target = number AND remembered AND ${PICKED} ${ORDER} LIMIT $2)
+      WHERE target = number AND tracked AND ${PICKED} ${ORDER} LIMIT $2)
     UNION ALL
     (SELECT id, data, finished FROM callwatch.calls
-      WHERE target = number AND NOT remembered AND ${PICKED} ${ORDER} LIMIT $2)
+      WHERE target = number AND NOT tracked AND ${PICKED} ${ORDER} LIMIT $2)
   ) AS newest
   WHERE $3::text IS NULL OR name = $3
   ORDER BY finished DESC, name COLLATE "C", id COLLATE "C" LIMIT $2`
@@ -63,7 +62,7 @@ export async function evictedCalls(
 ): Promise<Map<string, TrackedCall>> {
   const rows = await session.run(
     `SELECT id, data FROM callwatch.calls
-    WHERE target = (SELECT number FROM callwatch.targets WHERE name = $1) AND id = ANY ($2::text[]) AND NOT remembered`,
+    WHERE target = (SELECT number FROM callwatch.targets WHERE name = $1) AND id = ANY ($2::text[]) AND NOT tracked`,
     [target, ids],
   )
   return new Map(rows.map((row) => [String(row['id']), callOf(row)]))
@@ -84,26 +83,31 @@ export async function countFinished(
 }
 
 /**
- * Removes a batch of rows, the oldest first, and says how many. Several daemons may be at it: each takes what no other has,
- * or what is locked would be waited for.
+ * Deletes a batch of rows, the oldest first, and returns how many. Several daemons may do so at once: each skips rows that
+ * another one has locked.
  */
-const trimOf = (table: string, key: string, age: string, isOld: string) => `
-  WITH trimmed AS (
+const deleteFrom = (table: string, key: string, age: string, isOld: string) => `
+  WITH deleted AS (
     DELETE FROM callwatch.${table} WHERE (${key}) IN (
-      SELECT ${key} FROM callwatch.${table} WHERE ${isOld} ORDER BY ${age} LIMIT ${MOST_TRIMMED} FOR UPDATE SKIP LOCKED)
+      SELECT ${key} FROM callwatch.${table} WHERE ${isOld} ORDER BY ${age} LIMIT ${ROWS_AT_ONCE} FOR UPDATE SKIP LOCKED)
     RETURNING 1
   )
-  SELECT count(*)::int AS n FROM trimmed`
+  SELECT count(*)::int AS n FROM deleted`
 
-const TRIM_COMMITS = trimOf('commits', 'target, seq', 'at', "at < statement_timestamp() - $1 * interval '1 minute'")
-const TRIM_EVALUATIONS = trimOf('evaluations', 'target, hour', 'hour', 'hour < $1')
-const TRIM_USAGE = trimOf('usage', 'target, quarter', 'quarter', 'quarter < $1')
+const DELETE_COMMITS = deleteFrom(
+  'commits',
+  'target, seq',
+  'at',
+  "at < statement_timestamp() - $1 * interval '1 minute'",
+)
+const DELETE_EVALUATIONS = deleteFrom('evaluations', 'target, hour', 'hour', 'hour < $1')
+const DELETE_USAGE = deleteFrom('usage', 'target, quarter', 'quarter', 'quarter < $1')
 
-/** Calls are trimmed fewer at a time: their targets cannot be committed meanwhile. */
-const MOST_CALLS = 2000
-const OLD = `SELECT target, id FROM callwatch.calls WHERE NOT remembered AND finished < $1 ORDER BY finished LIMIT ${MOST_CALLS}`
-/** In one order, and before anything else, as commits do: what two wait for each other for would be refused to one. */
-const HOLD_TARGETS = `SELECT number FROM callwatch.targets WHERE number IN (SELECT target FROM (${OLD}) AS old) ORDER BY number FOR UPDATE`
+/** Fewer calls at a time: their targets cannot be committed meanwhile. */
+const CALLS_AT_ONCE = 2000
+const OLD = `SELECT target, id FROM callwatch.calls WHERE NOT tracked AND finished < $1 ORDER BY finished LIMIT ${CALLS_AT_ONCE}`
+/** In one order, and before any other row, as commits do: else two transactions could deadlock. */
+const LOCK_TARGETS = `SELECT number FROM callwatch.targets WHERE number IN (SELECT target FROM (${OLD}) AS old) ORDER BY number FOR UPDATE`
 const DELETE_CALLS = `
   DELETE FROM callwatch.calls WHERE (target, id) IN (${OLD}) AND target = ANY ($2::int[]) RETURNING target, id, data`
 const SETTLE = `
@@ -111,11 +115,11 @@ const SETTLE = `
   FROM unnest($1::int[], $2::text[], $3::float8[]) AS given (target, quantity, more)
   WHERE sum.target = given.target AND sum.quantity = given.quantity`
 
-/** Removes a batch of calls, notes what was counted of them, and says how many. */
-async function trimCalls({ run }: Session, before: number): Promise<number> {
-  const held = await run(HOLD_TARGETS, [before])
-  if (held.length === 0) return 0
-  const deleted = await run(DELETE_CALLS, [before, held.map(({ number }) => Number(number))])
+/** Deletes a batch of evicted calls, adds up what was counted of them, and returns how many. */
+async function deleteCalls({ run }: Session, before: number): Promise<number> {
+  const locked = await run(LOCK_TARGETS, [before])
+  if (locked.length === 0) return 0
+  const deleted = await run(DELETE_CALLS, [before, locked.map(({ number }) => Number(number))])
   const byTarget = Map.groupBy(deleted, ({ target }) => Number(target))
   const settled = [...byTarget].flatMap(([target, rows]) =>
     settledOf(rows.map(callOf)).map(([quantity, amount]) => ({ target, quantity, amount })),
@@ -129,10 +133,10 @@ async function trimCalls({ run }: Session, before: number): Promise<number> {
 }
 
 /**
- * Removes what is older than `before` (UNIX seconds), and of the log of commits what nobody asks for any more. What is too
- * much for one time is left for the next.
+ * Deletes rows that are older than `before` (UNIX seconds), and commits that no replica needs any more. What is too much
+ * for one time is left for the next.
  */
-export async function trimHistory(
+export async function deleteExpired(
   session: Session,
   before: number,
   clock: Clock,
@@ -140,20 +144,16 @@ export async function trimHistory(
 ): Promise<void> {
   const { run } = session
   const begun = clock.monotonic()
-  const trims = [
-    [TRIM_COMMITS, LOG_KEPT],
+  const deletions = [
+    [DELETE_COMMITS, COMMITS_KEPT_MINUTES],
     // Whole numbers, as the columns are: what lies before a moment lies before the next whole second.
-    [TRIM_EVALUATIONS, Math.ceil(before)],
-    [TRIM_USAGE, Math.ceil(before - USAGE_KEPT)],
+    [DELETE_EVALUATIONS, Math.ceil(before)],
+    [DELETE_USAGE, Math.ceil(before - USAGE_KEPT)],
   ] as const
-  for (const [trim, limit] of trims) {
-    let trimmed: number
-    do {
-      const [row] = await run(trim, [limit])
-      trimmed = Number(row!['n'])
-    } while (trimmed === MOST_TRIMMED && clock.monotonic() - begun < LONGEST_TRIM)
+  const repeat = async (batch: () => Promise<number>, most: number) => {
+    while ((await batch()) === most && clock.monotonic() - begun < MAX_DELETION_SECONDS);
   }
-  let trimmed: number
-  do trimmed = await allOrNothing((trimming) => trimCalls(trimming, before))
-  while (trimmed === MOST_CALLS && clock.monotonic() - begun < LONGEST_TRIM)
+  for (const [statement, limit] of deletions)
+    await repeat(async () => Number((await run(statement, [limit]))[0]!['n']), ROWS_AT_ONCE)
+  await repeat(() => allOrNothing((deleting) => deleteCalls(deleting, before)), CALLS_AT_ONCE)
 }

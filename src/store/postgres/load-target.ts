@@ -1,14 +1,13 @@
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import { QUANTITIES } from '../../ledger/balance.ts'
-import { newLedger, rememberRecord, type Facts } from '../../ledger/state.ts'
-import { callOf } from '../call-row.ts'
-import { StoreError, type StoredTarget, type TargetIdentity } from '../store.ts'
+import { newLedger, rememberRecord } from '../../ledger/state.ts'
+import { bytesOf, callOf, ledgerOf, otherTarget, parse } from '../rows.ts'
+import type { StoredTarget, TargetIdentity } from '../store.ts'
 import type { Session } from './connection.ts'
 import { snapshot } from './transaction.ts'
 
 /**
- * A target with its number, under which it is the same for as long as it is not reset, and the id of its last commit, if
- * the log still has that.
+ * A target with its number, which it has until it is reset, and the id of its last commit, if the log still has that.
  */
 export type Loaded = StoredTarget & { number: number; id: string | undefined }
 
@@ -17,7 +16,7 @@ const TARGET = `
   LEFT JOIN callwatch.commits ON target = number AND commits.seq = targets.seq
   WHERE name = $1`
 
-/** Loads a target, or sets it up where it is new: it takes two flights of statements, three where it is new. */
+/** Loads a target, or sets it up where it is new: two round trips, three where it is new. */
 export async function loadTarget(
   session: Session,
   identity: TargetIdentity,
@@ -26,7 +25,7 @@ export async function loadTarget(
 ): Promise<Loaded> {
   for (;;) {
     const loaded = (await readTarget(session, identity, keepFinished)) ?? (await addTarget(session, identity, created))
-    // It was added by another one in between.
+    // Another daemon added it in between.
     if (loaded !== undefined) return loaded
   }
 }
@@ -59,19 +58,14 @@ async function readTarget(
     if (row['fingerprint'] !== fingerprint) throw otherTarget(name)
     const { id } = row
     const number = Number(row['number'])
-    const facts = parse<Facts>(row['facts'])
-    const ledger = newLedger(facts.created)
-    ledger.facts = facts
-    const { lastGood = facts.created, previousGood = lastGood } = facts
-    const oldest = Math.min(previousGood, lastGood - keepFinished)
+    const { ledger, oldest } = ledgerOf(row, keepFinished)
     const alerts = new Map<string, AlertInstance>()
     await Promise.all([
-      each('SELECT id, data FROM callwatch.calls WHERE target = $1 AND remembered', [number], ({ id, data }) => {
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the column is bytea
-        rememberRecord(ledger, String(id), data as Uint8Array, oldest)
-      }),
+      each('SELECT id, data FROM callwatch.calls WHERE target = $1 AND tracked', [number], (call) =>
+        rememberRecord(ledger, String(call['id']), bytesOf(call), oldest),
+      ),
       each(
-        'SELECT id, data FROM callwatch.calls WHERE target = $1 AND NOT remembered AND finished >= $2',
+        'SELECT id, data FROM callwatch.calls WHERE target = $1 AND NOT tracked AND finished >= $2',
         [number, oldest],
         (call) => ledger.finished.add(callOf(call).finish!),
       ),
@@ -89,19 +83,4 @@ async function readTarget(
     ])
     return { ledger, alerts, number, id: typeof id === 'string' ? id : undefined }
   })
-}
-
-function otherTarget(name: string): StoreError {
-  return new StoreError(
-    'refused',
-    `target ${name} had another address, on_behalf_of or query when its calls were counted; ` +
-      `give the new one another name, or run with --reset-target ${name} to count from nothing`,
-  )
-}
-
-/** JSON that this store itself wrote: T is what it was written from. */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters
-export function parse<T>(text: unknown): T {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return JSON.parse(String(text)) as T
 }

@@ -8,21 +8,20 @@ import { LOCK } from './schema.ts'
 import { transaction } from './transaction.ts'
 import type { Fence } from './write-commit.ts'
 
-/** What this daemon is to the others, and what the store needs to know of that. */
-export type Membership = Omit<Sharing, 'missed' | 'holds'> & {
+/** This daemon as a member, and what the store needs to know of that. */
+export type Membership = Omit<Sharing, 'missed' | 'pauses'> & {
   /** Its id, while it is a member. */
   self: () => string | undefined
-  /** Under what it may commit a target; undefined where it does not own it. */
+  /** The fence under which it may commit a target; undefined where it does not own it. */
   fenceOf: (target: string) => Fence | undefined
-  /** The target was removed, and its epochs with it. */
-  forget: (target: string) => void
+  /** The target was reset, and its epochs with it. */
+  dropTarget: (target: string) => void
 }
 
 /**
- * The dead go, and their targets are free with them (ON DELETE SET NULL). One who is just renewing his lease is passed
- * over: he lives.
+ * Deletes members whose lease has ended, which frees their targets (ON DELETE SET NULL); not those that renew it just now.
  */
-const BURY = `
+const DELETE_DEAD = `
   DELETE FROM callwatch.members WHERE id IN (
     SELECT id FROM callwatch.members WHERE ends <= statement_timestamp() FOR UPDATE SKIP LOCKED)`
 
@@ -32,7 +31,7 @@ const JOIN = `
 
 const DECLARE = 'UPDATE callwatch.members SET settings = $2, declared = DEFAULT WHERE id = $1::uuid'
 
-/** What all members are to go by. */
+/** The settings that all members must use. */
 const DECLARED = 'SELECT name, settings FROM callwatch.members ORDER BY declared DESC LIMIT 1'
 
 const RENEW = `
@@ -59,16 +58,16 @@ const RELEASE = 'UPDATE callwatch.targets SET owner = NULL WHERE owner = $1::uui
 
 const LEAVE = 'DELETE FROM callwatch.members WHERE id = $1::uuid'
 
-/** A reference to a row that is gone: who claims was buried in between. */
+/** A reference to a row that is gone: the claiming member was deleted in between. */
 const FOREIGN_KEY_VIOLATION = '23503'
 
 export type MembershipOptions = {
   lease: number
-  /** What is to be done with the joining, once it is known that the settings are the same. */
+  /** Runs in the transaction that joins, once the settings are known to be the same. */
   onJoin: (session: Session) => Promise<void>
 }
 
-/** @param pool of its own, so that no lease ends because commits are waiting */
+/** @param pool of its own, so that no lease ends because commits wait */
 export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Membership {
   let self: string | undefined
   let own: Settings = {}
@@ -85,7 +84,7 @@ export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Me
     [id, name, note]: readonly [id: string, name: string, note: string],
   ): Promise<void> {
     await session.run(LOCK)
-    await session.run(BURY)
+    await session.run(DELETE_DEAD)
     if (self !== undefined) await session.run(LEAVE, [self])
     const [declared] = await session.run(DECLARED)
     const how = declared && difference(settingsOf(declared['settings']), settings)
@@ -100,7 +99,7 @@ export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Me
       const epoch = epochs.get(target)
       return self === undefined || epoch === undefined ? undefined : { owner: self, epoch }
     },
-    forget: (target) => void epochs.delete(target),
+    dropTarget: (target) => void epochs.delete(target),
     join: (name, settings, note) =>
       pool.use(async (connection) => {
         const id = randomUUID()
@@ -118,11 +117,11 @@ export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Me
       pool.use(async ({ run }) => {
         const me = self
         if (me === undefined) return undefined
-        // Three statements, each by itself: nobody who waits for another one holds anything. Where the dead cannot be
-        // buried, since a commit of one of them is still on its way, the living live on.
+        // Three statements without a transaction: none holds a lock while it waits for another one. The lease is renewed
+        // also where a dead member cannot be deleted yet, because its last commit still runs.
         const [renewed, , rows] = await Promise.all([
           run(RENEW, [me, note, lease]),
-          run(BURY).catch(() => []),
+          run(DELETE_DEAD).catch(() => []),
           run(LOOK, [me]),
         ])
         if (renewed.length === 0) {

@@ -3,8 +3,8 @@ import { unpackCommit } from './commit-log.ts'
 import type { Session } from './connection.ts'
 
 /**
- * A target as it is known: the number that it has until it is reset, and of its last known commit the sequence number and
- * the id, if that is known.
+ * A target as a daemon knows it: the number that it has until it is reset, and of its last known commit the sequence number
+ * and the id, if that is known.
  */
 export type Known = { target: string; number: number; seq: number; id: string | undefined }
 
@@ -12,9 +12,9 @@ export type Known = { target: string; number: number; seq: number; id: string | 
 export type Missed = MissedCommit & { id?: string }
 
 /**
- * Rows without `seq` are of targets that are no more, or another; or the log does not reach back; or the database is behind
- * of what is known, or has another commit in its place, as after a restore or a fail-over. Where the log has none there any
- * more, or it is not known which one it was, it is taken for the same.
+ * A row without `seq` means that the target was reset, that the log does not reach back, or that the database lacks the known
+ * commit or has another one in its place, as after a restore or a failover. Where the log has none in that place any more,
+ * or its id is not known, it counts as the same.
  */
 const MISSED = `
   SELECT known.name, log.seq, log.id::text, log.data
@@ -26,7 +26,7 @@ const MISSED = `
   WHERE target.number IS NULL OR target.seq <> known.seq OR is_other
   ORDER BY known.name, log.seq`
 
-/** What was committed of these targets since: for each all of it in order, or one without `commit`. */
+/** The commits of these targets since: for each all of them in order, or one without `commit`. */
 export async function readMissed(session: Session, known: readonly Known[]): Promise<Missed[]> {
   if (known.length === 0) return []
   const rows = await session.run(MISSED, [

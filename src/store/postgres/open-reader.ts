@@ -2,19 +2,16 @@ import { amountsOf, countedAmounts, NO_AMOUNTS } from '../../ledger/balance.ts'
 import { rememberedCalls } from '../../ledger/remembered-calls.ts'
 import type { Facts } from '../../ledger/state.ts'
 import type { Finish } from '../../ledger/tracked-call.ts'
-import { callOf } from '../call-row.ts'
-import { HOUR, unpackEvaluated } from '../evaluation-log.ts'
-import { settledAmounts } from '../settled.ts'
+import { HOUR } from '../evaluation-log.ts'
+import { callOf, evaluationsOf, parse, settledAmounts } from '../rows.ts'
 import type { StoreReader } from '../store-reader.ts'
-import { connectBeside } from './beside.ts'
+import { connectBeside } from './connect-beside.ts'
 import { snapshot } from './transaction.ts'
-import { heldUntil } from './holds.ts'
 
-/** Calls know their target by its number. */
 const OF_TARGET = 'target = (SELECT number FROM callwatch.targets WHERE name = $1)'
 
 /**
- * Opens a store beside the daemons that may be using it, without writing; a standby will do.
+ * Opens a store beside the daemons that may be using it, without writing; a standby is good enough.
  *
  * @throws {StoreError} refused: nothing of callwatch is in the database, or of another schema, or it lets nobody in
  */
@@ -25,18 +22,17 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
     target: async (name) => {
       const [row] = await session.run('SELECT fingerprint, facts FROM callwatch.targets WHERE name = $1', [name])
       if (row === undefined) return undefined
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by the daemon's store only
-      return { fingerprint: String(row['fingerprint']), facts: JSON.parse(String(row['facts'])) as Facts }
+      return { fingerprint: String(row['fingerprint']), facts: parse<Facts>(row['facts']) }
     },
     calls: async (target) => {
       const calls = rememberedCalls()
-      await session.each(`SELECT id, data FROM callwatch.calls WHERE ${OF_TARGET} AND remembered`, [target], (row) => {
+      await session.each(`SELECT id, data FROM callwatch.calls WHERE ${OF_TARGET} AND tracked`, [target], (row) => {
         calls.set(callOf(row))
       })
       return calls
     },
     call: async (target, id) => {
-      const statement = `SELECT id, data FROM callwatch.calls WHERE ${OF_TARGET} AND id = $2 AND remembered`
+      const statement = `SELECT id, data FROM callwatch.calls WHERE ${OF_TARGET} AND id = $2 AND tracked`
       const [row] = await session.run(statement, [target, id])
       return row && callOf(row)
     },
@@ -56,10 +52,7 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
       }),
     evaluations: async (target, since) => {
       const statement = `SELECT hour, data FROM callwatch.evaluations WHERE ${OF_TARGET} AND hour >= $2::bigint ORDER BY hour`
-      const rows = await session.run(statement, [target, Math.floor(since / HOUR) * HOUR])
-      return rows
-        .flatMap(({ hour, data }) => unpackEvaluated(Number(hour), String(data)))
-        .filter(({ at }) => at >= since)
+      return evaluationsOf(await session.run(statement, [target, Math.floor(since / HOUR) * HOUR]), since)
     },
     finishes: async (target, since) => {
       const finishes: Finish[] = []
@@ -67,7 +60,10 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
       await session.each(statement, [target, since], (row) => finishes.push(callOf(row).finish!))
       return finishes
     },
-    heldUntil: (key) => heldUntil(session, key),
+    pausedUntil: async (key) => {
+      const [row] = await session.run('SELECT until FROM callwatch.pauses WHERE key = $1', [key])
+      return row && Number(row['until'])
+    },
     close: session.close,
   }
 }

@@ -5,24 +5,24 @@ import { HungError, isUnresponsive } from './postgres-error.ts'
 
 /** A few connections that are used in turn, each by one work at a time. */
 export type Pool = {
-  /** Runs `work` on a connection of its own. What waits for one fails with what found that the database does not answer. */
+  /** Runs `work` on a connection of its own. All that wait for one fail as soon as one finds that the database does not answer. */
   use: <T>(work: (connection: Connection) => Promise<T>) => Promise<T>
   close: () => Promise<void>
 }
 
 export type PoolOptions = {
   open: () => Promise<Connection>
-  /** So many connections at most. */
+  /** Connections at most. */
   size: number
   clock: Clock
-  /** Whether it leads to where new ones would. */
+  /** Whether it leads to the host that new ones lead to. */
   isWanted: (connection: Connection) => boolean
-  /** What it leads to did not do in time what it was asked. */
+  /** Its host did not answer in time. */
   giveUp: (connection: Connection) => void
 }
 
-/** How long a connection is used (seconds): after that a new one may find a better host, and the server's memory is free. */
-const LIFETIME = 1800
+/** How long a connection is used: a new one may find a better host, and frees the server's memory. */
+const MAX_AGE_SECONDS = 1800
 
 type Kept = { connection: Connection; since: number }
 type Waiting = { begin: () => void; fail: (error: unknown) => void }
@@ -57,7 +57,7 @@ export function openPool({ open, size, clock, isWanted, giveUp }: PoolOptions): 
   async function take(): Promise<Kept> {
     for (let kept = idle.pop(); kept !== undefined; kept = idle.pop()) {
       if (kept.connection.isDropped()) continue
-      if (clock.monotonic() - kept.since < LIFETIME && isWanted(kept.connection)) return kept
+      if (clock.monotonic() - kept.since < MAX_AGE_SECONDS && isWanted(kept.connection)) return kept
       void kept.connection.close()
     }
     try {

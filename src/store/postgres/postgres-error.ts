@@ -1,7 +1,6 @@
-import { isOwnMistake } from '../own-mistake.ts'
-import { StoreError } from '../store.ts'
+import { isOwnMistake, StoreError } from '../store.ts'
 
-/** What a connection was given up for: nothing was heard from the database. */
+/** The reason why a connection was dropped: nothing was heard from the database. */
 export class HungError extends Error {
   override readonly name = 'HungError'
 }

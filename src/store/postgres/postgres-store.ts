@@ -1,27 +1,28 @@
-import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import { systemClock, type Clock } from '../../clock/clock.ts'
 import type { Facts } from '../../ledger/state.ts'
+import { alertsByTarget, parse } from '../rows.ts'
 import type { SharedStore } from '../sharing.ts'
 import { StoreError, type Addressed, type Commit } from '../store.ts'
 import { readAddress } from './address.ts'
 import { connect, type Connection, type Session } from './connection.ts'
-import { countFinished, evictedCalls, finishedCalls, trimHistory } from './history.ts'
-import { heldOf, heldUntil, hold } from './holds.ts'
-import { loadTarget, parse } from './load-target.ts'
+import { countFinished, evictedCalls, finishedCalls, deleteExpired } from './history.ts'
+import { loadTarget } from './load-target.ts'
 import { membership } from './membership.ts'
 import { readMissed, type Known } from './missed.ts'
-import { postgresOutbox, type OutboxOptions } from './outbox.ts'
+import { postgresOutbox } from './outbox.ts'
 import { openPool } from './pool.ts'
-import { holdForReset, removeTarget } from './reset-target.ts'
+import { lockForReset, removeTarget } from './reset-target.ts'
 import { migrate } from './schema.ts'
 import { postgresSilences } from './silences.ts'
 import { transaction } from './transaction.ts'
 import { writeCommit } from './write-commit.ts'
 
-export type PostgresStoreOptions = OutboxOptions & {
+export type PostgresStoreOptions = {
   /** As in {@link readAddress}. */
   url: string
-  /** For how long a daemon lives that is not heard of (seconds). */
+  /** All that are configured; what waits for any other is removed. */
+  notifiers?: readonly string[] | undefined
+  /** How long a daemon lives without renewing its lease (seconds). */
   lease: number
   /** After so many seconds in which nothing is heard from the database, it counts as unavailable. */
   deadline?: number
@@ -30,43 +31,43 @@ export type PostgresStoreOptions = OutboxOptions & {
 
 const DISOWN = 'UPDATE callwatch.targets SET owner = NULL, epoch = epoch + 1, seq = $2, facts = $3 WHERE name = $1'
 
-/** Commits that are on their way at the same time, at most. */
+/** Commits that are sent at the same time, at most. */
 const CONNECTIONS = 4
 
-/** Seconds for what takes longer. */
-const PATIENCE = 120
+/** A target may have a million calls. */
+const RESET_TIMEOUT_SECONDS = 120
 
-/** Of a call (seconds), if nothing is said: within a lease, two attempts to renew it should be possible. */
+/** The default (seconds): it leaves time for two attempts to renew a lease. */
 const deadlineFor = (lease: number) => Math.max(1, Math.min(5, lease / 3))
 
 /**
- * The store that several daemons share: a schema `callwatch` in a PostgreSQL database. Whatever is committed is on its disk,
- * and on its synchronous standby, before it counts; a commit is kept only by the daemon that owns the target.
+ * The store that several daemons share: a schema `callwatch` in a PostgreSQL database. A commit is on its disk, and on its
+ * synchronous standby, before it counts; only the owner of a target may commit it.
  *
  * @throws {StoreError} refused: wrong address, user, password or database, too old a server, or of a newer callwatch;
  * unavailable: it cannot be reached now
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<SharedStore> {
-  const { url, lease, clock = systemClock, deadline = deadlineFor(lease), ...receiving } = options
+  const { url, lease, notifiers, clock = systemClock, deadline = deadlineFor(lease) } = options
   let address = readAddress(url)
   const open = async () => {
     const connection = await connect(address, { deadline, clock })
-    // The next one goes there at once: one that is dead may be known as such only after a deadline.
+    // The next connection tries this host first: a dead one would cost it a deadline.
     const others = address.hosts.filter((host) => host !== connection.host)
     address = { ...address, hosts: [connection.host, ...others] }
     return connection
   }
   const isWanted = ({ host }: Connection) => host === address.hosts[0]
-  // A primary that waits for a standby that is gone answers all but commits: where there is another host, that is tried.
+  // A primary whose synchronous standby is gone answers all but commits: the other hosts are tried first then.
   const giveUp = ({ host }: Connection) => {
     address = { ...address, hosts: [...address.hosts.filter((other) => other !== host), host] }
   }
   const pool = openPool({ open, size: CONNECTIONS, clock, isWanted, giveUp })
   const memberPool = openPool({ open, size: 1, clock, isWanted, giveUp })
-  const outbox = postgresOutbox(receiving)
-  // Who is refused has no say in what is told.
+  const outbox = postgresOutbox(notifiers)
+  // A daemon that is refused must not clear the outbox.
   const members = membership(memberPool, { lease, onJoin: outbox.clear })
-  /** The targets that were opened, as they are known: once one was reset, it has another number. */
+  /** The targets that were opened, as this daemon knows them: a reset one has another number. */
   const opened = new Map<string, Known>()
 
   await pool.use(migrate).catch(async (error: unknown) => {
@@ -86,10 +87,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     if (fence === undefined) throw notOwned(target)
     const { outgoing } = whole
     const write = async (writing: Session) => {
-      // The statement goes first: it holds the target's row before anything else is touched.
+      // This statement is the first: it locks the target's row before any other row.
       const [id] = await Promise.all([
         writeCommit(writing, target, whole, fence),
-        ...outgoing.map((addressed) => outbox.putChange(writing, addressed)),
+        ...outgoing.map((addressed) => outbox.enqueueChange(writing, addressed)),
       ])
       if (id === undefined) throw stale(target)
       return id
@@ -97,9 +98,15 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     know(target, whole.ledger.facts.seq, outgoing.length === 0 ? await pool.use(write) : await allOrNothing(write))
   }
 
+  async function pauses(keys: readonly string[]): Promise<Map<string, number>> {
+    if (keys.length === 0) return new Map()
+    const rows = await session.run('SELECT key, until FROM callwatch.pauses WHERE key = ANY ($1::text[])', [keys])
+    return new Map(rows.map(({ key, until }) => [String(key), Number(until)]))
+  }
+
   function know(target: string, seq: number, id: string): void {
     const known = opened.get(target)
-    // What was asked for first may be answered last.
+    // Answers may come in another order.
     if (known !== undefined && seq > known.seq) opened.set(target, { ...known, seq, id })
   }
 
@@ -107,8 +114,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await allOrNothing(async (closing) => {
       const [row] = await closing.run('SELECT facts FROM callwatch.targets WHERE name = $1 FOR UPDATE', [target])
       if (row === undefined) return
-      // An owner that has not heard of it yet would commit again, and put the alerts back. By a sequence number that nobody
-      // committed, whoever still has them in memory finds that the target has to be opened anew.
+      // An owner that does not know of this yet would commit the alerts again. A sequence number that was never committed
+      // tells every daemon that has the target in memory to open it again.
       const facts = parse<Facts>(row['facts'])
       const seq = facts.seq + 1
       await closing.run(DISOWN, [target, seq, JSON.stringify({ ...facts, seq })])
@@ -122,9 +129,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       WHERE target = number AND name = $1 RETURNING alert`,
       [target],
     )
-    // Of several daemons that find the target gone, one tells of it.
+    // Of several daemons that find the target removed, one notifies.
     const keys = new Set(removed.map(({ alert }) => String(alert)))
-    for (const addressed of outgoing) if (keys.has(addressed.change.key)) await outbox.putChange(removing, addressed)
+    for (const addressed of outgoing)
+      if (keys.has(addressed.change.key)) await outbox.enqueueChange(removing, addressed)
   }
 
   return {
@@ -135,18 +143,17 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       return { ledger, alerts }
     },
     resetTarget: async (name, outgoing) => {
-      // It may have a million calls, and somebody waits for it: a connection of its own, with more patience.
-      const connection = await connect(address, { deadline: PATIENCE, clock })
+      const connection = await connect(address, { deadline: RESET_TIMEOUT_SECONDS, clock })
       try {
         await transaction(connection, async (resetting) => {
-          await holdForReset(resetting, name, members.self())
+          await lockForReset(resetting, name, members.self())
           await removeAlerts(resetting, name, outgoing)
           await removeTarget(resetting, name)
         })
       } finally {
         await connection.close()
       }
-      members.forget(name)
+      members.dropTarget(name)
       opened.delete(name)
     },
     evictedCalls: (target, ids) => evictedCalls(session, target, ids),
@@ -158,32 +165,35 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     },
     removeFromOutbox: (ids) => outbox.remove(session, ids),
     countOutbox: () => outbox.count(session),
-    putOutOnce: (name, content, notifiers) => outbox.putOnce(session, name, content, notifiers),
+    enqueueOnce: (key, content, notifiers) => outbox.enqueueOnce(session, key, content, notifiers),
     strayAlerts: async (targets) => {
       const rows = await session.run(
         `SELECT name, data FROM callwatch.alerts JOIN callwatch.targets ON target = number
         WHERE name <> ALL ($1::text[]) ORDER BY name, alert`,
         [targets],
       )
-      const byTarget = Map.groupBy(rows, ({ name }) => String(name))
-      return [...byTarget].map(([target, alerts]) => ({
-        target,
-        alerts: alerts.map(({ data }) => parse<AlertInstance>(data)),
-      }))
+      return alertsByTarget(rows)
     },
     closeAlerts,
     ...postgresSilences(session),
-    heldUntil: (key) => heldUntil(session, key),
-    hold: (key, until) => hold(session, key, until),
+    pausedUntil: async (key) => (await pauses([key])).get(key),
+    // Several daemons use one key, and the service may tell each another time.
+    pauseUntil: async (key, until) => {
+      await session.run(
+        `INSERT INTO callwatch.pauses AS known (key, until) VALUES ($1, $2::float8)
+        ON CONFLICT (key) DO UPDATE SET until = greatest(known.until, excluded.until)`,
+        [key, until],
+      )
+    },
     finishedCalls: (query) => finishedCalls(session, query),
     countFinished: (target, from, to) => countFinished(session, target, from, to),
-    trimHistory: (before) => trimHistory(session, before, clock, allOrNothing),
+    deleteExpired: (before) => deleteExpired(session, before, clock, allOrNothing),
     close: async () => {
       await Promise.all([pool.close(), memberPool.close()])
     },
     sharing: {
       ...members,
-      holds: (keys) => heldOf(session, keys),
+      pauses,
       missed: async (known) => {
         const unknown = [...known.keys()].filter((target) => !opened.has(target))
         const asked = [...known].flatMap(([target, seq]) => {
@@ -204,7 +214,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 }
 
 function notOwned(target: string): StoreError {
-  return new StoreError('stale', `this daemon does not own target ${target}; whoever does commits it`)
+  return new StoreError('stale', `this daemon does not own target ${target}; only its owner commits it`)
 }
 
 function notSender(): StoreError {

@@ -1,16 +1,16 @@
 import { StoreError } from '../store.ts'
 import type { Session } from './connection.ts'
 
-/** What is kept by the target's number. */
+/** Tables with the target's number. */
 const TABLES = ['calls', 'counters', 'settled', 'alerts', 'usage', 'evaluations', 'commits'] as const
 
 /**
- * Holds a target's row until the transaction ends: nobody claims or commits the target meanwhile.
+ * Locks a target's row until the transaction ends: no daemon claims or commits the target meanwhile.
  *
  * @param self the member that asks, if it is one
  * @throws {StoreError} refused: another member owns it
  */
-export async function holdForReset({ run }: Session, name: string, self: string | undefined): Promise<void> {
+export async function lockForReset({ run }: Session, name: string, self: string | undefined): Promise<void> {
   const [target] = await run('SELECT owner::text FROM callwatch.targets WHERE name = $1 FOR UPDATE', [name])
   const owner = target?.['owner']
   if (typeof owner !== 'string' || owner === self) return
@@ -19,7 +19,7 @@ export async function holdForReset({ run }: Session, name: string, self: string 
   if (member !== undefined) throw ownedError(name, String(member['name']))
 }
 
-/** Removes all that is kept of a target. */
+/** Deletes all rows of a target. */
 export async function removeTarget({ run }: Session, name: string): Promise<void> {
   const number = '(SELECT number FROM callwatch.targets WHERE name = $1)'
   await Promise.all([

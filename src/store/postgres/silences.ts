@@ -1,17 +1,24 @@
-import type { Silence } from '../../alerts/silence.ts'
-import type { SilenceBook } from '../silence-book.ts'
+import { silenceOf } from '../rows.ts'
+import type { SilenceBook } from '../store.ts'
+import { connectBeside } from './connect-beside.ts'
 import type { Session } from './connection.ts'
+
+/**
+ * Opens a store for its silences alone: the daemons that use it apply them when they read them next.
+ *
+ * @throws {StoreError} refused: nothing of callwatch is in the database, or of another schema, or it lets nobody in
+ */
+export async function openPostgresSilences(url: string): Promise<SilenceBook> {
+  const session = await connectBeside(url)
+  return { ...postgresSilences(session), close: session.close }
+}
 
 /** The silences of a database. */
 export function postgresSilences({ run }: Session): Omit<SilenceBook, 'close'> {
   return {
     silences: async (now) => {
       const rows = await run('SELECT id, data FROM callwatch.silences WHERE until > $1::float8 ORDER BY id', [now])
-      return rows.map(({ id, data }) => {
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by addSilence only
-        const silence = JSON.parse(String(data)) as Omit<Silence, 'id'>
-        return { id: Number(id), ...silence }
-      })
+      return rows.map(silenceOf)
     },
     addSilence: async (silence) => {
       await run('DELETE FROM callwatch.silences WHERE until <= $1::float8', [silence.since])

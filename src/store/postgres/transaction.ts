@@ -1,13 +1,13 @@
 import type { Session } from './connection.ts'
 
-/** A daemon that is stopped in the middle of a transaction must not hold its locks for long (milliseconds). */
-const LONGEST_PAUSE = 5000
+/** A process that is halted in the middle of a transaction must not hold its locks for long. */
+const IDLE_TIMEOUT_MS = 5000
 
-const BEGIN = `SET LOCAL idle_in_transaction_session_timeout = ${LONGEST_PAUSE}`
+const BEGIN = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`
 
 /**
- * Runs statements of which all or none are kept. It begins and is limited for itself alone, as a transaction pooler needs it.
- * What `work` does not wait for goes to the server in one flight.
+ * Runs statements of which all or none are kept. Its settings are its own, as a transaction pooler needs it. Statements that
+ * `work` does not await go to the server in one round trip.
  */
 export async function transaction<T>(session: Session, work: (session: Session) => Promise<T>): Promise<T> {
   const begun = session.run(`BEGIN; ${BEGIN}`)
@@ -24,8 +24,8 @@ export async function transaction<T>(session: Session, work: (session: Session) 
 }
 
 /**
- * The same for what only reads: all of it sees the database as it was at one moment. It may take as long as it takes, while
- * rows come: a target may have a million calls.
+ * The same for reading: every statement sees the database as it was at one moment. There is no limit while rows come: a
+ * target may have a million calls.
  */
 export async function snapshot<T>(session: Session, work: (session: Session) => Promise<T>): Promise<T> {
   return transaction(session, async (begun) => {

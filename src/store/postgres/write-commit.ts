@@ -1,12 +1,12 @@
 import { RECORD_BYTES, writeCall } from '../../ledger/call-record.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
-import { settledOf } from '../settled.ts'
 import { hourOf, packEvaluated } from '../evaluation-log.ts'
+import { settledOf } from '../rows.ts'
 import type { Commit } from '../store.ts'
 import { packCommit } from './commit-log.ts'
 import type { Argument, Session } from './connection.ts'
 
-/** Under what a daemon may commit a target: who it is, and which time of owning it. */
+/** The member that may commit a target, and the epoch of its ownership. */
 export type Fence = { owner: string; epoch: number }
 
 /**
@@ -23,14 +23,14 @@ const COMMIT = `
     INSERT INTO callwatch.commits (target, seq, epoch, data) SELECT number, seq, epoch, $6::bytea FROM moved
     RETURNING id
   ), changed AS (
-    INSERT INTO callwatch.calls (target, id, finished, remembered, data)
-    SELECT number, call.id, call.finished, call.remembered = 1,
+    INSERT INTO callwatch.calls (target, id, finished, tracked, data)
+    SELECT number, call.id, call.finished, call.tracked = 1,
       substring($10::bytea FROM (call.place::int - 1) * ${RECORD_BYTES} + 1 FOR ${RECORD_BYTES})
-    FROM moved, unnest($7::text[], $8::float8[], $9::int[]) WITH ORDINALITY AS call (id, finished, remembered, place)
+    FROM moved, unnest($7::text[], $8::float8[], $9::int[]) WITH ORDINALITY AS call (id, finished, tracked, place)
     ON CONFLICT (target, id) DO UPDATE
-      SET finished = excluded.finished, remembered = excluded.remembered, data = excluded.data
+      SET finished = excluded.finished, tracked = excluded.tracked, data = excluded.data
   ), history AS (
-    UPDATE callwatch.calls SET remembered = false FROM moved WHERE target = moved.number AND id = ANY ($11::text[])
+    UPDATE callwatch.calls SET tracked = false FROM moved WHERE target = moved.number AND id = ANY ($11::text[])
   ), dropped AS (
     DELETE FROM callwatch.calls USING moved WHERE target = moved.number AND id = ANY ($12::text[])
   ), settled AS (
@@ -51,14 +51,14 @@ const COMMIT = `
     ON CONFLICT (target, alert) DO UPDATE SET data = excluded.data
   ), ended AS (
     DELETE FROM callwatch.alerts USING moved WHERE target = moved.number AND alert = ANY ($19::text[])
-  ), judged AS (
+  ), evaluated AS (
     INSERT INTO callwatch.evaluations AS log (target, hour, data)
     SELECT number, hour, entry FROM moved, unnest($20::bigint[], $21::text[]) AS given (hour, entry)
     ON CONFLICT (target, hour) DO UPDATE SET data = log.data || excluded.data
   )
   SELECT id::text FROM logged`
 
-/** Writes a commit, but for what goes out. @returns its id; undefined where nothing was written */
+/** Writes a commit, without what it enqueues. @returns its id; undefined where nothing was written */
 export async function writeCommit(
   session: Session,
   target: string,
@@ -99,13 +99,13 @@ export async function writeCommit(
   return row && String(row['id'])
 }
 
-/** What becomes of the calls' rows: a call that changes and is forgotten in one delta has one row all the same. */
+/** Which rows are written, become history or are deleted: a call that changes and is evicted in one delta has one row. */
 function rowsOf({ ledger: { calls, forgotten } }: Commit) {
   const isCounted = ({ finish }: TrackedCall) => finish !== undefined
   const dropped = new Set(forgotten.filter((call) => !isCounted(call)).map(({ id }) => id))
   return {
     written: [...calls.values()].filter(({ id }) => !dropped.has(id)),
-    /** Of these, or of others, those that are only history from now on. */
+    /** Of these and of others, those that are only history from now on. */
     history: new Set(forgotten.filter(isCounted).map(({ id }) => id)),
     dropped,
   }

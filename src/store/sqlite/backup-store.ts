@@ -1,10 +1,10 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { openExisting } from './open-existing.ts'
+import { openExisting } from './open-database.ts'
 import { sqliteError } from './sqlite-error.ts'
 import { StoreError } from '../store.ts'
 
-/** What a backup holds. */
+/** What a backup contains. */
 export type Backup = {
   bytes: number
   /** The targets in it, each with the sequence number of its last commit. */
@@ -12,8 +12,8 @@ export type Backup = {
 }
 
 /**
- * Copies a store, as it was at one moment, into a new file; a daemon that uses it goes on meanwhile. The copy is made
- * beside the file, looked over, and only then given its name: there is never half a one.
+ * Copies a store, as it was at one moment, into a new file, also while a daemon uses it. The copy is made beside the
+ * file, checked, and only then renamed: there is never a partial one.
  *
  * @throws {StoreError} refused: the file exists, or the store is none to copy; unavailable: it cannot be written or read
  */
@@ -71,7 +71,7 @@ function targetsOf(copy: string): Backup['targets'] {
   }
 }
 
-/** SQLite leaves what VACUUM INTO writes to the operating system; a backup is to outlast a power cut. */
+/** SQLite leaves what VACUUM INTO writes to the operating system; a backup must survive a power cut. */
 function sync(path: string): void {
   const descriptor = openSync(path, 'r+')
   try {

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { statusCode } from '../../ledger/call-codes.ts'
 import { FINISH_STATUS_AT } from '../../ledger/call-record.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
-import { callOf } from '../call-row.ts'
+import { callOf } from '../rows.ts'
 import type { HistoryQuery, Store } from '../store.ts'
 
 type Found = { target: string; call: TrackedCall }
@@ -13,10 +13,10 @@ const FEWEST_ROWS = 8
 /** No text is above it: SQLite sorts a BLOB after each of them. */
 const ABOVE_ALL = new Uint8Array(0)
 
-const newestOf = (remembered: 0 | 1) => `
+const newestOf = (tracked: 0 | 1) => `
   SELECT * FROM (
     SELECT id, data, finished FROM calls
-    WHERE target = :target AND remembered = ${remembered} AND finished >= :since
+    WHERE target = :target AND tracked = ${tracked} AND finished >= :since
       AND finished <= :at AND (finished < :at OR id > :above)
       AND (:status IS NULL OR substr(data, ${FINISH_STATUS_AT + 1}, 1) = :status)
     ORDER BY finished DESC, id LIMIT :limit)`

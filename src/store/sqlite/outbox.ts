@@ -1,57 +1,55 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { outboxEntryOf } from '../rows.ts'
 import type { Addressed, OutboxEntry, Outgoing } from '../store.ts'
 
-export type OutboxOptions = {
-  /** All that there are; what waits for any other is removed, since nobody will ever send it. */
-  notifiers?: readonly string[] | undefined
-}
-
-/** The outbox's rows. Nothing here begins a transaction: whoever writes several rows does. */
-export function sqliteOutbox(db: DatabaseSync, { notifiers }: OutboxOptions) {
+/**
+ * The outbox's rows. Nothing here begins a transaction: the caller that writes several rows does.
+ *
+ * @param notifiers all that are configured; what waits for any other is removed
+ */
+export function sqliteOutbox(db: DatabaseSync, notifiers: readonly string[] | undefined) {
   const statements = {
-    receivers: db.prepare('SELECT notifier FROM receivers WHERE target = ? AND alert = ?'),
-    addReceiver: db.prepare('INSERT OR IGNORE INTO receivers (target, alert, notifier) VALUES (?, ?, ?)'),
-    removeReceivers: db.prepare('DELETE FROM receivers WHERE target = ? AND alert = ?'),
-    put: db.prepare('INSERT INTO outbox (notifier, data) VALUES (?, ?)'),
-    name: db.prepare("INSERT OR IGNORE INTO put_out (name, at) VALUES (?, unixepoch('now'))"),
+    recipients: db.prepare('SELECT notifier FROM recipients WHERE target = ? AND alert = ?'),
+    addRecipient: db.prepare('INSERT OR IGNORE INTO recipients (target, alert, notifier) VALUES (?, ?, ?)'),
+    removeRecipients: db.prepare('DELETE FROM recipients WHERE target = ? AND alert = ?'),
+    enqueue: db.prepare('INSERT INTO outbox (notifier, data) VALUES (?, ?)'),
+    useKey: db.prepare('INSERT OR IGNORE INTO deduplication_keys (key) VALUES (?)'),
     read: db.prepare('SELECT id, claimed, data FROM outbox WHERE notifier = ? ORDER BY id'),
     claim: db.prepare('UPDATE outbox SET claimed = ? WHERE id = ?'),
     remove: db.prepare('DELETE FROM outbox WHERE id = ?'),
     removeAll: db.prepare('DELETE FROM outbox WHERE notifier = ?'),
     count: db.prepare('SELECT notifier, count(*) AS n FROM outbox GROUP BY notifier'),
   }
-  const isThere = (notifier: string) => notifiers?.includes(notifier) ?? true
+  const isConfigured = (notifier: string) => notifiers?.includes(notifier) ?? true
   for (const { notifier } of statements.count.all()) {
-    if (!isThere(String(notifier))) statements.removeAll.run(String(notifier))
+    if (!isConfigured(String(notifier))) statements.removeAll.run(String(notifier))
   }
-  const put = (content: Outgoing, receivers: Iterable<string>): void => {
-    for (const notifier of receivers) if (isThere(notifier)) statements.put.run(notifier, JSON.stringify(content))
+  const enqueue = (content: Outgoing, recipients: Iterable<string>): void => {
+    for (const notifier of recipients) {
+      if (isConfigured(notifier)) statements.enqueue.run(notifier, JSON.stringify(content))
+    }
   }
   return {
-    /** Puts a change out for whom it is addressed to; an end also for whoever was to be told of its beginning. */
-    putChange: ({ change, to }: Addressed): void => {
-      const { target, key, kind } = change
-      const receivers = new Set(to)
-      if (kind === 'firing' || kind === 'reminder') {
-        for (const notifier of receivers) statements.addReceiver.run(target, key, notifier)
-      } else {
-        for (const { notifier } of statements.receivers.all(target, key)) receivers.add(String(notifier))
-        statements.removeReceivers.run(target, key)
+    /** Enqueues changes for their notifiers; an end also for every recipient of its beginning. */
+    enqueueChanges: (outgoing: readonly Addressed[]): void => {
+      for (const { change, to } of outgoing) {
+        const { target, key, kind } = change
+        const recipients = new Set(to)
+        if (kind === 'firing' || kind === 'reminder') {
+          for (const notifier of recipients) statements.addRecipient.run(target, key, notifier)
+        } else {
+          for (const { notifier } of statements.recipients.all(target, key)) recipients.add(String(notifier))
+          statements.removeRecipients.run(target, key)
+        }
+        enqueue(change, recipients)
       }
-      put(change, receivers)
     },
-    /** Puts something out once for each notifier, but nothing where something was put out under that name before. */
-    putOnce: (name: string, content: Outgoing, receivers: readonly string[]): void => {
-      if (statements.name.run(name).changes === 1) put(content, receivers)
+    /** Enqueues something for each notifier, but nothing where that deduplication key was used before. */
+    enqueueOnce: (key: string, content: Outgoing, recipients: readonly string[]): void => {
+      if (statements.useKey.run(key).changes === 1) enqueue(content, recipients)
     },
     /** All that waits for a notifier, the oldest first. */
-    read: (notifier: string): OutboxEntry[] =>
-      statements.read.all(notifier).map(({ id, claimed, data }) => ({
-        id: Number(id),
-        claimed: claimed === 1,
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by put only
-        content: JSON.parse(String(data)) as Outgoing,
-      })),
+    read: (notifier: string): OutboxEntry[] => statements.read.all(notifier).map(outboxEntryOf),
     claim: (ids: readonly number[], claimed: boolean): void => {
       for (const id of ids) statements.claim.run(claimed ? 1 : 0, id)
     },

@@ -1,6 +1,4 @@
-import { primaryCode } from './lock.ts'
-import { isOwnMistake } from '../own-mistake.ts'
-import { StoreError } from '../store.ts'
+import { isOwnMistake, StoreError } from '../store.ts'
 
 /** What a failure of SQLite means, by its result code (https://www.sqlite.org/rescode.html). A mistake of our own stays what it is. */
 export function sqliteError(error: unknown, path: string): Error {
@@ -15,4 +13,27 @@ export function sqliteError(error: unknown, path: string): Error {
     )
   }
   return new StoreError('unavailable', `the store ${path} cannot be used: ${message}`, error)
+}
+
+/** SQLITE_BUSY and SQLITE_LOCKED, with all their extended codes. */
+export function isBusy(error: unknown): boolean {
+  const code = primaryCode(error)
+  return code === 5 || code === 6
+}
+
+/** Runs work on the database of a file; what it throws becomes a {@link sqliteError}. */
+export function attempting(path: string) {
+  const attempt = <T>(work: () => T): T => {
+    try {
+      return work()
+    } catch (error) {
+      throw sqliteError(error, path)
+    }
+  }
+  return { attempt, answer: async <T>(work: () => T): Promise<T> => attempt(work) }
+}
+
+/** SQLite's primary result code of an error that node:sqlite threw; undefined of any other. */
+function primaryCode(error: unknown): number | undefined {
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined
 }

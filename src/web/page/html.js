@@ -1,5 +1,5 @@
 import htm from './vendor/htm.js'
 import { h } from './vendor/preact.js'
 
-/** Writes what a component shows as a template; what is put into it is a text or another template, never markup. */
+/** The template tag of components. It inserts values as text or as another template, never as markup. */
 export const html = htm.bind(h)

@@ -1,10 +1,10 @@
 import { Page } from './components/page.js'
 import { html } from './html.js'
-import { followEvents } from './model/events.js'
-import { keepTime, refresh } from './model/snapshots.js'
+import { readTarget } from './model/address.js'
+import { receiveEvents } from './model/events.js'
+import { noticesOf } from './model/notices.js'
+import { refresh, startClock } from './model/snapshots.js'
 import { onChange } from './model/state.js'
-import { troublesOf } from './model/staleness.js'
-import { readTarget } from './model/target.js'
 import { shownAlerts } from './model/totals.js'
 import { render } from './vendor/preact.js'
 
@@ -14,11 +14,11 @@ place?.replaceChildren()
 onChange((state) => {
   if (place !== null) render(html`<${Page} state=${state} />`, place)
   const firing = shownAlerts(state).filter(({ state }) => state !== 'pending').length
-  const trouble = troublesOf(state).length > 0 ? 'not live – ' : ''
-  document.title = `${trouble}${firing > 0 ? `${firing} firing – ` : ''}callwatch`
+  const status = noticesOf(state).length > 0 ? 'not live – ' : ''
+  document.title = `${status}${firing > 0 ? `${firing} firing – ` : ''}callwatch`
 })
 addEventListener('hashchange', readTarget)
 document.addEventListener('visibilitychange', () => void refresh())
 readTarget()
-followEvents()
-keepTime()
+receiveEvents()
+startClock()

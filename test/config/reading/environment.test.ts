@@ -168,7 +168,7 @@ describe('file and environment together', () => {
     expect(parts.targets[0]?.baseUrl).toBe('https://a1.call-us.cometchat.io/v3')
   })
 
-  test('of several targets none takes a key from the environment: nobody knows whose it is', () => {
+  test('of several targets none takes a key from the environment: it is not known whose it is', () => {
     const cwd = folderWith({ 'callwatch.yaml': 'targets: [{ app_id: a1, region: us }, { app_id: a2, region: us }]' })
     const lines = problemsWhenLoading({ env: { CALLWATCH_API_KEY: 'k' }, cwd }).split('\n')
     expect(lines.map((line) => line.split(':')[0])).toEqual(['targets[0].api_key', 'targets[1].api_key'])

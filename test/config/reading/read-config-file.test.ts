@@ -20,7 +20,7 @@ test('the one that --config names, before CALLWATCH_CONFIG', () => {
   expect(nameOf({ file: 'a.yaml', env: { CALLWATCH_CONFIG: 'etc/b.yaml' } })).toBe('a')
 })
 
-test('a named file that is not there is a problem of whoever named it', () => {
+test('a named file that is not there is a problem of the option or variable that named it', () => {
   const cwd = folderWith({ 'callwatch.yaml': target('by-default') })
   expect(problemsWhenLoading({ file: 'no.yaml', env: {}, cwd })).toBe(
     '--config: the file `no.yaml` does not exist; expected a configuration file in YAML',

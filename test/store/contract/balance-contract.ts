@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { imbalancesOf } from '../../../src/ledger/balance.ts'
 import { newDraft } from '../../../src/ledger/delta-draft.ts'
-import { apply, type LedgerState } from '../../../src/ledger/state.ts'
-import type { Store } from '../../../src/store/store.ts'
 import { asked, completeLook, CREATED, seen } from '../../ledger/seen.ts'
-import { A, DAY, NO_ALERTS, see, type NewPlace } from './place.ts'
+import { A, B, commitOf, openAt, openIn, type NewPlace } from './place.ts'
 
 /** A store in which there are an open call, one that finished and was corrected, a baseline call and one that is lost. */
-async function counted(store: Store): Promise<LedgerState> {
-  const { ledger } = await store.openTarget(A, CREATED, DAY)
+async function counted(newPlace: NewPlace) {
+  const target = await openAt(newPlace)
+  const { see, ledger, place } = target
   const minutes = (audio: number, video: number) => ({
     callMinutes: { audio, video, total: undefined },
     participantMinutes: { audio: audio * 2, video: video * 2, total: undefined },
@@ -18,13 +17,17 @@ async function counted(store: Store): Promise<LedgerState> {
   const over = (audio: number) =>
     seen('over', 'ended', { initiatedAt: CREATED + 1, endedAt: CREATED + 3, ...minutes(audio, 2) })
   const baseline = seen('baseline', 'ended', { endedAt: CREATED - 5, ...minutes(7, 7) })
-  await see(store, ledger, completeLook(5, open, lost, over(1.5), baseline))
-  await see(store, ledger, completeLook(10, open, over(1.2), baseline))
-  for (const seconds of [11, 12]) {
-    await see(store, ledger, { sightings: [asked(CREATED + seconds, undefined, ['lost'])] })
-  }
+  await see(completeLook(5, open, lost, over(1.5), baseline))
+  await see(completeLook(10, open, over(1.2), baseline))
+  for (const seconds of [11, 12]) await see({ sightings: [asked(CREATED + seconds, undefined, ['lost'])] })
   expect(ledger.calls.get('lost')?.phase).toBe('lost')
-  return ledger
+  const balance = async (name = A.name) => {
+    const reader = await place.reader()
+    const read = await reader.balance(name)
+    await reader.close()
+    return read
+  }
+  return { ...target, balance }
 }
 
 const about = (amounts: readonly number[]) => amounts.map((amount) => expect.closeTo(amount, 9))
@@ -33,71 +36,51 @@ const about = (amounts: readonly number[]) => amounts.map((amount) => expect.clo
 export function balanceContract(newPlace: NewPlace): void {
   describe('the balance', () => {
     test('has the counters of all labels, less corrections, and what the rows come to', async () => {
-      const place = await newPlace()
-      const store = await place.open()
-      await counted(store)
-      const reader = await place.reader()
-      const balance = await reader.balance(A.name)
+      const { balance } = await counted(newPlace)
       const all = [3, 1, 0.1 + 0.3 + 1.2, 2.2, 2 * (0.1 + 0.3 + 1.2), 4.4]
-      expect(balance).toEqual({ counters: about(all), rows: about(all), settled: [0, 0, 0, 0, 0, 0] })
-      await reader.close()
-      await store.close()
+      expect(await balance()).toEqual({ counters: about(all), rows: about(all), settled: [0, 0, 0, 0, 0, 0] })
     })
 
-    test('holds when calls are forgotten that never finished, and when others leave the history', async () => {
-      const place = await newPlace()
-      const store = await place.open()
-      const ledger = await counted(store)
-      await see(store, ledger, completeLook(5000))
+    test('agrees when calls are evicted that never finished, and when others expire', async () => {
+      const { balance, see, ledger, store } = await counted(newPlace)
+      await see(completeLook(5000))
       expect([...ledger.calls.values()].map(({ id }) => id)).toEqual(['open'])
-      const reader = await place.reader()
-      const forgotten = await reader.balance(A.name)
-      expect(forgotten.settled).toEqual(about([1, 0, 0.3, 0, 0.6, 0]))
-      expect(forgotten.rows).toEqual(about([2, 1, 1.3, 2.2, 2.6, 4.4]))
-      await store.trimHistory(CREATED + 4)
-      const trimmed = await reader.balance(A.name)
-      expect(trimmed.settled).toEqual(about([2, 1, 1.5, 2, 3, 4]))
-      expect(trimmed.rows).toEqual(about([1, 0, 0.1, 0.2, 0.2, 0.4]))
-      expect(trimmed.counters).toEqual(forgotten.counters)
-      expect([forgotten, trimmed].map(imbalancesOf)).toEqual([[], []])
-      await reader.close()
-      await store.close()
+      const evicted = await balance()
+      expect(evicted.settled).toEqual(about([1, 0, 0.3, 0, 0.6, 0]))
+      expect(evicted.rows).toEqual(about([2, 1, 1.3, 2.2, 2.6, 4.4]))
+      await store.deleteExpired(CREATED + 4)
+      const deleted = await balance()
+      expect(deleted.settled).toEqual(about([2, 1, 1.5, 2, 3, 4]))
+      expect(deleted.rows).toEqual(about([1, 0, 0.1, 0.2, 0.2, 0.4]))
+      expect(deleted.counters).toEqual(evicted.counters)
+      expect([evicted, deleted].map(imbalancesOf)).toEqual([[], []])
     })
 
-    test('holds for a call that is new and forgotten in one commit', async () => {
-      const place = await newPlace()
-      const store = await place.open()
-      const ledger = await counted(store)
+    test('agrees for a call that is new and evicted in one commit', async () => {
+      const { balance, ledger, store } = await counted(newPlace)
       const { delta, add } = newDraft(ledger.facts)
       const call = { ...ledger.calls.get('lost')!, id: 'brief', counted: [0, 0, 0, 0] }
       delta.calls.set(call.id, call)
       delta.forgotten.push(call)
       add('callwatch_calls_started_total|audio|call|user', 1)
-      await store.commit(A.name, { ledger: delta, alerts: NO_ALERTS, outgoing: [] })
-      apply(ledger, delta, DAY)
-      const reader = await place.reader()
-      const balance = await reader.balance(A.name)
-      expect([balance.settled![0], imbalancesOf(balance)]).toEqual([1, []])
-      await reader.close()
-      await store.close()
+      await store.commit(A.name, commitOf(delta))
+      const read = await balance()
+      expect([read.settled[0], imbalancesOf(read)]).toEqual([1, []])
     })
 
     test('begins from nothing with a target that was reset, and is of one target', async () => {
-      const place = await newPlace()
-      const store = await place.open()
-      const ledger = await counted(store)
-      await see(store, ledger, completeLook(5000))
-      await store.openTarget({ name: 'b', fingerprint: 'x' }, CREATED, DAY)
-      await store.resetTarget(A.name, [])
-      const reader = await place.reader()
+      const { balance, see, store } = await counted(newPlace)
+      await see(completeLook(5000))
+      const before = await balance()
+      await openIn(store, B)
+      expect(await balance()).toEqual(before)
       const nothing = [0, 0, 0, 0, 0, 0]
-      expect((await reader.balance(A.name)).settled).toBe(undefined)
-      await store.openTarget(A, CREATED, DAY)
-      for (const name of ['a', 'b']) {
-        expect(await reader.balance(name)).toEqual({ counters: nothing, rows: nothing, settled: nothing })
-      }
-      await reader.close()
-      await store.close()
+      const empty = { counters: nothing, rows: nothing, settled: nothing }
+      expect(await balance('b')).toEqual(empty)
+      await store.resetTarget(A.name, [])
+      expect(await balance()).toEqual(empty)
+      await openIn(store)
+      for (const name of ['a', 'b']) expect(await balance(name)).toEqual(empty)
     })
   })
 }

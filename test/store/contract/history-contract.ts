@@ -1,27 +1,24 @@
 import { describe, expect, test } from 'vitest'
-import { apply } from '../../../src/ledger/state.ts'
-import { step } from '../../../src/ledger/step.ts'
 import type { HistoryQuery } from '../../../src/store/store.ts'
 import { asked, completeLook, contents, CREATED, seen } from '../../ledger/seen.ts'
-import { B, filled, told } from './filled-history.ts'
-import { A, DAY, NO_ALERTS, OPTIONS, see, type NewPlace } from './place.ts'
+import { A, B, DAY, filled, openAt, openIn, summariesOf, type NewPlace } from './place.ts'
 
 /** What a store promises of calls that are over. */
 export function historyContract(newPlace: NewPlace): void {
   describe('the history', () => {
-    test('is of all targets, the newest call first, remembered or not, and no more than are asked for', async () => {
+    test('is of all targets, the newest call first, tracked or evicted, and no more than are asked for', async () => {
       const store = await (await newPlace()).open()
       await filled(store, A, { a1: 10, a2: 200.5, a3: 30, same: 5 }, ['a2', 'same'])
       await filled(store, B, { b1: 20, b2: 100, b3: 300, same: 25 }, ['b1'])
       const all = ['b b3 300', 'a a2 200.5', 'b b2 100', 'a a3 30', 'b same 25', 'b b1 20', 'a a1 10', 'a same 5']
       const since = CREATED
-      expect(told(await store.finishedCalls({ since, limit: 8 }))).toEqual(all)
-      expect(told(await store.finishedCalls({ since, limit: 100 }))).toEqual(all)
+      expect(summariesOf(await store.finishedCalls({ since, limit: 8 }))).toEqual(all)
+      expect(summariesOf(await store.finishedCalls({ since, limit: 100 }))).toEqual(all)
       for (const limit of [0, 1, 2, 3, 5, 7]) {
-        expect(told(await store.finishedCalls({ since, limit }))).toEqual(all.slice(0, limit))
+        expect(summariesOf(await store.finishedCalls({ since, limit }))).toEqual(all.slice(0, limit))
       }
-      expect(told(await store.finishedCalls({ since: CREATED + 25, limit: 100 }))).toEqual(all.slice(0, 5))
-      expect(told(await store.finishedCalls({ since: CREATED + 25.1, limit: 100 }))).toEqual(all.slice(0, 4))
+      expect(summariesOf(await store.finishedCalls({ since: CREATED + 25, limit: 100 }))).toEqual(all.slice(0, 5))
+      expect(summariesOf(await store.finishedCalls({ since: CREATED + 25.1, limit: 100 }))).toEqual(all.slice(0, 4))
     })
 
     test('is read on after any call of it, also among calls that finished at the same moment', async () => {
@@ -30,7 +27,7 @@ export function historyContract(newPlace: NewPlace): void {
       await filled(store, A, ended, ['y'])
       await filled(store, B, { ...ended, ö: 10 }, ['z', 'late'])
       const [since, at] = [CREATED, CREATED + 10]
-      const all = told(await store.finishedCalls({ since, limit: 100 }))
+      const all = summariesOf(await store.finishedCalls({ since, limit: 100 }))
       expect(all.slice(0, 4)).toEqual(['a late 20', 'b late 20', 'a Y-upper 10', 'a x 10'])
       for (const limit of [1, 2, 3, 5, 100]) {
         const paged: string[] = []
@@ -38,7 +35,7 @@ export function historyContract(newPlace: NewPlace): void {
         for (;;) {
           const page = await store.finishedCalls({ since, limit, after })
           if (page.length === 0) break
-          paged.push(...told(page))
+          paged.push(...summariesOf(page))
           const { target, call } = page.at(-1)!
           after = { at: call.finish!.at, target, id: call.id }
         }
@@ -46,22 +43,17 @@ export function historyContract(newPlace: NewPlace): void {
       }
       // Also after a call that has left the history since.
       const ofB = await store.finishedCalls({ since, limit: 2, target: 'b', after: { at, target: 'a', id: 'gone' } })
-      expect(told(ofB)).toEqual(['b Y-upper 10', 'b x 10'])
+      expect(summariesOf(ofB)).toEqual(['b Y-upper 10', 'b x 10'])
     })
 
     test('is picked by target and by how calls ended, before the newest of these are taken', async () => {
-      const store = await (await newPlace()).open()
-      const { ledger } = await store.openTarget(A, CREATED, DAY)
+      const { store, see } = await openAt(newPlace)
       const over = (id: string, status: 'ended' | 'rejected', seconds: number) =>
         seen(id, status, { endedAt: CREATED + seconds })
-      await see(
-        store,
-        ledger,
-        completeLook(100, over('a1', 'rejected', 10), over('a2', 'ended', 20), over('a3', 'rejected', 30)),
-      )
+      await see(completeLook(100, over('a1', 'rejected', 10), over('a2', 'ended', 20), over('a3', 'rejected', 30)))
       await filled(store, B, { b1: 40, b2: 50 }, ['b1'])
       const picked = async (query: Pick<HistoryQuery, 'target' | 'status'>, limit = 100) =>
-        told(await store.finishedCalls({ since: CREATED, limit, ...query }))
+        summariesOf(await store.finishedCalls({ since: CREATED, limit, ...query }))
       expect(await picked({ target: 'a' })).toEqual(['a a3 30', 'a a2 20', 'a a1 10'])
       expect(await picked({ target: 'a' }, 1)).toEqual(['a a3 30'])
       expect(await picked({ status: 'rejected' }, 2)).toEqual(['a a3 30', 'a a1 10'])
@@ -81,53 +73,44 @@ export function historyContract(newPlace: NewPlace): void {
       expect([await total('b', 0, 100), await total('c', 0, 100)]).toEqual([2, 0])
     })
 
-    test('loses what is older than it is to be, and nothing that is remembered or not that old, of no target', async () => {
+    test('loses expired calls, and none that is tracked or not that old, of no target', async () => {
       const store = await (await newPlace()).open()
       const a = await filled(store, A, { old: 10, kept: 11, edge: 50, young: 60 }, ['kept'])
       const b = await filled(store, B, { old: 10, kept: 11, edge: 50, young: 60 }, ['kept', 'young'])
-      await store.trimHistory(CREATED + 50)
-      expect(told(await store.finishedCalls({ since: CREATED, limit: 100 })).toSorted()).toEqual([
-        'a edge 50',
-        'a kept 11',
-        'a young 60',
-        'b edge 50',
-        'b kept 11',
-        'b young 60',
-      ])
+      await store.deleteExpired(CREATED + 50)
+      const left = ['edge 50', 'kept 11', 'young 60'].flatMap((call) => [`a ${call}`, `b ${call}`])
+      const history = await store.finishedCalls({ since: CREATED, limit: 100 })
+      expect(summariesOf(history).toSorted()).toEqual(left.toSorted())
       for (const [target, ledger] of [[A, a] as const, [B, b] as const]) {
-        expect(contents((await store.openTarget(target, CREATED, DAY)).ledger).calls).toEqual(contents(ledger).calls)
+        expect(contents((await openIn(store, target)).ledger).calls).toEqual(contents(ledger).calls)
       }
     })
 
-    test('leaves calls that are open, lost or baseline alone, however old they are', async () => {
-      const store = await (await newPlace()).open()
-      const { ledger } = await store.openTarget(A, CREATED, DAY)
+    test('keeps calls that are open, lost or baseline, however old they are', async () => {
+      const { store, ledger, see } = await openAt(newPlace)
       const calls = [
         seen('open', 'ongoing', { initiatedAt: CREATED }),
         seen('lost', 'ongoing', { initiatedAt: CREATED }),
         seen('baseline', 'ended', { endedAt: CREATED - 5 }),
       ]
-      await see(store, ledger, completeLook(1, ...calls))
-      for (const seconds of [2, 3])
-        await see(store, ledger, { sightings: [asked(CREATED + seconds, undefined, ['lost'])] })
-      await store.trimHistory(CREATED + 100 * DAY)
-      const stored = contents((await store.openTarget(A, CREATED, DAY)).ledger).calls
+      await see(completeLook(1, ...calls))
+      for (const seconds of [2, 3]) await see({ sightings: [asked(CREATED + seconds, undefined, ['lost'])] })
+      await store.deleteExpired(CREATED + 100 * DAY)
+      const stored = contents((await openIn(store)).ledger).calls
       expect(stored).toEqual(contents(ledger).calls)
       expect([...stored.values()].map(({ phase }) => phase).toSorted()).toEqual(['baseline', 'lost', 'open'])
     })
 
-    test('loses with its calls when rules were judged and the minutes of months ago, of each target', async () => {
+    test('loses with its calls the evaluations and the minutes of months ago, of each target', async () => {
       const place = await newPlace()
       const store = await place.open()
       const MONTHS = 100 * DAY
       for (const target of [A, B]) {
-        const { ledger } = await store.openTarget(target, CREATED, DAY)
+        const { see } = await openIn(store, target)
         for (const seconds of [1, MONTHS]) {
           const minutes = { participantMinutes: { audio: 3, video: 0, total: undefined } }
-          const delta = step(ledger, completeLook(seconds, seen(`call ${seconds}`, 'ongoing', minutes)), OPTIONS)!
           const evaluated = { kind: 'tick', at: CREATED + seconds, pollAge: 42 } as const
-          await store.commit(target.name, { ledger: delta, alerts: NO_ALERTS, outgoing: [], evaluated })
-          apply(ledger, delta, DAY)
+          await see(completeLook(seconds, seen(`call ${seconds}`, 'ongoing', minutes)), { evaluated })
         }
       }
       const kept = async () => {
@@ -138,10 +121,10 @@ export function historyContract(newPlace: NewPlace): void {
         const ledgers = [(await store.openTarget(A, 0, DAY)).ledger, (await store.openTarget(B, 0, DAY)).ledger]
         return { evaluations, quarters: ledgers.map(({ usage }) => usage.size) }
       }
-      await store.trimHistory(CREATED - DAY)
+      await store.deleteExpired(CREATED - DAY)
       const both = [1, MONTHS]
       expect(await kept()).toEqual({ evaluations: [both, both], quarters: [2, 2] })
-      await store.trimHistory(CREATED + MONTHS - DAY + 0.809)
+      await store.deleteExpired(CREATED + MONTHS - DAY + 0.809)
       expect(await kept()).toEqual({ evaluations: [[MONTHS], [MONTHS]], quarters: [1, 1] })
     })
   })

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { CREATED } from '../../ledger/seen.ts'
-import type { NewPlace } from './place.ts'
+import { openAt, type NewPlace } from './place.ts'
 
-/** What a store promises of silences and of requests that are held back. */
+/** What a store promises of silences and rate limit pauses. */
 export function noticeContract(newPlace: NewPlace): void {
   describe('a silence', () => {
     const silence = { match: { alert: 'NoGoodPoll' }, since: CREATED, until: CREATED + 60, reason: 'maintenance' }
 
-    test('holds until it ends by itself', async () => {
+    test('is active until it ends by itself', async () => {
       const store = await (await newPlace()).open()
       const { id } = await store.addSilence(silence)
       expect(await store.silences(CREATED + 59)).toEqual([{ id, ...silence }])
@@ -23,20 +23,18 @@ export function noticeContract(newPlace: NewPlace): void {
     })
   })
 
-  test('a hold of requests outlives a restart', async () => {
-    const place = await newPlace()
-    const store = await place.open()
-    expect(await store.heldUntil('key')).toBeUndefined()
-    await store.hold('key', CREATED + 60)
-    await store.hold('key', CREATED + 90)
-    await store.close()
-    expect(await (await place.open()).heldUntil('key')).toBe(CREATED + 90)
+  test('a rate limit pause outlives a restart', async () => {
+    const { store, restart } = await openAt(newPlace)
+    expect(await store.pausedUntil('key')).toBeUndefined()
+    await store.pauseUntil('key', CREATED + 60)
+    await store.pauseUntil('key', CREATED + 90)
+    expect(await (await restart()).store.pausedUntil('key')).toBe(CREATED + 90)
   })
 
-  test('a hold of requests is not made shorter by another one that ends before', async () => {
+  test('a rate limit pause is not made shorter by another one that ends before', async () => {
     const store = await (await newPlace()).open()
-    await store.hold('key', CREATED + 300)
-    await store.hold('key', CREATED + 10)
-    expect(await store.heldUntil('key')).toBe(CREATED + 300)
+    await store.pauseUntil('key', CREATED + 300)
+    await store.pauseUntil('key', CREATED + 10)
+    expect(await store.pausedUntil('key')).toBe(CREATED + 300)
   })
 }

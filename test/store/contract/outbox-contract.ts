@@ -1,127 +1,109 @@
 import { describe, expect, test } from 'vitest'
 import { newDraft } from '../../../src/ledger/delta-draft.ts'
-import { step } from '../../../src/ledger/step.ts'
 import type { OutboxEntry, Store } from '../../../src/store/store.ts'
-import { completeLook, CREATED } from '../../ledger/seen.ts'
-import { A, DAY, instance, NO_ALERTS, notification, OPTIONS, type NewPlace, type Place } from './place.ts'
+import { completeLook } from '../../ledger/seen.ts'
+import { commitOf, instance, NO_ALERTS, notification, openAt, openIn, type NewPlace } from './place.ts'
 
-/** What a store promises of what is to be told, and to whom. */
+const BOTH = ['slack', 'webhook']
+
+/** What a store promises of messages that wait, and of their recipients. */
 export function outboxContract(newPlace: NewPlace): void {
   describe('the outbox', () => {
-    async function filled(place?: Place) {
-      const notifiers = ['slack', 'webhook']
-      const store = await (place ?? (await newPlace())).open()
-      const { ledger } = await store.openTarget(A, CREATED, DAY)
+    async function withTwo() {
+      const target = await openAt(newPlace)
       const notifications = [notification, { ...notification, alert: 'Second' }]
-      await store.commit('a', {
-        ledger: step(ledger, completeLook(1), OPTIONS)!,
-        alerts: { ...NO_ALERTS, notifications },
-        outgoing: notifications.map((change) => ({ change, to: notifiers })),
-      })
-      return store
+      const outgoing = notifications.map((change) => ({ change, to: BOTH }))
+      await target.see(completeLook(1), { alerts: { ...NO_ALERTS, notifications }, outgoing })
+      return target
     }
     const alertsOf = (entries: readonly OutboxEntry[]) =>
       entries.map(
         ({ content, claimed }) => `${content.kind === 'digest' ? '' : content.alert}${claimed ? ' claimed' : ''}`,
       )
 
-    test('holds each notification once for each notifier, oldest first, until it is taken out', async () => {
-      const store = await filled()
-      expect([...(await store.countOutbox())]).toEqual([
-        ['slack', 2],
-        ['webhook', 2],
-      ])
-      const entries = await store.outbox('slack')
-      expect(entries[0]?.content).toEqual(notification)
-      await store.removeFromOutbox([entries[0]!.id])
+    test('has each notification once for each notifier, oldest first, until it is removed', async () => {
+      const { store } = await withTwo()
+      expect(await store.countOutbox()).toEqual(new Map(BOTH.map((notifier) => [notifier, 2])))
+      const [first] = await store.outbox('slack')
+      expect(first?.content).toEqual(notification)
+      await store.removeFromOutbox([first!.id])
       expect(alertsOf(await store.outbox('slack'))).toEqual(['Second'])
       expect(alertsOf(await store.outbox('webhook'))).toEqual(['NoGoodPoll', 'Second'])
       expect(await store.outbox('pager')).toEqual([])
     })
 
-    test('remembers over a restart what was about to be delivered', async () => {
-      const place = await newPlace()
-      const store = await filled(place)
+    test('keeps over a restart what was about to be delivered', async () => {
+      const { store, restart } = await withTwo()
       const [first, second] = await store.outbox('slack')
       await store.claimOutbox([first!.id, second!.id], true)
       await store.claimOutbox([second!.id], false)
-      await store.close()
-      expect(alertsOf(await (await place.open()).outbox('slack'))).toEqual(['NoGoodPoll claimed', 'Second'])
+      expect(alertsOf(await (await restart()).store.outbox('slack'))).toEqual(['NoGoodPoll claimed', 'Second'])
     })
 
-    test('takes something under a name once, whoever asks again', async () => {
-      const store = await filled()
+    test('takes something under a deduplication key once', async () => {
+      const { store } = await withTwo()
       const digest = { kind: 'digest', digest: { day: '2026-11-19' } } as const
-      await store.putOutOnce('digest of 2026-11-19', digest, ['slack'])
-      await store.putOutOnce('digest of 2026-11-19', digest, ['slack'])
+      for (const _time of [1, 2]) await store.enqueueOnce('digest of 2026-11-19', digest, ['slack'])
       expect((await store.outbox('slack')).map(({ content }) => content).slice(2)).toEqual([digest])
     })
   })
 
   describe('the end of an alert', () => {
-    const BOTH = ['slack', 'webhook']
-    const tell = async (opened: Store, kind: 'firing' | 'resolved', to: string[]) => {
-      const { ledger } = await opened.openTarget(A, CREATED, DAY)
+    const notify = async (store: Store, kind: 'firing' | 'resolved', to: string[]) => {
+      const { ledger } = await openIn(store)
       const outgoing = [{ change: { ...notification, kind }, to }]
-      await opened.commit('a', { ledger: newDraft(ledger.facts).delta, alerts: NO_ALERTS, outgoing })
+      await store.commit('a', commitOf(newDraft(ledger.facts).delta, { outgoing }))
     }
-    const kinds = async (opened: Store, notifier: string) =>
-      (await opened.outbox(notifier)).map(({ content }) => content.kind)
+    const kinds = (store: Store) =>
+      Promise.all(BOTH.map(async (notifier) => (await store.outbox(notifier)).map(({ content }) => content.kind)))
 
-    test('goes to whoever was to be told of its beginning, wherever the routes lead by then', async () => {
+    /** A store that begins with these notifiers, after one in which an alert fired for others. */
+    async function afterFiring(to: string[], notifiers: readonly string[]): Promise<Store> {
       const place = await newPlace()
       const before = await place.open(BOTH)
-      await tell(before, 'firing', ['slack'])
+      await notify(before, 'firing', to)
       await before.close()
-      const after = await place.open(BOTH)
-      await tell(after, 'resolved', ['webhook'])
-      expect([await kinds(after, 'slack'), await kinds(after, 'webhook')]).toEqual([
-        ['firing', 'resolved'],
-        ['resolved'],
-      ])
-      await tell(after, 'firing', ['webhook'])
-      await tell(after, 'resolved', ['webhook'])
-      expect((await kinds(after, 'slack')).length).toBe(2)
+      return place.open(notifiers)
+    }
+
+    test('goes to every recipient of its beginning, wherever the routes lead by then', async () => {
+      const store = await afterFiring(['slack'], BOTH)
+      await notify(store, 'resolved', ['webhook'])
+      expect(await kinds(store)).toEqual([['firing', 'resolved'], ['resolved']])
+      await notify(store, 'firing', ['webhook'])
+      await notify(store, 'resolved', ['webhook'])
+      expect((await kinds(store))[0]).toHaveLength(2)
     })
 
-    test('goes to nobody who is not there any more, and what waits for him is removed', async () => {
-      const place = await newPlace()
-      const before = await place.open(BOTH)
-      await tell(before, 'firing', ['slack', 'webhook'])
-      await before.close()
-      const after = await place.open(['webhook'])
-      await tell(after, 'resolved', ['webhook'])
-      expect([await kinds(after, 'slack'), await kinds(after, 'webhook')]).toEqual([[], ['firing', 'resolved']])
+    test('goes to no notifier that is not configured any more, and what waits for that one is removed', async () => {
+      const store = await afterFiring(BOTH, ['webhook'])
+      await notify(store, 'resolved', ['webhook'])
+      expect(await kinds(store)).toEqual([[], ['firing', 'resolved']])
     })
   })
 
   describe('alerts of a target', () => {
-    const [closed, reset] = (['target removed', 'target reset'] as const).map((closedBecause) => ({
+    const [removed, reset] = (['target removed', 'target reset'] as const).map((closedBecause) => ({
       change: { ...notification, kind: 'closed' as const, closedBecause },
       to: ['slack'],
     }))
 
     async function withAlert(): Promise<Store> {
-      const store = await (await newPlace()).open()
-      const { ledger } = await store.openTarget(A, CREATED, DAY)
-      await store.commit('a', {
-        ledger: step(ledger, completeLook(1), OPTIONS)!,
-        alerts: { ...NO_ALERTS, changed: [instance] },
-        outgoing: [],
-      })
+      const { store, see } = await openAt(newPlace)
+      await see(completeLook(1), { alerts: { ...NO_ALERTS, changed: [instance] } })
       return store
     }
 
-    test('that is watched no more are found, and closed with what is to be said of it', async () => {
+    test('that was removed are found, and closed with the notifications of that', async () => {
       const store = await withAlert()
       expect(await store.strayAlerts(['a'])).toEqual([])
       expect(await store.strayAlerts(['b'])).toMatchObject([{ target: 'a', alerts: [{ key: 'NoGoodPoll' }] }])
-      await store.closeAlerts('a', [closed!])
+      await store.closeAlerts('a', [removed!])
       expect(await store.strayAlerts(['b'])).toEqual([])
-      expect((await store.outbox('slack')).map(({ content }) => content)).toEqual([closed!.change])
+      expect((await store.outbox('slack')).map(({ content }) => content)).toEqual([removed!.change])
     })
 
-    test('that is reset are closed with it, and what is to be said of it is put out', async () => {
+    test('that is reset are closed with it, and the notifications of that are enqueued', async () => {
       const store = await withAlert()
       await store.resetTarget('a', [reset!])
       expect(await store.strayAlerts([])).toEqual([])

@@ -5,6 +5,7 @@ import { historyContract } from './history-contract.ts'
 import { noticeContract } from './notice-contract.ts'
 import { outboxContract } from './outbox-contract.ts'
 import type { NewPlace } from './place.ts'
+import { readerContract } from './reader-contract.ts'
 import { targetContract } from './target-contract.ts'
 
 /** What every store promises, whichever it is. */
@@ -16,4 +17,5 @@ export function storeContract(newPlace: NewPlace): void {
   outboxContract(newPlace)
   noticeContract(newPlace)
   balanceContract(newPlace)
+  readerContract(newPlace)
 }

@@ -1,29 +1,15 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { systemClock } from '../../../src/clock/clock.ts'
-import { openPostgresReader } from '../../../src/store/postgres/open-reader.ts'
 import { CREATED } from '../../ledger/seen.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
-import { B, filled, many, told } from '../contract/filled-history.ts'
-import { A } from '../contract/place.ts'
+import { A, B, filled, many, summariesOf } from '../contract/place.ts'
 import { storeContract } from '../contract/store-contract.ts'
-import { openShared } from './daemon.ts'
-import { owningStore } from './owning-store.ts'
+import { emptied, owningStore, placesIn } from './daemon.ts'
 
 inPostgres('the store in PostgreSQL', ({ newDatabase }) => {
-  storeContract(async () => {
-    const url = await newDatabase()
-    await openShared(url)
-    return {
-      open: (notifiers) => owningStore(url, { notifiers }),
-      reader: async () => {
-        const reader = await openPostgresReader(url)
-        onTestFinished(() => reader.close().catch(() => undefined))
-        return reader
-      },
-    }
-  })
+  storeContract(placesIn(emptied(newDatabase)))
 
-  /** Its clock goes on by `seconds` each time that it is looked at. */
+  /** Its clock goes on by `seconds` each time that it is read. */
   async function twoTargets(seconds: number) {
     let now = 0
     const clock = { ...systemClock, monotonic: () => (now += seconds) }
@@ -35,21 +21,20 @@ inPostgres('the store in PostgreSQL', ({ newDatabase }) => {
     return { store, left }
   }
 
-  test('the history is trimmed by 2000 calls at a time until all of it is gone, of whichever target', async () => {
+  test('expired calls are deleted by 2000 at a time until there are no more, of all targets', async () => {
     const { store } = await twoTargets(0)
-    await store.trimHistory(CREATED + 1000)
-    expect(told(await store.finishedCalls({ since: CREATED, limit: 10 }))).toEqual([
-      expect.stringContaining('a call 7 '),
-    ])
+    await store.deleteExpired(CREATED + 1000)
+    const history = summariesOf(await store.finishedCalls({ since: CREATED, limit: 10 }))
+    expect(history).toEqual([expect.stringContaining('a call 7 ')])
   })
 
-  test('trimming the history stops after a few seconds, with the oldest gone, and goes on the next time', async () => {
+  test('a deletion of expired calls stops after a few seconds, with the oldest deleted, and continues the next time', async () => {
     const { store, left } = await twoTargets(10)
-    await store.trimHistory(CREATED + 1000)
+    await store.deleteExpired(CREATED + 1000)
     expect(await left()).toBe(9000)
-    const [newest] = told(await store.finishedCalls({ since: CREATED, limit: 1 }))
+    const [newest] = summariesOf(await store.finishedCalls({ since: CREATED, limit: 1 }))
     expect(newest).toContain('a call 5999 ')
-    await store.trimHistory(CREATED + 1000)
+    await store.deleteExpired(CREATED + 1000)
     expect(await left()).toBe(7000)
   })
 })

@@ -4,12 +4,18 @@ import { CREATED } from '../../ledger/seen.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
 import { eventually } from '../../system/eventually.ts'
 import { DAY, instance, NO_ALERTS, notification } from '../contract/place.ts'
-import { commitOf, commitTo, joined, openShared } from './daemon.ts'
+import { emptied, joined, openShared, owner, replicaOf } from './daemon.ts'
 
 const named = (name: string) => ({ name, fingerprint: `of ${name}` })
+const FIRING = { ...NO_ALERTS, changed: [instance] }
+const closed = (closedBecause: 'target removed' | 'target reset') => [
+  { change: { ...notification, kind: 'closed' as const, closedBecause }, to: ['slack'] },
+]
 
-inPostgres('the daemons on one database', ({ newDatabase }) => {
-  test('see each other in the order in which they joined, with their notes, and who owns what', async () => {
+inPostgres('the daemons on one database', (postgres) => {
+  const newDatabase = emptied(postgres.newDatabase)
+
+  test('see each other in the order in which they joined, with their notes, and the owner of each target', async () => {
     const url = await newDatabase()
     const [first, second] = [await joined(url, 'first'), await joined(url, 'second')]
     for (const name of ['a', 'b', 'c']) await first.openTarget(named(name), CREATED, DAY)
@@ -23,7 +29,7 @@ inPostgres('the daemons on one database', ({ newDatabase }) => {
     expect(seen.owners).toEqual(new Map([['a', one], ['b', two]])) // oxfmt-ignore
   })
 
-  test('own what they claim until they let go of it, or leave, or are not heard of', async () => {
+  test('own what they claim until they release it, or leave, or their lease ends', async () => {
     const url = await newDatabase()
     const [first, second] = [await joined(url, 'first', { lease: 1 }), await joined(url, 'second')]
     const all = ['a', 'b', 'c']
@@ -45,11 +51,9 @@ inPostgres('the daemons on one database', ({ newDatabase }) => {
     expect(await first.sharing.beat('{}')).toBeUndefined()
   })
 
-  test('live on with a lease that ended, as long as nobody has found that', async () => {
+  test('live on with a lease that ended, until another daemon finds that', async () => {
     const url = await newDatabase()
-    const store = await joined(url, 'only', { lease: 0.2 })
-    await store.openTarget(named('a'), CREATED, DAY)
-    await store.sharing.claim(['a'], 1)
+    const { store } = await owner(url, 'only', { lease: 0.2 })
     const connection = await connect(url)
     await connection.run('SELECT pg_sleep(0.4)')
     await connection.close()
@@ -58,9 +62,7 @@ inPostgres('the daemons on one database', ({ newDatabase }) => {
 
   test('that were dead come back as another one, and own nothing', async () => {
     const url = await newDatabase()
-    const store = await joined(url, 'one', { lease: 0.1 })
-    await store.openTarget(named('a'), CREATED, DAY)
-    await store.sharing.claim(['a'], 1)
+    const { store } = await owner(url, 'one', { lease: 0.1 })
     const other = await joined(url, 'two')
     await eventually(async () => ((await other.sharing.beat('{}'))?.members.length === 1 ? true : undefined), 5)
     expect(await store.sharing.beat('{}')).toBeUndefined()
@@ -70,11 +72,10 @@ inPostgres('the daemons on one database', ({ newDatabase }) => {
     expect([beat?.members.map(({ name }) => name), beat?.owners.size]).toEqual([['two', 'one'], 0])
   })
 
-  test('live on while one who is dead cannot be buried, since his commit is still on its way', async () => {
+  test('live on while a dead one cannot be deleted, since its commit still runs', async () => {
     const url = await newDatabase()
-    const [dead, other] = [await joined(url, 'dead'), await joined(url, 'other', { deadline: 1 })]
-    await dead.openTarget(named('a'), CREATED, DAY)
-    await dead.sharing.claim(['a'], 1)
+    await owner(url, 'dead')
+    const other = await joined(url, 'other', { deadline: 1 })
     const connection = await connect(url)
     await connection.run("UPDATE callwatch.members SET ends = '-infinity' WHERE name = 'dead'")
     await connection.run('BEGIN')
@@ -119,7 +120,7 @@ inPostgres('the daemons on one database', ({ newDatabase }) => {
     expect((await first.sharing.beat('{}'))?.members.map(({ note }) => note)).toEqual(['{}', '{"takesPart":false}'])
   })
 
-  test('must agree in their settings: who does not is refused, with what differs', async () => {
+  test('must agree in their settings: one that does not is refused, with what differs', async () => {
     const url = await newDatabase()
     await joined(url, 'first', { settings: { 'poll.lookback': '3d', baseline: 'skip' } })
     const second = await openShared(url)
@@ -136,10 +137,10 @@ inPostgres('the daemons on one database', ({ newDatabase }) => {
     expect((await second.sharing.beat('{}'))?.members).toHaveLength(2)
   })
 
-  test('leave what waits to be told as it is where they are refused, and clear it where they join', async () => {
+  test('leave the outbox as it is where they are refused, and clear it where they join', async () => {
     const url = await newDatabase()
     const first = await joined(url, 'first', { settings: { notify: 'slack' }, notifiers: ['slack', 'webhook'] })
-    await first.putOutOnce('one', notification, ['slack', 'webhook'])
+    await first.enqueueOnce('one', notification, ['slack', 'webhook'])
     const second = await openShared(url, { notifiers: ['webhook'] })
     await expect(second.sharing.join('second', { notify: 'other' }, '{}')).rejects.toMatchObject({ kind: 'refused' })
     expect([...(await first.countOutbox())]).toEqual([['slack', 1], ['webhook', 1]]) // oxfmt-ignore
@@ -150,7 +151,7 @@ inPostgres('the daemons on one database', ({ newDatabase }) => {
   test('claim what they are about to send while they are the first of all, and only then', async () => {
     const url = await newDatabase()
     const [first, second] = [await joined(url, 'first'), await joined(url, 'second')]
-    await first.putOutOnce('one', notification, ['slack'])
+    await first.enqueueOnce('one', notification, ['slack'])
     const [{ id } = { id: 0 }] = await first.outbox('slack')
     const refused = { kind: 'stale', message: expect.stringMatching(/^this daemon is not the one that sends/) }
     for (const ids of [[id], []]) await expect(second.claimOutbox(ids, true)).rejects.toMatchObject(refused)
@@ -164,7 +165,7 @@ inPostgres('the daemons on one database', ({ newDatabase }) => {
     await second.claimOutbox([id], false)
   })
 
-  test('go by other settings once the others are gone, or one has read them anew', async () => {
+  test('use other settings once the others are gone, or one has reloaded them', async () => {
     const url = await newDatabase()
     const first = await joined(url, 'first', { settings: { lookback: '3d' } })
     await first.sharing.leave()
@@ -179,7 +180,7 @@ inPostgres('the daemons on one database', ({ newDatabase }) => {
     expect((await first.sharing.beat('{}'))?.differing).toBeUndefined()
   })
 
-  test('do not go by what nobody goes by who lives', async () => {
+  test('use no settings that no living member uses', async () => {
     const url = await newDatabase()
     const old = { settings: { lookback: '3d' } }
     const [first, second] = [await joined(url, 'first', old), await joined(url, 'second', { ...old, lease: 0.3 })]
@@ -190,67 +191,57 @@ inPostgres('the daemons on one database', ({ newDatabase }) => {
     await expect(second.sharing.join('second', { lookback: '1d' }, '{}')).rejects.toThrow('is not that of third')
   })
 
-  test('may not reset a target that another one watches, and may where nobody does', async () => {
+  test('may not reset a target that another one owns, and may where no living one does', async () => {
     const url = await newDatabase()
-    const [first, second] = [await joined(url, 'first', { lease: 0.3 }), await joined(url, 'second')]
-    const { ledger } = await first.openTarget(named('a'), CREATED, DAY)
-    await first.sharing.claim(['a'], 1)
-    await commitTo(first, 'a', ledger, commitOf(ledger, 'call'))
-    await first.sharing.beat('{}')
+    const first = await owner(url, 'first', { lease: 0.3 })
+    const second = await joined(url, 'second')
+    await first.sees('call')
+    await first.store.sharing.beat('{}')
     await expect(second.resetTarget('a', [])).rejects.toMatchObject({
       kind: 'refused',
       message:
         'target a is being watched by the daemon first; stop all daemons on this database, then start one with ' +
         '--reset-target a (one that died counts until its lease has ended)',
     })
-    expect((await second.openTarget(named('a'), CREATED, DAY)).ledger.facts.seq).toBe(1)
+    expect((await replicaOf(second)).ledger.facts.seq).toBe(1)
     await eventually(async () => {
       await second.resetTarget('a', [])
       return true
     }, 5)
     const { ledger: again } = await second.openTarget({ name: 'a', fingerprint: 'new' }, CREATED, DAY)
     expect([again.facts.seq, again.calls.size]).toEqual([0, 0])
-    await expect(first.commit('a', commitOf(ledger, 'late'))).rejects.toMatchObject({ kind: 'stale' })
+    await expect(first.commit(first.next('late'))).rejects.toMatchObject({ kind: 'stale' })
   })
 
-  test('close the alerts of a removed target once, whichever of them are at it', async () => {
+  test('close the alerts of a removed target once, whichever of them do so', async () => {
     const url = await newDatabase()
-    const daemons = [await joined(url, 'first'), await joined(url, 'second'), await joined(url, 'third')]
-    const { ledger } = await daemons[0]!.openTarget(named('a'), CREATED, DAY)
-    await daemons[0]!.sharing.claim(['a'], 1)
-    const alerts = { ...NO_ALERTS, changed: [instance] }
-    await commitTo(daemons[0]!, 'a', ledger, { ...commitOf(ledger, 'call'), alerts })
-    const closed = { change: { ...notification, kind: 'closed' as const }, to: ['slack'] }
-    await Promise.all(daemons.map((store) => store.closeAlerts('a', [closed])))
+    const { store, next, commit } = await owner(url, 'first')
+    const daemons = [store, await joined(url, 'second'), await joined(url, 'third')]
+    await commit({ ...next('call'), alerts: FIRING })
+    await Promise.all(daemons.map((daemon) => daemon.closeAlerts('a', closed('target removed'))))
     expect(await daemons[1]!.outbox('slack')).toHaveLength(1)
   })
 
-  test('close the alerts of a removed target for good: its owner, which knows nothing of that yet, puts none back', async () => {
+  test('close the alerts of a removed target for good: its owner, which does not know of that yet, commits none again', async () => {
     const url = await newDatabase()
-    const [owner, other] = [await joined(url, 'owner'), await joined(url, 'other')]
-    const { ledger } = await owner.openTarget(named('a'), CREATED, DAY)
-    await owner.sharing.claim(['a'], 1)
-    const firing = () => ({ ...commitOf(ledger, 'call'), alerts: { ...NO_ALERTS, changed: [instance] } })
-    await commitTo(owner, 'a', ledger, firing())
-    const closed = { ...notification, kind: 'closed' as const, closedBecause: 'target removed' as const }
-    await other.closeAlerts('a', [{ change: closed, to: ['slack'] }])
-    await expect(owner.commit('a', firing())).rejects.toMatchObject({ kind: 'stale' })
+    const { store, next, commit } = await owner(url)
+    const other = await joined(url, 'other')
+    await commit({ ...next('call'), alerts: FIRING })
+    await other.closeAlerts('a', closed('target removed'))
+    await expect(commit({ ...next('call'), alerts: FIRING })).rejects.toMatchObject({ kind: 'stale' })
     expect(await other.strayAlerts([])).toEqual([])
-    // Whoever still has them in memory is to open the target anew.
-    expect(await owner.sharing.missed(new Map([['a', 1]]))).toEqual([{ target: 'a', commit: undefined }])
-    expect((await owner.openTarget(named('a'), CREATED, DAY)).ledger.facts.seq).toBe(2)
-    expect((await owner.sharing.beat('{}'))?.owners.size).toBe(0)
+    // A daemon that still has them in memory must open the target again.
+    expect(await store.sharing.missed(new Map([['a', 1]]))).toEqual([{ target: 'a', commit: undefined }])
+    expect((await replicaOf(store)).ledger.facts.seq).toBe(2)
+    expect((await store.sharing.beat('{}'))?.owners.size).toBe(0)
   })
 
-  test('tell nothing of a reset that is refused', async () => {
+  test('enqueue nothing for a reset that is refused', async () => {
     const url = await newDatabase()
-    const [owner, other] = [await joined(url, 'owner'), await joined(url, 'other')]
-    const { ledger } = await owner.openTarget(named('a'), CREATED, DAY)
-    await owner.sharing.claim(['a'], 1)
-    const firing = { ...commitOf(ledger, 'call'), alerts: { ...NO_ALERTS, changed: [instance] } }
-    await commitTo(owner, 'a', ledger, firing)
-    const closed = { ...notification, kind: 'closed' as const, closedBecause: 'target reset' as const }
-    await expect(other.resetTarget('a', [{ change: closed, to: ['slack'] }])).rejects.toMatchObject({ kind: 'refused' })
+    const { next, commit } = await owner(url)
+    const other = await joined(url, 'other')
+    await commit({ ...next('call'), alerts: FIRING })
+    await expect(other.resetTarget('a', closed('target reset'))).rejects.toMatchObject({ kind: 'refused' })
     expect(await other.strayAlerts([])).toHaveLength(1)
     expect(await other.outbox('slack')).toEqual([])
   })

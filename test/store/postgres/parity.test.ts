@@ -6,7 +6,7 @@ import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { contents, CREATED } from '../../ledger/seen.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
-import { anyLooks } from '../any-look.ts'
+import { anyObservations } from '../any-observations.ts'
 import { NO_ALERTS, OPTIONS } from '../contract/place.ts'
 import { joined } from './daemon.ts'
 
@@ -31,7 +31,7 @@ inPostgres('SQLite and PostgreSQL', ({ newDatabase }) => {
     const embedded = openSqliteStore({ path: ':memory:' })
     let targets = 0
     await fc.assert(
-      fc.asyncProperty(anyLooks, fc.nat(3000), async (looks, trimmed) => {
+      fc.asyncProperty(anyObservations, fc.nat(3000), async (looks, trimmed) => {
         const name = `target ${++targets}`
         const identity = { name, fingerprint: 'x' }
         const { ledger } = await embedded.openTarget(identity, CREATED, 500)
@@ -46,7 +46,7 @@ inPostgres('SQLite and PostgreSQL', ({ newDatabase }) => {
           apply(ledger, delta, 500)
         }
         expect(await kept(shared, name)).toStrictEqual(await kept(embedded, name))
-        for (const store of [shared, embedded]) await store.trimHistory(CREATED + trimmed)
+        for (const store of [shared, embedded]) await store.deleteExpired(CREATED + trimmed)
         expect(await kept(shared, name)).toStrictEqual(await kept(embedded, name))
       }),
       { numRuns: 80 },

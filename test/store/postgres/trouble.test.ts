@@ -1,17 +1,19 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { apply } from '../../../src/ledger/state.ts'
+import { connectBeside } from '../../../src/store/postgres/connect-beside.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts'
-import { step } from '../../../src/ledger/step.ts'
 import { virtualClock } from '../../clock/virtual-clock.ts'
-import { completeLook, contents, CREATED, seen } from '../../ledger/seen.ts'
+import { completeLook, contents, seen } from '../../ledger/seen.ts'
 import { cuttingProxy } from '../../postgres/cutting-proxy.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
 import { eventually } from '../../system/eventually.ts'
-import { A, DAY, NO_ALERTS, notification, OPTIONS } from '../contract/place.ts'
-import { commitOf, commitTo, joined, openShared } from './daemon.ts'
+import { DAY, NO_ALERTS, notification } from '../contract/place.ts'
+import { joined, openShared, owner, replicaOf } from './daemon.ts'
 
-const PATIENCE = 20
+const WITHIN_SECONDS = 20
 const unavailable = (message: RegExp) => ({ kind: 'unavailable', message: expect.stringMatching(message) })
 const refused = (message: RegExp) => ({ kind: 'refused', message: expect.stringMatching(message) })
 
@@ -23,15 +25,13 @@ async function proxied(url: string) {
 
 inPostgres('a database that lets its daemons down', ({ newDatabase, server }) => {
   test.each([
-    ['of a commit that puts nothing out', [], 'c'],
-    ['of one that does', [{ change: notification, to: ['slack'] }], 'c'],
-  ])('and loses the answer %s: the log tells that it was kept', async (_which, outgoing, call) => {
+    ['of a commit that enqueues nothing', []],
+    ['of one that does', [{ change: notification, to: ['slack'] }]],
+  ])('and loses the answer %s: the log tells that it was kept', async (_which, outgoing) => {
     const proxy = await proxied(await newDatabase())
-    const store = await joined(proxy.url, 'one')
-    const { ledger } = await store.openTarget(A, CREATED, DAY)
-    await store.sharing.claim(['a'], 1)
-    await commitTo(store, 'a', ledger, commitOf(ledger, 'b'))
-    const commit = { ...commitOf(ledger, call), outgoing }
+    const { store, ledger, next, sees } = await owner(proxy.url)
+    await sees('b')
+    const commit = { ...next('c'), outgoing }
     // A statement that is prepared by now: its text does not pass again, but the new facts do.
     const cut = proxy.cutAnswerTo(outgoing.length === 0 ? JSON.stringify(commit.ledger.facts) : 'COMMIT')
     await expect(store.commit('a', commit)).rejects.toMatchObject(unavailable(/cannot be reached/))
@@ -39,21 +39,19 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
     const missed = await store.sharing.missed(new Map([['a', ledger.facts.seq]]))
     expect(missed).toEqual([{ target: 'a', commit: { ledger: commit.ledger, alerts: NO_ALERTS } }])
     apply(ledger, missed[0]!.commit!.ledger, DAY)
-    await commitTo(store, 'a', ledger, commitOf(ledger, 'd'))
-    expect(contents((await store.openTarget(A, CREATED, DAY)).ledger)).toEqual(contents(ledger))
+    await sees('d')
+    expect(contents((await replicaOf(store)).ledger)).toEqual(contents(ledger))
     expect(await store.outbox('slack')).toHaveLength(outgoing.length)
   })
 
-  test('and falls silent: every call fails within its deadline, and works once it speaks again', async () => {
+  test('and falls silent: every call fails within its deadline, and works once it answers again', async () => {
     const proxy = await proxied(await newDatabase())
     // The deadline is by a clock that stands while the database works, however slow this machine is.
     const clock = virtualClock()
-    const store = await joined(proxy.url, 'one', { deadline: 0.5, clock })
-    const { ledger } = await store.openTarget(A, CREATED, DAY)
-    await store.sharing.claim(['a'], 1)
-    await commitTo(store, 'a', ledger, commitOf(ledger, 'b'))
+    const { store, ledger, next, sees } = await owner(proxy.url, 'one', { deadline: 0.5, clock })
+    await sees('b')
     proxy.stall(true)
-    const commits = Array.from({ length: 20 }, (_, i) => store.commit('a', commitOf(ledger, `call ${i}`)))
+    const commits = Array.from({ length: 20 }, (_, i) => store.commit('a', next(`call ${i}`)))
     const asked = Promise.allSettled([...commits, store.sharing.beat('{}'), store.silences(0)])
     let isOver = false
     void asked.then(() => (isOver = true))
@@ -65,17 +63,17 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
     }
     proxy.stall(false)
     await eventually(async () => {
-      // What was on its way may arrive late, and be kept: the log tells.
+      // What was sent may arrive late, and be kept: the log tells.
       const missed = await store.sharing.missed(new Map([['a', ledger.facts.seq]]))
       for (const { commit } of missed) apply(ledger, commit!.ledger, DAY)
-      await commitTo(store, 'a', ledger, commitOf(ledger, 'c'))
+      await sees('c')
       return true
-    }, PATIENCE)
+    }, WITHIN_SECONDS)
     expect((await store.sharing.beat('{}'))?.owners.size).toBe(1)
-    expect(contents((await store.openTarget(A, CREATED, DAY)).ledger)).toEqual(contents(ledger))
+    expect(contents((await replicaOf(store)).ledger)).toEqual(contents(ledger))
   })
 
-  test('and is stopped whole, as by SIGSTOP, and goes on', async () => {
+  test('and is stopped by SIGSTOP, and continued', async () => {
     const store = await joined(await newDatabase(), 'one')
     process.kill(server().pid(), 'SIGSTOP')
     try {
@@ -88,68 +86,69 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
     expect((await store.sharing.beat('{}'))?.members).toHaveLength(1)
   })
 
-  test('and is started again, or killed: what was committed is there, and the daemon goes on', async () => {
-    const store = await joined(await newDatabase(), 'one')
-    const { ledger } = await store.openTarget(A, CREATED, DAY)
-    await store.sharing.claim(['a'], 1)
-    await commitTo(store, 'a', ledger, commitOf(ledger, 'b'))
+  test('and is started again, or killed: what was committed is there, and the daemon continues', async () => {
+    const { store, ledger, next, sees } = await owner(await newDatabase())
+    await sees('b')
     await server().kill()
-    await expect(store.commit('a', commitOf(ledger, 'c'))).rejects.toMatchObject(unavailable(/cannot be reached/))
+    await expect(store.commit('a', next('c'))).rejects.toMatchObject(unavailable(/cannot be reached/))
     await expect(store.sharing.beat('{}')).rejects.toMatchObject(unavailable(/cannot be reached/))
     await server().restart()
-    await commitTo(store, 'a', ledger, commitOf(ledger, 'c'))
+    await sees('c')
     expect((await store.sharing.beat('{}'))?.owners.size).toBe(1)
-    expect(contents((await store.openTarget(A, CREATED, DAY)).ledger)).toEqual(contents(ledger))
+    expect(contents((await replicaOf(store)).ledger)).toEqual(contents(ledger))
   }, 60_000)
 
-  test('and holds a row for long: the statement is given up there, and the connection goes on', async () => {
+  test('and holds a row for long: the statement is canceled there, and the connection stays', async () => {
     const url = await newDatabase()
-    const store = await joined(url, 'one', { deadline: 1 })
-    const { ledger } = await store.openTarget(A, CREATED, DAY)
-    await store.sharing.claim(['a'], 1)
+    const { sees } = await owner(url, 'one', { deadline: 1 })
     const connection = await connect(url)
     await connection.run('BEGIN')
     await connection.run('SELECT FROM callwatch.targets FOR UPDATE')
-    await expect(store.commit('a', commitOf(ledger, 'b'))).rejects.toMatchObject(unavailable(/took too long/))
+    await expect(sees('b')).rejects.toMatchObject(unavailable(/took too long/))
     await connection.close()
-    await commitTo(store, 'a', ledger, commitOf(ledger, 'b'))
+    await sees('b')
   })
 
   test('and is slow to show a large target, but shows it: the target is opened', async () => {
     const url = await newDatabase()
-    const store = await joined(url, 'one')
-    const { ledger } = await store.openTarget(A, CREATED, DAY)
-    await store.sharing.claim(['a'], 1)
-    const calls = Array.from({ length: 60_000 }, (_, i) => seen(`call ${i}`, 'ongoing'))
-    await commitTo(store, 'a', ledger, {
-      ledger: step(ledger, completeLook(1, ...calls), OPTIONS)!,
-      alerts: NO_ALERTS,
-      outgoing: [],
-    })
+    const { see } = await owner(url)
+    await see(completeLook(1, ...Array.from({ length: 60_000 }, (_, i) => seen(`call ${i}`, 'ongoing'))))
     const hasty = await openShared(url, { deadline: 0.15 })
     const begun = performance.now()
-    expect((await hasty.openTarget(A, CREATED, DAY)).ledger.calls.size).toBe(60_000)
+    expect((await replicaOf(hasty)).ledger.calls.size).toBe(60_000)
     expect(performance.now() - begun).toBeGreaterThan(150)
   }, 30_000)
 
+  test('and has a silent host before it in its address: the one that answers is found', async () => {
+    const url = await newDatabase()
+    await joined(url, 'one')
+    const silent = createServer().listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    onTestFinished(() => void silent.close())
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
+    const { port } = silent.address() as AddressInfo
+    const connection = await connectBeside(url.replace('@', `@127.0.0.1:${port},`), { deadline: 0.5 })
+    expect(connection.place).toMatch(/ at 127\.0\.0\.1:\d+, 127\.0\.0\.1:\d+$/)
+    expect(await connection.run('SELECT FROM callwatch.members')).toHaveLength(1)
+    await connection.close()
+  })
+
   test('and only reads: no commit is kept, and the sentence says why', async () => {
     const url = await newDatabase()
-    const store = await joined(url, 'one')
-    const { ledger } = await store.openTarget(A, CREATED, DAY)
-    await store.sharing.claim(['a'], 1)
+    const { sees } = await owner(url)
     const connection = await connect(url)
     const name = new URL(url).pathname.slice(1)
     await connection.run(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`)
     await connection.run('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()', [name]) // oxfmt-ignore
     await eventually(async () => {
-      await expect(store.commit('a', commitOf(ledger, 'b'))).rejects.toMatchObject(unavailable(/only reads/))
+      await expect(sees('b')).rejects.toMatchObject(unavailable(/only reads/))
       return true
-    }, PATIENCE)
+    }, WITHIN_SECONDS)
     await expect(openShared(url)).rejects.toMatchObject(unavailable(/only reads/))
     await connection.run('SET default_transaction_read_only = off')
     await connection.run(`ALTER DATABASE "${name}" RESET default_transaction_read_only`)
     await connection.close()
-    await commitTo(store, 'a', ledger, commitOf(ledger, 'b'))
+    await sees('b')
   })
 })
 
@@ -166,7 +165,7 @@ inPostgres('a database that cannot be used is refused in a sentence', ({ newData
   }
   const as = (url: string, user: string) => url.replace('postgres@', `${user}:${secret}@`)
 
-  test('where nobody listens', async () => {
+  test('where nothing is listening', async () => {
     const url = `postgres://me:${secret}@127.0.0.1:1/callwatch`
     expect(await sentence(url)).toMatchObject(
       unavailable(
@@ -229,7 +228,7 @@ inPostgres('a database that cannot be used is refused in a sentence', ({ newData
     [`postgres://me:${secret}@host/x?foo=1`, /has a parameter foo/],
     [`postgres://me:${secret}@host/x?sslmode=maybe`, /has sslmode=maybe; it must be one of disable, prefer/],
     [`postgres://me:${secret}@host/x?sslrootcert=/nowhere`, /names a sslrootcert that cannot be read/],
-    [`postgres://me:${secret}%@host/x`, /has a % that stands for nothing/],
+    [`postgres://me:${secret}%@host/x`, /has a % that encodes nothing/],
     [`postgres://me:${secret}@host/x?target_session_attrs=standby`, /must be read-write or any/],
   ])('where its address is wrong: %s', async (url, message) => {
     expect(await sentence(url)).toMatchObject(refused(message))

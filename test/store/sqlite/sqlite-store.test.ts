@@ -1,15 +1,13 @@
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { step } from '../../../src/ledger/step.ts'
 import { backupStore } from '../../../src/store/sqlite/backup-store.ts'
-import { openReadOnly } from '../../../src/store/sqlite/open-read-only.ts'
+import { openSqliteReader } from '../../../src/store/sqlite/open-reader.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { completeLook, CREATED, seen } from '../../ledger/seen.ts'
-import { B, filled, many, told } from '../contract/filled-history.ts'
-import { A, DAY, NO_ALERTS, OPTIONS } from '../contract/place.ts'
+import { callsById, completeLook, CREATED, seen } from '../../ledger/seen.ts'
+import { A, B, filled, many, openIn, summariesOf } from '../contract/place.ts'
 import { storeContract } from '../contract/store-contract.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
@@ -19,12 +17,14 @@ function open(path: string, notifiers?: readonly string[]): Store {
   return store
 }
 
+const newPath = () => join(temporaryFolder(), 'callwatch.db')
+
 storeContract(async () => {
-  const path = join(temporaryFolder(), 'callwatch.db')
-  return { open: async (notifiers) => open(path, notifiers), reader: async () => openReadOnly(path) }
+  const path = newPath()
+  return { open: async (notifiers) => open(path, notifiers), reader: async () => openSqliteReader(path) }
 })
 
-test('the history is trimmed by 2000 calls at a time, of one target first and then of another, until there is no more to trim', async () => {
+test('expired calls are deleted by 2000 at a time, of one target first and then of another, until there are no more', async () => {
   const store = open(':memory:')
   await filled(store, A, many(2503), ['call 7'])
   await filled(store, B, many(2501))
@@ -33,72 +33,66 @@ test('the history is trimmed by 2000 calls at a time, of one target first and th
     return ['a', 'b'].map((name) => targets.filter((target) => target === name).length)
   }
   expect(await left()).toEqual([2503, 2501])
-  for (const expected of [
-    [503, 2501],
-    [503, 501],
-    [1, 0],
-    [1, 0],
-  ]) {
-    await store.trimHistory(CREATED + 1000)
+  // oxfmt-ignore
+  for (const expected of [[503, 2501], [503, 501], [1, 0], [1, 0]]) {
+    await store.deleteExpired(CREATED + 1000)
     expect(await left()).toEqual(expected)
   }
-  expect(told(await store.finishedCalls({ since: CREATED, limit: 10 }))).toEqual([expect.stringContaining('a call 7 ')])
+  const history = summariesOf(await store.finishedCalls({ since: CREATED, limit: 10 }))
+  expect(history).toEqual([expect.stringContaining('a call 7 ')])
 })
 
 test('while another process writes the store is unavailable for now, and works afterwards', async () => {
-  const path = join(temporaryFolder(), 'callwatch.db')
-  const store = open(path)
-  const { ledger } = await store.openTarget(A, CREATED, DAY)
+  const path = newPath()
+  const { see } = await openIn(open(path))
   const other = new DatabaseSync(path)
   other.exec('BEGIN IMMEDIATE')
-  const delta = step(ledger, completeLook(1, seen('b', 'ongoing')), OPTIONS)!
-  await expect(store.commit('a', { ledger: delta, alerts: NO_ALERTS, outgoing: [] })).rejects.toMatchObject({
-    kind: 'unavailable',
-  })
+  const seeCall = () => see(completeLook(1, seen('b', 'ongoing')))
+  await expect(seeCall()).rejects.toMatchObject({ kind: 'unavailable' })
   other.exec('ROLLBACK')
   other.close()
-  await store.commit('a', { ledger: delta, alerts: NO_ALERTS, outgoing: [] })
+  await seeCall()
 })
 
 describe('a store file is refused', () => {
   test('that another daemon holds, naming it; it is free once that one is gone', async () => {
-    const path = join(temporaryFolder(), 'callwatch.db')
+    const path = newPath()
     const store = open(path)
     expect(() => open(path)).toThrow(new RegExp(`in use by another callwatch .*process ${process.pid}`))
     await store.close()
     open(path)
   })
 
-  test('that is no database', () => {
-    const path = join(temporaryFolder(), 'callwatch.db')
-    writeFileSync(path, 'this is a text, and it is long enough to be more than a header of a database file '.repeat(20))
-    expect(() => open(path)).toThrow('no SQLite database')
-  })
-
   test('that is a folder, with what to name instead', () => {
     const folder = temporaryFolder()
     expect(() => open(folder)).toThrow(`${folder} is a folder; store.path names a file, such as ${folder}/callwatch.db`)
   })
-
-  test('that is of another program', () => {
-    const path = join(temporaryFolder(), 'callwatch.db')
-    const other = new DatabaseSync(path)
-    other.exec('CREATE TABLE notes (text TEXT)')
-    other.close()
-    expect(() => open(path)).toThrow('a database of another program')
-  })
-
-  test('that a newer callwatch wrote', async () => {
-    const path = join(temporaryFolder(), 'callwatch.db')
-    await open(path).close()
-    const newer = new DatabaseSync(path)
-    newer.exec('PRAGMA user_version = 99')
-    newer.close()
-    expect(() => open(path)).toThrow('written by a newer callwatch (schema 99')
-  })
 })
 
-test('its files are readable by their owner alone, and so is a backup', async () => {
+test('a reader does not keep a daemon from starting, and reads on', async () => {
+  const path = newPath()
+  await openIn(open(path)).then(({ store }) => store.close())
+  const reader = openSqliteReader(path)
+  await open(path).resetTarget('a', [])
+  expect(await reader.target('a')).toBeUndefined()
+  await reader.close()
+})
+
+test('a backup is what the daemon has committed, in one file that is its own', async () => {
+  const path = newPath()
+  const { ledger, see } = await openIn(open(path))
+  await see(completeLook(10, seen('c1', 'ongoing')))
+  const file = join(temporaryFolder(), 'copy.db')
+  const { bytes, targets } = backupStore(path, file)
+  expect(targets).toEqual([{ name: 'a', seq: ledger.facts.seq }])
+  expect(readFileSync(file).length).toBe(bytes)
+  await see(completeLook(11, seen('c1', 'ongoing'), seen('c2', 'ongoing')))
+  const reader = openSqliteReader(file)
+  expect([...callsById(await reader.calls('a')).keys()]).toEqual(['c1'])
+  await reader.close()
+})
+
+test('the files of a store are readable by their owner alone, and so is a backup', async () => {
   const before = process.umask(0)
   onTestFinished(() => void process.umask(before))
   const folder = temporaryFolder()

@@ -13,7 +13,7 @@ export const observedFamilies = [
   'callwatch_calls_lost_total',
   'callwatch_calls_reappeared_total',
   'callwatch_call_anomalies_total',
-  'callwatch_calls_rejected_total',
+  'callwatch_invalid_items_total',
 ]
 
 export type ReplayOptions = {
@@ -119,7 +119,7 @@ function replayPage(state: State, items: unknown[], meta: unknown): void {
     const seen = readCall(item, { now: state.now, statusMap: state.options.statusMap })
     if (typeof seen === 'string') {
       state.cycle.items.add(JSON.stringify(item))
-      addTo(state.series, 'callwatch_calls_rejected_total', { reason: seen }, 1)
+      addTo(state.series, 'callwatch_invalid_items_total', { reason: seen }, 1)
       continue
     }
     state.cycle.items.add(seen.id)

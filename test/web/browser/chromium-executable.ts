@@ -2,7 +2,7 @@ import { chromium, type Browser } from 'playwright-core'
 
 export const EXECUTABLE = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium'
 
-/** Without the traffic of its own that a browser makes. */
+/** Without the browser's own network traffic. */
 const FLAGS = [
   '--headless',
   '--no-sandbox',
@@ -14,7 +14,7 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-/** Starts a browser of the system. */
+/** Starts the installed browser. */
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: EXECUTABLE, args: FLAGS })
 }

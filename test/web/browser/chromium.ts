@@ -5,17 +5,16 @@ import { EXECUTABLE, launchChromium } from './chromium-executable.ts'
 
 const HOW = `no Chromium at ${EXECUTABLE}: apt-get install chromium, or name one in CHROMIUM_PATH`
 
-/** A page in a browser; closed after the test, which fails if the page complained of anything. */
+/** A page in a browser. It is closed after the test, which fails if the page has complaints. */
 export type Opened = Page & {
-  /** What the console and the network complained of until now; not held against the page from then on. */
+  /** Returns and clears the messages on the console, failed scripts, and requests to other hosts. */
   takeComplaints: () => string[]
 }
 
 export type Open = (url: string, options?: BrowserContextOptions) => Promise<Opened>
 
 /**
- * Tests in a real browser, one for all of them. Where there is none they are skipped, and under `CI=true` they fail; both
- * say how to get it.
+ * Tests in one real browser. Without a browser they are skipped, or fail under `CI=true`, and say how to install one.
  */
 export function inChromium(name: string, tests: (open: Open) => void): void {
   const isMissing = !existsSync(EXECUTABLE)
@@ -36,7 +35,7 @@ export function inChromium(name: string, tests: (open: Open) => void): void {
 }
 
 async function openPage(browser: Browser, url: string, options?: BrowserContextOptions): Promise<Opened> {
-  const context = await browser.newContext(options)
+  const context = await browser.newContext({ timezoneId: 'UTC', ...options })
   const page = await context.newPage()
   let complaints: string[] = []
   page.on('console', (message) => {
@@ -44,7 +43,7 @@ async function openPage(browser: Browser, url: string, options?: BrowserContextO
   })
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('request', (request) => {
-    if (!request.url().startsWith(new URL(url).origin)) complaints.push(`asked for ${request.url()}`)
+    if (!request.url().startsWith(new URL(url).origin)) complaints.push(`requested ${request.url()}`)
   })
   onTestFinished(async () => {
     await context.close()

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 
-/** Something that the Tab key stops at. */
+/** An element that gets the focus by the Tab key. */
 export type Stop = { name: string; outline: string }
 
-/** Presses Tab until the focus leaves the page, or for a hundred stops. */
+/** Presses Tab until the focus leaves the page, at most a hundred times. */
 export async function walk(page: Page): Promise<Stop[]> {
   const stops: Stop[] = []
   for (let i = 0; i < 100; i++) {
@@ -21,7 +21,7 @@ export async function walk(page: Page): Promise<Stop[]> {
   return stops
 }
 
-/** What somebody who does not see the page could not tell: the rules of WCAG 2.2 that markup alone can break. */
+/** Elements that a screen reader cannot name or reach: violations of WCAG 2.2 in the markup. */
 export function nameless(page: Page): Promise<string[]> {
   return page.evaluate(`(() => {
     const all = (selector) => [...document.querySelectorAll(selector)]
@@ -35,16 +35,16 @@ export function nameless(page: Page): Promise<string[]> {
       ...all('[aria-labelledby]').filter((one) => !ids.includes(one.getAttribute('aria-labelledby'))).map(show('label is missing')),
       ...all('table').filter((one) => one.caption === null).map(show('no caption')),
       ...all('th').filter((one) => !one.scope).map(show('no scope')),
-      ...all('svg').filter((one) => one.ariaHidden !== 'true').map(show('a drawing without a text')),
-      ...all('.wide').filter((one) => one.tabIndex !== 0).map(show('scrolls without the keyboard')),
-      ...all('a:not([href]), [onclick], div[role=button]').map(show('no real control')),
-      ...ids.filter((id, i) => ids.indexOf(id) !== i).map((id) => 'two of ' + id),
+      ...all('svg').filter((one) => one.ariaHidden !== 'true').map(show('an image without a name')),
+      ...all('.wide').filter((one) => one.tabIndex !== 0).map(show('scrolls with a mouse only')),
+      ...all('a:not([href]), [onclick], div[role=button]').map(show('not a native control')),
+      ...ids.filter((id, i) => ids.indexOf(id) !== i).map((id) => 'duplicate id ' + id),
       ...levels.filter((level, i) => level > (levels[i - 1] ?? 0) + 1).map((level) => 'a heading skips to ' + level),
     ]
   })()`)
 }
 
-/** The contrast of each text against what is behind it (WCAG 2.2, 1.4.3): 1 to 21. */
+/** The contrast of each text to its background (WCAG 2.2, 1.4.3): 1 to 21. */
 export function contrasts(page: Page): Promise<{ text: string; contrast: number }[]> {
   return page.evaluate(`(() => {
     const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number)

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { inChromium } from './chromium.ts'
 import { watchedWorld } from './watched-world.ts'
 
@@ -6,8 +6,9 @@ const WAIT = { timeout: 15_000, interval: 100 }
 const NOT_THERE = /net::ERR_(?:CONNECTION_REFUSED|CONNECTION_RESET|INCOMPLETE_CHUNKED_ENCODING|EMPTY_RESPONSE)/
 
 inChromium('a page that stays open', (open) => {
-  test('says that it is not connected while the daemon is away, and then goes on', { timeout: 40_000 }, async () => {
+  test('says that it is not connected while the daemon is down, and then resumes', { timeout: 40_000 }, async () => {
     const world = await watchedWorld()
+    onTestFinished(world.close)
     const page = await open(world.url)
     const feed = page.locator('#feed li')
     await vi.waitFor(async () => expect(await feed.count()).toBeGreaterThan(5), WAIT)
@@ -17,18 +18,18 @@ inChromium('a page that stays open', (open) => {
     await world.stop()
     await vi.waitFor(async () => {
       expect(await page.locator('.banner').textContent()).toMatch(
-        /^Not connected to callwatch: numbers of \d\d:\d\d:\d\d UTC\. \(\d+ s ago\)/,
+        /^Not connected to callwatch\. Data of \d\d:\d\d:\d\d UTC\. \(\d+ s ago\)/,
       )
     }, WAIT)
     expect(await page.locator('[role=status]').textContent()).toContain('Not connected to callwatch')
-    expect(await page.locator('.page').getAttribute('class')).toBe('page old')
+    expect(await page.locator('.page').getAttribute('class')).toBe('page stale')
     expect(await page.locator('.now').textContent()).toContain('not live')
     expect(await page.title()).toContain('not live')
 
     await world.start()
     await vi.waitFor(async () => {
       expect(await page.locator('.banner').count()).toBe(0)
-      // Newer than the gap: the stream is there again.
+      // Events after the gap arrive again.
       expect(await page.locator('#feed li:first-child').getAttribute('class')).toBe('transition')
       expect(await page.locator('#feed li.gap').count()).toBe(1)
     }, WAIT)
@@ -37,26 +38,28 @@ inChromium('a page that stays open', (open) => {
     expect(complaints.filter((complaint) => !NOT_THERE.test(complaint))).toEqual([])
   })
 
-  test('says how old the numbers are while the service hangs', { timeout: 40_000 }, async () => {
+  test('shows the age of its data while the service hangs', { timeout: 40_000 }, async () => {
     const world = await watchedWorld()
+    onTestFinished(world.close)
     const page = await open(world.url)
     await vi.waitFor(async () => expect(await page.locator('.now').textContent()).toMatch(/^live/), WAIT)
     world.simulator.setSwitches({ fault: { hang: 1 } })
     await vi.waitFor(async () => {
       expect(await page.locator('.banner').textContent()).toMatch(
-        /production: no good poll since \d\d:\d\d:\d\d UTC\. .*\(last good poll \d+ s ago\)/,
+        /production: no successful poll since \d\d:\d\d:\d\d UTC\. .*\(last successful poll \d+ s ago\)/,
       )
     }, WAIT)
-    expect(await page.locator('.page').getAttribute('class')).toBe('page old')
+    expect(await page.locator('.page').getAttribute('class')).toBe('page stale')
     expect(await page.locator('.now').textContent()).toContain('not live')
-    // Read out once, not each second.
+    // Screen readers read it once, not each second.
     expect(await page.locator('[role=status]').textContent()).not.toMatch(/ago/)
     world.simulator.heal()
     await vi.waitFor(async () => expect(await page.locator('.banner').count()).toBe(0), WAIT)
   })
 
-  test('shows what happens as it happens, and stands still while it is paused', { timeout: 40_000 }, async () => {
+  test('shows events at once, except while the feed is paused', { timeout: 40_000 }, async () => {
     const world = await watchedWorld()
+    onTestFinished(world.close)
     const page = await open(world.url)
     const first = () => page.locator('#feed li:first-child').textContent()
     const before = await first()

@@ -1,27 +1,25 @@
 import { readFileSync } from 'node:fs'
-import { expect, test, vi } from 'vitest'
-import type { TargetView } from '../../../src/web/views.ts'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { TargetView } from '../../../src/web/target-view.ts'
 import { inChromium, type Opened } from './chromium.ts'
 import { watchedWorld, type WatchedWorld } from './watched-world.ts'
 
 const WAIT = { timeout: 10_000, interval: 100 }
 const count = new Intl.NumberFormat('en')
 const digits = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
-const percent = (ratio: number) => `${digits.format(ratio * 100)}\u00a0%`
+const percent = (ratio: number) => `${digits.format(ratio * 100)}%`
 
-/** Runs until there is something to show, and then lets nothing more happen. */
-async function settledWorld(): Promise<WatchedWorld> {
-  const world = await watchedWorld()
+/** Waits until there are calls of every kind, and freezes the simulator. */
+async function freezeWithCalls(world: WatchedWorld): Promise<void> {
   world.simulator.burst({ calls: 30, seconds: 1 })
   await vi.waitFor(async () => {
     const { started, finished } = await statusOf(world)
     expect([started > 120, finished.rejected > 5, finished.unanswered > 5]).toEqual([true, true, true])
   }, WAIT)
-  world.standStill()
+  world.freeze()
   const { commit } = await statusOf(world)
-  // The look under way may have seen less; the next one has seen it all.
+  // The poll in progress may have missed calls; the next ones have all.
   await vi.waitFor(async () => expect((await statusOf(world)).commit).toBeGreaterThan(commit + 3), WAIT)
-  return world
 }
 
 async function get<Answer>({ url }: Pick<WatchedWorld, 'url'>, path: string): Promise<Answer> {
@@ -33,7 +31,7 @@ async function statusOf(world: Pick<WatchedWorld, 'url'>): Promise<TargetView> {
   return targets[0]!
 }
 
-/** The texts of all that has `data-cell` within, by that. */
+/** The texts of the elements with `data-cell`, by its value. */
 async function cells(page: Opened, within: string): Promise<Record<string, string>> {
   const texts: [string, string][] = await page.evaluate(
     `[...document.querySelectorAll('${within} [data-cell]')].map((cell) => [cell.dataset.cell, cell.textContent.trim()])`,
@@ -42,8 +40,14 @@ async function cells(page: Opened, within: string): Promise<Record<string, strin
 }
 
 inChromium('the numbers of the page', (open) => {
+  let world: WatchedWorld
+  beforeAll(async () => {
+    world = await watchedWorld()
+    await freezeWithCalls(world)
+  }, 30_000)
+  afterAll(() => world?.close())
+
   test('equal those of the API at the same commit', { timeout: 30_000 }, async () => {
-    const world = await settledWorld()
     const page = await open(world.url)
     const target = await statusOf(world)
     const text = (selector: string) => page.locator(selector).textContent()
@@ -67,7 +71,7 @@ inChromium('the numbers of the page', (open) => {
 
     for (const { window, calls, ratio } of target.windows) {
       expect(await cells(page, `[data-window="${window}"]`)).toEqual({
-        n: count.format(calls),
+        calls: count.format(calls),
         any: percent(ratio!.any),
         unanswered: percent(ratio!.unanswered),
         rejected: percent(ratio!.rejected),
@@ -95,13 +99,12 @@ inChromium('the numbers of the page', (open) => {
     })
     expect(await text('#alerts-firing')).toBe('1')
     const [rule] = target.rules
-    const judged = await text('[data-judged="production HighFailureRate"]')
-    expect(judged).toContain(percent(rule!.readings![0]!.value!))
+    const ratio = await text('[data-rule="production HighFailureRate"]')
+    expect(ratio).toContain(percent(rule!.readings![0]!.value!))
     expect(await page.locator('[data-window="15m"] [data-rule="HighFailureRate"]').getAttribute('x1')).toBe('2')
   })
 
-  test('of the chart equal the calls that finished, and its pixels follow them', { timeout: 30_000 }, async () => {
-    const world = await settledWorld()
+  test('in the chart equal the finished calls, and its pixels have their colours', { timeout: 30_000 }, async () => {
     const page = await open(world.url)
     await page.getByText('The chart as a table').click()
     const texts: string[][] = await page.evaluate(
@@ -117,12 +120,11 @@ inChromium('the numbers of the page', (open) => {
       for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) seen.add([data[i], data[i + 1], data[i + 2]].join())
       return [...seen]
     })()`)
-    // Ended, unanswered and rejected, as colours.css has them.
+    // The colours of ended, unanswered and rejected in colours.css.
     expect(colours).toEqual(expect.arrayContaining(['0,114,178', '230,159,0', '213,94,0']))
   })
 
-  test('of the finished calls follow the filter, on the page and as CSV', { timeout: 30_000 }, async () => {
-    const world = await settledWorld()
+  test('of finished calls follow the filter, on the page and as CSV', { timeout: 30_000 }, async () => {
     const page = await open(world.url)
     await page.getByRole('combobox', { name: 'Status' }).selectOption('rejected')
     const { rejected } = (await statusOf(world)).finished
@@ -146,8 +148,7 @@ inChromium('the numbers of the page', (open) => {
     }, WAIT)
   })
 
-  test('are of calls, and never name a user', { timeout: 30_000 }, async () => {
-    const world = await settledWorld()
+  test('belong to calls, and never to a user', { timeout: 30_000 }, async () => {
     const page = await open(world.url)
     const listed = await fetch(`${world.simulator.url}/calls?perPage=100`, {
       headers: { apikey: world.simulator.keys.fullAccess },

@@ -1,6 +1,6 @@
 /**
- * Makes docs/images/page-light.png and page-dark.png: `node test/web/browser/take-screenshots.ts`. Two simulated
- * services with an hour behind them, of which one has a burst of failing calls; takes half a minute.
+ * Makes docs/images/page-light.png and page-dark.png: `node test/web/browser/take-screenshots.ts [FOLDER]`. It polls two
+ * simulators with an hour of history, one of which has a burst of failing calls. This takes half a minute.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { RATIO } from '../../alerts/sample-rules.ts'
 import { launchChromium } from './chromium-executable.ts'
 import { watchedConfig } from './watched-config.ts'
 
-const FOLDER = join(import.meta.dirname, '../../../docs/images')
+const FOLDER = process.argv[2] ?? join(import.meta.dirname, '../../../docs/images')
 const AUTH = { username: 'ops', password: 'screenshots' }
 
 const production = await startSimulator({

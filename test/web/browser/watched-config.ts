@@ -1,26 +1,23 @@
-import type { Config } from '../../../src/config/config.ts'
+import { configOf, type Config } from '../../../src/config/config.ts'
 
-/** A daemon on a free port of loopback that looks often, keeps nothing and tells nobody. */
+/** The configuration of a daemon on a free port of loopback that polls often, without a store file or receivers. */
 export function watchedConfig(name: string, baseUrl: string, apiKey: string): Config {
-  return {
-    targets: [{ name, baseUrl, apiKey, query: {} }],
+  return configOf({
+    targets: [{ name, base_url: baseUrl, api_key: apiKey }],
     poll: {
-      interval: 0.3,
-      pageSize: 1000,
-      maxAnswerBytes: 32 * 1024 * 1024,
-      timeout: 1,
+      interval: '300ms',
+      page_size: 1000,
+      timeout: '1s',
       retries: 0,
-      lookback: 3600,
-      sweepInterval: 60,
-      maxRequestsPerMinute: 6000,
+      lookback: '1h',
+      sweep_interval: '1m',
+      max_requests_per_minute: 6000,
       baseline: 'count',
-      details: 'missing',
-      statusMap: {},
     },
-    store: { path: ':memory:', history: 86_400 },
+    store: { path: ':memory:', history: '1d' },
     http: { host: '127.0.0.1', port: 0 },
-    notify: { groupWait: 0, routes: [], mutes: [] },
+    notify: { group_wait: 0 },
     alerts: [],
     log: { level: 'silent' },
-  }
+  })
 }

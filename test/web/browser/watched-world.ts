@@ -1,38 +1,40 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { ReplaySubject } from 'rxjs'
-import { onTestFinished } from 'vitest'
 import { systemClock } from '../../../src/clock/clock.ts'
 import { startDaemon } from '../../../src/daemon/daemon.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { startSimulator, type Simulator } from '../../../src/simulator/simulator.ts'
 import { RATIO } from '../../alerts/sample-rules.ts'
-import { emptyFolder } from '../../commands/callwatch.ts'
 import { watchedConfig } from './watched-config.ts'
 
-/** A simulated service and a daemon that watches it, as in the demo, but quicker. */
+/** A simulator and a daemon that polls it, as in the demo, but faster. */
 export type WatchedWorld = {
   simulator: Simulator
-  /** From then on nothing more happens to any call. */
-  standStill: () => void
-  /** Where the page is; the same after each start. */
+  /** Stops time for the simulator: no call changes any more. */
+  freeze: () => void
+  /** The page; the same after each start. */
   url: string
   start: () => Promise<void>
   stop: () => Promise<void>
+  /** Stops the daemon and the simulator. */
+  close: () => Promise<void>
 }
 
 export async function watchedWorld(): Promise<WatchedWorld> {
-  let stoodStillAt: number | undefined
-  const clock = () => stoodStillAt ?? systemClock.wall()
+  let frozenAt: number | undefined
+  const clock = () => frozenAt ?? systemClock.wall()
   const simulator = await startSimulator({ seed: 7, speed: 400, callsPerMinute: 900, open: 20, clock })
-  onTestFinished(simulator.close)
-  const store = join(emptyFolder(), 'callwatch.db')
+  const folder = mkdtempSync(join(tmpdir(), 'callwatch-page-'))
+  const store = join(folder, 'callwatch.db')
   let port = 0
   let stop: (() => Promise<void>) | undefined
 
   const world: WatchedWorld = {
     simulator,
-    standStill: () => (stoodStillAt = systemClock.wall()),
+    freeze: () => (frozenAt = systemClock.wall()),
     url: '',
     start: async () => {
       const stop$ = new ReplaySubject<void>(1)
@@ -53,9 +55,13 @@ export async function watchedWorld(): Promise<WatchedWorld> {
       await stop?.()
       stop = undefined
     },
+    close: async () => {
+      await world.stop()
+      await simulator.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
   }
   await world.start()
-  onTestFinished(world.stop)
   return world
 }
 
@@ -65,7 +71,7 @@ function configOf({ url, keys }: Simulator, path: string, port: number): Config 
     ...config,
     store: { ...config.store, path },
     http: { ...config.http, port },
-    // So low that it fires as soon as calls fail.
+    // Fires as soon as calls fail.
     alerts: [{ ...RATIO, threshold: 0.02, clear: 0.01, for: 0 }],
   }
 }

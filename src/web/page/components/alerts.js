@@ -1,8 +1,8 @@
 import { html } from '../html.js'
-import { count, duration, labelText, moment, valueOf } from '../model/format.js'
+import { count, duration, labelText, moment, valueOf, zone } from '../model/format.js'
 import { shownAlerts } from '../model/totals.js'
 import { Section } from './section.js'
-import { Wide } from './wide.js'
+import { Table } from './table.js'
 
 /** @import { State } from '../model/state.js' */
 /** @import { Alert } from '../model/api.js' */
@@ -11,25 +11,14 @@ import { Wide } from './wide.js'
 export function Alerts({ state }) {
   const alerts = shownAlerts(state)
   const now = state.snapshot?.status.now ?? ''
+  const columns = () => ['Alert', 'State', 'Value', 'Threshold', 'Peak', 'Calls', `Since (${zone(now)})`]
   return html`<${Section} id="alerts" title="Alerts">
-    ${alerts.length === 0 && html`<p class="soft">None is pending or firing.</p>`}
     ${
-      alerts.length > 0 &&
-      html`<${Wide} label="Alerts">
-        <table>
-          <caption class="announced">
-            Alerts that are pending or firing
-          </caption>
-          <thead>
-            <tr>
-              ${['Alert', 'State', 'Value', 'Threshold', 'Peak', 'n', 'Since (UTC)'].map((name) => html`<th scope="col">${name}</th>`)}
-            </tr>
-          </thead>
-          <tbody>
+      alerts.length === 0
+        ? html`<p class="soft">No alert is pending or firing.</p>`
+        : html`<${Table} label="Alerts" caption="Alerts that are pending or firing" columns=${columns()}>
             ${alerts.map((alert) => row(alert, now))}
-          </tbody>
-        </table>
-      <//>`
+          <//>`
     }
   <//>`
 }
@@ -43,7 +32,7 @@ function row(
   now,
 ) {
   const key = [target, alert, labelText(labels)].join('|')
-  const lasting = (Date.parse(now) - Date.parse(since)) / 1000
+  const seconds = (Date.parse(now) - Date.parse(since)) / 1000
   return html`<tr key=${key} data-alert=${alert} class=${state === 'pending' ? '' : severity}>
     <th scope="row">
       ${alert} <span class="soft">${[target, labelText(labels)].filter(Boolean).join(', ')}</span>
@@ -54,6 +43,6 @@ function row(
     <td>${breach} ${valueOf(signal, threshold)}</td>
     <td data-cell="peak">${valueOf(signal, peak)}</td>
     <td>${calls === null ? '–' : count(calls)}</td>
-    <td data-cell="since">${moment(since, now)} <span class="soft">${duration(Math.max(0, lasting))}</span></td>
+    <td data-cell="since">${moment(since, now)} <span class="soft">${duration(Math.max(0, seconds))}</span></td>
   </tr>`
 }

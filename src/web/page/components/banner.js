@@ -1,34 +1,36 @@
 import { html } from '../html.js'
+import { noticesOf } from '../model/notices.js'
 import { shownAlerts } from '../model/totals.js'
-import { troublesOf } from '../model/staleness.js'
 
+/** @import { Notice } from '../model/notices.js' */
 /** @import { State } from '../model/state.js' */
 
 /**
- * Says in words when the numbers below are not those of now.
+ * Says why the data below are not live.
  *
  * @param {{ state: State }} props
  */
 export function Banner({ state }) {
-  const troubles = troublesOf(state)
-  // Read out are only what does not change each second, and alerts as they come and go.
+  const notices = noticesOf(state)
   return html`<div>
-    <div class="announced" role="status" aria-live="polite">${announcement(state, troubles)}</div>
+    <div class="announced" role="status" aria-live="polite">${announcement(state, notices)}</div>
     ${
-      troubles.length > 0 &&
-      html`<ul class="banner" aria-label="Old data">
-        ${troubles.map(({ said, age }) => html`<li>${said} ${age !== '' && html`<strong>${`(${age})`}</strong>`}</li>`)}
+      notices.length > 0 &&
+      html`<ul class="banner" aria-label="Stale data">
+        ${notices.map(({ text, age }) => html`<li>${text} ${age !== '' && html`<strong>${`(${age})`}</strong>`}</li>`)}
       </ul>`
     }
   </div>`
 }
 
 /**
+ * The text for screen readers, without ages, which change each second.
+ *
  * @param {State} state
- * @param {{ said: string }[]} troubles
+ * @param {Notice[]} notices
  */
-function announcement(state, troubles) {
+function announcement(state, notices) {
   const firing = shownAlerts(state).filter(({ state }) => state !== 'pending')
   const alerts = firing.map(({ alert, target, severity }) => `Alert ${alert}, ${severity}, on ${target}.`)
-  return [...troubles.map(({ said }) => said), ...alerts].join(' ')
+  return [...notices.map(({ text }) => text), ...alerts].join(' ')
 }

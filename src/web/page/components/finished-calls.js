@@ -1,9 +1,9 @@
 import { html } from '../html.js'
-import { clock, count, minutes, moment, plain } from '../model/format.js'
-import { askForCalls } from '../model/finished-calls.js'
+import { count, minutes, moment, momentInZone, plain, zone } from '../model/format.js'
+import { loadCalls } from '../model/finished-calls.js'
 import { STATUSES } from '../model/totals.js'
 import { Section } from './section.js'
-import { Wide } from './wide.js'
+import { Table } from './table.js'
 
 /** @import { State } from '../model/state.js' */
 /** @import { Call } from '../model/api.js' */
@@ -16,34 +16,35 @@ const SINCE = [
   ['2592000', 'the last 30 days'],
   ['time', 'a time…'],
 ]
-const MOST_ROWS = 1000
-const COLUMNS = [
-  'Finished (UTC)',
-  'Status',
-  'Type',
-  'Mode',
-  'With',
-  'Began (UTC)',
-  'Participants',
-  'Audio min',
-  'Video min',
-  'Session',
-  'Target',
-]
+const MAX_ROWS = 1000
 
 /**
- * Calls of the history, by status and time, and of the target that is shown; as a table and as CSV.
+ * Finished calls of the selected target by status and time, as a table and as CSV.
  *
  * @param {{ state: State }} props
  */
 export function FinishedCalls({ state }) {
-  const { status, since, from, limit, answer, problem, query, asOf } = state.finishedCalls
+  const { status, since, from, limit, answer, query, asOf } = state.finishedCalls
+  const now = state.snapshot?.status.now ?? ''
   const calls = answer?.calls ?? []
+  const columns = [
+    `Finished (${zone(now)})`,
+    'Status',
+    'Type',
+    'Mode',
+    'Receiver',
+    'Began',
+    'Participants',
+    'Audio min',
+    'Video min',
+    'Session',
+    'Target',
+  ]
   return html`<${Section} id="finished-calls" title="Finished calls">
     <form
       onSubmit=${(/** @type {Event} */ event) => {
         event.preventDefault()
-        void askForCalls()
+        void loadCalls()
       }}
     >
       <label
@@ -51,7 +52,7 @@ export function FinishedCalls({ state }) {
         <select
           id="calls-status"
           value=${status}
-          onChange=${chosen((value) => askForCalls({ status: value, limit: 50 }))}
+          onChange=${onValue((value) => loadCalls({ status: value, limit: 50 }))}
         >
           <option value="">all</option>
           ${STATUSES.map((name) => html`<option value=${name}>${name}</option>`)}
@@ -59,53 +60,49 @@ export function FinishedCalls({ state }) {
       </label>
       <label
         >Since
-        <select id="calls-since" value=${since} onChange=${chosen((value) => askForCalls({ since: value, limit: 50 }))}>
+        <select id="calls-since" value=${since} onChange=${onValue((value) => loadCalls({ since: value, limit: 50 }))}>
           ${SINCE.map(([value, name]) => html`<option value=${value} selected=${value === since}>${name}</option>`)}
         </select>
       </label>
       ${
         since === 'time' &&
         html`<label
-          >Time (UTC)
+          >Time (${zone(now)})
           <input
             id="calls-from"
             type="datetime-local"
             required
             value=${from}
-            onChange=${chosen((value) => askForCalls({ from: value, limit: 50 }))}
+            onChange=${onValue((value) => loadCalls({ from: value, limit: 50 }))}
           />
         </label>`
       }
       <button type="submit">Refresh</button>
       ${query !== '' && html`<a class="button" href=${`api/v1/calls?${query}&format=csv`} download="callwatch-calls.csv">Download CSV</a>`}
     </form>
-    <p class="soft" id="calls-note">
-      ${answer === undefined ? 'Not asked yet.' : `${count(calls.length)} ${answer.truncated === true ? 'newest ' : ''}calls, as of ${clock(asOf)} UTC${state.target === '' ? '' : `, of ${state.target}`}.`}
-      ${problem !== undefined && html` <strong class="bad">${problem}</strong>`}
-    </p>
-    <${Wide} label="Finished calls" class="tall">
-      <table>
-        <caption class="announced">
-          Finished calls, the newest first
-        </caption>
-        <thead>
-          <tr>
-            ${COLUMNS.map((name) => html`<th scope="col">${name}</th>`)}
-          </tr>
-        </thead>
-        <tbody>
-          ${calls.map((call) => row(call, asOf))}
-        </tbody>
-      </table>
+    ${note(state, now)}
+    <${Table} label="Finished calls" caption="Finished calls, newest first" columns=${columns} isTall>
+      ${calls.map((call) => row(call, asOf))}
     <//>
     ${
       answer?.truncated === true &&
-      limit < MOST_ROWS &&
-      html`<button type="button" onClick=${() => askForCalls({ limit: MOST_ROWS })}>
-        Show up to ${count(MOST_ROWS)}
-      </button>`
+      limit < MAX_ROWS &&
+      html`<button type="button" onClick=${() => loadCalls({ limit: MAX_ROWS })}>Show up to ${count(MAX_ROWS)}</button>`
     }
   <//>`
+}
+
+/**
+ * @param {State} state
+ * @param {string} now
+ */
+function note({ target, finishedCalls: { answer, problem, asOf } }, now) {
+  const calls = answer && `${count(answer.calls.length)} ${answer.truncated === true ? 'newest ' : ''}calls`
+  const ofTarget = target === '' ? '' : ` of ${target}`
+  const text = calls === undefined ? 'Not loaded yet.' : `${calls}${ofTarget}, as of ${momentInZone(asOf, now)}.`
+  return html`<p class="soft" id="calls-note">
+    ${text}${problem !== undefined && html` <strong class="bad">${problem}</strong>`}
+  </p>`
 }
 
 /**
@@ -131,8 +128,8 @@ function row(
   </tr>`
 }
 
-/** @param {(value: string) => unknown} choose */
-const chosen =
-  (choose) =>
+/** @param {(value: string) => unknown} handle */
+const onValue =
+  (handle) =>
   (/** @type {any} */ { target }) =>
-    void choose(target.value)
+    void handle(target.value)

@@ -1,9 +1,9 @@
 import { html } from '../html.js'
-import { clock, count } from '../model/format.js'
+import { clock, count, zone } from '../model/format.js'
 import { minutesOf, STATUSES } from '../model/totals.js'
 import { Section } from './section.js'
 import { StackedBars } from './stacked-bars.js'
-import { Wide } from './wide.js'
+import { Table } from './table.js'
 
 /** @import { PerMinute } from '../model/api.js' */
 /** @import { State } from '../model/state.js' */
@@ -16,12 +16,13 @@ import { Wide } from './wide.js'
  */
 export function FinishedPerMinute({ state: { snapshot, target, hovered } }) {
   if (snapshot === undefined) return undefined
-  const minutes = minutesOnce(snapshot.perMinute, target)
+  const { perMinute, status } = snapshot
+  const minutes = memoizedMinutes(perMinute, target)
   const known = minutes.filter(({ counts }) => counts !== undefined)
-  // The minute of the last look is not over.
-  const [before, last] = known.slice(-2)
-  const shown = (hovered === undefined ? undefined : minutes[hovered]) ?? before ?? last
-  const note = shown === undefined ? '' : `${time(shown.at)} UTC`
+  // The minute of the last poll is incomplete.
+  const [complete, last] = known.slice(-2)
+  const shown = (hovered === undefined ? undefined : minutes[hovered]) ?? complete ?? last
+  const note = shown === undefined ? '' : `${time(shown.at)} ${zone(status.now)}`
   return html`<${Section}
     id="per-minute"
     title="Finished calls per minute"
@@ -42,39 +43,31 @@ export function FinishedPerMinute({ state: { snapshot, target, hovered } }) {
     <div
       class="drawing"
       role="img"
-      aria-label="Chart of the finished calls of each minute of the last hour by status. The table below has its numbers."
+      aria-label="Chart of the finished calls per minute of the last hour by status. The table below has the same numbers."
     >
       <${StackedBars} minutes=${minutes} />
     </div>
     <details>
       <summary>The chart as a table</summary>
-      <${Wide} label="Finished calls per minute" class="tall"><${Table} minutes=${minutes} /><//>
+      <${Table}
+        label="Finished calls per minute"
+        caption="Finished calls per minute, newest first"
+        columns=${[`Minute (${zone(status.now)})`, ...STATUSES]}
+        isNumeric
+        isTall
+      >
+        ${minutes.toReversed().map(row)}
+      <//>
     </details>
   <//>`
 }
 
-/** @param {{ minutes: Minutes }} props */
-function Table({ minutes }) {
-  return html`<table class="numbers">
-    <caption class="announced">
-      Finished calls per minute, the newest first
-    </caption>
-    <thead>
-      <tr>
-        <th scope="col">Minute (UTC)</th>
-        ${STATUSES.map((status) => html`<th scope="col">${status}</th>`)}
-      </tr>
-    </thead>
-    <tbody>
-      ${minutes.toReversed().map(
-        ({ at, counts }) =>
-          html`<tr key=${at}>
-            <th scope="row">${time(at)}</th>
-            ${STATUSES.map((status) => html`<td>${counts === undefined ? '–' : count(counts[status])}</td>`)}
-          </tr>`,
-      )}
-    </tbody>
-  </table>`
+/** @param {Minutes[number]} minute */
+function row({ at, counts }) {
+  return html`<tr key=${at}>
+    <th scope="row">${time(at)}</th>
+    ${STATUSES.map((status) => html`<td>${counts === undefined ? '–' : count(counts[status])}</td>`)}
+  </tr>`
 }
 
 /** @param {number} at UNIX seconds */
@@ -84,12 +77,12 @@ const time = (at) => clock(new Date(at * 1000).toISOString()).slice(0, 5)
 let latest = { minutes: [] }
 
 /**
- * The same minutes for as long as nothing else is to be drawn.
+ * Returns the same minutes until the data or the target change, so that the chart is not redrawn.
  *
  * @param {PerMinute} perMinute
  * @param {string} target
  */
-function minutesOnce(perMinute, target) {
+function memoizedMinutes(perMinute, target) {
   if (latest.perMinute !== perMinute || latest.target !== target) {
     latest = { perMinute, target, minutes: minutesOf(perMinute, target) }
   }

@@ -1,7 +1,7 @@
 import { html } from '../html.js'
-import { clock } from '../model/format.js'
-import { secondsSince, troublesOf } from '../model/staleness.js'
-import { chooseTarget } from '../model/target.js'
+import { selectTarget } from '../model/address.js'
+import { clock, zone } from '../model/format.js'
+import { noticesOf, snapshotAge } from '../model/notices.js'
 
 /** @import { State } from '../model/state.js' */
 
@@ -18,7 +18,7 @@ export function Header({ state }) {
         <select
           id="target"
           value=${target}
-          onChange=${(/** @type {any} */ { target: chosen }) => chooseTarget(chosen.value)}
+          onChange=${(/** @type {any} */ { target: selected }) => selectTarget(selected.value)}
         >
           <option value="" selected=${target === ''}>all ${names.length}</option>
           ${names.map((name) => html`<option value=${name} selected=${target === name}>${name}</option>`)}
@@ -35,8 +35,7 @@ export function Header({ state }) {
 function badge(state) {
   const { snapshot } = state
   if (snapshot === undefined) return html`<span class="badge">connecting…</span>`
-  const taken = Date.parse(snapshot.status.now)
-  if (troublesOf(state).length > 0) return html`<span class="badge bad">not live</span>`
-  const now = new Date(taken + secondsSince(state) * 1000).toISOString()
-  return html`<span class="badge good">live</span> <time>${clock(now)} UTC</time>`
+  if (noticesOf(state).length > 0) return html`<span class="badge bad">not live</span>`
+  const now = new Date(Date.parse(snapshot.status.now) + snapshotAge(state) * 1000).toISOString()
+  return html`<span class="badge good">live</span> <time>${clock(now)} ${zone(now)}</time>`
 }

@@ -17,7 +17,7 @@ export function InProgress({ state }) {
   const targets = shownTargets(state)
   const counts = inProgressBy(targets)
   const of = (/** @type {string} */ type, /** @type {string} */ mode) => counts.get(`${type}|${mode}`) ?? 0
-  // What is not documented is shown once there is some.
+  // Undocumented types and modes are shown only if there are such calls.
   const types = TYPES.filter((type) => type !== 'other' || MODES.some((mode) => of(type, mode) > 0))
   const modes = MODES.filter((mode) => mode !== 'other' || TYPES.some((type) => of(type, mode) > 0))
   const total = (/** @type {number[]} */ numbers) => count(numbers.reduce((a, b) => a + b, 0))

@@ -1,5 +1,5 @@
 import { html } from '../html.js'
-import { troublesOf } from '../model/staleness.js'
+import { noticesOf } from '../model/notices.js'
 import { Alerts } from './alerts.js'
 import { Banner } from './banner.js'
 import { FailureRatio } from './failure-ratio.js'
@@ -15,15 +15,15 @@ import { Tiles } from './tiles.js'
 /** @import { State } from '../model/state.js' */
 
 /**
- * The whole page: a function of the state.
+ * The page as a function of the state.
  *
  * @param {{ state: State }} props
  */
 export function Page({ state }) {
   const { snapshot } = state
   const commits = snapshot?.status.targets.map(({ commit }) => commit).join(' ')
-  return html`<div class=${troublesOf(state).length > 0 ? 'page old' : 'page'}>
-    <a class="skip" href="#content" onClick=${skip}>Skip to the numbers</a>
+  return html`<div class=${noticesOf(state).length > 0 ? 'page stale' : 'page'}>
+    <a class="skip" href="#content" onClick=${skip}>Skip to content</a>
     <${Header} state=${state} />
     <${Banner} state=${state} />
     <main id="content" tabindex="-1" data-commits=${commits}>
@@ -38,7 +38,7 @@ export function Page({ state }) {
 }
 
 /**
- * The address stays as it is: it names the target.
+ * Moves the focus without a change of the address, which names the target.
  *
  * @param {Event} event
  */

@@ -1,7 +1,7 @@
 import { html } from '../html.js'
 
 /**
- * A part of the page with its heading, by which it is found.
+ * A part of the page with a heading.
  *
  * @param {{ id: string, title: string, note?: unknown, children?: unknown }} props
  */
@@ -13,4 +13,13 @@ export function Section({ id, title, note, children }) {
     </div>
     ${children}
   </section>`
+}
+
+/**
+ * Scrolls content that is wider or longer than its place, also by keyboard, so that the page does not scroll sideways.
+ *
+ * @param {{ label: string, class?: string, children?: unknown }} props
+ */
+export function Scrollable({ label, class: name = '', children }) {
+  return html`<div class=${`wide ${name}`} role="region" aria-label=${label} tabindex="0">${children}</div>`
 }

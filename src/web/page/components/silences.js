@@ -1,5 +1,5 @@
 import { html } from '../html.js'
-import { labelText, moment } from '../model/format.js'
+import { labelText, momentInZone } from '../model/format.js'
 import { Section } from './section.js'
 
 /** @import { State } from '../model/state.js' */
@@ -10,7 +10,7 @@ export function Silences({ state: { snapshot } }) {
   const silences = snapshot?.silences ?? []
   const now = snapshot?.status.now ?? ''
   return html`<${Section} id="silences" title="Silences">
-    ${silences.length === 0 && html`<p class="soft">None is active.</p>`}
+    ${silences.length === 0 && html`<p class="soft">No silence is active.</p>`}
     <ul class="plain">
       ${silences.map((silence) => html`<li key=${silence.id}>${describe(silence, now)}</li>`)}
     </ul>
@@ -23,5 +23,5 @@ export function Silences({ state: { snapshot } }) {
  */
 function describe({ id, match, until, reason }, now) {
   const why = reason === '' ? '' : `: ${reason}`
-  return `${labelText(match) || 'every alert'} until ${moment(until, now)} UTC${why} (silence ${id})`
+  return `${labelText(match) || 'every alert'} until ${momentInZone(until, now)}${why} (silence ${id})`
 }

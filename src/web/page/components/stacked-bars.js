@@ -11,8 +11,7 @@ const MINUTE = 60
 const DARK = matchMedia('(prefers-color-scheme: dark)')
 
 /**
- * The finished calls of each minute, stacked by status, drawn by uPlot. It draws into one element, which Preact leaves
- * to it.
+ * The finished calls of each minute, stacked by status. uPlot draws them into an element that Preact does not change.
  *
  * @extends {Component<Props, {}>}
  */
@@ -21,7 +20,7 @@ export class StackedBars extends Component {
   plot = undefined
   place = /** @type {HTMLElement | null} */ (null)
   sizes = new ResizeObserver(() => this.plot?.setSize(this.size()))
-  draw = () => this.drawAnew()
+  draw = () => this.redraw()
 
   /**
    * @override
@@ -33,7 +32,7 @@ export class StackedBars extends Component {
 
   /** @override */
   componentDidMount() {
-    this.drawAnew()
+    this.redraw()
     if (this.place !== null) this.sizes.observe(this.place)
     DARK.addEventListener('change', this.draw)
   }
@@ -59,7 +58,7 @@ export class StackedBars extends Component {
     return { width: this.place?.clientWidth ?? 0, height: this.place?.clientHeight ?? 0 }
   }
 
-  drawAnew() {
+  redraw() {
     this.plot?.destroy()
     if (this.place === null) return
     this.plot = new uPlot({ ...options(this.place), ...this.size() }, dataOf(this.props.minutes), this.place)
@@ -67,7 +66,7 @@ export class StackedBars extends Component {
 }
 
 /**
- * @param {HTMLElement} place whose colours it takes
+ * @param {HTMLElement} place has the colours of the chart in its style
  * @returns {Omit<uPlot.Options, 'width' | 'height'>}
  */
 function options(place) {
@@ -75,8 +74,6 @@ function options(place) {
   const colour = (/** @type {string} */ name) => style.getPropertyValue(`--${name}`)
   const axis = { stroke: colour('soft'), grid: { stroke: colour('line'), width: 1 }, ticks: { show: false } }
   return {
-    // Whole minutes of UTC, as everywhere on the page.
-    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
     scales: {
@@ -89,7 +86,7 @@ function options(place) {
     ],
     series: [
       {},
-      // The whole stack first, and over it what is below its top.
+      // The highest stack first, so that lower ones cover its lower part.
       ...STATUSES.toReversed().map((status) => ({
         label: status,
         fill: colour(status),
@@ -103,7 +100,7 @@ function options(place) {
 }
 
 /**
- * Minutes, and for each status the height of the stack up to it, the highest first.
+ * The minutes, and for each status the height of the stack up to it, highest first.
  *
  * @param {Props['minutes']} minutes
  * @returns {uPlot.AlignedData}

@@ -1,30 +1,30 @@
 import { html } from '../html.js'
-import { count, duration, minutes, moment, plain } from '../model/format.js'
-import { isOld, secondsSince } from '../model/staleness.js'
+import { count, duration, minutes, moment, plain, zone } from '../model/format.js'
+import { isStale, snapshotAge } from '../model/notices.js'
 import { shownTargets } from '../model/totals.js'
 import { Section } from './section.js'
-import { Wide } from './wide.js'
+import { Table } from './table.js'
 
 /** @import { State } from '../model/state.js' */
 /** @import { Target } from '../model/api.js' */
 
 /**
- * How each target is doing, and what was counted of it for good.
+ * The health and the totals of each target.
  *
  * @param {{ state: State }} props
  */
 export function Targets({ state }) {
   const targets = shownTargets(state)
   const isShared = (state.snapshot?.status.targets ?? []).some(({ owner }) => owner !== undefined)
-  const age = secondsSince(state)
+  const age = snapshotAge(state)
   const now = state.snapshot?.status.now ?? ''
   const health = [
     'Target',
     'Health',
-    'Last good poll',
+    'Last successful poll',
     'Requests in the last minute',
-    'Last whole sweep',
-    'Remembered calls',
+    'Last complete sweep',
+    'Tracked calls',
   ]
   const totals = [
     'Target',
@@ -37,39 +37,20 @@ export function Targets({ state }) {
     'Lost',
     'Audio min',
     'Video min',
-    'Counted since (UTC)',
+    `Since (${zone(now)})`,
   ]
   return html`<${Section} id="targets" title="Targets">
-    <${Wide} label="Health of the targets">
-      <table class="numbers">
-        <caption class="announced">
-          Health of the targets
-        </caption>
-        <thead>
-          <tr>
-            ${health.map((name) => html`<th scope="col">${name}</th>`)}
-          </tr>
-        </thead>
-        <tbody>
-          ${targets.map((target) => healthRow(target, age, isShared))}
-        </tbody>
-      </table>
+    <${Table} label="Health of the targets" caption="Health of the targets" columns=${health} isNumeric>
+      ${targets.map((target) => healthRow(target, age, isShared))}
     <//>
-    <h3>Counted so far (minutes of calls, not of participants)</h3>
-    <${Wide} label="What was counted of each target">
-      <table class="numbers">
-        <caption class="announced">
-          Calls and call-level minutes counted since each target was set up
-        </caption>
-        <thead>
-          <tr>
-            ${totals.map((name) => html`<th scope="col">${name}</th>`)}
-          </tr>
-        </thead>
-        <tbody>
-          ${targets.map((target) => totalsRow(target, now))}
-        </tbody>
-      </table>
+    <h3>Totals (minutes of calls, not of participants)</h3>
+    <${Table}
+      label="Totals of the targets"
+      caption="Calls and call-level minutes since the set-up of each target"
+      columns=${totals}
+      isNumeric
+    >
+      ${targets.map((target) => totalsRow(target, now))}
     <//>
   <//>`
 }
@@ -77,7 +58,7 @@ export function Targets({ state }) {
 /**
  * @param {Target} target
  * @param {number} age of the snapshot (seconds)
- * @param {boolean} isShared whether several daemons may watch the targets
+ * @param {boolean} isShared whether several daemons share the targets
  */
 function healthRow(target, age, isShared) {
   const { name, owner, last_success, lag_seconds, sweep_age_seconds, requests_last_minute, max_requests_per_minute } =
@@ -85,7 +66,7 @@ function healthRow(target, age, isShared) {
   return html`<tr key=${name} data-target=${name}>
     <th scope="row">
       ${name}
-      ${isShared && html`<span class="owner" data-cell="owner">watched by ${owner ?? html`<b class="bad">nobody</b>`}</span>`}
+      ${isShared && html`<span class="owner" data-cell="owner">${owner === undefined ? html`<b class="bad">no owner</b>` : `owner: ${owner}`}</span>`}
     </th>
     <td data-cell="health">${health(target, age)}</td>
     <td>${last_success === null ? 'never' : `${duration(lag_seconds + age)} ago`}</td>
@@ -109,18 +90,20 @@ function healthRow(target, age, isShared) {
  */
 function health(target, age) {
   const { up, problem, held_back_seconds: held, slow_sweep, refused_from_page, warnings = [] } = target
-  const old = isOld(target, age)
-  const tone = up && !old ? 'good' : 'bad'
+  const stale = isStale(target, age)
+  const tone = up && !stale ? 'good' : 'bad'
   const words = [
     ...(problem === undefined ? [] : [plain(problem)]),
-    ...(held > age ? [`the service asked for a pause: no request for ${duration(held - age)}`] : []),
+    ...(held > age ? [`rate limit pause: no requests for ${duration(held - age)}`] : []),
     ...(slow_sweep === undefined
       ? []
       : [`a sweep of ${count(slow_sweep.pages)} pages takes ${duration(slow_sweep.seconds)}`]),
-    ...(refused_from_page === undefined ? [] : [`the service refuses its list from page ${refused_from_page} on`]),
+    ...(refused_from_page === undefined
+      ? []
+      : [`the service refuses page ${refused_from_page} of its list and later pages`]),
     ...warnings.map(({ message }) => message),
   ]
-  return html`<span class=${`badge ${tone}`}>${up ? (old ? 'late' : 'up') : 'down'}</span
+  return html`<span class=${`badge ${tone}`}>${up ? (stale ? 'stale' : 'up') : 'down'}</span
     >${words.length > 0 && html` <span class="words">${words.join('; ')}</span>`}`
 }
 

@@ -1,12 +1,12 @@
 import { html } from '../html.js'
-import { count, minutes, percent } from '../model/format.js'
+import { count, local, minutes, percent, zone } from '../model/format.js'
 import { shownAlerts, shownTargets, sum, windowsOf } from '../model/totals.js'
 
 /** @import { State } from '../model/state.js' */
 /** @import { Target } from '../model/api.js' */
 
 /**
- * What one looks at from across the room.
+ * The most important numbers, large enough for a wall display.
  *
  * @param {{ state: State }} props
  */
@@ -20,8 +20,8 @@ export function Tiles({ state }) {
       ${tile('calls-now', 'Calls in progress', count(sum(targets, ({ in_progress }) => in_progress)), `${count(sum(targets, (one) => one.participants_in_progress))} participants`)}
       ${tile('failing', `Failed in ${shortest?.window ?? '15m'}`, percent(shortest?.ratio?.any), ratioNote(shortest))}
       ${tile('alerts-firing', 'Alerts firing', count(firing), `${count(alerts.length - firing)} pending`, firing > 0 ? 'bad' : '')}
-      ${tile('minutes-today', 'Minutes today', minutes(sum(targets, (one) => one.participant_minutes_today.minutes)), sinceNote(targets, 'participant_minutes_today'))}
-      ${tile('minutes-month', 'Minutes this month', minutes(sum(targets, (one) => one.participant_minutes_this_month.minutes)), [sinceNote(targets, 'participant_minutes_this_month'), ...limits(targets)].join('; '))}
+      ${tile('minutes-today', 'Minutes today (UTC)', minutes(sum(targets, (one) => one.participant_minutes_today.minutes)), sinceNote(targets, 'participant_minutes_today'))}
+      ${tile('minutes-month', 'Minutes this month (UTC)', minutes(sum(targets, (one) => one.participant_minutes_this_month.minutes)), [sinceNote(targets, 'participant_minutes_this_month'), ...limits(targets)].join('; '))}
     </dl>
   </section>`
 }
@@ -43,11 +43,11 @@ function tile(id, name, value, note, tone = '') {
 /** @param {ReturnType<typeof windowsOf>[number] | undefined} window */
 function ratioNote(window) {
   if (window === undefined) return ''
-  return `${window.ratio === null ? 'too few: ' : ''}n = ${count(window.calls)} finished calls`
+  return `${window.ratio === null ? 'too few: ' : ''}${count(window.calls)} finished calls`
 }
 
 /**
- * Since when they are counted, which may be later than the period began.
+ * The time since which callwatch counts: the start of the period, or the set-up of the first target if that is later.
  *
  * @param {Target[]} targets
  * @param {'participant_minutes_today' | 'participant_minutes_this_month'} period
@@ -58,11 +58,11 @@ function sinceNote(targets, period) {
   const { since } = first[period]
   const created = targets.map((target) => target.created).toSorted()[0] ?? since
   const begin = created > since ? created : since
-  return `participant minutes since ${begin.slice(0, 10)} ${begin.slice(11, 16)} UTC`
+  return `participant minutes since ${local(begin).slice(0, 16).replace('T', ' ')} ${zone(begin)}`
 }
 
 /**
- * The budgets that the month is held against.
+ * The budgets for the month.
  *
  * @param {Target[]} targets
  */

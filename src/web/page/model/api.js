@@ -1,20 +1,19 @@
 /**
- * What the API answers, by the server's own types.
+ * The responses of the API, by the types of the server.
  *
- * @typedef {import('../../views.ts').TargetView} Target
+ * @typedef {import('../../target-view.ts').TargetView} Target
  * @typedef {import('../../views.ts').AlertView} Alert
  * @typedef {import('../../views.ts').CallView} Call
  * @typedef {import('../../views.ts').TransitionEvent} Transition
  * @typedef {import('../../views.ts').AlertEvent} AlertChange
- * @typedef {ReturnType<typeof import('../../silences-route.ts').silenceView>} Silence
- * @typedef {import('../../finished-route.ts').FinishedView} PerMinute
- * @typedef {ReturnType<typeof import('../../rule-view.ts').ruleView>} Rule
+ * @typedef {import('../../silences-route.ts').SilenceView} Silence
+ * @typedef {import('../../finished-per-minute.ts').FinishedPerMinute} PerMinute
+ * @typedef {import('../../rule-view.ts').RuleView} Rule
  * @typedef {{ version: string, now: string, problem?: string, targets: Target[] }} Status
  * @typedef {{ calls: Call[], truncated?: boolean }} Calls
  */
 
-/** For one answer (milliseconds). */
-const PATIENCE = 10_000
+const TIMEOUT_MS = 10_000
 
 /** @returns {Promise<Status>} */
 export const getStatus = () => getJson('api/v1/status')
@@ -38,12 +37,12 @@ export const getPerMinute = (minutes) => getJson(`api/v1/finished-per-minute?min
 export const getCalls = (query) => getJson(`api/v1/calls?${query}`)
 
 /**
- * What a path of the API answers; rejects when there is no good answer in time.
+ * Requests a path of the API. Rejects without a successful response in time.
  *
  * @param {string} path
  */
 async function getJson(path) {
-  const response = await fetch(path, { cache: 'no-store', signal: AbortSignal.timeout(PATIENCE) })
+  const response = await fetch(path, { cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) })
   if (!response.ok) throw new Error(`${path}: HTTP ${response.status}`)
   return response.json()
 }

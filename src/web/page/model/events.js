@@ -3,20 +3,20 @@ import { change, current } from './state.js'
 
 /** @import { FeedLine } from './state.js' */
 
-/** So many lines the feed keeps; so many of the past it begins with. */
-const LINES = 200
-/** Before a stream that the browser gave up is opened anew (milliseconds). */
-const PAUSE = 2000
+/** The length of the feed, and how many past events it starts with. */
+const MAX_LINES = 200
+/** The pause before a new stream replaces one that the browser has closed. */
+const RECONNECT_MS = 2000
 
-/** Follows the live feed for as long as the page is open. Where it was cut, the browser resumes it by the last id. */
-export function followEvents() {
+/** Receives the live feed while the page is open. After a lost connection the browser resumes it by the last id. */
+export function receiveEvents() {
   change({ feed: [] })
-  const source = new EventSource(`api/v1/events?latest=${LINES}`)
+  const source = new EventSource(`api/v1/events?latest=${MAX_LINES}`)
   source.addEventListener('open', () => void refresh())
   source.addEventListener('error', () => {
-    // Whether there still is anybody to ask is what the page has to say at once.
+    // A snapshot finds out at once whether callwatch still answers.
     void refresh()
-    if (source.readyState === EventSource.CLOSED) setTimeout(followEvents, PAUSE)
+    if (source.readyState === EventSource.CLOSED) setTimeout(receiveEvents, RECONNECT_MS)
   })
   source.addEventListener('transition', ({ lastEventId: id, data }) => {
     add({ id, kind: 'transition', data: JSON.parse(data) })
@@ -29,6 +29,6 @@ export function followEvents() {
 
 /** @param {FeedLine} line */
 function add(line) {
-  change({ feed: [line, ...current().feed].slice(0, LINES) })
+  change({ feed: [line, ...current().feed].slice(0, MAX_LINES) })
   void refresh()
 }

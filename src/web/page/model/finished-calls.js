@@ -1,16 +1,17 @@
 import { getCalls } from './api.js'
+import { local } from './format.js'
 import { change, current } from './state.js'
 
 /** @import { FinishedCalls, State } from './state.js' */
 
 /**
- * The parameters of `/api/v1/calls` that ask for the calls that are to be shown.
+ * The parameters of `/api/v1/calls` for a filter.
  *
  * @param {Pick<State, 'target' | 'finishedCalls'>} state
  * @param {number} now UNIX seconds
  */
 export function callsQuery({ target, finishedCalls: { status, since, from } }, now) {
-  const begin = since === 'time' ? Date.parse(`${from}Z`) / 1000 : now - Number(since)
+  const begin = since === 'time' ? Date.parse(from) / 1000 : now - Number(since)
   const query = new URLSearchParams({ finished_since: String(Math.floor(begin)) })
   if (status !== '') query.set('status', status)
   if (target !== '') query.set('target', target)
@@ -18,25 +19,25 @@ export function callsQuery({ target, finishedCalls: { status, since, from } }, n
 }
 
 /**
- * Asks for finished calls, by another filter or once more by the same.
+ * Loads finished calls, by a changed filter or by the same one.
  *
  * @param {Partial<FinishedCalls>} [filter]
  */
-export async function askForCalls(filter = {}) {
+export async function loadCalls(filter = {}) {
   const { finishedCalls: before, snapshot } = current()
-  // Without one it is not known what time it is: this machine's clock may be wrong.
+  // Only a snapshot has the time of the server; the clock of this machine may be wrong.
   if (snapshot === undefined) {
     change({ finishedCalls: { ...before, ...filter } })
     return
   }
   const asOf = nowOf(snapshot)
-  // Who wants to name a time begins with the one from which calls are shown.
+  // The input for a time starts with the beginning of the calls that are shown.
   const isNew = filter.since === 'time' && before.since !== 'time'
-  const from = isNew ? new Date(asOf - Number(before.since) * 1000).toISOString().slice(0, 16) : before.from
+  const from = isNew ? local(asOf - Number(before.since) * 1000).slice(0, 16) : before.from
   const finishedCalls = { ...before, from, ...filter }
   change({ finishedCalls })
-  if (finishedCalls.since === 'time' && Number.isNaN(Date.parse(`${finishedCalls.from}Z`))) {
-    // Calls of another filter are not left below this one.
+  if (finishedCalls.since === 'time' && Number.isNaN(Date.parse(finishedCalls.from))) {
+    // Without a valid filter there are no calls below it.
     change({ finishedCalls: { ...finishedCalls, query: '', answer: undefined } })
     return
   }
@@ -48,9 +49,9 @@ export async function askForCalls(filter = {}) {
     const answer = await getCalls(`${query}&limit=${finishedCalls.limit}`)
     outcome = { answer, problem: undefined }
   } catch {
-    outcome = { answer: finishedCalls.answer, problem: 'The calls could not be read. Try again.' }
+    outcome = { answer: finishedCalls.answer, problem: 'The calls could not be loaded. Try again.' }
   }
-  // Who asked for something else meanwhile waits for that.
+  // A newer request replaces this one.
   if (current().finishedCalls.query !== query) return
   change({ finishedCalls: { ...current().finishedCalls, ...outcome, asOf: new Date(asOf).toISOString() } })
 }

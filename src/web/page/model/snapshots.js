@@ -1,32 +1,31 @@
 import { getAlerts, getPerMinute, getSilences, getStatus } from './api.js'
-import { askForCalls } from './finished-calls.js'
+import { loadCalls } from './finished-calls.js'
 import { change, current } from './state.js'
 
-/** Between two snapshots, however much happens (milliseconds). */
-const PAUSE = 1000
-/** The chart's. */
-const MINUTES = 60
-/** Without any event there is a new one as often as targets are looked at, within these bounds (seconds). */
-const [OFTENEST, SELDOMEST] = [2, 15]
+/** The shortest time between two snapshots, however many events arrive. */
+const PAUSE_MS = 1000
+const CHART_MINUTES = 60
+/** Without events, snapshots are as frequent as polls, within these bounds. */
+const [MIN_PERIOD_SECONDS, MAX_PERIOD_SECONDS] = [2, 15]
 
 let isRunning = false
 let isWanted = false
 
-/** Takes a new snapshot, now or when the one that is being taken and a pause are over. */
+/** Takes a new snapshot, now or after the running one and a pause. */
 export async function refresh() {
   isWanted = true
   if (isRunning) return
   isRunning = true
   while (isWanted) {
     isWanted = false
-    await take()
-    await new Promise((resolve) => setTimeout(resolve, PAUSE))
+    await takeSnapshot()
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
   }
   isRunning = false
 }
 
-/** Lets time pass: each second ages grow, and now and then there is a new snapshot. */
-export function keepTime() {
+/** Updates ages each second, and takes a new snapshot when the last one is too old. */
+export function startClock() {
   setInterval(() => {
     const now = performance.now()
     change({ now })
@@ -39,22 +38,22 @@ export function keepTime() {
 /** @param {import('./state.js').Snapshot | undefined} snapshot */
 function periodOf(snapshot) {
   const intervals = snapshot?.status.targets.map(({ interval_seconds }) => interval_seconds) ?? []
-  return Math.min(SELDOMEST, Math.max(OFTENEST, ...intervals))
+  return Math.min(MAX_PERIOD_SECONDS, Math.max(MIN_PERIOD_SECONDS, ...intervals))
 }
 
-async function take() {
+async function takeSnapshot() {
   try {
     const before = current().snapshot
     const [status, { alerts }, { silences }, perMinute] = await Promise.all([
       getStatus(),
       getAlerts(),
-      // They alone are read from the store, which may be away while all else is known.
+      // Only silences are read from the store, which may be unavailable.
       getSilences().catch(() => ({ silences: before?.silences ?? [] })),
-      getPerMinute(MINUTES),
+      getPerMinute(CHART_MINUTES),
     ])
     const now = performance.now()
     change({ snapshot: { status, alerts, silences, perMinute, takenAt: now }, connected: true, now })
-    if (before === undefined) void askForCalls()
+    if (before === undefined) void loadCalls()
   } catch {
     change({ connected: false, now: performance.now() })
   }

@@ -3,18 +3,18 @@
  */
 
 /**
- * What the API said of one moment.
+ * Responses of the API, all requested at the same time.
  *
  * @typedef {object} Snapshot
  * @property {Status} status
  * @property {Alert[]} alerts
  * @property {Silence[]} silences
  * @property {PerMinute} perMinute
- * @property {number} takenAt When it came, by `performance.now()`
+ * @property {number} takenAt When the responses arrived, by `performance.now()`
  */
 
 /**
- * A line of the live feed. A gap stands where the page cannot know what it missed.
+ * A line of the live feed. A gap is where events may be missing.
  *
  * @typedef {{ id: string, kind: 'transition', data: Transition }
  *   | { id: string, kind: 'alert', data: AlertChange }
@@ -22,29 +22,29 @@
  */
 
 /**
- * Which finished calls are asked for, and what came of it.
+ * The filter of finished calls, and the calls that it selects.
  *
  * @typedef {object} FinishedCalls
- * @property {string} status One of them, or '' for all
- * @property {string} since Seconds back from now, or 'time' where `from` says it
- * @property {string} from UTC, as an input of type datetime-local has it
- * @property {number} limit The most rows that are shown
+ * @property {string} status A final status, or '' for all
+ * @property {string} since Seconds before now, or 'time' if `from` has the time
+ * @property {string} from In the reader's zone, as an input of type datetime-local formats it
+ * @property {number} limit The maximum number of calls
  * @property {Calls | undefined} answer
  * @property {string | undefined} problem
- * @property {string} query What `answer` is the answer to
- * @property {string} asOf When it was asked (ISO 8601), by the service's host
+ * @property {string} query The parameters of the request for `answer`
+ * @property {string} asOf The time of the request (ISO 8601), by the clock of the server
  */
 
 /**
- * All that the page shows, and nothing else decides what it shows.
+ * The state of the page, which alone determines what it shows.
  *
  * @typedef {object} State
  * @property {Snapshot | undefined} snapshot
- * @property {boolean} connected Whether the last question was answered
- * @property {number} now The moment shown, by `performance.now()`; moves on each second
+ * @property {boolean} connected Whether the last request was successful
+ * @property {number} now The time for which ages are shown, by `performance.now()`
  * @property {string} target The target that is shown, or '' for all
- * @property {FeedLine[]} feed The newest first
- * @property {FeedLine[] | undefined} pausedFeed What the feed showed when it was stopped
+ * @property {FeedLine[]} feed Newest first
+ * @property {FeedLine[] | undefined} pausedFeed The lines of the feed when it was paused
  * @property {number | undefined} hovered The minute of the chart under the pointer
  * @property {FinishedCalls} finishedCalls
  */
@@ -73,14 +73,13 @@ let state = {
 /** @type {(state: State) => void} */
 let show = () => {}
 let isDue = false
-/** Milliseconds. */
-const HIDDEN_FRAME = 250
+const HIDDEN_FRAME_MS = 250
 
 /** @returns {State} */
 export const current = () => state
 
 /**
- * Changes some of the state; what is shown follows with the next frame.
+ * Changes a part of the state. The page shows it in the next frame.
  *
  * @param {Partial<State>} changed
  */
@@ -92,8 +91,8 @@ export function change(changed) {
     isDue = false
     show(state)
   }
-  // A tab in the background has no frames, but a title that somebody may read.
-  if (document.hidden) setTimeout(flush, HIDDEN_FRAME)
+  // A tab in the background has no frames, but its title is visible.
+  if (document.hidden) setTimeout(flush, HIDDEN_FRAME_MS)
   else requestAnimationFrame(flush)
 }
 

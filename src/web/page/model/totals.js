@@ -1,16 +1,16 @@
 /** @import { Alert, PerMinute, Rule, Target } from './api.js' */
 /** @import { State } from './state.js' */
 
-/** The final statuses, in the order in which they are stacked. */
+/** The final statuses, in the order of the stacked chart. */
 export const STATUSES = /** @type {const} */ (['ended', 'unanswered', 'rejected', 'canceled', 'other'])
 export const REASONS = /** @type {const} */ (['any', 'unanswered', 'rejected', 'canceled'])
 /** @typedef {(typeof STATUSES)[number]} Status */
 
-/** As for the exported ratios: with fewer calls there is none. */
+/** A window with fewer calls has no ratio, like the exported ones. */
 const MIN_CALLS = 5
 
 /**
- * The targets that are shown.
+ * The selected targets.
  *
  * @param {State} state
  * @returns {Target[]}
@@ -26,7 +26,7 @@ export function shownTargets({ snapshot, target }) {
 export const sum = (targets, of) => targets.reduce((total, target) => total + of(target), 0)
 
 /**
- * Open calls by type and mode, over all these targets.
+ * Open calls of some targets by type and mode.
  *
  * @param {Target[]} targets
  * @returns {Map<string, number>} by `type|mode`
@@ -42,7 +42,7 @@ export function inProgressBy(targets) {
 /** @typedef {Target['windows'][number]} Window */
 
 /**
- * The failure ratios over all these targets; of one target they are its own.
+ * The windows of some targets, added up.
  *
  * @param {Target[]} targets
  * @returns {Window[]}
@@ -52,7 +52,7 @@ export function windowsOf(targets) {
   if (first === undefined) return []
   return first.windows.map((window, i) => {
     const all = [window, ...others.flatMap(({ windows }) => windows[i] ?? [])]
-    return all.length === 1 ? window : together(window, all)
+    return all.length === 1 ? window : addUp(window, all)
   })
 }
 
@@ -61,7 +61,7 @@ export function windowsOf(targets) {
  * @param {Window[]} windows
  * @returns {Window}
  */
-function together(like, windows) {
+function addUp(like, windows) {
   const finished = byStatus((status) => windows.reduce((n, one) => n + one.finished[status], 0))
   const { unanswered, rejected, canceled } = finished
   const calls = windows.reduce((n, window) => n + window.calls, 0)
@@ -74,22 +74,22 @@ function together(like, windows) {
   return { ...like, calls, finished, ratio: calls < MIN_CALLS ? null : ratio }
 }
 
-/** @typedef {{ target: string, rule: Rule, reading: NonNullable<Rule['readings']>[number] }} JudgedRatio */
+/** @typedef {{ target: string, rule: Rule, reading: NonNullable<Rule['readings']>[number] }} RuleRatio */
 
 /**
- * What the rules about failure ratios judge, each of its own calls, which may be fewer than those of a window.
+ * The failure ratios of rules. A rule may match fewer calls than a window has.
  *
  * @param {Target[]} targets
- * @returns {JudgedRatio[]}
+ * @returns {RuleRatio[]}
  */
-export function judgedRatios(targets) {
+export function ruleRatios(targets) {
   return targets.flatMap(({ name: target, rules }) =>
     rules.flatMap((rule) => (rule.readings ?? []).map((reading) => ({ target, rule, reading }))),
   )
 }
 
 /**
- * The rules that judge just these windows: those of one target, and all of its calls.
+ * The rules whose threshold applies to the windows of these targets: rules on all calls of a single target.
  *
  * @param {Target[]} targets
  * @returns {Rule[]}
@@ -103,13 +103,13 @@ export function rulesOfWindows(targets) {
 }
 
 /**
- * Minutes (UNIX seconds) and how calls finished in them; without counts where no target has been looked at yet.
+ * Minutes (UNIX seconds) with their finished calls; without counts if no poll has reached the minute.
  *
  * @typedef {{ at: number, counts: Record<Status, number> | undefined }[]} Minutes
  */
 
 /**
- * The finished calls of each minute, over all targets that are shown.
+ * The finished calls of each minute, over the selected targets.
  *
  * @param {PerMinute} perMinute
  * @param {string} target
@@ -127,7 +127,7 @@ export function minutesOf({ since, step_seconds: step, targets }, target) {
 
 /**
  * @param {State} state
- * @returns {Alert[]} the most urgent first
+ * @returns {Alert[]} firing ones first, then by severity
  */
 export function shownAlerts({ snapshot, target }) {
   const urgency = ['critical', 'warning', 'info']

@@ -1,0 +1,135 @@
+import { stat, graph, healthTimeline, list } from '../panels.ts'
+import { quantiles, T } from '../queries.ts'
+
+export function alerts() {
+  const each = 'max by (target, alert, severity, state)'
+  return [
+    list({
+      title: 'Firing alerts',
+      about: 'Alerts of callwatch. Alertmanager has the alerts of Prometheus.',
+      width: 8,
+      hidden: ['Time', 'state'],
+      noValue: 'none',
+      queries: { '': `${each} (callwatch_alerts{state="firing", ${T}}) > 0` },
+    }),
+    graph({
+      title: 'Alerts over time',
+      about: 'Alert instances that are firing or pending.',
+      width: 8,
+      stacked: true,
+      queries: { '{{alert}} {{state}}': `sum by (alert, state) (${each} (callwatch_alerts{${T}}))` },
+    }),
+    graph({
+      title: 'Notifications pending',
+      about: 'Messages in the outbox, which all daemons share. They wait while the receiver is unreachable.',
+      width: 4,
+      queries: { '{{notifier}}': 'sum by (notifier) (max by (job, notifier) (callwatch_notifications_pending))' },
+    }),
+    graph({
+      title: 'Notifications, last hour',
+      about: 'Deliveries by outcome. A message is dropped when its receiver rejects it permanently.',
+      width: 4,
+      colors: { dropped: 'red' },
+      queries: {
+        '{{notifier}} {{outcome}}': 'sum by (notifier, outcome) (increase(callwatch_notifications_total[1h]))',
+      },
+    }),
+  ]
+}
+
+/** How daemons with a shared store divide the targets. */
+export function daemons() {
+  return [
+    stat({
+      title: 'Unowned targets',
+      about:
+        'Configured targets that no daemon owns which Prometheus scrapes. During a failover this is above 0 for a scrape or two; the shipped rule UnownedTargets waits for two minutes.',
+      width: 4,
+      decimals: 0,
+      limits: { warning: 1, bad: 1 },
+      queries: {
+        '{{job}}': 'clamp_min(max by (job) (callwatch_targets) - sum by (job) (callwatch_targets_owned), 0)',
+      },
+    }),
+    graph({
+      title: 'Targets by daemon',
+      about: 'Targets that each daemon owns and polls. A single daemon owns all.',
+      width: 12,
+      stacked: true,
+      queries: { '{{instance}}': 'callwatch_targets_owned' },
+    }),
+    graph({
+      title: 'Leases lost, last hour',
+      about:
+        'How often each daemon did not renew its lease in time and released all its targets. Causes are a slow or unreachable database, or a suspended process.',
+      width: 8,
+      queries: { '{{instance}}': 'increase(callwatch_lease_lost_total[1h])' },
+    }),
+  ]
+}
+
+export function processes() {
+  const ofCallwatch = 'and on (job, instance) callwatch_build_info'
+  return [
+    healthTimeline({
+      title: 'Store writable, configuration loaded',
+      about:
+        'While commits fail, callwatch counts nothing, and catches up afterwards. The log has the errors of a rejected configuration.',
+      width: 8,
+      queries: {
+        '{{instance}} store': 'callwatch_store_writable',
+        '{{instance}} configuration': 'callwatch_config_last_reload_successful',
+      },
+    }),
+    graph({
+      title: 'Commit duration',
+      about: 'Duration of a commit to the store.',
+      width: 8,
+      unit: 's',
+      queries: quantiles('callwatch_store_commit_duration_seconds', [0.5, 0.99], ''),
+    }),
+    graph({
+      title: 'Memory',
+      about: 'Resident set size of each process.',
+      width: 8,
+      unit: 'bytes',
+      queries: { '{{instance}}': `process_resident_memory_bytes ${ofCallwatch}` },
+    }),
+    graph({
+      title: 'CPU',
+      about: 'CPU cores that each process uses.',
+      width: 8,
+      queries: { '{{instance}}': `rate(process_cpu_seconds_total[$__rate_interval]) ${ofCallwatch}` },
+    }),
+    graph({
+      title: 'Event loop lag, 99th percentile',
+      about: 'How long a timer or request waits for other work of the process.',
+      width: 8,
+      unit: 's',
+      queries: { '{{instance}}': `nodejs_eventloop_lag_p99_seconds ${ofCallwatch}` },
+    }),
+    graph({
+      title: 'Log-ins failed, silences changed, last hour',
+      about:
+        'Wrong user names or passwords, and silences added or ended over the API. The log has users and addresses.',
+      width: 8,
+      queries: {
+        '{{instance}} log-ins failed': 'increase(callwatch_login_failures_total[1h])',
+        '{{instance}} silences {{change}}': 'increase(callwatch_silence_changes_total[1h])',
+      },
+    }),
+    graph({
+      title: 'Internal errors, last hour',
+      about: 'Bugs in callwatch, by the target whose polls they interrupt. The log has the stack; please report it.',
+      width: 8,
+      queries: { '{{target}}': `sum by (target) (increase(callwatch_internal_errors_total{${T}}[1h]))` },
+    }),
+    list({
+      title: 'Daemons',
+      about: 'The callwatch processes that Prometheus scrapes.',
+      width: 8,
+      hidden: ['Time', 'Value', '__name__'],
+      queries: { '': 'callwatch_build_info' },
+    }),
+  ]
+}

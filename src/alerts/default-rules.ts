@@ -1,0 +1,66 @@
+import type { z } from 'zod'
+import type { ruleSchema } from './rule.ts'
+
+/** The rules that hold where the file has no `alerts`, in the file's own form. */
+export const defaultRules: z.input<typeof ruleSchema>[] = [
+  {
+    name: 'HighFailureRate',
+    signal: 'failure_ratio',
+    // Meetings do not ring, so that nobody fails to answer them.
+    match: { mode: 'call' },
+    window: '15m',
+    min_calls: 20,
+    above: 0.3,
+    clear: 0.2,
+    for: '2m',
+    keep_firing_for: '5m',
+    severity: 'warning',
+    description:
+      'Many callers do not get through: {value} of the {calls} calls that finished in the last {window} were unanswered, ' +
+      'rejected or canceled.',
+  },
+  {
+    name: 'VeryHighFailureRate',
+    signal: 'failure_ratio',
+    match: { mode: 'call' },
+    window: '15m',
+    min_calls: 20,
+    above: 0.5,
+    clear: 0.4,
+    for: '2m',
+    keep_firing_for: '5m',
+    severity: 'critical',
+    description:
+      'Most callers do not get through, so calling is probably broken right now: {value} of the {calls} calls that ' +
+      'finished in the last {window} were unanswered, rejected or canceled.',
+  },
+  {
+    name: 'NoCalls',
+    signal: 'calls',
+    window: '1h',
+    only_if: { offset: '7d', at_least: 5 },
+    below: 1,
+    severity: 'warning',
+    description:
+      'No call has finished in the last {window}, although there were some at this time a week ago: perhaps nobody can ' +
+      'call.',
+  },
+  {
+    name: 'StuckCalls',
+    signal: 'stuck_calls',
+    longer_than: '3h',
+    above: 0,
+    severity: 'warning',
+    description:
+      'Calls that began more than three hours ago are still open: perhaps they were never ended, and cost minutes for ' +
+      'as long as they last.',
+  },
+  {
+    name: 'NoGoodPoll',
+    signal: 'poll_age',
+    above: '5m',
+    severity: 'critical',
+    description:
+      'The calls service could not be read for {value}; until it can be, no other alert of this target fires.',
+  },
+]

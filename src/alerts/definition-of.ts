@@ -1,0 +1,20 @@
+import { formatNumber } from '../text/format.ts'
+import type { AnySignal } from './signal.ts'
+import { signals } from './signals.ts'
+
+/** What a signal of a rule or a notification is; a store of a later version may hold one that is unknown here. */
+export function definitionOf({ name }: { readonly name: string }): AnySignal {
+  return signals.find((signal) => signal.name === name) ?? unknownSignal(name)
+}
+
+function unknownSignal(name: string): AnySignal {
+  return {
+    name,
+    description: '',
+    keys: {},
+    unit: 'calls',
+    isReplayable: false,
+    value: () => undefined,
+    describe: ({ value }) => `${name} is ${formatNumber(value)}`,
+  }
+}

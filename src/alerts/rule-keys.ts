@@ -1,0 +1,83 @@
+import type { z } from 'zod'
+import { duration } from '../schema/duration.ts'
+import { link, nameOfRule, oneOf, someOf, text, wholeNumber } from '../schema/scalars.ts'
+import { labelMap, section, type Inside } from '../schema/section.ts'
+import { RULE_LABELS, type RuleLabel } from './groups.ts'
+import { SEVERITIES } from './match.ts'
+import { MODES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
+
+// Keys that the rules of several signals share, in the order in which they are printed.
+
+/** The values of labels: those that the calls service documents, and `other` for the rest. */
+export function labelValues() {
+  return {
+    type: oneOf(TYPES).optional().describe('The type of the call'),
+    mode: oneOf(MODES).optional().describe('The mode of the call; only `call` rings'),
+    receiver_type: oneOf(RECEIVER_TYPES).optional().describe('Whom the call is for'),
+  } satisfies Record<RuleLabel, z.ZodType>
+}
+
+export const named = { name: nameOfRule().describe('Name of the rule, shown in messages and in the label `alert`') }
+
+export const labelled = {
+  match: labelMap(labelValues()).prefault({}).describe('Only calls with these labels; default: all'),
+  by: someOf(RULE_LABELS).prefault([]).describe('One alert for each combination of values of these labels'),
+}
+
+export const windowed = {
+  window: duration().prefault('15m').describe('How far back calls are looked at'),
+  only_if: section({
+    offset: duration().describe('How much earlier the window lies that is compared with'),
+    at_least: wholeNumber(1, 1_000_000_000).describe('How many calls there must have been in it'),
+  })
+    .optional()
+    .describe('A breach counts only if the same window, so much earlier, had as many calls'),
+}
+
+export const minCalls = {
+  min_calls: wholeNumber(1, 1_000_000_000).prefault(20).describe('With fewer calls in the window there is no verdict'),
+}
+
+/** Of a signal that is in trouble when it is high as well as when it is low. */
+export function eitherSide<Value extends z.ZodType>(value: () => Value) {
+  return {
+    above: value().optional().describe('A value above this is a breach'),
+    below: value().optional().describe('In place of above: a value below this is a breach'),
+    clear: clear(value()),
+  }
+}
+
+export function clear<Value extends z.ZodType>(value: Value) {
+  return value.optional().describe('Resolved only once back at this or past it; default: the threshold')
+}
+
+export const everyRule = {
+  for: duration({ min: 0 }).prefault(0).describe('How long the breach must last; 0: alert at once'),
+  keep_firing_for: duration({ min: 0 })
+    .prefault(0)
+    .describe('How long the value must stay past `clear` until the alert is resolved; 0: at once'),
+  repeat: duration({ min: 0 }).prefault('4h').describe('A firing alert is told again after this long; 0: never'),
+  severity: oneOf(SEVERITIES).prefault('warning').describe('How urgent it is'),
+  runbook_url: link().optional().describe('Linked in the message'),
+  description: text('a text')
+    .optional()
+    .describe('Shown in the message; may use {value} {threshold} {calls} {window} {labels}'),
+}
+
+/** What a rule of any signal may have. */
+type Shared = Inside<typeof named & typeof labelled & Pick<typeof windowed, 'only_if'> & typeof everyRule>
+
+/** An alert rule on a signal. Durations and windows are seconds. */
+export type RuleOn<Signal> = Omit<Shared, 'by'> & {
+  by: readonly RuleLabel[]
+  /** What the rule looks at: the signal's name and its own keys. */
+  signal: Signal
+  /** On which side of the threshold the trouble lies. */
+  breach: 'above' | 'below'
+  threshold: number
+  /** A firing alert is over once its value is back at this or past it; never on the wrong side of the threshold. */
+  clear: number
+}
+
+/** The keys of a rule that are no keys of its signal, as the program spells them. */
+export type RuleKey = keyof Shared | 'above' | 'below' | 'clear'

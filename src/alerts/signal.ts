@@ -1,0 +1,177 @@
+import type { z } from 'zod'
+import type { Inside } from '../schema/section.ts'
+import type { Labels } from '../ledger/call.ts'
+import type { FinishedCounts } from '../ledger/finished-calls.ts'
+import { formatCalls, formatNumber, formatSeconds, formatShare } from '../text/format.ts'
+import type { Change } from './alert-instance.ts'
+import type { PrometheusQuery } from './promql.ts'
+import type { RuleLabel } from './groups.ts'
+import type { RuleKey, RuleOn } from './rule-keys.ts'
+import type { MonthOf, Poll, Trigger } from './trigger.ts'
+
+/** What a signal's value is measured in; a share is from 0 to 1, or more of a limit. */
+export type Unit = 'calls' | 'share' | 'seconds' | 'minutes'
+
+/** What a signal measures. */
+export type Measurement = {
+  /** In the signal's unit; NaN where there is nothing to divide by. */
+  value: number
+  /** How many calls are behind the value; undefined where it is not about calls. */
+  calls: number | undefined
+  /** How the calls behind a ratio ended. */
+  counts: FinishedCounts | undefined
+}
+
+/** What a message knows of a value. */
+export type MessageValue = {
+  kind: Change
+  breach: 'above' | 'below'
+  value: number
+  /** What the value was compared with: the threshold for a firing alert, `clear` for a resolved one. */
+  threshold: number
+  /** How many calls are behind the value. */
+  calls?: number
+  counts?: FinishedCounts
+}
+
+/** So many of the failures had this label value, and so many of all calls. */
+export type Contributor = {
+  label: RuleLabel
+  value: string
+  failures: number
+  ofFailures: number
+  calls: number
+}
+
+/** A window, both ends included (UNIX seconds). */
+export type Window = { from: number; to: number }
+
+type Shape = z.core.$ZodLooseShape
+
+/** A signal in a rule, in a store and in messages: its name and its own keys. */
+type Configured<Name extends string, Keys extends Shape> = { name: Name } & Omit<Inside<Keys>, RuleKey>
+
+/** What every signal declares. */
+type Described<Name extends string, Keys extends Shape, Signal> = {
+  readonly name: Name
+  /** What its value is, for the schema and the documentation. */
+  readonly description: string
+  /** The keys of its rules between `signal` and `for`, in the order in which they are printed. */
+  readonly keys: Keys
+  readonly unit: Unit
+  /** Whether the history in the store holds all that it is measured by. */
+  readonly isReplayable: boolean
+  /** Whether `/api/v1/status` shows its values at each poll. */
+  readonly isShownInStatus?: boolean
+  /** The worst value in words, in place of `peak`. */
+  readonly peakName?: string
+  /** Checks of its rules beyond those of all rules; it also sees rules that are wrong, with the file's keys. */
+  check?(rule: { readonly above?: unknown }, report: (path: string[], message: string) => void): void
+  /** What is measured, in a message: `17 of 40 calls that finished in the last 15m failed: 42.5 %`. */
+  describe(message: MessageValue, signal: Signal): string
+  /** A value in a message, where the unit alone is too little. */
+  format?(value: number, signal: Signal): string
+  /** Whether a message leaves the threshold out, because the value alone is enough. */
+  needsNoThreshold?(message: MessageValue): boolean
+  /**
+   * The rule in PromQL; absent where callwatch's metrics are not enough.
+   *
+   * @param interval seconds between two polls
+   * @throws {NoCounterpart} for a rule that PromQL cannot express
+   */
+  prometheus?(rule: RuleOn<Signal>, interval: number): PrometheusQuery
+}
+
+/** A signal of calls: of a window, or of those that are open now. */
+export type CallSignal<Name extends string, Keys extends Shape, Signal, Call> = Described<Name, Keys, Signal> & {
+  calls(poll: Poll, window: Window, signal: Signal): readonly Call[]
+  measure(calls: readonly Call[], signal: Signal): Measurement
+  /** Whether a value past the threshold is past it beyond doubt. */
+  isSure?(measurement: Measurement, rule: RuleOn<Signal>): boolean
+  /** The label value with the largest part in the failures. */
+  contributor?(calls: readonly Call[], rule: RuleOn<Signal>): Contributor | undefined
+}
+
+/** A signal of the target as a whole, without labels. */
+export type TargetSignal<Name extends string, Keys extends Shape, Signal> = Described<Name, Keys, Signal> & {
+  /** Undefined where the trigger has no data for it. */
+  value(trigger: Trigger, monthOf: MonthOf, signal: Signal): number | undefined
+  /** The value that the month will come to at this rate. */
+  forecast?(value: number, poll: Poll, monthOf: MonthOf, signal: Signal): number | undefined
+  describeForecast?(forecast: number, signal: Signal): string
+}
+
+/** Any signal, for code that meets a signal by its name. Methods take it for that one, which the name makes sure of. */
+export type AnySignal =
+  | CallSignal<string, Shape, { name: string }, { readonly labels: Labels }>
+  | TargetSignal<string, Shape, { name: string }>
+
+/** What a rule on this signal has of it. */
+export type ConfiguredAs<Definition extends { name: string; keys: Shape }> = Definition extends unknown
+  ? Configured<Definition['name'], Definition['keys']>
+  : never
+
+/** How far back a signal looks (seconds); undefined where it looks at what is now. */
+export function windowOf(signal: object): number | undefined {
+  return 'window' in signal && typeof signal.window === 'number' ? signal.window : undefined
+}
+
+/** A value as people read it: `37.5 %`, `12 calls`, `5m 30s`, `310.5 min`. */
+export function formatIn(unit: Unit, value: number): string {
+  if (!Number.isFinite(value)) return 'unknown'
+  switch (unit) {
+    case 'share':
+      return formatShare(value)
+    case 'seconds':
+      return formatSeconds(value)
+    case 'minutes':
+      return `${formatNumber(value)} min`
+    default:
+      return formatCalls(value)
+  }
+}
+
+/** `in the last 15m`. */
+export function inWindow({ window }: { readonly window: number }): string {
+  return `in the last ${formatSeconds(window)}`
+}
+
+/** Whether a value is on the bad side of what it was compared with. */
+export function isPast({ breach, value, threshold }: Pick<MessageValue, 'breach' | 'value' | 'threshold'>): boolean {
+  return breach === 'above' ? value > threshold : value < threshold
+}
+
+/** The time that `{window}` of a description stands for (seconds). */
+export function describedWindow(signal: object): number | undefined {
+  return 'longerThan' in signal && typeof signal.longerThan === 'number' ? signal.longerThan : windowOf(signal)
+}
+
+/** How many calls there are, of which some may be counted together. */
+export function numberOf(calls: readonly object[]): number {
+  return sum(calls.map((call) => ('n' in call && typeof call.n === 'number' ? call.n : 1)))
+}
+
+/** What is measured where the number of calls is all that matters. */
+export function measureNumber(calls: readonly object[]): Measurement {
+  return ofCalls(numberOf(calls), numberOf(calls))
+}
+
+export function ofCalls(value: number, calls: number): Measurement {
+  return { value, calls, counts: undefined }
+}
+
+export function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
+export function callSignal<const Name extends string, Keys extends Shape, Call extends { readonly labels: Labels }>(
+  signal: CallSignal<Name, Keys, Configured<Name, Keys>, Call>,
+) {
+  return signal
+}
+
+export function targetSignal<const Name extends string, Keys extends Shape>(
+  signal: TargetSignal<Name, Keys, Configured<Name, Keys>>,
+) {
+  return signal
+}

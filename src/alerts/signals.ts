@@ -1,0 +1,28 @@
+import type { ConfiguredAs } from './signal.ts'
+import { answerDelayP95 } from './signals/answer-delay-p95.ts'
+import { budgetMinutes } from './signals/budget-minutes.ts'
+import { calls } from './signals/calls.ts'
+import { callsStarted } from './signals/calls-started.ts'
+import { durationMean } from './signals/duration-mean.ts'
+import { failureRatio } from './signals/failure-ratio.ts'
+import { inProgress } from './signals/in-progress.ts'
+import { minutes } from './signals/minutes.ts'
+import { pollAge } from './signals/poll-age.ts'
+import { stuckCalls } from './signals/stuck-calls.ts'
+
+/** All signals, in the order of the documentation. A further one is a file in signals/ and a line here. */
+export const signals = [
+  failureRatio,
+  calls,
+  callsStarted,
+  minutes,
+  inProgress,
+  answerDelayP95,
+  durationMean,
+  stuckCalls,
+  pollAge,
+  budgetMinutes,
+] as const
+
+/** A signal as rules, stores and notifications have it: its name and its own keys. */
+export type Signal = ConfiguredAs<(typeof signals)[number]>

@@ -1,0 +1,21 @@
+import { seconds } from '../../schema/duration.ts'
+import { someCalls } from '../../text/format.ts'
+import { eitherSide, labelled, minCalls, windowed } from '../rule-keys.ts'
+import { callSignal, formatIn, inWindow, ofCalls } from '../signal.ts'
+
+export const answerDelayP95 = callSignal({
+  name: 'answer_delay_p95',
+  description: 'The time within which 95 in 100 answered calls were answered',
+  keys: { ...labelled, ...windowed, ...minCalls, ...eitherSide(seconds) },
+  unit: 'seconds',
+  isReplayable: true,
+  calls: ({ finished }, { from, to }) => finished.between(from, to),
+  measure: (calls) => {
+    const delays = calls.flatMap(({ answerDelay }) => answerDelay ?? []).toSorted((a, b) => a - b)
+    // The nearest rank: the least value that 95 in 100 do not exceed.
+    return ofCalls(delays[Math.ceil(delays.length * 0.95) - 1] ?? NaN, delays.length)
+  },
+  describe: ({ value, calls = 0 }, signal) =>
+    `answer delay of ${someCalls(calls, 'answered ')} that finished ${inWindow(signal)}: ` +
+    `${formatIn('seconds', value)} at the 95th percentile`,
+})

@@ -1,0 +1,37 @@
+import { amount, positive, timezone } from '../../schema/scalars.ts'
+import { formatNumber, formatShare } from '../../text/format.ts'
+import { clear } from '../rule-keys.ts'
+import { targetSignal } from '../signal.ts'
+
+const DAY = 86_400
+
+const share = () => amount('a share of the limit, 0 or more, such as 0.8')
+
+export const budgetMinutes = targetSignal({
+  name: 'budget_minutes',
+  description: 'Participant minutes of this calendar month, as a share of the limit',
+  keys: {
+    limit: positive('a number of minutes above 0').describe('Minutes that a month may have'),
+    timezone: timezone().prefault('UTC').describe('Where the month begins and ends'),
+    above: share().prefault(1).describe('A larger share of the limit is a breach; may exceed 1'),
+    clear: clear(share()),
+  },
+  unit: 'share',
+  isReplayable: false,
+  value: (trigger, monthOf, { limit, timezone: zone }) =>
+    trigger.kind === 'tick' ? undefined : trigger.usedSince(monthOf(trigger.now, zone).from) / limit,
+  forecast: (value, { now, created }, monthOf, { timezone: zone }) => {
+    const { from, to } = monthOf(now, zone)
+    const counted = now - Math.max(from, created)
+    // A few hours are too little to forecast a month from.
+    return counted < DAY ? undefined : value + (value / counted) * (to - now)
+  },
+  describe: ({ value }, { limit }) => {
+    const used = `${formatNumber(value * limit, 0)} of ${formatNumber(limit)}`
+    return `${used} participant minutes of this month are used: ${formatShare(value)}`
+  },
+  describeForecast: (forecast, { limit }) =>
+    `at this rate ${formatNumber(forecast * limit, 0)} min, ${formatShare(forecast)} of the limit, by the end of the month`,
+  format: (value, { limit }) =>
+    `${formatShare(value)} (${formatNumber(value * limit, 0)} of ${formatNumber(limit)} min)`,
+})

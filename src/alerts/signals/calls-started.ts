@@ -1,0 +1,23 @@
+import { amount } from '../../schema/scalars.ts'
+import { beganAt } from '../../ledger/tracked-call.ts'
+import { someCalls } from '../../text/format.ts'
+import { countQuery } from '../promql.ts'
+import { eitherSide, labelled, windowed } from '../rule-keys.ts'
+import { callSignal, inWindow, measureNumber } from '../signal.ts'
+
+export const callsStarted = callSignal({
+  name: 'calls_started',
+  description: 'Calls that began in the window',
+  keys: { ...labelled, ...windowed, ...eitherSide(amount) },
+  unit: 'calls',
+  isReplayable: false,
+  calls: ({ finished, open }, { from, to }) => {
+    const isInside = (began: number) => began >= from && began <= to
+    // A call that began in the window finished in it, or after it, or has not yet.
+    const over = finished.between(from, Infinity).filter(({ began }) => isInside(began))
+    return [...over, ...open.filter((call) => isInside(beganAt(call)))]
+  },
+  measure: measureNumber,
+  describe: ({ value }, signal) => `${someCalls(value)} began ${inWindow(signal)}`,
+  prometheus: (rule, interval) => countQuery('callwatch_calls_started_total', rule, interval),
+})

@@ -1,0 +1,17 @@
+import { amount } from '../../schema/scalars.ts'
+import { someCalls } from '../../text/format.ts'
+import { countQuery } from '../promql.ts'
+import { eitherSide, labelled, windowed } from '../rule-keys.ts'
+import { callSignal, inWindow, measureNumber } from '../signal.ts'
+
+export const calls = callSignal({
+  name: 'calls',
+  description: 'Calls that finished in the window',
+  keys: { ...labelled, ...windowed, ...eitherSide(amount) },
+  unit: 'calls',
+  isReplayable: true,
+  calls: ({ finished }, { from, to }) => finished.tally(from, to),
+  measure: measureNumber,
+  describe: ({ value }, signal) => `${someCalls(value)} finished ${inWindow(signal)}`,
+  prometheus: (rule, interval) => countQuery('callwatch_calls_total', rule, interval),
+})

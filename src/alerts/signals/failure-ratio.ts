@@ -1,0 +1,100 @@
+import { formatDuration } from '../../schema/duration-text.ts'
+import { confidence, oneOf, ratio } from '../../schema/scalars.ts'
+import { failureCount, failureRatio as ratioOf, REASONS, type Reason } from '../../ledger/failure-ratio.ts'
+import { countByStatus, type Tally } from '../../ledger/finished-calls.ts'
+import { formatCalls, formatNumber } from '../../text/format.ts'
+import {
+  hysteresis,
+  increaseOf,
+  neededBefore,
+  NoCounterpart,
+  recordOf,
+  seriesOf,
+  whilePolled,
+  type PrometheusRecord,
+} from '../promql.ts'
+import { labelValue, RULE_LABELS } from '../groups.ts'
+import { eitherSide, labelled, minCalls, windowed, type RuleOn } from '../rule-keys.ts'
+import { callSignal, formatIn, inWindow } from '../signal.ts'
+import { wilsonBounds } from '../wilson.ts'
+
+export const failureRatio = callSignal({
+  name: 'failure_ratio',
+  description: 'Share of the calls finished in the window that failed, 0 to 1',
+  keys: {
+    reason: oneOf(REASONS).prefault('any').describe('Which failures count'),
+    ...labelled,
+    ...windowed,
+    ...minCalls,
+    confidence: confidence().optional().describe('A breach only where the ratio is past the threshold so surely'),
+    ...eitherSide(ratio),
+  },
+  unit: 'share',
+  isReplayable: true,
+  isShownInStatus: true,
+  check: ({ above }, report) => {
+    if (above === 1) report(['above'], 'found 1, and no ratio can be above that; expected a number below 1')
+  },
+
+  calls: ({ finished }, { from, to }) => finished.tally(from, to),
+  measure: (calls, { reason }) => {
+    const counts = countByStatus(calls)
+    return { value: ratioOf(counts, reason), calls: counts.total, counts }
+  },
+  isSure: ({ counts }, { signal, breach, threshold }) => {
+    if (signal.confidence === undefined || counts === undefined) return true
+    const { lower, upper } = wilsonBounds(failureCount(counts, signal.reason), counts.total, signal.confidence)
+    return breach === 'above' ? lower > threshold : upper < threshold
+  },
+  contributor: (calls, { signal, match, by }) => {
+    const candidates = RULE_LABELS.filter((label) => match[label] === undefined && !by.includes(label)).flatMap(
+      (label) => {
+        const values = Map.groupBy(calls, ({ labels }) => labelValue(labels, label))
+        return values.size < 2
+          ? []
+          : [...values].map(([value, inside]) => ({ label, value, ...failuresAmong(inside, signal.reason) }))
+      },
+    )
+    const ofFailures = failuresAmong(calls, signal.reason).failures
+    const [largest] = candidates.toSorted((a, b) => b.failures - a.failures || a.calls - b.calls)
+    return largest === undefined || ofFailures === 0 ? undefined : { ...largest, ofFailures }
+  },
+
+  describe: ({ value, counts, calls = counts?.total ?? 0 }, signal) => {
+    const failures = counts === undefined ? Math.round(value * calls) : failureCount(counts, signal.reason)
+    const failed = signal.reason === 'any' ? 'failed' : `were ${signal.reason}`
+    const is = formatIn('share', value)
+    return `${formatNumber(failures)} of ${formatCalls(calls)} that finished ${inWindow(signal)} ${failed}: ${is}`
+  },
+
+  prometheus: (rule, interval) => {
+    const { reason, window, minCalls: least, confidence: asked } = rule.signal
+    if (asked !== undefined) throw new NoCounterpart('PromQL has no confidence of a ratio')
+    const all = recordOf('callwatch_calls_total', rule)
+    const failed = recordOf('callwatch_calls_total', rule, reason)
+    const calls = increaseOf(all, rule)
+    const needed = { enough: { calls, least, window }, ...neededBefore(all, rule) }
+    return {
+      expr: whilePolled(hysteresis(rule, `${increaseOf(failed, rule)} / ${calls}`, needed), rule, interval),
+      records: [all, failed],
+      calls: callsTemplate(all, rule),
+    }
+  },
+})
+
+function failuresAmong(calls: readonly Tally[], reason: Reason) {
+  const counts = countByStatus(calls)
+  return { failures: failureCount(counts, reason), calls: counts.total }
+}
+
+/** How many calls are behind the ratio: Prometheus has to be asked once more. */
+function callsTemplate(all: PrometheusRecord, { signal, by }: RuleOn<{ window: number }>): string {
+  const own = ['target', ...by]
+  const series = seriesOf(
+    all,
+    own.map((label) => `${label}=%q`),
+  )
+  const query = `sum(increase(${series}[${formatDuration(signal.window)}]))`
+  const values = own.map((label) => `$labels.${label}`).join(' ')
+  return `{{ with query (printf \`${query}\` ${values}) }}{{ printf "%.0f" (. | first | value) }}{{ else }}n/a{{ end }}`
+}

@@ -1,0 +1,24 @@
+import { amount } from '../../schema/scalars.ts'
+import { someCalls } from '../../text/format.ts'
+import { groupOf, hysteresis, selectorOf, whileScraped, WHOLE_VALUE } from '../promql.ts'
+import { RULE_LABELS } from '../groups.ts'
+import { eitherSide, labelled } from '../rule-keys.ts'
+import { callSignal, measureNumber } from '../signal.ts'
+
+export const inProgress = callSignal({
+  name: 'in_progress',
+  description: 'Open calls now',
+  keys: { ...labelled, ...eitherSide(amount) },
+  unit: 'calls',
+  isReplayable: false,
+  calls: ({ open }) => open,
+  measure: measureNumber,
+  describe: ({ value }) => `${someCalls(value)} ${value > 1 ? 'are' : 'is'} open now`,
+  prometheus: (rule, interval) => {
+    // While a target moves, two daemons may export it.
+    const labels = ['target', ...RULE_LABELS, 'status'].join(', ')
+    const open = `max by (${labels}) (callwatch_calls_in_progress${selectorOf(rule.match)})`
+    const value = `sum by (${groupOf(rule)}) (${open})`
+    return { expr: whileScraped(hysteresis(rule, value), rule, interval), records: [], calls: WHOLE_VALUE }
+  },
+})

@@ -1,0 +1,38 @@
+import { duration } from '../../schema/duration.ts'
+import { amount } from '../../schema/scalars.ts'
+import { beganAt } from '../../ledger/tracked-call.ts'
+import { formatSeconds, someCalls } from '../../text/format.ts'
+import { NoCounterpart, whileScraped } from '../promql.ts'
+import { clear, labelled } from '../rule-keys.ts'
+import { callSignal, measureNumber } from '../signal.ts'
+
+const OLDEST = 'callwatch_oldest_open_call_timestamp_seconds'
+
+export const stuckCalls = callSignal({
+  name: 'stuck_calls',
+  description: 'Calls that have been open for very long',
+  keys: {
+    longer_than: duration().prefault('3h').describe('How long a call must have been open'),
+    ...labelled,
+    above: amount().prefault(0).describe('More such calls than this are a breach'),
+    clear: clear(amount()),
+  },
+  unit: 'calls',
+  isReplayable: false,
+  calls: ({ open, now }, _window, { longerThan }) => open.filter((call) => beganAt(call) < now - longerThan),
+  measure: measureNumber,
+  describe: ({ value }, { longerThan }) =>
+    `${someCalls(value)} ${value > 1 ? 'have' : 'has'} been open for longer than ${formatSeconds(longerThan)}`,
+  // Any stuck call is one too many.
+  needsNoThreshold: ({ breach, threshold }) => breach === 'above' && threshold === 0,
+  prometheus: (rule, interval) => {
+    if (rule.by.length > 0 || Object.keys(rule.match).length > 0) {
+      throw new NoCounterpart(`${OLDEST} has no labels of calls`)
+    }
+    if (rule.breach !== 'above' || rule.threshold !== 0) throw new NoCounterpart(`${OLDEST} tells of one call only`)
+    const isStuck = `time() - min by (target) (${OLDEST}) > ${rule.signal.longerThan}`
+    // Prometheus knows for how long the oldest has been open, and not how many are stuck.
+    const value = '{{ $value | humanizeDuration }}'
+    return { expr: whileScraped(isStuck, rule, interval), records: [], value }
+  },
+})

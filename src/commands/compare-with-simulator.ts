@@ -1,0 +1,59 @@
+import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
+import { DERIVED_METRICS } from '../metrics/derived-metrics.ts'
+import { seriesName } from '../simulator/series.ts'
+import type { Simulator } from '../simulator/simulator.ts'
+import { exactFamilies } from '../simulator/truth.ts'
+import type { ShownTarget } from '../target/target.ts'
+
+/** How the exact series compare with what the simulator recorded. */
+export type Comparison = {
+  /** Number of compared series. */
+  series: number
+  differences: { series: string; recorded: number; counted: number }[]
+}
+
+const FAILURE_RATIO = 'callwatch_call_failure_ratio'
+/** Minutes are summed in a different order on each side. */
+const TOLERANCE = 1e-9
+
+/** Compares the exported series of a target with the simulator's events up to the start of the latest poll. */
+export function compareWithSimulator(watched: ShownTarget, simulator: Simulator): Comparison {
+  const polled = simulator.responses().findLast(({ path }) => /[?&]page=1(&|$)/.test(path))
+  const { created } = watched.ledger.facts
+  const options = { created, baseline: 'skip' as const, ...(polled === undefined ? {} : { now: polled.at }) }
+  const recorded = new Map([...simulator.truth(options), ...recordedRatios(watched, simulator, options)])
+  const counted = exportedSeries(watched, [...exactFamilies, FAILURE_RATIO])
+  const names = new Set([...recorded.keys(), ...counted.keys()])
+  const differences = [...names].flatMap((series) => {
+    const expected = recorded.get(series) ?? 0
+    const actual = counted.get(series) ?? 0
+    const equal = Math.abs(expected - actual) <= TOLERANCE * Math.max(1, Math.abs(expected))
+    return equal ? [] : [{ series, recorded: expected, counted: actual }]
+  })
+  return { series: names.size, differences }
+}
+
+/** The failure ratios of the exported windows, by the simulator's events. */
+function recordedRatios(watched: ShownTarget, simulator: Simulator, options: Parameters<Simulator['truth']>[0]) {
+  const { lastGood = 0, previousGood = lastGood } = watched.ledger.facts
+  return Object.entries(EXPORTED_WINDOWS).flatMap(([window, seconds]) => {
+    const { ratio } = simulator.failureRatio({ ...options, from: Math.min(lastGood - seconds, previousGood) })
+    return Object.entries(ratio ?? {}).map(
+      ([reason, value]) => [seriesName(FAILURE_RATIO, { window, reason }), value] as const,
+    )
+  })
+}
+
+/** The exported series of a target, without the label `target`. */
+export function exportedSeries(watched: ShownTarget, families: readonly string[]): Map<string, number> {
+  const metrics = DERIVED_METRICS.filter(({ name }) => families.includes(name))
+  const samples = metrics.flatMap((metric) =>
+    metric
+      .read(watched)
+      .map(({ labels, sharedLabels: { target: _target, ...shared }, value, metricName = metric.name }) => {
+        const texts = Object.entries({ ...shared, ...labels }).map(([name, label]) => [name, String(label)])
+        return [seriesName(metricName, Object.fromEntries(texts)), value] as const
+      }),
+  )
+  return new Map(samples)
+}

@@ -1,0 +1,39 @@
+import { CommanderError } from 'commander'
+import { ConfigError, formatProblems } from '../config/config-error.ts'
+import { ServiceError } from '../service/service-error.ts'
+import { StoreError } from '../store/store.ts'
+
+export const SUCCESS = 0
+export const FAILURE = 1
+export const WRONG_USAGE = 2
+
+/** The command line asks for something impossible; the message says what to do. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/**
+ * What a failed command prints, and its exit code.
+ *
+ * @param command the command's name
+ * @returns undefined for an error that no user can fix: a bug
+ */
+export function explainError(error: unknown, command: string | undefined): { text: string; code: number } | undefined {
+  // Commander has printed its own errors already.
+  if (error instanceof CommanderError) return { text: '', code: error.exitCode === 0 ? SUCCESS : WRONG_USAGE }
+  if (error instanceof ConfigError) return { text: `${error.message}\n${formatProblems(error)}`, code: WRONG_USAGE }
+  if (error instanceof UsageError) return { text: error.message, code: WRONG_USAGE }
+  if (error instanceof StoreError)
+    return { text: error.message, code: error.kind === 'refused' ? WRONG_USAGE : FAILURE }
+  if (error instanceof ServiceError) return { text: error.message, code: FAILURE }
+  if (error instanceof Error && cannotListen(error)) {
+    const fix = command === 'simulate' ? 'choose another --port' : 'set another http.host or http.port'
+    return { text: `${error.message}; ${fix}`, code: FAILURE }
+  }
+  return undefined
+}
+
+/** The port is in use or not allowed, the address is not this machine's, or the name cannot be resolved. */
+function cannotListen(error: Error): boolean {
+  return 'syscall' in error && (error.syscall === 'listen' || error.syscall === 'getaddrinfo')
+}

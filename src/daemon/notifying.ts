@@ -1,0 +1,120 @@
+import { combineLatest, EMPTY, map, merge, takeUntil, type Observable } from 'rxjs'
+import type { Clock } from '../clock/clock.ts'
+import type { Ownership } from '../cluster/ownership.ts'
+import type { Config } from '../config/config.ts'
+import { alertmanagerRefresh } from '../notifications/receivers/alertmanager/alertmanager-refresh.ts'
+import { dailyDigest } from '../notifications/daily-digest.ts'
+import { deliverOutbox } from '../notifications/delivery/deliver-outbox.ts'
+import type { Unremoved } from '../notifications/delivery/settle.ts'
+import { heartbeats } from '../notifications/receivers/heartbeat/heartbeats.ts'
+import { DeliveryError, type Notifier } from '../notifications/notifier.ts'
+import { messageReceiversIn } from '../notifications/notifiers.ts'
+import { notifyOfStore } from '../notifications/notify-of-store.ts'
+import type { Store } from '../store/store.ts'
+import type { Targets } from '../target/lifecycle.ts'
+import { runWhile } from '../target/run-while.ts'
+import type { DaemonEvent } from './daemon-event.ts'
+import { storeTrouble } from './store-trouble.ts'
+import { VERSION } from './version.ts'
+
+export type NotifyingOptions = {
+  config$: Observable<Config>
+  clock: Clock
+  store: Store
+  /** The active ones. */
+  notifiers: () => readonly Notifier[]
+  targets: Targets
+  /** Of the daemons that share a store one sends all notifications, also of the others' targets. */
+  ownership: Pick<Ownership, 'leads' | 'leads$' | 'ledLast'>
+  /** What the targets do. */
+  watched$: Observable<DaemonEvent>
+  stop$: Observable<unknown>
+}
+
+/** Intervals without an evaluation after which callwatch does not do what it is there for. */
+const STALE_AFTER_INTERVALS = 3
+/** Of a target that another daemon owns only what it commits is known; it commits no evaluation of a target that is just late. */
+const REPLICA_STALE_AFTER_INTERVALS = 6
+
+/** All notifications: delivery of the outbox, Alertmanager, digest, heartbeat, and trouble with the store. */
+export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
+  const { config$, clock, store, targets, ownership, watched$, stop$ } = options
+  const notifiers = () => options.notifiers().map((notifier) => whileLeading(notifier, ownership.leads))
+  const unremoved: Unremoved = new Map()
+  const alerts = () =>
+    targets.all().flatMap(({ name, alerts: own }) => [...own.values()].map((instance) => ({ target: name, instance })))
+  const isWorking = (interval: number) => {
+    const own = new Set(targets.own())
+    return targets.all().every((target) => {
+      const longest = interval * (own.has(target) ? STALE_AFTER_INTERVALS : REPLICA_STALE_AFTER_INTERVALS)
+      return target.evaluationAge() <= longest && !target.health().storeFailed
+    })
+  }
+  /** Runs with a part of the configuration until that changes, while this daemon leads. */
+  const runWith = <Part, Event>(
+    partOf: (config: Config) => Part,
+    run: (part: Part, end$: Observable<unknown>) => Observable<Event>,
+  ) => {
+    const part$ = combineLatest([config$.pipe(map(partOf)), ownership.leads$.pipe(takeUntil(stop$))])
+    return runWhile(part$, ([part, leads], over$) => (leads ? run(part, merge(over$, stop$)) : EMPTY))
+  }
+
+  const sent$ = runWith(
+    ({ notify }) => ({ receivers: messageReceiversIn(notify), groupWait: notify.groupWait, mutes: notify.mutes }),
+    ({ groupWait, mutes }, end$) =>
+      merge(
+        ...notifiers().map((notifier) =>
+          deliverOutbox(notifier, { store, clock, groupWait, mutes, alerts, unremoved, stop$: end$ }),
+        ),
+      ),
+  )
+  // A daemon that cannot reach the store does not know whether it still leads: the one that led last notifies.
+  const trouble$ = runWhile(config$.pipe(map(({ poll: { interval } }) => interval)), (interval, over$) =>
+    notifyOfStore(storeTrouble(watched$).pipe(map((problem) => (ownership.ledLast() ? problem : undefined))), {
+      notifiers: options.notifiers,
+      clock,
+      after: 2 * interval,
+    }).pipe(takeUntil(merge(over$, stop$))),
+  )
+  const alertmanager$ = runWith(
+    ({ notify: { alertmanager, slack }, poll: { interval } }) => ({
+      alertmanager,
+      pageUrl: slack?.dashboardUrl,
+      interval,
+    }),
+    ({ alertmanager, ...part }, end$) =>
+      alertmanager === undefined
+        ? EMPTY
+        : alertmanagerRefresh({ ...alertmanager, ...part, clock, instances: alerts, stop$: end$, version: VERSION }),
+  )
+  const digest$ = runWith(
+    ({ notify }) => ({ receivers: messageReceiversIn(notify), digest: notify.digest }),
+    ({ digest }, end$) => {
+      const names = options.notifiers().map(({ name }) => name)
+      return digest === undefined
+        ? EMPTY
+        : dailyDigest({ ...digest, clock, store, targets: targets.all, notifiers: names, stop$: end$ })
+    },
+  )
+  const heartbeat$ = runWith(
+    ({ notify, poll: { interval } }) => ({ beat: notify.heartbeat, interval }),
+    ({ beat, interval }, end$) =>
+      beat === undefined ? EMPTY : heartbeats({ ...beat, isWorking: () => isWorking(interval), clock, stop$: end$ }),
+  )
+  return merge(
+    merge(sent$, trouble$, alertmanager$).pipe(map((delivery): DaemonEvent => ({ kind: 'delivery', delivery }))),
+    digest$,
+    heartbeat$.pipe(map((beaten): DaemonEvent => ({ kind: 'heartbeat', beaten }))),
+  )
+}
+
+/** A daemon that was suspended must not send what another one has sent since. */
+function whileLeading(notifier: Notifier, leads: () => boolean): Notifier {
+  return {
+    name: notifier.name,
+    send: async (message) => {
+      if (!leads()) throw new DeliveryError('another daemon sends the notifications by now', { retryable: true })
+      return notifier.send(message)
+    },
+  }
+}

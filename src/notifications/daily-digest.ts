@@ -1,0 +1,78 @@
+import { exhaustMap, ignoreElements, takeUntil, timer, type Observable } from 'rxjs'
+import { dayName, dayOf, lastTime } from '../clock/calendar.ts'
+import type { Clock } from '../clock/clock.ts'
+import type { LedgerState } from '../ledger/state.ts'
+import { usedBetween } from '../ledger/usage.ts'
+import { onlyStoreErrors, type Store } from '../store/store.ts'
+import type { DayFigures, DigestMessage } from './message.ts'
+
+export type DigestOptions = {
+  /** `HH:MM`. */
+  at: string
+  timezone: string
+  clock: Clock
+  store: Pick<Store, 'countFinished' | 'enqueueOnce'>
+  targets: () => readonly { name: string; ledger: LedgerState }[]
+  /** Its recipients. */
+  notifiers: readonly string[]
+  stop$: Observable<unknown>
+}
+
+const MINUTE_MS = 60_000
+const WEEK = 7 * 86_400
+/** A digest that could not be made for longer than this (seconds) is no news any more. */
+const LATEST = 12 * 3600
+
+/**
+ * Puts a digest of the day before into the outbox, each day at its time, once: also when the daemon was away just then.
+ * Emits nothing; a store that cannot be used is asked again a minute later.
+ */
+export function dailyDigest(options: DigestOptions): Observable<never> {
+  const { at, timezone, clock, store, notifiers, stop$ } = options
+  const [hour, minute] = at.split(':').map(Number)
+  let done: number | undefined
+
+  async function makeIfDue(): Promise<void> {
+    const now = clock.wall()
+    const due = lastTime(`${minute} ${hour} * * *`, timezone, now)
+    if (due === undefined || due === done || now - due > LATEST) return
+    const digest = await digestOf(options, due)
+    if (digest.targets.length > 0) {
+      await store.enqueueOnce(`digest of ${digest.day}`, { kind: 'digest', digest }, notifiers)
+    }
+    done = due
+  }
+
+  return timer(0, MINUTE_MS, clock.scheduler).pipe(
+    takeUntil(stop$),
+    exhaustMap(() => makeIfDue().catch(onlyStoreErrors(undefined))),
+    ignoreElements(),
+  )
+}
+
+/** The day before the one that a moment is in (UNIX seconds). Targets that were not watched on that day are left out. */
+async function digestOf({ targets, store, timezone }: DigestOptions, moment: number): Promise<DigestMessage> {
+  const day = dayOf(dayOf(moment, timezone).from - 1, timezone)
+  // Noon is in the same calendar day a week before, whatever the clocks were set to meanwhile.
+  const weekBefore = dayOf((day.from + day.to) / 2 - WEEK, timezone)
+  const watched = targets().filter(({ ledger }) => ledger.facts.created < day.to)
+  const figuresOf = async (
+    { name, ledger }: ReturnType<typeof targets>[number],
+    { from, to }: typeof day,
+  ): Promise<DayFigures> => {
+    const counts = await store.countFinished(name, from, to)
+    return { counts, minutes: usedBetween(ledger.usage, from, to) }
+  }
+  return {
+    kind: 'digest',
+    day: dayName(day.from, timezone),
+    timezone,
+    targets: await Promise.all(
+      watched.map(async (each) => ({
+        target: each.name,
+        day: await figuresOf(each, day),
+        weekBefore: each.ledger.facts.created <= weekBefore.from ? await figuresOf(each, weekBefore) : undefined,
+      })),
+    ),
+  }
+}

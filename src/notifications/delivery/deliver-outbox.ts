@@ -1,0 +1,76 @@
+import { exhaustMap, filter, takeUntil, timer, type Observable } from 'rxjs'
+import type { LiveAlert } from '../../alerts/alert-instance.ts'
+import type { Clock } from '../../clock/clock.ts'
+import { onlyStoreErrors, type Store } from '../../store/store.ts'
+import type { Notifier } from '../notifier.ts'
+import type { Batch, Delivery, Moment, Stage } from './batch.ts'
+import { claim } from './claim.ts'
+import { compose } from './compose.ts'
+import { group } from './group.ts'
+import { backoffOn, send } from './send.ts'
+import { removeUnremoved, settle, type Unremoved } from './settle.ts'
+import { silence, type Mute } from './silence.ts'
+import { wait } from './wait.ts'
+
+export type DeliverOptions = {
+  store: Pick<Store, 'outbox' | 'claimOutbox' | 'removeFromOutbox' | 'silences'>
+  clock: Clock
+  /** How long a firing alert waits for others before it is sent (seconds). */
+  groupWait: number
+  mutes: readonly Mute[]
+  /** The alerts of all targets as they are now. */
+  alerts: () => readonly LiveAlert[]
+  unremoved?: Unremoved
+  /** Emits when nothing more is to be sent; a delivery under way is finished. */
+  stop$: Observable<unknown>
+}
+
+/**
+ * Delivers what waits in the outbox, one message a second, until `stop$`. What a message is made of is claimed before and
+ * leaves the outbox after it was accepted, or refused for good; a failing receiver is retried after longer and longer
+ * waits, up to five minutes, with what is to be said by then. A store that cannot be used is asked again.
+ */
+export function deliverOutbox(notifier: Notifier, options: DeliverOptions): Observable<Delivery> {
+  const { store, clock, groupWait, mutes, unremoved = new Map(), stop$ } = options
+  const { name } = notifier
+  const backoff = backoffOn(clock)
+  const stages: readonly Stage[] = [
+    silence(mutes),
+    wait(groupWait),
+    compose,
+    claim(store),
+    send(notifier, backoff),
+    settle(name, store, unremoved),
+  ]
+
+  /** The oldest batch that need not wait passes all stages. */
+  async function turn(): Promise<Delivery | undefined> {
+    if (backoff.isPaused()) return undefined
+    await removeUnremoved(name, store, unremoved)
+    const entries = await store.outbox(name)
+    if (entries.length === 0) return undefined
+    const now = clock.wall()
+    const moment = { now, silences: await store.silences(now), alerts: options.alerts() }
+    for (const batch of group(entries)) {
+      const end = await pass(batch, stages, moment)
+      if (end !== undefined) return end.kind === 'delivered' ? end.delivery : undefined
+    }
+    return undefined
+  }
+
+  return timer(0, 1000, clock.scheduler).pipe(
+    takeUntil(stop$),
+    exhaustMap(() => turn().catch(onlyStoreErrors(undefined))),
+    filter((delivery) => delivery !== undefined),
+  )
+}
+
+/** What becomes of a batch in these stages; undefined where it waits. */
+export async function pass(batch: Batch, stages: readonly Stage[], moment: Moment): Promise<Batch | undefined> {
+  let current: Batch | undefined = batch
+  for (const stage of stages) {
+    if (current === undefined) return undefined
+    current = await stage(current, moment)
+  }
+  return current
+}

@@ -1,0 +1,49 @@
+import type { OutboxEntry, Outgoing } from '../../store/store.ts'
+import type { DigestMessage } from '../message.ts'
+import type { Batch, WaitingAlert } from './batch.ts'
+
+/**
+ * Puts together what waits for a notifier: one batch for each target and severity, and one of digests, the oldest first.
+ *
+ * @param entries the oldest first
+ */
+export function group(entries: readonly OutboxEntry[]): Batch[] {
+  const latest = new Map(entries.map(({ content }) => [alertOf(content), content]))
+  const groups = Map.groupBy(entries, ({ content }) => groupOf(latest.get(alertOf(content))!))
+  return [...groups].map(([name, together]) =>
+    name === DIGESTS ? digestOf(together) : { kind: 'alerts', alerts: waitingAlerts(together) },
+  )
+}
+
+const DIGESTS = 'digests'
+
+function alertOf(content: Outgoing): string {
+  return content.kind === 'digest' ? DIGESTS : JSON.stringify([content.target, content.key])
+}
+
+/** All changes of an alert go with the latest: its rule's severity may have been edited in between. */
+function groupOf(latest: Outgoing): string {
+  return latest.kind === 'digest' ? DIGESTS : JSON.stringify([latest.target, latest.severity])
+}
+
+/** Of several days' digests that wait, only the last is news. */
+function digestOf(entries: readonly OutboxEntry[]): Batch {
+  const { content } = entries.at(-1)!
+  if (content.kind !== 'digest') return { kind: 'dropped', entries }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- enqueued by daily-digest.ts only
+  return { kind: 'message', entries, message: content.digest as DigestMessage }
+}
+
+/** The entries of each alert together. */
+function waitingAlerts(entries: readonly OutboxEntry[]): WaitingAlert[] {
+  const waiting = new Map<string, WaitingAlert>()
+  for (const entry of entries) {
+    const { content } = entry
+    if (content.kind === 'digest') continue
+    const known = waiting.get(content.key) ?? { entries: [], changes: [] }
+    known.entries.push(entry)
+    known.changes.push(content)
+    waiting.set(content.key, known)
+  }
+  return [...waiting.values()]
+}

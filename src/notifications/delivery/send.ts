@@ -1,0 +1,59 @@
+import type { Clock } from '../../clock/clock.ts'
+import type { Message } from '../message.ts'
+import { DeliveryError, type Notifier } from '../notifier.ts'
+import type { Batch, Delivery, Stage } from './batch.ts'
+
+const FIRST_DELAY = 1
+const LONGEST_DELAY = 300
+/** A receiver that asks for a longer wait than this (seconds) is asked again all the same: alerts are at stake. */
+const LONGEST_RETRY_AFTER = 3600
+
+/** When a receiver that fails may be sent to again: after longer and longer waits, or when it asks for it. */
+export type Backoff = {
+  isPaused: () => boolean
+  /** @param retryAfter seconds that the receiver asked to wait */
+  failed: (retryAfter?: number) => void
+  answered: () => void
+}
+
+export function backoffOn(clock: Clock): Backoff {
+  let failures = 0
+  let pausedUntil = 0
+  return {
+    isPaused: () => clock.monotonic() < pausedUntil,
+    failed: (retryAfter) => {
+      failures += 1
+      const delay = retryAfter ?? Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (failures - 1))
+      pausedUntil = clock.monotonic() + Math.min(delay, LONGEST_RETRY_AFTER)
+    },
+    answered: () => {
+      failures = 0
+    },
+  }
+}
+
+/** One attempt to deliver a message. A mistake of our own is retried as well, as no message is to be lost for that. */
+export function send(notifier: Notifier, backoff: Backoff): Stage {
+  return async (batch) => {
+    if (batch.kind !== 'message') return batch
+    return { kind: 'delivered', entries: batch.entries, ...(await attempt(batch.message)) }
+  }
+
+  async function attempt(message: Message): Promise<Omit<Extract<Batch, { kind: 'delivered' }>, 'kind' | 'entries'>> {
+    const delivery = (outcome: Delivery['outcome'], why = {}) => ({ notifier: notifier.name, message, outcome, ...why })
+    try {
+      await notifier.send(message)
+      backoff.answered()
+      return { delivery: delivery('sent'), mayHaveArrived: true }
+    } catch (error) {
+      if (!(error instanceof DeliveryError)) {
+        backoff.failed()
+        return { delivery: delivery('retried', { problem: 'internal error', error }), mayHaveArrived: true }
+      }
+      const { message: problem, retryable, retryAfter, mayHaveArrived } = error
+      if (retryable) backoff.failed(retryAfter)
+      else backoff.answered()
+      return { delivery: delivery(retryable ? 'retried' : 'dropped', { problem }), mayHaveArrived }
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import type { LiveAlert } from '../../alerts/alert-instance.ts'
+import { picks } from '../../alerts/match.ts'
+import type { Notification } from '../../alerts/notification.ts'
+import { lastTime } from '../../clock/calendar.ts'
+import type { NotifyConfig } from '../notify-section.ts'
+import { entriesOf, latestOf, type Stage } from './batch.ts'
+import { isKnown, isOver } from './outcome.ts'
+
+/** A time in which some alerts are not notified of, again and again. */
+export type Mute = NotifyConfig['mutes'][number]
+
+/**
+ * Alerts wait while a mute or a silence picks them, and, all but `poll_age` itself, while their target cannot be polled.
+ * Evaluation continues meanwhile; what still fires afterwards is notified then. What flapped while it was muted or silenced
+ * is dropped.
+ */
+export function silence(mutes: readonly Mute[]): Stage {
+  return (batch, { now, silences, alerts }) => {
+    if (batch.kind !== 'alerts') return batch
+    const matches = [...mutes.filter((mute) => isActive(mute, now)), ...silences].map(({ match }) => match)
+    const isSilenced = (change: Notification) => matches.some((match) => picks(match, change))
+    const unpolled = new Set(alerts.filter(isUnpolled).map(({ target }) => target))
+    const isHeld = (change: Notification) =>
+      isSilenced(change) || (change.signal.name !== 'poll_age' && unpolled.has(change.target))
+
+    const flapped = batch.alerts.filter(
+      (alert) => isSilenced(latestOf(alert)) && isOver(latestOf(alert)) && !isKnown(alert),
+    )
+    if (flapped.length > 0) return { kind: 'dropped', entries: entriesOf(flapped) }
+    const others = batch.alerts.filter((alert) => !isHeld(latestOf(alert)))
+    return others.length === 0 ? undefined : { kind: 'alerts', alerts: others }
+  }
+}
+
+function isActive({ start, timezone, duration }: Mute, now: number): boolean {
+  const began = lastTime(start, timezone, now)
+  return began !== undefined && now < began + duration
+}
+
+function isUnpolled({ instance }: LiveAlert): boolean {
+  return instance.rule.signal.name === 'poll_age' && instance.state !== 'pending'
+}

@@ -1,0 +1,98 @@
+import { fetch, type RequestInit, type Response } from 'undici'
+import type { Clock } from '../clock/clock.ts'
+import { readRetryAfter } from '../clock/http-time.ts'
+import { outboundAgent } from '../network/outbound-agent.ts'
+import { DeliveryError } from './notifier.ts'
+
+/** One delivery, the whole answer included (seconds). Less than a daemon that is to stop may wait. */
+const TIMEOUT = 8
+
+/** Failures before anything was sent: of names, routes, connections, TLS and certificates. */
+const UNCONNECTED =
+  /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|(ERR_SSL|ERR_TLS|CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)_\w+)$/
+/** A connection that is not made by then (milliseconds) will not be: less than a delivery may take, to tell the two apart. */
+const CONNECT_TIMEOUT_MS = 4000
+const GATEWAY_TIMEOUT = 504
+
+export type HttpReceiver = {
+  /** What problems call it: its address may be a secret. */
+  receiver: string
+  url: string
+  clock: Clock
+  /** Bytes of an answer; a larger one is an error. */
+  maxAnswer?: number
+  /** What the body of a refusal says that may be shown. Else it is not read: it may quote the address, or never end. */
+  reasonIn?: (body: string) => string | undefined
+}
+
+/** Sends one request and resolves to the answer, which is an acceptance. */
+type Request = (init: RequestInit) => Promise<Response>
+
+/**
+ * Delivers to a receiver by HTTP, through a proxy where one is set: `send` makes the one request of each delivery, which
+ * is given up after 8 s. Any 2xx is an acceptance; redirects are not followed, for what was sent would go elsewhere, or
+ * get lost. Whatever goes wrong becomes a {@link DeliveryError} that names neither the address nor what was sent: errors
+ * of `fetch` hold both.
+ */
+export function httpSender(options: HttpReceiver): (send: (request: Request) => Promise<unknown>) => Promise<void> {
+  const { receiver, url, clock, maxAnswer } = options
+  const dispatcher = outboundAgent(url, {
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+    ...(maxAnswer !== undefined && { maxResponseSize: maxAnswer }),
+  })
+  return async (send) => {
+    const timeout = new AbortController()
+    const giveUp = clock.scheduler.schedule(() => timeout.abort(), TIMEOUT * 1000)
+    try {
+      let accepted: Response | undefined
+      await send(async (init) => {
+        const response = await fetch(url, { ...init, redirect: 'manual', dispatcher, signal: timeout.signal })
+        if (!response.ok) throw await refusal(response, options)
+        return (accepted = response)
+      })
+      if (accepted?.bodyUsed === false) await accepted.body?.cancel()
+    } catch (error) {
+      throw deliveryError(error, receiver, timeout.signal.aborted)
+    } finally {
+      giveUp.unsubscribe()
+    }
+  }
+}
+
+/** What an answer other than 2xx means: 429 and 5xx may go away, anything else was refused for good. */
+async function refusal(response: Response, { receiver, clock, reasonIn }: HttpReceiver): Promise<DeliveryError> {
+  const { status, headers, body } = response
+  const retryAfter = readRetryAfter(headers.get('retry-after') ?? undefined, clock.wall())
+  if (reasonIn === undefined) await body?.cancel()
+  const reason = reasonIn?.(await response.text()) ?? ''
+  const because = reason === '' ? '' : ` (${reason})`
+  if (status === 429 || status >= 500) {
+    const problem = `${receiver} answered ${status}${because}`
+    return new DeliveryError(problem, { retryable: true, retryAfter, mayHaveArrived: status === GATEWAY_TIMEOUT })
+  }
+  return new DeliveryError(`${receiver} refused the message with ${status}${because}`, { retryable: false })
+}
+
+function deliveryError(error: unknown, receiver: string, isTimeout: boolean): DeliveryError {
+  const causes = causesOf(error)
+  const own = causes.find((cause) => cause instanceof DeliveryError)
+  if (own !== undefined) return own
+  if (isTimeout) {
+    const problem = `${receiver} did not answer within ${TIMEOUT} s`
+    return new DeliveryError(problem, { retryable: true, mayHaveArrived: true })
+  }
+  // The code alone (`ENOTFOUND`, a TLS code): an error's message may hold the address.
+  const code = causes
+    .map((cause) => ('code' in cause ? cause.code : undefined))
+    .findLast((one) => typeof one === 'string')
+  return new DeliveryError(`${receiver} could not be reached${code === undefined ? '' : `: ${code}`}`, {
+    retryable: true,
+    mayHaveArrived: code === undefined || !UNCONNECTED.test(code),
+  })
+}
+
+/** An error and what caused it, the innermost last. */
+function causesOf(error: unknown): Error[] {
+  if (!(error instanceof Error)) return []
+  return [error, ...causesOf(error instanceof AggregateError ? error.errors[0] : error.cause)]
+}

@@ -1,0 +1,45 @@
+import { digestLine } from './text/digest-text.ts'
+import type { AlertMessage, Message } from './message.ts'
+import { summaryOf, titleOf } from './text/notification-text.ts'
+import type { Notifier } from './notifier.ts'
+import { passedText } from './text/passed-text.ts'
+import { storeText } from './text/store-text.ts'
+
+/** A line for the log: what it is about, to filter by, and the words. */
+export type NotifierLine = { fields: Record<string, string>; text: string }
+
+/** Where no receiver of messages is configured, they are logged: one line for each alert, or each target of a digest. */
+export function logNotifier(log: (line: NotifierLine) => void): Notifier {
+  return {
+    name: 'log',
+    send: async (message) => linesOf(message).forEach(log),
+  }
+}
+
+function linesOf(message: Message): NotifierLine[] {
+  switch (message.kind) {
+    case 'alerts':
+      return alertLines(message)
+    case 'digest':
+      return message.targets.map((each) => ({
+        fields: { target: each.target, day: message.day },
+        text: `digest of ${message.day}: ${digestLine(each)}`,
+      }))
+    default: {
+      const { title, before, problem, after } = storeText(message)
+      return [{ fields: { state: message.state }, text: `${title}. ${before}${problem}${after}` }]
+    }
+  }
+}
+
+function alertLines({ target, severity, alerts, passed }: AlertMessage): NotifierLine[] {
+  const updates = alerts.map(({ notification }) => ({
+    fields: { target, alert: notification.alert, severity, state: notification.kind },
+    text: `alert ${notification.kind}: ${titleOf(notification)}: ${summaryOf(notification)}`,
+  }))
+  const over = passed.map((each) => ({
+    fields: { target, alert: each.notification.alert, severity, state: 'passed' },
+    text: `alert passed: ${titleOf(each.notification)} ${passedText(each)}`,
+  }))
+  return [...updates, ...over]
+}

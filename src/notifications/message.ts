@@ -1,0 +1,53 @@
+import type { FinishedCounts } from '../ledger/finished-calls.ts'
+import type { Notification } from '../alerts/notification.ts'
+import type { Severity } from '../alerts/match.ts'
+
+/** What goes out at once. Times are UNIX seconds. */
+export type Message = AlertMessage | DigestMessage | StoreMessage
+
+/** What changed of a target's alerts of one severity. */
+export type AlertMessage = {
+  kind: 'alerts'
+  target: string
+  severity: Severity
+  /** Each alert once, as it is now; firing ones first. */
+  alerts: AlertUpdate[]
+  /** Alerts that fired and resolved between deliveries. */
+  passed: PassedAlert[]
+  /** Alerts of this target that fire and are silenced. */
+  silenced: SilencedAlert[]
+}
+
+export type AlertUpdate = {
+  /** The latest change, with the value as it is now where it still fires. */
+  notification: Notification
+  /** How often it fired and resolved between this notification and the one before. */
+  flaps: number
+}
+
+export type PassedAlert = {
+  /** Its latest firing. */
+  notification: Notification
+  times: number
+  /** The worst value of all times. */
+  peak: number
+  /** When the latest was over. */
+  over: number
+}
+
+export type SilencedAlert = { alert: string; until: number; reason: string }
+
+/** How a day went, target by target, against the same weekday before. */
+export type DigestMessage = {
+  kind: 'digest'
+  /** `2026-11-19` */
+  day: string
+  timezone: string
+  targets: { target: string; day: DayFigures; weekBefore: DayFigures | undefined }[]
+}
+
+/** A day of a target: how its calls ended, and the participant minutes counted. */
+export type DayFigures = { counts: FinishedCounts; minutes: number }
+
+/** The store cannot be written, or can again: said past the outbox, which is in the store. */
+export type StoreMessage = { kind: 'store'; state: 'failing' | 'recovered'; problem: string; since: number; at: number }

@@ -1,0 +1,36 @@
+import type { Message } from './message.ts'
+
+/** Delivers one message. Rejects with a {@link DeliveryError}. */
+export type Send = (message: Message) => Promise<void>
+
+/** A configured receiver of messages, or the log. */
+export type Notifier = {
+  /** As in the `notifier` label and the outbox. */
+  name: string
+  send: Send
+}
+
+/** A message was not accepted. Its message never holds the address, which is a secret. */
+export class DeliveryError extends Error {
+  override readonly name = 'DeliveryError'
+  /** Whether it may be accepted when it is sent again. */
+  readonly retryable: boolean
+  /** Seconds that the receiver asked to wait. */
+  readonly retryAfter: number | undefined
+  /** Whether it may have been accepted all the same, as when no answer came. */
+  readonly mayHaveArrived: boolean
+
+  constructor(
+    message: string,
+    {
+      retryable,
+      retryAfter,
+      mayHaveArrived = false,
+    }: { retryable: boolean; retryAfter?: number | undefined; mayHaveArrived?: boolean },
+  ) {
+    super(message)
+    this.retryable = retryable
+    this.retryAfter = retryAfter
+    this.mayHaveArrived = mayHaveArrived
+  }
+}

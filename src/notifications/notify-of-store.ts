@@ -1,0 +1,81 @@
+import {
+  catchError,
+  defer,
+  distinctUntilChanged,
+  EMPTY,
+  from,
+  map,
+  merge,
+  of,
+  retry,
+  switchMap,
+  timer,
+  type Observable,
+} from 'rxjs'
+import type { Clock } from '../clock/clock.ts'
+import type { Delivery } from './delivery/batch.ts'
+import type { StoreMessage } from './message.ts'
+import { DeliveryError, type Notifier } from './notifier.ts'
+
+export type NotifyOfStoreOptions = {
+  /** The active ones. */
+  notifiers: () => readonly Notifier[]
+  clock: Clock
+  /** The store must have failed for so long (seconds): a moment's trouble is none. */
+  after: number
+}
+
+const RETRIES = 5
+const LONGEST_DELAY = 60
+
+/**
+ * While the store cannot be written, nothing can be enqueued in its outbox: one message is sent past it, with a few
+ * retries, and another when the store can be written again.
+ *
+ * @param trouble$ after each attempt to commit, why it failed; undefined where it did not
+ */
+export function notifyOfStore(
+  trouble$: Observable<string | undefined>,
+  { notifiers, clock, after }: NotifyOfStoreOptions,
+): Observable<Delivery> {
+  let notified: StoreMessage | undefined
+  return trouble$.pipe(
+    distinctUntilChanged((before, now) => (before === undefined) === (now === undefined)),
+    switchMap((problem) => {
+      const at = clock.wall()
+      if (problem !== undefined) {
+        const failing: StoreMessage = { kind: 'store', state: 'failing', problem, since: at, at }
+        return timer(after * 1000, clock.scheduler).pipe(
+          switchMap(() => {
+            notified = { ...failing, at: clock.wall() }
+            return deliverToAll(notified)
+          }),
+        )
+      }
+      if (notified === undefined) return EMPTY
+      const recovered: StoreMessage = { ...notified, state: 'recovered', at }
+      notified = undefined
+      return deliverToAll(recovered)
+    }),
+  )
+
+  function deliverToAll(message: StoreMessage): Observable<Delivery> {
+    return merge(...notifiers().map((notifier) => deliver(notifier, message)))
+  }
+
+  function deliver(notifier: Notifier, message: StoreMessage): Observable<Delivery> {
+    return defer(() => from(notifier.send(message))).pipe(
+      map(() => ({ notifier: notifier.name, message, outcome: 'sent' as const })),
+      retry({
+        count: RETRIES,
+        delay: (error, attempt) => {
+          if (!(error instanceof DeliveryError) || !error.retryable) throw error
+          return timer(1000 * Math.min(LONGEST_DELAY, error.retryAfter ?? 2 ** (attempt - 1)), clock.scheduler)
+        },
+      }),
+      catchError((error: Error) =>
+        of({ notifier: notifier.name, message, outcome: 'dropped' as const, problem: error.message }),
+      ),
+    )
+  }
+}

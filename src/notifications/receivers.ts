@@ -1,0 +1,29 @@
+import type { Receiver } from './receiver.ts'
+import { alertmanager } from './receivers/alertmanager/alertmanager.ts'
+import { heartbeat } from './receivers/heartbeat/heartbeat.ts'
+import { slack } from './receivers/slack/slack.ts'
+import { webhook } from './receivers/webhook/webhook.ts'
+
+/** All receivers, by their keys in the section `notify`. Whatever needs one of each goes through this list. */
+export const receivers = {
+  slack,
+  alertmanager,
+  webhook,
+  heartbeat,
+} satisfies Record<string, Receiver>
+
+type Receivers = typeof receivers
+export type ReceiverName = keyof Receivers
+
+/** Those that take messages. */
+export type MessageReceiverName = {
+  [Name in ReceiverName]: Receivers[Name] extends { create: unknown } ? Name : never
+}[ReceiverName]
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a list that never changes
+export const receiverNames = Object.keys(receivers) as ReceiverName[]
+export const messageReceiverNames = receiverNames.filter(takesMessages)
+
+function takesMessages(name: ReceiverName): name is MessageReceiverName {
+  return 'create' in receivers[name]
+}

@@ -1,0 +1,54 @@
+import type { LiveAlert } from '../../../alerts/alert-instance.ts'
+import { notificationOf } from '../../../alerts/notification.ts'
+import { descriptionOf, summaryOf } from '../../text/notification-text.ts'
+
+/** An alert as Alertmanager takes it (`POST /api/v2/alerts`). Times are RFC 3339. */
+export type AlertmanagerAlert = {
+  /** They are its identity: the same labels are the same alert. */
+  labels: Record<string, string>
+  annotations: Record<string, string>
+  startsAt: string
+  /** Alertmanager takes the alert for resolved from then on, unless a later time is posted. */
+  endsAt: string
+  generatorURL?: string
+}
+
+/** An alert's identity in Alertmanager: the same key, the same labels. */
+export function alertKey({ target, instance: { key, rule } }: LiveAlert): string {
+  return JSON.stringify([target, key, rule.severity])
+}
+
+/**
+ * A firing or recovering instance as an alert.
+ *
+ * @param times now and when the alert ends (UNIX seconds, host's clock)
+ * @param pageUrl where the alert is shown; Alertmanager refuses anything but an absolute address
+ */
+export function alertmanagerAlert(
+  { target, instance }: LiveAlert,
+  { now, endsAt }: { now: number; endsAt: number },
+  pageUrl?: string,
+): AlertmanagerAlert {
+  const { rule, labels, value, calls, firingSince = now } = instance
+  const notification = notificationOf({ kind: 'firing' }, target, instance, instance, {}, now)
+  const description = descriptionOf(notification)
+  return {
+    labels: { alertname: rule.name, severity: rule.severity, target, ...labels },
+    annotations: {
+      summary: summaryOf(notification),
+      ...(description === undefined ? {} : { description }),
+      value: String(value),
+      threshold: String(rule.threshold),
+      ...(calls === undefined ? {} : { calls: String(calls) }),
+      ...(rule.runbookUrl === undefined ? {} : { runbook_url: rule.runbookUrl }),
+    },
+    // An alert that begins after it ends is refused, as when the host's clock was set back.
+    startsAt: timestamp(Math.min(firingSince, now, endsAt)),
+    endsAt: timestamp(endsAt),
+    ...(pageUrl === undefined ? {} : { generatorURL: pageUrl }),
+  }
+}
+
+function timestamp(seconds: number): string {
+  return new Date(seconds * 1000).toISOString()
+}

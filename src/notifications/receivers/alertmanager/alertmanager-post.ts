@@ -1,0 +1,34 @@
+import type { Clock } from '../../../clock/clock.ts'
+import { httpSender } from '../../http-sender.ts'
+import type { AlertmanagerAlert } from './alertmanager-alert.ts'
+
+/** Posts these alerts to Alertmanager; rejects with a DeliveryError. */
+export type PostAlerts = (alerts: readonly AlertmanagerAlert[]) => Promise<void>
+
+/** A refusal is a line; a larger answer (bytes) is somebody else's. */
+const MAX_ANSWER = 1024 * 1024
+/** A reason longer than this (characters) is cut. */
+const LONGEST_REASON = 300
+
+/** Posts to the Alertmanager at this address, `/api/v2/alerts` left out. `version` is that of callwatch. */
+export function alertmanagerPost(options: { url: string; clock: Clock; version?: string | undefined }): PostAlerts {
+  const { clock, version } = options
+  const url = `${options.url.replace(/\/+$/, '')}/api/v2/alerts`
+  const deliver = httpSender({ receiver: 'Alertmanager', url, clock, maxAnswer: MAX_ANSWER, reasonIn })
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': version === undefined ? 'callwatch' : `callwatch/${version}`,
+  }
+  return (alerts) => deliver((request) => request({ method: 'POST', headers, body: JSON.stringify(alerts) }))
+}
+
+/** Alertmanager says in a JSON string what it refuses, or in `message` where the form is wrong. */
+function reasonIn(body: string): string | undefined {
+  try {
+    const parsed: unknown = JSON.parse(body)
+    const said = typeof parsed === 'object' && parsed !== null && 'message' in parsed ? parsed.message : parsed
+    return typeof said === 'string' ? said.slice(0, LONGEST_REASON) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,153 @@
+import type { AlertMessage, PassedAlert, SilencedAlert, AlertUpdate } from '../../message.ts'
+import { formatSeconds, formatTime } from '../../../text/format.ts'
+import { summaryOf, titleOf, verdictOf } from '../../text/notification-text.ts'
+import { alertBlocks, alertItem, isFiring, signOf } from './slack-alert.ts'
+import {
+  actions,
+  context,
+  header,
+  LIMITS,
+  MESSAGE_SIZE,
+  plainContext,
+  section,
+  sizeOf,
+  type Link,
+  type SlackBlock,
+  type SlackMessage,
+} from './slack-blocks.ts'
+import { listing, type Item } from './slack-listing.ts'
+import { code, fallback, plain, sentence } from './slack-text.ts'
+import { passedText } from '../../text/passed-text.ts'
+
+/** A message that was made longer ago than this (seconds) says so. */
+const LATE = 120
+/** More alerts in full are not read: the others get a line each. */
+const MOST_IN_FULL = 5
+/** Kept for the alerts themselves, whatever else there is to say (of MESSAGE_SIZE). */
+const ROOM_FOR_ALERTS = 7000
+/** The most that is said of those that resolved between deliveries, and of those that are silenced (characters). */
+const ROOM_FOR_PASSED = 2000
+const ROOM_FOR_SILENCED = 1000
+/** A notification shows a few lines at most (characters). */
+const FALLBACK = 500
+/** What a block takes up beside its text. */
+const FRAME = 100
+
+/** The alerts of a target: the first of them in full, the others in a line each, and at last only by name. */
+export function alertsMessage(
+  message: AlertMessage,
+  { now, dashboardUrl }: { now: number; dashboardUrl: string | undefined },
+): SlackMessage {
+  const { alerts } = message
+  const title = header(titleOfMessage(message))
+  const after = afterwards(message, { now, dashboardUrl }, MESSAGE_SIZE - sizeOf([title]) - ROOM_FOR_ALERTS)
+  const body = alertsWithin(alerts, MESSAGE_SIZE - sizeOf([title, ...after]), now)
+  const text = fallback(`${titleOfMessage(message)}: ${whatIn(message)}`, FALLBACK)
+  return { text, blocks: [title, ...body, ...after], unfurl_links: false, unfurl_media: false }
+}
+
+/** What a notification says below the title, where there is room for a line. */
+function whatIn({ alerts, passed, silenced }: AlertMessage): string {
+  const [first] = alerts
+  if (first !== undefined && alerts.length === 1) {
+    // That a reminder still fires, the title has said.
+    return first.notification.kind === 'resolved' ? summaryOf(first.notification) : verdictOf(first.notification)
+  }
+  if (alerts.length === 0 && passed.length === 1) return passedText(passed[0]!)
+  const names = [...alerts, ...passed].map(({ notification }) => titleOf(notification))
+  return names.length > 0 ? names.join(', ') : silenced.map(({ alert }) => alert).join(', ')
+}
+
+/** `🔴 critical: HighFailureRate on production`: what a phone's lock screen shows. */
+function titleOfMessage({ target, severity, alerts, passed, silenced }: AlertMessage): string {
+  const on = `on ${plain(target, 40)}`
+  const [first, second] = alerts
+  if (first === undefined) {
+    if (passed.length === 0) return `🔕 silenced: ${count(silenced.length, 'alert')} ${on}`
+    const what = passed.length === 1 ? plain(titleOf(passed[0]!.notification), 75) : count(passed.length, 'alert')
+    return `✅ already over: ${what} ${on}`
+  }
+  const { kind } = first.notification
+  const kinds = Map.groupBy(alerts, ({ notification }) => (isFiring(notification) ? 'firing' : notification.kind))
+  const sign = signOf(kinds.has('firing') || kinds.size === 1 ? first.notification : { kind: 'closed', severity })
+  const isReminder = alerts.every(({ notification }) => notification.kind === 'reminder')
+  const state = isReminder ? `still ${severity}` : isFiring(first.notification) ? severity : stateWord(kind)
+  if (second === undefined) return `${sign} ${state}: ${plain(titleOf(first.notification), 75)} ${on}`
+  if (kinds.size === 1) return `${sign} ${state}: ${count(alerts.length, 'alert')} ${on}`
+  const parts = [...kinds].map(([each, { length }]) => `${length} ${stateWord(each)}`).join(', ')
+  return `${sign} ${kinds.has('firing') ? `${severity}: ` : ''}${parts} ${on}`
+}
+
+function stateWord(kind: string): string {
+  return kind === 'closed' ? 'closed, not resolved' : kind
+}
+
+function alertsWithin(alerts: readonly AlertUpdate[], size: number, now: number): SlackBlock[] {
+  if (alerts.length === 1) return alertBlocks(alerts[0]!, { place: 'alone', now })
+  const inFull = alerts.slice(0, MOST_IN_FULL).map((update) => alertBlocks(update, { place: 'inGroup', now }))
+  const items = alerts.map(alertItem)
+  for (let full = inFull.length; full > 0; full -= 1) {
+    const first = inFull.slice(0, full).flat()
+    const others = items.slice(full)
+    const left = size - sizeOf(first)
+    const needed = others.reduce((sum, { line }) => sum + JSON.stringify(line).length, 4 * FRAME)
+    // Rather every alert in a line than some in full and others not at all.
+    if (needed <= left || full === 1) return [...first, ...sections(others, left)]
+  }
+  return []
+}
+
+/** What stands below the alerts, the most needed first, for as long as there is room. */
+function afterwards(
+  { alerts, passed, silenced }: AlertMessage,
+  { now, dashboardUrl }: { now: number; dashboardUrl: string | undefined },
+  size: number,
+): SlackBlock[] {
+  let left = size
+  const take = (make: (room: number) => SlackBlock[]) => {
+    const blocks = make(left)
+    left -= sizeOf(blocks)
+    return blocks
+  }
+  const links: Link[] = [{ name: 'Dashboard', url: dashboardUrl }]
+  if (alerts.length === 1) links.push({ name: 'Runbook', url: alerts[0]!.notification.runbookUrl })
+  const buttons = take((room) => {
+    const all = actions(links)
+    return sizeOf(all) <= room ? all : actions(links.slice(0, 1))
+  })
+  const late = take(() => context(lateNote(alerts, now)))
+  const over = take((room) => sections(passed.map(passedItem), Math.min(room, ROOM_FOR_PASSED)))
+  const quiet = take((room) => {
+    const items = silenced.map(silencedItem)
+    const texts = listing(items, Math.min(room, ROOM_FOR_SILENCED) - FRAME, ROOM_FOR_SILENCED)
+    return texts.map((text) => plainContext(`🔕 Silenced: ${text.replaceAll('\n', '; ')}`))
+  })
+  return [...over, ...quiet, ...late, ...buttons]
+}
+
+function lateNote(alerts: readonly AlertUpdate[], now: number): string[] {
+  const times = alerts.map(({ notification }) => notification.at).filter((at) => now - at > LATE)
+  if (times.length === 0) return []
+  const oldest = Math.min(...times)
+  const which = alerts.length === 1 ? 'made' : times.length === alerts.length ? 'the oldest made' : 'some made'
+  return [`${which} ${formatTime(oldest)}, delivered ${formatSeconds(now - oldest)} later`]
+}
+
+function passedItem(passed: PassedAlert): Item {
+  const name = code(titleOf(passed.notification), 150)
+  return { line: `${name} ${sentence(passedText(passed), 300)}`, name }
+}
+
+function silencedItem({ alert, until, reason }: SilencedAlert): Item {
+  const name = plain(alert, 150)
+  const why = plain(reason, 150)
+  return { line: `${name} until ${formatTime(until)}${why === '' ? '' : ` (${why})`}`, name }
+}
+
+function sections(items: readonly Item[], room: number): SlackBlock[] {
+  return listing(items, room - 4 * FRAME, LIMITS.text).map((text) => section(text))
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}

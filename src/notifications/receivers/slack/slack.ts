@@ -1,0 +1,19 @@
+import type { z } from 'zod'
+import { address, link } from '../../../schema/scalars.ts'
+import { secret } from '../../../schema/secret.ts'
+import { section } from '../../../schema/section.ts'
+import type { MessageReceiver } from '../../receiver.ts'
+
+const slackSection = section({
+  webhook_url: secret(address(), { of: 'the webhook', about: 'Incoming webhook', variable: 'SLACK_WEBHOOK_URL' }),
+  dashboard_url: link().optional().describe('Linked in the message'),
+})
+
+export type SlackConfig = z.output<typeof slackSection>
+
+/** A Slack channel, by an incoming webhook. */
+export const slack: MessageReceiver<typeof slackSection> = {
+  about: 'A channel',
+  section: slackSection,
+  create: async (config, deps) => (await import('./slack-send.ts')).slackSend(config, deps),
+}

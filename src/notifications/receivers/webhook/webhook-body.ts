@@ -1,0 +1,204 @@
+import { failureRatio } from '../../../ledger/failure-ratio.ts'
+import { failuresOf, type Notification } from '../../../alerts/notification.ts'
+import type { RuleLabels } from '../../../alerts/groups.ts'
+import type { Severity } from '../../../alerts/match.ts'
+import type { Signal } from '../../../alerts/signals.ts'
+import type { FinishedCounts } from '../../../ledger/finished-calls.ts'
+import { digestLine } from '../../text/digest-text.ts'
+import type { DayFigures, Message } from '../../message.ts'
+import { descriptionOf, summaryOf } from '../../text/notification-text.ts'
+import { passedText } from '../../text/passed-text.ts'
+import { storeText } from '../../text/store-text.ts'
+
+/**
+ * What the webhook posts. `version` changes only when something is removed or means something else; a receiver ignores
+ * fields that it does not know. Times are RFC 3339 in UTC, durations seconds, ratios 0 to 1; null stands for a value that
+ * does not exist. A message may come more than once: `target`, `key`, `state` and `at` together name a change.
+ */
+export type WebhookBody = { version: 1; sent_at: string | null } & (
+  | {
+      kind: 'alerts'
+      target: string
+      severity: Severity
+      /** What is new, each alert once and as it is now; those that fire first. */
+      alerts: (WebhookAlert & {
+        /** How often it fired and resolved between this notification and the one before. */
+        came_and_went: number
+      })[]
+      /** Alerts that fired and resolved between deliveries, as at their latest firing. */
+      passed: (WebhookAlert & { times: number; worst: number | null; over_at: string | null })[]
+      /** Alerts of the target that fire and are silenced. */
+      silenced: { alert: string; until: string | null; reason: string }[]
+    }
+  | {
+      kind: 'digest'
+      /** `2026-11-19`, as it was in `timezone`. */
+      day: string
+      timezone: string
+      /** `week_before` is the same weekday before; null where the target was not watched yet. */
+      targets: { target: string; summary: string; day: WebhookDay; week_before: WebhookDay | null }[]
+    }
+  | {
+      kind: 'store'
+      /** `failing`: nothing new is counted until the store can be written; `recovered`: it can be again. */
+      state: 'failing' | 'recovered'
+      summary: string
+      problem: string
+      since: string | null
+      at: string | null
+    }
+)
+
+/** One alert. */
+export type WebhookAlert = {
+  /** The rule's name. */
+  alert: string
+  /** Names the alert within its target, for good. */
+  key: string
+  /** `reminder`: it still fires; `closed`: it is not known how it continued. */
+  state: Notification['kind']
+  /** Only of `closed`. */
+  closed_because?: NonNullable<Notification['closedBecause']>
+  /** The values that the rule is grouped by. */
+  labels: RuleLabels
+  /** The rule counts these calls only. */
+  match: RuleLabels
+  /** As in the configuration: `failure_ratio`, `calls`, … */
+  signal: Signal['name']
+  /** Its length; null where the signal is about what is now. */
+  window: number | null
+  breach: 'above' | 'below'
+  /** A ratio, calls, minutes or seconds, as the signal has it; of a budget the share of the limit. */
+  value: number | null
+  /** What the value is compared with: the rule's threshold, or `clear` where it is resolved. */
+  threshold: number | null
+  /** The worst value so far. */
+  peak: number | null
+  /** How many calls are behind the value; null where it is not about calls. */
+  calls: number | null
+  /** How many of them failed in the way that the rule is about; null but for `failure_ratio`. */
+  failures: number | null
+  /** How they ended; null but for `failure_ratio`. */
+  counts: FinishedCounts | null
+  /** When the breach was first seen. */
+  since: string | null
+  firing_since: string | null
+  /** When the value was evaluated, where the calls could not be polled since. */
+  as_of?: string | null
+  /** When this change was made; the value may be of later. */
+  at: string | null
+  /** In one line, for people. */
+  summary: string
+  /** The rule's, with its placeholders filled in. */
+  description?: string
+  runbook_url?: string
+  /** The top contributor to the failures. */
+  contributor?: { label: string; value: string; failures: number; of_failures: number; calls: number }
+  /** The values of the windows up to then, the oldest first. */
+  trend?: (number | null)[]
+  /** Of a budget: the share of the limit that the month will come to at this rate. */
+  forecast?: number | null
+}
+
+/** A day of a target: finished calls, participant minutes, and the share of the calls that failed (null of none). */
+export type WebhookDay = { calls: FinishedCounts; minutes: number | null; failure_ratio: number | null }
+
+/** @param now the host's clock (UNIX seconds) */
+export function webhookBody(message: Message, now: number): WebhookBody {
+  const common = { version: 1, sent_at: time(now) } as const
+  switch (message.kind) {
+    case 'alerts': {
+      const { kind, target, severity, alerts, passed, silenced } = message
+      return {
+        ...common,
+        kind,
+        target,
+        severity,
+        alerts: alerts.map(({ notification, flaps }) => ({
+          ...alertOf(notification),
+          came_and_went: flaps,
+        })),
+        passed: passed.map((each) => ({
+          ...alertOf(each.notification),
+          times: each.times,
+          worst: number(each.peak),
+          over_at: time(each.over),
+          summary: passedText(each),
+        })),
+        silenced: silenced.map(({ alert, until, reason }) => ({ alert, until: time(until), reason })),
+      }
+    }
+    case 'digest': {
+      const { kind, day, timezone, targets } = message
+      return {
+        ...common,
+        kind,
+        day,
+        timezone,
+        targets: targets.map((each) => ({
+          target: each.target,
+          summary: digestLine(each),
+          day: dayOf(each.day),
+          week_before: each.weekBefore === undefined ? null : dayOf(each.weekBefore),
+        })),
+      }
+    }
+    default: {
+      const { kind, state, problem, since, at } = message
+      const { title, before, after } = storeText(message)
+      const summary = `${title}. ${before}${problem}${after}`
+      return { ...common, kind, state, summary, problem, since: time(since), at: time(at) }
+    }
+  }
+}
+
+function alertOf(notification: Notification): WebhookAlert {
+  const { alert, key, kind, closedBecause, labels, match, signal, breach, runbookUrl } = notification
+  const { contributor, trend, forecast, counts } = notification
+  const description = descriptionOf(notification)
+  return {
+    alert,
+    key,
+    state: kind,
+    ...(closedBecause === undefined ? {} : { closed_because: closedBecause }),
+    labels,
+    match,
+    signal: signal.name,
+    window: 'window' in signal ? signal.window : null,
+    breach,
+    value: number(notification.value),
+    threshold: number(notification.threshold),
+    peak: number(notification.peak),
+    calls: number(notification.calls),
+    failures: number(failuresOf(notification)),
+    counts: counts ?? null,
+    since: time(notification.since),
+    firing_since: time(notification.firingSince),
+    ...(notification.asOf === undefined ? {} : { as_of: time(notification.asOf) }),
+    at: time(notification.at),
+    summary: summaryOf(notification),
+    ...(description === undefined ? {} : { description }),
+    ...(runbookUrl === undefined ? {} : { runbook_url: runbookUrl }),
+    ...(contributor === undefined ? {} : { contributor: contributorOf(contributor) }),
+    ...(trend === undefined ? {} : { trend: trend.map(number) }),
+    ...(forecast === undefined ? {} : { forecast: number(forecast) }),
+  }
+}
+
+function contributorOf({ ofFailures, ...contributor }: NonNullable<Notification['contributor']>) {
+  return { ...contributor, of_failures: ofFailures }
+}
+
+function dayOf({ counts, minutes }: DayFigures): WebhookDay {
+  return { calls: counts, minutes: number(minutes), failure_ratio: number(failureRatio(counts, 'any')) }
+}
+
+/** JSON has no NaN. */
+function number(value: number | null | undefined): number | null {
+  return value !== null && value !== undefined && Number.isFinite(value) ? value : null
+}
+
+function time(seconds: number): string | null {
+  const date = new Date(seconds * 1000)
+  return Number.isNaN(date.getTime()) ? null : date.toISOString()
+}

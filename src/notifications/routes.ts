@@ -1,0 +1,20 @@
+import { picks, type AlertMatch } from '../alerts/match.ts'
+import type { Notification } from '../alerts/notification.ts'
+
+/** The recipients of the alerts that a match picks, by name. */
+export type Route = { match: AlertMatch; notify: readonly string[] }
+
+/**
+ * The recipients of an alert: those of the first route that picks it; all where none does.
+ *
+ * @param notifiers the names of all that there are
+ */
+export function recipientsBy(
+  routes: readonly Route[],
+  notifiers: readonly string[],
+): (change: Notification) => readonly string[] {
+  return (change) => {
+    const route = routes.find(({ match }) => picks(match, change))
+    return route === undefined ? notifiers : notifiers.filter((name) => route.notify.includes(name))
+  }
+}

@@ -1,0 +1,46 @@
+import { FINAL_STATUSES } from '../../ledger/call.ts'
+import { failureRatio } from '../../ledger/failure-ratio.ts'
+import type { DayFigures, DigestMessage } from '../message.ts'
+import { formatNumber, formatShare } from '../../text/format.ts'
+
+/** A day of one target: `1,204 calls (+12 %), 8,310 participant minutes (-3 %), 4.2 % failed (3.1 % before)`. */
+export function digestLine({ day, weekBefore }: DigestMessage['targets'][number]): string {
+  const { total } = day.counts
+  const calls = `${formatNumber(total)} ${total === 1 ? 'call' : 'calls'}${change(total, weekBefore?.counts.total)}`
+  const minutes = `${formatNumber(day.minutes, 0)} participant minutes${change(day.minutes, weekBefore?.minutes)}`
+  const known = weekBefore === undefined ? '; not watched yet a week before' : ''
+  return `${[calls, minutes, ...failures(day, weekBefore)].join(', ')}${known}`
+}
+
+/** How the calls of a day ended: `ended 1,153, unanswered 30, rejected 15, canceled 6`; nothing where there was none. */
+export function digestSplit({ counts }: DayFigures): string | undefined {
+  if (counts.total === 0) return undefined
+  const shown = [...FINAL_STATUSES, ...(counts.other > 0 ? (['other'] as const) : [])]
+  return shown.map((status) => `${status} ${formatNumber(counts[status])}`).join(', ')
+}
+
+/** `Thursday, 2026-11-19` */
+export function dayWithWeekday(day: string): string {
+  const date = new Date(`${day}T00:00:00Z`)
+  if (Number.isNaN(date.getTime())) return day
+  return `${date.toLocaleDateString('en-US', { weekday: 'long', timeZone: 'UTC' })}, ${day}`
+}
+
+function failures(day: DayFigures, weekBefore: DayFigures | undefined): string[] {
+  // Of no calls there is no share; the number of calls has said so.
+  if (day.counts.total === 0) return []
+  const before = weekBefore === undefined || weekBefore.counts.total === 0 ? undefined : ratioOf(weekBefore)
+  return [`${formatShare(ratioOf(day))} failed${before === undefined ? '' : ` (${formatShare(before)} before)`}`]
+}
+
+function ratioOf({ counts }: DayFigures): number {
+  return failureRatio(counts, 'any')
+}
+
+/** ` (+12 %)`; of something that there was nothing of before, there is no percentage. */
+function change(now: number, before: number | undefined): string {
+  if (before === undefined) return ''
+  if (before === 0) return now === 0 ? ' (as before)' : ' (0 before)'
+  const percent = formatNumber((now / before - 1) * 100, 0)
+  return ` (${percent === '0' ? '±0' : percent.startsWith('-') ? percent : `+${percent}`} %)`
+}

@@ -1,0 +1,47 @@
+import { definitionOf } from '../../alerts/definition-of.ts'
+import type { Notification } from '../../alerts/notification.ts'
+import { windowOf } from '../../alerts/signal.ts'
+import { formatCalls, formatNumber, formatSeconds } from '../../text/format.ts'
+
+const BARS = '▁▂▃▄▅▆▇█'
+/** A window with too few calls. */
+const GAP = '·'
+
+/** Who has the largest part in the failures: `['top contributor', 'type video, 14 of 17 failures, in 22 calls']`. */
+export function contributorOf({ contributor }: Notification): [name: string, who: string] | undefined {
+  if (contributor === undefined) return undefined
+  const { label, value, failures, ofFailures, calls } = contributor
+  const share = `${formatNumber(failures)} of ${formatNumber(ofFailures)} failures`
+  // Without the number of its calls, a large part in the failures says little. That of all calls is of another moment.
+  const who = `${label} ${value}, ${share}, in ${formatCalls(calls)}`
+  return [failures * 2 > ofFailures ? 'top contributor' : 'largest part', who]
+}
+
+/**
+ * The values of the windows up to now, the oldest first, and how long they are: `▁▁▂▁▃▅▇█ last 8 × 15m`. The lowest bar
+ * is 0, the highest the larger of the maximum and the threshold; `·` is a window with too few calls.
+ */
+export function trendOf({ trend, threshold, signal }: Notification): string | undefined {
+  const window = windowOf(signal)
+  if (trend === undefined || window === undefined || !trend.some((value) => Number.isFinite(value))) return undefined
+  return `${sparkline(trend, threshold)} last ${trend.length} × ${formatSeconds(window)}`
+}
+
+/** What the month will come to: `at this rate 104,000 min, 104 % of the limit, by the end of the month`. */
+export function forecastOf({ forecast, signal, kind }: Notification): string | undefined {
+  // What is over was the month's before, and the new one is too young for a forecast.
+  if (forecast === undefined || kind === 'resolved' || kind === 'closed' || !Number.isFinite(forecast)) return undefined
+  const definition = definitionOf(signal)
+  return 'value' in definition ? definition.describeForecast?.(forecast, signal) : undefined
+}
+
+function sparkline(values: readonly (number | null)[], threshold: number): string {
+  const known = values.flatMap((value) => (value !== null && Number.isFinite(value) ? value : []))
+  const top = Math.max(...known, Number.isFinite(threshold) ? threshold : 0)
+  return values.map((value) => (value === null || !Number.isFinite(value) ? GAP : bar(value, top))).join('')
+}
+
+function bar(value: number, top: number): string {
+  const share = top > 0 ? value / top : 0
+  return BARS[Math.min(BARS.length - 1, Math.max(0, Math.floor(share * BARS.length)))]!
+}

@@ -1,0 +1,26 @@
+import type { StoreMessage } from '../message.ts'
+import { formatSeconds, formatTime } from '../../text/format.ts'
+
+/** What the trouble with the store means, in sentences around the problem itself, which is put in by {@link storeText}. */
+export type StoreText = { title: string; before: string; problem: string; after: string }
+
+/** That the store cannot be written, or can again: since when, why, and what it means for the counts. */
+export function storeText({ state, problem, since, at }: StoreMessage): StoreText {
+  const lasted = formatSeconds(at - since)
+  if (state === 'recovered') {
+    return {
+      title: 'callwatch can write its store again',
+      before: `It could not since ${formatTime(since)}, for ${lasted}: `,
+      problem,
+      after: '. What happened to calls meanwhile is counted now, as far back as `poll.lookback` reaches.',
+    }
+  }
+  return {
+    title: 'callwatch cannot write its store',
+    before: `Since ${formatTime(since)} (${lasted}): `,
+    problem,
+    after:
+      '. Nothing new is counted, and no further alert goes out, until it can be written again. ' +
+      'Nothing is lost as long as that takes less than `poll.lookback`.',
+  }
+}

@@ -1,9 +1,0 @@
-import type { PassedAlert } from '../message.ts'
-import { formatTime, formatValue } from './notification-text.ts'
-
-/** What became of an alert that nobody was told of in time: `fired and was over again 3 times, worst 62 %, last at …`. */
-export function passedText({ notification, times, peak, over }: PassedAlert): string {
-  const worst = formatValue(notification, peak)
-  if (times === 1) return `fired and was over again at ${formatTime(over)}, worst ${worst}`
-  return `fired and was over again ${times} times, worst ${worst}, last at ${formatTime(over)}`
-}

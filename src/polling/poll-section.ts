@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { duration, longestTimer } from '../schema/duration.ts'
+import { oneOf, wholeNumber } from '../schema/scalars.ts'
+import { completed, section } from '../schema/section.ts'
+import { variables } from '../schema/variables.ts'
+
+/** Twice what a call with 50 participants takes, which is the most that a call has. */
+const BYTES_PER_CALL = 32 * 1024
+/** Also for services that ignore the size of pages. */
+const LEAST_ANSWER = 1024 * 1024
+const DEFAULT_STATUS_MAP = { cancelled: 'canceled', missed: 'unanswered', busy: 'rejected' } as const
+
+const given = section({
+  interval: duration({ max: longestTimer })
+    .prefault('15s')
+    .describe('Time between the starts of two polls')
+    .register(variables, { name: 'CALLWATCH_POLL_INTERVAL' }),
+  page_size: wholeNumber(1, 1000).prefault(100).describe('Calls asked for in one page'),
+  max_answer_bytes: wholeNumber(65_536, 268_435_456)
+    .optional()
+    .describe('A longer answer of the service is an error; default: 32 KiB for each call of a page, at least 1 MiB'),
+  timeout: duration({ max: longestTimer }).prefault('10s').describe('How long one request may take'),
+  retries: wholeNumber(0, 20).prefault(4).describe('Further attempts of a request that failed for the moment'),
+  lookback: duration().prefault('24h').describe('How far back a call may still change, and how long it is tracked'),
+  sweep_interval: duration({ max: longestTimer })
+    .prefault('15m')
+    .describe('A sweep, which lists the whole lookback, starts at least this often'),
+  max_requests_per_minute: wholeNumber(1, 1_000_000).prefault(400).describe('Never exceeded, follow-ups included'),
+  baseline: oneOf(['skip', 'count']).prefault('skip').describe('Calls that had ended when callwatch first started'),
+  details: oneOf(['missing', 'never'])
+    .prefault('missing')
+    .describe('One Get Call for a final call listed without participants'),
+  status_map: z
+    .record(z.string(), oneOf(['initiated', 'ongoing', 'ended', 'unanswered', 'rejected', 'canceled']))
+    .prefault({})
+    .describe('Other spellings of a status, added to cancelled: canceled, missed: unanswered, busy: rejected'),
+})
+
+/** The section `poll`. */
+export const pollSection = completed(given, ({ statusMap, ...poll }) => {
+  const { pageSize, maxAnswerBytes = Math.max(LEAST_ANSWER, pageSize * BYTES_PER_CALL) } = poll
+  const lowerCase = Object.entries(statusMap).map(([spelling, status]) => [spelling.toLowerCase(), status])
+  const spellings: typeof statusMap = { ...DEFAULT_STATUS_MAP, ...Object.fromEntries(lowerCase) }
+  return { ...poll, maxAnswerBytes, statusMap: spellings }
+})
+
+/** Durations are in seconds; the spellings of statuses in lower case. */
+export type PollConfig = z.output<typeof pollSection>

@@ -1,0 +1,44 @@
+/** Where a value is in the file: keys and, in lists, positions from 0. */
+export type Path = readonly PropertyKey[]
+
+/** A path as users read it: `targets[0].api_key`, `poll.status_map["odd key"]`; empty for the whole file. */
+export function formatPath(path: Path): string {
+  return path.map((part, index) => formatPart(part, index === 0)).join('')
+}
+
+function formatPart(part: PropertyKey, first: boolean): string {
+  if (typeof part === 'number') return `[${part}]`
+  const key = String(part)
+  if (!/^[\w-]+$/.test(key)) return `[${JSON.stringify(key)}]`
+  return first ? key : `.${key}`
+}
+
+/** Whether a value is a map, that is neither a scalar nor a list. */
+export function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The value at a path, or undefined where the tree does not reach that far. */
+export function valueAt(tree: unknown, path: Path): unknown {
+  return path.reduce<unknown>((node, part) => {
+    if (Array.isArray(node)) return typeof part === 'number' ? (node as unknown[])[part] : undefined
+    return isMap(node) ? node[String(part)] : undefined
+  }, tree)
+}
+
+/**
+ * A copy of the tree with the value at the path; undefined takes the key away. Maps that are missing on the way are
+ * made. Where something else than a map or a list is in the way, the tree is returned as it was: the schema
+ * reports that.
+ */
+export function withValue(tree: unknown, path: Path, value: unknown): unknown {
+  const [part, ...rest] = path
+  if (part === undefined) return value
+  if (typeof part === 'number') {
+    return Array.isArray(tree) ? tree.map((item, i) => (i === part ? withValue(item, rest, value) : item)) : tree
+  }
+  if (tree !== undefined && !isMap(tree)) return tree
+  const { [String(part)]: child, ...others } = tree ?? {}
+  const changed = withValue(child, rest, value)
+  return changed === undefined ? others : { ...tree, [String(part)]: changed }
+}

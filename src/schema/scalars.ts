@@ -1,0 +1,147 @@
+import { z } from 'zod'
+import { isTimezone } from './timezone.ts'
+import { isBaseAddress, isLink, isSafeAddress, isSafeBaseAddress } from './web-address.ts'
+
+// The `error` of each kind of value says what was expected; the sentence around it is made in problems-of.ts. `meta` is
+// for editors alone, by way of the JSON Schema: what it can know of a value that does not follow from the checks here.
+
+/** A text that is not empty. `expected` tells the user what it is, `test` what it must be like. */
+export function text(expected: string, test: (value: string) => boolean = () => true) {
+  const error = expected
+  return z.string({ error }).min(1, { error, abort: true }).refine(test, { error })
+}
+
+/** What an alert or a target is known by: it is in labels, in lines of the log and in commands. */
+export function nameOfTarget() {
+  return text('a name, neither blank nor with control characters', isName)
+}
+
+/** The same of a rule, without the braces that surround an alert's labels where its key is made of both. */
+export function nameOfRule() {
+  return text(
+    'a name, neither blank nor with control characters or braces',
+    (name) => isName(name) && !/[{}]/.test(name),
+  )
+}
+
+/** Neither half characters nor Unicode's own line breaks either, which end a line in YAML. */
+function isName(value: string): boolean {
+  return value.trim() !== '' && !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(value)
+}
+
+/** A number in the file, or a text that holds one (as `${NAME}` and environment variables do). */
+function numeric(error: string, value: z.ZodNumber) {
+  const digits = /^-?\d+(?:\.\d+)?$/
+  return z.codec(z.union([z.number({ error }), z.string({ error }).regex(digits, { error })], { error }), value, {
+    decode: Number,
+    encode: (number) => number,
+  })
+}
+
+/** A whole number from `min` to `max`. */
+export function wholeNumber(min: number, max: number) {
+  const error = `a whole number from ${min} to ${max}`
+  const schema = numeric(error, z.number({ error }).int({ error }).min(min, { error }).max(max, { error }))
+  return schema.meta({ multipleOf: 1, minimum: min, maximum: max })
+}
+
+/** How many or how much, 0 or more. */
+export function amount(expected = 'a number, 0 or more') {
+  return numeric(expected, z.number({ error: expected }).min(0, { error: expected })).meta({ minimum: 0 })
+}
+
+/** How many or how much, above 0. */
+export function positive(expected: string) {
+  return numeric(expected, z.number({ error: expected }).positive({ error: expected })).meta({ exclusiveMinimum: 0 })
+}
+
+/** How sure a verdict must be, above 0.5 and below 1. */
+export function confidence() {
+  const error = 'a confidence above 0.5 and below 1, such as 0.95'
+  const schema = numeric(error, z.number({ error }).gt(0.5, { error }).lt(1, { error }))
+  return schema.meta({ exclusiveMinimum: 0.5, exclusiveMaximum: 1 })
+}
+
+/** A share, 0 to 1. */
+export function ratio() {
+  const error = 'a ratio from 0 to 1'
+  return numeric(error, z.number({ error }).min(0, { error }).max(1, { error })).meta({ minimum: 0, maximum: 1 })
+}
+
+/** One of a few words. */
+export function oneOf<const Word extends string>(words: readonly Word[]) {
+  return z.enum(words, { error: `one of ${words.map((word) => `\`${word}\``).join(', ')}` })
+}
+
+/** Some of a few words, none of them twice. */
+export function someOf<const Word extends string>(words: readonly Word[]) {
+  const schema = z.array(oneOf(words)).superRefine(
+    (list: unknown, context) => {
+      if (!Array.isArray(list)) return
+      list.forEach((word: unknown, index) => {
+        const earlier = list.indexOf(word)
+        if (typeof word !== 'string' || earlier === index) return
+        const message = `the same as \`[${earlier}]\`; expected each only once`
+        context.addIssue({ code: 'custom', path: [index], message, params: { sentence: true } })
+      })
+    },
+    { when: () => true },
+  )
+  return schema.meta({ uniqueItems: true })
+}
+
+/** An IANA name. */
+export function timezone() {
+  return text('the IANA name of a time zone, such as `Europe/Berlin` or `UTC`', isTimezone)
+}
+
+/** A time of the day, `HH:MM`, 24 hours. */
+export function timeOfDay() {
+  return text('a time of the day in quotes, from `00:00` to `23:59`', (value) =>
+    /^(?:[01]\d|2[0-3]):[0-5]\d$/.test(value),
+  )
+}
+
+/** The name of a file that holds a secret. */
+export function fileName() {
+  return text('the name of a file')
+}
+
+const AN_ADDRESS = { pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' }
+
+/** The address of a service that callwatch calls, path prefix included; in the program without a slash at the end. */
+export function baseAddress() {
+  return withoutSlash(
+    text(
+      'an https address without user, query and fragment (plain http is accepted on loopback only)',
+      isSafeBaseAddress,
+    ),
+  )
+}
+
+/** The same, of a service that often runs beside callwatch and gets no secret from it. */
+export function nearbyBaseAddress() {
+  return withoutSlash(text('an http or https address without user, query and fragment', isBaseAddress))
+}
+
+function withoutSlash(address: z.ZodString) {
+  return z.codec(address.meta(AN_ADDRESS), z.string(), {
+    decode: (given) => given.replace(/\/+$/, ''),
+    encode: (given) => given,
+  })
+}
+
+/** A whole address that callwatch calls. */
+export function address() {
+  return text('a valid https address (plain http is accepted on loopback only)', isSafeAddress).meta(AN_ADDRESS)
+}
+
+/** An address for people. */
+export function link() {
+  return text('an http or https address', isLink).meta(AN_ADDRESS)
+}
+
+/** A value that goes into a header of a request: printable ASCII (RFC 9110, section 5.5), no space at the ends. */
+export function headerValue(expected: string) {
+  return text(`${expected}, of printable ASCII characters`, (value) => /^[!-~](?:[ -~]*[!-~])?$/.test(value))
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { isMap } from '../schema/path.ts'
+import { baseAddress, headerValue, nameOfTarget, oneOf, text } from '../schema/scalars.ts'
+import { secret } from '../schema/secret.ts'
+import { completed, section } from '../schema/section.ts'
+import { variables } from '../schema/variables.ts'
+import { hostOf } from '../schema/web-address.ts'
+
+const DEFAULT_DOMAIN = 'cometchat.io'
+
+const given = section(
+  {
+    name: nameOfTarget().optional().describe('Value of the label `target`; default: app_id, else the host of base_url'),
+    app_id: text('an app id of letters, digits and hyphens, in quotes', (id) => /^[a-z\d-]+$/i.test(id))
+      .meta({ pattern: '^[A-Za-z0-9-]+$' })
+      .optional()
+      .describe('The app, as the dashboard of the calls service shows it')
+      .register(variables, { name: 'CALLWATCH_APP_ID' }),
+    region: oneOf(['us', 'eu', 'in'])
+      .optional()
+      .describe('Region of the app')
+      .register(variables, { name: 'CALLWATCH_REGION', unless: ['base_url'] }),
+    domain: text('a domain name', (name) => /^[a-z\d-]+(?:\.[a-z\d-]+)*$/i.test(name))
+      .optional()
+      .describe(`Domain of the calls service; default: ${DEFAULT_DOMAIN}`),
+    base_url: baseAddress()
+      .optional()
+      .describe('Whole address of the calls service, path prefix included, in place of app_id and region')
+      .register(variables, { name: 'CALLWATCH_BASE_URL', unless: ['region', 'domain'] }),
+    chat_base_url: baseAddress()
+      .optional()
+      .describe('With base_url: whole address of the chat service, for the command `token`'),
+    api_key: secret(headerValue('the key'), {
+      of: 'the key',
+      about: 'A key of scope fullAccess',
+      variable: 'CALLWATCH_API_KEY',
+      fileVariable: 'CALLWATCH_API_KEY_FILE',
+    }),
+    on_behalf_of: headerValue('a uid')
+      .optional()
+      .describe('List only the calls of this user')
+      .register(variables, { name: 'CALLWATCH_ON_BEHALF_OF' }),
+    query: z
+      .record(z.string(), queryValue())
+      .prefault({})
+      .superRefine(refusePaging, { when: () => true })
+      .describe('Further parameters of List Calls, passed through'),
+  },
+  (target, report) => {
+    if (target.base_url !== undefined) {
+      for (const key of ['region', 'domain'] as const) {
+        if (target[key] === undefined) continue
+        report(
+          [key],
+          `\`${key}\` is not accepted beside \`base_url\`, which is the whole address; expected one of them`,
+        )
+      }
+    } else {
+      if (target.app_id === undefined)
+        report(['app_id'], 'missing; expected an app id and its region, or a base address')
+      else if (target.region === undefined) report(['region'], 'missing; expected one of `us`, `eu`, `in`')
+      if (target.chat_base_url !== undefined) {
+        report(['chat_base_url'], '`chat_base_url` is accepted beside `base_url` only; expected both or neither')
+      }
+    }
+  },
+)
+
+/** One entry of `targets`: one app of the calls service, under one key. */
+export const targetSection = completed(given, (target) => {
+  const { appId, region, domain = DEFAULT_DOMAIN, apiKey, onBehalfOf, query } = target
+  const address = (kind: 'call' | 'api') => `https://${appId}.${kind}-${region}.${domain}/v3`
+  const baseUrl = target.baseUrl ?? address('call')
+  const chatBaseUrl = target.baseUrl === undefined ? address('api') : target.chatBaseUrl
+  return {
+    /** The value of the label `target`. */
+    name: target.name ?? appId ?? hostOf(baseUrl) ?? baseUrl,
+    /** Address of the calls service with the path prefix, without a slash at the end. */
+    baseUrl,
+    /** Address of the chat service, same form; absent when only `base_url` was given. */
+    ...(chatBaseUrl !== undefined && { chatBaseUrl }),
+    apiKey,
+    /** The uid whose calls are listed; absent: everybody's. */
+    ...(onBehalfOf !== undefined && { onBehalfOf }),
+    /** Further parameters of List Calls; never `page` or `perPage`. */
+    query,
+  }
+})
+
+export type TargetConfig = z.output<typeof targetSection>
+
+function queryValue() {
+  const error = 'a text, a number, true or false'
+  return z.codec(z.union([z.string(), z.number(), z.boolean()], { error }), z.string(), {
+    decode: String,
+    encode: (value) => value,
+  })
+}
+
+function refusePaging(query: unknown, context: z.RefinementCtx) {
+  if (!isMap(query)) return
+  for (const key of ['page', 'perPage'].filter((name) => Object.hasOwn(query, name))) {
+    const message = `\`${key}\` is not accepted, because callwatch pages by itself; expected another parameter`
+    context.addIssue({ code: 'custom', path: [key], message, params: { sentence: true } })
+  }
+}

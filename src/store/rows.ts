@@ -1,0 +1,85 @@
+import type { AlertInstance } from '../alerts/alert-instance.ts'
+import type { Evaluated } from '../alerts/trigger.ts'
+import type { Silence } from '../alerts/match.ts'
+import { QUANTITIES, sumOfAmounts, type Amounts, type Quantity } from '../ledger/balance.ts'
+import { unpackCall } from '../ledger/call-record.ts'
+import { newLedger, type Facts, type LedgerState } from '../ledger/state.ts'
+import type { TrackedCall } from '../ledger/tracked-call.ts'
+import { unpackEvaluated } from './evaluation-log.ts'
+import { StoreError, type OutboxEntry, type Outgoing } from './store.ts'
+
+// What the rows mean that both stores have.
+
+type Row = Readonly<Record<string, unknown>>
+
+/** JSON that a store itself wrote: T is what it was written from. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters
+export function parse<T>(text: unknown): T {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return JSON.parse(String(text)) as T
+}
+
+/** Bytes of a row. */
+export function bytesOf({ data }: Row): Uint8Array {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the column is a BLOB or bytea
+  return data as Uint8Array
+}
+
+/** The call of a row with its `id` and `data`. */
+export function callOf(row: Row): TrackedCall {
+  return unpackCall(String(row['id']), bytesOf(row))
+}
+
+/** A target's ledger before its calls and counters are added, and since when finished calls are needed (UNIX seconds). */
+export function ledgerOf({ facts: text }: Row, keepFinished: number): { ledger: LedgerState; oldest: number } {
+  const facts = parse<Facts>(text)
+  const { lastGood = facts.created, previousGood = lastGood } = facts
+  const ledger = newLedger(facts.created)
+  ledger.facts = facts
+  return { ledger, oldest: Math.min(previousGood, lastGood - keepFinished) }
+}
+
+/** The store has another target under this name. */
+export function otherTarget(name: string): StoreError {
+  return new StoreError(
+    'refused',
+    `target ${name} had another address, on_behalf_of or query when its calls were counted; ` +
+      `give the new one another name, or run with --reset-target ${name} to count from nothing`,
+  )
+}
+
+/** The alerts of rows with `name` and `data`, by target. */
+export function alertsByTarget(rows: readonly Row[]): { target: string; alerts: AlertInstance[] }[] {
+  const byTarget = Map.groupBy(rows, ({ name }) => String(name))
+  return [...byTarget].map(([target, alerts]) => ({
+    target,
+    alerts: alerts.map(({ data }) => parse<AlertInstance>(data)),
+  }))
+}
+
+/** The evaluations of rows with `hour` and `data`, those since a moment (UNIX seconds). */
+export function evaluationsOf(rows: readonly Row[], since: number): Evaluated[] {
+  return rows.flatMap(({ hour, data }) => unpackEvaluated(Number(hour), String(data))).filter(({ at }) => at >= since)
+}
+
+/** What waits in the outbox, of a row with `id`, `claimed` and `data`. */
+export function outboxEntryOf({ id, claimed, data }: Row): OutboxEntry {
+  return { id: Number(id), claimed: claimed === true || claimed === 1, content: parse<Outgoing>(data) }
+}
+
+/** The silence of a row with `id` and `data`. */
+export function silenceOf({ id, data }: Row): Silence {
+  return { id: Number(id), ...parse<Omit<Silence, 'id'>>(data) }
+}
+
+/** The amounts of a target's rows of `settled`. */
+export function settledAmounts(rows: readonly Row[]): Amounts {
+  const values = new Map(rows.map(({ quantity, value }) => [quantity, Number(value)]))
+  return QUANTITIES.map((quantity) => values.get(quantity) ?? 0)
+}
+
+/** What is added to `settled` for calls whose rows are deleted in the same transaction. */
+export function settledOf(deleted: readonly TrackedCall[]): (readonly [quantity: Quantity, amount: number])[] {
+  const sums = sumOfAmounts(deleted)
+  return QUANTITIES.map((quantity, i) => [quantity, sums[i]!] as const).filter(([, amount]) => amount !== 0)
+}

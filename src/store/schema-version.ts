@@ -1,0 +1,35 @@
+import { StoreError } from './store.ts'
+
+/**
+ * Which edition of version 1 this is. Until 0.1.0 is released, an edit of version 1 takes the next one: a store of any other
+ * edition was written by a development version, and is refused. After the release versions are added, and this stays.
+ */
+export const EDITION = 1
+
+/** @throws {StoreError} refused: a newer callwatch wrote the store */
+export function refuseNewer(place: string, version: number, newest: number): void {
+  if (version <= newest) return
+  throw new StoreError(
+    'refused',
+    `${place} was written by a newer callwatch (schema ${version}, this one knows ${newest}); upgrade this one`,
+  )
+}
+
+/** @throws {StoreError} refused: the store has no schema (0), or an older one than `newest`, and only a daemon migrates it */
+export function refuseOlder(place: string, version: number, newest: number): void {
+  if (version === newest) return
+  throw new StoreError(
+    'refused',
+    version === 0
+      ? `${place} holds nothing of callwatch: its name is another one, or callwatch has not run with it yet`
+      : `${place} was last used by an older callwatch (schema ${version}, this one reads ${newest}); let this one's \`callwatch run\` use it first`,
+  )
+}
+
+/** @param remedy how to start with an empty store */
+export function developmentError(place: string, remedy: string): StoreError {
+  return new StoreError(
+    'refused',
+    `${place} was written by a development version of callwatch, whose tables differ and are not converted; ${remedy}`,
+  )
+}

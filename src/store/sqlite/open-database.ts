@@ -1,0 +1,108 @@
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { StoreError } from '../store.ts'
+import { expectSchema, migrate } from './schema.ts'
+import { isBusy, sqliteError } from './sqlite-error.ts'
+
+/** How long a command waits for a store that is busy (milliseconds): it is so for moments only. */
+const BUSY_TIMEOUT_MS = 5000
+
+/**
+ * Opens the database of a daemon, makes it where there is none, migrates it to this program's schema, and holds its lock
+ * until `release`.
+ *
+ * @throws {StoreError} refused: the file is held by another daemon, damaged, or not ours
+ */
+export function openOwn(path: string): { db: DatabaseSync; release: () => void } {
+  let release: (() => void) | undefined = () => undefined
+  let db: DatabaseSync | undefined
+  try {
+    if (path !== ':memory:') {
+      if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+        throw new StoreError(
+          'refused',
+          `${path} is a folder; store.path names a file, such as ${join(path, 'callwatch.db')}`,
+        )
+      }
+      mkdirSync(dirname(path), { recursive: true })
+      makePrivate(`${path}.lock`)
+      makePrivate(path)
+      release = takeLock(`${path}.lock`)
+    }
+    db = new DatabaseSync(path, { timeout: 0 })
+    if (release === undefined) throw heldError(db, path)
+    migrate(db, path)
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+    const who = `${hostname()}, process ${process.pid}`
+    db.prepare('INSERT OR REPLACE INTO holder (only, who) VALUES (1, ?)').run(who)
+    return { db, release }
+  } catch (error) {
+    db?.close()
+    release?.()
+    throw sqliteError(error, path)
+  }
+}
+
+/**
+ * Opens the database of a store beside the daemon that may be using it, without its lock.
+ *
+ * @throws {StoreError} refused: there is none, it is in memory, another program's, of another schema, or damaged
+ */
+export function openExisting(path: string, { readOnly }: { readOnly: boolean }): DatabaseSync {
+  if (path === ':memory:') {
+    throw new StoreError(
+      'refused',
+      'the store is in memory, where only its own daemon sees it; set store.path to a file',
+    )
+  }
+  if (!existsSync(path)) {
+    throw new StoreError(
+      'refused',
+      `there is no store ${path}: its name is another one, or callwatch has not run with it yet`,
+    )
+  }
+  let db: DatabaseSync | undefined
+  try {
+    db = new DatabaseSync(path, { readOnly, timeout: BUSY_TIMEOUT_MS })
+    expectSchema(db, path)
+    return db
+  } catch (error) {
+    db?.close()
+    throw sqliteError(error, path)
+  }
+}
+
+/**
+ * Holds an exclusive transaction on a small file beside the store until it is released. The operating system frees it
+ * however the process dies; a process number in a file would be wrong after kill -9 and in containers.
+ *
+ * @returns releases it; undefined where another process holds it
+ */
+export function takeLock(path: string): (() => void) | undefined {
+  const lock = new DatabaseSync(path, { timeout: 0 })
+  try {
+    lock.exec('BEGIN EXCLUSIVE')
+    return () => lock.close()
+  } catch (error) {
+    lock.close()
+    if (isBusy(error)) return undefined
+    throw error
+  }
+}
+
+/** A new file is its owner's alone; SQLite gives what it makes beside it the same mode. What cannot be made it says itself. */
+function makePrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch {}
+}
+
+function heldError(db: DatabaseSync, path: string): StoreError {
+  const who = db.prepare('SELECT who FROM holder').get()?.['who'] ?? 'another process'
+  return new StoreError(
+    'refused',
+    `${path} is in use by another callwatch (${String(who)}); stop it, or name another file in store.path`,
+  )
+}

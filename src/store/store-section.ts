@@ -1,0 +1,93 @@
+import type { z } from 'zod'
+import { duration } from '../schema/duration.ts'
+import { text } from '../schema/scalars.ts'
+import { secret } from '../schema/secret.ts'
+import { completed, section } from '../schema/section.ts'
+import { variables } from '../schema/variables.ts'
+import type { DaemonStoreAddress } from './open-store.ts'
+import { ADDRESS_FORM } from './postgres/address.ts'
+
+/** What holds where neither a file nor a database is named. */
+const DEFAULT_STORE_PATH = 'data/callwatch.db'
+/** Seconds. */
+export const DEFAULT_LEASE = 10
+
+/** What is expected of an address. */
+export const A_DATABASE =
+  'the address of a PostgreSQL database such as `postgres://callwatch:PASSWORD@db1,db2/callwatch`, ' +
+  'with what is neither letter nor digit in user and password percent-encoded'
+
+const given = section(
+  {
+    path: text('the name of a file, or `:memory:`')
+      .optional()
+      .describe('File of the embedded store; ":memory:" keeps nothing')
+      .meta({ default: DEFAULT_STORE_PATH })
+      // Every container's image sets this one: a database that is named comes first.
+      .register(variables, { name: 'CALLWATCH_STORE_PATH', unless: ['url', 'url_file'] }),
+    url: secret(text(A_DATABASE, isStoreUrl).meta({ pattern: ADDRESS_FORM.source }), {
+      of: 'the address',
+      about: 'In place of path: a PostgreSQL database that several daemons share',
+      partly: { masked: maskStoreUrl, secretsIn: passwordsIn },
+      variable: 'CALLWATCH_STORE_URL',
+    }).optional(),
+    lease: duration({ min: 1, max: 3600 })
+      .optional()
+      .describe(
+        `With url: within this time the targets of a dead daemon move to the others; default: ${DEFAULT_LEASE}s`,
+      ),
+    history: duration().prefault('35d').describe('How long finished calls are kept'),
+  },
+  ({ path, url, url_file: urlFile, lease }, report) => {
+    const isShared = url !== undefined || urlFile !== undefined
+    if (isShared && path !== undefined) {
+      const place = url === undefined ? 'url_file' : 'url'
+      report([place], 'not accepted beside `store.path`; expected one of them: a database, or a file')
+    }
+    if (!isShared && lease !== undefined) {
+      report(['lease'], 'not accepted without `store.url`: no other daemon can take over what is kept in a file')
+    }
+  },
+)
+
+/** The section `store`: the embedded store has a path, the one that several daemons share an address. */
+export const storeSection = completed(
+  given,
+  ({ path = DEFAULT_STORE_PATH, url, lease = DEFAULT_LEASE, history }): { history: number } & DaemonStoreAddress =>
+    url === undefined ? { path, history } : { url, lease, history },
+)
+
+/** Durations are in seconds. */
+export type StoreConfig = z.output<typeof storeSection>
+
+/**
+ * Whether a text is the address of a PostgreSQL database, as `store.url` takes it: a user, several hosts and parameters
+ * are possible, the database has to be named, and a password stands nowhere but before the hosts.
+ */
+export function isStoreUrl(text: string): boolean {
+  const { user = '', password = '', database = '', query = '' } = ADDRESS_FORM.exec(text)?.groups ?? {}
+  const names = [...new URLSearchParams(query).keys()]
+  return (
+    database !== '' && [user, password, database].every(isDecodable) && !names.some((name) => /password/i.test(name))
+  )
+}
+
+/** The password in such an address, percent-encoded and decoded; none where there is none. */
+function passwordsIn(url: string): string[] {
+  const { password = '' } = ADDRESS_FORM.exec(url)?.groups ?? {}
+  return password === '' ? [] : [...new Set([password, decodeURIComponent(password)])]
+}
+
+/** Such an address as it may be shown: who, which hosts and which database, but no password. */
+function maskStoreUrl(url: string, mask: string): string {
+  return url.replace(/^(\w+:\/\/[^\s:@/?#]+):[^\s@/?#]*@/, `$1:${mask}@`)
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}

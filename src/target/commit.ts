@@ -1,0 +1,64 @@
+import { apply as applyDelta } from '../ledger/state.ts'
+import type { PollEnd } from '../ledger/step.ts'
+import { StoreError, type Commit } from '../store/store.ts'
+import type { Decision } from './decide.ts'
+import { timesBy, type Target } from './target.ts'
+
+/** What was just committed of a target, and how long that took (seconds). */
+export type Committed = Pick<Commit, 'ledger' | 'alerts'> & { target: string; seconds: number }
+
+/**
+ * Writes a decision to the store, whole or not at all.
+ *
+ * @throws {StoreError} and then nothing has changed, unless the answer of a shared store was lost
+ */
+export async function commit(target: Target, decision: Decision): Promise<Committed> {
+  const { name, store, clock, route } = target
+  if (target.isUnsure)
+    throw new StoreError(
+      'unavailable',
+      `it is not known yet what was last committed of target ${name}: the store has not answered`,
+    )
+  const begun = clock.monotonic()
+  const outgoing = decision.alerts.notifications.map((change) => ({ change, to: route(change) }))
+  try {
+    await store.commit(name, { ...decision, outgoing })
+  } catch (error) {
+    target.isUnsure = store.sharing !== undefined
+    throw error
+  }
+  return { target: name, ...decision, seconds: clock.monotonic() - begun }
+}
+
+/**
+ * Moves the state in memory on by what was committed: the only place that changes it.
+ *
+ * @param end of the poll that the commit concludes, where it does
+ */
+export function apply(target: Target, committed: Committed, end?: PollEnd): Committed {
+  const { ledger, alerts, times, clock } = target
+  applyDelta(ledger, committed.ledger, target.keptFor)
+  for (const instance of committed.alerts.changed) alerts.set(instance.key, instance)
+  for (const { key } of committed.alerts.ended) alerts.delete(key)
+  if (end === undefined) return committed
+  times.polled = clock.monotonic()
+  times.evaluated = times.polled
+  times.hasPolled = true
+  if (end.whole) times.swept = times.polled - Math.max(0, end.now - end.began)
+  return committed
+}
+
+/** Moves a target on by what was committed of it elsewhere, or without an answer; returns what was new of that. */
+export function replicate(target: Target, commits: readonly Pick<Commit, 'ledger' | 'alerts'>[]): Promise<Committed[]> {
+  return target.inTurn(async () => {
+    const replicated: Committed[] = []
+    for (const { ledger, alerts } of commits) {
+      if (ledger.facts.seq !== target.ledger.facts.seq + 1) continue
+      replicated.push(apply(target, { target: target.name, ledger, alerts, seconds: 0 }))
+      target.times.evaluated = target.clock.monotonic()
+    }
+    if (replicated.length > 0) Object.assign(target.times, timesBy(target.ledger.facts, target.clock))
+    target.isUnsure = false
+    return replicated
+  })
+}

@@ -1,0 +1,161 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Clock } from '../clock/clock.ts'
+import type { Ownership, Turn } from '../cluster/ownership.ts'
+import { newPollMemory } from '../polling/poll-memory.ts'
+import type { RateBudget } from '../polling/rate-budget.ts'
+import { connect, type Connection, type ConnectionOptions } from './connection.ts'
+import { replicaHealth } from './health.ts'
+import type { RequestLimits } from './request-limits.ts'
+import {
+  beginPolling,
+  budgetKey,
+  oneAtATime,
+  openTarget,
+  reloadTarget,
+  type OpenTargetOptions,
+  type Target,
+  type TargetSettings,
+} from './target.ts'
+
+/** A target that is open, and what it takes to run it. */
+export type Entry = {
+  readonly target: Target
+  /** With which its state was loaded. */
+  loaded: TargetSettings
+  /** Those of the active configuration, with which it is shown. */
+  wanted: TargetSettings
+  connection: Connection | undefined
+  budgetKey: string
+  /** When its polls began, or are to begin (monotonic seconds): one is due each interval from then on. */
+  startsAt: number
+  /** The turn in which it was polled last. */
+  turn: Turn | undefined
+  isRunning: boolean
+  /** Its polls have begun in the turn that it has. */
+  isCaughtUp: boolean
+  /** A mistake of our own has ended it: what it has in memory may be half of a change. */
+  isBroken: boolean
+  readonly oneAtATime: <T>(work: () => Promise<T>) => Promise<T>
+}
+
+export type OpenEntryOptions = OpenTargetOptions & {
+  ownership: Ownership
+  limits: RequestLimits
+  /** Seconds until its first poll. */
+  offset: number
+}
+
+/**
+ * Opens a target that is not polled yet.
+ *
+ * @throws {StoreError}
+ */
+export async function openEntry({ ownership, limits, offset, ...options }: OpenEntryOptions): Promise<Entry> {
+  const { settings, clock } = options
+  const target = await openTarget(options)
+  const { name } = target
+  const unowned = () => ownership.problem() ?? 'no daemon watches it at the moment'
+  target.budget = await limits.budgetOf(settings)
+  target.owner = () => ownership.ownerOf(name)
+  target.health = () =>
+    ownership.owns(name)
+      ? target.record.current()
+      : replicaHealth(ownership.noteOf(name), target.owner() === undefined ? unowned() : undefined)
+  return {
+    target,
+    loaded: settings,
+    wanted: settings,
+    connection: undefined,
+    budgetKey: budgetKey(settings.target),
+    startsAt: clock.monotonic() + offset,
+    turn: undefined,
+    isRunning: false,
+    isCaughtUp: false,
+    isBroken: false,
+    oneAtATime: oneAtATime(),
+  }
+}
+
+/** Takes the state of a target from the store again. */
+export async function loadEntry(entry: Entry, settings: TargetSettings): Promise<void> {
+  await reloadTarget(entry.target, settings)
+  entry.loaded = settings
+  entry.target.settings = entry.wanted
+}
+
+export type PrepareOptions = Omit<ConnectionOptions, 'target' | 'mayAsk'> & {
+  clock: Clock
+  /** From 0 to 1. */
+  random: () => number
+  ownership: Ownership
+  limits: RequestLimits
+  settings: TargetSettings
+  turn: Turn
+  aborted: AbortSignal
+}
+
+/** A target that is ready to be polled; `offset`, the seconds until its first poll. */
+export type Prepared = { connection: Connection; budget: RateBudget; offset: number }
+
+/**
+ * Makes a target ready to be polled with these settings in this turn. In the same turn it continues where it was; what was
+ * read of its list stays read, unless the settings of the poll have changed.
+ *
+ * @throws {StoreError}
+ */
+export async function prepareEntry(entry: Entry, options: PrepareOptions): Promise<Prepared> {
+  const { clock, random, ownership, limits, settings, turn, aborted } = options
+  aborted.throwIfAborted()
+  const { target, loaded } = entry
+  const isSamePoll = isDeepStrictEqual(loaded.poll, settings.poll)
+  const isSame = isSamePoll && isDeepStrictEqual(loaded.rules, settings.rules)
+  // Until this daemon's turn, another one may have continued with what was opened.
+  const isAlone = target.store.sharing === undefined
+  const continues = entry.turn === turn || (isAlone && entry.turn === undefined)
+  const due = continues ? dueIn(entry, clock) : dueAfterFailover(entry, { random, ownership })
+  const offset = entry.isBroken ? 0 : Math.min(due, settings.poll.interval)
+  if (entry.isBroken || !isSame) await loadEntry(entry, settings)
+  aborted.throwIfAborted()
+  // With another page size the pages that were read are others, and another daemon has moved on.
+  if (entry.isBroken || !isSamePoll || !continues) target.memory = newPollMemory(target.ledger, clock)
+  if (!continues) beginPolling(target)
+  const budget = await limits.budgetOf(settings)
+  aborted.throwIfAborted()
+  target.settings = settings
+  target.budget = budget
+  const { target: asked, poll } = entry.connection?.settings ?? {}
+  if (entry.connection === undefined || !isDeepStrictEqual([asked, poll], [settings.target, settings.poll])) {
+    void entry.connection?.close()
+    entry.connection = connect({ ...options, target, mayAsk: () => ownership.owns(target.name) })
+  }
+  Object.assign(entry, {
+    loaded: settings,
+    budgetKey: budgetKey(settings.target),
+    startsAt: clock.monotonic() + offset,
+    turn,
+    isBroken: false,
+  })
+  // The targets that still have the key of before may ask for more now.
+  limits.share(loaded)
+  return { connection: entry.connection, budget, offset }
+}
+
+/** Seconds until a poll is due, as if the last run continued. */
+function dueIn({ startsAt, loaded, turn }: Entry, clock: Clock): number {
+  const late = clock.monotonic() - startsAt
+  if (turn === undefined) return Math.max(0, -late)
+  return late < 0 ? -late : Math.ceil(late / loaded.poll.interval) * loaded.poll.interval - late
+}
+
+/**
+ * When the first poll is due after another daemon's last one (seconds). Where that is late, at once; but not of all
+ * targets at once, and so that a target whose owner died is polled within the lease and two intervals, beats included.
+ */
+function dueAfterFailover(
+  { target, loaded: { poll } }: Entry,
+  { random, ownership }: Pick<PrepareOptions, 'random' | 'ownership'>,
+): number {
+  const left = poll.interval - target.pollAge()
+  if (left > 0 && target.ledger.facts.lastGood !== undefined) return left
+  return (random() * Math.max(0, poll.interval - 2 * ownership.beat)) / 2
+}

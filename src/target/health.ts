@@ -1,0 +1,101 @@
+import * as z from 'zod'
+import type { PollReport } from '../polling/poll-report.ts'
+
+/** How a target is doing. */
+export type Health = {
+  /** Whether the last poll was successful. */
+  readonly up: boolean
+  /** What went wrong in the last poll. */
+  readonly problem: string | undefined
+  /** The problem is only that the whole list was not read yet. */
+  readonly isReading: boolean
+  /** Whether the last poll brought a page of the list; true as well until one has ended. */
+  readonly hasPage: boolean
+  /** The store could not be written. */
+  readonly storeFailed: boolean
+  /** The first page of the list that the service refuses to show, where it does. */
+  readonly refusedFrom: number | undefined
+  /** Where the list is too long to be read as often as it should be: its pages, and what reading them takes (seconds). */
+  readonly slowSweep: PollReport['slowSweep']
+  /** For how long the target has been polled (seconds): since its first poll ended, or since the start until then. */
+  readonly polledFor: number
+  readonly requestsLastMinute: number
+  /** Seconds between the ends of the last two polls; undefined before. */
+  readonly effectiveInterval: number | undefined
+}
+
+/** What health depends on in the report of a poll. */
+export type NotedPoll = Pick<PollReport, 'good' | 'problem' | 'requests' | 'storeFailed'> &
+  Partial<Pick<PollReport, 'isReading' | 'refusedFrom' | 'slowSweep'>>
+
+/** How a target has been doing since the process started. */
+export type HealthRecord = {
+  readonly note: (poll: NotedPoll) => void
+  readonly current: () => Health
+}
+
+const isPage = ({ operation, code }: PollReport['requests'][number]) => operation === 'list_calls' && code === '200'
+
+/** @param monotonic seconds */
+export function healthRecord(monotonic: () => number): HealthRecord {
+  let last: (Omit<NotedPoll, 'requests'> & { hasPage: boolean }) | undefined
+  let recent: { at: number; requests: number }[] = []
+  let polledSince = monotonic()
+  let endedAt: number | undefined
+  let effectiveInterval: number | undefined
+  return {
+    note: ({ requests, ...poll }) => {
+      const at = monotonic()
+      if (last === undefined) polledSince = at
+      effectiveInterval = endedAt && at - endedAt
+      endedAt = at
+      last = { ...poll, hasPage: requests.some(isPage) }
+      recent = [...recent.filter((past) => at - past.at <= 60), { at, requests: requests.length }]
+    },
+    current: () => {
+      const now = monotonic()
+      return {
+        up: last?.good ?? false,
+        problem: last?.problem,
+        isReading: last?.isReading ?? false,
+        hasPage: last?.hasPage ?? true,
+        storeFailed: last?.storeFailed ?? false,
+        refusedFrom: last?.refusedFrom,
+        slowSweep: last?.slowSweep,
+        polledFor: now - polledSince,
+        requestsLastMinute: recent.reduce((sum, { at, requests }) => (now - at <= 60 ? sum + requests : sum), 0),
+        effectiveInterval,
+      }
+    },
+  }
+}
+
+/** What the owner of a target notes for the other daemons. */
+const healthNote = z.object({ up: z.boolean(), problem: z.string().optional(), requests: z.number() })
+export type HealthNote = z.output<typeof healthNote>
+
+export function noteOf({ up, problem, requestsLastMinute }: Health): HealthNote {
+  return { up, problem, requests: requestsLastMinute }
+}
+
+/**
+ * How a target is doing that another daemon owns.
+ *
+ * @param note what its owner noted
+ * @param problem why nobody owns it, where that is so
+ */
+export function replicaHealth(note: unknown, problem: string | undefined): Health {
+  const noted = healthNote.safeParse(note).data
+  return {
+    up: noted?.up ?? false,
+    problem: problem ?? noted?.problem,
+    isReading: false,
+    hasPage: true,
+    storeFailed: false,
+    refusedFrom: undefined,
+    slowSweep: undefined,
+    polledFor: 0,
+    requestsLastMinute: noted?.requests ?? 0,
+    effectiveInterval: undefined,
+  }
+}

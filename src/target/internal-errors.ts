@@ -1,0 +1,37 @@
+import { catchError, concat, ignoreElements, of, takeUntil, tap, timer, type Observable } from 'rxjs'
+import type { Clock } from '../clock/clock.ts'
+import { StoreError } from '../store/store.ts'
+import type { TargetEvent } from './lifecycle.ts'
+
+/** Seconds until what failed is tried again: the first time, and at most. */
+const FIRST_PAUSE = 1
+const LONGEST_PAUSE = 300
+
+/**
+ * Ends a target's work where a mistake of our own made it fail, says so, and completes after a pause that doubles from one
+ * failure to the next, for whoever repeats it. A poll that succeeds sets it back. No other target is touched.
+ *
+ * @param over$ emits when nothing is to be repeated any more; must replay
+ * @param failed called before anything else: what is in memory of the target may be half of a change
+ */
+export function internalErrors(
+  target: string,
+  { clock, failed, over$ }: { clock: Clock; failed: () => void; over$: Observable<unknown> },
+): (work$: Observable<TargetEvent>) => Observable<TargetEvent> {
+  let pause = FIRST_PAUSE
+  return (work$) =>
+    work$.pipe(
+      tap((event) => {
+        if (event.kind === 'polled' && event.report.good) pause = FIRST_PAUSE
+      }),
+      catchError((error: unknown) => {
+        // What the store refuses for good is not ours.
+        if (error instanceof StoreError) throw error
+        failed()
+        const seconds = pause
+        pause = Math.min(LONGEST_PAUSE, 2 * pause)
+        const happened: TargetEvent = { kind: 'internal error', target, error, seconds }
+        return concat(of(happened), timer(seconds * 1000, clock.scheduler).pipe(takeUntil(over$), ignoreElements()))
+      }),
+    )
+}

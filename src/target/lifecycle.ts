@@ -1,0 +1,275 @@
+import type { Logger } from 'pino'
+import {
+  concatMap,
+  defer,
+  delay,
+  distinct,
+  filter,
+  finalize,
+  from,
+  lastValueFrom,
+  map,
+  merge,
+  mergeAll,
+  mergeMap,
+  repeat,
+  Subject,
+  take,
+  takeUntil,
+  timer,
+  type Observable,
+} from 'rxjs'
+import { closedNotifications } from '../alerts/evaluate.ts'
+import type { Notification } from '../alerts/notification.ts'
+import type { Clock } from '../clock/clock.ts'
+import type { Ownership, Turn } from '../cluster/ownership.ts'
+import type { Config } from '../config/config.ts'
+import { abortable } from '../polling/abortable.ts'
+import type { Progress } from '../polling/poll-memory.ts'
+import { storeRetried } from '../store/store-retried.ts'
+import { StoreError, type Store } from '../store/store.ts'
+import type { ConnectionOptions } from './connection.ts'
+import { loadEntry, openEntry, prepareEntry, type Entry } from './entry.ts'
+import { initialSyncProgress } from './initial-sync-progress.ts'
+import { internalErrors } from './internal-errors.ts'
+import { pipeline, type PipelineEvent } from './pipeline.ts'
+import { replication, type Replicated } from './replica.ts'
+import { requestLimits, type RequestLimitsOptions } from './request-limits.ts'
+import { runWhile } from './run-while.ts'
+import { fingerprintOf, type Route, type Target, type TargetSettings } from './target.ts'
+
+/** What happens to the targets. */
+export type TargetEvent =
+  | PipelineEvent
+  | Replicated
+  /** How far an initial sync is that takes long. */
+  | { kind: 'progress'; target: string; progress: Progress }
+  /** A mistake of our own ended the work on a target; it is tried again after a pause (seconds). */
+  | { kind: 'internal error'; target: string; error: unknown; seconds: number }
+  /** A target was removed from the configuration; what is said of its alerts. */
+  | { kind: 'removed'; target: string; notifications: readonly Notification[] }
+
+/** The targets of the configuration, in its order; each as it is at the moment. */
+export type Targets = {
+  readonly all: () => readonly Target[]
+  /** Those that this daemon owns. */
+  readonly own: () => readonly Target[]
+  /** Those of them of which it knows all that was committed, by any daemon: until it does, their counts are too low. */
+  readonly exported: () => readonly Target[]
+}
+
+export type Lifecycle = Targets & {
+  /**
+   * Opens those targets that are not open yet, so that nothing is left that could refuse this configuration.
+   *
+   * @throws {StoreError} when one cannot be opened, or is another one than the target that has its name; then all stays as it was
+   */
+  open: (config: Config) => Promise<void>
+  /** Polls what the latest configuration names, each target undisturbed for as long as its settings are the same. */
+  run: (config$: Observable<Config>) => Observable<TargetEvent>
+  /** Applies what other daemons commit, until `aborted$`. */
+  replicate: (aborted$: Observable<unknown>) => Observable<TargetEvent>
+  close: () => Promise<void>
+}
+
+export type LifecycleOptions = {
+  store: Store
+  clock: Clock
+  /** From 0 to 1. */
+  random: () => number
+  log: Logger
+  route: Route
+  /** Which targets are this daemon's to poll. */
+  ownership: Ownership
+  /** Takes secrets out of a text. */
+  mask: (text: string) => string
+  /** Emits when the daemon must stop; replays. */
+  draining$: Observable<unknown>
+} & Pick<ConnectionOptions, 'transportTo'> &
+  Pick<RequestLimitsOptions, 'budgets'>
+
+/** How long a running poll may still take when it must end (seconds). */
+const GRACE_PERIOD_SECONDS = 8
+/** So many targets are opened at a time. */
+const OPENED_AT_A_TIME = 8
+
+export function lifecycle(options: LifecycleOptions): Lifecycle {
+  const { clock, store, ownership, draining$, route, random } = options
+  const entries = new Map<string, Entry>()
+  let order: string[] = []
+  /** Names of targets whose pipeline must end and start again from the store. */
+  const restarts = new Subject<string>()
+
+  const isAlone = store.sharing === undefined
+  const inOrder = (filter: (entry: Entry) => boolean) => order.flatMap((name) => entries.get(name) ?? []).filter(filter)
+  const targetsOf = (some: readonly Entry[]) => some.map(({ target }) => target)
+  const isOwn = ({ target }: Entry) => ownership.owns(target.name)
+  const limits = requestLimits({ ...options, members: () => entries.values() })
+  const replicas = replication({
+    store,
+    clock,
+    replicas: () => targetsOf(inOrder(({ target, isRunning }) => !isRunning || target.isUnsure)),
+    reload: async ({ name }) => {
+      const entry = entries.get(name)
+      if (entry === undefined) return
+      // What it read of the list may not be what is loaded.
+      entry.turn = undefined
+      if (entry.isRunning) restarts.next(name)
+      else await loadEntry(entry, entry.wanted)
+    },
+  })
+
+  async function open(config: Config): Promise<void> {
+    for (const named of config.targets) {
+      const before = entries.get(named.name)?.target.settings.target
+      if (before !== undefined && fingerprintOf(named) !== fingerprintOf(before)) throw anotherTarget(named.name)
+    }
+    const opened: Entry[] = []
+    const opening$ = from(config.targets.entries()).pipe(
+      filter(([, { name }]) => !entries.has(name)),
+      mergeMap(async ([i, { name }]) => {
+        const offset = (i / config.targets.length) * config.poll.interval
+        opened.push(await openEntry({ ...options, limits, settings: settingsOf(config, name)!, offset }))
+      }, OPENED_AT_A_TIME),
+    )
+    await lastValueFrom(opening$, { defaultValue: undefined })
+    for (const entry of opened) entries.set(entry.target.name, entry)
+    for (const { loaded } of opened) limits.share(loaded)
+    order = [...new Set([...config.targets.map(({ name }) => name), ...entries.keys()])]
+  }
+
+  /** Closes the alerts of a target that is not in the configuration any more, and then the target. */
+  async function remove(name: string): Promise<TargetEvent[]> {
+    const entry = entries.get(name)
+    if (entry === undefined) return []
+    const alerts = [...entry.target.alerts.values()]
+    const notifications = closedNotifications(name, alerts, 'target removed', clock.wall())
+    await store.closeAlerts(
+      name,
+      notifications.map((change) => ({ change, to: route(change) })),
+    )
+    entries.delete(name)
+    const other = [...entries.values()].find((one) => one.budgetKey === entry.budgetKey)
+    if (other !== undefined) limits.share(other.loaded)
+    await entry.connection?.close()
+    return [{ kind: 'removed', target: name, notifications }]
+  }
+
+  function runOne(
+    name: string,
+    settings: TargetSettings | undefined,
+    over$: Observable<unknown>,
+  ): Observable<TargetEvent> {
+    const end$ = merge(over$, draining$)
+    const entry = entries.get(name)
+    if (settings === undefined)
+      return defer(() => remove(name)).pipe(storeRetried(clock), takeUntil(draining$), mergeAll())
+    if (entry === undefined) {
+      return defer(() => openEntry({ ...options, limits, settings, offset: 0 })).pipe(
+        storeRetried(clock),
+        takeUntil(end$),
+        mergeMap((opened) => {
+          entries.set(name, opened)
+          return runOne(name, settings, over$)
+        }),
+      )
+    }
+    // Also where another daemon polls it, it is shown with the settings that hold here.
+    entry.wanted = settings
+    entry.target.settings = settings
+    return ownership.turn$(name).pipe(
+      takeUntil(end$),
+      concatMap((turn) => runTurn(entry, settings, turn, end$)),
+    )
+  }
+
+  /** Polls a target for as long as it is this daemon's, and the configuration wants it so. */
+  function runTurn(
+    entry: Entry,
+    settings: TargetSettings,
+    turn: Turn,
+    end$: Observable<unknown>,
+  ): Observable<TargetEvent> {
+    const { target } = entry
+    const { name } = target
+    const over$ = merge(end$, turn.draining$)
+    const draining$ = merge(over$, restarts.pipe(filter((one) => one === name)))
+    const grace$ = over$.pipe(take(1), delay(GRACE_PERIOD_SECONDS * 1000, clock.scheduler))
+    const aborted$ = merge(turn.aborted$, grace$)
+    const ready = (aborted: AbortSignal) =>
+      entry.oneAtATime(async () => ({
+        replicated: await replicas.catchUp([target]),
+        ...(await prepareEntry(entry, { ...options, limits, settings, turn, aborted })),
+      }))
+    const failed = () => {
+      entry.isBroken = true
+      target.record.note({ good: false, problem: 'internal error', requests: [], storeFailed: false })
+    }
+    const run$ = abortable(ready).pipe(
+      storeRetried(clock),
+      takeUntil(draining$),
+      mergeMap(({ replicated, connection: { client }, budget, offset }) => {
+        entry.isRunning = true
+        entry.isCaughtUp = true
+        limits.share(settings)
+        const { timeout, retries } = settings.poll
+        const attempt = { budget, timeout, retries, random }
+        return merge(
+          replicated,
+          pipeline({ target, client, attempt, offset, draining$, aborted$, mask: options.mask }),
+          initialSyncProgress(target).pipe(takeUntil(draining$)),
+        )
+      }),
+      finalize(() => {
+        entry.isRunning = false
+        limits.share(settings)
+      }),
+      internalErrors(name, { clock, failed, over$: merge(over$, turn.aborted$) }),
+    )
+    return defer(() => {
+      const done = turn.use()
+      return run$.pipe(
+        repeat({ delay: () => timer(0, clock.scheduler).pipe(takeUntil(over$)) }),
+        finalize(() => {
+          entry.isCaughtUp = false
+          done()
+        }),
+      )
+    })
+  }
+
+  return {
+    all: () => targetsOf(inOrder(() => true)),
+    own: () => targetsOf(inOrder(isOwn)),
+    exported: () => targetsOf(inOrder((entry) => isOwn(entry) && (isAlone || entry.isCaughtUp))),
+    open,
+    run: (config$) =>
+      config$.pipe(
+        mergeMap((config) => config.targets.map(({ name }) => name)),
+        distinct(),
+        mergeMap((name) =>
+          runWhile(config$.pipe(map((config) => settingsOf(config, name))), (settings, over$) =>
+            runOne(name, settings, over$),
+          ),
+        ),
+      ),
+    replicate: (aborted$) => merge(replicas.follow(aborted$), limits.follow(aborted$)),
+    close: async () => {
+      for (const { connection } of entries.values()) await connection?.close()
+    },
+  }
+}
+
+/** What a target depends on; undefined where the configuration does not name it. */
+function settingsOf({ targets, poll, alerts: rules }: Config, name: string): TargetSettings | undefined {
+  const target = targets.find((one) => one.name === name)
+  return target && { target, poll, rules }
+}
+
+function anotherTarget(name: string): StoreError {
+  return new StoreError(
+    'refused',
+    `target ${name} has another address, on_behalf_of or query than that which is watched under this name; give it ` +
+      `another name, or restart with --reset-target ${name} to count from nothing`,
+  )
+}

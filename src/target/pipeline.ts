@@ -1,0 +1,131 @@
+import { defer, exhaustMap, filter, finalize, from, map, merge, share, takeUntil, timer, type Observable } from 'rxjs'
+import type { Facts } from '../ledger/state.ts'
+import { unknownIds, type Observation } from '../ledger/step.ts'
+import type { AttemptOptions } from '../polling/attempt.ts'
+import { observe } from '../polling/observe.ts'
+import type { PollReport } from '../polling/poll-report.ts'
+import type { CallsClient } from '../service/calls-client.ts'
+import { onlyStoreErrors, StoreError } from '../store/store.ts'
+import { apply, commit, type Committed } from './commit.ts'
+import { decide, decideTick } from './decide.ts'
+import { generated, type Ends } from './generated.ts'
+import type { Health } from './health.ts'
+import type { Target } from './target.ts'
+
+/** What happens to a target that this process polls. */
+export type PipelineEvent =
+  | { kind: 'committed'; committed: Committed }
+  /** A poll has ended; `before`, how the target was doing until then. */
+  | { kind: 'polled'; target: string; report: PollReport; before: Health; facts: Facts }
+  /** A poll was due while the one before still ran. */
+  | { kind: 'skipped'; target: string }
+
+export type PipelineOptions = {
+  target: Target
+  client: CallsClient
+  attempt: Omit<AttemptOptions, 'clock' | 'onRequest'>
+  /** Seconds until the first poll, so that many targets do not all ask at once. */
+  offset: number
+  /** Emits when no new poll must begin. */
+  draining$: Observable<unknown>
+  /** Emits when the running poll must end; what it has seen by then is committed. */
+  aborted$: Observable<unknown>
+  /** Takes secrets out of what the service says. */
+  mask: (text: string) => string
+}
+
+/** So many intervals a first poll may take before its target counts as not polled. */
+const FIRST_POLL_INTERVALS = 2
+
+/**
+ * The way of a call: on schedule, the service is *observed*; what each observation changes is *decided*, *committed* and
+ * *applied*, and only then the next one is asked for. Completes when draining and the last poll has ended; errors only by a
+ * mistake of our own.
+ */
+export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
+  const { target, offset, draining$, aborted$ } = options
+  const { name, settings, clock } = target
+  return defer(() => {
+    let isPolling = false
+    const due$ = timer(offset * 1000, settings.poll.interval * 1000, clock.scheduler).pipe(
+      takeUntil(draining$),
+      share(),
+    )
+    const skipped$ = due$.pipe(
+      filter(() => isPolling),
+      map((): PipelineEvent => ({ kind: 'skipped', target: name })),
+    )
+    const polls$ = due$.pipe(
+      exhaustMap(() => {
+        isPolling = true
+        return generated((ends) => poll(options, ends), aborted$).pipe(finalize(() => (isPolling = false)))
+      }),
+    )
+    const ticks$ = due$.pipe(
+      // A tick whose commit fails is made up for by the next one; the poll's report tells of the store.
+      exhaustMap(() => from(tick(target).catch(onlyStoreErrors(undefined)))),
+      filter((committed) => committed !== undefined),
+      map((committed): PipelineEvent => ({ kind: 'committed', committed })),
+    )
+    return merge(skipped$, polls$, ticks$)
+  })
+}
+
+/** One poll: each observation is committed before the next one is asked for. */
+export async function* poll(
+  { target, client, attempt, mask }: Pick<PipelineOptions, 'target' | 'client' | 'attempt' | 'mask'>,
+  { aborted, isUnsubscribed }: Ends,
+): AsyncGenerator<PipelineEvent, void> {
+  const { clock, ledger, memory, settings, record } = target
+  const observations = observe({ clock, client, attempt, ledger, memory, settings: settings.poll }, aborted)
+  let next = await observations.next()
+  while (next.done !== true) {
+    if (isUnsubscribed()) return
+    try {
+      const committed = await count(target, next.value)
+      if (committed !== undefined) yield { kind: 'committed', committed }
+      next = await observations.next()
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
+      next = await observations.throw(error)
+    }
+  }
+  if (isUnsubscribed()) return
+  const { problem } = next.value
+  const report = { ...next.value, problem: problem && mask(problem) }
+  const before = record.current()
+  record.note(report)
+  yield { kind: 'polled', target: target.name, report, before, facts: ledger.facts }
+}
+
+/**
+ * Counts what was seen; undefined where it changed nothing.
+ *
+ * @throws {StoreError} and then nothing has changed
+ */
+export function count(target: Target, observation: Observation): Promise<Committed | undefined> {
+  return target.inTurn(async () => {
+    const { name, ledger, settings, store, clock } = target
+    const unknown = unknownIds(ledger, observation, settings.poll)
+    const evicted = unknown.length === 0 ? undefined : await store.evictedCalls(name, unknown)
+    const decision = decide(target, observation, evicted, clock.wall())
+    return decision && apply(target, await commit(target, decision), observation.end)
+  })
+}
+
+/**
+ * Evaluates the rules that depend on time alone; undefined where that changed nothing.
+ *
+ * @throws {StoreError} and then nothing has changed
+ */
+export function tick(target: Target): Promise<Committed | undefined> {
+  return target.inTurn(async () => {
+    const { times, clock, settings, pollAge } = target
+    // A process that has just begun is about to poll: the pause before it says nothing of the service.
+    const isNew = !times.hasPolled && clock.monotonic() - times.begun < FIRST_POLL_INTERVALS * settings.poll.interval
+    const decision = isNew ? undefined : decideTick(target, pollAge(), clock.wall())
+    const committed = decision && apply(target, await commit(target, decision))
+    if (!isNew) times.evaluated = clock.monotonic()
+    return committed
+  })
+}

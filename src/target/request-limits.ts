@@ -1,0 +1,114 @@
+import { defer, EMPTY, exhaustMap, ignoreElements, lastValueFrom, retry, takeUntil, timer, type Observable } from 'rxjs'
+import type { Clock } from '../clock/clock.ts'
+import { rateBudget, type AdjustableBudget, type RateBudget } from '../polling/rate-budget.ts'
+import { onlyStoreErrors, StoreError, type Store } from '../store/store.ts'
+import { budgetKey, type TargetSettings } from './target.ts'
+
+/** A target by its address and key (`budgetKey`), and whether this daemon polls it at the moment. */
+type Member = { budgetKey: string; isRunning: boolean }
+
+export type RequestLimitsOptions = {
+  store: Pick<Store, 'sharing' | 'pausedUntil' | 'pauseUntil'>
+  clock: Clock
+  /** All targets that are open. */
+  members: () => Iterable<Member>
+  draining$: Observable<unknown>
+  /** The budgets that there are, by address and key; a missing one is added. */
+  budgets?: Map<string, AdjustableBudget> | undefined
+}
+
+/** The request budgets, one for each address and key; daemons that share a store keep a limit together. */
+export type RequestLimits = {
+  /**
+   * The budget of a target, as it is paused from before a restart or by another daemon.
+   *
+   * @throws {StoreError}
+   */
+  budgetOf: (settings: TargetSettings) => Promise<RateBudget>
+  /** Sets this daemon's part of the limit that a target has, with those of the same address and key. */
+  share: (settings: TargetSettings) => void
+  /** Keeps the pauses that other daemons were asked for, until `aborted$`. Emits nothing. */
+  follow: (aborted$: Observable<unknown>) => Observable<never>
+}
+
+/** Seconds between two reads of what other daemons were asked for. */
+const INTERVAL = 1
+/** What differs by less (seconds) is the same pause, by clocks that are not quite the same. */
+const SAME = 0.5
+
+/** Of a limit a daemon has as large a part as it has of the targets: so much is asked for, wherever they are polled. */
+export function requestLimits(options: RequestLimitsOptions): RequestLimits {
+  const { store, clock, members, draining$, budgets = new Map<string, AdjustableBudget>() } = options
+  const { sharing } = store
+
+  async function budgetOf({ target, poll }: TargetSettings): Promise<RateBudget> {
+    const key = budgetKey(target)
+    const pausedUntil = await store.pausedUntil(key)
+    // Where daemons share a store, none has a part of the limit before it polls anything.
+    const limit = sharing === undefined ? poll.maxRequestsPerMinute : 0
+    const existing = budgets.get(key)
+    if (existing !== undefined) {
+      if (sharing === undefined) existing.limitTo(limit)
+      else await keepPauses([key])
+      return existing
+    }
+    const budget = rateBudget({
+      clock,
+      maxRequestsPerMinute: limit,
+      heldUntil: pausedUntil,
+      onHold: (until) => void writePause(key, until),
+    })
+    budgets.set(key, budget)
+    return budget
+  }
+
+  /** Kept in memory meanwhile: retries until the store is writable or the pause has ended. */
+  async function writePause(key: string, until: number): Promise<void> {
+    const written$ = defer(() => store.pauseUntil(key, until)).pipe(
+      retry({
+        delay: (error) => {
+          if (!(error instanceof StoreError)) throw error
+          return clock.wall() < until ? timer(1000, clock.scheduler) : EMPTY
+        },
+      }),
+      takeUntil(draining$),
+    )
+    await lastValueFrom(written$, { defaultValue: undefined })
+  }
+
+  async function keepPauses(keys: readonly string[]): Promise<void> {
+    for (const [key, until] of (await sharing?.pauses(keys)) ?? []) {
+      const budget = budgets.get(key)
+      const seconds = until - clock.wall()
+      if (budget !== undefined && seconds > budget.heldFor() + SAME) budget.holdBack(seconds)
+    }
+  }
+
+  /** The keys of which this daemon polls some targets, and others the rest. */
+  function sharedKeys(): string[] {
+    const own = new Set<string>()
+    const others = new Set<string>()
+    for (const member of members()) (member.isRunning ? own : others).add(member.budgetKey)
+    return [...own.intersection(others)]
+  }
+
+  return {
+    budgetOf,
+    share: ({ target, poll }) => {
+      if (sharing === undefined) return
+      const key = budgetKey(target)
+      const all = [...members()].filter((member) => member.budgetKey === key)
+      const own = all.filter(({ isRunning }) => isRunning)
+      budgets.get(key)?.limitTo((poll.maxRequestsPerMinute * own.length) / Math.max(1, all.length))
+    },
+    follow: (aborted$) =>
+      sharing === undefined
+        ? EMPTY
+        : timer(0, INTERVAL * 1000, clock.scheduler).pipe(
+            takeUntil(aborted$),
+            // What cannot be read now is read a second later.
+            exhaustMap(() => keepPauses(sharedKeys()).catch(onlyStoreErrors(undefined))),
+            ignoreElements(),
+          ),
+  }
+}

@@ -1,0 +1,49 @@
+/** Seconds as `45s`, `5m`, `1h 30m`, `2d 3h`: the largest unit and the next smaller one. */
+export function formatSeconds(seconds: number): string {
+  if (!Number.isFinite(seconds)) return 'unknown'
+  const units = [
+    ['d', 86_400],
+    ['h', 3600],
+    ['m', 60],
+    ['s', 1],
+  ] as const
+  const rounded = Math.max(0, Math.round(seconds))
+  const largest = units.findIndex(([, size]) => rounded >= size)
+  if (largest === -1) return '0s'
+  let rest = rounded
+  const counts = units.slice(largest, largest + 2).map(([unit, size]) => {
+    const count = Math.floor(rest / size)
+    rest -= count * size
+    return count === 0 ? '' : `${count}${unit}`
+  })
+  return counts.filter(Boolean).join(' ')
+}
+
+/** A time (UNIX seconds) as `2026-11-20 08:15:30 UTC`. */
+export function formatTime(seconds: number): string {
+  const time = new Date(Math.floor(seconds) * 1000)
+  if (Number.isNaN(time.getTime())) return 'an unknown time'
+  return `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}
+
+/** `81,204` or `37.5`, with that many decimals at most. */
+export function formatNumber(value: number, decimals = 1): string {
+  if (!Number.isFinite(value)) return 'unknown'
+  return value.toLocaleString('en-US', { maximumFractionDigits: decimals, signDisplay: 'negative' })
+}
+
+/** A share, 0 to 1, as `42.5 %`. */
+export function formatShare(share: number): string {
+  return `${formatNumber(share * 100)} %`
+}
+
+/** `0 calls`, `1 call`, `12 calls`. */
+export function formatCalls(count: number): string {
+  return `${formatNumber(count)} ${count === 1 ? 'call' : 'calls'}`
+}
+
+/** `no call`, `1 call`, `12 calls`; of a kind: `12 answered calls`. */
+export function someCalls(count: number, kind = ''): string {
+  if (count === 0) return `no ${kind}call`
+  return `${formatNumber(count)} ${kind}${count === 1 ? 'call' : 'calls'}`
+}

@@ -1,0 +1,41 @@
+import type { z } from 'zod'
+import { fileName, text, wholeNumber } from '../schema/scalars.ts'
+import { secret } from '../schema/secret.ts'
+import { section } from '../schema/section.ts'
+import { variables } from '../schema/variables.ts'
+
+const auth = section({
+  // The Basic scheme sends both in one text, separated by a colon (RFC 7617).
+  username: text('a user name without colon and control characters', (name) => !/[:\p{Cc}]/u.test(name)).describe(
+    'Name of the user',
+  ),
+  password: secret(
+    text('a password without control characters', (password) => !/\p{Cc}/u.test(password)),
+    { of: 'the password', about: 'Password of the user', example: 'CALLWATCH_PASSWORD' },
+  ),
+})
+
+const tls = section({
+  cert_file: fileName().describe('File with the certificate chain (PEM): the server certificate, then its issuers'),
+  key_file: fileName().describe('File with the private key of the certificate (PEM)'),
+})
+
+/** The section `http`. */
+export const httpSection = section({
+  host: text('a host name or an address')
+    .prefault('0.0.0.0')
+    .describe('Address where callwatch listens')
+    .register(variables, { name: 'CALLWATCH_HTTP_HOST' }),
+  port: wholeNumber(0, 65_535)
+    .prefault(9464)
+    .describe('Port where callwatch listens; 0 takes a free one')
+    .register(variables, { name: 'CALLWATCH_HTTP_PORT' }),
+  auth: auth.optional().describe('User and password that all but /healthz and /readyz require; default: none'),
+  tls: tls.optional().describe('HTTPS in place of HTTP; a certificate that is renewed on disk is reloaded'),
+})
+
+/** The content of the files of `tls` (PEM): a certificate chain and its private key, which is a secret. */
+export type Certificate = { cert: string; key: string }
+
+/** The section with the content of its files. */
+export type HttpConfig = z.output<typeof httpSection> & { tls?: Certificate }

@@ -1,0 +1,130 @@
+import { EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
+import { listWarnings } from '../ledger/list-warnings.ts'
+import { COUNTERS, type DurableCounter } from '../ledger/series.ts'
+import type { LedgerState } from '../ledger/state.ts'
+import { horizon } from '../ledger/step.ts'
+import { usedBetween } from '../ledger/usage.ts'
+import { participantsInProgress, sumOf, windows } from '../metrics/derived-metrics.ts'
+import type { ShownTarget } from '../target/target.ts'
+import { ruleView } from './rule-view.ts'
+import { isoTime } from './views.ts'
+
+/** The service's clock now (UNIX seconds), extrapolated from the last successful poll. */
+export function serviceNow({ ledger: { facts }, pollAge }: Pick<ShownTarget, 'ledger' | 'pollAge'>): number {
+  return (facts.lastGood ?? facts.created) + pollAge()
+}
+
+export type TargetView = ReturnType<typeof targetView>
+
+/** A target in `/api/v1/status`. Its sums equal the counters on `/metrics` at the same commit. */
+export function targetView(target: ShownTarget) {
+  const { name, ledger, settings } = target
+  const { poll, rules } = settings
+  const health = target.health()
+  const { facts } = ledger
+  const byLast = (counter: DurableCounter, value: string) => sumOf(ledger, counter, (labels) => labels.at(-1) === value)
+  const owner = target.owner()
+  const sweepAge = target.sweepAge()
+  const progress = target.progress()
+  const { effectiveInterval } = health
+  const now = serviceNow(target)
+  const warnings = listWarnings(facts, now)
+  const media = (counter: DurableCounter) => ({ audio: byLast(counter, 'audio'), video: byLast(counter, 'video') })
+  return {
+    name,
+    up: health.up,
+    ...(owner === undefined ? {} : { owner }),
+    created: isoTime(facts.created),
+    horizon: isoTime(horizon(facts, poll.lookback)),
+    commit: facts.seq,
+    interval_seconds: poll.interval,
+    effective_interval_seconds: effectiveInterval === undefined ? null : toMilliseconds(effectiveInterval),
+    clock_skew_seconds: facts.clockSkew === undefined ? null : toMilliseconds(facts.clockSkew),
+    last_success: facts.lastGoodHost === undefined ? null : isoTime(facts.lastGoodHost),
+    lag_seconds: toMilliseconds(target.pollAge()),
+    sweep_age_seconds: sweepAge === undefined ? null : toMilliseconds(sweepAge),
+    tracked_calls: ledger.calls.size,
+    in_progress: ledger.open.size,
+    in_progress_by: inProgressBy(ledger),
+    participants_in_progress: participantsInProgress(ledger),
+    started: sumOf(ledger, COUNTERS.started),
+    finished: {
+      ended: byLast(COUNTERS.finished, 'ended'),
+      unanswered: byLast(COUNTERS.finished, 'unanswered'),
+      rejected: byLast(COUNTERS.finished, 'rejected'),
+      canceled: byLast(COUNTERS.finished, 'canceled'),
+      other: byLast(COUNTERS.finished, 'other'),
+      lost: sumOf(ledger, COUNTERS.lost),
+    },
+    minutes: media(COUNTERS.callMinutes),
+    participant_minutes: media(COUNTERS.participantMinutes),
+    ...usedMinutes(ledger.usage, now),
+    windows: windowViews(ledger),
+    rules: rules.map((rule) => ruleView(rule, ledger)),
+    requests_last_minute: health.requestsLastMinute,
+    max_requests_per_minute: poll.maxRequestsPerMinute,
+    held_back_seconds: target.pausedFor(),
+    ...(progress === undefined ? {} : { listing: { pages_read: progress.done, pages: progress.of ?? null } }),
+    ...(health.slowSweep === undefined ? {} : { slow_sweep: health.slowSweep }),
+    ...(health.refusedFrom === undefined ? {} : { refused_from_page: health.refusedFrom }),
+    ...(warnings.length > 0 && { warnings }),
+    ...(health.problem === undefined ? {} : { problem: health.problem }),
+  }
+}
+
+/** Rounds ages (seconds): clocks are not more exact than a millisecond. */
+function toMilliseconds(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000
+}
+
+/** The number of open calls by type and mode. */
+function inProgressBy({ open }: Pick<LedgerState, 'open'>): { type: string; mode: string; calls: number }[] {
+  const counts = new Map<string, { type: string; mode: string; calls: number }>()
+  for (const { labels } of open.values()) {
+    const { type, mode } = labels
+    const key = `${type}|${mode}`
+    const known = counts.get(key)
+    if (known === undefined) counts.set(key, { type, mode, calls: 1 })
+    else known.calls += 1
+  }
+  return [...counts.values()].toSorted((a, b) => a.type.localeCompare(b.type) || a.mode.localeCompare(b.mode))
+}
+
+/**
+ * Participant minutes of the current day and month (UTC). Minutes belong to the day and month in which callwatch counted
+ * them.
+ *
+ * @param usage minutes by quarter of an hour
+ * @param now UNIX seconds by the service's clock
+ */
+export function usedMinutes(usage: ReadonlyMap<number, number>, now: number) {
+  const date = new Date(now * 1000)
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
+  const since = (milliseconds: number) => {
+    const from = milliseconds / 1000
+    return { since: isoTime(from), minutes: usedBetween(usage, from, Infinity) }
+  }
+  return {
+    participant_minutes_today: since(Date.UTC(year, month, date.getUTCDate())),
+    participant_minutes_this_month: since(Date.UTC(year, month, 1)),
+  }
+}
+
+/**
+ * The exported windows: finished calls by status, and failure ratios where there are enough calls. Equal to
+ * `callwatch_window_calls` and `callwatch_call_failure_ratio` at the same commit.
+ */
+function windowViews(ledger: Pick<LedgerState, 'finished' | 'facts'>) {
+  const seconds = new Map<string, number>(Object.entries(EXPORTED_WINDOWS))
+  return windows(ledger).map(([window, counts]) => {
+    const { total, ...finished } = counts
+    const ratio = {
+      any: failureRatio(counts, 'any'),
+      unanswered: failureRatio(counts, 'unanswered'),
+      rejected: failureRatio(counts, 'rejected'),
+      canceled: failureRatio(counts, 'canceled'),
+    }
+    const hasRatio = total >= MIN_EXPORTED_CALLS
+    return { window, seconds: seconds.get(window)!, calls: total, finished, ratio: hasRatio ? ratio : null }
+  })
+}

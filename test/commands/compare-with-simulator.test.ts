@@ -1,0 +1,24 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { compareWithSimulator } from '../../src/commands/compare-with-simulator.ts'
+import { startSimulator } from '../../src/simulator/simulator.ts'
+import { daemonInProcess, KEY } from '../daemon/daemon-in-process.ts'
+
+test('counters that equal what the simulator recorded have no differences; a wrong counter is listed with both values', async () => {
+  const simulator = await startSimulator({ apiKey: KEY, callsPerMinute: 1200, speed: 20, history: 20, open: 5 })
+  onTestFinished(simulator.close)
+  const { daemon, recovered } = await daemonInProcess(simulator.url, { baseline: 'skip' })
+  await recovered()
+  // Nothing waits from here to the last line, so no poll comes between.
+  const watched = daemon.targets.all()[0]!
+  const equal = compareWithSimulator(watched, simulator)
+  const key = 'callwatch_calls_started_total|audio|call|user'
+  const before = watched.ledger.counters.get(key) ?? 0
+  watched.ledger.counters.set(key, before + 1)
+  const different = compareWithSimulator(watched, simulator)
+  watched.ledger.counters.set(key, before)
+
+  expect(equal.differences).toEqual([])
+  expect(equal.series).toBeGreaterThan(100)
+  const series = 'callwatch_calls_started_total{mode="call",receiver_type="user",type="audio"}'
+  expect(different.differences).toEqual([{ series, recorded: before, counted: before + 1 }])
+})

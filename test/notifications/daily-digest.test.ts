@@ -1,0 +1,210 @@
+import { Subject } from 'rxjs'
+import { describe, expect, test } from 'vitest'
+import { newLedger } from '../../src/ledger/state.ts'
+import { countByStatus, type FinishedCounts } from '../../src/ledger/finished-calls.ts'
+import { dailyDigest, type DigestOptions } from '../../src/notifications/daily-digest.ts'
+import type { DigestMessage } from '../../src/notifications/message.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { StoreError } from '../../src/store/store.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
+
+const utc = (text: string) => Date.parse(text) / 1000
+const DAY = 86_400
+
+/** As many calls finished in a stretch of time as it has hours, each in the middle of one; every fourth was rejected. */
+function hourly(from: number, to: number): FinishedCounts {
+  const hours = Array.from({ length: Math.round((to - from) / 3600) }, (_, i) => i)
+  return countByStatus(
+    hours.map((hour) => ({ status: hour % 4 === 3 ? ('rejected' as const) : ('ended' as const), n: 1 })),
+  )
+}
+
+type Setting = Partial<Pick<DigestOptions, 'at' | 'timezone' | 'notifiers'>> & { created?: Record<string, string> }
+
+/** A digest at nine in the morning in Berlin, of targets with a call an hour and a minute in each quarter of an hour. */
+function digesting(now: string, setting: Setting = {}) {
+  const { at = '09:00', timezone = 'Europe/Berlin', notifiers = ['slack'] } = setting
+  const { created = { production: '2026-01-01T00:00:00Z' } } = setting
+  const clock = virtualClock(utc(now))
+  const stop$ = new Subject<void>()
+  const store = openSqliteStore({ path: ':memory:' })
+  const broken = { isBusy: false }
+  const counted: string[] = []
+  const targets = Object.entries(created).map(([name, since]) => {
+    const ledger = newLedger(utc(since))
+    const first = Math.ceil((utc(now) - 10 * DAY) / 900) * 900
+    for (let quarter = first; quarter < utc(now) + 3 * DAY; quarter += 900) ledger.usage.set(quarter, 1)
+    return { name, ledger }
+  })
+  const start = () =>
+    dailyDigest({
+      at,
+      timezone,
+      clock,
+      notifiers,
+      targets: () => targets,
+      stop$,
+      store: {
+        countFinished: async (target, from, to) => {
+          counted.push(target)
+          return hourly(from, to)
+        },
+        enqueueOnce: (...put) => {
+          if (broken.isBusy) return Promise.reject(new StoreError('unavailable', 'the store is busy'))
+          return store.enqueueOnce(...put)
+        },
+      },
+    }).subscribe()
+  let process = start()
+  const digests = async (notifier = 'slack') =>
+    (await store.outbox(notifier)).map(({ content }) => {
+      if (content.kind !== 'digest') throw new Error('an alert')
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      return content.digest as DigestMessage
+    })
+  return {
+    clock,
+    stop$,
+    broken,
+    counted,
+    digests,
+    days: async () => (await digests()).map(({ day }) => day),
+    restart: () => {
+      process.unsubscribe()
+      process = start()
+    },
+  }
+}
+
+describe('the digest', () => {
+  test('comes each day at its time, of the day before', async () => {
+    const { clock, days } = digesting('2026-11-18T12:00:00Z')
+    await clock.advance(0)
+    expect(await days()).toEqual(['2026-11-17'])
+    await clock.advance(20 * 3600 - 1)
+    expect(await days()).toHaveLength(1)
+    await clock.advance(60)
+    expect(await days()).toEqual(['2026-11-17', '2026-11-18'])
+    await clock.advance(DAY)
+    expect(await days()).toEqual(['2026-11-17', '2026-11-18', '2026-11-19'])
+  })
+
+  test('comes once, however often the daemon is started', async () => {
+    const { clock, days, restart } = digesting('2026-11-18T08:00:00Z')
+    for (let i = 0; i < 5; i += 1) {
+      await clock.advance(600)
+      restart()
+    }
+    expect(await days()).toEqual(['2026-11-17'])
+  })
+
+  test('is not counted again once it is out', async () => {
+    const { clock, counted } = digesting('2026-11-18T08:00:00Z')
+    await clock.advance(6 * 3600)
+    expect(counted).toEqual(['production', 'production'])
+  })
+
+  test('comes when the daemon is back that was away at its time, within half a day', async () => {
+    const late = digesting('2026-11-18T19:59:00Z')
+    await late.clock.advance(0)
+    expect(await late.days()).toEqual(['2026-11-17'])
+    const tooLate = digesting('2026-11-18T20:01:00Z')
+    await tooLate.clock.advance(0)
+    expect(await tooLate.days()).toEqual([])
+  })
+
+  test('comes once the store can be used, asked for each minute', async () => {
+    const { clock, days, broken } = digesting('2026-11-18T07:59:00Z')
+    broken.isBusy = true
+    await clock.advance(600)
+    expect(await days()).toEqual([])
+    broken.isBusy = false
+    await clock.advance(60)
+    expect(await days()).toEqual(['2026-11-17'])
+  })
+
+  test('comes to each notifier', async () => {
+    const { clock, digests } = digesting('2026-11-18T12:00:00Z', { notifiers: ['slack', 'webhook'] })
+    await clock.advance(0)
+    expect(await digests('webhook')).toEqual(await digests('slack'))
+    expect(await digests('webhook')).toHaveLength(1)
+  })
+
+  test('comes no more once the daemon stops', async () => {
+    const { clock, days, stop$ } = digesting('2026-11-18T07:59:00Z')
+    await clock.advance(30)
+    stop$.next()
+    await clock.advance(600)
+    expect(await days()).toEqual([])
+  })
+
+  test.each([
+    ['at midnight, of the day that is just over', '00:00', '2026-11-17T22:59:30Z', '2026-11-17'],
+    ['at a time that the clocks leave out', '02:30', '2026-03-29T00:59:30Z', '2026-03-28'],
+    ['at a time that comes twice', '02:30', '2026-10-25T00:29:30Z', '2026-10-24'],
+  ])('comes once %s', async (_case, at, now, day) => {
+    const { clock, days } = digesting(now, { at })
+    await clock.advance(0)
+    const before = await days()
+    await clock.advance(3 * 3600)
+    expect((await days()).slice(before.length)).toEqual([day])
+  })
+})
+
+describe('a digest', () => {
+  test('has the calls and minutes of the day, and of the same weekday before', async () => {
+    const { clock, digests } = digesting('2026-11-18T08:00:00Z')
+    await clock.advance(0)
+    const figures = { counts: hourly(0, DAY), minutes: 96 }
+    expect(await digests()).toEqual([
+      {
+        kind: 'digest',
+        day: '2026-11-17',
+        timezone: 'Europe/Berlin',
+        targets: [{ target: 'production', day: figures, weekBefore: figures }],
+      },
+    ])
+  })
+
+  test('has all of a day of 25 hours, and the 24 of the week before', async () => {
+    const { clock, digests } = digesting('2026-10-26T08:00:00Z')
+    await clock.advance(0)
+    const [digest] = await digests()
+    expect(digest).toMatchObject({
+      day: '2026-10-25',
+      targets: [{ day: { counts: { total: 25 }, minutes: 100 }, weekBefore: { counts: { total: 24 }, minutes: 96 } }],
+    })
+  })
+
+  test('has no week before of a target that was not watched for all of that day', async () => {
+    const { clock, digests } = digesting('2026-11-18T08:00:00Z', {
+      created: { young: '2026-11-09T23:00:01Z', old: '2026-11-09T23:00:00Z' },
+    })
+    await clock.advance(0)
+    const [digest] = await digests()
+    expect(digest?.targets.map(({ target, weekBefore }) => [target, weekBefore !== undefined])).toEqual([
+      ['young', false],
+      ['old', true],
+    ])
+  })
+
+  test('has the same weekday before, though the clocks were set forward in between', async () => {
+    const { clock, digests } = digesting('2026-03-31T08:00:00Z', { created: { production: '2026-03-22T23:00:00Z' } })
+    await clock.advance(0)
+    expect(await digests()).toMatchObject([{ day: '2026-03-30', targets: [{ weekBefore: { minutes: 96 } }] }])
+  })
+
+  test('leaves out a target that did not exist on that day', async () => {
+    const { clock, digests } = digesting('2026-11-18T08:00:00Z', {
+      created: { production: '2026-11-17T22:59:59Z', new: '2026-11-17T23:00:00Z' },
+    })
+    await clock.advance(0)
+    expect((await digests()).map(({ targets }) => targets.map(({ target }) => target))).toEqual([['production']])
+  })
+
+  test('of no target is none', async () => {
+    const { clock, days } = digesting('2026-11-18T08:00:00Z', { created: { new: '2026-11-18T00:00:00Z' } })
+    await clock.advance(600)
+    expect(await days()).toEqual([])
+  })
+})

@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest'
+import { AT, sending, type Sending } from './outbox-sending.ts'
+
+const A = { name: 'A' }
+const B = { name: 'B' }
+const NO_POLL = { name: 'NoGoodPoll', severity: 'critical' } as const
+const HOUR = 3600
+
+/** What keeps alerts of `production` from being notified for an hour, from now. */
+const WAYS: [string, () => { sent: Sending; begin: () => Promise<void>; end: () => Promise<void> }][] = [
+  [
+    'a silence',
+    () => {
+      const sent = sending({ groupWait: 10 })
+      const begin = async () => {
+        const since = sent.clock.wall()
+        await sent.store.addSilence({ match: { target: 'production' }, since, until: since + HOUR, reason: 'deploy' })
+      }
+      return { sent, begin, end: async () => undefined }
+    },
+  ],
+  [
+    'a mute',
+    () => {
+      // It is a quarter past nine in Berlin, on a Friday.
+      const mute = { start: '16 9 * * 5', duration: HOUR, timezone: 'Europe/Berlin', match: { target: 'production' } }
+      const sent = sending({ groupWait: 10, mutes: [mute], at: AT - 30 })
+      return { sent, begin: () => sent.clock.advance(60 - (sent.clock.wall() % 60)), end: async () => undefined }
+    },
+  ],
+  [
+    'polls that fail',
+    () => {
+      const sent = sending({ groupWait: 10 })
+      return {
+        sent,
+        begin: async () => void (await sent.fire(NO_POLL)),
+        end: async () => void (await sent.resolve(NO_POLL)),
+      }
+    },
+  ],
+]
+
+describe.each(WAYS)('while %s holds alerts back', (way, held) => {
+  const ofWarnings = ({ messages, received }: Sending) =>
+    messages.flatMap((message, i) =>
+      message.kind === 'alerts' && message.severity === 'warning' ? received[i]![1] : [],
+    )
+
+  test('what fires waits, and is notified afterwards if it fires still, with its value as it is then', async () => {
+    const { sent, begin, end } = held()
+    await begin()
+    await sent.fire(A)
+    await sent.clock.advance(HOUR - 60)
+    expect(ofWarnings(sent)).toEqual([])
+    sent.see(A, { value: 0.9 })
+    await sent.clock.advance(60)
+    await end()
+    await sent.clock.advance(5)
+    expect(ofWarnings(sent)).toEqual(['firing A'])
+    const told = sent.messages.find((message) => message.kind === 'alerts' && message.severity === 'warning')
+    expect(told).toMatchObject({ alerts: [{ notification: { value: 0.9 } }] })
+  })
+
+  test('what flaps is notified afterwards only where it was not silenced or muted', async () => {
+    const { sent, begin, end } = held()
+    await begin()
+    await sent.fire(A)
+    await sent.clock.advance(HOUR / 2)
+    await sent.resolve(A)
+    await sent.clock.advance(HOUR)
+    await end()
+    await sent.clock.advance(60)
+    const told = way === 'polls that fail' ? ['passed A ×1'] : []
+    expect([ofWarnings(sent), await sent.waiting()]).toEqual([told, []])
+  })
+
+  test('the end of what was notified before is notified afterwards', async () => {
+    const { sent, begin, end } = held()
+    await sent.fire(A)
+    await sent.clock.advance(20)
+    expect(ofWarnings(sent)).toEqual(['firing A'])
+    await begin()
+    await sent.resolve(A)
+    await sent.clock.advance(HOUR - 60)
+    expect(ofWarnings(sent)).toHaveLength(1)
+    await sent.clock.advance(60)
+    await end()
+    await sent.clock.advance(5)
+    expect(ofWarnings(sent).slice(1)).toEqual(['resolved A'])
+  })
+
+  test('other targets are notified as ever', async () => {
+    const { sent, begin } = held()
+    await begin()
+    await sent.fire({ name: 'Elsewhere', target: 'staging' })
+    await sent.clock.advance(12)
+    expect(ofWarnings(sent)).toEqual(['firing Elsewhere'])
+  })
+})
+
+test('polls that fail hold back all alerts of the target but the one that says so', async () => {
+  const { fire, clock, received } = sending({ groupWait: 10 })
+  await fire(NO_POLL)
+  await fire({ name: 'Critical', severity: 'critical' })
+  await clock.advance(60)
+  expect(received).toEqual([[10, 'firing NoGoodPoll']])
+})
+
+test('an alert that says that polls fail can be silenced like any other', async () => {
+  const { fire, clock, received, store } = sending()
+  await store.addSilence({ match: { alert: NO_POLL.name }, since: AT, until: AT + HOUR, reason: 'known' })
+  await fire(NO_POLL)
+  await clock.advance(60)
+  expect(received).toEqual([])
+})
+
+test('an alert that is held back holds back none of its siblings', async () => {
+  const { fire, clock, received, store } = sending({ groupWait: 10 })
+  await store.addSilence({ match: { alert: 'A' }, since: AT, until: AT + HOUR, reason: 'known' })
+  await fire(A)
+  await fire(B)
+  await clock.advance(60)
+  expect(received).toEqual([[10, 'firing B']])
+  await clock.advance(HOUR)
+  expect(received.slice(1).map(([, said]) => said)).toEqual(['firing A'])
+})
+
+test('a message names the alerts of its target and severity that fire silenced, until when and why', async () => {
+  const { fire, clock, messages, store } = sending()
+  await store.addSilence({ match: { alert: 'A' }, since: AT, until: AT + HOUR, reason: 'known' })
+  await fire(A)
+  await fire({ name: 'A', target: 'staging' })
+  await fire({ name: 'A of another severity', severity: 'info' })
+  await fire(B)
+  await clock.advance(1)
+  expect(messages[0]).toMatchObject({
+    target: 'production',
+    alerts: [{ notification: { key: 'B' } }],
+    silenced: [{ alert: 'A', until: AT + HOUR, reason: 'known' }],
+  })
+})
+
+test('a silence that is ended before its time ends at once', async () => {
+  const { fire, clock, received, store } = sending()
+  const { id } = await store.addSilence({ match: {}, since: AT, until: AT + HOUR, reason: 'known' })
+  await fire(A)
+  await clock.advance(5)
+  await store.endSilence(id)
+  await clock.advance(1)
+  expect(received).toEqual([[6, 'firing A']])
+})

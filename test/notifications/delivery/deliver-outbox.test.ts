@@ -1,0 +1,252 @@
+import { describe, expect, test } from 'vitest'
+import { DeliveryError } from '../../../src/notifications/notifier.ts'
+import { AT, inShort, sending } from './outbox-sending.ts'
+
+const A = { name: 'A', target: 'a' }
+const B = { name: 'B', target: 'b' }
+const C = { name: 'C', target: 'c' }
+
+const busy = (retryAfter?: number) => new DeliveryError('it answered 503', { retryable: true, retryAfter })
+const refusal = new DeliveryError('it refused', { retryable: false })
+
+describe('what waits', () => {
+  test('is sent in order, one message a second, and leaves the outbox', async () => {
+    const { fire, clock, received, waiting, outcomes } = sending()
+    for (const alert of [A, B, C]) await fire(alert)
+    await clock.advance(1.5)
+    expect(received).toEqual([
+      [0, 'firing A'],
+      [1, 'firing B'],
+    ])
+    await clock.advance(1)
+    await fire({ name: 'D', target: 'd' })
+    await clock.advance(10)
+    expect(received.slice(2)).toEqual([
+      [2, 'firing C'],
+      [3, 'firing D'],
+    ])
+    expect(outcomes()).toEqual(['sent', 'sent', 'sent', 'sent'])
+    expect(await waiting()).toEqual([])
+  })
+
+  test('for another notifier is left to it', async () => {
+    const { put, fire, clock, received, store } = sending()
+    await put(await fire(A), ['webhook'])
+    await clock.advance(5)
+    expect(received).toEqual([[0, 'firing A']])
+    expect(await store.outbox('webhook')).toHaveLength(1)
+  })
+
+  test('is reported by whom it was sent, as it was sent', async () => {
+    const { fire, clock, deliveries, messages } = sending()
+    await fire(A)
+    await clock.advance(0)
+    expect(deliveries).toEqual([{ notifier: 'slack', message: messages[0], outcome: 'sent' }])
+  })
+
+  test('is never given to a slow receiver two at once', async () => {
+    const { promise, resolve: release } = Promise.withResolvers<void>()
+    const { fire, clock, received } = sending({ receive: () => promise })
+    await fire(A)
+    await fire(B)
+    await clock.advance(30)
+    expect(received).toEqual([[0, 'firing A']])
+    release()
+    await clock.advance(1)
+    expect(received.slice(1)).toEqual([[31, 'firing B']])
+  })
+})
+
+describe('a receiver that fails', () => {
+  test('is asked again after its Retry-After, and what comes later waits behind', async () => {
+    const { fire, clock, received, deliveries, outcomes } = sending({
+      receive: (_message, attempt) => (attempt === 1 ? busy(45) : undefined),
+    })
+    await fire(A)
+    await clock.advance(44.5)
+    await fire(B)
+    expect(received).toEqual([[0, 'firing A']])
+    await clock.advance(5)
+    expect(received.slice(1)).toEqual([
+      [45, 'firing A'],
+      [46, 'firing B'],
+    ])
+    expect(outcomes()).toEqual(['retried', 'sent', 'sent'])
+    expect(deliveries[0]!.problem).toBe('it answered 503')
+  })
+
+  test('is asked after longer and longer waits, up to five minutes, and loses nothing', async () => {
+    const { fire, clock, received, waiting } = sending({ receive: () => busy() })
+    await fire(A)
+    await clock.advance(2000)
+    const times = received.map(([second]) => second)
+    expect(times.slice(1).map((second, i) => second - times[i]!)).toEqual([
+      1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300, 300,
+    ])
+    expect(await waiting()).toHaveLength(1)
+  })
+
+  test('is retried quickly when it fails again after it had worked', async () => {
+    const { fire, clock, received } = sending({
+      receive: (_message, attempt) => (attempt <= 5 || attempt === 7 ? busy() : undefined),
+    })
+    await fire(A)
+    await fire(B)
+    await clock.advance(40)
+    expect(received.slice(5)).toEqual([
+      [31, 'firing A'],
+      [32, 'firing B'],
+      [33, 'firing B'],
+    ])
+  })
+
+  test.each([Infinity, 1e9])('and asks for a wait of %d s is asked again after an hour', async (seconds) => {
+    const { fire, clock, received } = sending({
+      receive: (_message, attempt) => (attempt === 1 ? busy(seconds) : undefined),
+    })
+    await fire(A)
+    await clock.advance(3599)
+    expect(received).toHaveLength(1)
+    await clock.advance(1)
+    expect(received).toHaveLength(2)
+  })
+
+  test('is waited for by the time that passes, not by the clock on the wall', async () => {
+    const { fire, clock, received } = sending({
+      receive: (_message, attempt) => (attempt === 1 ? busy(10) : undefined),
+    })
+    await fire(A)
+    await clock.advance(1)
+    clock.stepWall(86_400)
+    await clock.advance(8)
+    expect(received).toHaveLength(1)
+    clock.stepWall(-7 * 86_400)
+    await clock.advance(1)
+    expect(received).toHaveLength(2)
+  })
+})
+
+describe('what can never be delivered', () => {
+  test('is dropped where it is refused for good, and blocks nothing behind it', async () => {
+    const { fire, clock, received, outcomes, deliveries, waiting } = sending({
+      receive: (message) => (inShort(message) === 'firing A' ? refusal : undefined),
+    })
+    await fire(A)
+    await fire(B)
+    await clock.advance(5)
+    expect(received).toEqual([
+      [0, 'firing A'],
+      [1, 'firing B'],
+    ])
+    expect(outcomes()).toEqual(['dropped', 'sent'])
+    expect(deliveries[0]!.problem).toBe('it refused')
+    expect(await waiting()).toEqual([])
+  })
+
+  test('is not what fails by a mistake of our own: that is tried again after longer and longer, and not lost', async () => {
+    const mistake = new TypeError('no counts')
+    let isMended = false
+    const { fire, clock, received, deliveries, waiting } = sending({ receive: () => (isMended ? undefined : mistake) })
+    await fire(A)
+    await clock.advance(8)
+    expect(received.map(([second]) => second)).toEqual([0, 1, 3, 7])
+    expect(deliveries).toMatchObject(
+      Array.from({ length: 4 }, () => ({ outcome: 'retried', problem: 'internal error', error: mistake })),
+    )
+    isMended = true
+    await clock.advance(8)
+    expect(deliveries.at(-1)).toMatchObject({ outcome: 'sent' })
+    expect(await waiting()).toEqual([])
+  })
+
+  test('shows that the receiver answers: the next failure waits a second again', async () => {
+    const { fire, clock, received } = sending({
+      receive: (_message, attempt) => {
+        if (attempt === 5) return refusal
+        return attempt <= 6 ? busy() : undefined
+      },
+    })
+    await fire(A)
+    await fire(B)
+    await clock.advance(30)
+    expect(received.slice(4)).toEqual([
+      [15, 'firing A'],
+      [16, 'firing B'],
+      [17, 'firing B'],
+    ])
+  })
+})
+
+describe('the group wait', () => {
+  test('gathers what fires of one target and severity into one message, the younger ones taken along', async () => {
+    const { fire, clock, received } = sending({ groupWait: 10 })
+    await fire({ name: 'A' })
+    await clock.advance(4)
+    await fire({ name: 'B' })
+    await fire({ name: 'Critical', severity: 'critical' })
+    await fire({ name: 'Elsewhere', target: 'staging' })
+    await clock.advance(5.5)
+    expect(received).toEqual([])
+    await fire({ name: 'C' })
+    await clock.advance(20)
+    expect(received).toEqual([
+      [10, 'firing A, firing B, firing C'],
+      [14, 'firing Critical'],
+      [15, 'firing Elsewhere'],
+    ])
+  })
+
+  test.each(['resolved', 'closed', 'reminder'] as const)('holds nothing back but what is new: %s', async (kind) => {
+    const { fire, remind, resolve, close, clock, received } = sending({ groupWait: 10 })
+    await fire(A)
+    await clock.advance(60)
+    await { resolved: resolve, closed: close, reminder: remind }[kind](A)
+    await clock.advance(1)
+    expect(received.slice(1)).toEqual([[61, `${kind} A`]])
+  })
+
+  test('is never longer, though the clock on the wall is set back', async () => {
+    const { fire, clock, received } = sending({ groupWait: 10 })
+    await fire(A)
+    await clock.advance(5)
+    clock.stepWall(-86_400)
+    await clock.advance(10)
+    expect(received).toHaveLength(1)
+  })
+
+  test('that an alert did not outlast keeps it from being notified at all', async () => {
+    const { fire, resolve, clock, received, waiting } = sending({ groupWait: 10 })
+    await fire(A)
+    await clock.advance(9)
+    await resolve(A)
+    await clock.advance(60)
+    expect([received, await waiting()]).toEqual([[], []])
+  })
+})
+
+describe('when it is to stop', () => {
+  test('nothing more is begun, and what waits stays in the outbox', async () => {
+    const { fire, clock, received, waiting, stop$, isCompleted } = sending()
+    await fire(A)
+    await fire(B)
+    await clock.advance(0.5)
+    stop$.next()
+    await clock.advance(10)
+    expect(received).toEqual([[0, 'firing A']])
+    expect(await waiting()).toMatchObject([{ content: { key: 'B', at: AT }, claimed: false }])
+    expect(isCompleted()).toBe(true)
+  })
+
+  test('a delivery under way is finished and removed from the outbox first', async () => {
+    const { promise, resolve: release } = Promise.withResolvers<void>()
+    const { fire, clock, waiting, outcomes, stop$, isCompleted } = sending({ receive: () => promise })
+    await fire(A)
+    await clock.advance(0)
+    stop$.next()
+    await clock.advance(1)
+    expect(isCompleted()).toBe(false)
+    release()
+    await clock.advance(0)
+    expect([outcomes(), await waiting(), isCompleted()]).toEqual([['sent'], [], true])
+  })
+})

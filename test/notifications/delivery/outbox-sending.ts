@@ -1,0 +1,208 @@
+import { merge, Subject, type Subscription } from 'rxjs'
+import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
+import type { Notification } from '../../../src/alerts/notification.ts'
+import type { Severity } from '../../../src/alerts/match.ts'
+import type { Delivery } from '../../../src/notifications/delivery/batch.ts'
+import { deliverOutbox, type DeliverOptions } from '../../../src/notifications/delivery/deliver-outbox.ts'
+import type { Unremoved } from '../../../src/notifications/delivery/settle.ts'
+import type { Message } from '../../../src/notifications/message.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import { StoreError, type OutboxEntry, type Outgoing } from '../../../src/store/store.ts'
+import { firingOf, POLL_AGE, ruleOn } from '../../alerts/sample-rules.ts'
+import { virtualClock } from '../../clock/virtual-clock.ts'
+
+/** 2026-11-20 08:15:30 UTC, a Friday. */
+export const AT = Date.UTC(2026, 10, 20, 8, 15, 30) / 1000
+
+/** What the receiver makes of a message: an error that it rejects with, or nothing. */
+export type Receive = (message: Message, attempt: number) => Error | Promise<void> | undefined
+
+/** What a sender needs the store for. */
+export type Step = keyof DeliverOptions['store'] | 'send'
+
+/** An alert by its name, of the target `production` and the severity `warning` unless said otherwise. */
+export type Named = { name: string; target?: string; severity?: Severity }
+
+type SendingOptions = Partial<Pick<DeliverOptions, 'groupWait' | 'mutes'>> & {
+  receive?: Receive
+  at?: number
+  /** Called before and after all that a sender does; it may kill the process there. */
+  onStep?: () => void
+}
+
+/**
+ * The outbox of `slack` in a store in memory, its sender on the virtual clock, a receiver that writes down what comes, and
+ * alerts that fire and are over at the test's word. A restart loses what the sender knew, and keeps outbox and alerts.
+ */
+export function sending(options: SendingOptions = {}) {
+  const { receive = () => undefined, groupWait = 0, mutes = [], at = AT, onStep = () => undefined } = options
+  const clock = virtualClock(at)
+  const stop$ = new Subject<void>()
+  const store = openSqliteStore({ path: ':memory:' })
+  const live = new Map<string, { target: string; instance: AlertInstance }>()
+  const received: [second: number, said: string][] = []
+  const messages: Message[] = []
+  const deliveries: Delivery[] = []
+  const broken = new Set<Step>()
+  let lastId = 0
+  let completed = false
+  let sender: Subscription | undefined
+  let pause = async () => {}
+
+  /** A step of one process: the dead take none, and never hear of one that they had begun. */
+  async function step<T>(name: Step, isDead: () => boolean, work: () => Promise<T>): Promise<T> {
+    const unlessDead = () => (isDead() ? new Promise<never>(() => undefined) : undefined)
+    onStep()
+    await unlessDead()
+    if (broken.has(name)) throw new StoreError('unavailable', 'the store is busy')
+    try {
+      return await work()
+    } finally {
+      onStep()
+      await unlessDead()
+    }
+  }
+
+  function storeOf(isDead: () => boolean): DeliverOptions['store'] {
+    return {
+      outbox: (notifier) => step('outbox', isDead, () => store.outbox(notifier)),
+      claimOutbox: (ids, claimed) => step('claimOutbox', isDead, () => store.claimOutbox(ids, claimed)),
+      removeFromOutbox: (ids) => step('removeFromOutbox', isDead, () => store.removeFromOutbox(ids)),
+      silences: (now) => step('silences', isDead, () => store.silences(now)),
+    }
+  }
+
+  /** @param unremoved what the same process has not removed yet */
+  function start(unremoved: Unremoved = new Map()): void {
+    let isDead = false
+    const paused$ = new Subject<void>()
+    pause = async () => {
+      paused$.next()
+      await clock.advance(1)
+      start(unremoved)
+    }
+    const end$ = merge(stop$, paused$)
+    const send = (message: Message) =>
+      step(
+        'send',
+        () => isDead,
+        async () => {
+          messages.push(message)
+          received.push([clock.monotonic(), inShort(message)])
+          const answer = receive(message, messages.length)
+          if (answer instanceof Error) throw answer
+          await answer
+        },
+      )
+    sender = deliverOutbox(
+      { name: 'slack', send },
+      {
+        store: storeOf(() => isDead),
+        clock,
+        groupWait,
+        mutes,
+        alerts: () => [...live.values()],
+        unremoved,
+        stop$: end$,
+      },
+    ).subscribe({ next: (delivery) => deliveries.push(delivery), complete: () => (completed = true) })
+    sender.add(() => (isDead = true))
+  }
+
+  async function change(alert: Named, kind: Notification['kind'], differing: Partial<Notification>) {
+    const notification = changeOf(alert, kind, clock.wall(), live.get(keyOf(alert))?.instance, differing)
+    if (kind === 'firing' || kind === 'reminder') live.set(keyOf(alert), liveAlert(alert, notification))
+    else live.delete(keyOf(alert))
+    await put(notification)
+    return notification
+  }
+
+  async function put(content: Outgoing, notifiers: readonly string[] = ['slack']): Promise<void> {
+    await store.enqueueOnce(`${(lastId += 1)}`, content, notifiers)
+  }
+
+  start()
+  return {
+    clock,
+    stop$,
+    store,
+    live,
+    received,
+    messages,
+    deliveries,
+    broken,
+    put,
+    fire: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'firing', differing),
+    remind: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'reminder', differing),
+    resolve: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'resolved', differing),
+    close: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'closed', differing),
+    /** A firing alert's value as of now. */
+    see: (alert: Named, now: Partial<AlertInstance>) => {
+      const known = live.get(keyOf(alert))!
+      live.set(keyOf(alert), { ...known, instance: { ...known.instance, ...now } })
+    },
+    waiting: (): Promise<OutboxEntry[]> => store.outbox('slack'),
+    outcomes: () => deliveries.map(({ outcome }) => outcome),
+    isCompleted: () => completed,
+    /** Ends the process at once; a delivery under way is never heard of again. */
+    kill: () => sender?.unsubscribe(),
+    restart: () => {
+      sender?.unsubscribe()
+      start()
+    },
+    /** Ends sending for a second and begins it anew, in the same process. */
+    resume: () => pause(),
+  }
+}
+
+export type Sending = ReturnType<typeof sending>
+
+/** What is said of a change of an alert; `known` is the alert before. */
+export function changeOf(
+  { name, target = 'production', severity = 'warning' }: Named,
+  kind: Notification['kind'],
+  at: number,
+  known?: Pick<AlertInstance, 'since' | 'firingSince' | 'peak'>,
+  differing: Partial<Notification> = {},
+): Notification {
+  const rule = name === POLL_AGE.name ? POLL_AGE : ruleOn({ name: 'calls', window: 900 }, { name, severity })
+  const { since = at, firingSince = at, peak = 0.5 } = known ?? {}
+  return firingOf(rule, target, at, { kind, severity, since, firingSince: firingSince ?? at, peak, ...differing })
+}
+
+/** A firing alert as its target has it. */
+export function liveAlert({ name, severity = 'warning' }: Named, told: Notification) {
+  const { target, key, labels, since, firingSince, at, value, peak, calls, counts } = told
+  const rule = name === POLL_AGE.name ? POLL_AGE : ruleOn(told.signal, { name, severity })
+  const times = { since, firingSince, evaluatedAt: at, toldAt: at, tooFewSince: undefined }
+  const instance: AlertInstance = {
+    key,
+    labels,
+    rule,
+    state: 'firing',
+    credited: 0,
+    value,
+    peak,
+    calls,
+    counts,
+    ...times,
+  }
+  return { target, instance }
+}
+
+/**
+ * A message in one line, one part an alert: what is said of it, its name, `+2` where it came and went twice meanwhile, `×3`
+ * where it did so three times unheard.
+ */
+export function inShort(message: Message): string {
+  if (message.kind !== 'alerts') return message.kind === 'digest' ? `digest of ${message.day}` : message.state
+  const told = message.alerts.map(
+    ({ notification: { kind, key }, flaps }) => `${kind} ${key}${flaps === 0 ? '' : ` +${flaps}`}`,
+  )
+  const passed = message.passed.map(({ notification: { key }, times }) => `passed ${key} ×${times}`)
+  return [...told, ...passed].join(', ')
+}
+
+function keyOf({ name, target = 'production' }: Named): string {
+  return `${target} ${name}`
+}

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest'
+import { outcomeOf } from '../../../src/notifications/delivery/outcome.ts'
+import { waiting } from './waiting-alert.ts'
+
+const GROUP_WAIT = 10
+
+/** What becomes of it, in a word or two. */
+function said(changes: string): string {
+  const outcome = outcomeOf(waiting(changes), GROUP_WAIT)
+  if (outcome.kind === 'passed') return `passed ×${outcome.passed.times}`
+  if (outcome.kind === 'nothing') return 'nothing'
+  const { update, isNew } = outcome
+  return `${isNew ? 'new ' : ''}${update.notification.kind}${update.flaps === 0 ? '' : ` +${update.flaps}`}`
+}
+
+describe('what is said of an alert', () => {
+  test.each([
+    ['it fires', 'f', 'new firing'],
+    ['it fires, with a reminder that was missed', 'fm', 'new firing'],
+    ['a reminder is due', 'm', 'reminder'],
+    ['several reminders were missed', 'mm', 'reminder'],
+    ['it is over', 'r', 'resolved'],
+    ['it is closed', 'c', 'closed'],
+    ['a reminder was missed and it is over', 'mr', 'resolved'],
+    ['it fired and resolved between deliveries', 'fr', 'passed ×1'],
+    ['it fired and was closed between deliveries', 'fc', 'passed ×1'],
+    ['it flapped between deliveries', 'frfmrfc', 'passed ×3'],
+    ['it fired and resolved between deliveries, and fires', 'frf', 'new firing +1'],
+    ['it was over and fires again', 'rf', 'firing +1'],
+    ['it was over and fires again, with a reminder', 'rfm', 'firing +1'],
+    ['it was over, and flapped', 'rfrfr', 'resolved +2'],
+    ['its firing may have been notified', 'F', 'firing'],
+    ['its firing may have been notified, a reminder was missed', 'Fm', 'firing'],
+    ['its reminder may have been notified', 'M', 'reminder'],
+    ['its end may have been notified', 'R', 'resolved'],
+    ['its firing may have been notified, and it is over', 'Fr', 'resolved'],
+    ['its firing may have been notified, and it flapped', 'Frfr', 'resolved +1'],
+    ['it may have been notified that it fired and resolved', 'FR', 'resolved'],
+    ['its firing may have been notified, and it fires again', 'Frf', 'firing +1'],
+    ['a firing was left over from before its target was reset', 'ffr', 'passed ×1'],
+    ['a firing was left over, and it fires', 'ff', 'new firing'],
+  ])('%s: %s is %s', (_case, changes, what) => {
+    expect(said(changes)).toBe(what)
+  })
+
+  test('is what it was like at last', () => {
+    const all = waiting('frf')
+    const outcome = outcomeOf(all, GROUP_WAIT)
+    expect(outcome).toMatchObject({ update: { notification: all.changes[2] }, firstAt: all.changes[0]!.at })
+  })
+
+  test.each([
+    ['above', 0.3],
+    ['below', 0.1],
+  ] as const)('that flapped is the latest firing, the worst value and the last end: %s', (breach, peak) => {
+    const all = waiting('frfr', { breach })
+    const [, , firing, end] = all.changes
+    const outcome = outcomeOf(all, GROUP_WAIT)
+    expect(outcome).toEqual({ kind: 'passed', passed: { notification: firing, times: 2, peak, over: end!.at } })
+  })
+
+  test.each([
+    [GROUP_WAIT - 1, 'nothing'],
+    [GROUP_WAIT, 'passed'],
+  ])('that flapped within %d s is %s', (seconds, kind) => {
+    expect(outcomeOf(waiting('frfr', { seconds }), GROUP_WAIT).kind).toBe(kind)
+  })
+
+  test('counts each time, where one of them lasted', () => {
+    const [brief, long] = [waiting('fr', { seconds: 1 }), waiting('fr')]
+    const both = { entries: [...long.entries, ...brief.entries], changes: [...long.changes, ...brief.changes] }
+    expect(outcomeOf(both, GROUP_WAIT)).toMatchObject({ kind: 'passed', passed: { times: 2 } })
+  })
+})

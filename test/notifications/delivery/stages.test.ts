@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest'
+import type { Notification } from '../../../src/alerts/notification.ts'
+import type { Silence } from '../../../src/alerts/match.ts'
+import type { Moment } from '../../../src/notifications/delivery/batch.ts'
+import { compose } from '../../../src/notifications/delivery/compose.ts'
+import { pass } from '../../../src/notifications/delivery/deliver-outbox.ts'
+import { group } from '../../../src/notifications/delivery/group.ts'
+import { silence } from '../../../src/notifications/delivery/silence.ts'
+import { wait } from '../../../src/notifications/delivery/wait.ts'
+import type { OutboxEntry, Outgoing } from '../../../src/store/store.ts'
+import { POLL_AGE } from '../../alerts/sample-rules.ts'
+import { AT, changeOf, inShort, liveAlert, type Named } from './outbox-sending.ts'
+
+const A = { name: 'A' }
+const B = { name: 'B' }
+
+const entries = (...contents: Outgoing[]): OutboxEntry[] =>
+  contents.map((content, i) => ({ id: i + 1, content, claimed: false }))
+
+const firing = (alert: Named, at = AT - 60, differing: Partial<Notification> = {}) =>
+  changeOf(alert, 'firing', at, undefined, differing)
+
+const resolved = (alert: Named, at = AT) =>
+  changeOf(alert, 'resolved', at, { since: AT - 60, firingSince: AT - 60, peak: 0.5 })
+
+const digest = (day: string): Outgoing => ({
+  kind: 'digest',
+  digest: { kind: 'digest', day, timezone: 'UTC', targets: [] },
+})
+
+/** What the first batch comes to that need not wait, just before it is claimed. */
+async function next(waiting: readonly OutboxEntry[], differing: Partial<Moment> = {}) {
+  const moment = { now: AT, silences: [], alerts: [], ...differing }
+  for (const batch of group(waiting)) {
+    const end = await pass(batch, [silence([]), wait(10), compose], moment)
+    if (end === undefined) continue
+    if (end.kind !== 'message' && end.kind !== 'dropped') throw new Error(`a batch that is ${end.kind}`)
+    const ids = end.entries.map(({ id }) => id)
+    if (end.kind === 'dropped') return { ids, message: undefined, said: undefined }
+    return { ids, message: end.message, said: inShort(end.message) }
+  }
+  return undefined
+}
+
+test('nothing is to be done where nothing waits', async () => {
+  expect(await next([])).toBeUndefined()
+})
+
+describe('what goes next', () => {
+  test.each<[string, Outgoing, string]>([
+    ['of another target', firing({ ...B, target: 'staging' }), 'firing A'],
+    ['of another severity', firing({ ...B, severity: 'critical' }), 'firing A'],
+    ['of the same target and severity', firing(B), 'firing A, firing B'],
+    ['a digest', digest('2026-11-19'), 'firing A'],
+  ])('is the oldest, together with what belongs to it: %s', async (_case, other, said) => {
+    expect(await next(entries(firing(A), other))).toMatchObject({ said })
+  })
+
+  test('is a digest, where that is the oldest', async () => {
+    expect(await next(entries(digest('2026-11-19'), firing(A)))).toMatchObject({
+      ids: [1],
+      said: 'digest of 2026-11-19',
+    })
+  })
+
+  test('is what is ready, where the oldest still waits', async () => {
+    expect(await next(entries(firing(A, AT - 1), firing({ ...B, severity: 'critical' })))).toMatchObject({
+      said: 'firing B',
+    })
+    expect(await next(entries(firing(A, AT - 1), digest('2026-11-19')))).toMatchObject({ ids: [2] })
+  })
+
+  test('is the last of several digests; those of the days before are no news', async () => {
+    const days = ['2026-11-17', '2026-11-18', '2026-11-19'].map(digest)
+    expect(await next(entries(...days))).toMatchObject({ ids: [1, 2, 3], said: 'digest of 2026-11-19' })
+  })
+
+  test('keeps alerts apart that are called the same but for their target', async () => {
+    const all = entries(firing(A), firing({ ...A, target: 'staging' }), resolved({ ...A, target: 'staging' }))
+    expect(await next(all)).toMatchObject({ ids: [1], said: 'firing A' })
+    expect(await next(all.slice(1))).toMatchObject({ ids: [2, 3], said: 'passed A ×1' })
+  })
+
+  test('counts an alert by its severity now: an end never overtakes the firing that it ends', async () => {
+    const all = entries(firing(A), firing(B), resolved({ ...A, severity: 'critical' }))
+    expect(await next(all)).toMatchObject({ ids: [1, 3], said: 'passed A ×1', message: { severity: 'critical' } })
+    expect(await next(all.slice(1, 2))).toMatchObject({ said: 'firing B', message: { severity: 'warning' } })
+  })
+})
+
+describe('an alert that still fires', () => {
+  const counts = { ended: 5, unanswered: 5, rejected: 0, canceled: 0, other: 0, total: 10 }
+  const told = firing(A, AT - 3600, { value: 0.4, calls: 40 })
+  const live = liveAlert(A, { ...told, value: 0.8, peak: 0.9, calls: 10, counts })
+
+  test.each(['firing', 'reminder'] as const)('is notified with its value as it is now: %s', async (kind) => {
+    const delivery = await next(entries({ ...told, kind }), { alerts: [live] })
+    const now = { value: 0.8, peak: 0.9, calls: 10, counts }
+    expect(delivery?.message).toMatchObject({ alerts: [{ notification: { ...told, ...now, kind } }] })
+  })
+
+  test.each([
+    ['of another target', { ...live, target: 'staging' }],
+    ['of another name', { ...live, instance: { ...live.instance, key: 'B' } }],
+    ['that only may fire again', { ...live, instance: { ...live.instance, state: 'pending' as const } }],
+  ])('is not taken for one %s', async (_case, other) => {
+    expect((await next(entries(told), { alerts: [other] }))?.message).toMatchObject({
+      alerts: [{ notification: told }],
+    })
+  })
+
+  test('that has ended keeps the value that ended it, whatever fires again', async () => {
+    const end = { ...told, kind: 'resolved' as const, value: 0.1 }
+    expect((await next(entries(end), { alerts: [live] }))?.message).toMatchObject({ alerts: [{ notification: end }] })
+  })
+})
+
+const silenceOf = (alert: string): Silence => ({ id: 1, match: { alert }, since: AT, until: AT + 60, reason: 'deploy' })
+
+describe('what is silenced', () => {
+  const silences = [silenceOf('A')]
+
+  test('waits, and others go', async () => {
+    expect(await next(entries(firing(A), firing(B)), { silences })).toMatchObject({ ids: [2], said: 'firing B' })
+    expect(await next(entries(firing(A)), { silences })).toBeUndefined()
+  })
+
+  test('and flapped is removed without a message', async () => {
+    const all = entries(firing(A), firing(B), resolved(A))
+    expect(await next(all, { silences })).toEqual({ ids: [1, 3], message: undefined, said: undefined })
+  })
+
+  test('and resolved waits where its firing was notified, or may have been', async () => {
+    expect(await next(entries(resolved(A)), { silences })).toBeUndefined()
+    const all = entries(firing(A), resolved(A)).map((entry) => ({ ...entry, claimed: entry.id === 1 }))
+    expect(await next(all, { silences })).toBeUndefined()
+  })
+})
+
+test('what flapped while its target cannot be polled waits until it can be', async () => {
+  const noPoll = { name: POLL_AGE.name }
+  const alerts = [liveAlert(noPoll, firing(noPoll))]
+  expect(await next(entries(firing(A), resolved(A)), { alerts })).toBeUndefined()
+  expect(await next(entries(firing(A), resolved(A)))).toMatchObject({ said: 'passed A ×1' })
+})
+
+test('silenced alerts are named beside what is notified: those that fire, of this target and severity', async () => {
+  const alerts = [
+    liveAlert(A, firing(A)),
+    liveAlert({ ...A, target: 'staging' }, firing({ ...A, target: 'staging' })),
+    liveAlert({ name: 'Critical', severity: 'critical' }, firing({ name: 'Critical' })),
+  ]
+  const pending = liveAlert({ name: 'Pending' }, firing({ name: 'Pending' }))
+  alerts.push({ ...pending, instance: { ...pending.instance, state: 'pending' } })
+  const delivery = await next(entries(firing(B)), { alerts, silences: ['A', 'Critical', 'Pending'].map(silenceOf) })
+  expect(delivery?.message).toMatchObject({ silenced: [{ alert: 'A', until: AT + 60, reason: 'deploy' }] })
+  expect((await next(entries(firing(B)), { alerts }))?.message).toMatchObject({ silenced: [] })
+})

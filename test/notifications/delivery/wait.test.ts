@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest'
+import type { Batch, WaitingAlert } from '../../../src/notifications/delivery/batch.ts'
+import { compose } from '../../../src/notifications/delivery/compose.ts'
+import { pass } from '../../../src/notifications/delivery/deliver-outbox.ts'
+import { wait } from '../../../src/notifications/delivery/wait.ts'
+import { AT } from './outbox-sending.ts'
+import { waiting } from './waiting-alert.ts'
+
+const GROUP_WAIT = 10
+
+describe('a message', () => {
+  const young = (name: string) => waiting('f', { name, seconds: 1 })
+  const old = (name: string) => waiting('f', { name, seconds: GROUP_WAIT })
+
+  const waited = (alerts: WaitingAlert[], now = AT): Promise<Batch | undefined> =>
+    pass({ kind: 'alerts', alerts }, [wait(GROUP_WAIT), compose], { now, silences: [], alerts: [] })
+
+  /** What goes out now of these. */
+  const goes = async (all: WaitingAlert[], now = AT) => {
+    const batch = await waited(all, now)
+    if (batch?.kind !== 'message' || batch.message.kind !== 'alerts') return undefined
+    return batch.message.alerts.map(({ notification: { kind, key } }) => `${kind} ${key}`)
+  }
+
+  test('waits for siblings of a new firing', async () => {
+    expect(await waited([young('A')])).toBeUndefined()
+    expect(await waited([])).toBeUndefined()
+  })
+
+  test('takes the younger siblings along', async () => {
+    expect(await goes([old('A'), young('B')])).toEqual(['firing A', 'firing B'])
+  })
+
+  test('about something else goes at once, and takes no new firing along', async () => {
+    expect(await goes([young('A'), waiting('r', { name: 'B', seconds: 1 })])).toEqual(['resolved B'])
+    expect(await goes([young('A'), waiting('m', { name: 'B', seconds: 1 })])).toEqual(['reminder B'])
+  })
+
+  test('names what fires first', async () => {
+    const all = [waiting('r', { name: 'A' }), old('B'), waiting('c', { name: 'C' }), waiting('m', { name: 'D' })]
+    expect(await goes(all)).toEqual(['firing B', 'reminder D', 'resolved A', 'closed C'])
+  })
+
+  test('settles all entries of what it speaks of', async () => {
+    const entries = waiting('frf').entries.map((entry) => ({ ...entry, id: entry.id + 10 }))
+    const all = [{ ...waiting('frf'), entries }, waiting('fr', { name: 'B' })]
+    expect(await waited(all)).toMatchObject({
+      kind: 'message',
+      entries: [11, 12, 13, 1, 2].map((id) => ({ id })),
+      message: { passed: [{ times: 1 }] },
+    })
+  })
+
+  test('comes after what needs none was removed by itself', async () => {
+    const brief = waiting('fr', { name: 'B', seconds: 1 })
+    expect(await waited([old('A'), brief])).toEqual({ kind: 'dropped', entries: brief.entries })
+  })
+
+  test('is not held up by a clock that was set back', async () => {
+    expect(await goes([young('A')], AT - 86_400)).toEqual(['firing A'])
+  })
+})

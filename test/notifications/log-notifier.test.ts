@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import type { Message } from '../../src/notifications/message.ts'
+import { logNotifier, type NotifierLine } from '../../src/notifications/log-notifier.ts'
+import { AT, DIGEST, FIRING, messageOf, RESOLVED, SIGNALS, STORE_FAILING } from './sample.ts'
+
+async function logged(message: Message): Promise<NotifierLine[]> {
+  const lines: NotifierLine[] = []
+  const notifier = logNotifier((line) => void lines.push(line))
+  await notifier.send(message)
+  expect(notifier.name).toBe('log')
+  return lines
+}
+
+test('each alert is a line', async () => {
+  const passed = [{ notification: SIGNALS.failure_ratio, times: 3, peak: 0.62, over: AT }]
+  expect(await logged(messageOf([FIRING, RESOLVED], { passed }))).toEqual([
+    {
+      fields: { target: 'production', alert: 'HighFailureRate', severity: 'critical', state: 'firing' },
+      text:
+        'alert firing: HighFailureRate: ' +
+        '17 of 40 calls that finished in the last 15m failed: 42.5 %, above the threshold of 30 %',
+    },
+    {
+      fields: { target: 'production', alert: 'HighFailureRate', severity: 'critical', state: 'resolved' },
+      text:
+        'alert resolved: HighFailureRate: 4 of 40 calls that finished in the last 15m failed: 10 %, ' +
+        'back at or below 20 %; peak 62.5 %, lasted 1h 3m',
+    },
+    {
+      fields: { target: 'production', alert: 'VideoRejected', severity: 'critical', state: 'passed' },
+      text:
+        'alert passed: VideoRejected (type=video) fired and was over again 3 times, worst 62 %, ' +
+        'last at 2026-11-20 08:15:30 UTC',
+    },
+  ])
+})
+
+test('each target of a digest is a line', async () => {
+  expect(await logged(DIGEST)).toMatchObject([
+    {
+      fields: { target: 'production', day: '2026-11-19' },
+      text: expect.stringMatching(/^digest of 2026-11-19: 1,204 calls/),
+    },
+    { fields: { target: 'new-customer' } },
+    { fields: { target: 'staging' } },
+  ])
+})
+
+test('the store is a line', async () => {
+  expect(await logged(STORE_FAILING)).toEqual([
+    {
+      fields: { state: 'failing' },
+      text: expect.stringMatching(
+        /^callwatch cannot write its store\. Since 2026-11-20 08:15:00 UTC \(30s\): database or disk/,
+      ),
+    },
+  ])
+})

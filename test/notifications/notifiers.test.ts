@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { notifiersOf } from '../../src/notifications/notifiers.ts'
+import type { NotifyConfig } from '../../src/notifications/notify-section.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
+
+const SLACK = { webhookUrl: 'https://hooks.slack.test/services/x' }
+const WEBHOOK = { url: 'https://receiver.test/', headers: {} }
+const ALERTMANAGER = { url: 'http://alertmanager:9093' }
+
+test.each<[Partial<NotifyConfig>, string[]]>([
+  [{}, ['log']],
+  [{ slack: SLACK }, ['slack']],
+  [{ slack: SLACK, webhook: WEBHOOK }, ['slack', 'webhook']],
+  // It takes alerts, but no digest and no word of the store.
+  [{ alertmanager: ALERTMANAGER }, ['log']],
+  [{ alertmanager: ALERTMANAGER, webhook: WEBHOOK }, ['webhook']],
+])('%j are configured: %j are notified', async (configured, names) => {
+  const notify: NotifyConfig = { groupWait: 10, routes: [], mutes: [], ...configured }
+  const notifiers = await notifiersOf(notify, { clock: virtualClock(), log: () => undefined })
+  expect(notifiers.map(({ name }) => name)).toEqual(names)
+})

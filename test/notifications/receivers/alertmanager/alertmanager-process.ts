@@ -1,0 +1,90 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+import { localServer } from '../../../commands/local-server.ts'
+import { temporaryFolder } from '../../../store/temporary-folder.ts'
+
+/** A notification as Alertmanager's webhook sends it; what is looked at here. */
+export type WebhookNotification = {
+  status: 'firing' | 'resolved'
+  groupLabels: Record<string, string>
+  alerts: {
+    status: 'firing' | 'resolved'
+    labels: { alertname: string; [label: string]: string }
+    startsAt: string
+    endsAt: string
+  }[]
+}
+
+/** The programs that are not on the PATH. */
+export const missingPrograms = ['prometheus-alertmanager', 'amtool'].filter(
+  (program) => spawnSync(program, ['--version']).error !== undefined,
+)
+
+/**
+ * An Alertmanager that groups by target, waits for a second only, and tells a webhook; on free ports of loopback, gone
+ * after the test.
+ */
+export async function startAlertmanager() {
+  const folder = temporaryFolder()
+  const notifications: WebhookNotification[] = []
+  const webhook = await localServer((request, response) => {
+    void text(request).then((body) => {
+      notifications.push(JSON.parse(body))
+      response.end()
+    })
+  })
+  const route = { receiver: 'webhook', group_by: ['target'], group_wait: '1s', group_interval: '1s' }
+  const receivers = [{ name: 'webhook', webhook_configs: [{ url: webhook.url }] }]
+  // JSON is YAML, too.
+  writeFileSync(join(folder, 'alertmanager.yml'), JSON.stringify({ route, receivers }))
+  const child = spawn(
+    'prometheus-alertmanager',
+    [
+      `--config.file=${join(folder, 'alertmanager.yml')}`,
+      `--storage.path=${join(folder, 'data')}`,
+      '--web.listen-address=127.0.0.1:0',
+      '--cluster.listen-address=',
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  )
+  await once(child, 'spawn')
+  const exited = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  // Its folder goes after it.
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await exited
+  })
+  const url = `http://${await addressIn(child.stderr)}`
+  return {
+    url,
+    notifications,
+    /** Runs amtool against this Alertmanager; what it printed. */
+    amtool: (...args: string[]): string => {
+      const { error, status, stdout, stderr } = spawnSync('amtool', [`--alertmanager.url=${url}`, ...args], {
+        encoding: 'utf8',
+        env: { PATH: process.env['PATH'], HOME: folder },
+        timeout: 10_000,
+      })
+      if (error !== undefined || status !== 0) throw new Error(`amtool failed: ${stderr}`, { cause: error })
+      return stdout.trim()
+    },
+  }
+}
+
+/** Where Alertmanager listens, as it logs it; whatever else it logs is read, so that it never waits for us. */
+function addressIn(log: NodeJS.ReadableStream): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = ''
+    log.setEncoding('utf8')
+    log.on('data', (part: string) => {
+      said += part
+      const address = /"Listening on" address=(127\.0\.0\.1:\d+)/.exec(said)?.[1]
+      if (address !== undefined) resolve(address)
+    })
+    log.on('end', () => reject(new Error(`Alertmanager ended before it listened:\n${said}`)))
+  })
+}

@@ -1,0 +1,109 @@
+import { Subject } from 'rxjs'
+import { describe, expect, onTestFinished, test, vi, type TestContext } from 'vitest'
+import { systemClock, type Clock } from '../../../../src/clock/clock.ts'
+import type { LiveAlert } from '../../../../src/alerts/alert-instance.ts'
+import {
+  alertmanagerRefresh,
+  type AlertmanagerDelivery,
+} from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
+import { eventually } from '../../../system/eventually.ts'
+import { missingPrograms, startAlertmanager, type WebhookNotification } from './alertmanager-process.ts'
+import { firingSince, type Differing } from './alertmanager-sample.ts'
+
+/** Seconds for what should take two. */
+const PATIENCE = 15
+
+/** A real Alertmanager that is told of these instances. */
+async function telling(context: TestContext, clock: Clock = systemClock) {
+  if (missingPrograms.length > 0 && process.env['CI'] !== 'true') {
+    context.skip(`${missingPrograms.join(', ')} not on the PATH: apt-get install prometheus-alertmanager`)
+  }
+  vi.stubEnv('no_proxy', '127.0.0.1')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const alertmanager = await startAlertmanager()
+  const stop$ = new Subject<void>()
+  const instances = new Map<string, LiveAlert>()
+  const deliveries: AlertmanagerDelivery[] = []
+  const told = alertmanagerRefresh({
+    url: alertmanager.url,
+    clock,
+    interval: 15,
+    instances: () => instances.values(),
+    stop$,
+    pageUrl: 'http://callwatch.test:9464/',
+  }).subscribe((delivery) => deliveries.push(delivery))
+  onTestFinished(() => told.unsubscribe())
+  return {
+    ...alertmanager,
+    stop$,
+    deliveries,
+    fire: (alert: string, { rule, ...given }: Differing = {}) =>
+      void instances.set(alert, firingSince(clock.wall(), { rule: { name: alert, ...rule }, ...given })),
+    end: (alert: string) => void instances.delete(alert),
+    /** The first notification like this. */
+    notified: (isIt: (notification: WebhookNotification) => boolean) =>
+      eventually(async () => alertmanager.notifications.find(isIt), PATIENCE),
+  }
+}
+
+const names = ({ alerts }: WebhookNotification) => alerts.map(({ labels }) => labels.alertname).toSorted()
+
+describe('a real Alertmanager', { timeout: 60_000 }, () => {
+  test('sends the alerts of one target as one notification, with the labels that silences and routes go by', async (context) => {
+    const { fire, notified, notifications, deliveries } = await telling(context)
+    const video = { type: 'video' }
+    fire('HighFailureRate', { key: 'HighFailureRate{type="video"}', labels: video })
+    fire('NoGoodPoll', { rule: { severity: 'warning' } })
+    const { status, groupLabels, alerts } = await notified(() => true)
+    expect([status, groupLabels]).toEqual(['firing', { target: 'production' }])
+    const labels = alerts
+      .toSorted((a, b) => (a.labels.alertname < b.labels.alertname ? -1 : 1))
+      .map((one) => one.labels)
+    expect(labels).toEqual([
+      { alertname: 'HighFailureRate', severity: 'critical', target: 'production', ...video },
+      { alertname: 'NoGoodPoll', severity: 'warning', target: 'production' },
+    ])
+    expect(notifications).toHaveLength(1)
+    expect(deliveries).toEqual([{ notifier: 'alertmanager', outcome: 'sent' }])
+  })
+
+  test('holds back what is silenced, until the silence ends', async (context) => {
+    const { fire, notified, notifications, amtool } = await telling(context)
+    const about = ['--author=us', '--comment=known', '--duration=1h']
+    const silence = amtool('silence', 'add', ...about, 'alertname=HighFailureRate', 'target=production')
+    fire('HighFailureRate')
+    fire('NoGoodPoll')
+    // It is told of both in one post; the other one shows that the time of the silenced one had come.
+    await notified((notification) => names(notification).includes('NoGoodPoll'))
+    expect(notifications.map(names)).toEqual([['NoGoodPoll']])
+    expect(amtool('alert', 'query', '--silenced')).toContain('HighFailureRate')
+    amtool('silence', 'expire', silence)
+    await notified((notification) => names(notification).includes('HighFailureRate'))
+  })
+
+  test('says that an alert is resolved as soon as it has ended here', async (context) => {
+    const { fire, end, notified } = await telling(context)
+    fire('HighFailureRate')
+    await notified(({ status }) => status === 'firing')
+    const ended = systemClock.wall()
+    end('HighFailureRate')
+    const { alerts } = await notified(({ status }) => status === 'resolved')
+    const endedAfter = Date.parse(alerts[0]!.endsAt) / 1000 - ended
+    expect(endedAfter).toBeGreaterThanOrEqual(-0.001)
+    expect(endedAfter).toBeLessThan(PATIENCE)
+  })
+
+  test('lets an alert expire that is not refreshed, as when callwatch is dead', async (context) => {
+    // For a clock that is 295 s slow, the 300 s that an alert lives are over in five.
+    const slow: Clock = { ...systemClock, wall: () => systemClock.wall() - 295 }
+    const { fire, notified, stop$, deliveries } = await telling(context, slow)
+    fire('HighFailureRate')
+    await eventually(async () => deliveries[0], PATIENCE)
+    stop$.next()
+    const firing = await notified(({ status }) => status === 'firing')
+    const { alerts } = await notified(({ status }) => status === 'resolved')
+    const lived = (Date.parse(alerts[0]!.endsAt) - Date.parse(firing.alerts[0]!.startsAt)) / 1000
+    expect(lived).toBeGreaterThanOrEqual(300)
+    expect(deliveries).toHaveLength(1)
+  })
+})

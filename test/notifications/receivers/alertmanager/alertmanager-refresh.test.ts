@@ -1,0 +1,325 @@
+import { Subject } from 'rxjs'
+import { describe, expect, test } from 'vitest'
+import type { LiveAlert } from '../../../../src/alerts/alert-instance.ts'
+import type { AlertmanagerAlert } from '../../../../src/notifications/receivers/alertmanager/alertmanager-alert.ts'
+import {
+  alertmanagerRefresh,
+  type AlertmanagerDelivery,
+} from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
+import { DeliveryError } from '../../../../src/notifications/notifier.ts'
+import { virtualClock } from '../../../clock/virtual-clock.ts'
+import { firingSince, type Differing } from './alertmanager-sample.ts'
+import { AT } from '../../sample.ts'
+
+/** What Alertmanager makes of a post: an error that it rejects with, or nothing. */
+type Receive = (attempt: number) => Error | Promise<void> | undefined
+
+/** Callwatch with these instances on the virtual clock, and an Alertmanager that writes down what it is told. */
+function telling(receive: Receive = () => undefined, { interval = 15 } = {}) {
+  const clock = virtualClock(AT)
+  const stop$ = new Subject<void>()
+  const instances = new Map<string, LiveAlert>()
+  const posts: { second: number; alerts: readonly AlertmanagerAlert[] }[] = []
+  const deliveries: AlertmanagerDelivery[] = []
+  const broken = { read: false }
+  let completed = false
+  const subscribe = () =>
+    alertmanagerRefresh({
+      url: 'http://alertmanager.test',
+      clock,
+      interval,
+      stop$,
+      pageUrl: 'https://callwatch.test/',
+      instances: () => {
+        if (broken.read) throw new TypeError('no instances')
+        return instances.values()
+      },
+      post: async (alerts) => {
+        posts.push({ second: clock.monotonic(), alerts })
+        const answer = receive(posts.length)
+        if (answer instanceof Error) throw answer
+        await answer
+      },
+    }).subscribe({ next: (delivery) => deliveries.push(delivery), complete: () => (completed = true) })
+  return {
+    clock,
+    stop$,
+    posts,
+    deliveries,
+    broken,
+    subscribe,
+    isCompleted: () => completed,
+    fire: (alert: string, { rule, ...given }: Differing = {}) =>
+      void instances.set(alert, firingSince(clock.wall(), { rule: { name: alert, ...rule }, ...given })),
+    end: (alert: string) => void instances.delete(alert),
+    /** When what was told: `a` where it fires, `a over at 10` where it ended ten seconds after the start. */
+    said: () =>
+      posts.map(({ second, alerts }) => `${second}: ${alerts.map((alert) => told(alert, second)).join(', ')}`),
+    seconds: () => posts.map(({ second }) => second),
+  }
+}
+
+function told({ labels, endsAt }: AlertmanagerAlert, second: number): string {
+  const end = Date.parse(endsAt) / 1000 - AT
+  return end > second ? labels['alertname']! : `${labels['alertname']} over at ${end}`
+}
+
+const unavailable = (retryAfter?: number) =>
+  new DeliveryError('Alertmanager answered 503', { retryable: true, retryAfter })
+const refusal = new DeliveryError('Alertmanager refused with 400', { retryable: false })
+
+describe('what fires, in Alertmanager,', () => {
+  test('is posted at once after a start, and again each minute', async () => {
+    const { fire, subscribe, clock, said, posts, deliveries } = telling()
+    fire('a')
+    fire('b')
+    subscribe()
+    await clock.advance(125)
+    expect(said()).toEqual(['0: a, b', '60: a, b', '120: a, b'])
+    expect(deliveries).toEqual(posts.map(() => ({ notifier: 'alertmanager', outcome: 'sent' })))
+    expect(posts[0]!.alerts[0]).toMatchObject({ generatorURL: 'https://callwatch.test/' })
+  })
+
+  test('is posted within a second of when it began, all of it', async () => {
+    const { fire, subscribe, clock, said } = telling()
+    subscribe()
+    fire('a')
+    await clock.advance(10.5)
+    fire('b')
+    await clock.advance(70)
+    expect(said()).toEqual(['0: a', '11: a, b', '71: a, b'])
+  })
+
+  test('is posted with the value as it is', async () => {
+    const { fire, subscribe, clock, posts } = telling()
+    subscribe()
+    fire('a')
+    await clock.advance(30)
+    fire('a', { value: 0.9 })
+    await clock.advance(30)
+    expect(posts.map(({ alerts }) => alerts[0]!.annotations['value'])).toEqual(['0.425', '0.9'])
+  })
+
+  test('is not what is pending, but what is recovering', async () => {
+    const { fire, subscribe, clock, said } = telling()
+    subscribe()
+    fire('a', { state: 'pending', firingSince: undefined })
+    await clock.advance(90)
+    expect(said()).toEqual([])
+    fire('a')
+    await clock.advance(5)
+    fire('a', { state: 'recovering' })
+    await clock.advance(60)
+    expect(said()).toEqual(['91: a', '151: a'])
+  })
+
+  test.each([
+    [15, 300],
+    [75, 300],
+    [120, 480],
+  ])('ends by itself, with a poll each %d s after %d s', async (interval, lifetime) => {
+    const { fire, subscribe, clock, posts } = telling(undefined, { interval })
+    fire('a')
+    subscribe()
+    await clock.advance(60)
+    const ends = posts.map(({ alerts }) => Date.parse(alerts[0]!.endsAt) / 1000 - AT)
+    expect(ends).toEqual([lifetime, 60 + lifetime])
+  })
+})
+
+describe('what has ended, in Alertmanager,', () => {
+  test('is posted within a second with the time when it ended, once more a minute later, and then no more', async () => {
+    const { fire, end, subscribe, clock, said } = telling()
+    fire('a')
+    subscribe()
+    await clock.advance(10)
+    end('a')
+    await clock.advance(3600)
+    expect(said()).toEqual(['0: a', '11: a over at 11', '71: a over at 11'])
+  })
+
+  test('is posted beside what still fires', async () => {
+    const { fire, end, subscribe, clock, said } = telling()
+    fire('a')
+    fire('b')
+    subscribe()
+    await clock.advance(29.5)
+    end('a')
+    await clock.advance(150)
+    expect(said()).toEqual(['0: a, b', '30: a over at 30, b', '90: a over at 30, b', '150: b'])
+  })
+
+  test('and fires again is firing', async () => {
+    const { fire, end, subscribe, clock, said } = telling()
+    fire('a')
+    subscribe()
+    await clock.advance(9.5)
+    end('a')
+    await clock.advance(10)
+    fire('a')
+    await clock.advance(65)
+    expect(said()).toEqual(['0: a', '10: a over at 10', '20: a', '80: a'])
+  })
+
+  test('is also what is the same alert with another severity: its labels are its identity', async () => {
+    const { fire, subscribe, clock, said, posts } = telling()
+    fire('a')
+    subscribe()
+    await clock.advance(9.5)
+    fire('a', { rule: { severity: 'warning' } })
+    await clock.advance(1)
+    expect(said()).toEqual(['0: a', '10: a over at 10, a'])
+    expect(posts[1]!.alerts.map(({ labels }) => labels['severity'])).toEqual(['critical', 'warning'])
+  })
+
+  test('does not end in the future, though the clock was set back meanwhile', async () => {
+    const { fire, end, subscribe, clock, posts } = telling((attempt) => (attempt === 2 ? unavailable() : undefined))
+    fire('a')
+    subscribe()
+    await clock.advance(10)
+    end('a')
+    await clock.advance(1)
+    clock.stepWall(-3600)
+    await clock.advance(2)
+    const { startsAt, endsAt } = posts[2]!.alerts[0]!
+    expect(Date.parse(endsAt) / 1000).toBe(AT + 12 - 3600)
+    expect(startsAt <= endsAt).toBe(true)
+  })
+})
+
+describe('an Alertmanager that fails', () => {
+  test('is asked after longer and longer waits, up to a minute', async () => {
+    const { fire, subscribe, clock, seconds, deliveries } = telling(() => unavailable())
+    fire('a')
+    subscribe()
+    await clock.advance(250)
+    expect(seconds()).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183, 243])
+    expect(deliveries[0]).toEqual({
+      notifier: 'alertmanager',
+      outcome: 'retried',
+      problem: 'Alertmanager answered 503',
+    })
+  })
+
+  test('is retried quickly when it fails again after it had worked', async () => {
+    const { fire, subscribe, clock, seconds } = telling((attempt) => (attempt === 5 ? undefined : unavailable()))
+    fire('a')
+    subscribe()
+    await clock.advance(79)
+    expect(seconds()).toEqual([0, 1, 3, 7, 15, 75, 76, 78])
+  })
+
+  test.each([
+    [45, 45],
+    [86_400, 60],
+    [Infinity, 60],
+  ])('and asks for a wait of %d s is asked again after %d s', async (asked, waited) => {
+    const { fire, subscribe, clock, seconds } = telling((attempt) => (attempt === 1 ? unavailable(asked) : undefined))
+    fire('a')
+    subscribe()
+    await clock.advance(70)
+    expect(seconds()).toEqual([0, waited])
+  })
+
+  test('waits by the time that passes, not by the clock on the wall', async () => {
+    const { fire, subscribe, clock, seconds } = telling((attempt) => (attempt === 1 ? unavailable(10) : undefined))
+    fire('a')
+    subscribe()
+    await clock.advance(1)
+    clock.stepWall(86_400)
+    await clock.advance(8)
+    clock.stepWall(-7 * 86_400)
+    await clock.advance(60)
+    expect(seconds()).toEqual([0, 10])
+  })
+
+  test('learns of what ended meanwhile, and when', async () => {
+    const { fire, end, subscribe, clock, said } = telling((attempt) =>
+      attempt > 1 && attempt < 8 ? unavailable() : undefined,
+    )
+    fire('a')
+    subscribe()
+    await clock.advance(9.5)
+    end('a')
+    await clock.advance(600)
+    expect(said()).toEqual(['0: a', ...[10, 11, 13, 17, 25, 41, 73].map((second) => `${second}: a over at 10`)])
+  })
+
+  test('learns the end of what it may have accepted without an answer', async () => {
+    const { fire, end, subscribe, clock, said } = telling((attempt) => (attempt === 1 ? unavailable() : undefined))
+    fire('a')
+    fire('b')
+    subscribe()
+    await clock.advance(0.5)
+    end('a')
+    await clock.advance(1)
+    expect(said()).toEqual(['0: a, b', '1: a over at 1, b'])
+  })
+
+  test('and refuses for good is posted to again with the next refresh, and the reason is reported', async () => {
+    const { fire, subscribe, clock, seconds, deliveries } = telling((attempt) => (attempt < 3 ? refusal : undefined))
+    fire('a')
+    subscribe()
+    await clock.advance(185)
+    expect(seconds()).toEqual([0, 60, 120, 180])
+    expect(deliveries.map(({ outcome, problem }) => [outcome, problem])).toEqual([
+      ['retried', 'Alertmanager refused with 400'],
+      ['retried', 'Alertmanager refused with 400'],
+      ['sent', undefined],
+      ['sent', undefined],
+    ])
+  })
+
+  test('is not asked by two at once', async () => {
+    const { promise, resolve: release } = Promise.withResolvers<void>()
+    const { fire, subscribe, clock, seconds } = telling((attempt) => (attempt === 1 ? promise : undefined))
+    fire('a')
+    subscribe()
+    await clock.advance(4.5)
+    fire('b')
+    await clock.advance(4)
+    expect(seconds()).toEqual([0])
+    release()
+    await clock.advance(1)
+    expect(seconds()).toEqual([0, 9])
+  })
+})
+
+test('an unforeseen error is reported, and does not end the refresh of Alertmanager', async () => {
+  const { fire, subscribe, clock, seconds, deliveries, broken } = telling()
+  fire('a')
+  broken.read = true
+  subscribe()
+  await clock.advance(30)
+  expect(deliveries).toEqual([{ notifier: 'alertmanager', outcome: 'retried', problem: 'no instances' }])
+  broken.read = false
+  await clock.advance(40)
+  expect(seconds()).toEqual([60])
+})
+
+describe('when it is to stop', () => {
+  test('nothing more is posted', async () => {
+    const { fire, end, subscribe, clock, stop$, seconds, isCompleted } = telling()
+    fire('a')
+    subscribe()
+    await clock.advance(5)
+    stop$.next()
+    end('a')
+    await clock.advance(300)
+    expect([seconds(), isCompleted()]).toEqual([[0], true])
+  })
+
+  test('a request under way is finished first', async () => {
+    const { promise, resolve: release } = Promise.withResolvers<void>()
+    const { fire, subscribe, clock, stop$, deliveries, isCompleted } = telling(() => promise)
+    fire('a')
+    subscribe()
+    await clock.advance(1)
+    stop$.next()
+    await clock.advance(1)
+    expect(isCompleted()).toBe(false)
+    release()
+    await clock.advance(0)
+    expect([deliveries.map(({ outcome }) => outcome), isCompleted()]).toEqual([['sent'], true])
+  })
+})

@@ -1,0 +1,118 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Subject } from 'rxjs'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { heartbeats, type Heartbeat } from '../../../../src/notifications/receivers/heartbeat/heartbeats.ts'
+import { virtualClock } from '../../../clock/virtual-clock.ts'
+
+const INTERVAL = 60
+
+beforeEach(() => {
+  for (const name of ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {
+    vi.stubEnv(name, undefined)
+  }
+  onTestFinished(() => void vi.unstubAllEnvs())
+})
+
+/** A heart that beats against a server on loopback, on the virtual clock. */
+async function beating(answer: RequestListener, interval = INTERVAL) {
+  const asked: (string | undefined)[] = []
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`)
+    answer(request, response)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
+  const { port } = server.address() as AddressInfo
+  const clock = virtualClock()
+  const stop$ = new Subject<void>()
+  const beats: Heartbeat[] = []
+  const state = { isWorking: (): boolean => true, completed: false }
+  heartbeats({
+    url: `http://127.0.0.1:${port}/ping/very-secret`,
+    interval,
+    isWorking: () => state.isWorking(),
+    clock,
+    stop$,
+  }).subscribe({ next: (beat) => beats.push(beat), complete: () => (state.completed = true) })
+  /** Goes on to the next time that there may be a beat, and waits until so many beats are over. */
+  const beat = async (expected: number) => {
+    await clock.advance(beats.length === 0 ? 0 : interval)
+    await vi.waitFor(() => expect(beats).toHaveLength(expected))
+  }
+  return { asked, server, clock, stop$, beats, state, beat }
+}
+
+test('the address is called each interval', async () => {
+  const { asked, beats, beat, clock } = await beating((_request, response) => void response.end('OK'))
+  await beat(1)
+  await beat(2)
+  await clock.advance(INTERVAL - 0.1)
+  expect(asked).toEqual(['GET /ping/very-secret', 'GET /ping/very-secret'])
+  expect(beats).toEqual([{ outcome: 'sent' }, { outcome: 'sent' }])
+})
+
+test('it is not called while callwatch does not work', async () => {
+  const { asked, state, beat, clock } = await beating((_request, response) => void response.end())
+  await beat(1)
+  state.isWorking = () => false
+  await clock.advance(10 * INTERVAL)
+  state.isWorking = () => true
+  await beat(2)
+  expect(asked).toHaveLength(2)
+})
+
+test.each([
+  [404, {}, 'the heartbeat address refused the message with 404'],
+  [503, {}, 'the heartbeat address answered 503'],
+  [302, { location: '/login' }, 'the heartbeat address refused the message with 302'],
+])('an answer of %d is a failure without the address, and the next beat follows', async (status, headers, problem) => {
+  let fails = true
+  const { asked, beats, beat } = await beating((request, response) => {
+    if (fails) response.writeHead(status, headers).write(`no such thing as ${request.url}`)
+    response.end()
+  })
+  await beat(1)
+  fails = false
+  await beat(2)
+  expect(beats).toEqual([{ outcome: 'failed', problem }, { outcome: 'sent' }])
+  expect(asked).toHaveLength(2)
+})
+
+test('an address that hangs is called by one at a time, and given up after 8 seconds', async () => {
+  const { asked, beats, clock } = await beating(() => undefined, 3)
+  await clock.advance(0)
+  await vi.waitFor(() => expect(asked).toHaveLength(1))
+  await clock.advance(7.9)
+  expect(beats).toEqual([])
+  await clock.advance(0.1)
+  await vi.waitFor(() => expect(beats).toHaveLength(1))
+  expect(beats).toEqual([{ outcome: 'failed', problem: 'the heartbeat address did not answer within 8 s' }])
+  expect(asked).toHaveLength(1)
+  await clock.advance(1)
+  await vi.waitFor(() => expect(asked).toHaveLength(2))
+})
+
+test('an error while asking whether it works is a failed beat', async () => {
+  const { state, beats, beat } = await beating((_request, response) => void response.end())
+  state.isWorking = () => {
+    throw new TypeError('no targets')
+  }
+  await beat(1)
+  state.isWorking = () => true
+  await beat(2)
+  expect(beats).toEqual([{ outcome: 'failed', problem: 'no targets' }, { outcome: 'sent' }])
+})
+
+test('there is no further beat when it is to stop', async () => {
+  const { asked, state, beat, clock, stop$ } = await beating((_request, response) => void response.end())
+  await beat(1)
+  stop$.next()
+  await clock.advance(10 * INTERVAL)
+  expect([asked.length, state.completed]).toEqual([1, true])
+})

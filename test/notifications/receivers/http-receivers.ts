@@ -1,0 +1,75 @@
+import { NEVER } from 'rxjs'
+import { expect, onTestFinished, vi } from 'vitest'
+import { DeliveryError } from '../../../src/notifications/notifier.ts'
+import type { ReceiverName } from '../../../src/notifications/receivers.ts'
+import { alertmanagerAlert } from '../../../src/notifications/receivers/alertmanager/alertmanager-alert.ts'
+import { alertmanagerPost } from '../../../src/notifications/receivers/alertmanager/alertmanager-post.ts'
+import { heartbeats, type Heartbeat } from '../../../src/notifications/receivers/heartbeat/heartbeats.ts'
+import { slackSend } from '../../../src/notifications/receivers/slack/slack-send.ts'
+import { webhookSend } from '../../../src/notifications/receivers/webhook/webhook-send.ts'
+import type { virtualClock } from '../../clock/virtual-clock.ts'
+import { AT, FIRING, messageOf } from '../sample.ts'
+import { firingSince } from './alertmanager/alertmanager-sample.ts'
+
+/** One delivery by HTTP to an address, as each receiver makes it. */
+export type HttpReceiver = {
+  /** As problems name it. */
+  called: string
+  send: (url: string, clock: Clock) => Promise<void>
+  /** Whether it reads an acceptance, and a refusal; else the status is enough. */
+  reads: { acceptance: boolean; refusal: boolean }
+  /** What it repeats of a refusal, by the refusal's body. */
+  reasons: readonly (readonly [body: string, reason: string])[]
+}
+
+type Clock = ReturnType<typeof virtualClock>
+
+export const HTTP_RECEIVERS: Record<ReceiverName, HttpReceiver> = {
+  slack: {
+    called: 'Slack',
+    send: (url, clock) => slackSend({ webhookUrl: url }, { clock })(messageOf([FIRING])),
+    reads: { acceptance: true, refusal: true },
+    reasons: [
+      ['invalid_blocks', 'invalid_blocks'],
+      ['channel_is_archived', 'channel_is_archived'],
+      ['', ''],
+    ],
+  },
+  alertmanager: {
+    called: 'Alertmanager',
+    send: (url, clock) =>
+      alertmanagerPost({ url, clock })([alertmanagerAlert(firingSince(AT), { now: AT, endsAt: AT })]),
+    reads: { acceptance: false, refusal: true },
+    reasons: [
+      ['"start time missing"\n', 'start time missing'],
+      ['{"code":601,"message":"no uri"}', 'no uri'],
+      [JSON.stringify('x'.repeat(9999)), 'x'.repeat(300)],
+      ['', ''],
+    ],
+  },
+  webhook: {
+    called: 'the webhook',
+    send: (url, clock) => webhookSend({ url, headers: {} }, { clock })(messageOf([FIRING])),
+    reads: { acceptance: false, refusal: false },
+    reasons: [['"no disk"', '']],
+  },
+  heartbeat: {
+    called: 'the heartbeat address',
+    send: beat,
+    reads: { acceptance: false, refusal: false },
+    reasons: [['"no disk"', '']],
+  },
+}
+
+/** One beat. Of one that failed no more is known than the problem. */
+async function beat(url: string, clock: Clock): Promise<void> {
+  const beats: Heartbeat[] = []
+  const beating = heartbeats({ url, interval: 60, isWorking: () => true, clock, stop$: NEVER }).subscribe((one) =>
+    beats.push(one),
+  )
+  onTestFinished(() => beating.unsubscribe())
+  await clock.advance(0)
+  await vi.waitFor(() => expect(beats).toHaveLength(1), 5000)
+  const { problem } = beats[0]!
+  if (problem !== undefined) throw new DeliveryError(problem, { retryable: true })
+}

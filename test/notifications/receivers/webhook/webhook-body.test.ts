@@ -1,0 +1,57 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Message } from '../../../../src/notifications/message.ts'
+import { webhookBody } from '../../../../src/notifications/receivers/webhook/webhook-body.ts'
+import { anyMessage } from '../../any-message.ts'
+import {
+  AT,
+  DIGEST,
+  FIRING,
+  messageOf,
+  NO_POLL,
+  RESOLVED,
+  SIGNALS,
+  STORE_FAILING,
+  told,
+  TOO_FEW,
+} from '../../sample.ts'
+
+test.each<[string, Message]>([
+  [
+    'webhook-alerts',
+    messageOf([told(SIGNALS.failure_ratio, 2), SIGNALS.budget_minutes, NO_POLL, RESOLVED, TOO_FEW], {
+      passed: [{ notification: FIRING, times: 3, peak: 0.62, over: AT - 300 }],
+      silenced: [{ alert: 'NoCalls{type="video"}', until: AT + 3600, reason: 'maintenance of the carrier' }],
+    }),
+  ],
+  ['webhook-digest', DIGEST],
+  ['webhook-store', STORE_FAILING],
+])('the body "%s" is as reviewed', async (name, message) => {
+  await expect(`${JSON.stringify(webhookBody(message, AT), undefined, 2)}\n`).toMatchFileSnapshot(
+    `fixtures/${name}.json`,
+  )
+})
+
+test('whatever a message is made of, JSON loses nothing of the body', () => {
+  fc.assert(
+    fc.property(anyMessage, (message) => {
+      const body = webhookBody(message, AT)
+      // A NaN or an undefined would come back as something else.
+      expect(JSON.parse(JSON.stringify(body))).toStrictEqual(body)
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('every name is in snake_case', () => {
+  const names: string[] = []
+  const message = messageOf([...Object.values(SIGNALS), TOO_FEW], {
+    passed: [{ notification: FIRING, times: 3, peak: 0.62, over: AT }],
+  })
+  JSON.stringify([webhookBody(message, AT), webhookBody(DIGEST, AT), webhookBody(STORE_FAILING, AT)], (name, value) => {
+    names.push(name)
+    return value
+  })
+  expect(names.length).toBeGreaterThan(100)
+  for (const name of names) expect(name).toMatch(/^(?:[a-z]+(?:_[a-z]+)*|\d*)$/)
+})

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { webhookBody } from '../../../../src/notifications/receivers/webhook/webhook-body.ts'
+import { webhookSend } from '../../../../src/notifications/receivers/webhook/webhook-send.ts'
+import { virtualClock } from '../../../clock/virtual-clock.ts'
+import { failure, read, SECRET, withReceivers, type Received } from '../../receiver.ts'
+import { AT, DIGEST, FIRING, messageOf, RESOLVED, STORE_FAILING } from '../../sample.ts'
+
+const MESSAGE = messageOf([FIRING, RESOLVED])
+const opening = withReceivers()
+
+/** A webhook that accepts all, and what it received. */
+async function webhook(headers: Record<string, string> = {}) {
+  const received: Received[] = []
+  const { url } = await opening.open((request, response) => {
+    void read(request).then((got) => {
+      received.push(got)
+      response.end()
+    })
+  })
+  return { send: webhookSend({ url, headers }, { clock: virtualClock(AT) }), received }
+}
+
+test.each([MESSAGE, DIGEST, STORE_FAILING])(
+  'a message of the kind $kind is posted to the webhook as JSON',
+  async (message) => {
+    const { send, received } = await webhook()
+    await send(message)
+    expect(received).toMatchObject([
+      {
+        method: 'POST',
+        path: `/services/${SECRET}`,
+        headers: { 'content-type': 'application/json', 'user-agent': 'callwatch' },
+      },
+    ])
+    expect(JSON.parse(received[0]!.body)).toEqual(JSON.parse(JSON.stringify(webhookBody(message, AT))))
+  },
+)
+
+test('the configured headers of the webhook are sent, in place of those of the same name', async () => {
+  const { send, received } = await webhook({
+    Authorization: `Bearer ${SECRET}`,
+    'Content-Type': 'application/vnd.callwatch+json',
+  })
+  await send(MESSAGE)
+  expect(received[0]!.headers).toMatchObject({
+    authorization: `Bearer ${SECRET}`,
+    'content-type': 'application/vnd.callwatch+json',
+    'user-agent': 'callwatch',
+  })
+})
+
+test('half a character in a name is not sent to the webhook, which many a receiver would refuse', async () => {
+  const { send, received } = await webhook()
+  await send(messageOf([{ ...FIRING, alert: 'A\uD83D' }]))
+  expect(received[0]!.body).toContain('"alert":"A\uFFFD"')
+  expect(received[0]!.body).not.toMatch(/\\ud83d/i)
+})
+
+test.each([
+  ['a header', { 'X-Token': `${SECRET}\nX: y` }],
+  ['a header name', { [SECRET]: 'x' }],
+])('%s of the webhook that cannot be sent is not shown', async (_case, headers) => {
+  const { send } = await webhook(headers)
+  expect((await failure(send(MESSAGE))).message).toBe('the webhook could not be reached')
+})

@@ -1,0 +1,86 @@
+import { isOrderProven } from '../../src/ledger/list-facts.ts'
+import type { SeenCall } from '../../src/ledger/call.ts'
+import { horizon } from '../../src/ledger/step.ts'
+import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
+import { newListMemory } from '../../src/polling/list-memory.ts'
+import { newPoll, type Poll } from '../../src/polling/poll.ts'
+import { readList } from '../../src/polling/read-list.ts'
+import type { CallPage } from '../../src/service/calls-client.ts'
+import { ServiceError } from '../../src/service/service-error.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
+import { CREATED, ledgerBook, seen } from '../ledger/seen.ts'
+import { fakeService } from './fake-service.ts'
+
+/** A call that ended `n` seconds before the ledger was set up; a negative one after. */
+export const call = (n: number): SeenCall =>
+  seen(`call ${n}`, 'ended', { initiatedAt: CREATED - n, endedAt: CREATED - n })
+/** One that began as many seconds before, and goes on. */
+export const ongoing = (n: number): SeenCall => seen(`call ${n}`, 'ongoing', { initiatedAt: CREATED - n })
+/** Calls `from` to `to`, newest first. */
+export const numbered = (from: number, to: number): SeenCall[] =>
+  Array.from({ length: to - from + 1 }, (_, i) => call(from + i))
+const BEFORE_ALL = 1_000_000
+
+/** Polls a fake list again and again, and counts what it sees. */
+export function polling({
+  lookback = BEFORE_ALL,
+  pageSize = 4,
+  slice = 3,
+  sweepInterval = 900,
+  isWanted = ({ phase }: TrackedCall): boolean => phase === 'open',
+} = {}) {
+  const running = virtualClock(CREATED + 1)
+  let waited = 0
+  const clock = { ...running, monotonic: () => running.monotonic() + waited }
+  const service = fakeService(clock, pageSize)
+  const book = ledgerBook({ lookback, details: 'never' })
+  const memory = newListMemory({ list: undefined }, undefined)
+  const poll = async () => {
+    service.asked.length = 0
+    const poll = newPoll()
+    const signal = new AbortController().signal
+    const fetchPage = (page: number): Promise<CallPage> => service.client.listCalls(page, signal)
+    const wanted = () => [...book.state.calls.values()].filter((call) => isWanted(call) && !poll.listed.has(call.id))
+    const options = { memory, state: book.state, clock, horizon: horizon(book.state.facts, lookback) }
+    const pages = readList(poll, { ...options, sweepInterval, slice, interval: 15, pageSize, wanted, fetchPage })
+    try {
+      for await (const { now, host, calls, invalid } of pages) {
+        book.see({ sightings: [{ source: 'list', now, host, calls, notFound: [], invalid }] })
+      }
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      poll.problem = error
+    }
+    if (poll.end !== undefined) book.see({ sightings: [], listing: memory.facts, end: poll.end })
+    await clock.advance(15)
+    return poll
+  }
+  /** The time that an answer takes. */
+  const wait = (seconds: number) => (waited += seconds)
+  const kind = ({ end }: Poll) => (end === undefined ? 'not good' : end.whole ? 'whole' : 'incremental')
+  /** The kind of one poll, and the pages that it asked for. */
+  const next = async () => [kind(await poll()), [...service.asked]] as const
+  /** Polls until one is complete; fails after so many that none will ever be. */
+  const untilWhole = async () => {
+    for (let polls = 0; polls < 50; polls++) if ((await poll()).end?.whole) return
+    throw new Error('fifty polls, and none was complete')
+  }
+  const isProven = () => isOrderProven(memory.facts)
+  const has = (n: number) => book.state.calls.has(`call ${n}`)
+  /** A call that ended just now, and which number it has. */
+  const newest = () => -Math.floor(clock.wall() - CREATED)
+  return {
+    newest,
+    clock,
+    wait,
+    service,
+    book,
+    memory,
+    poll,
+    next,
+    untilWhole,
+    isProven,
+    has,
+    remembered: () => book.state.calls.size,
+  }
+}

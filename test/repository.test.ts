@@ -1,0 +1,126 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { accessSync, constants, existsSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+
+import { SLOW, UNIT } from '../vitest.config.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const { devDependencies, version } = JSON.parse(read('package.json'))
+const WORKFLOWS = globSync('.github/workflows/*', { cwd: ROOT }).toSorted()
+const FORMS = ['.github/ISSUE_TEMPLATE/bug.yml', '.github/ISSUE_TEMPLATE/feature.yml']
+
+type Step = { uses?: string; run?: string; name?: string }
+type Job = { uses?: string; needs?: string; container?: string; permissions?: object; env?: object; steps?: Step[] }
+type Workflow = { on: Record<string, unknown>; permissions: object; jobs: Record<string, Job> }
+const workflow = (name: string): Workflow => parse(read(`.github/workflows/${name}.yml`))
+
+describe('the workflow of tests', () => {
+  const { on, permissions, jobs } = workflow('test')
+
+  test('does what .ci/run does, on each change and before each release', () => {
+    expect(Object.keys(on)).toEqual(['push', 'pull_request', 'workflow_call'])
+    expect(Object.keys(jobs)).toEqual(['test'])
+    expect(jobs['test']?.steps).toEqual([
+      { uses: expect.stringMatching(/^actions\/checkout@v\d+$/) },
+      { run: '.ci/run' },
+    ])
+    accessSync(join(ROOT, '.ci/run'), constants.X_OK)
+    expect(permissions).toEqual({ contents: 'read' })
+  })
+
+  test('has the Node.js of the project, and the Debian that has what .ci/run installs', () => {
+    expect(jobs['test']?.container).toBe(`node:${devDependencies.node}-bookworm`)
+    // What Debian 12 has.
+    expect(read('.ci/run')).toContain('/usr/lib/postgresql/15/')
+  })
+})
+
+describe('the workflow of a release', () => {
+  const { on, permissions, jobs } = workflow('release')
+  const steps = jobs['publish']?.steps ?? []
+
+  test('tests, and then publishes the image under the name of the repository', () => {
+    expect(on).toEqual({ push: { tags: ['v*'] } })
+    expect(jobs['test']).toEqual({ uses: './.github/workflows/test.yml' })
+    expect(jobs['publish']?.needs).toBe('test')
+    expect(jobs['publish']?.env).toMatchObject({ IMAGE: 'ghcr.io/${{ github.repository }}' })
+    expect(steps.map(({ name, uses }) => name ?? uses)).toEqual([
+      expect.stringMatching(/^actions\/checkout@v\d+$/),
+      'Check that the tag is the version of the package',
+      'Publish the image',
+      'Publish the release',
+    ])
+  })
+
+  test('writes only what it publishes', () => {
+    expect(permissions).toEqual({ contents: 'read' })
+    expect(jobs['publish']?.permissions).toEqual({ contents: 'write', packages: 'write' })
+  })
+
+  test('refuses a tag that is not the version of the package', () => {
+    const check = (TAG: string) =>
+      spawnSync('bash', ['-e', '-c', steps[1]!.run!], { cwd: ROOT, env: { PATH: process.env['PATH'], TAG } }).status
+    expect([check(`v${version}`), check(version), check('v0.0.9')]).toEqual([0, 1, 1])
+  })
+
+  test('has commands that a shell can read, and takes what comes from outside through variables alone', () => {
+    for (const { run = '' } of steps) {
+      execFileSync('bash', ['-n', '-c', run])
+      expect(run).not.toContain('${{')
+    }
+  })
+})
+
+test('Dependabot looks after everything that names versions', () => {
+  const { updates } = parse(read('.github/dependabot.yml'))
+  const present = Object.entries({
+    npm: 'package-lock.json',
+    docker: 'Dockerfile',
+    'docker-compose': 'compose.yaml',
+    'github-actions': '.github/workflows',
+  }).flatMap(([ecosystem, path]) => (existsSync(join(ROOT, path)) ? [ecosystem] : []))
+  const covered = updates.map((update: Record<string, string>) => update['package-ecosystem'])
+  expect(covered.toSorted()).toEqual(present.toSorted())
+  expect(new Set(updates.map(({ directory }: { directory: string }) => directory))).toEqual(new Set(['/']))
+})
+
+test.each(FORMS)('%s is a form that GitHub takes', (path) => {
+  const { name, description, body, ...others } = parse(read(path))
+  expect([typeof name, typeof description, Object.keys(others)]).toEqual(['string', 'string', ['labels']])
+  const fields = body.filter(({ type }: { type: string }) => type !== 'markdown')
+  const ids = fields.map(({ id }: { id: string }) => id)
+  expect(new Set(ids).size).toBe(ids.length)
+  for (const { id, type, attributes, validations = { required: true }, ...more } of fields) {
+    expect(id).toMatch(/^[a-z_-]+$/)
+    expect(['input', 'textarea', 'dropdown']).toContain(type)
+    expect(attributes.label).toMatch(/^[A-Z]/)
+    expect(type === 'dropdown').toBe(Array.isArray(attributes.options))
+    expect([validations, more]).toEqual([{ required: true }, {}])
+  }
+})
+
+test('files for contributors name only files that there are', () => {
+  const files = [...WORKFLOWS, ...FORMS, '.github/pull_request_template.md', '.github/dependabot.yml', 'SECURITY.md']
+  const settings = read('.vscode/settings.json')
+  const named = [...files.map(read), settings].flatMap(
+    (text) =>
+      text.match(/(?<![\w/.-])(?:\.\/)?(?:[\w.-]+\/)*[\w-]+\.(?:ya?ml|json|md)\b|\.ci\/run|\bDockerfile\b/g) ?? [],
+  )
+  expect(named).toEqual(expect.arrayContaining(['.ci/run', './.github/workflows/test.yml', 'SECURITY.md']))
+  // That of a user.
+  expect(named.filter((file) => file !== 'callwatch.yaml' && !existsSync(join(ROOT, file)))).toEqual([])
+  expect(JSON.parse(read('.vscode/extensions.json')).recommendations).toContain('oxc.oxc-vscode')
+  expect(JSON.parse(settings)).toHaveProperty(['[javascript][typescript][json]', 'editor.defaultFormatter'])
+})
+
+test.each([...UNIT, ...SLOW])('%s, which vitest.config.ts names, has tests', (pattern) => {
+  expect(globSync(pattern, { cwd: ROOT })).not.toEqual([])
+})
+
+test('.ci/run runs the tests of README, and those that it leaves out', () => {
+  expect(read('README.md')).toContain('npm ci && npm test')
+  expect(read('.ci/run')).toMatch(/^npm ci && npm test\nnpm run test:slow$/m)
+})

@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+
+/** A database in which a schema may be, and the functions of its store for that. */
+export type SchemaPlace = {
+  migrate: (migrations?: readonly string[]) => Promise<void>
+  expectSchema: (migrations?: readonly string[]) => Promise<void>
+  run: (sql: string) => Promise<Record<string, unknown>[]>
+  /** Tables and columns, with the version. */
+  layout: () => Promise<unknown>
+}
+
+type SchemaContractOptions = {
+  /** As the program has them. */
+  migrations: readonly string[]
+  newPlace: () => Promise<SchemaPlace>
+  /** How a table is called in SQL. */
+  table: (name: string) => string
+  /** Statements that make of an empty database a store of another edition, by which one it is. */
+  otherEditions: Readonly<Record<string, readonly string[]>>
+}
+
+/** What each store promises of its schema, shown with made-up versions 2 and 3. */
+export function schemaContract({ migrations, newPlace, table, otherEditions }: SchemaContractOptions): void {
+  const second = `ALTER TABLE ${table('pauses')} ADD COLUMN note TEXT; CREATE TABLE ${table('notes')} (text TEXT)`
+  const third = `ALTER TABLE ${table('notes')} ADD COLUMN author TEXT`
+  const insert = `INSERT INTO ${table('pauses')} VALUES ('key', 5)`
+
+  test('a schema of an older version is brought forward step by step, and keeps what it holds', async () => {
+    const { migrate, run, expectSchema } = await newPlace()
+    await migrate()
+    await run(insert)
+    await migrate([...migrations, second, third])
+    await expectSchema([...migrations, second, third])
+    expect([...(await run(`SELECT * FROM ${table('pauses')}`))]).toEqual([{ key: 'key', until: 5, note: null }])
+    await run(`INSERT INTO ${table('notes')} (text, author) VALUES ('a', 'b')`)
+  })
+
+  test('a schema is left as it was by a step that fails', async () => {
+    const { migrate, layout, expectSchema } = await newPlace()
+    await migrate()
+    const before = await layout()
+    const failing = `${second}; CREATE TABLE ${table('notes')} (again TEXT)`
+    await expect(migrate([...migrations, failing])).rejects.toThrow('already exists')
+    expect(await layout()).toEqual(before)
+    await expectSchema()
+  })
+
+  test('a schema of the newest version is left alone', async () => {
+    const { migrate, run, layout } = await newPlace()
+    await migrate()
+    await run(insert)
+    const before = await layout()
+    await migrate()
+    expect(await layout()).toEqual(before)
+    expect([...(await run(`SELECT * FROM ${table('pauses')}`))]).toEqual([{ key: 'key', until: 5 }])
+  })
+
+  test('a schema of a newer version is refused, by daemons and readers', async () => {
+    const { migrate, expectSchema } = await newPlace()
+    await migrate([...migrations, second])
+    const newer = {
+      kind: 'refused',
+      message: expect.stringMatching(/newer callwatch \(schema 2, this one knows 1\); up/),
+    }
+    await expect(migrate()).rejects.toMatchObject(newer)
+    await expect(expectSchema()).rejects.toMatchObject(newer)
+  })
+
+  test('no schema, or an older one, is refused by readers, with what to do', async () => {
+    const { migrate, expectSchema } = await newPlace()
+    await expect(expectSchema()).rejects.toMatchObject({
+      kind: 'refused',
+      message: expect.stringMatching(
+        / holds nothing of callwatch: its name is another one, or callwatch has not run with it/,
+      ),
+    })
+    await migrate()
+    await expect(expectSchema([...migrations, second])).rejects.toMatchObject({
+      kind: 'refused',
+      message: expect.stringMatching(
+        /older callwatch \(schema 1, this one reads 2\); let this one's `callwatch run` use/,
+      ),
+    })
+  })
+
+  test.each(Object.entries(otherEditions))(
+    'a store of %s is refused by daemons and readers, with what to do, and left as it was',
+    async (_which, statements) => {
+      const { migrate, expectSchema, run, layout } = await newPlace()
+      for (const statement of statements) await run(statement)
+      const before = await layout()
+      const refused = {
+        name: 'StoreError',
+        kind: 'refused',
+        message: expect.stringMatching(
+          /^\S.* was written by a development version of callwatch, .*; name another \w+ in store\./,
+        ),
+      }
+      await expect(migrate()).rejects.toMatchObject(refused)
+      await expect(migrate([...migrations, second])).rejects.toMatchObject(refused)
+      await expect(expectSchema()).rejects.toMatchObject(refused)
+      expect(await layout()).toEqual(before)
+    },
+  )
+}

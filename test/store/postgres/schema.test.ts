@@ -1,0 +1,70 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { connect, type Connection } from '../../../src/store/postgres/connection.ts'
+import { expectSchema, migrate, MIGRATIONS } from '../../../src/store/postgres/schema.ts'
+import { inPostgres } from '../../postgres/in-postgres.ts'
+import { schemaContract } from '../contract/schema-contract.ts'
+
+const NEXT = 'CREATE TABLE callwatch.notes (text text)'
+const VERSION = 'SELECT version FROM callwatch.schema_version'
+const COLUMNS = `
+  SELECT table_name, column_name, data_type FROM information_schema.columns
+  WHERE table_schema = 'callwatch' ORDER BY table_name, column_name`
+
+async function connected(url: string): Promise<Connection> {
+  const connection = await connect(url)
+  onTestFinished(() => connection.close())
+  return connection
+}
+
+const development = (version: number) => [
+  'CREATE SCHEMA callwatch',
+  'CREATE TABLE callwatch.schema_version (version integer NOT NULL)',
+  `INSERT INTO callwatch.schema_version VALUES (${version})`,
+]
+
+inPostgres('the schema in PostgreSQL', ({ newDatabase }) => {
+  schemaContract({
+    migrations: MIGRATIONS,
+    newPlace: async () => {
+      const connection = await connected(await newDatabase())
+      return {
+        migrate: (migrations) => migrate(connection, migrations),
+        expectSchema: (migrations) => expectSchema(connection, migrations),
+        run: connection.run,
+        layout: async () => [[...(await connection.run(VERSION))], [...(await connection.run(COLUMNS))]],
+      }
+    },
+    table: (name) => `callwatch.${name}`,
+    otherEditions: {
+      'development version 1': development(1),
+      'development version 3': development(3),
+      'another edition of version 1': [
+        ...development(1),
+        'ALTER TABLE callwatch.schema_version ADD COLUMN edition integer NOT NULL DEFAULT 0',
+      ],
+    },
+  })
+
+  test('is made once, whichever of many connections make it', async () => {
+    const url = await newDatabase()
+    const connections = await Promise.all(Array.from({ length: 8 }, () => connected(url)))
+    await Promise.all(connections.map((connection) => migrate(connection)))
+    expect([...(await connections[0]!.run(VERSION))]).toEqual([{ version: 1 }])
+    await expectSchema(connections[7]!)
+  })
+
+  test('is brought forward once, whichever of many connections do so', async () => {
+    const url = await newDatabase()
+    const connections = await Promise.all(Array.from({ length: 4 }, () => connected(url)))
+    await migrate(connections[0]!)
+    await Promise.all(connections.map((connection) => migrate(connection, [...MIGRATIONS, NEXT])))
+    expect([...(await connections[0]!.run(VERSION))]).toEqual([{ version: 2 }])
+  })
+
+  test('stands beside the tables of others in the same database', async () => {
+    const connection = await connected(await newDatabase())
+    await connection.run('CREATE TABLE targets (theirs text)')
+    await migrate(connection)
+    await connection.run("INSERT INTO targets VALUES ('still theirs')")
+  })
+})

@@ -1,0 +1,78 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, test } from 'vitest'
+import { EDITION } from '../../../src/store/schema-version.ts'
+import { backupStore } from '../../../src/store/sqlite/backup-store.ts'
+import { openSqliteSource, openSqliteTarget } from '../../../src/store/sqlite/open-copy.ts'
+import { openSqliteReader } from '../../../src/store/sqlite/open-reader.ts'
+import { openSqliteSilences } from '../../../src/store/sqlite/silences.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+
+const BESIDE: Readonly<Record<string, (path: string) => unknown>> = {
+  'a reader': openSqliteReader,
+  'a backup': (path) => backupStore(path, join(temporaryFolder(), 'copy.db')),
+  silences: openSqliteSilences,
+  'the source of a copy': openSqliteSource,
+}
+const ALL = {
+  ...BESIDE,
+  'a daemon': (path: string) => openSqliteStore({ path }),
+  'the target of a copy': openSqliteTarget,
+}
+
+const newPath = () => join(temporaryFolder(), 'other.db')
+
+function made(sql: string): () => string {
+  return () => {
+    const path = newPath()
+    const db = new DatabaseSync(path)
+    db.exec(sql)
+    db.close()
+    return path
+  }
+}
+
+function text(): string {
+  const path = newPath()
+  writeFileSync(path, 'this is a text, and it is long enough to be more than a header of a database file '.repeat(20))
+  return path
+}
+
+const ours = `PRAGMA application_id = ${0x6377_0000 + EDITION}`
+
+test.each([
+  [
+    "another program's database",
+    made('CREATE TABLE t (a)'),
+    / is a database of another program; name another file/,
+    ALL,
+  ],
+  [
+    "a newer callwatch's",
+    made(`CREATE TABLE t (a); ${ours}; PRAGMA user_version = 99`),
+    / was written by a newer callwatch \(schema 99, this one knows \d+\); upgrade this one$/,
+    ALL,
+  ],
+  [
+    "a development version's",
+    made('CREATE TABLE t (a); PRAGMA application_id = 0x63616c6c; PRAGMA user_version = 4'),
+    / was written by a development version of callwatch, whose tables differ and are not converted; name another file in store\.path, or remove this one with its -wal and -shm, to count from nothing$/,
+    ALL,
+  ],
+  ['a file that is no database', text, / is damaged or no SQLite database /, ALL],
+  ['a file that no daemon has used yet', made(''), / holds nothing of callwatch/, BESIDE],
+  ['a missing file', newPath, /^there is no store /, BESIDE],
+  ['a store in memory', () => ':memory:', /^the store is in memory/, BESIDE],
+])('%s is refused, and left as it is', async (_what, make, sentence, openers) => {
+  for (const [opener, open] of Object.entries(openers)) {
+    const path = make()
+    const content = () => (existsSync(path) ? readFileSync(path, 'latin1') : undefined)
+    const before = content()
+    expect(() => open(path), opener).toThrow(
+      expect.objectContaining({ name: 'StoreError', kind: 'refused', message: expect.stringMatching(sentence) }),
+    )
+    expect(content() === before, opener).toBe(true)
+  }
+})

@@ -1,0 +1,38 @@
+import { DatabaseSync } from 'node:sqlite'
+import { onTestFinished } from 'vitest'
+import { expectSchema, migrate, MIGRATIONS } from '../../../src/store/sqlite/schema.ts'
+import { schemaContract } from '../contract/schema-contract.ts'
+
+schemaContract({
+  migrations: MIGRATIONS,
+  newPlace: async () => {
+    const db = new DatabaseSync(':memory:')
+    onTestFinished(() => db.close())
+    const run = async (sql: string) => db.prepare(sql).all()
+    return {
+      migrate: async (migrations) => migrate(db, 'here', migrations),
+      expectSchema: async (migrations) => expectSchema(db, 'here', migrations),
+      run,
+      layout: async () => [
+        db.isTransaction,
+        await run('PRAGMA user_version'),
+        await run('PRAGMA application_id'),
+        await run('SELECT sql FROM sqlite_schema ORDER BY name'),
+      ],
+    }
+  },
+  table: (name) => name,
+  otherEditions: Object.fromEntries([
+    ...[1, 2, 3, 4].map((version) => [`development version ${version}`, edition(0x63616c6c, version)]),
+    ['another edition of version 1', edition(0x6377_0000, 1)],
+    ['a later edition of version 1', edition(0x6377_00ff, 1)],
+  ]),
+})
+
+function edition(applicationId: number, version: number): string[] {
+  return [
+    'CREATE TABLE targets (name TEXT)',
+    `PRAGMA application_id = ${applicationId}`,
+    `PRAGMA user_version = ${version}`,
+  ]
+}

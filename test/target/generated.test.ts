@@ -1,0 +1,16 @@
+import { NEVER } from 'rxjs'
+import { expect, test } from 'vitest'
+import { generated } from '../../src/target/generated.ts'
+
+test('what nobody is subscribed to any more is aborted', async () => {
+  let aborted: AbortSignal | undefined
+  const subscription = generated(async function* (ends) {
+    aborted = ends.aborted
+    yield 1
+    await new Promise(() => undefined)
+  }, NEVER).subscribe()
+  await Promise.resolve()
+  expect(aborted?.aborted).toBe(false)
+  subscription.unsubscribe()
+  expect(aborted?.aborted).toBe(true)
+})

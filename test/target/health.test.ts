@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+import type { RequestRecord } from '../../src/polling/attempt.ts'
+import { healthRecord, noteOf, replicaHealth } from '../../src/target/health.ts'
+
+/** So many pages of the list. */
+const pages = (count: number): RequestRecord[] =>
+  Array.from({ length: count }, () => ({ operation: 'list_calls', code: '200', seconds: 0.1 }))
+/** Requests that brought no page: an error of the list, and a single call. */
+const NO_PAGE: RequestRecord[] = [
+  { operation: 'list_calls', code: '401', seconds: 0.1 },
+  { operation: 'get_call', code: '200', seconds: 0.1 },
+]
+const POLL = { good: true, problem: undefined, requests: pages(1), storeFailed: false }
+
+test('a target is down until its first successful poll', () => {
+  const health = healthRecord(() => 0)
+  expect([
+    health.current().up,
+    health.current().problem,
+    health.current().storeFailed,
+    health.current().requestsLastMinute,
+  ]).toEqual([false, undefined, false, 0])
+})
+
+test('the latest poll alone decides', () => {
+  const health = healthRecord(() => 0)
+  health.note({ ...POLL, good: false, problem: 'no answer', storeFailed: true })
+  expect([health.current().up, health.current().problem, health.current().storeFailed]).toEqual([
+    false,
+    'no answer',
+    true,
+  ])
+  health.note(POLL)
+  expect([health.current().up, health.current().problem, health.current().storeFailed]).toEqual([
+    true,
+    undefined,
+    false,
+  ])
+})
+
+test('requests count for a minute after their poll', () => {
+  let now = 0
+  const health = healthRecord(() => now)
+  health.note({ ...POLL, requests: pages(5) })
+  now = 50
+  health.note({ ...POLL, requests: pages(2) })
+  expect(health.current().requestsLastMinute).toBe(7)
+  now = 61
+  expect(health.current().requestsLastMinute).toBe(2)
+  now = 111
+  expect(health.current().requestsLastMinute).toBe(0)
+})
+
+test('a target has pages until a poll brought none, and is polled since its first poll ended', () => {
+  let now = 0
+  const health = healthRecord(() => now)
+  now = 30
+  expect([health.current().hasPage, health.current().polledFor]).toEqual([true, 30])
+  health.note({ ...POLL, requests: NO_PAGE })
+  now = 50
+  expect([health.current().hasPage, health.current().polledFor]).toEqual([false, 20])
+  health.note(POLL)
+  expect([health.current().hasPage, health.current().polledFor]).toEqual([true, 20])
+})
+
+test('says from which page on the service refuses its list, as long as it does', () => {
+  const health = healthRecord(() => 0)
+  health.note({ ...POLL, refusedFrom: 11 })
+  expect(health.current().refusedFrom).toBe(11)
+  health.note(POLL)
+  expect(health.current().refusedFrom).toBeUndefined()
+})
+
+test('of a target that another daemon owns, what that one notes counts; where none does, that is the problem', () => {
+  const owner = healthRecord(() => 0)
+  owner.note({ ...POLL, good: false, problem: 'no answer', requests: pages(4) })
+  const shown = (note: unknown, problem?: string) => {
+    const health = replicaHealth(note, problem)
+    return [health.up, health.problem, health.requestsLastMinute]
+  }
+  const note: unknown = JSON.parse(JSON.stringify(noteOf(owner.current())))
+  expect(shown(note)).toEqual([false, 'no answer', 4])
+  expect(shown('what a later version writes')).toEqual([false, undefined, 0])
+  expect(shown(undefined, 'no daemon watches it at the moment')).toEqual([
+    false,
+    'no daemon watches it at the moment',
+    0,
+  ])
+})

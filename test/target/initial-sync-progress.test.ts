@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { initialSyncProgress } from '../../src/target/initial-sync-progress.ts'
+import type { Target } from '../../src/target/target.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
+
+test('the progress of an initial sync is said every five seconds in which there is any, until it has ended', async () => {
+  const clock = virtualClock()
+  const progress = { done: 1, of: 9 }
+  const facts: { lastGood: number | undefined } = { lastGood: undefined }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is asked of a target
+  const target = { name: 'a', clock, ledger: { facts }, progress: () => ({ ...progress }) } as unknown as Target
+  const said: unknown[] = []
+  initialSyncProgress(target).subscribe({
+    next: (event) => said.push(event.progress.done),
+    complete: () => said.push('ended'),
+  })
+  await clock.advance(11)
+  progress.done = 4
+  await clock.advance(5)
+  expect(said).toEqual([1, 4])
+  progress.done = 9
+  facts.lastGood = clock.wall()
+  await clock.advance(5)
+  expect(said).toEqual([1, 4, 'ended'])
+})

@@ -1,0 +1,139 @@
+import { NEVER } from 'rxjs'
+import { expect, onTestFinished, test } from 'vitest'
+import { requestLimits } from '../../src/target/request-limits.ts'
+import { budgetKey } from '../../src/target/target.ts'
+import { StoreError } from '../../src/store/store.ts'
+import type { RateBudget } from '../../src/polling/rate-budget.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
+import { memoryCluster } from '../cluster/memory-cluster.ts'
+import { CREATED } from '../ledger/seen.ts'
+import { pollConfig, targetConfig } from './settings.ts'
+
+const KEYS = { a: 'one', b: 'one', c: 'one', d: 'another', e: 'another' }
+const settingsOf = (apiKey: string, maxRequestsPerMinute = 600) => {
+  return { target: targetConfig({ apiKey }), poll: pollConfig({ maxRequestsPerMinute }), rules: [] }
+}
+const clock = () => virtualClock(CREATED)
+
+/** How much is granted in so many seconds to one that always wants more. */
+async function granted(budget: RateBudget, time: ReturnType<typeof clock>, seconds: number): Promise<number> {
+  const enough = new AbortController()
+  let count = 0
+  for (let i = 0; i < 1000; i++) {
+    budget.take(enough.signal).then(
+      () => (count += 1),
+      () => undefined,
+    )
+  }
+  await time.advance(seconds)
+  enough.abort()
+  await time.advance(0)
+  return count
+}
+
+/** Daemons that share a store, with five targets, three of which have one key. */
+async function cluster(names: readonly string[]) {
+  const time = clock()
+  const pauses = new Map<string, number>()
+  const sharing = {
+    ...memoryCluster(time).sharing(10),
+    pauses: async (keys: readonly string[]) => new Map([...pauses].filter(([key]) => keys.includes(key))),
+  }
+  const daemons = []
+  for (const _name of names) {
+    const running = new Set<string>()
+    const members = () =>
+      Object.entries(KEYS).map(([name, apiKey]) => {
+        return { budgetKey: budgetKey(targetConfig({ apiKey })), isRunning: running.has(name) }
+      })
+    const store = { sharing, pausedUntil: async () => undefined, pauseUntil: async () => undefined }
+    const limits = requestLimits({ store, clock: time, members, draining$: NEVER })
+    const budget = await limits.budgetOf(settingsOf('one'))
+    const poll = (...targets: string[]) => {
+      running.clear()
+      for (const target of targets) running.add(target)
+      limits.share(settingsOf('one'))
+    }
+    daemons.push({ poll, limits, budget })
+  }
+  return { time, pauses, daemons }
+}
+
+test('daemons that share the targets of a key share its limit, by how many of them each has', async () => {
+  const { daemons, time } = await cluster(['x', 'y'])
+  const [x, y] = [daemons[0]!, daemons[1]!]
+  x.poll('a', 'b', 'd')
+  y.poll('c', 'e')
+  const both = await Promise.all([granted(x.budget, time, 60), granted(y.budget, time, 60)])
+  // Nine tenths of 600 in a minute, from an empty bucket.
+  expect(both).toEqual([360, 180])
+  x.poll()
+  y.poll('a', 'b', 'c')
+  expect(await Promise.all([granted(x.budget, time, 60), granted(y.budget, time, 60)])).toEqual([0, 540])
+})
+
+test('what the service asked of the daemon before holds for the next owner', async () => {
+  const { daemons, time, pauses } = await cluster(['x'])
+  const { poll, limits, budget } = daemons[0]!
+  poll('a', 'b', 'c')
+  pauses.set(budgetKey(targetConfig({ apiKey: 'one' })), time.wall() + 30)
+  expect(await limits.budgetOf(settingsOf('one'))).toBe(budget)
+  expect(await granted(budget, time, 29)).toBe(0)
+  expect(await granted(budget, time, 30)).toBeGreaterThan(100)
+})
+
+test('a daemon has no part of a limit that is shared before it polls anything', async () => {
+  const { daemons, time } = await cluster(['x'])
+  expect(await granted(daemons[0]!.budget, time, 60)).toBe(0)
+})
+
+test('what the service asks of another daemon holds for this one too, a second later, for as long as they share the key', async () => {
+  const { daemons, time, pauses } = await cluster(['x'])
+  const { poll, limits, budget } = daemons[0]!
+  poll('a', 'b')
+  const following = limits.follow(NEVER).subscribe()
+  onTestFinished(() => following.unsubscribe())
+  pauses.set(budgetKey(targetConfig({ apiKey: 'one' })), time.wall() + 30)
+  await time.advance(1)
+  expect(budget.heldFor()).toBe(29)
+  poll('a', 'b', 'c')
+  pauses.set(budgetKey(targetConfig({ apiKey: 'one' })), time.wall() + 300)
+  await time.advance(5)
+  expect(budget.heldFor()).toBe(24)
+})
+
+/** A daemon that has its store for itself. */
+function alone(pauseUntil: (key: string, until: number) => Promise<void> = async () => undefined) {
+  const time = clock()
+  const store = { pausedUntil: async () => undefined, pauseUntil }
+  return { time, limits: requestLimits({ store, clock: time, members: () => [], draining$: NEVER }) }
+}
+
+test('targets with the same address and key share one request budget, others have their own', async () => {
+  const { limits } = alone()
+  const [first, second, other] = [settingsOf('one'), settingsOf('one'), settingsOf('another')]
+  expect(await limits.budgetOf(second)).toBe(await limits.budgetOf(first))
+  expect(await limits.budgetOf(other)).not.toBe(await limits.budgetOf(first))
+})
+
+test('the budget that there is gets the limit of a reloaded configuration', async () => {
+  const { limits, time } = alone()
+  const budget = await limits.budgetOf(settingsOf('one', 60))
+  expect(await granted(budget, time, 60)).toBeLessThanOrEqual(60)
+  expect(await limits.budgetOf(settingsOf('one', 6000))).toBe(budget)
+  expect(await granted(budget, time, 10)).toBeGreaterThan(800)
+})
+
+test('a pause that the store could not take is written as soon as it can be', async () => {
+  const written: number[] = []
+  let attempts = 0
+  const { limits, time } = alone(async (_key, until) => {
+    attempts += 1
+    if (attempts <= 3) throw new StoreError('unavailable', 'database is locked')
+    written.push(until - CREATED)
+  })
+  const budget = await limits.budgetOf(settingsOf('one'))
+  budget.holdBack(600)
+  await time.advance(10)
+  expect([attempts, written]).toEqual([4, [600]])
+})

@@ -1,0 +1,73 @@
+import { BehaviorSubject, concat, EMPTY, ignoreElements, NEVER, Observable, of, Subject, takeUntil } from 'rxjs'
+import { expect, test } from 'vitest'
+import { runWhile } from '../../src/target/run-while.ts'
+
+/** Follows a part, and notes what is begun and ended. `finish` lets a run end that was asked to. */
+function followed() {
+  const part$ = new BehaviorSubject({ value: 1 })
+  const finish$ = new Subject<void>()
+  const notes: string[] = []
+  const run = ({ value }: { value: number }, over$: Observable<unknown>) =>
+    new Observable<never>((subscriber) => {
+      notes.push(`begins ${value}`)
+      const over = over$.subscribe(() => notes.push(`is to end ${value}`))
+      const ending = concat(NEVER.pipe(takeUntil(over$)), NEVER.pipe(takeUntil(finish$))).subscribe({
+        complete: () => {
+          notes.push(`ended ${value}`)
+          subscriber.complete()
+        },
+      })
+      return () => {
+        over.unsubscribe()
+        ending.unsubscribe()
+      }
+    })
+  let isComplete = false
+  runWhile(part$, run).subscribe({ complete: () => (isComplete = true) })
+  return { part$, finish$, notes, isComplete: () => isComplete }
+}
+
+test('a run goes on for as long as its part is equal', () => {
+  const { part$, notes } = followed()
+  part$.next({ value: 1 })
+  expect(notes).toEqual(['begins 1'])
+})
+
+test('when its part has changed a run is asked to end, and the next begins only once it has', () => {
+  const { part$, finish$, notes } = followed()
+  part$.next({ value: 2 })
+  expect(notes).toEqual(['begins 1', 'is to end 1'])
+  finish$.next()
+  expect(notes.slice(2)).toEqual(['ended 1', 'begins 2'])
+})
+
+test('a part that was overtaken before its turn came is never begun', () => {
+  const { part$, finish$, notes } = followed()
+  part$.next({ value: 2 })
+  part$.next({ value: 3 })
+  finish$.next()
+  expect(notes.slice(-2)).toEqual(['ended 1', 'begins 3'])
+})
+
+test('a part that came back to what it was is begun anew, as the run of before was asked to end', () => {
+  const { part$, finish$, notes } = followed()
+  part$.next({ value: 2 })
+  part$.next({ value: 1 })
+  finish$.next()
+  expect(notes).toEqual(['begins 1', 'is to end 1', 'ended 1', 'begins 1'])
+})
+
+test('it completes when the configurations have and the last run has ended', () => {
+  const { part$, finish$, isComplete } = followed()
+  part$.next({ value: 2 })
+  part$.complete()
+  expect(isComplete()).toBe(false)
+  finish$.next()
+  expect(isComplete()).toBe(false)
+  const done: string[] = []
+  runWhile(of('only'), (part) => concat(of(part), EMPTY.pipe(ignoreElements()))).subscribe({
+    next: (event) => done.push(event),
+    complete: () => done.push('complete'),
+  })
+  expect(done).toEqual(['only', 'complete'])
+})

@@ -1,0 +1,122 @@
+import { pino } from 'pino'
+import { BehaviorSubject, ReplaySubject, Subject } from 'rxjs'
+import { onTestFinished } from 'vitest'
+import { ALONE, type Turn } from '../../src/cluster/ownership.ts'
+import type { Config } from '../../src/config/config.ts'
+import type { TargetConfig } from '../../src/service/target-section.ts'
+import type { AdjustableBudget } from '../../src/polling/rate-budget.ts'
+import type { MissedCommit } from '../../src/store/sharing.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { StoreError } from '../../src/store/store.ts'
+import { lifecycle } from '../../src/target/lifecycle.ts'
+import { budgetKey } from '../../src/target/target.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
+import { memoryCluster } from '../cluster/memory-cluster.ts'
+import { pollConfig } from './settings.ts'
+
+export const LIMIT = 600
+/** Grants nothing. */
+export const NO_BUDGET: AdjustableBudget = {
+  take: () => new Promise(() => undefined),
+  heldFor: () => 77,
+  holdBack: () => undefined,
+  limitTo: () => undefined,
+}
+const EMPTY_LIST = JSON.stringify({ data: [], meta: { pagination: { total: 0 } } })
+
+/** Targets of one key, each of them this daemon's when the test says so; with `missed` on a store that several share. */
+export async function sharing(
+  names: readonly string[],
+  missed?: (names: string[]) => Promise<MissedCommit[]>,
+  { startsAfter = 0, budget = NO_BUDGET }: { startsAfter?: number; budget?: AdjustableBudget } = {},
+) {
+  const clock = virtualClock()
+  const targets = names.map((name): TargetConfig => {
+    return { name, baseUrl: 'http://127.0.0.1:1', apiKey: 'key', query: { app: name } }
+  })
+  const poll = pollConfig({
+    timeout: 1,
+    lookback: 3600,
+    sweepInterval: 60,
+    maxRequestsPerMinute: LIMIT,
+    baseline: 'count',
+  })
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what targets depend on
+  const config = { targets, poll, alerts: [] } as unknown as Config
+  const limits: number[] = []
+  const opened: string[] = []
+  const shared: AdjustableBudget = { ...budget, limitTo: (limit) => void limits.push(limit) }
+  const turns = new Map(names.map((name) => [name, new Subject<Turn>()]))
+  const stop$ = new ReplaySubject<void>(1)
+  const store = openSqliteStore({ path: ':memory:' })
+  const service = { isOwned: true, asked: 0, closed: 0 }
+  const storage = { losesAnswers: false, log: [] as MissedCommit[], closed: [] as string[] }
+  const gate: { isAway?: boolean; loads?: Promise<void> } = {}
+  const watched = lifecycle({
+    mask: (text) => text,
+    clock,
+    random: () => 0,
+    log: pino({ level: 'silent' }),
+    store: {
+      ...store,
+      openTarget: async (...asked) => {
+        await gate.loads
+        return store.openTarget(...asked)
+      },
+      closeAlerts: async (...closed) => {
+        if (gate.isAway === true) throw new StoreError('unavailable', 'the disk is full')
+        storage.closed.push(closed[0])
+        return store.closeAlerts(...closed)
+      },
+      commit: async (target, commit) => {
+        await store.commit(target, commit)
+        storage.log.push({ target, commit })
+        if (storage.losesAnswers) throw new StoreError('unavailable', 'the connection was closed')
+      },
+      ...(missed && {
+        sharing: { ...memoryCluster(clock).sharing(15), missed: (known) => missed([...known.keys()]) },
+      }),
+    },
+    route: () => [],
+    ownership: { ...ALONE, turn$: (name) => turns.get(name)!, owns: () => service.isOwned },
+    budgets: new Map([[budgetKey(targets[0]!), shared]]),
+    draining$: stop$,
+    transportTo: (address) => {
+      opened.push(address)
+      const send = async () => {
+        service.asked += 1
+        return { status: 200, headers: { date: new Date(clock.wall() * 1000).toUTCString() }, body: EMPTY_LIST }
+      }
+      return { send, close: async () => void (service.closed += 1) }
+    },
+  })
+  await watched.open(config)
+  const config$ = new BehaviorSubject(config)
+  await clock.advance(startsAfter)
+  const polled: string[] = []
+  const running = watched.run(config$).subscribe((event) => {
+    if (event.kind === 'polled') polled.push(event.target)
+  })
+  const following = watched.replicate(stop$).subscribe()
+  onTestFinished(() => {
+    stop$.next()
+    running.unsubscribe()
+    following.unsubscribe()
+  })
+  /** Gives a target to this daemon; what is returned releases it, ends its turn at once, or gives it again after a reload. */
+  const give = (name: string) => {
+    const [draining$, aborted$] = [new ReplaySubject<void>(1), new ReplaySubject<void>(1)]
+    const turn: Turn = { draining$, aborted$, use: () => () => undefined }
+    const again = () => turns.get(name)!.next(turn)
+    again()
+    const release = () => draining$.next()
+    return { release, end: () => (release(), aborted$.next()), again }
+  }
+  const reload = async (change: Partial<Config>) => {
+    const next = { ...config, ...change }
+    await watched.open(next)
+    config$.next(next)
+  }
+  const remove = (name: string) => reload({ targets: targets.filter((one) => one.name !== name) })
+  return { clock, service, storage, limits, opened, give, remove, reload, gate, polled, watched, targets, poll }
+}

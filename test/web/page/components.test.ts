@@ -1,0 +1,233 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { Alerts } from '../../../src/web/page/components/alerts.js'
+import { Banner } from '../../../src/web/page/components/banner.js'
+import { FailureRatio } from '../../../src/web/page/components/failure-ratio.js'
+import { Feed } from '../../../src/web/page/components/feed.js'
+import { Silences } from '../../../src/web/page/components/silences.js'
+import { Targets } from '../../../src/web/page/components/targets.js'
+import { Tiles } from '../../../src/web/page/components/tiles.js'
+import type { FeedLine, State } from '../../../src/web/page/model/state.js'
+import type { Rule } from '../../../src/alerts/rule.ts'
+import { isoTime } from '../../../src/web/views.ts'
+import { finish, firing, NOW, openCall, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
+import { shownTarget } from '../serve.ts'
+import { render, stateOf, textOf } from './render-text.ts'
+
+beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
+afterEach(() => void vi.unstubAllEnvs())
+
+const RULE: Rule = { ...RATIO_RULE, match: { mode: 'call' } }
+const BUDGET: Rule = {
+  ...RATIO_RULE,
+  name: 'Budget',
+  signal: { name: 'budget_minutes', limit: 1000, timezone: 'UTC' },
+}
+const FINISHED = [finish('ended'), finish('unanswered'), finish('rejected'), finish('canceled'), finish('other')]
+
+/** Two targets with calls; one has an alert. */
+const twoTargets = (differing: Partial<State> = {}) =>
+  stateOf(
+    [
+      shownTarget({
+        rules: [RULE, BUDGET],
+        alerts: [firing(RULE)],
+        calls: [openCall('a'), openCall('b', { status: 'initiated', joined: undefined })],
+        finished: FINISHED,
+        facts: POLLED,
+      }),
+      shownTarget({ target: 'staging', calls: [openCall('c')], finished: FINISHED, facts: POLLED }),
+    ],
+    differing,
+  )
+
+describe('the alerts of the page', () => {
+  test('show an alert with its value, threshold, peak, calls and age', () => {
+    const row = textOf(render(Alerts, twoTargets()), { 'data-alert': 'HighFailureRate' })
+    expect(row).toBe('HighFailureRate production firing warning 42.5% above 30.0% 50.0% 40 14:10:20 3 min')
+  })
+
+  test('name the zone of their times', () => {
+    vi.stubEnv('TZ', 'Asia/Kolkata')
+    const elements = render(Alerts, twoTargets())
+    expect(elements.filter(({ type }) => type === 'th').map(({ text }) => text)).toContain('Since (GMT+5:30)')
+    expect(textOf(elements, { 'data-cell': 'since' })).toBe('19:40:20 3 min')
+  })
+})
+
+test('the silences of the page show what is silenced, until when and why', () => {
+  const state = twoTargets()
+  const silence = { id: 1, match: { alert: 'HighFailureRate' }, since: isoTime(NOW), reason: 'a carrier outage' }
+  state.snapshot!.silences = [{ ...silence, until: isoTime(NOW + 7200) }]
+  expect(render(Silences, state).find(({ type }) => type === 'li')?.text).toBe(
+    'alert=HighFailureRate until 16:13:20 UTC: a carrier outage (silence 1)',
+  )
+})
+
+describe('the failure ratios of the page', () => {
+  test.each([
+    ['', '10', '60.0%'],
+    ['production', '5', '60.0%'],
+  ])('with the selected target "%s" are a share of %s calls', (target, calls, any) => {
+    const elements = render(FailureRatio, twoTargets({ target }))
+    const row = elements.findIndex(({ props }) => props['data-window'] === '15m')
+    expect(textOf(elements.slice(row), { 'data-cell': 'calls' })).toBe(calls)
+    expect(textOf(elements.slice(row), { 'data-cell': 'any' })).toBe(any)
+  })
+
+  test('show each rule with the ratio of its own calls, and draw its threshold', () => {
+    const elements = render(FailureRatio, twoTargets())
+    expect(textOf(elements, { 'data-rule': 'production HighFailureRate' })).toBe(
+      'HighFailureRate production, any, 15 min, mode=call, at least 20 calls 5 too few above 30.0% clears at 20.0%',
+    )
+    const lines = elements.filter(({ props }) => props['data-rule'] === 'HighFailureRate')
+    expect(lines.map(({ props }) => props['x1'])).toEqual([30])
+  })
+})
+
+test('the tiles of the page add up the targets, and name the budgets of the month', () => {
+  const tiles = render(Tiles, twoTargets())
+  expect(textOf(tiles, { id: 'calls-now' })).toBe('3')
+  expect(textOf(tiles, { id: 'alerts-firing' })).toBe('1')
+  expect(textOf(tiles, { id: 'failing' })).toBe('60.0%')
+  const notes = tiles.filter(({ props }) => props['class'] === 'soft').map(({ text }) => text)
+  expect(notes).toEqual([
+    '4 participants',
+    '10 finished calls',
+    '0 pending',
+    'participant minutes since 2026-09-21 13:13 UTC',
+    'participant minutes since 2026-09-21 13:13 UTC; Budget fires above 300',
+  ])
+  expect(textOf(render(Tiles, twoTargets({ target: 'production' })), { id: 'calls-now' })).toBe('2')
+})
+
+describe('the feed of the page', () => {
+  const resolved: FeedLine = {
+    id: '1',
+    kind: 'alert',
+    data: {
+      at: isoTime(NOW),
+      since: isoTime(NOW - 600),
+      alert: 'X',
+      target: 'production',
+      state: 'resolved',
+      value: 0.1,
+      threshold: 0.2,
+      signal: 'failure_ratio',
+      severity: 'warning',
+      labels: {},
+      breach: 'above',
+      calls: 20,
+      peak: 0.5,
+    },
+  }
+  const lines = (state: State) =>
+    render(Feed, state)
+      .filter(({ type }) => type === 'li')
+      .map(({ text }) => text)
+
+  test('shows the change of an alert with its value and threshold', () => {
+    expect(lines(twoTargets({ feed: [resolved] }))).toEqual([
+      '14:13:20 X resolved on production, 10.0%, threshold 20.0%',
+    ])
+  })
+
+  test('shows only events of the selected target, and gaps', () => {
+    const feed: FeedLine[] = [{ id: '2', kind: 'gap' }, resolved]
+    expect(lines(twoTargets({ feed, target: 'staging' }))).toEqual([
+      'Events may be missing here: callwatch restarted, or the connection was lost for too long.',
+    ])
+  })
+})
+
+describe('the banner of the page', () => {
+  const banner = (state: State) =>
+    render(Banner, state)
+      .filter(({ type }) => type === 'li')
+      .map(({ text }) => text)
+
+  test('is absent while all data are live', () => {
+    expect(banner(twoTargets())).toEqual([])
+  })
+
+  test('names the age of the data of the selected targets alone', () => {
+    const failing = shownTarget({ target: 'staging', facts: POLLED, pollAge: 400, problem: 'no answer' })
+    const targets = [shownTarget({ facts: POLLED }), failing]
+    expect(banner(stateOf(targets))).toEqual([
+      'staging: no successful poll since 14:13:20 UTC. No answer. (last successful poll 7 min ago)',
+    ])
+    expect(banner(stateOf(targets, { target: 'production' }))).toEqual([])
+  })
+
+  test('names the progress of an initial sync', () => {
+    const refused = shownTarget({ target: 'staging', facts: {}, problem: 'the key is not known' })
+    const state = stateOf([
+      { ...shownTarget({ facts: {} }), progress: () => ({ done: 12, of: 80 }) },
+      { ...shownTarget({ target: 'b', facts: {} }), progress: () => ({ done: 3, of: undefined }) },
+      { ...refused, progress: () => ({ done: 0, of: undefined }) },
+    ])
+    expect(banner(state)).toEqual([
+      'production: waiting for the initial sync. (12 of 80 pages read)',
+      'b: waiting for the initial sync. (3 of an unknown number of pages read)',
+      'staging: waiting for the initial sync. The key is not known.',
+    ])
+  })
+
+  test('says that there is no target of this name', () => {
+    expect(banner(twoTargets({ target: 'gone' }))).toEqual(['There is no target gone.'])
+  })
+
+  test('has the problem of the store once, above the targets', () => {
+    const problem = 'the database db1 cannot be reached'
+    const state = stateOf([shownTarget({ facts: POLLED, problem, pollAge: 900 })], {}, problem)
+    expect(banner(state)).toEqual([
+      'The database db1 cannot be reached.',
+      'production: no successful poll since 14:13:20 UTC. (last successful poll 15 min ago)',
+    ])
+  })
+
+  test('has the time of the data while callwatch is unreachable', () => {
+    expect(banner(twoTargets({ connected: false, now: 5000 }))).toEqual([
+      'Not connected to callwatch. Data of 14:13:20 UTC. (5 s ago)',
+    ])
+  })
+})
+
+describe('the targets of the page', () => {
+  /** Targets by their owner, none of which this daemon owns. */
+  function owned(owners: Readonly<Record<string, string | undefined>>, target = '') {
+    const targets = Object.entries(owners).map(([name, owner]) => {
+      const shown = shownTarget({ target: name, facts: POLLED, ...(owner === undefined && { problem: 'no poll' }) })
+      return { ...shown, owner: () => owner }
+    })
+    return render(Targets, stateOf(targets, { target }))
+      .filter(({ props }) => props['data-cell'] === 'owner')
+      .map(({ text }) => text)
+  }
+
+  test('have their owners where several daemons share the targets', () => {
+    const owners = { production: 'a7, process 1', staging: 'b2, process 1', test: undefined }
+    expect(owned(owners)).toEqual(['owner: a7, process 1', 'owner: b2, process 1', 'no owner'])
+    expect(owned(owners, 'test')).toEqual(['no owner'])
+  })
+
+  test('have no owner where there is a single daemon', () => {
+    expect(owned({ production: undefined })).toEqual([])
+  })
+
+  test.each([
+    ['up', {}, 'up'],
+    ['stale', { pollAge: 100 }, 'stale'],
+    ['down', { problem: 'no answer' }, 'down no answer'],
+  ])('are %s with the reason', (_health, made, expected) => {
+    const elements = render(Targets, stateOf([shownTarget({ facts: POLLED, ...made })]))
+    expect(textOf(elements, { 'data-cell': 'health' })).toBe(expected)
+  })
+
+  test('show a rate limit pause, a slow sweep and a refused page', () => {
+    const slowSweep = { pages: 5000, seconds: 1200 }
+    const target = { ...shownTarget({ facts: POLLED, slowSweep, refusedFrom: 7 }), pausedFor: () => 30 }
+    expect(textOf(render(Targets, stateOf([target])), { 'data-cell': 'health' })).toBe(
+      'up rate limit pause: no requests for 30 s; a sweep of 5,000 pages takes 20 min; the service refuses page 7 of its list and later pages',
+    )
+  })
+})
