@@ -87,7 +87,7 @@ inChromium('the page', (open) => {
     await page.getByRole('combobox', { name: 'Target' }).focus()
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
-    await page.waitForFunction(`location.hash === '#target=production'`)
+    await page.waitForURL(/#target=production$/)
   })
 
   test('never shows finished calls of a previous filter', async () => {
@@ -139,11 +139,11 @@ inChromium('the page', (open) => {
       expect(ground).toBe(colorScheme === 'light' ? 'rgb(243, 245, 248)' : 'rgb(14, 18, 23)')
       // Stale data are faint, but not the name of a target without owner.
       await target.selectOption(LONG)
-      await page.waitForFunction(`document.querySelectorAll('#targets [data-target]').length === 1`)
+      await expect.poll(() => page.locator('#targets [data-target]').count()).toBe(1)
       const owner = (await contrasts(page)).filter(({ text }) => text === 'no owner')
       expect(owner.map(({ contrast }) => contrast >= 4.5)).toEqual([true])
       await target.selectOption('production')
-      await page.waitForFunction(`document.querySelector('.page').className === 'page'`)
+      await expect.poll(() => page.locator('.page').getAttribute('class')).toBe('page')
       const measured = await contrasts(page)
       expect(measured.length).toBeGreaterThan(40)
       expect(measured.filter(({ contrast }) => contrast < 4.5)).toEqual([])
