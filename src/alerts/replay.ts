@@ -37,12 +37,12 @@ export function replay(
   const replayable = rules.filter(isReplayable)
   const instances = new Map<string, AlertInstance>()
   const notifications: Notification[] = []
-  const bySeen = finishes.toSorted((a, b) => a.seen - b.seen)
+  const byTime = finishes.toSorted((a, b) => a.knownHost - b.knownHost)
   const finished = keptFinishes()
   let next = 0
   for (const evaluated of evaluations) {
-    for (; next < bySeen.length && bySeen[next]!.seen <= evaluated.at + ROUNDING; next++) {
-      finished.add(bySeen[next]!)
+    for (; next < byTime.length && byTime[next]!.knownHost <= evaluated.at + ROUNDING; next++) {
+      finished.add(byTime[next]!)
     }
     const delta = evaluate(instances, triggerOf(evaluated, finished), {
       ...options,

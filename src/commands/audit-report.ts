@@ -64,7 +64,7 @@ export function auditReport(audit: TargetAudit): AuditReport {
     lost: audit.lost,
     no_longer_listed: audit.unlisted ?? null,
     not_asked_again: audit.notRequested,
-    order_unproven: audit.orderUnproven,
+    order_unproven: audit.orderUnverified,
     balanced: audit.imbalances === undefined ? null : audit.imbalances.length === 0,
     imbalances: audit.imbalances ?? [],
     differences,

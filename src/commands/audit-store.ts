@@ -55,8 +55,8 @@ async function auditConfigured(
   const budget = impatient(await budgetOf(target, poll.maxRequestsPerMinute * RATE_SHARE, reader, budgets))
   const asking = { clock: systemClock, budget, timeout, retries, random: Math.random, onRequest: () => undefined }
   try {
-    const { facts } = stored
-    return await auditTarget({ target: target.name, facts, reader, client, asking, clock: systemClock, poll, full })
+    const { sync } = stored
+    return await auditTarget({ target: target.name, sync, reader, client, asking, clock: systemClock, poll, full })
   } finally {
     await transport.close()
   }
@@ -101,7 +101,7 @@ function unknownTarget(target: string, place: string): TargetAudit {
     unlisted: undefined,
     daemonPolls: undefined,
     notRequested: 0,
-    orderUnproven: false,
+    orderUnverified: false,
     imbalances: undefined,
   }
 }

@@ -5,12 +5,12 @@ import { imbalancesOf, type Imbalance } from '../ledger/balance.ts'
 import type { SeenCall } from '../ledger/call.ts'
 import { compareCall, type Verdict } from '../ledger/compare-call.ts'
 import { compareStart } from '../ledger/repeated-id.ts'
-import type { RememberedCalls } from '../ledger/remembered-calls.ts'
-import { newLedger, NO_LIST_FACTS, type Facts } from '../ledger/state.ts'
-import { horizon } from '../ledger/step.ts'
+import type { TrackedCalls } from '../ledger/tracked-calls.ts'
+import { newLedger, NO_LIST_FACTS, type SyncState } from '../ledger/state.ts'
+import { horizon } from '../ledger/horizon.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { attempt, type AttemptOptions } from '../polling/attempt.ts'
-import { isOrderProven } from '../ledger/list-facts.ts'
+import { isOrderVerified } from '../ledger/list-facts.ts'
 import { newListMemory } from '../polling/list-memory.ts'
 import { newPoll, type Poll } from '../polling/poll.ts'
 import { readList } from '../polling/read-list.ts'
@@ -41,7 +41,7 @@ export type TargetAudit = {
   /** Whether a daemon polls the target now; undefined where nothing differed. */
   daemonPolls: boolean | undefined
   /** The list was read back to the horizon only, though no complete read has proven its order yet. */
-  orderUnproven: boolean
+  orderUnverified: boolean
   /** Number of differing calls that were not requested again, because there were so many. */
   notRequested: number
   /** Where the counters differ from the sums of the calls; undefined for a target that the store does not know. */
@@ -50,7 +50,7 @@ export type TargetAudit = {
 
 export type AuditTargetOptions = {
   target: string
-  facts: Facts
+  sync: SyncState
   reader: StoreReader
   client: CallsClient
   asking: AttemptOptions
@@ -67,11 +67,11 @@ export type AuditTargetOptions = {
  * @throws {StoreError} when the store cannot be read
  */
 export async function auditTarget(options: AuditTargetOptions): Promise<TargetAudit> {
-  const { target, reader, poll, facts } = options
+  const { target, reader, poll, sync } = options
   const before = await reader.calls(target)
   const { seen, rejected, problem, isEarly } = await listLookback(options, before)
   const rows = await reader.calls(target)
-  let latest = (await reader.target(target))?.facts ?? facts
+  let latest = (await reader.target(target))?.sync ?? sync
   const compare = (call: SeenCall) => compareCall(rows.get(call.id), call, latest, poll)
 
   const suspects = new Map([...seen].filter(([, call]) => isSuspect(compare(call))))
@@ -80,7 +80,7 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
     suspects,
     isSettled: async (call) => {
       const row = await reader.call(target, call.id)
-      latest = (await reader.target(target))?.facts ?? latest
+      latest = (await reader.target(target))?.sync ?? latest
       if (row === undefined) rows.delete(call.id)
       else rows.set(row)
       return !isSuspect(compare(call))
@@ -97,14 +97,14 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
     target,
     problem: problem ?? confirmed.problem,
     horizon: oldest,
-    lastPoll: latest.lastGood,
+    lastPoll: latest.lastSuccess,
     calls,
     rejected,
     lost: [...rows.values()].filter(({ phase }) => phase === 'lost').length,
     unlisted: problem === undefined ? [...before.values()].filter(isMissing).length : undefined,
     daemonPolls: confirmed.daemonPolls,
     notRequested: confirmed.notRequested,
-    orderUnproven: isEarly && !isOrderProven(facts.listing ?? NO_LIST_FACTS),
+    orderUnverified: isEarly && !isOrderVerified(sync.listing ?? NO_LIST_FACTS),
     imbalances: imbalancesOf(await reader.balance(target)),
   }
 }
@@ -115,18 +115,18 @@ function isSuspect({ kind }: Verdict): boolean {
 }
 
 /** Every call that the service lists back to the horizon, as it was last listed. */
-async function listLookback(options: AuditTargetOptions, rows: RememberedCalls) {
-  const { facts, client, asking, clock, poll, full } = options
-  const memory = newListMemory({ ...facts, list: undefined }, undefined)
+async function listLookback(options: AuditTargetOptions, rows: TrackedCalls) {
+  const { sync, client, asking, clock, poll, full } = options
+  const memory = newListMemory({ ...sync, list: undefined }, undefined)
   const seen = new Map<string, SeenCall>()
   const invalid = new Set<string>()
   const read = async (): Promise<Poll> => {
     const reading = newPoll()
     const pages = readList(reading, {
       memory,
-      state: { ...newLedger(facts.created), facts: { ...facts, list: undefined }, calls: rows },
+      state: { ...newLedger(sync.created), sync: { ...sync, list: undefined }, calls: rows },
       clock,
-      horizon: horizon(facts, poll.lookback),
+      horizon: horizon(sync, poll.lookback),
       sweepInterval: poll.sweepInterval,
       slice: Infinity,
       interval: Infinity,
@@ -155,7 +155,7 @@ async function listLookback(options: AuditTargetOptions, rows: RememberedCalls) 
   try {
     const reading = await read().catch(readAgain)
     // A complete read would have proven the order itself.
-    isEarly = reading.end?.whole === true && memory.facts.provenAt === facts.listing?.provenAt
+    isEarly = reading.end?.complete === true && memory.facts.orderVerifiedAt === sync.listing?.orderVerifiedAt
     if (reading.limited) problem = `the service shows no page from ${memory.refusedFrom} on`
     else if (reading.end === undefined) problem = reading.problem?.message ?? 'the list has no end'
   } catch (error) {

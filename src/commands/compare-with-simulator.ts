@@ -19,7 +19,7 @@ const TOLERANCE = 1e-9
 /** Compares the exported series of a target with the simulator's events up to the start of the latest poll. */
 export function compareWithSimulator(watched: ShownTarget, simulator: Simulator): Comparison {
   const polled = simulator.responses().findLast(({ path }) => /[?&]page=1(&|$)/.test(path))
-  const { created } = watched.ledger.facts
+  const { created } = watched.ledger.sync
   const options = { created, baseline: 'skip' as const, ...(polled === undefined ? {} : { now: polled.at }) }
   const recorded = new Map([...simulator.truth(options), ...recordedRatios(watched, simulator, options)])
   const counted = exportedSeries(watched, [...exactFamilies, FAILURE_RATIO])
@@ -35,9 +35,9 @@ export function compareWithSimulator(watched: ShownTarget, simulator: Simulator)
 
 /** The failure ratios of the exported windows, by the simulator's events. */
 function recordedRatios(watched: ShownTarget, simulator: Simulator, options: Parameters<Simulator['truth']>[0]) {
-  const { lastGood = 0, previousGood = lastGood } = watched.ledger.facts
+  const { lastSuccess = 0, previousSuccess = lastSuccess } = watched.ledger.sync
   return Object.entries(EXPORTED_WINDOWS).flatMap(([window, seconds]) => {
-    const { ratio } = simulator.failureRatio({ ...options, from: Math.min(lastGood - seconds, previousGood) })
+    const { ratio } = simulator.failureRatio({ ...options, from: Math.min(lastSuccess - seconds, previousSuccess) })
     return Object.entries(ratio ?? {}).map(
       ([reason, value]) => [seriesName(FAILURE_RATIO, { window, reason }), value] as const,
     )

@@ -95,14 +95,14 @@ export async function confirmSuspects(options: ConfirmOptions): Promise<Confirme
  * @returns false where no daemon does so in the time of three
  */
 async function nextPoll({ target, reader, clock, poll }: ConfirmOptions): Promise<boolean> {
-  const lastGood = async () => (await reader.target(target))?.facts.lastGoodHost
+  const lastSuccess = async () => (await reader.target(target))?.sync.lastSuccessHost
   const pause = Math.min(1, Math.max(0.05, poll.interval / 4))
   const end = clock.monotonic() + 3 * poll.interval + 2
-  let last = await lastGood()
+  let last = await lastSuccess()
   let polls = 0
   while (polls < 2 && clock.monotonic() < end) {
     await sleep(clock, pause)
-    const latest = await lastGood()
+    const latest = await lastSuccess()
     if (latest !== last) polls += 1
     last = latest
   }

@@ -13,7 +13,7 @@ import {
   recordInternalError,
   recordSkipped,
 } from '../metrics/record.ts'
-import type { Facts } from '../ledger/state.ts'
+import type { SyncState } from '../ledger/state.ts'
 import { listWarnings } from '../ledger/list-warnings.ts'
 import type { Committed } from '../target/commit.ts'
 import type { Targets } from '../target/lifecycle.ts'
@@ -104,8 +104,8 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
   }
 
   /** Each once, for as long as it holds. */
-  function noteWarnings(target: string, facts: Facts): void {
-    const warnings = listWarnings(facts, facts.lastGood ?? facts.created)
+  function noteWarnings(target: string, sync: SyncState): void {
+    const warnings = listWarnings(sync, sync.lastSuccess ?? sync.created)
     const before = warned.get(target) ?? new Set()
     for (const { kind, message } of warnings) {
       // Of a new target that is what the first polls are for.
@@ -115,7 +115,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     warned.set(target, new Set(warnings.map(({ kind }) => kind)))
   }
 
-  function notePoll({ target, report, before, facts }: Polled): void {
+  function notePoll({ target, report, before, sync }: Polled): void {
     const { outcome, requests, problem, refusedFrom, slowSweep } = report
     if (refusedFrom !== undefined && refusedFrom !== before.refusedFrom) {
       log.warn({ target, page: refusedFrom }, `the service refuses page ${refusedFrom} of its list and what follows`)
@@ -128,11 +128,11 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
           'raise that or poll.max_requests_per_minute',
       )
     }
-    noteWarnings(target, facts)
+    noteWarnings(target, sync)
     const seconds = Math.round(report.seconds * 1000) / 1000
     const figures = { target, outcome, requests: requests.length, seconds }
     // An initial sync that is only long is logged page by page.
-    const isInitialSync = report.isReading === true && facts.lastGood === undefined
+    const isInitialSync = report.isReading === true && sync.lastSuccess === undefined
     if (isInitialSync) log.debug(figures, `poll ${outcome}: ${problem}`)
     else if (problem !== undefined) log.warn(figures, `poll ${outcome}: ${problem}`)
     else if (!before.up) log.info(figures, `poll ${outcome}: the target is up`)

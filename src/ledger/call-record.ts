@@ -1,5 +1,5 @@
 import { finalStatusOf, labelCode, labelsOfCode, statusCode, statusOf } from './call-codes.ts'
-import type { Finish, Lasting, TrackedCall } from './tracked-call.ts'
+import type { Finish, EvictionTimes, TrackedCall } from './tracked-call.ts'
 
 /**
  * A call as bytes, but for its id: what the memory holds of one that is over and what the store keeps as its row. A
@@ -25,7 +25,7 @@ const AT = {
   retainUntil: 80,
   finishAt: 88,
   finishKnown: 96,
-  finishSeen: 104,
+  finishKnownHost: 104,
   finishBegan: 112,
   finishAnswerDelay: 120,
   finishDuration: 128,
@@ -78,7 +78,7 @@ export function writeCall(view: DataView, offset: number, call: TrackedCall): vo
   view.setUint8(offset + AT.finishLabels, finish === undefined ? NONE : labelCode(finish.labels))
   put(AT.finishAt, finish?.at)
   put(AT.finishKnown, finish?.known)
-  put(AT.finishSeen, finish?.seen)
+  put(AT.finishKnownHost, finish?.knownHost)
   put(AT.finishBegan, finish?.began)
   put(AT.finishAnswerDelay, finish?.answerDelay)
   put(AT.finishDuration, finish?.duration)
@@ -114,7 +114,7 @@ export function readCall(view: DataView, offset: number, id: string): TrackedCal
 }
 
 /** Of the call whose record this is, what decides how long it is remembered. */
-export function readLasting(view: DataView, offset: number): Lasting {
+export function readEvictionTimes(view: DataView, offset: number): EvictionTimes {
   const known = (at: number) => orUndefined(view.getFloat64(offset + at, true))
   const finishKnown = known(AT.finishKnown)
   return {
@@ -146,7 +146,7 @@ export function readFinish(view: DataView, offset: number): Finish | undefined {
     labels: labelsOfCode(view.getUint8(offset + AT.finishLabels)),
     at: number(AT.finishAt),
     known: number(AT.finishKnown),
-    seen: number(AT.finishSeen),
+    knownHost: number(AT.finishKnownHost),
     began: number(AT.finishBegan),
     answerDelay: orUndefined(number(AT.finishAnswerDelay)),
     duration: orUndefined(number(AT.finishDuration)),

@@ -1,8 +1,9 @@
 import { finalStatus, labelsOf, ownTime, type Labels, type SeenCall } from './call.ts'
 import { MEASURES, servedMinutes } from './minutes.ts'
 import { isEarlierRow } from './repeated-id.ts'
-import type { Facts } from './state.ts'
-import { horizon, type LedgerOptions } from './step.ts'
+import type { SyncState } from './state.ts'
+import type { LedgerOptions } from './compute-delta.ts'
+import { horizon } from './horizon.ts'
 import { MARK, type TrackedCall } from './tracked-call.ts'
 
 /** One thing that the ledger says of a call and the service says otherwise. */
@@ -44,15 +45,15 @@ const TOLERANCE = 1e-9
 export function compareCall(
   counted: TrackedCall | undefined,
   seen: SeenCall,
-  facts: Facts,
+  sync: SyncState,
   options: Pick<LedgerOptions, 'lookback' | 'baseline'>,
 ): Verdict {
   const final = finalStatus({ status: seen.status, endedAt: seen.endedAt ?? counted?.endedAt })
   if (counted === undefined) {
     if (final === undefined) return { kind: 'new' }
     const own = ownTime(seen)
-    if (own !== undefined && own < horizon(facts, options.lookback)) return { kind: 'ignored' }
-    if (options.baseline === 'skip' && wasOverBefore(own, facts)) return { kind: 'baseline' }
+    if (own !== undefined && own < horizon(sync, options.lookback)) return { kind: 'ignored' }
+    if (options.baseline === 'skip' && wasOverBefore(own, sync)) return { kind: 'baseline' }
     return difference('call', 'unknown', final)
   }
   // Another row under its id, which does not count.
@@ -114,7 +115,7 @@ export function spell({ type, mode, receiverType }: Labels): string {
 }
 
 /** Whether a call that is over belongs to the time before the target was set up. */
-function wasOverBefore(own: number | undefined, { created, lastComplete }: Facts): boolean {
+function wasOverBefore(own: number | undefined, { created, lastComplete }: SyncState): boolean {
   return own === undefined ? lastComplete === undefined : Math.floor(own) < Math.floor(created)
 }
 

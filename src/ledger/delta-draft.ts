@@ -1,5 +1,5 @@
 import { transitionSeries, type HistogramSeries } from './call-series.ts'
-import type { Delta, Facts } from './state.ts'
+import type { Delta, SyncState } from './state.ts'
 import type { Finish, TrackedCall } from './tracked-call.ts'
 import { addUsage, quarterOf } from './usage.ts'
 import { stepsBetween, type TransitionPoint } from './transitions.ts'
@@ -18,12 +18,12 @@ export type DeltaDraft = {
   path: (call: TrackedCall, from: TransitionPoint, to: TransitionPoint, at: number) => void
 }
 
-/** An empty draft of the delta that follows `facts`. */
-export function newDraft(facts: Facts): DeltaDraft {
+/** An empty draft of the delta that follows `sync`. */
+export function newDraft(sync: SyncState): DeltaDraft {
   const delta: Delta = {
-    facts: { ...facts, seq: facts.seq + 1 },
+    sync: { ...sync, seq: sync.seq + 1 },
     calls: new Map(),
-    forgotten: [],
+    evicted: [],
     counters: new Map(),
     usage: new Map(),
     finishes: [],

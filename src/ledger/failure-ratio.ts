@@ -18,14 +18,14 @@ export function failureCount(counts: FinishedCounts, reason: Reason): number {
 }
 
 /** When windows end, and since when callwatch had been blind before that (UNIX seconds, service's clock). */
-export type WindowEnd = { now: number; previousGood: number | undefined }
+export type WindowEnd = { now: number; previousSuccess: number | undefined }
 
 /**
  * When a window begins that ends now: `seconds` ago, or at the successful poll before this one if that is earlier. What
  * happened while callwatch was blind counts at the first poll after.
  */
-export function windowStart(seconds: number, { now, previousGood }: WindowEnd): number {
-  return Math.min(now - seconds, previousGood ?? now)
+export function windowStart(seconds: number, { now, previousSuccess }: WindowEnd): number {
+  return Math.min(now - seconds, previousSuccess ?? now)
 }
 
 /** How the finished calls of a window ended that ends now. */

@@ -6,7 +6,7 @@ import type { Finish } from './tracked-call.ts'
 export type FinishedCounts = Record<FinalStatus | 'total', number>
 
 /** What windows need to know of a finished call. */
-export type FinishedCall = Omit<Finish, 'known' | 'seen'>
+export type FinishedCall = Omit<Finish, 'known' | 'knownHost'>
 
 /** So many calls that finished alike. */
 export type Tally = { readonly status: FinalStatus; readonly labels: Labels; readonly n: number }

@@ -4,8 +4,8 @@ import type { ListFacts } from './state.ts'
 const DAY = 86_400
 
 /** Whether a page was out of order within a day of `now` (UNIX seconds). */
-export function isOrderRefuted({ refutedAt }: ListFacts, now: number): boolean {
-  return isWithin(DAY, refutedAt, now)
+export function isOrderRefuted({ orderRefutedAt }: ListFacts, now: number): boolean {
+  return isWithin(DAY, orderRefutedAt, now)
 }
 
 /** Whether the total was smaller than what the pages show, within a day of `now` (UNIX seconds). */
@@ -19,16 +19,16 @@ export function isTotalUseless(facts: ListFacts, total: number, now: number): bo
 }
 
 /** Whether a reading to the end has found the order in every page, and nothing has refuted it since. */
-export function isOrderProven({ provenAt, refutedAt = -Infinity }: ListFacts): boolean {
-  return provenAt !== undefined && provenAt > refutedAt
+export function isOrderVerified({ orderVerifiedAt, orderRefutedAt = -Infinity }: ListFacts): boolean {
+  return orderVerifiedAt !== undefined && orderVerifiedAt > orderRefutedAt
 }
 
 /**
  * The same, and not longer than a day or half of what is read before `now` (UNIX seconds): without a total nothing else would
  * show a mistake, and what it hides must be found before the horizon passes it.
  */
-export function isOrderProvenLately(facts: ListFacts, { now, horizon }: { now: number; horizon: number }): boolean {
-  return isOrderProven(facts) && isWithin(Math.min(DAY, (now - horizon) / 2), facts.provenAt, now)
+export function isOrderVerifiedRecently(facts: ListFacts, { now, horizon }: { now: number; horizon: number }): boolean {
+  return isOrderVerified(facts) && isWithin(Math.min(DAY, (now - horizon) / 2), facts.orderVerifiedAt, now)
 }
 
 /** One answer with a wrong `Date` must not make something known for years. */

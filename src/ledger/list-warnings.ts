@@ -1,5 +1,5 @@
-import { isOrderProven, isOrderRefuted, isTotalWrong } from './list-facts.ts'
-import { NO_LIST_FACTS, type Facts } from './state.ts'
+import { isOrderVerified, isOrderRefuted, isTotalWrong } from './list-facts.ts'
+import { NO_LIST_FACTS, type SyncState } from './state.ts'
 
 /** Something about the service's list or clock that a user should know, though nothing is wrong with the counts. */
 export type ListWarning = {
@@ -11,7 +11,7 @@ export type ListWarning = {
 const HOUR = 3600
 
 /** What is to be said of a target's list, as it was last committed; `now` in UNIX seconds by the service's clock. */
-export function listWarnings({ clockSkew = 0, list, listing = NO_LIST_FACTS }: Facts, now: number): ListWarning[] {
+export function listWarnings({ clockSkew = 0, list, listing = NO_LIST_FACTS }: SyncState, now: number): ListWarning[] {
   const warnings: ListWarning[] = []
   const warn = (kind: ListWarning['kind'], message: string) => void warnings.push({ kind, message })
   if (Math.abs(clockSkew) > HOUR) {
@@ -24,7 +24,7 @@ export function listWarnings({ clockSkew = 0, list, listing = NO_LIST_FACTS }: F
   }
   if (isOrderRefuted(listing, now)) {
     warn('order_refuted', 'the list is in no order that helps: each poll reads it to its end')
-  } else if (list !== undefined && !isOrderProven(listing)) {
+  } else if (list !== undefined && !isOrderVerified(listing)) {
     warn('order_unproven', 'order unproven: until the list was read to its end once, nothing is evicted')
   }
   if (listing.hidden > 0) {

@@ -20,8 +20,8 @@ const ANOMALY_MARKS: Record<Anomaly, number> = {
   repeated_id: MARK.repeatedId,
 }
 
-/** Where a sighting comes from: `now` is the service's clock when it answered (UNIX seconds). */
-export type Answer = {
+/** Where an answer comes from: `now` is the service's clock when it answered (UNIX seconds). */
+export type AnswerContext = {
   now: number
   /** The host's clock at that moment. */
   host: number
@@ -39,7 +39,7 @@ export type Answer = {
 export function baselineCall(
   before: TrackedCall | undefined,
   seen: SeenCall,
-  { now, listedPrecision }: Answer,
+  { now, listedPrecision }: AnswerContext,
 ): TrackedCall {
   const known: TrackedCall = before ?? { ...firstSight(seen, now), phase: 'baseline' }
   const retainUntil = retentionOf(known, seen, now, listedPrecision)
@@ -50,7 +50,12 @@ export function baselineCall(
  * Counts a call from now on that was over before callwatch first looked, and is open again: a meeting that goes on. It
  * counts whole, as if it were seen for the first time.
  */
-export function resumedCall(before: TrackedCall, seen: SeenCall, answer: Answer, draft: DeltaDraft): TrackedCall {
+export function resumedCall(
+  before: TrackedCall,
+  seen: SeenCall,
+  answer: AnswerContext,
+  draft: DeltaDraft,
+): TrackedCall {
   const { type, mode, receiverType } = before.labels
   return observeCall(
     undefined,
@@ -69,7 +74,7 @@ export function resumedCall(before: TrackedCall, seen: SeenCall, answer: Answer,
 export function observeCall(
   before: TrackedCall | undefined,
   seen: SeenCall,
-  { now, host, source, askForDetails, listedPrecision }: Answer,
+  { now, host, source, askForDetails, listedPrecision }: AnswerContext,
   draft: DeltaDraft,
 ): TrackedCall {
   const known = before ?? firstSight(seen, now)
@@ -163,7 +168,7 @@ function firstSight(seen: SeenCall, now: number): TrackedCall {
 function finish(
   call: TrackedCall,
   status: FinalStatus,
-  { now, host }: Pick<Answer, 'now' | 'host'>,
+  { now, host }: Pick<AnswerContext, 'now' | 'host'>,
   draft: DeltaDraft,
 ): Finish {
   draft.add(callSeries(call.labels).finished[status], 1)
@@ -171,7 +176,18 @@ function finish(
   const at = call.endedAt === undefined ? now : Math.min(Math.max(call.endedAt, began), now)
   const [audio = 0, video = 0] = call.counted
   const { answerDelay, duration } = answeredTimes(call, status)
-  const finish = { status, labels: call.labels, at, known: now, seen: host, began, answerDelay, duration, audio, video }
+  const finish = {
+    status,
+    labels: call.labels,
+    at,
+    known: now,
+    knownHost: host,
+    began,
+    answerDelay,
+    duration,
+    audio,
+    video,
+  }
   draft.finish(finish)
   return finish
 }

@@ -1,6 +1,6 @@
 import { readCall, readFinish, readMarks, readPhase } from './call-record.ts'
 import { keptFinishes, type KeptFinishes } from './finished-calls.ts'
-import { rememberedCalls, type RememberedCalls } from './remembered-calls.ts'
+import { trackedCalls, type TrackedCalls } from './tracked-calls.ts'
 import { MARK, type Finish, type TrackedCall } from './tracked-call.ts'
 import type { TransitionPoint } from './transitions.ts'
 import { addUsage } from './usage.ts'
@@ -12,7 +12,7 @@ import { addUsage } from './usage.ts'
  * objects as well.
  */
 export type LedgerState = {
-  readonly calls: RememberedCalls
+  readonly calls: TrackedCalls
   /** The open calls among `calls`. */
   readonly open: Map<string, TrackedCall>
   /** Calls whose list of participants is still to be asked for. */
@@ -21,11 +21,11 @@ export type LedgerState = {
   /** Participant minutes that were counted in each quarter of an hour, by when that began (usage.ts). */
   readonly usage: Map<number, number>
   readonly finished: KeptFinishes
-  facts: Facts
+  sync: SyncState
 }
 
 /** What is known of the target beside its calls. Times are UNIX seconds by the service's clock unless said otherwise. */
-export type Facts = {
+export type SyncState = {
   /** The sequence number of the last commit; each delta moves it on by one. */
   readonly seq: number
   /** When the target was first set up in the store. */
@@ -37,10 +37,10 @@ export type Facts = {
   /** How far back calls count, by the last complete look; only grows. Absent before the first. */
   readonly horizon?: number
   /** When the last good look ended, and the one before it: windows reach back to that one. */
-  readonly lastGood: number | undefined
-  readonly previousGood: number | undefined
+  readonly lastSuccess: number | undefined
+  readonly previousSuccess: number | undefined
   /** The host's clock at the end of the last good look. */
-  readonly lastGoodHost: number | undefined
+  readonly lastSuccessHost: number | undefined
   /** The list as the last good look left it; undefined where its order or its total are not known. */
   readonly list: ListKnowledge | undefined
   /** What was found out about the list as a whole. Absent before the first time. */
@@ -65,9 +65,9 @@ export type ListKnowledge = {
 /** What readings of the list have found out about it, for good. Times are UNIX seconds by the service's clock. */
 export type ListFacts = {
   /** When the last reading to the end began that found every page in order; undefined where none has. */
-  readonly provenAt?: number
+  readonly orderVerifiedAt?: number
   /** When a page was last out of order. */
-  readonly refutedAt?: number
+  readonly orderRefutedAt?: number
   /** How many rows the service counts in its total, and shows on no page. */
   readonly hidden: number
   /** How many the last reading to the end did not find of the total, and when it began. */
@@ -94,11 +94,11 @@ export type Transition = {
 
 /** What one observation changes; committed whole or not at all. */
 export type Delta = {
-  facts: Facts
+  sync: SyncState
   /** New and changed calls by id, each with its whole new value. */
   calls: Map<string, TrackedCall>
   /** Calls that need not be remembered any more. */
-  forgotten: TrackedCall[]
+  evicted: TrackedCall[]
   /** Increments of durable series by key. */
   counters: Map<string, number>
   /** Participant minutes by quarter of an hour. */
@@ -112,25 +112,25 @@ export const NO_LIST_FACTS: ListFacts = { hidden: 0 }
 
 /** A target that was just set up. `created` in UNIX seconds by the host's clock. */
 export function newLedger(created: number): LedgerState {
-  const facts: Facts = {
+  const sync: SyncState = {
     seq: 0,
     created,
     clockSkew: undefined,
     lastComplete: undefined,
-    lastGood: undefined,
-    previousGood: undefined,
-    lastGoodHost: undefined,
+    lastSuccess: undefined,
+    previousSuccess: undefined,
+    lastSuccessHost: undefined,
     list: undefined,
     excluded: { baseline: 0, beforeHorizon: 0 },
   }
   return {
-    calls: rememberedCalls(),
+    calls: trackedCalls(),
     open: new Map(),
     detailsWanted: new Map(),
     counters: new Map(),
     usage: new Map(),
     finished: keptFinishes(),
-    facts,
+    sync,
   }
 }
 
@@ -141,18 +141,18 @@ export function newLedger(created: number): LedgerState {
  * @throws {Error} when the delta was not made from this very state
  */
 export function apply(state: LedgerState, delta: Delta, keepFinished: number): void {
-  if (delta.facts.seq !== state.facts.seq + 1) {
-    throw new Error(`delta ${delta.facts.seq} does not follow state ${state.facts.seq}`)
+  if (delta.sync.seq !== state.sync.seq + 1) {
+    throw new Error(`delta ${delta.sync.seq} does not follow state ${state.sync.seq}`)
   }
-  for (const call of delta.calls.values()) remember(state, call)
-  for (const { id } of delta.forgotten) {
+  for (const call of delta.calls.values()) track(state, call)
+  for (const { id } of delta.evicted) {
     for (const index of [state.calls, state.open, state.detailsWanted]) index.delete(id)
   }
   for (const [key, increment] of delta.counters) state.counters.set(key, (state.counters.get(key) ?? 0) + increment)
   for (const [quarter, minutes] of delta.usage) addUsage(state.usage, quarter, minutes)
-  state.facts = delta.facts
-  const { lastGood, previousGood } = delta.facts
-  const oldest = Math.min(previousGood ?? Infinity, (lastGood ?? Infinity) - keepFinished)
+  state.sync = delta.sync
+  const { lastSuccess, previousSuccess } = delta.sync
+  const oldest = Math.min(previousSuccess ?? Infinity, (lastSuccess ?? Infinity) - keepFinished)
   for (const finish of delta.finishes) state.finished.add(finish)
   if (oldest !== Infinity) state.finished.dropBefore(oldest)
 }
@@ -162,17 +162,17 @@ export function apply(state: LedgerState, delta: Delta, keepFinished: number): v
  *
  * @param finishedSince when it must have finished to be counted in windows (UNIX seconds)
  */
-export function rememberRecord(ledger: LedgerState, id: string, record: Uint8Array, finishedSince: number): void {
+export function trackRecord(ledger: LedgerState, id: string, record: Uint8Array, finishedSince: number): void {
   const view = new DataView(record.buffer, record.byteOffset)
   if (readPhase(view, 0) === 'open' || (readMarks(view, 0) & MARK.detailsWanted) !== 0) {
-    remember(ledger, readCall(view, 0, id))
+    track(ledger, readCall(view, 0, id))
   } else ledger.calls.setRecord(id, record)
   const finish = readFinish(view, 0)
   if (finish !== undefined && finish.at >= finishedSince) ledger.finished.add(finish)
 }
 
 /** Puts a call where its phase belongs. */
-export function remember(
+export function track(
   { calls, open, detailsWanted }: Pick<LedgerState, 'calls' | 'open' | 'detailsWanted'>,
   call: TrackedCall,
 ): void {

@@ -44,7 +44,7 @@ export type Finish = {
   /** When callwatch first saw it final. */
   readonly known: number
   /** The same moment by the host's clock, by which evaluations are dated as well. */
-  readonly seen: number
+  readonly knownHost: number
   /** What was known of the call then: when it began, and (seconds) how long it rang and lasted, where it was answered. */
   readonly began: number
   readonly answerDelay: number | undefined
@@ -78,7 +78,7 @@ export function beganAt(call: Pick<TrackedCall, 'initiatedAt' | 'startedAt' | 'e
 }
 
 /** What decides how long a call is remembered. */
-export type Lasting = Pick<
+export type EvictionTimes = Pick<
   TrackedCall,
   'phase' | 'firstSeen' | 'initiatedAt' | 'startedAt' | 'endedAt' | 'retainUntil'
 > & {
@@ -86,7 +86,7 @@ export type Lasting = Pick<
 }
 
 /** The moment after which the call can be forgotten once the horizon passes it (UNIX seconds); open ones never are. */
-export function rememberedTill(call: Lasting): number {
+export function evictAfter(call: EvictionTimes): number {
   if (call.phase === 'open') return Infinity
   // Not before its own end was seen, either: an `endedAt` that comes late would make it look new.
   return Math.max(ownTime(call) ?? 0, call.retainUntil ?? 0, call.finish?.known ?? call.firstSeen)

@@ -2,7 +2,7 @@ import { OPEN_STATUSES, DOCUMENTED_LABELS, type Labels } from '../ledger/call.ts
 import { countWindow, EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../ledger/failure-ratio.ts'
 import { COUNTERS, HISTOGRAMS, type DurableCounter, type DurableHistogram } from '../ledger/series.ts'
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
-import type { Facts, LedgerState } from '../ledger/state.ts'
+import type { SyncState, LedgerState } from '../ledger/state.ts'
 import { beganAt } from '../ledger/tracked-call.ts'
 import type { ShownTarget } from '../target/target.ts'
 
@@ -35,16 +35,16 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
     'callwatch_calls_excluded',
     'Calls in the last complete sweep that are excluded, by reason: baseline, before_horizon',
     ['reason'],
-    ({ ledger: { facts } }) => [
-      [['baseline'], facts.excluded.baseline],
-      [['before_horizon'], facts.excluded.beforeHorizon],
+    ({ ledger: { sync } }) => [
+      [['baseline'], sync.excluded.baseline],
+      [['before_horizon'], sync.excluded.beforeHorizon],
     ],
   ),
   gauge(
     'callwatch_clock_skew_seconds',
     "How far the service's clock was ahead of this host's clock when callwatch measured it; absent before",
     [],
-    ({ ledger: { facts } }) => (facts.clockSkew === undefined ? [] : [[[], facts.clockSkew]]),
+    ({ ledger: { sync } }) => (sync.clockSkew === undefined ? [] : [[[], sync.clockSkew]]),
   ),
   gauge(
     'callwatch_calls_in_progress',
@@ -86,7 +86,7 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
     'callwatch_poll_last_success_timestamp_seconds',
     'When the last successful poll ended (UNIX time)',
     [],
-    ({ ledger: { facts } }) => (facts.lastGoodHost === undefined ? [] : [[[], facts.lastGoodHost]]),
+    ({ ledger: { sync } }) => (sync.lastSuccessHost === undefined ? [] : [[[], sync.lastSuccessHost]]),
   ),
   gauge('callwatch_tracked_calls', 'Tracked calls, open and finished', [], ({ ledger }) => [[[], ledger.calls.size]]),
   gauge('callwatch_sweep_age_seconds', 'Time since the last complete sweep', [], ({ sweepAge }) => {
@@ -131,21 +131,21 @@ export function participantsInProgress({ open }: Pick<LedgerState, 'open'>): num
 }
 
 /** The finished calls in each exported window at the last successful poll; none before the first. */
-export function windows({ finished, facts }: Pick<LedgerState, 'finished' | 'facts'>): WindowCounts {
-  const known = windowCache.get(facts)
+export function windows({ finished, sync }: Pick<LedgerState, 'finished' | 'sync'>): WindowCounts {
+  const known = windowCache.get(sync)
   if (known !== undefined) return known
   // Without a successful poll the windows end in 1970, and are empty.
-  const { lastGood: now = 0, previousGood } = facts
+  const { lastSuccess: now = 0, previousSuccess } = sync
   const counted = Object.entries(EXPORTED_WINDOWS).map(
-    ([window, seconds]) => [window, countWindow(finished, seconds, { now, previousGood })] as const,
+    ([window, seconds]) => [window, countWindow(finished, seconds, { now, previousSuccess })] as const,
   )
-  windowCache.set(facts, counted)
+  windowCache.set(sync, counted)
   return counted
 }
 
 type WindowCounts = (readonly [window: string, counts: FinishedCounts])[]
-/** Each commit makes new facts, and nothing else changes the windows. */
-const windowCache = new WeakMap<Facts, WindowCounts>()
+/** Each commit makes a new sync state, and nothing else changes the windows. */
+const windowCache = new WeakMap<SyncState, WindowCounts>()
 
 type LabelledValue = readonly [labelValues: readonly string[], value: number]
 

@@ -55,7 +55,7 @@ async function digestOf({ targets, store, timezone }: DigestOptions, moment: num
   const day = dayOf(dayOf(moment, timezone).from - 1, timezone)
   // Noon is in the same calendar day a week before, whatever the clocks were set to meanwhile.
   const weekBefore = dayOf((day.from + day.to) / 2 - WEEK, timezone)
-  const watched = targets().filter(({ ledger }) => ledger.facts.created < day.to)
+  const watched = targets().filter(({ ledger }) => ledger.sync.created < day.to)
   const figuresOf = async (
     { name, ledger }: ReturnType<typeof targets>[number],
     { from, to }: typeof day,
@@ -71,7 +71,7 @@ async function digestOf({ targets, store, timezone }: DigestOptions, moment: num
       watched.map(async (each) => ({
         target: each.name,
         day: await figuresOf(each, day),
-        weekBefore: each.ledger.facts.created <= weekBefore.from ? await figuresOf(each, weekBefore) : undefined,
+        weekBefore: each.ledger.sync.created <= weekBefore.from ? await figuresOf(each, weekBefore) : undefined,
       })),
     ),
   }

@@ -1,6 +1,6 @@
 import { finalStatus } from '../ledger/call.ts'
 import type { LedgerState } from '../ledger/state.ts'
-import type { ListedCall } from '../ledger/step.ts'
+import type { ListedCall } from '../ledger/observation.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { ListKnowledge } from '../ledger/state.ts'
-import type { PollEnd } from '../ledger/step.ts'
+import type { PollEnd } from '../ledger/observation.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { endOf } from './increment.ts'
@@ -133,7 +133,7 @@ async function* endStuck(reader: PageReader, sweep: Sweep): AsyncGenerator<CallP
 }
 
 /** When a sweep began and ended, by both clocks. */
-export function timesOf({ poll }: PageReader, { began = poll }: Sweep): Omit<PollEnd, 'whole' | 'listed' | 'list'> {
+export function timesOf({ poll }: PageReader, { began = poll }: Sweep): Omit<PollEnd, 'complete' | 'listed' | 'list'> {
   return { began: began.now, hostBegan: began.host, now: poll.now, host: poll.host }
 }
 
@@ -195,7 +195,7 @@ async function* readFarEnd(
 export function endWhole(reader: PageReader, sweep: Sweep, list: ListKnowledge | undefined): void {
   const { poll, memory, clock } = reader
   poll.oldest = sweep.oldest
-  poll.end = { ...timesOf(reader, sweep), whole: true, listed: listedIn(sweep), list }
+  poll.end = { ...timesOf(reader, sweep), complete: true, listed: listedIn(sweep), list }
   memory.fresh.clear()
   concludeSweep(memory, clock, sweep)
 }

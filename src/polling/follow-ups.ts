@@ -1,6 +1,6 @@
 import { EmptyError, from, lastValueFrom, mergeMap, takeUntil, toArray } from 'rxjs'
 import type { LedgerState } from '../ledger/state.ts'
-import type { Sighting } from '../ledger/step.ts'
+import type { Answer } from '../ledger/observation.ts'
 import { beganAt, type TrackedCall } from '../ledger/tracked-call.ts'
 import type { CallAnswer } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
@@ -77,49 +77,48 @@ export async function followUps(
   calls: readonly TrackedCall[],
   listed: ReadonlySet<string>,
   options: FollowUpsOptions,
-): Promise<Sighting[]> {
-  const sightings = await askAll(calls, options)
-  const known = sightings.filter(({ notFound }) => notFound.length === 0)
-  const unknown = sightings.length - known.length
-  if (sightings.length < 5 || unknown * 2 <= sightings.length) return sightings
+): Promise<Answer[]> {
+  const answers = await askAll(calls, options)
+  const known = answers.filter(({ notFound }) => notFound.length === 0)
+  const unknown = answers.length - known.length
+  if (answers.length < 5 || unknown * 2 <= answers.length) return answers
   const control = [...listed].find((id) => !UNASKABLE.has(id))
-  const answer = control === undefined ? undefined : await ask(control, options)
-  if (control !== undefined && answer === undefined) return known
-  if (answer !== undefined && 'sighting' in answer && answer.sighting.calls.length > 0)
-    return [...sightings, answer.sighting]
+  const result = control === undefined ? undefined : await ask(control, options)
+  if (control !== undefined && result === undefined) return known
+  if (result !== undefined && 'answer' in result && result.answer.calls.length > 0) return [...answers, result.answer]
   options.onDistrust()
   options.onProblem(new ServiceError('refused', `the service knows none of ${unknown} open calls: wrong user or app?`))
   return known
 }
 
 /** Asks for calls one by one, some at a time; what was seen. */
-export async function askAll(calls: readonly TrackedCall[], options: AskOptions): Promise<Sighting[]> {
-  const answers$ = from(calls.filter(({ id }) => !UNASKABLE.has(id))).pipe(
+export async function askAll(calls: readonly TrackedCall[], options: AskOptions): Promise<Answer[]> {
+  const results$ = from(calls.filter(({ id }) => !UNASKABLE.has(id))).pipe(
     takeUntil(whenAborted(options.aborted)),
     mergeMap(({ id }) => ask(id, options), CONCURRENT),
     toArray(),
   )
-  const answers = await lastValueFrom(answers$)
-  for (const answer of answers) if (answer !== undefined && 'problem' in answer) options.onProblem(answer.problem)
-  return answers.flatMap((answer) => (answer !== undefined && 'sighting' in answer ? [answer.sighting] : []))
+  const results = await lastValueFrom(results$)
+  for (const result of results) if (result !== undefined && 'problem' in result) options.onProblem(result.problem)
+  return results.flatMap((result) => (result !== undefined && 'answer' in result ? [result.answer] : []))
 }
 
-type Answer = { sighting: Sighting } | { problem: ServiceError }
+type AskResult = { answer: Answer } | { problem: ServiceError }
 
 /** Undefined where nothing more is to be asked. */
-async function ask(id: string, { fetchCall, wall }: AskOptions): Promise<Answer | undefined> {
+async function ask(id: string, { fetchCall, wall }: AskOptions): Promise<AskResult | undefined> {
   try {
     const { call, now, host } = await fetchCall(id)
-    return { sighting: sightingOf({ calls: call === undefined ? [] : [call], now, host }) }
+    return { answer: answerOf({ calls: call === undefined ? [] : [call], now, host }) }
   } catch (error) {
     if (error instanceof EmptyError) return undefined
     if (!(error instanceof ServiceError)) throw error
     if (error.kind !== 'not_found') return { problem: error }
     const host = wall()
-    return { sighting: sightingOf({ notFound: [id], now: error.now ?? host, host }) }
+    return { answer: answerOf({ notFound: [id], now: error.now ?? host, host }) }
   }
 }
 
-function sightingOf(seen: Pick<Sighting, 'now' | 'host'> & Partial<Sighting>): Sighting {
+function answerOf(seen: Pick<Answer, 'now' | 'host'> & Partial<Answer>): Answer {
   return { source: 'get', calls: [], notFound: [], invalid: {}, ...seen }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/clock.ts'
 import { isOrderRefuted } from '../ledger/list-facts.ts'
-import { NO_LIST_FACTS, type Facts, type ListFacts } from '../ledger/state.ts'
+import { NO_LIST_FACTS, type SyncState, type ListFacts } from '../ledger/state.ts'
 import { evidenceOf, NO_EVIDENCE, provenOrder, type ListOrder, type OrderEvidence } from './list-order.ts'
 import type { Sweep } from './sweep.ts'
 
@@ -46,7 +46,7 @@ export type ListMemory = {
 
 /** @param sweptAt when the last complete sweep began (monotonic seconds) */
 export function newListMemory(
-  { list, listing }: Pick<Facts, 'list' | 'listing'>,
+  { list, listing }: Pick<SyncState, 'list' | 'listing'>,
   sweptAt: number | undefined,
 ): ListMemory {
   return {
@@ -85,15 +85,15 @@ export function believedOrder({ order, facts }: ListMemory, now: number): ListOr
 
 /** A reading to the end that began at `now` (UNIX seconds) has found every page in order. */
 export function proveOrder(memory: ListMemory, now: number): void {
-  const { refutedAt: _before, ...facts } = memory.facts
-  memory.facts = { ...facts, provenAt: now }
+  const { orderRefutedAt: _before, ...facts } = memory.facts
+  memory.facts = { ...facts, orderVerifiedAt: now }
 }
 
 /** The list is not in the order that was believed: for a day every poll reads it to its end. */
 export function refuteOrder(memory: ListMemory, now: number): void {
   memory.order = NO_EVIDENCE
-  const { provenAt: _before, ...facts } = memory.facts
-  memory.facts = { ...facts, refutedAt: now }
+  const { orderVerifiedAt: _before, ...facts } = memory.facts
+  memory.facts = { ...facts, orderRefutedAt: now }
 }
 
 /** Notes that a sweep is complete which began then (monotonic seconds). */

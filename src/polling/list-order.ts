@@ -1,4 +1,4 @@
-import type { ListedCall } from '../ledger/step.ts'
+import type { ListedCall } from '../ledger/observation.ts'
 
 /** How the service orders its list, as far as it has shown. */
 export type ListOrder = 'newest first' | 'oldest first' | 'unknown'

@@ -1,7 +1,8 @@
 import { EmptyError } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import { NO_LIST_FACTS, type LedgerState } from '../ledger/state.ts'
-import { horizon, type Observation, type Sighting } from '../ledger/step.ts'
+import { horizon } from '../ledger/horizon.ts'
+import type { Observation, Answer } from '../ledger/observation.ts'
 import type { CallPage, CallsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { StoreError } from '../store/store.ts'
@@ -86,7 +87,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
         memory: memory.list,
         state: ledger,
         clock,
-        horizon: horizon(ledger.facts, lookback),
+        horizon: horizon(ledger.sync, lookback),
         sweepInterval,
         slice: half,
         interval,
@@ -105,8 +106,8 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   }
 
   /** Calls that the list did not show, as they are by now. */
-  async function askFor(): Promise<Sighting[]> {
-    if (poll.pages === 0 || ledger.facts.clockSkew === undefined) return []
+  async function askFor(): Promise<Answer[]> {
+    if (poll.pages === 0 || ledger.sync.clockSkew === undefined) return []
     const limit = Math.max(5, half)
     const doubtful = memory.backward.doubtful(ledger).slice(0, limit)
     const due = [...doubtful, ...dueCalls(limit).filter((call) => !doubtful.some(({ id }) => id === call.id))]
@@ -130,26 +131,26 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   }
 
   /** The last observations of the poll. */
-  function* conclude(asked: Sighting[]): Generator<Observation, void> {
+  function* conclude(asked: Answer[]): Generator<Observation, void> {
     const { list } = memory
     const end = poll.end && { ...poll.end, now: poll.now, limited: poll.limited }
     if (end !== undefined && poll.size !== undefined && poll.size !== list.facts.size)
       list.facts = { ...list.facts, size: poll.size }
-    const isNews = ledger.facts.clockSkew !== undefined && list.facts !== (ledger.facts.listing ?? NO_LIST_FACTS)
-    for (; asked.length > CHUNK; asked = asked.slice(CHUNK)) yield { sightings: asked.slice(0, CHUNK) }
+    const isNews = ledger.sync.clockSkew !== undefined && list.facts !== (ledger.sync.listing ?? NO_LIST_FACTS)
+    for (; asked.length > CHUNK; asked = asked.slice(CHUNK)) yield { answers: asked.slice(0, CHUNK) }
     if (end === undefined && asked.length === 0 && !isNews) return
-    yield { sightings: asked, ...(isNews && { listing: list.facts }), ...(end && { end }) }
+    yield { answers: asked, ...(isNews && { listing: list.facts }), ...(end && { end }) }
   }
 
   memory.backward.begin()
   try {
     for await (const chunk of inChunks(pages())) {
       remaining = chunk.at(-1)?.remaining ?? remaining
-      const sightings = chunk.map(({ now, host, calls, invalid }): Sighting => {
+      const answers = chunk.map(({ now, host, calls, invalid }): Answer => {
         return { source: 'list', now, host, calls: memory.backward.withhold(calls, ledger), notFound: [], invalid }
       })
       memory.backward.committed()
-      yield { sightings, clockSkew: memory.clock.settled }
+      yield { answers, clockSkew: memory.clock.settled }
     }
     yield* conclude(await askFor())
   } catch (error) {

@@ -3,7 +3,8 @@ import { finalStatus } from '../ledger/call.ts'
 import { isTotalUseless } from '../ledger/list-facts.ts'
 import { isEarlierRow } from '../ledger/repeated-id.ts'
 import type { LedgerState } from '../ledger/state.ts'
-import { isExcluded, type ListedCall } from '../ledger/step.ts'
+import { isExcluded } from '../ledger/horizon.ts'
+import type { ListedCall } from '../ledger/observation.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
@@ -71,7 +72,7 @@ export type PageReader = ListOptions & {
 
 export function pageReader(poll: Poll, options: ListOptions): PageReader {
   const { memory, state, clock, horizon, fetchPage } = options
-  const { list, clockSkew = 0 } = state.facts
+  const { list, clockSkew = 0 } = state.sync
   /** New calls that this poll has met. Its increment clears `fresh`, and its sweep may see them again before they are counted. */
   const met = new Set<string>()
   /** The last page that had fewer items than a page has: nothing comes behind it. */

@@ -1,4 +1,4 @@
-import type { ListedCall } from '../ledger/step.ts'
+import type { ListedCall } from '../ledger/observation.ts'
 import { ownBeginning } from './list-order.ts'
 
 /**

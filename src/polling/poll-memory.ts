@@ -15,10 +15,10 @@ export type PollMemory = {
 }
 
 /** What a first poll depends on. */
-export function newPollMemory({ facts }: LedgerState, clock: Clock): PollMemory {
-  const { lastComplete } = facts
+export function newPollMemory({ sync }: LedgerState, clock: Clock): PollMemory {
+  const { lastComplete } = sync
   const sweptAt = lastComplete === undefined ? undefined : clock.monotonic() - Math.max(0, clock.wall() - lastComplete)
-  return { list: newListMemory(facts, sweptAt), askedAt: new Map(), backward: backwardSteps(), clock: UNSETTLED }
+  return { list: newListMemory(sync, sweptAt), askedAt: new Map(), backward: backwardSteps(), clock: UNSETTLED }
 }
 
 /** How far a reading of the whole list has come. */

@@ -57,7 +57,7 @@ export function reportOf(
 function outcomeOf({ pages, end, limited }: Poll): PollReport['outcome'] {
   if (pages === 0) return 'failed'
   if (end === undefined || limited) return 'partial'
-  return end.whole ? 'complete' : 'incremental'
+  return end.complete ? 'complete' : 'incremental'
 }
 
 /** Set where a sweep, at `slice` pages a poll, takes longer than the time in which one is due. */

@@ -38,7 +38,7 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
   let fetched: CallPage | undefined
 
   function checkClock({ now, host, isUndated }: Pick<CallPage, 'now' | 'host' | 'isUndated'>): void {
-    const skew = ledger.facts.clockSkew
+    const skew = ledger.sync.clockSkew
     if (skew === undefined || isUndated === true) return
     const { clock, isBelieved } = followClock(memory.clock, now - host, { skew, isCounted: hasStepped })
     memory.clock = clock
@@ -76,7 +76,7 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
       return answer
     },
     settleClock: async () => {
-      if (ledger.facts.clockSkew !== undefined) return true
+      if (ledger.sync.clockSkew !== undefined) return true
       fetched = await page(1)
       memory.clock = settleClock(memory.clock, fetched.isUndated === true ? undefined : fetched.now - fetched.host)
       return memory.clock.settled !== undefined

@@ -1,4 +1,4 @@
-import type { PollEnd } from '../ledger/step.ts'
+import type { PollEnd } from '../ledger/observation.ts'
 import type { ServiceError } from '../service/service-error.ts'
 
 /** What one poll has come to. Changed in place while it runs. */

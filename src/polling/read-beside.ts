@@ -1,7 +1,7 @@
 import type { CallPage } from '../service/calls-client.ts'
 import { endSweep, endWhole } from './end-sweep.ts'
 import type { Increment } from './increment.ts'
-import { isOrderProven } from '../ledger/list-facts.ts'
+import { isOrderVerified } from '../ledger/list-facts.ts'
 import type { PageReader } from './page-reader.ts'
 import { confirmTotal } from './read-increment.ts'
 import { readPages } from './read-pages.ts'
@@ -30,7 +30,7 @@ export async function* readBeside(reader: PageReader, proven: Increment | undefi
     if (reading.kind === 'cut') return
     if (reading.kind !== 'past') {
       if (yield* endSweep(reader, sweep, reading)) return
-    } else if (isOrderProven(memory.facts) && (yield* confirmTotal(reader))) {
+    } else if (isOrderVerified(memory.facts) && (yield* confirmTotal(reader))) {
       endWhole(reader, sweep, reader.poll.end?.list)
       return
     } else sweep.toEnd = true

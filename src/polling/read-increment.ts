@@ -30,7 +30,7 @@ export async function* readIncrement(
   const { passed = () => clock.monotonic() - begun } = reader
   memory.pageSize = Math.max(memory.pageSize, Math.min(known.pageSize, pageSize))
   // What was resumed from the history was in the list, and is no news.
-  const { lastComplete = -Infinity } = state.facts
+  const { lastComplete = -Infinity } = state.sync
   for (const id of memory.fresh)
     if ((state.calls.get(id)?.firstSeen ?? Infinity) < lastComplete) memory.fresh.delete(id)
   const increment = newIncrement(known, pageSize, memory.unexplained > 0)
@@ -63,11 +63,11 @@ export async function* readIncrement(
     memory.fresh.clear()
     memory.unexplained = 0
     const { total, end } = increment
-    const whole = increment.seen.size + increment.unusable >= total
-    if (whole) concludeSweep(memory, clock, { startedAt: begun, done: poll.pages })
+    const complete = increment.seen.size + increment.unusable >= total
+    if (complete) concludeSweep(memory, clock, { startedAt: begun, done: poll.pages })
     poll.oldest = increment.oldest
     poll.end = {
-      whole,
+      complete,
       began: first.now,
       hostBegan: first.host,
       now: poll.now,
@@ -76,7 +76,7 @@ export async function* readIncrement(
       list: {
         order: known.order,
         total,
-        verified: whole || (known.verified && !increment.isAssumed && !increment.isExcused),
+        verified: complete || (known.verified && !increment.isAssumed && !increment.isExcused),
         end,
         pageSize: memory.pageSize,
       },

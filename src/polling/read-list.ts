@@ -17,7 +17,7 @@ import { readOn } from './read-on.ts'
  */
 export async function* readList(poll: Poll, options: ListOptions): AsyncGenerator<CallPage, void> {
   const { memory, state, clock, sweepInterval } = options
-  const { list } = state.facts
+  const { list } = state.sync
   const reader = pageReader(poll, options)
   let proven: Increment | undefined
   if (list !== undefined && reader.order() === list.order && !memory.isBehind) {
@@ -29,10 +29,10 @@ export async function* readList(poll: Poll, options: ListOptions): AsyncGenerato
     if (proven === undefined && isToAskAgain && reader.order() === list.order) return
     poll.problem = undefined
   }
-  if (poll.end?.whole) return
+  if (poll.end?.complete) return
   if (proven === undefined) yield* readMain(reader)
   else yield* readOn(reader, proven)
-  if (poll.end === undefined || poll.end.whole) return
+  if (poll.end === undefined || poll.end.complete) return
   const isDue = clock.monotonic() - (memory.sweptAt ?? -Infinity) >= sweepInterval - memory.sweepSeconds
   if (memory.sweep !== undefined || isDue) yield* readBeside(reader, proven)
 }

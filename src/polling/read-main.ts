@@ -1,6 +1,6 @@
 import type { CallPage } from '../service/calls-client.ts'
 import { endSweep, endWhole, listAfter, timesOf } from './end-sweep.ts'
-import { isOrderProvenLately } from '../ledger/list-facts.ts'
+import { isOrderVerifiedRecently } from '../ledger/list-facts.ts'
 import type { PageReader } from './page-reader.ts'
 import { readPages } from './read-pages.ts'
 import { listedIn, newSweep, type Sweep } from './sweep.ts'
@@ -42,14 +42,14 @@ export async function* readMain(reader: PageReader): AsyncGenerator<CallPage, vo
 
 async function* endAtHorizon(reader: PageReader, sweep: Sweep): AsyncGenerator<CallPage, void> {
   const { poll, memory, horizon, reach } = reader
-  const isProven = sweep.total === undefined && isOrderProvenLately(memory.facts, { now: poll.now, horizon })
+  const isProven = sweep.total === undefined && isOrderVerifiedRecently(memory.facts, { now: poll.now, horizon })
   if (reach === 'horizon' || isProven) {
     endWhole(reader, sweep, undefined)
     return
   }
   const list = yield* listAfter(reader, sweep, undefined)
   poll.oldest = sweep.oldest
-  poll.end = { ...timesOf(reader, sweep), whole: false, listed: listedIn(sweep), list }
+  poll.end = { ...timesOf(reader, sweep), complete: false, listed: listedIn(sweep), list }
   sweep.toEnd = true
   memory.sweep ??= sweep
   memory.main = undefined

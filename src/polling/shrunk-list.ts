@@ -1,5 +1,5 @@
 import type { LedgerState } from '../ledger/state.ts'
-import type { Sighting } from '../ledger/step.ts'
+import type { Answer } from '../ledger/observation.ts'
 import { beganAt, type TrackedCall } from '../ledger/tracked-call.ts'
 import { ASKED_AGAIN, type ListMemory } from './list-memory.ts'
 import type { Poll } from './poll.ts'
@@ -24,8 +24,8 @@ export function hasShrunk(size: number, before: number): boolean {
  * being rebuilt looks like that, and so does an app whose calls were deleted. None where the list is as it was, or has lost
  * its oldest calls alone.
  */
-export function missingCalls({ size, end, now, oldest }: Poll, { calls, facts }: LedgerState): TrackedCall[] {
-  const before = facts.listing?.size
+export function missingCalls({ size, end, now, oldest }: Poll, { calls, sync }: LedgerState): TrackedCall[] {
+  const before = sync.listing?.size
   if (end === undefined || size === undefined || before === undefined || !hasShrunk(size, before)) return []
   const isMissing = (id: string, time: number) => time <= now && (size === 0 || time > oldest) && !end.listed.has(id)
   return calls.outermost(ASKED, isMissing).filter((call) => size === 0 || beganAt(call) > oldest)
@@ -40,7 +40,7 @@ export function missingCalls({ size, end, now, oldest }: Poll, { calls, facts }:
  */
 export function weighShrunkList(
   { poll, memory, now, lookback }: { poll: Poll; memory: ListMemory; now: number; lookback: number },
-  asked: readonly Sighting[],
+  asked: readonly Answer[],
   missing: readonly TrackedCall[],
 ): void {
   if (poll.end === undefined) return

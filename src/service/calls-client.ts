@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { CallStatus, SeenCall } from '../ledger/call.ts'
 import type { InvalidReason } from '../ledger/series.ts'
-import type { ListedCall } from '../ledger/step.ts'
+import type { ListedCall } from '../ledger/observation.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { rateLimitRemaining, serviceClock } from './answer-headers.ts'
 import { isObject } from './json-object.ts'

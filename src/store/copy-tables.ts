@@ -17,7 +17,7 @@ type Columns = Readonly<Record<string, ColumnKind>>
  * part of it: locks, members, the log of commits.
  */
 export const COPY_TABLES = {
-  targets: { key: 1, columns: { name: 'text', fingerprint: 'text', seq: 'whole', facts: 'text' } },
+  targets: { key: 1, columns: { name: 'text', fingerprint: 'text', seq: 'whole', sync: 'text' } },
   calls: { key: 2, columns: { target: 'target', id: 'text', finished: 'number', tracked: 'flag', data: 'bytes' } },
   counters: { key: 2, columns: { target: 'target', series: 'text', value: 'number' } },
   settled: { key: 2, columns: { target: 'target', quantity: 'text', value: 'number' } },

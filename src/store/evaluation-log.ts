@@ -13,8 +13,8 @@ export function packEvaluated(evaluated: Evaluated): string {
   const since = (time: number) => Math.round((time - hourOf(evaluated)) * 1000)
   const { at } = evaluated
   if (evaluated.kind === 'tick') return `t${since(at)},${Math.round(evaluated.pollAge * 1000)};`
-  const { now, previousGood, limited } = evaluated
-  const before = previousGood === undefined ? '' : since(previousGood)
+  const { now, previousSuccess, limited } = evaluated
+  const before = previousSuccess === undefined ? '' : since(previousSuccess)
   return `${limited ? 'l' : 'w'}${since(at)},${since(now)},${before};`
 }
 
@@ -28,7 +28,7 @@ export function unpackEvaluated(hour: number, data: string): Evaluated[] {
       const [first, second, third] = entry.slice(1).split(',')
       const at = time(first)
       if (entry.startsWith('t')) return { kind: 'tick', at, pollAge: Number(second) / 1000 }
-      const previousGood = third === '' ? undefined : time(third)
-      return { kind: 'poll', at, now: time(second), previousGood, limited: entry.startsWith('l') }
+      const previousSuccess = third === '' ? undefined : time(third)
+      return { kind: 'poll', at, now: time(second), previousSuccess, limited: entry.startsWith('l') }
     })
 }

@@ -3,7 +3,7 @@ import type { Evaluated } from '../alerts/trigger.ts'
 import type { Silence } from '../alerts/match.ts'
 import { QUANTITIES, sumOfAmounts, type Amounts, type Quantity } from '../ledger/balance.ts'
 import { unpackCall } from '../ledger/call-record.ts'
-import { newLedger, type Facts, type LedgerState } from '../ledger/state.ts'
+import { newLedger, type SyncState, type LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { unpackEvaluated } from './evaluation-log.ts'
 import { StoreError, type OutboxEntry, type Outgoing } from './store.ts'
@@ -31,12 +31,12 @@ export function callOf(row: Row): TrackedCall {
 }
 
 /** A target's ledger before its calls and counters are added, and since when finished calls are needed (UNIX seconds). */
-export function ledgerOf({ facts: text }: Row, keepFinished: number): { ledger: LedgerState; oldest: number } {
-  const facts = parse<Facts>(text)
-  const { lastGood = facts.created, previousGood = lastGood } = facts
-  const ledger = newLedger(facts.created)
-  ledger.facts = facts
-  return { ledger, oldest: Math.min(previousGood, lastGood - keepFinished) }
+export function ledgerOf({ sync: text }: Row, keepFinished: number): { ledger: LedgerState; oldest: number } {
+  const sync = parse<SyncState>(text)
+  const { lastSuccess = sync.created, previousSuccess = lastSuccess } = sync
+  const ledger = newLedger(sync.created)
+  ledger.sync = sync
+  return { ledger, oldest: Math.min(previousSuccess, lastSuccess - keepFinished) }
 }
 
 /** The store has another target under this name. */

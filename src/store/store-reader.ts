@@ -1,17 +1,17 @@
 import type { Evaluated } from '../alerts/trigger.ts'
 import type { StoredBalance } from '../ledger/balance.ts'
-import type { RememberedCalls } from '../ledger/remembered-calls.ts'
-import type { Facts } from '../ledger/state.ts'
+import type { TrackedCalls } from '../ledger/tracked-calls.ts'
+import type { SyncState } from '../ledger/state.ts'
 import type { Finish, TrackedCall } from '../ledger/tracked-call.ts'
 
 /** Reads a store beside the daemons that use it. Every method rejects with a {@link StoreError} when it cannot be read now. */
 export type StoreReader = {
   /** How the store is called in a sentence: its file, or its database. */
   readonly place: string
-  /** A target's facts as last committed; undefined where the store does not know it. */
-  target: (name: string) => Promise<{ fingerprint: string; facts: Facts } | undefined>
+  /** A target's sync state as last committed; undefined where the store does not know it. */
+  target: (name: string) => Promise<{ fingerprint: string; sync: SyncState } | undefined>
   /** The tracked calls of a target, by id. */
-  calls: (target: string) => Promise<RememberedCalls>
+  calls: (target: string) => Promise<TrackedCalls>
   /** One of them. */
   call: (target: string, id: string) => Promise<TrackedCall | undefined>
   /** What the counters and the calls of a target come to, as both were at one moment. */

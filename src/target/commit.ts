@@ -1,5 +1,5 @@
 import { apply as applyDelta } from '../ledger/state.ts'
-import type { PollEnd } from '../ledger/step.ts'
+import type { PollEnd } from '../ledger/observation.ts'
 import { StoreError, type Commit } from '../store/store.ts'
 import type { Decision } from './decide.ts'
 import { timesBy, type Target } from './target.ts'
@@ -44,7 +44,7 @@ export function apply(target: Target, committed: Committed, end?: PollEnd): Comm
   times.polled = clock.monotonic()
   times.evaluated = times.polled
   times.hasPolled = true
-  if (end.whole) times.swept = times.polled - Math.max(0, end.now - end.began)
+  if (end.complete) times.swept = times.polled - Math.max(0, end.now - end.began)
   return committed
 }
 
@@ -53,11 +53,11 @@ export function replicate(target: Target, commits: readonly Pick<Commit, 'ledger
   return target.inTurn(async () => {
     const replicated: Committed[] = []
     for (const { ledger, alerts } of commits) {
-      if (ledger.facts.seq !== target.ledger.facts.seq + 1) continue
+      if (ledger.sync.seq !== target.ledger.sync.seq + 1) continue
       replicated.push(apply(target, { target: target.name, ledger, alerts, seconds: 0 }))
       target.times.evaluated = target.clock.monotonic()
     }
-    if (replicated.length > 0) Object.assign(target.times, timesBy(target.ledger.facts, target.clock))
+    if (replicated.length > 0) Object.assign(target.times, timesBy(target.ledger.sync, target.clock))
     target.isUnsure = false
     return replicated
   })

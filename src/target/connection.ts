@@ -23,7 +23,7 @@ export function connect({ target, mayAsk, log, transportTo = undiciTransport }: 
     ...settings.target,
     ...settings.poll,
     wall: clock.wall,
-    clockSkew: () => target.ledger.facts.clockSkew,
+    clockSkew: () => target.ledger.sync.clockSkew,
     known: (id) => target.ledger.calls.get(id),
     onUnknown: onceEach((field, value) =>
       log.warn({ target: name, field, value }, 'a value that is not documented is counted as other'),

@@ -4,7 +4,8 @@ import { monthOf } from '../clock/calendar.ts'
 import { newDraft } from '../ledger/delta-draft.ts'
 import { withFinishes } from '../ledger/finished-calls.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
-import { step, type Observation, type PollEnd } from '../ledger/step.ts'
+import { computeDelta } from '../ledger/compute-delta.ts'
+import type { Observation, PollEnd } from '../ledger/observation.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { usedBetween } from '../ledger/usage.ts'
 import type { Target } from './target.ts'
@@ -30,13 +31,13 @@ export function decide(
   evicted: ReadonlyMap<string, TrackedCall> | undefined,
   wall: number,
 ): Decision | undefined {
-  const delta = step(target.ledger, observation, target.settings.poll, evicted)
+  const delta = computeDelta(target.ledger, observation, target.settings.poll, evicted)
   if (delta === undefined) return undefined
   if (observation.end === undefined) return { ledger: delta, alerts: { changed: [], ended: [], notifications: [] } }
   const poll = evaluatedPoll(target.ledger, delta, observation.end)
   const at = wholeMilliseconds(wall)
-  const { kind, now, previousGood, limited } = poll
-  const evaluated: Evaluated = { kind, at, now, previousGood, limited }
+  const { kind, now, previousSuccess, limited } = poll
+  const evaluated: Evaluated = { kind, at, now, previousSuccess, limited }
   return { ledger: delta, alerts: evaluateRules(target, poll, at), evaluated }
 }
 
@@ -53,7 +54,7 @@ export function decideTick(target: Decided, pollAge: number, wall: number): Deci
   // What a tick saw of a failing service is kept also where no rule minds: a backtest may try one that does.
   const isNews = alerts.changed.length + alerts.ended.length > 0
   if (!isNews && age <= NOTED_INTERVALS * target.settings.poll.interval) return undefined
-  return { ledger: newDraft(target.ledger.facts).delta, alerts, evaluated: { kind: 'tick', at, pollAge: age } }
+  return { ledger: newDraft(target.ledger.sync).delta, alerts, evaluated: { kind: 'tick', at, pollAge: age } }
 }
 
 function evaluateRules({ name, alerts, settings }: Decided, trigger: Trigger, now: number): AlertDelta {
@@ -68,17 +69,17 @@ function wholeMilliseconds(seconds: number): number {
 
 /** What rules evaluate of a successful poll, before it is committed. */
 function evaluatedPoll(ledger: LedgerState, delta: Delta, { now, limited = false }: PollEnd): Poll {
-  const { lastGood } = ledger.facts
+  const { lastSuccess } = ledger.sync
   const unchanged = [...ledger.open.values()].filter(({ id }) => !delta.calls.has(id))
   const changed = [...delta.calls.values()].filter(({ phase }) => phase === 'open')
   return {
     kind: 'poll',
     now: wholeMilliseconds(now),
-    previousGood: lastGood && wholeMilliseconds(lastGood),
+    previousSuccess: lastSuccess && wholeMilliseconds(lastSuccess),
     limited,
     finished: withFinishes(ledger.finished, delta.finishes),
     open: [...unchanged, ...changed],
-    created: ledger.facts.created,
+    created: ledger.sync.created,
     usedSince: (time) => usedBetween(ledger.usage, time, Infinity) + usedBetween(delta.usage, time, Infinity),
   }
 }

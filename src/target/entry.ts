@@ -156,6 +156,6 @@ function dueAfterFailover(
   { random, ownership }: Pick<PrepareOptions, 'random' | 'ownership'>,
 ): number {
   const left = poll.interval - target.pollAge()
-  if (left > 0 && target.ledger.facts.lastGood !== undefined) return left
+  if (left > 0 && target.ledger.sync.lastSuccess !== undefined) return left
   return (random() * Math.max(0, poll.interval - 2 * ownership.beat)) / 2
 }

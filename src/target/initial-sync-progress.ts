@@ -10,7 +10,7 @@ export function initialSyncProgress(
   target: Target,
 ): Observable<{ kind: 'progress'; target: string; progress: Progress }> {
   return timer(INTERVAL * 1000, INTERVAL * 1000, target.clock.scheduler).pipe(
-    takeWhile(() => target.ledger.facts.lastGood === undefined),
+    takeWhile(() => target.ledger.sync.lastSuccess === undefined),
     map(() => target.progress()),
     filter((progress) => progress !== undefined),
     distinctUntilChanged((before, now) => before.done === now.done),

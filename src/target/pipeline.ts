@@ -1,6 +1,7 @@
 import { defer, exhaustMap, filter, finalize, from, map, merge, share, takeUntil, timer, type Observable } from 'rxjs'
-import type { Facts } from '../ledger/state.ts'
-import { unknownIds, type Observation } from '../ledger/step.ts'
+import type { SyncState } from '../ledger/state.ts'
+import { unknownIds } from '../ledger/compute-delta.ts'
+import type { Observation } from '../ledger/observation.ts'
 import type { AttemptOptions } from '../polling/attempt.ts'
 import { observe } from '../polling/observe.ts'
 import type { PollReport } from '../polling/poll-report.ts'
@@ -16,7 +17,7 @@ import type { Target } from './target.ts'
 export type PipelineEvent =
   | { kind: 'committed'; committed: Committed }
   /** A poll has ended; `before`, how the target was doing until then. */
-  | { kind: 'polled'; target: string; report: PollReport; before: Health; facts: Facts }
+  | { kind: 'polled'; target: string; report: PollReport; before: Health; sync: SyncState }
   /** A poll was due while the one before still ran. */
   | { kind: 'skipped'; target: string }
 
@@ -95,7 +96,7 @@ export async function* poll(
   const report = { ...next.value, problem: problem && mask(problem) }
   const before = record.current()
   record.note(report)
-  yield { kind: 'polled', target: target.name, report, before, facts: ledger.facts }
+  yield { kind: 'polled', target: target.name, report, before, sync: ledger.sync }
 }
 
 /**

@@ -37,7 +37,7 @@ export function replication({ store: { sharing }, clock, replicas, reload }: Rep
 
   async function catchUp(targets: readonly Target[]): Promise<Replicated[]> {
     if (targets.length === 0) return []
-    const known = new Map(targets.map(({ name, ledger }) => [name, ledger.facts.seq]))
+    const known = new Map(targets.map(({ name, ledger }) => [name, ledger.sync.seq]))
     const missed = Map.groupBy(await sharing!.missed(known), ({ target }) => target)
     const replicated = await Promise.all(targets.map((target) => moveOn(target, missed.get(target.name) ?? [])))
     return replicated.flat().map((committed) => ({ kind: 'replicated', committed }))

@@ -7,7 +7,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { PollConfig } from '../polling/poll-section.ts'
 import type { TargetConfig } from '../service/target-section.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
-import type { Facts, LedgerState } from '../ledger/state.ts'
+import type { SyncState, LedgerState } from '../ledger/state.ts'
 import { newPollMemory, progressOf, type PollMemory, type Progress } from '../polling/poll-memory.ts'
 import type { RateBudget } from '../polling/rate-budget.ts'
 import type { Store } from '../store/store.ts'
@@ -96,7 +96,7 @@ export async function openTarget({ settings, store, clock, route }: OpenTargetOp
     settings,
     ...stored,
     memory: newPollMemory(stored.ledger, clock),
-    times: { ...timesBy(stored.ledger.facts, clock), evaluated: now, begun: now, hasPolled: false },
+    times: { ...timesBy(stored.ledger.sync, clock), evaluated: now, begun: now, hasPolled: false },
     isUnsure: false,
     record,
     health: record.current,
@@ -121,7 +121,7 @@ export async function reloadTarget(target: Target, settings: TargetSettings): Pr
     const stored = await load(settings, target)
     const now = target.clock.monotonic()
     Object.assign(target, { ...stored, settings, isUnsure: false })
-    Object.assign(target.times, timesBy(stored.ledger.facts, target.clock), { evaluated: now })
+    Object.assign(target.times, timesBy(stored.ledger.sync, target.clock), { evaluated: now })
     beginPolling(target)
   })
 }
@@ -132,10 +132,13 @@ export function beginPolling({ times, clock }: Target): void {
   times.hasPolled = false
 }
 
-/** When the last successful poll ended and the last complete sweep began (monotonic seconds), as far as the facts tell. */
-export function timesBy({ lastGoodHost, created, lastComplete }: Facts, clock: Clock): Pick<Times, 'polled' | 'swept'> {
+/** When the last successful poll ended and the last complete sweep began (monotonic seconds), as far as the sync state tells. */
+export function timesBy(
+  { lastSuccessHost, created, lastComplete }: SyncState,
+  clock: Clock,
+): Pick<Times, 'polled' | 'swept'> {
   const at = (time: number) => clock.monotonic() - Math.max(0, clock.wall() - time)
-  return { polled: at(lastGoodHost ?? created), swept: lastComplete === undefined ? undefined : at(lastComplete) }
+  return { polled: at(lastSuccessHost ?? created), swept: lastComplete === undefined ? undefined : at(lastComplete) }
 }
 
 /** What makes a target another one though its name is the same. */

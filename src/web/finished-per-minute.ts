@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import type { FinalStatus } from '../ledger/call.ts'
 import { countByStatus } from '../ledger/finished-calls.ts'
-import type { Facts, LedgerState } from '../ledger/state.ts'
+import type { SyncState, LedgerState } from '../ledger/state.ts'
 import type { ShownTarget } from '../target/target.ts'
 import { readQuery } from './query.ts'
 import { serviceNow } from './target-view.ts'
@@ -53,15 +53,11 @@ type Counts = Record<FinalStatus, (number | null)[]>
  * @param first the first minute (UNIX seconds, a multiple of 60)
  * @param minutes how many minutes
  */
-function countsOf(
-  { facts, finished }: Pick<LedgerState, 'finished' | 'facts'>,
-  first: number,
-  minutes: number,
-): Counts {
+function countsOf({ sync, finished }: Pick<LedgerState, 'finished' | 'sync'>, first: number, minutes: number): Counts {
   const key = `${first}|${minutes}`
-  const cached = cache.get(facts)
+  const cached = cache.get(sync)
   if (cached?.key === key) return cached.counts
-  const until = facts.lastGood ?? -Infinity
+  const until = sync.lastSuccess ?? -Infinity
   const tallies = Array.from({ length: minutes }, (_, i) => {
     const from = first + i * MINUTE
     return from > until ? undefined : countByStatus(finished.tallyOfMinute(from))
@@ -74,9 +70,9 @@ function countsOf(
     canceled: of('canceled'),
     other: of('other'),
   }
-  cache.set(facts, { key, counts })
+  cache.set(sync, { key, counts })
   return counts
 }
 
-/** Each commit makes new facts, and nothing else changes the counts. */
-const cache = new WeakMap<Facts, { key: string; counts: Counts }>()
+/** Each commit makes a new sync state, and nothing else changes the counts. */
+const cache = new WeakMap<SyncState, { key: string; counts: Counts }>()

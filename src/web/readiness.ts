@@ -36,7 +36,7 @@ export function readiness(own: readonly ShownTarget[], problem: string | undefin
 
 const DETAILS = '/api/v1/status says why'
 
-const hasSucceeded = ({ ledger }: ShownTarget) => ledger.facts.lastGood !== undefined
+const hasSucceeded = ({ ledger }: ShownTarget) => ledger.sync.lastSuccess !== undefined
 
 /** Its initial sync is in progress, and the service answers. */
 function isInitialSync(target: ShownTarget): boolean {

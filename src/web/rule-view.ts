@@ -2,12 +2,12 @@ import { definitionOf } from '../alerts/definition-of.ts'
 import type { Rule } from '../alerts/rule.ts'
 import { sample } from '../alerts/sample.ts'
 import type { FinishedCalls } from '../ledger/finished-calls.ts'
-import type { Facts } from '../ledger/state.ts'
+import type { SyncState } from '../ledger/state.ts'
 
 export type RuleView = ReturnType<typeof ruleView>
 
 /** What the evaluation of a rule depends on. */
-type Evaluated = { finished: FinishedCalls; facts: Pick<Facts, 'lastGood' | 'previousGood'> }
+type Evaluated = { finished: FinishedCalls; sync: Pick<SyncState, 'lastSuccess' | 'previousSuccess'> }
 
 /** A rule in `/api/v1/status`, with its settings. Durations and windows are seconds. */
 export function ruleView(rule: Rule, ledger: Evaluated) {
@@ -31,9 +31,9 @@ export function ruleView(rule: Rule, ledger: Evaluated) {
 }
 
 /** The values of a rule at the last successful poll, by its labels; null where there were too few calls. */
-function readingsOf(rule: Rule, { finished, facts }: Evaluated) {
-  const { lastGood: now = 0, previousGood } = facts
-  const end = { now, previousGood }
+function readingsOf(rule: Rule, { finished, sync }: Evaluated) {
+  const { lastSuccess: now = 0, previousSuccess } = sync
+  const end = { now, previousSuccess }
   const poll = { kind: 'poll', ...end, limited: false, finished, open: [], created: 0, usedSince: () => 0 } as const
   const samples = sample(rule, poll, () => ({ from: now, to: now }), [])
   return Array.from(samples?.values() ?? [], ({ labels, value, calls = 0, tooFew }) => ({

@@ -2,7 +2,7 @@ import { EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS } from '../ledger/fa
 import { listWarnings } from '../ledger/list-warnings.ts'
 import { COUNTERS, type DurableCounter } from '../ledger/series.ts'
 import type { LedgerState } from '../ledger/state.ts'
-import { horizon } from '../ledger/step.ts'
+import { horizon } from '../ledger/horizon.ts'
 import { usedBetween } from '../ledger/usage.ts'
 import { participantsInProgress, sumOf, windows } from '../metrics/derived-metrics.ts'
 import type { ShownTarget } from '../target/target.ts'
@@ -10,8 +10,8 @@ import { ruleView } from './rule-view.ts'
 import { isoTime } from './views.ts'
 
 /** The service's clock now (UNIX seconds), extrapolated from the last successful poll. */
-export function serviceNow({ ledger: { facts }, pollAge }: Pick<ShownTarget, 'ledger' | 'pollAge'>): number {
-  return (facts.lastGood ?? facts.created) + pollAge()
+export function serviceNow({ ledger: { sync }, pollAge }: Pick<ShownTarget, 'ledger' | 'pollAge'>): number {
+  return (sync.lastSuccess ?? sync.created) + pollAge()
 }
 
 export type TargetView = ReturnType<typeof targetView>
@@ -21,26 +21,26 @@ export function targetView(target: ShownTarget) {
   const { name, ledger, settings } = target
   const { poll, rules } = settings
   const health = target.health()
-  const { facts } = ledger
+  const { sync } = ledger
   const byLast = (counter: DurableCounter, value: string) => sumOf(ledger, counter, (labels) => labels.at(-1) === value)
   const owner = target.owner()
   const sweepAge = target.sweepAge()
   const progress = target.progress()
   const { effectiveInterval } = health
   const now = serviceNow(target)
-  const warnings = listWarnings(facts, now)
+  const warnings = listWarnings(sync, now)
   const media = (counter: DurableCounter) => ({ audio: byLast(counter, 'audio'), video: byLast(counter, 'video') })
   return {
     name,
     up: health.up,
     ...(owner === undefined ? {} : { owner }),
-    created: isoTime(facts.created),
-    horizon: isoTime(horizon(facts, poll.lookback)),
-    commit: facts.seq,
+    created: isoTime(sync.created),
+    horizon: isoTime(horizon(sync, poll.lookback)),
+    commit: sync.seq,
     interval_seconds: poll.interval,
     effective_interval_seconds: effectiveInterval === undefined ? null : toMilliseconds(effectiveInterval),
-    clock_skew_seconds: facts.clockSkew === undefined ? null : toMilliseconds(facts.clockSkew),
-    last_success: facts.lastGoodHost === undefined ? null : isoTime(facts.lastGoodHost),
+    clock_skew_seconds: sync.clockSkew === undefined ? null : toMilliseconds(sync.clockSkew),
+    last_success: sync.lastSuccessHost === undefined ? null : isoTime(sync.lastSuccessHost),
     lag_seconds: toMilliseconds(target.pollAge()),
     sweep_age_seconds: sweepAge === undefined ? null : toMilliseconds(sweepAge),
     tracked_calls: ledger.calls.size,
@@ -114,7 +114,7 @@ export function usedMinutes(usage: ReadonlyMap<number, number>, now: number) {
  * The exported windows: finished calls by status, and failure ratios where there are enough calls. Equal to
  * `callwatch_window_calls` and `callwatch_call_failure_ratio` at the same commit.
  */
-function windowViews(ledger: Pick<LedgerState, 'finished' | 'facts'>) {
+function windowViews(ledger: Pick<LedgerState, 'finished' | 'sync'>) {
   const seconds = new Map<string, number>(Object.entries(EXPORTED_WINDOWS))
   return windows(ledger).map(([window, counts]) => {
     const { total, ...finished } = counts

@@ -100,7 +100,7 @@ describe('the contributor', () => {
   test('has its part in the very failures that the value is made of, also after callwatch was blind for long', () => {
     const longAgo = (number: number, type: 'audio' | 'video') => times(number, at(-5000), 'rejected', labelled(type))
     const finished = [...longAgo(12, 'video'), ...longAgo(3, 'audio'), ...went(10, 'audio')]
-    const poll = pollAt(NOW, { finished, previousGood: at(-6000) })
+    const poll = pollAt(NOW, { finished, previousSuccess: at(-6000) })
     const target = watched([RATIO])
     target.evaluate(poll, NOW)
     expect(target.said).toMatchObject([

@@ -38,7 +38,18 @@ export function shippedRules(): Rule[] {
 export function finishAt(at: number, status: FinalStatus = 'ended', differing: Partial<Finish> = {}): Finish {
   const labels: Labels = labelsOf('audio', 'call', 'user')
   const unanswered = { answerDelay: undefined, duration: undefined }
-  return { at, status, labels, known: at, seen: at, began: at - 60, ...unanswered, audio: 0, video: 0, ...differing }
+  return {
+    at,
+    status,
+    labels,
+    known: at,
+    knownHost: at,
+    began: at - 60,
+    ...unanswered,
+    audio: 0,
+    video: 0,
+    ...differing,
+  }
 }
 
 /** What is said when the sample rule fires. */

@@ -36,7 +36,7 @@ export function pollAt(now: number, { finished = [], ...differing }: PartOfPoll)
   return {
     kind: 'poll',
     now,
-    previousGood: undefined,
+    previousSuccess: undefined,
     limited: false,
     finished: kept,
     open: [],

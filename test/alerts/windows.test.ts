@@ -41,15 +41,15 @@ describe('a window', () => {
   })
 
   test.each(WINDOWED)('of $name reaches back to the successful poll before this one, itself included', (signal) => {
-    const counted = (previousGood: number) =>
-      sampleOf(ruleOn(signal), { finished: [callAt(at(-5000))], previousGood })?.calls
+    const counted = (previousSuccess: number) =>
+      sampleOf(ruleOn(signal), { finished: [callAt(at(-5000))], previousSuccess })?.calls
     expect([at(-15), at(-4999.999), at(-5000), at(-9000)].map(counted)).toEqual([0, 0, 1, 1])
   })
 
   test('is not shortened by a successful poll that was just before', () => {
     const rule = ruleOn({ name: 'calls', window: 900 })
     const finished = [callAt(at(-900)), callAt(at(-1))]
-    expect(sampleOf(rule, { finished, previousGood: at(-15) })?.value).toBe(2)
+    expect(sampleOf(rule, { finished, previousSuccess: at(-15) })?.value).toBe(2)
   })
 })
 
@@ -102,7 +102,7 @@ describe('a rule that compares with the past', () => {
 
   test('looks at a window of its own length there, however long nobody looked', () => {
     const finished = times(5, at(-7 * 86_400 - 10_000))
-    expect(sampleOf(NO_CALLS, { finished, previousGood: at(-20_000) })?.mayBreach).toBe(false)
+    expect(sampleOf(NO_CALLS, { finished, previousSuccess: at(-20_000) })?.mayBreach).toBe(false)
   })
 
   test('compares each group with its own past', () => {

@@ -9,7 +9,7 @@ import { pollConfig, targetConfig } from '../target/settings.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { POLL_AGE, RATIO, ruleOn } from '../alerts/sample-rules.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
-import { completeLook, CREATED, seen } from '../ledger/seen.ts'
+import { completePoll, CREATED, seen } from '../ledger/seen.ts'
 import { callwatch, configFile } from './callwatch.ts'
 
 const INTERVAL = 15
@@ -53,7 +53,7 @@ async function runLive(path: string) {
     if (minute < 60 || minute >= 70) {
       const status = minute >= 20 && minute < 35 ? 'rejected' : 'ended'
       const call = seen(`call ${Math.floor(minute)}`, status, { endedAt: CREATED + Math.floor(minute) * MINUTE })
-      committed.push(await count(target, completeLook(seconds, ...(minute < 100 ? [call] : []))))
+      committed.push(await count(target, completePoll(seconds, ...(minute < 100 ? [call] : []))))
     }
     notifications.push(...committed.flatMap((each) => each?.alerts.notifications ?? []))
     await clock.advance(INTERVAL)

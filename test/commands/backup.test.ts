@@ -34,7 +34,7 @@ test(
     second.child.kill('SIGTERM')
     expect(await second.ended).toMatchObject({ code: 0, stderr: '' })
     const reader = openSqliteReader(file)
-    expect((await reader.target('production'))?.facts.seq).toBeGreaterThan(Number(/commit (\d+)/.exec(stdout)![1]))
+    expect((await reader.target('production'))?.sync.seq).toBeGreaterThan(Number(/commit (\d+)/.exec(stdout)![1]))
     await reader.close()
     expect(countedCalls(file).length).toBeGreaterThanOrEqual(counted)
     await world.finished(counted + 5)

@@ -44,7 +44,7 @@ test('the summary shows the counts, and whether they equal what the simulator re
       'callwatch_call_minutes_total|audio|call|user|audio': 4.25,
     },
     finished: [finish('ended'), finish('ended'), finish('rejected'), finish('ended')],
-    facts: POLLED,
+    sync: POLLED,
   })
   const equal = demoSummary(watched, { series: 150, differences: [] }).join('\n')
   expect(equal).toMatch(/started 12, in progress 0, ended 7, unanswered 0, rejected 3, canceled 0/)
@@ -74,7 +74,7 @@ describe('the summary at the end', () => {
       unlisted: 0,
       daemonPolls: undefined,
       notRequested: 0,
-      orderUnproven: false,
+      orderUnverified: false,
       imbalances: [],
     })
   const summary = (report: AuditReport) => demoSummary(shownTarget(), { series: 150, differences: [] }, report)

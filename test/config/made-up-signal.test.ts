@@ -60,12 +60,12 @@ test('it is evaluated, shown in a message and in the status, replayed, and said 
   expect(target.said.map(summaryOf)).toEqual([summary])
   expect(target.said).toMatchObject([{ key: 'Video{mode="call"}', value: 0.6, calls: 5, trend: { length: 8 } }])
 
-  const evaluations = [{ kind: 'poll', at: at(0), now: at(0), previousGood: undefined, limited: false } as const]
+  const evaluations = [{ kind: 'poll', at: at(0), now: at(0), previousSuccess: undefined, limited: false } as const]
   const options = { target: 'production', rules: [rule], interval: INTERVAL, monthOf }
   expect(replay({ evaluations, finishes: FINISHED }, options).notifications).toEqual(target.said)
 
   const { finished } = pollAt(at(0), { finished: FINISHED })
-  expect(ruleView(rule, { finished, facts: { lastGood: at(0), previousGood: undefined } })).toMatchObject({
+  expect(ruleView(rule, { finished, sync: { lastSuccess: at(0), previousSuccess: undefined } })).toMatchObject({
     signal: 'type_share',
     window_seconds: 3600,
     readings: [{ labels: { mode: 'call' }, value: 0.6, calls: 5 }, {}, {}],

@@ -247,7 +247,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
       return status
     }, WAIT)
     const database = await connect(url)
-    await database.run(`UPDATE callwatch.targets SET seq = 2, facts = (facts::jsonb || '{"seq":2}')::text`)
+    await database.run(`UPDATE callwatch.targets SET seq = 2, sync = (sync::jsonb || '{"seq":2}')::text`)
     await database.run('DELETE FROM callwatch.commits WHERE seq > 2')
     await database.close()
     await vi.waitFor(async () => expect((await statusOf(one)).some(({ commit }) => commit < 5)).toBe(true), WAIT)

@@ -21,7 +21,7 @@ function poll(target: string, problem?: string): DaemonEvent {
   const outcome = good ? 'complete' : 'failed'
   const report: PollReport = { outcome, good, seconds: 1, requests: [], remaining: undefined, problem, storeFailed }
   const before = healthRecord(() => 0).current()
-  return { kind: 'polled', target, report, before, facts: newLedger(0).facts }
+  return { kind: 'polled', target, report, before, sync: newLedger(0).sync }
 }
 const owning = (event: OwnershipEvent): DaemonEvent => ({ kind: 'ownership', event })
 

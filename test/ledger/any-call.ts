@@ -33,7 +33,7 @@ export const anyFinish: fc.Arbitrary<Finish> = fc.record(
     labels,
     at: number,
     known: number,
-    seen: number,
+    knownHost: number,
     began: number,
     answerDelay: unsure,
     duration: unsure,

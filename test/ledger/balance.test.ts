@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { countedAmounts, imbalancesOf, sumOfAmounts, type Amounts } from '../../src/ledger/balance.ts'
-import { completeLook, CREATED, ledgerBook, seen } from './seen.ts'
+import { completePoll, CREATED, ledgerBook, seen } from './seen.ts'
 
 const balance = (counters: Amounts, rows: Amounts, settled: Amounts) => imbalancesOf({ counters, rows, settled })
 
@@ -10,7 +10,7 @@ describe('the counters of a ledger are what its calls come to', () => {
     const minutes = { callMinutes: { audio: 0.1, video: 0.7, total: undefined } }
     const video = { type: 'video', receiverType: 'group', endedAt: CREATED + 2 } as const
     book.see(
-      completeLook(
+      completePoll(
         3,
         seen('a', 'ongoing', { initiatedAt: CREATED + 1, ...minutes }),
         seen('b', 'ended', { ...video, ...minutes }),
@@ -18,7 +18,7 @@ describe('the counters of a ledger are what its calls come to', () => {
         seen('d', 'ended', { endedAt: CREATED - 9, ...minutes }),
       ),
     )
-    book.see(completeLook(4, seen('b', 'ended', { ...video, callMinutes: { ...minutes.callMinutes, video: 0.2 } })))
+    book.see(completePoll(4, seen('b', 'ended', { ...video, callMinutes: { ...minutes.callMinutes, video: 0.2 } })))
     const amounts = sumOfAmounts(book.state.calls.values())
     expect(amounts).toEqual([3, 2, expect.closeTo(0.2, 12), expect.closeTo(0.9, 12), 0, 0])
     expect(balance(countedAmounts(book.state.counters), amounts, [0, 0, 0, 0, 0, 0])).toEqual([])

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { compareCall, lastMinutes } from '../../src/ledger/compare-call.ts'
 import type { SeenCall } from '../../src/ledger/call.ts'
 import { apply, newLedger, type LedgerState } from '../../src/ledger/state.ts'
-import { step, type LedgerOptions } from '../../src/ledger/step.ts'
+import { computeDelta, type LedgerOptions } from '../../src/ledger/compute-delta.ts'
 import { CREATED, listed, seen } from './seen.ts'
 
 const OPTIONS: LedgerOptions = { lookback: 1000, baseline: 'skip', details: 'never' }
@@ -13,14 +13,14 @@ const minutes = (audio: number, video = 0) => ({ audio, video, total: undefined 
 function after(...answers: SeenCall[]): LedgerState {
   const ledger = newLedger(CREATED)
   for (const [i, answer] of answers.entries()) {
-    const delta = step(ledger, { sightings: [listed(AFTER + i, answer)] }, OPTIONS)
-    if (delta !== undefined) apply(ledger, { ...delta, facts: { ...delta.facts, seq: ledger.facts.seq + 1 } }, 1000)
+    const delta = computeDelta(ledger, { answers: [listed(AFTER + i, answer)] }, OPTIONS)
+    if (delta !== undefined) apply(ledger, { ...delta, sync: { ...delta.sync, seq: ledger.sync.seq + 1 } }, 1000)
   }
   return ledger
 }
 
 const compare = (ledger: LedgerState, served: SeenCall) =>
-  compareCall(ledger.calls.get(served.id), served, ledger.facts, OPTIONS)
+  compareCall(ledger.calls.get(served.id), served, ledger.sync, OPTIONS)
 
 const over = seen('c', 'ended', { endedAt: AFTER, callMinutes: minutes(2, 1), participantMinutes: minutes(4, 2) })
 
@@ -98,7 +98,7 @@ describe('a call that the ledger does not know', () => {
 
   test('is a difference too where the baseline counts', () => {
     const served = { ...over, endedAt: CREATED - 1 }
-    const verdict = compareCall(undefined, served, ledger.facts, { ...OPTIONS, baseline: 'count' })
+    const verdict = compareCall(undefined, served, ledger.sync, { ...OPTIONS, baseline: 'count' })
     expect(verdict).toMatchObject({ kind: 'difference', discrepancies: [{ what: 'call', served: 'ended' }] })
   })
 })
@@ -111,8 +111,8 @@ test('a baseline call stays one whatever becomes of it', () => {
 test('a lost call is lost while it is open, and differs once it is served as over', () => {
   const ledger = after(seen('c', 'ongoing'))
   const lost = { ...ledger.calls.get('c')!, phase: 'lost' as const }
-  expect(compareCall(lost, seen('c', 'ongoing'), ledger.facts, OPTIONS)).toEqual({ kind: 'lost' })
-  expect(compareCall(lost, over, ledger.facts, OPTIONS)).toMatchObject({
+  expect(compareCall(lost, seen('c', 'ongoing'), ledger.sync, OPTIONS)).toEqual({ kind: 'lost' })
+  expect(compareCall(lost, over, ledger.sync, OPTIONS)).toMatchObject({
     discrepancies: [{ what: 'status', counted: 'lost', served: 'ended' }],
   })
 })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { SeenCall } from '../../src/ledger/call.ts'
 import { COUNTERS, HISTOGRAMS } from '../../src/ledger/series.ts'
-import type { Observation } from '../../src/ledger/step.ts'
-import { asked, completeLook, CREATED, ledgerBook, listed, seen } from './seen.ts'
+import type { Observation } from '../../src/ledger/observation.ts'
+import { asked, completePoll, CREATED, ledgerBook, listed, seen } from './seen.ts'
 
 const { started, finished, transitions, callMinutes, corrections, anomalies, recorded } = COUNTERS
 const AUDIO_CALL = ['audio', 'call', 'user']
@@ -10,10 +10,10 @@ const AUDIO_CALL = ['audio', 'call', 'user']
 describe('starts and ends', () => {
   test('a call is started once and finished once, however often it is listed', () => {
     const book = ledgerBook()
-    book.see(completeLook(1, seen('a', 'initiated')))
-    book.see(completeLook(2, seen('a', 'ongoing')))
-    book.see(completeLook(3, seen('a', 'ended', { endedAt: CREATED + 3 })))
-    book.see(completeLook(4, seen('a', 'ended', { endedAt: CREATED + 3 })))
+    book.see(completePoll(1, seen('a', 'initiated')))
+    book.see(completePoll(2, seen('a', 'ongoing')))
+    book.see(completePoll(3, seen('a', 'ended', { endedAt: CREATED + 3 })))
+    book.see(completePoll(4, seen('a', 'ended', { endedAt: CREATED + 3 })))
     expect([book.started(), book.finished()]).toEqual([1, 1])
     expect(book.counted(finished, ...AUDIO_CALL, 'ended')).toBe(1)
     expect(book.counted(transitions, 'ongoing', 'ended', 'true')).toBe(1)
@@ -23,30 +23,30 @@ describe('starts and ends', () => {
   test('the same call twice in one observation counts once', () => {
     const book = ledgerBook()
     const call = seen('a', 'ended', { endedAt: CREATED + 1 })
-    book.see(completeLook(2, call, call))
+    book.see(completePoll(2, call, call))
     expect([book.started(), book.finished()]).toEqual([1, 1])
   })
 
   test('who is in a call now is remembered as it was last seen, also where nothing else changes', () => {
     const book = ledgerBook()
     for (const joined of [1, 3, 2]) {
-      book.see({ sightings: [listed(CREATED + 1, seen('a', 'ongoing', { joined }))] })
+      book.see({ answers: [listed(CREATED + 1, seen('a', 'ongoing', { joined }))] })
       expect(book.state.calls.get('a')?.joined).toBe(joined)
     }
   })
 
   test('an observation that changes nothing makes no delta', () => {
     const book = ledgerBook()
-    book.see({ sightings: [listed(CREATED + 1, seen('a', 'ongoing'))] })
-    expect(book.see({ sightings: [listed(CREATED + 2, seen('a', 'ongoing'))] })).toBeUndefined()
-    expect(book.see({ sightings: [] })).toBeUndefined()
+    book.see({ answers: [listed(CREATED + 1, seen('a', 'ongoing'))] })
+    expect(book.see({ answers: [listed(CREATED + 2, seen('a', 'ongoing'))] })).toBeUndefined()
+    expect(book.see({ answers: [] })).toBeUndefined()
   })
 
   test('an undocumented status is open without an end, and final with one', () => {
     const book = ledgerBook()
-    book.see(completeLook(1, seen('a', 'other')))
+    book.see(completePoll(1, seen('a', 'other')))
     expect([...book.state.open.keys()]).toEqual(['a'])
-    book.see(completeLook(2, seen('a', 'other', { endedAt: CREATED + 2 })))
+    book.see(completePoll(2, seen('a', 'other', { endedAt: CREATED + 2 })))
     expect(book.counted(finished, ...AUDIO_CALL, 'other')).toBe(1)
     expect(book.counted(anomalies, 'unknown_status')).toBe(1)
     expect(book.counted(transitions, 'none', 'other', 'false')).toBe(1)
@@ -54,9 +54,9 @@ describe('starts and ends', () => {
 
   test('a final call that changes is an anomaly once, and never finishes again', () => {
     const book = ledgerBook()
-    book.see(completeLook(1, seen('a', 'ended', { endedAt: CREATED + 1 })))
-    book.see(completeLook(2, seen('a', 'ongoing')))
-    book.see(completeLook(3, seen('a', 'rejected')))
+    book.see(completePoll(1, seen('a', 'ended', { endedAt: CREATED + 1 })))
+    book.see(completePoll(2, seen('a', 'ongoing')))
+    book.see(completePoll(3, seen('a', 'rejected')))
     expect([book.started(), book.finished()]).toEqual([1, 1])
     expect(book.counted(anomalies, 'final_changed')).toBe(1)
     expect(book.counted(transitions, 'ended', 'ongoing', 'true')).toBe(1)
@@ -68,7 +68,7 @@ describe('starts and ends', () => {
     const book = ledgerBook()
     const began = CREATED + 100
     book.see({
-      sightings: [
+      answers: [
         listed(
           CREATED + 200,
           seen('usual', 'ended', { initiatedAt: began, endedAt: began + 50 }),
@@ -87,10 +87,10 @@ describe('starts and ends', () => {
 describe('labels', () => {
   test('a label that goes missing keeps its last value, one that changes is an anomaly', () => {
     const book = ledgerBook()
-    book.see(completeLook(1, seen('a', 'initiated')))
-    book.see(completeLook(2, seen('a', 'ongoing', { type: undefined })))
+    book.see(completePoll(1, seen('a', 'initiated')))
+    book.see(completePoll(2, seen('a', 'ongoing', { type: undefined })))
     expect(book.counted(anomalies, 'labels_changed')).toBe(0)
-    book.see(completeLook(3, seen('a', 'ended', { type: 'video', endedAt: CREATED + 3 })))
+    book.see(completePoll(3, seen('a', 'ended', { type: 'video', endedAt: CREATED + 3 })))
     expect(book.counted(anomalies, 'labels_changed')).toBe(1)
     expect(book.counted(started, ...AUDIO_CALL)).toBe(1)
     expect(book.counted(finished, 'video', 'call', 'user', 'ended')).toBe(1)
@@ -101,93 +101,93 @@ describe('which calls count', () => {
   test('what was over before the set-up is remembered and never counted', () => {
     const book = ledgerBook()
     const old = seen('old', 'ended', { endedAt: CREATED - 1 })
-    book.see(completeLook(1, old))
-    book.see(completeLook(2, { ...old, callMinutes: { audio: 9, video: 0, total: undefined } }))
+    book.see(completePoll(1, old))
+    book.see(completePoll(2, { ...old, callMinutes: { audio: 9, video: 0, total: undefined } }))
     expect([book.started(), book.finished(), book.counted(callMinutes, ...AUDIO_CALL, 'audio')]).toEqual([0, 0, 0])
     expect(book.state.calls.get('old')!.phase).toBe('baseline')
-    expect(book.state.facts.excluded).toEqual({ baseline: 1, beforeHorizon: 0 })
+    expect(book.state.sync.excluded).toEqual({ baseline: 1, beforeHorizon: 0 })
   })
 
   test('what ended in the second of the set-up counts', () => {
     const book = ledgerBook()
-    book.state.facts = { ...book.state.facts, created: CREATED + 0.9 }
-    book.see(completeLook(1, seen('a', 'ended', { endedAt: CREATED })))
+    book.state.sync = { ...book.state.sync, created: CREATED + 0.9 }
+    book.see(completePoll(1, seen('a', 'ended', { endedAt: CREATED })))
     expect(book.finished()).toBe(1)
   })
 
   test('what is open at the initial sync counts whole, however long ago it began', () => {
     const book = ledgerBook()
     const minutes = (audio: number) => ({ callMinutes: { audio, video: 0, total: undefined } })
-    book.see(completeLook(1, seen('a', 'ongoing', { initiatedAt: CREATED - 500_000, ...minutes(7) })))
-    book.see(completeLook(2, seen('a', 'ended', { endedAt: CREATED + 2, ...minutes(8) })))
+    book.see(completePoll(1, seen('a', 'ongoing', { initiatedAt: CREATED - 500_000, ...minutes(7) })))
+    book.see(completePoll(2, seen('a', 'ended', { endedAt: CREATED + 2, ...minutes(8) })))
     expect([book.started(), book.finished(), book.counted(callMinutes, ...AUDIO_CALL, 'audio')]).toEqual([1, 1, 8])
   })
 
   test('a final call without any time is baseline until the first complete look has ended, and counts after', () => {
     const book = ledgerBook()
-    book.see({ sightings: [listed(CREATED + 1, seen('before', 'ended'))] })
-    book.see(completeLook(2, seen('before', 'ended')))
-    book.see(completeLook(3, seen('before', 'ended'), seen('after', 'ended')))
+    book.see({ answers: [listed(CREATED + 1, seen('before', 'ended'))] })
+    book.see(completePoll(2, seen('before', 'ended')))
+    book.see(completePoll(3, seen('before', 'ended'), seen('after', 'ended')))
     expect([book.started(), book.finished()]).toEqual([1, 1])
   })
 
   test('the baseline does not end with the first answers, but with the first complete look', () => {
     const book = ledgerBook()
-    book.see({ sightings: [listed(CREATED + 1, seen('open', 'ongoing'))] })
-    book.see({ sightings: [listed(CREATED + 2, seen('a', 'ended'))] })
-    book.see(completeLook(3, seen('b', 'ended')))
+    book.see({ answers: [listed(CREATED + 1, seen('open', 'ongoing'))] })
+    book.see({ answers: [listed(CREATED + 2, seen('a', 'ended'))] })
+    book.see(completePoll(3, seen('b', 'ended')))
     expect([book.started(), book.finished()]).toEqual([1, 0])
-    book.see(completeLook(18, seen('c', 'ended')))
+    book.see(completePoll(18, seen('c', 'ended')))
     expect([book.started(), book.finished()]).toEqual([2, 1])
   })
 
   test('with baseline: count the calls of the lookback before the set-up count, and none before that', () => {
     const book = ledgerBook({ baseline: 'count', lookback: 1000 })
     book.see(
-      completeLook(
+      completePoll(
         1,
         seen('in', 'ended', { endedAt: CREATED - 1000 }),
         seen('out', 'ended', { endedAt: CREATED - 1001 }),
       ),
     )
     expect(book.finished()).toBe(1)
-    expect(book.state.facts.excluded).toEqual({ baseline: 0, beforeHorizon: 1 })
+    expect(book.state.sync.excluded).toEqual({ baseline: 0, beforeHorizon: 1 })
   })
 
   test('the horizon goes by the last complete look: after an outage longer than the lookback all calls count', () => {
     const book = ledgerBook({ lookback: 1000 })
-    book.see(completeLook(1))
-    book.see(completeLook(9000, seen('a', 'ended', { endedAt: CREATED + 2 })))
+    book.see(completePoll(1))
+    book.see(completePoll(9000, seen('a', 'ended', { endedAt: CREATED + 2 })))
     expect(book.finished()).toBe(1)
-    book.see(completeLook(9001, seen('b', 'ended', { endedAt: CREATED + 2 })))
+    book.see(completePoll(9001, seen('b', 'ended', { endedAt: CREATED + 2 })))
     expect(book.finished()).toBe(1)
   })
 
   test('a call is forgotten when the horizon passes its own time and the moment its end was seen', () => {
     const book = ledgerBook({ lookback: 1000 })
-    book.see(completeLook(10, seen('a', 'ended', { endedAt: CREATED + 5 })))
-    book.see(completeLook(1010))
+    book.see(completePoll(10, seen('a', 'ended', { endedAt: CREATED + 5 })))
+    book.see(completePoll(1010))
     expect(book.state.calls.has('a')).toBe(true)
-    book.see(completeLook(1011))
+    book.see(completePoll(1011))
     expect(book.state.calls.has('a')).toBe(false)
   })
 
   test('a long call that ended without an endedAt is not counted again when the endedAt comes later', () => {
     const book = ledgerBook({ lookback: 1000 })
     const began = { initiatedAt: CREATED + 1, startedAt: CREATED + 1 }
-    book.see(completeLook(2, seen('a', 'ongoing', began)))
-    book.see(completeLook(3000, seen('a', 'ended', began)))
-    book.see(completeLook(3001, seen('a', 'ended', { ...began, endedAt: CREATED + 3000 })))
+    book.see(completePoll(2, seen('a', 'ongoing', began)))
+    book.see(completePoll(3000, seen('a', 'ended', began)))
+    book.see(completePoll(3001, seen('a', 'ended', { ...began, endedAt: CREATED + 3000 })))
     expect([book.started(), book.finished()]).toEqual([1, 1])
   })
 
   test('a final call without any time is kept for the lookback after it was last listed', () => {
     const book = ledgerBook({ lookback: 10_000 })
-    book.see(completeLook(1))
-    for (const seconds of [2, 4000, 8000, 12_000]) book.see(completeLook(seconds, seen('a', 'ended')))
-    book.see(completeLook(21_000))
+    book.see(completePoll(1))
+    for (const seconds of [2, 4000, 8000, 12_000]) book.see(completePoll(seconds, seen('a', 'ended')))
+    book.see(completePoll(21_000))
     expect(book.state.calls.has('a')).toBe(true)
-    book.see(completeLook(22_001))
+    book.see(completePoll(22_001))
     expect(book.state.calls.has('a')).toBe(false)
     expect(book.finished()).toBe(1)
   })
@@ -197,36 +197,36 @@ describe('which calls count', () => {
     ['counted', 15, 1800],
   ] as const)('a %s call without any time is one call for as long as it is listed', (_what, first, lookback) => {
     const book = ledgerBook({ lookback })
-    book.see(completeLook(0, ...(first === 0 ? [seen('a', 'ended')] : [])))
+    book.see(completePoll(0, ...(first === 0 ? [seen('a', 'ended')] : [])))
     for (let seconds = 15; seconds < 3 * lookback; seconds += lookback / 50)
-      book.see(completeLook(seconds, seen('a', 'ended')))
+      book.see(completePoll(seconds, seen('a', 'ended')))
     expect(book.started()).toBe(first === 0 ? 0 : 1)
     expect(book.state.calls.size).toBe(1)
   })
 
   test('an open call is never forgotten', () => {
     const book = ledgerBook({ lookback: 1000 })
-    book.see(completeLook(1, seen('a', 'ongoing', { initiatedAt: CREATED })))
-    book.see(completeLook(100_000))
+    book.see(completePoll(1, seen('a', 'ongoing', { initiatedAt: CREATED })))
+    book.see(completePoll(100_000))
     expect(book.state.open.has('a')).toBe(true)
   })
 
   test('where the clocks of host and service disagree, the set-up is moved to the time of the service, once', () => {
     const book = ledgerBook()
     const behind = { ...listed(CREATED - 300, seen('a', 'ended', { endedAt: CREATED - 299 })), host: CREATED + 1 }
-    book.see({ sightings: [behind] })
-    expect(book.state.facts.created).toBe(CREATED - 301)
+    book.see({ answers: [behind] })
+    expect(book.state.sync.created).toBe(CREATED - 301)
     expect(book.finished()).toBe(1)
-    book.see({ sightings: [{ ...listed(CREATED + 900, seen('b', 'ongoing')), host: CREATED + 2 }] })
-    expect(book.state.facts.created).toBe(CREATED - 301)
+    book.see({ answers: [{ ...listed(CREATED + 900, seen('b', 'ongoing')), host: CREATED + 2 }] })
+    expect(book.state.sync.created).toBe(CREATED - 301)
   })
 })
 
 describe('a step of a clock', () => {
   /** A whole look at which the two clocks say different times. */
   const lookAt = (service: number, host: number, ...calls: SeenCall[]): Observation => ({
-    sightings: [{ ...listed(service, ...calls), host }],
-    end: { whole: true, began: service, hostBegan: host, now: service, host, listed: new Set(), list: undefined },
+    answers: [{ ...listed(service, ...calls), host }],
+    end: { complete: true, began: service, hostBegan: host, now: service, host, listed: new Set(), list: undefined },
   })
   const old = seen('old', 'ended', { endedAt: CREATED + 100 })
   const DAYS = 86_400
@@ -270,10 +270,10 @@ describe('lost calls', () => {
 
   test('a call is lost when the service does not know it in two cycles', () => {
     const book = ledgerBook()
-    book.see(completeLook(1, ongoing))
-    book.see({ sightings: [asked(CREATED + 2, undefined, ['a'])] })
+    book.see(completePoll(1, ongoing))
+    book.see({ answers: [asked(CREATED + 2, undefined, ['a'])] })
     expect(book.lost()).toBe(0)
-    book.see({ sightings: [asked(CREATED + 3, undefined, ['a'])] })
+    book.see({ answers: [asked(CREATED + 3, undefined, ['a'])] })
     expect(book.lost()).toBe(1)
     expect(book.counted(transitions, 'ongoing', 'lost', 'true')).toBe(1)
     expect(book.state.open.size).toBe(0)
@@ -281,37 +281,37 @@ describe('lost calls', () => {
 
   test('a call that was listed in between is not lost', () => {
     const book = ledgerBook()
-    book.see(completeLook(1, ongoing))
-    book.see({ sightings: [asked(CREATED + 2, undefined, ['a'])] })
-    book.see(completeLook(3, ongoing))
-    book.see({ sightings: [asked(CREATED + 4, undefined, ['a'])] })
+    book.see(completePoll(1, ongoing))
+    book.see({ answers: [asked(CREATED + 2, undefined, ['a'])] })
+    book.see(completePoll(3, ongoing))
+    book.see({ answers: [asked(CREATED + 4, undefined, ['a'])] })
     expect(book.lost()).toBe(0)
   })
 
   test.each(['ongoing', 'ended'] as const)('a lost call that comes back %s reappears, and finishes once', (status) => {
     const book = ledgerBook()
-    book.see(completeLook(1, ongoing))
-    for (const seconds of [2, 3]) book.see({ sightings: [asked(CREATED + seconds, undefined, ['a'])] })
-    book.see(completeLook(4, seen('a', status)))
+    book.see(completePoll(1, ongoing))
+    for (const seconds of [2, 3]) book.see({ answers: [asked(CREATED + seconds, undefined, ['a'])] })
+    book.see(completePoll(4, seen('a', status)))
     expect(book.counted(transitions, 'lost', status, 'true')).toBe(1)
-    book.see(completeLook(5, seen('a', 'ended')))
+    book.see(completePoll(5, seen('a', 'ended')))
     const { started, reappeared, finished, lost, state } = book
     expect([started(), reappeared(), finished(), lost(), state.open.size]).toEqual([1, 1, 1, 1, 0])
   })
 
   test('a lost call is remembered for the lookback after it was lost, however long ago it began', () => {
     const book = ledgerBook({ lookback: 1000 })
-    book.see(completeLook(1, ongoing))
-    for (const seconds of [5000, 5015]) book.see({ sightings: [asked(CREATED + seconds, undefined, ['a'])] })
-    for (const seconds of [5030, 5900]) book.see(completeLook(seconds))
-    book.see(completeLook(5915, ongoing))
+    book.see(completePoll(1, ongoing))
+    for (const seconds of [5000, 5015]) book.see({ answers: [asked(CREATED + seconds, undefined, ['a'])] })
+    for (const seconds of [5030, 5900]) book.see(completePoll(seconds))
+    book.see(completePoll(5915, ongoing))
     expect([book.started(), book.lost(), book.reappeared(), book.finished()]).toEqual([1, 1, 1, 0])
   })
 
   test('a call that is over, or unknown, is not lost', () => {
     const book = ledgerBook()
-    book.see(completeLook(1, seen('a', 'ended', { endedAt: CREATED + 1 })))
-    for (const seconds of [2, 3]) book.see({ sightings: [asked(CREATED + seconds, undefined, ['a', 'unknown'])] })
+    book.see(completePoll(1, seen('a', 'ended', { endedAt: CREATED + 1 })))
+    for (const seconds of [2, 3]) book.see({ answers: [asked(CREATED + seconds, undefined, ['a', 'unknown'])] })
     expect(book.lost()).toBe(0)
   })
 })
@@ -322,7 +322,7 @@ describe('what is observed once of a finished call', () => {
   test('duration, answer delay, participants and recording, each once', () => {
     const book = ledgerBook()
     for (const seconds of [70, 71])
-      book.see(completeLook(seconds, seen('a', 'ended', { ...whole, hasRecording: true })))
+      book.see(completePoll(seconds, seen('a', 'ended', { ...whole, hasRecording: true })))
     expect(book.observations('duration')).toBe(1)
     expect(book.counted({ ...COUNTERS.started, name: 'callwatch_call_duration_seconds' }, ...AUDIO_CALL, '60')).toBe(1)
     expect(
@@ -334,11 +334,11 @@ describe('what is observed once of a finished call', () => {
 
   test('what is missing at the end is observed when it comes', () => {
     const book = ledgerBook()
-    book.see(completeLook(70, seen('a', 'ended', { ...whole, endedAt: undefined, totalParticipants: undefined })))
+    book.see(completePoll(70, seen('a', 'ended', { ...whole, endedAt: undefined, totalParticipants: undefined })))
     expect([book.observations('duration'), book.observations('participants'), book.counted(recorded)]).toEqual([
       0, 0, 0,
     ])
-    book.see(completeLook(71, seen('a', 'ended', { ...whole, hasRecording: true })))
+    book.see(completePoll(71, seen('a', 'ended', { ...whole, hasRecording: true })))
     expect([book.observations('duration'), book.observations('participants'), book.counted(recorded)]).toEqual([
       1, 1, 1,
     ])
@@ -346,18 +346,18 @@ describe('what is observed once of a finished call', () => {
 
   test('participants are those that an answer shows after the end, not those of the call while it ran', () => {
     const book = ledgerBook()
-    book.see(completeLook(1, seen('a', 'ongoing', { totalParticipants: 1 })))
-    book.see(completeLook(70, seen('a', 'ended', { ...whole, totalParticipants: undefined })))
+    book.see(completePoll(1, seen('a', 'ongoing', { totalParticipants: 1 })))
+    book.see(completePoll(70, seen('a', 'ended', { ...whole, totalParticipants: undefined })))
     expect(book.observations('participants')).toBe(0)
-    book.see(completeLook(71, seen('a', 'ended', { ...whole, totalParticipants: 2 })))
+    book.see(completePoll(71, seen('a', 'ended', { ...whole, totalParticipants: 2 })))
     expect(book.counted({ ...COUNTERS.started, name: 'callwatch_call_participants' }, ...AUDIO_CALL, 'sum')).toBe(2)
   })
 
   test('what comes after the end goes under the labels of the end', () => {
     const book = ledgerBook()
     const times = { initiatedAt: CREATED + 1, startedAt: CREATED + 2 }
-    book.see(completeLook(30, seen('a', 'ended', times)))
-    book.see(completeLook(45, seen('a', 'ended', { ...times, type: 'video', endedAt: CREATED + 20 })))
+    book.see(completePoll(30, seen('a', 'ended', times)))
+    book.see(completePoll(45, seen('a', 'ended', { ...times, type: 'video', endedAt: CREATED + 20 })))
     const sums = [...book.state.counters.keys()].filter((key) => key.endsWith('|sum'))
     expect(sums).toEqual([
       `${HISTOGRAMS.answerDelay.name}|audio|user|sum`,
@@ -367,15 +367,15 @@ describe('what is observed once of a finished call', () => {
 
   test('a recording seen while the call ran counts at its end', () => {
     const book = ledgerBook()
-    book.see(completeLook(1, seen('a', 'ongoing', { hasRecording: true })))
+    book.see(completePoll(1, seen('a', 'ongoing', { hasRecording: true })))
     expect(book.counted(recorded)).toBe(0)
-    book.see(completeLook(2, seen('a', 'ended')))
+    book.see(completePoll(2, seen('a', 'ended')))
     expect(book.counted(recorded)).toBe(1)
   })
 
   test('a call that was not answered has no duration and no answer delay', () => {
     const book = ledgerBook()
-    book.see(completeLook(70, seen('a', 'rejected', whole)))
+    book.see(completePoll(70, seen('a', 'rejected', whole)))
     expect([
       book.observations('duration'),
       book.observations('answerDelay'),
@@ -386,7 +386,7 @@ describe('what is observed once of a finished call', () => {
   test('times that run backwards are an anomaly, no observation', () => {
     const book = ledgerBook()
     book.see(
-      completeLook(70, seen('a', 'ended', { initiatedAt: CREATED + 9, startedAt: CREATED + 8, endedAt: CREATED + 7 })),
+      completePoll(70, seen('a', 'ended', { initiatedAt: CREATED + 9, startedAt: CREATED + 8, endedAt: CREATED + 7 })),
     )
     expect([book.observations('duration'), book.observations('answerDelay')]).toEqual([0, 0])
     expect(book.counted(anomalies, 'time_reversed')).toBe(1)
@@ -395,7 +395,7 @@ describe('what is observed once of a finished call', () => {
   test('more participants than there can be are an anomaly', () => {
     const book = ledgerBook()
     book.see(
-      completeLook(
+      completePoll(
         1,
         seen('fifty', 'ongoing', { totalParticipants: 50 }),
         seen('more', 'ongoing', { totalParticipants: 51 }),
@@ -414,8 +414,8 @@ describe('minutes', () => {
       endedAt: CREATED + 5,
       callMinutes: { audio, video: undefined, total: undefined },
     })
-    book.see(completeLook(10, seen('a', 'ended', minutes(2))))
-    book.see(completeLook(20, seen('a', 'ended', { ...minutes(5), type: 'video' })))
+    book.see(completePoll(10, seen('a', 'ended', minutes(2))))
+    book.see(completePoll(20, seen('a', 'ended', { ...minutes(5), type: 'video' })))
     expect(book.counted(callMinutes, 'audio', 'call', 'user', 'audio')).toBe(2)
     expect(book.counted(callMinutes, 'video', 'call', 'user', 'audio')).toBe(3)
     expect(book.counted(finished, ...AUDIO_CALL, 'ended')).toBe(1)
@@ -428,14 +428,14 @@ describe('minutes', () => {
       [2, 3],
       [3, 2],
     ] as const) {
-      book.see(completeLook(seconds, seen('a', 'ongoing', audio(minutes))))
+      book.see(completePoll(seconds, seen('a', 'ongoing', audio(minutes))))
     }
     for (const [seconds, minutes] of [
       [4, 2.5],
       [5, 4],
       [6, 1.5],
     ] as const) {
-      book.see(completeLook(seconds, seen('a', 'ended', audio(minutes))))
+      book.see(completePoll(seconds, seen('a', 'ended', audio(minutes))))
     }
     const added = book.counted(callMinutes, ...AUDIO_CALL, 'audio')
     const corrected = book.counted(corrections, 'audio', 'call')
@@ -448,20 +448,20 @@ describe('details', () => {
 
   test('a call that finished without a list of participants is asked for until it was answered once', () => {
     const book = ledgerBook()
-    book.see(completeLook(1, ended))
+    book.see(completePoll(1, ended))
     expect([...book.state.detailsWanted.keys()]).toEqual(['a'])
-    book.see(completeLook(2, ended))
+    book.see(completePoll(2, ended))
     expect(book.state.detailsWanted.size).toBe(1)
-    book.see({ sightings: [asked(CREATED + 2, ended)] })
+    book.see({ answers: [asked(CREATED + 2, ended)] })
     expect(book.state.detailsWanted.size).toBe(0)
   })
 
   test.each([
-    ['it is listed with one later', completeLook(2, { ...ended, hasParticipantList: true })],
-    ['the service does not know it', { sightings: [asked(CREATED + 2, undefined, ['a'])] }],
+    ['it is listed with one later', completePoll(2, { ...ended, hasParticipantList: true })],
+    ['the service does not know it', { answers: [asked(CREATED + 2, undefined, ['a'])] }],
   ])('it is no longer asked for once %s', (_what, observation) => {
     const book = ledgerBook()
-    book.see(completeLook(1, ended))
+    book.see(completePoll(1, ended))
     book.see(observation)
     expect(book.state.detailsWanted.size).toBe(0)
     expect(book.lost()).toBe(0)
@@ -469,14 +469,14 @@ describe('details', () => {
 
   test('with details: never nothing is asked for', () => {
     const book = ledgerBook({ details: 'never' })
-    book.see(completeLook(1, ended))
+    book.see(completePoll(1, ended))
     expect(book.state.detailsWanted.size).toBe(0)
   })
 })
 
 test('items that could not be used are counted by reason', () => {
   const book = ledgerBook()
-  book.see({ sightings: [{ ...listed(CREATED + 1), invalid: { no_status: 2, not_an_object: 1 } }] })
+  book.see({ answers: [{ ...listed(CREATED + 1), invalid: { no_status: 2, not_an_object: 1 } }] })
   expect(book.counted(COUNTERS.invalidItems, 'no_status')).toBe(2)
   expect(book.counted(COUNTERS.invalidItems, 'not_an_object')).toBe(1)
 })

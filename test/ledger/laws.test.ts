@@ -89,14 +89,14 @@ function play(lives: readonly Life[], looks: readonly LookPlan[]) {
     const kept = turned.filter((_call, n) => misses === 0 || n % 4 !== misses)
     const all = twice ? [...kept, ...kept] : kept
     for (let from = 0; from < all.length; from += part) {
-      book.see({ sightings: [listed(CREATED + now, ...all.slice(from, from + part))] })
+      book.see({ answers: [listed(CREATED + now, ...all.slice(from, from + part))] })
     }
     if (misses === 0) {
       const ids = new Set(shown.map(({ id }) => id))
       const at = CREATED + now
       book.see({
-        sightings: [],
-        end: { whole: true, began: at, hostBegan: at, now: at, host: at, listed: ids, list: undefined },
+        answers: [],
+        end: { complete: true, began: at, hostBegan: at, now: at, host: at, listed: ids, list: undefined },
       })
     }
     if (restart) book = restarted(book)
@@ -192,10 +192,10 @@ test('started + reappeared = finished + lost + in progress, whatever calls do', 
       const book = ledgerBook()
       for (const [i, { id, status, endedAt }] of happenings.entries()) {
         const now = CREATED + i
-        const sighting = listed(now)
-        if (status === 'not found') sighting.notFound.push(id)
-        else sighting.calls.push(seen(id, status, { endedAt }))
-        book.see({ sightings: [sighting] })
+        const answer = listed(now)
+        if (status === 'not found') answer.notFound.push(id)
+        else answer.calls.push(seen(id, status, { endedAt }))
+        book.see({ answers: [answer] })
         const { started, reappeared, finished, lost, state } = book
         expect(started() + reappeared()).toBe(finished() + lost() + state.open.size)
       }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { compareStart } from '../../src/ledger/repeated-id.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
 import { openSince } from '../alerts/sample-calls.ts'
-import { asked, completeLook, CREATED, ledgerBook, listed, seen, total } from './seen.ts'
+import { asked, completePoll, CREATED, ledgerBook, listed, seen, total } from './seen.ts'
 
 const minutes = (audio: number) => ({
   callMinutes: { audio, video: undefined, total: undefined },
@@ -23,7 +23,7 @@ describe('one id in two rows at once', () => {
     ['the earlier one first', row(100, 4), row(200, 7)],
   ])('is one call, the one that began later, however often both are listed: %s', (_what, one, other) => {
     const book = ledgerBook()
-    for (let poll = 0; poll < 5; poll++) book.see(completeLook(300 + poll, one, other))
+    for (let poll = 0; poll < 5; poll++) book.see(completePoll(300 + poll, one, other))
     expect([book.started(), book.finished(), netMinutes(book), repeated(book)]).toEqual([1, 1, 7, 1])
     // The first poll may count the earlier row before it meets the later one; no poll after it adds anything.
     expect(total(book.state, COUNTERS.callMinutes)).toBe(7)
@@ -33,50 +33,50 @@ describe('one id in two rows at once', () => {
   test('is so as well where the two rows are committed apart', () => {
     const book = ledgerBook()
     for (let poll = 0; poll < 3; poll++) {
-      for (const shown of [row(200, 7), row(100, 4)]) book.see({ sightings: [listed(CREATED + 300 + poll, shown)] })
+      for (const shown of [row(200, 7), row(100, 4)]) book.see({ answers: [listed(CREATED + 300 + poll, shown)] })
     }
     expect([netMinutes(book), total(book.state, COUNTERS.callMinutes), repeated(book)]).toEqual([7, 7, 1])
   })
 
   test('of which the later one has fewer minutes is corrected once', () => {
     const book = ledgerBook()
-    for (let poll = 0; poll < 4; poll++) book.see(completeLook(300 + poll, row(100, 9), row(200, 2)))
+    for (let poll = 0; poll < 4; poll++) book.see(completePoll(300 + poll, row(100, 9), row(200, 2)))
     expect([total(book.state, COUNTERS.callMinutes), netMinutes(book)]).toEqual([9, 2])
   })
 
   test('leaves an open call open where the other row of its id is over', () => {
     const book = ledgerBook()
     const open = seen('a', 'ongoing', { initiatedAt: CREATED + 200, ...minutes(1) })
-    for (let poll = 0; poll < 3; poll++) book.see(completeLook(300 + poll, open, row(100, 4)))
+    for (let poll = 0; poll < 3; poll++) book.see(completePoll(300 + poll, open, row(100, 4)))
     expect([book.started(), book.finished(), netMinutes(book), repeated(book)]).toEqual([1, 0, 1, 1])
     expect(book.state.open.has('a')).toBe(true)
   })
 
   test('is noted as such where the later one comes to be listed after the earlier one has left', () => {
     const book = ledgerBook()
-    book.see(completeLook(300, row(100, 4)))
-    for (const seconds of [315, 330]) book.see(completeLook(seconds, row(200, 7)))
+    book.see(completePoll(300, row(100, 4)))
+    for (const seconds of [315, 330]) book.see(completePoll(seconds, row(200, 7)))
     expect([netMinutes(book), repeated(book)]).toEqual([7, 1])
   })
 
   test('with the same beginning is one call, and the answer that came later is right', () => {
     const book = ledgerBook()
-    book.see(completeLook(300, row(100, 4), row(100, 3)))
+    book.see(completePoll(300, row(100, 4), row(100, 3)))
     expect([netMinutes(book), repeated(book)]).toEqual([3, 0])
   })
 
   test('is not known to Get Call where that shows the earlier row', () => {
     const book = ledgerBook()
-    book.see(completeLook(300, row(200, 7)))
-    book.see({ sightings: [asked(CREATED + 301, row(100, 4))] })
+    book.see(completePoll(300, row(200, 7)))
+    book.see({ answers: [asked(CREATED + 301, row(100, 4))] })
     expect([netMinutes(book), repeated(book)]).toEqual([7, 1])
     expect(book.state.calls.get('a')).toMatchObject({ endedAt: CREATED + 230, counted: [7, 0, 7, 0] })
   })
 
   test('is lost where Get Call shows the earlier row of an open one in two cycles', () => {
     const book = ledgerBook()
-    book.see(completeLook(300, seen('a', 'ongoing', { initiatedAt: CREATED + 200, ...minutes(1) })))
-    const other = (at: number) => book.see({ sightings: [asked(CREATED + at, row(100, 4))] })
+    book.see(completePoll(300, seen('a', 'ongoing', { initiatedAt: CREATED + 200, ...minutes(1) })))
+    const other = (at: number) => book.see({ answers: [asked(CREATED + at, row(100, 4))] })
     other(315)
     expect([book.state.open.has('a'), book.lost()]).toEqual([true, 0])
     other(330)

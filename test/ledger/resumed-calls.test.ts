@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { COUNTERS } from '../../src/ledger/series.ts'
-import { asked, completeLook, CREATED, ledgerBook, listed, seen, total } from './seen.ts'
+import { asked, completePoll, CREATED, ledgerBook, listed, seen, total } from './seen.ts'
 
 const audio = (minutes: number) => ({
   callMinutes: { audio: minutes, video: undefined, total: undefined },
@@ -12,8 +12,8 @@ describe('a call that was counted and evicted', () => {
   /** A ledger that has counted a call of four minutes, and evicted it since. */
   function afterEviction() {
     const book = ledgerBook({ lookback: 1000 })
-    book.see(completeLook(10, seen('a', 'ended', { endedAt: CREATED + 5, ...audio(4) })))
-    book.see(completeLook(5000))
+    book.see(completePoll(10, seen('a', 'ended', { endedAt: CREATED + 5, ...audio(4) })))
+    book.see(completePoll(5000))
     expect([...book.history.keys(), book.state.calls.size]).toEqual(['a', 0])
     return book
   }
@@ -24,22 +24,22 @@ describe('a call that was counted and evicted', () => {
     ['open', seen('a', 'ongoing', { initiatedAt: CREATED, ...audio(4) })],
   ])('and that is listed again %s does not count again', (_what, again) => {
     const book = afterEviction()
-    book.see({ sightings: [listed(CREATED + 5001, again)] })
+    book.see({ answers: [listed(CREATED + 5001, again)] })
     expect([book.started(), book.finished(), minutesOf(book)]).toEqual([1, 1, 4])
     expect(book.state.calls.get('a')?.phase).toBe('final')
   })
 
   test('goes on from its row: what the answer says otherwise is a correction of what was counted', () => {
     const book = afterEviction()
-    book.see({ sightings: [listed(CREATED + 5001, seen('a', 'ended', { endedAt: CREATED + 5000, ...audio(3) }))] })
-    book.see({ sightings: [listed(CREATED + 5002, seen('a', 'ended', { endedAt: CREATED + 5000, ...audio(6) }))] })
+    book.see({ answers: [listed(CREATED + 5001, seen('a', 'ended', { endedAt: CREATED + 5000, ...audio(3) }))] })
+    book.see({ answers: [listed(CREATED + 5002, seen('a', 'ended', { endedAt: CREATED + 5000, ...audio(6) }))] })
     expect([minutesOf(book), total(book.state, COUNTERS.corrections, (key) => key.endsWith('call'))]).toEqual([7, 1])
     expect(book.state.calls.get('a')?.finish?.known).toBe(CREATED + 10)
   })
 
   test('is tracked again, also where the answer says nothing new of it', () => {
     const book = afterEviction()
-    const delta = book.see({ sightings: [listed(CREATED + 5001, seen('a', 'ended', audio(4)))] })
+    const delta = book.see({ answers: [listed(CREATED + 5001, seen('a', 'ended', audio(4)))] })
     expect([[...delta!.calls.keys()], delta!.counters.size, book.state.calls.size]).toEqual([['a'], 0, 1])
   })
 
@@ -47,27 +47,27 @@ describe('a call that was counted and evicted', () => {
     const book = afterEviction()
     const again = seen('a', 'ongoing', { initiatedAt: CREATED, ...audio(4) })
     for (let at = 5001; at < 12_000; at += 200) {
-      book.see(completeLook(at, again))
+      book.see(completePoll(at, again))
       expect(book.state.calls.has('a')).toBe(true)
     }
     for (let at = 12_001; at < 18_000; at += 200)
-      book.see(completeLook(at, seen('a', 'ended', { endedAt: CREATED + 5 })))
+      book.see(completePoll(at, seen('a', 'ended', { endedAt: CREATED + 5 })))
     expect([book.state.calls.size, book.started()]).toEqual([0, 1])
   })
 
   test('does not count again after a larger lookback, also where the store is older than the horizon that it keeps', () => {
     const book = afterEviction()
-    const { horizon: _unknown, ...facts } = book.state.facts
-    book.state.facts = facts
+    const { horizon: _unknown, ...sync } = book.state.sync
+    book.state.sync = sync
     book.settings.lookback = 100_000
-    book.see(completeLook(5010, seen('a', 'ended', { endedAt: CREATED + 5, ...audio(4) })))
+    book.see(completePoll(5010, seen('a', 'ended', { endedAt: CREATED + 5, ...audio(4) })))
     expect([book.started(), book.finished(), minutesOf(book)]).toEqual([1, 1, 4])
   })
 
   test('and that the history has lost as well counts as a new one, where its time is within the horizon', () => {
     const book = afterEviction()
     book.history.clear()
-    book.see({ sightings: [listed(CREATED + 5001, seen('a', 'ended', { endedAt: CREATED + 4990 }))] })
+    book.see({ answers: [listed(CREATED + 5001, seen('a', 'ended', { endedAt: CREATED + 4990 }))] })
     expect([book.started(), book.finished()]).toEqual([2, 2])
   })
 })
@@ -76,7 +76,7 @@ describe('a baseline call', () => {
   const before = seen('a', 'ended', { endedAt: CREATED - 60, type: 'video', ...audio(5) })
   function afterBaseline() {
     const book = ledgerBook()
-    book.see(completeLook(1, before))
+    book.see(completePoll(1, before))
     return book
   }
 
@@ -85,30 +85,30 @@ describe('a baseline call', () => {
     ['Get Call', asked],
   ])('that %s shows open again counts whole, as a meeting that goes on does', (_what, shownBy) => {
     const book = afterBaseline()
-    book.see({ sightings: [shownBy(CREATED + 10, seen('a', 'ongoing', audio(7)))] })
+    book.see({ answers: [shownBy(CREATED + 10, seen('a', 'ongoing', audio(7)))] })
     expect([book.started(), book.finished(), minutesOf(book)]).toEqual([1, 0, 7])
     expect([...book.state.open.keys()]).toEqual(['a'])
-    book.see(completeLook(100, seen('a', 'ended', { endedAt: CREATED + 90, ...audio(8) })))
+    book.see(completePoll(100, seen('a', 'ended', { endedAt: CREATED + 90, ...audio(8) })))
     expect([book.started(), book.finished(), minutesOf(book)]).toEqual([1, 1, 8])
   })
 
   test('that is open again is no change of a final call, and was in no state before', () => {
     const book = afterBaseline()
-    book.see(completeLook(10, seen('a', 'ongoing')))
+    book.see(completePoll(10, seen('a', 'ongoing')))
     expect(total(book.state, COUNTERS.anomalies)).toBe(0)
     expect(book.counted(COUNTERS.transitions, 'none', 'initiated', 'false')).toBe(1)
   })
 
   test('that is open again keeps the labels that the answer leaves out', () => {
     const book = afterBaseline()
-    book.see(completeLook(10, seen('a', 'ongoing', { type: undefined, mode: undefined, receiverType: 'group' })))
+    book.see(completePoll(10, seen('a', 'ongoing', { type: undefined, mode: undefined, receiverType: 'group' })))
     expect(book.counted(COUNTERS.started, 'video', 'call', 'group')).toBe(1)
   })
 
   test('that is listed as over again, whatever else is new of it, stays out', () => {
     const book = afterBaseline()
-    book.see(completeLook(10, { ...before, ...audio(9), endedAt: CREATED + 5 }))
-    book.see(completeLook(11, { ...before, status: 'rejected' }))
+    book.see(completePoll(10, { ...before, ...audio(9), endedAt: CREATED + 5 }))
+    book.see(completePoll(11, { ...before, status: 'rejected' }))
     expect([book.started(), book.state.calls.get('a')?.phase]).toEqual([0, 'baseline'])
   })
 })

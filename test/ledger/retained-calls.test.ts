@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { completeLook, CREATED, ledgerBook, seen } from './seen.ts'
+import { completePoll, CREATED, ledgerBook, seen } from './seen.ts'
 
 const DAY = 86_400
 
@@ -16,43 +16,43 @@ describe('a call with a time that is too far ahead to be believed', () => {
     ['over before the horizon', -5000, 0],
   ] as const)('is tracked until that time is behind the horizon, and is not new then: %s', (_what, began, counts) => {
     const book = ledgerBook({ lookback: 1000 })
-    book.see(completeLook(20, misdated(began)))
+    book.see(completePoll(20, misdated(began)))
     for (let day = 1; day < 9; day++) {
-      book.see(completeLook(day * DAY))
+      book.see(completePoll(day * DAY))
       expect(book.state.calls.has('a')).toBe(true)
     }
-    book.see(completeLook(9 * DAY + 60, plausible(began)))
+    book.see(completePoll(9 * DAY + 60, plausible(began)))
     expect([book.started(), book.finished()]).toEqual([counts, counts])
-    book.see(completeLook(10 * DAY + 1000))
+    book.see(completePoll(10 * DAY + 1000))
     expect(book.state.calls.has('a')).toBe(true)
-    book.see(completeLook(10 * DAY + 1001))
+    book.see(completePoll(10 * DAY + 1001))
     expect(book.state.calls.has('a')).toBe(false)
   })
 
   test('does not take the place of its own row in the history', () => {
     const book = ledgerBook({ lookback: 1000 })
-    book.see(completeLook(20, seen('a', 'ended', { initiatedAt: CREATED + 10, endedAt: CREATED + 12 })))
-    book.see(completeLook(DAY))
+    book.see(completePoll(20, seen('a', 'ended', { initiatedAt: CREATED + 10, endedAt: CREATED + 12 })))
+    book.see(completePoll(DAY))
     expect([...book.history.keys()]).toEqual(['a'])
-    book.see(completeLook(DAY + 60, misdated(10)))
+    book.see(completePoll(DAY + 60, misdated(10)))
     expect(book.state.calls.get('a')?.phase).toBe('final')
-    book.see(completeLook(9 * DAY + 60, plausible(10)))
+    book.see(completePoll(9 * DAY + 60, plausible(10)))
     expect([book.started(), book.finished()]).toEqual([1, 1])
   })
 
   test('is not kept for less time once an answer lacks it, nor where another one is nearer', () => {
     const book = ledgerBook({ lookback: 1000 })
-    book.see(completeLook(20, misdated(10)))
-    book.see(completeLook(30, seen('a', 'ended', { initiatedAt: CREATED + 10 })))
+    book.see(completePoll(20, misdated(10)))
+    book.see(completePoll(30, seen('a', 'ended', { initiatedAt: CREATED + 10 })))
     expect(book.state.calls.get('a')?.retainUntil).toBe(CREATED + 10 * DAY)
-    book.see(completeLook(40, { ...misdated(10), ahead: CREATED + 5 * DAY }))
+    book.see(completePoll(40, { ...misdated(10), ahead: CREATED + 5 * DAY }))
     expect(book.state.calls.get('a')?.retainUntil).toBe(CREATED + 10 * DAY)
   })
 
   test('is kept for more time where another answer has it further ahead', () => {
     const book = ledgerBook({ lookback: 1000 })
-    book.see(completeLook(20, misdated(10)))
-    book.see(completeLook(30, { ...misdated(10), ahead: CREATED + 20 * DAY }))
+    book.see(completePoll(20, misdated(10)))
+    book.see(completePoll(30, { ...misdated(10), ahead: CREATED + 20 * DAY }))
     expect(book.state.calls.get('a')?.retainUntil).toBe(CREATED + 20 * DAY)
   })
 })

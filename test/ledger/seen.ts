@@ -2,7 +2,8 @@ import type { SeenCall } from '../../src/ledger/call.ts'
 import type { FinishedCall } from '../../src/ledger/finished-calls.ts'
 import { COUNTERS, HISTOGRAMS, type DurableCounter } from '../../src/ledger/series.ts'
 import { apply, newLedger, type Delta, type LedgerState } from '../../src/ledger/state.ts'
-import { step, unknownIds, type LedgerOptions, type Observation, type Sighting } from '../../src/ledger/step.ts'
+import { computeDelta, unknownIds, type LedgerOptions } from '../../src/ledger/compute-delta.ts'
+import type { Observation, Answer } from '../../src/ledger/observation.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 
 /** When the ledgers of these tests are set up (UNIX seconds). */
@@ -32,21 +33,21 @@ export function seen(id: string, status: SeenCall['status'], more: Partial<SeenC
   }
 }
 
-export function listed(now: number, ...calls: SeenCall[]): Sighting {
+export function listed(now: number, ...calls: SeenCall[]): Answer {
   return { source: 'list', now, host: now, calls, notFound: [], invalid: {} }
 }
 
-export function asked(now: number, call: SeenCall | undefined, notFound: string[] = []): Sighting {
+export function asked(now: number, call: SeenCall | undefined, notFound: string[] = []): Answer {
   return { source: 'get', now, host: now, calls: call === undefined ? [] : [call], notFound, invalid: {} }
 }
 
-/** A look that saw just these calls, all there are, `seconds` after the set-up. */
-export function completeLook(seconds: number, ...calls: SeenCall[]): Observation {
+/** A poll that lists just these calls, all there are, `seconds` after the set-up. */
+export function completePoll(seconds: number, ...calls: SeenCall[]): Observation {
   const now = CREATED + seconds
   return {
-    sightings: [listed(now, ...calls)],
+    answers: [listed(now, ...calls)],
     end: {
-      whole: true,
+      complete: true,
       began: now,
       hostBegan: now,
       now,
@@ -74,11 +75,11 @@ export function ledgerBook(options: Partial<LedgerOptions> = {}, state: LedgerSt
     /** Folds an observation in; returns what it changed. */
     see: (observation: Observation): Delta | undefined => {
       const rows = unknownIds(state, observation, settings).flatMap((id) => history.get(id) ?? [])
-      const delta = step(state, observation, settings, new Map(rows.map((row) => [row.id, row])))
+      const delta = computeDelta(state, observation, settings, new Map(rows.map((row) => [row.id, row])))
       if (delta === undefined) return undefined
       apply(state, delta, 86_400)
       for (const id of delta.calls.keys()) history.delete(id)
-      for (const call of delta.forgotten) if (call.finish !== undefined) history.set(call.id, call)
+      for (const call of delta.evicted) if (call.finish !== undefined) history.set(call.id, call)
       return delta
     },
     counted,

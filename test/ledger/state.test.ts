@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { apply } from '../../src/ledger/state.ts'
-import { step } from '../../src/ledger/step.ts'
-import { completeLook, contents, ledgerBook, seen } from './seen.ts'
+import { computeDelta } from '../../src/ledger/compute-delta.ts'
+import { completePoll, contents, ledgerBook, seen } from './seen.ts'
 
 test('a delta is applied once, to the state it was made from', () => {
   const { state } = ledgerBook()
-  const delta = step(state, completeLook(1, seen('a', 'ongoing')), {
+  const delta = computeDelta(state, completePoll(1, seen('a', 'ongoing')), {
     lookback: 100,
     baseline: 'skip',
     details: 'never',
@@ -17,9 +17,9 @@ test('a delta is applied once, to the state it was made from', () => {
 
 test('a step changes nothing by itself', () => {
   const book = ledgerBook()
-  book.see(completeLook(1, seen('a', 'ongoing')))
+  book.see(completePoll(1, seen('a', 'ongoing')))
   const before = structuredClone(contents(book.state))
-  step(book.state, completeLook(2, seen('a', 'ended'), seen('b', 'ongoing')), {
+  computeDelta(book.state, completePoll(2, seen('a', 'ended'), seen('b', 'ongoing')), {
     lookback: 100,
     baseline: 'skip',
     details: 'never',

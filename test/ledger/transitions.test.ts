@@ -8,7 +8,7 @@ const write = (from: TransitionPoint, to: TransitionPoint, mode: CallMode) =>
     .join(' ')
 
 // A question mark stands behind a step that was inferred.
-describe('the steps between two sightings of a call', () => {
+describe('the steps between two observations of a call', () => {
   test.each<[TransitionPoint, TransitionPoint, CallMode, string]>([
     ['none', 'initiated', 'call', 'none→initiated'],
     ['none', 'ongoing', 'call', 'none→initiated? initiated→ongoing?'],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { quarterOf, usedBetween } from '../../src/ledger/usage.ts'
-import { completeLook, CREATED, ledgerBook, seen } from './seen.ts'
+import { completePoll, CREATED, ledgerBook, seen } from './seen.ts'
 
 const participantMinutes = (audio: number, video = 0) => ({ participantMinutes: { audio, video, total: undefined } })
 const ended = (audio: number, video = 0) =>
@@ -12,8 +12,8 @@ describe('minutes of a quarter of an hour', () => {
   test('are those of participants, of both media, when they came to be known', () => {
     const book = ledgerBook()
     const callMinutes = { audio: 90, video: 90, total: undefined }
-    book.see(completeLook(1, seen('a', 'ongoing', { ...participantMinutes(2, 3), callMinutes })))
-    book.see(completeLook(3600, ended(4, 3)))
+    book.see(completePoll(1, seen('a', 'ongoing', { ...participantMinutes(2, 3), callMinutes })))
+    book.see(completePoll(3600, ended(4, 3)))
     expect([...book.state.usage]).toEqual([
       [quarter(1), 5],
       [quarter(3600), 2],
@@ -22,8 +22,8 @@ describe('minutes of a quarter of an hour', () => {
 
   test('are less by a correction in the quarter in which that is noticed, which may be below zero', () => {
     const book = ledgerBook()
-    book.see(completeLook(10, ended(20, 5)))
-    book.see(completeLook(3600, ended(12, 4)))
+    book.see(completePoll(10, ended(20, 5)))
+    book.see(completePoll(3600, ended(12, 4)))
     expect([...book.state.usage]).toEqual([
       [quarter(10), 25],
       [quarter(3600), -9],
@@ -32,15 +32,15 @@ describe('minutes of a quarter of an hour', () => {
 
   test('add up to what the service last said, whatever it said before', () => {
     const book = ledgerBook()
-    for (const [i, audio] of [3, 60, 0, 7, 5].entries()) book.see(completeLook(10 + i * 1000, ended(audio)))
+    for (const [i, audio] of [3, 60, 0, 7, 5].entries()) book.see(completePoll(10 + i * 1000, ended(audio)))
     expect(used(book)).toBe(5)
   })
 
   test('are not less where the correction is of the call alone', () => {
     const book = ledgerBook()
     const call = (audio: number) => ({ callMinutes: { audio, video: undefined, total: undefined } })
-    book.see(completeLook(10, { ...ended(20), ...call(20) }))
-    book.see(completeLook(3600, { ...ended(20), ...call(1) }))
+    book.see(completePoll(10, { ...ended(20), ...call(20) }))
+    book.see(completePoll(3600, { ...ended(20), ...call(1) }))
     expect([...book.state.usage]).toEqual([[quarter(10), 20]])
   })
 })

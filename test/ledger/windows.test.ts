@@ -32,9 +32,9 @@ describe('what is kept of finished calls', () => {
 
 test('a window reaches back to the last good look where that is earlier', () => {
   const list = keptFinishes([finish(100), finish(500), finish(990)])
-  expect(countWindow(list, 60, { now: 1000, previousGood: 985 }).total).toBe(1)
-  expect(countWindow(list, 60, { now: 1000, previousGood: 400 }).total).toBe(2)
-  expect(countWindow(list, 60, { now: 1000, previousGood: undefined }).total).toBe(1)
+  expect(countWindow(list, 60, { now: 1000, previousSuccess: 985 }).total).toBe(1)
+  expect(countWindow(list, 60, { now: 1000, previousSuccess: 400 }).total).toBe(2)
+  expect(countWindow(list, 60, { now: 1000, previousSuccess: undefined }).total).toBe(1)
 })
 
 test.each([

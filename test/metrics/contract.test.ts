@@ -71,7 +71,7 @@ async function exposition(): Promise<string> {
     counters: { 'callwatch_calls_total|other|other|other|other': 1 },
     calls: [openCall('a')],
     finished: Array.from({ length: 5 }, () => finish('ended')),
-    facts: POLLED,
+    sync: POLLED,
     rules: [RATIO_RULE],
     alerts: [firing()],
     sweepAge: 1,
@@ -121,7 +121,7 @@ describe('the metrics contract', async () => {
 })
 
 test('no label has the id of a call or a user', async () => {
-  const target = handMadeTarget({ calls: [openCall('v1.us.session-of-ann')], facts: POLLED })
+  const target = handMadeTarget({ calls: [openCall('v1.us.session-of-ann')], sync: POLLED })
   const { body } = await metricsOf(() => [target], '1').expose('prometheus')
   expect(body).not.toContain('session-of-ann')
 })

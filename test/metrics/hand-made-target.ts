@@ -1,7 +1,7 @@
 import type { AlertInstance } from '../../src/alerts/alert-instance.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { labelsOf, type FinalStatus } from '../../src/ledger/call.ts'
-import { newLedger, remember, type Facts, type LedgerState } from '../../src/ledger/state.ts'
+import { newLedger, track, type SyncState, type LedgerState } from '../../src/ledger/state.ts'
 import type { Finish, TrackedCall } from '../../src/ledger/tracked-call.ts'
 import type { ExportedTarget } from '../../src/metrics/derived-metrics.ts'
 import { finishAt, RATIO } from '../alerts/sample-rules.ts'
@@ -14,26 +14,26 @@ export type HandMade = {
   counters?: Record<string, number>
   calls?: TrackedCall[]
   finished?: Finish[]
-  facts?: Partial<Facts>
+  sync?: Partial<SyncState>
 }
 
 /** A ledger with only the given content. */
-export function handMadeLedger({ counters = {}, calls = [], finished = [], facts = {} }: HandMade = {}): LedgerState {
+export function handMadeLedger({ counters = {}, calls = [], finished = [], sync = {} }: HandMade = {}): LedgerState {
   const ledger = newLedger(NOW - 3600)
   for (const [key, value] of Object.entries(counters)) ledger.counters.set(key, value)
-  for (const call of calls) remember(ledger, call)
+  for (const call of calls) track(ledger, call)
   for (const one of finished) ledger.finished.add(one)
-  ledger.facts = { ...ledger.facts, ...facts }
+  ledger.sync = { ...ledger.sync, ...sync }
   return ledger
 }
 
-/** The facts of a target whose last poll was successful and has just ended. */
-export const POLLED: Partial<Facts> = {
+/** The sync state of a target whose last poll was successful and has just ended. */
+export const POLLED: Partial<SyncState> = {
   clockSkew: 0,
   lastComplete: NOW - 1,
-  lastGood: NOW,
-  previousGood: NOW - 15,
-  lastGoodHost: NOW,
+  lastSuccess: NOW,
+  previousSuccess: NOW - 15,
+  lastSuccessHost: NOW,
 }
 
 export function handMadeTarget(

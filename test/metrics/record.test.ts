@@ -73,7 +73,7 @@ test('a poll that is due while another one runs counts as skipped', async () => 
 
 test('callwatch_store_writable is 0 from a failed commit to the next successful one', async () => {
   const { operational, shown } = recorder()
-  const ledger = newDraft(handMadeLedger().facts).delta
+  const ledger = newDraft(handMadeLedger().sync).delta
   const commit = { target: 'a', ledger, alerts: { changed: [], ended: [], notifications: [] }, seconds: 0.003 }
   expect(await shown('callwatch_store_writable')).toEqual(['1'])
   recordPoll(operational, 'a', { ...POLL, outcome: 'failed', good: false, storeFailed: true })
@@ -85,7 +85,7 @@ test('callwatch_store_writable is 0 from a failed commit to the next successful 
 
 test('callwatch_detection_lag_seconds observes each call with an endedAt once, when it finishes', async () => {
   const { operational, shown } = recorder()
-  const { delta } = newDraft(handMadeLedger().facts)
+  const { delta } = newDraft(handMadeLedger().sync)
   const justNow = finishedCall('a', { endedAt: NOW - 14 })
   const withoutEnd = finishedCall('b', { endedAt: undefined, finish: finish('ended') })
   const longKnown = finishedCall('c', { labels: labelsOf('video', 'call', 'user'), finish: finish('ended') })

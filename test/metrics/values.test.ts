@@ -90,13 +90,13 @@ describe('callwatch_call_failure_ratio', () => {
   ]
 
   test('is absent below five finished calls, even if all of them failed', async () => {
-    const made = { finished: finishes(4, 0), facts: POLLED }
+    const made = { finished: finishes(4, 0), sync: POLLED }
     expect(await shown(made, 'callwatch_call_failure_ratio')).toEqual([])
     expect(await shown(made, 'callwatch_window_calls')).toEqual(['window=15m 4', 'window=1h 4', 'window=24h 4'])
   })
 
   test('exists from five finished calls on, even if it is 0', async () => {
-    const { body } = await metricsOf(() => [handMadeTarget({ finished: finishes(1, 4), facts: POLLED })], '1').expose(
+    const { body } = await metricsOf(() => [handMadeTarget({ finished: finishes(1, 4), sync: POLLED })], '1').expose(
       'prometheus',
     )
     expect(linesOf(readExposition(body), 'callwatch_call_failure_ratio').slice(0, 4)).toEqual([
@@ -109,7 +109,7 @@ describe('callwatch_call_failure_ratio', () => {
 
   test('is computed for each window', async () => {
     const old = Array.from({ length: 6 }, () => finish('canceled', 1000))
-    const made = { finished: [...old, ...finishes(0, 4)], facts: POLLED }
+    const made = { finished: [...old, ...finishes(0, 4)], sync: POLLED }
     expect(await shown(made, 'callwatch_window_calls')).toEqual(['window=15m 4', 'window=1h 10', 'window=24h 10'])
     expect(await shown(made, 'callwatch_call_failure_ratio')).toEqual([
       'window=1h,reason=any 0.6',
@@ -162,16 +162,14 @@ describe('the metrics of calls in progress', () => {
 })
 
 test('callwatch_calls_excluded has the excluded calls of a sweep by reason', async () => {
-  const facts = { ...POLLED, excluded: { baseline: 12, beforeHorizon: 3 } }
-  expect(await shown({ facts }, 'callwatch_calls_excluded')).toEqual(['reason=baseline 12', 'reason=before_horizon 3'])
+  const sync = { ...POLLED, excluded: { baseline: 12, beforeHorizon: 3 } }
+  expect(await shown({ sync }, 'callwatch_calls_excluded')).toEqual(['reason=baseline 12', 'reason=before_horizon 3'])
 })
 
 test("the last success is a time of the host's clock, the last sweep an age", async () => {
-  const facts = { ...POLLED, lastGoodHost: NOW + 2.5 }
-  expect(await shown({ facts, sweepAge: 42 }, 'callwatch_poll_last_success_timestamp_seconds')).toEqual([
-    `${NOW + 2.5}`,
-  ])
-  expect(await shown({ facts, sweepAge: 42 }, 'callwatch_sweep_age_seconds')).toEqual(['42'])
+  const sync = { ...POLLED, lastSuccessHost: NOW + 2.5 }
+  expect(await shown({ sync, sweepAge: 42 }, 'callwatch_poll_last_success_timestamp_seconds')).toEqual([`${NOW + 2.5}`])
+  expect(await shown({ sync, sweepAge: 42 }, 'callwatch_sweep_age_seconds')).toEqual(['42'])
 })
 
 test('callwatch_alerts counts an alert in its state; a rule without alerts has 0 in both states', async () => {

@@ -65,10 +65,10 @@ export function evaluateAtScrapes(rule: Rule, scrapes: readonly Scrape[], basis:
       const oldest = valueOf(scrape, OLDEST)
       const open = oldest === undefined ? [] : [openSince(CREATED + oldest)]
       const seen = { kind: 'poll', limited: false, created: 0, usedSince: () => 0, finished, open } as const
-      if (basis === 'polls') return poll && { ...seen, now: poll.now, previousGood: poll.previousGood }
+      if (basis === 'polls') return poll && { ...seen, now: poll.now, previousSuccess: poll.previousSuccess }
       // After a failed scrape a gauge is stale at once; an increase over a window is not.
       const isFresh = age <= STALE_AFTER_INTERVALS * interval && (up || windowOf(rule.signal) !== undefined)
-      return isFresh ? { ...seen, now, previousGood: undefined } : undefined
+      return isFresh ? { ...seen, now, previousSuccess: undefined } : undefined
     }
   })
 }

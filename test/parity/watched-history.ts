@@ -1,7 +1,7 @@
 import type { Rule } from '../../src/alerts/rule.ts'
 import type { Clock } from '../../src/clock/clock.ts'
 import type { WindowEnd } from '../../src/ledger/failure-ratio.ts'
-import type { Observation } from '../../src/ledger/step.ts'
+import type { Observation } from '../../src/ledger/observation.ts'
 import type { Finish } from '../../src/ledger/tracked-call.ts'
 import { DERIVED_METRICS } from '../../src/metrics/derived-metrics.ts'
 import type { OperationalMetrics } from '../../src/metrics/operational-metrics.ts'
@@ -99,8 +99,8 @@ export async function watchHistory(seed: number, rules: readonly Rule[], metrics
     const report = { outcome, good, seconds: now - began, requests: [], remaining: undefined, storeFailed: false }
     recordPoll(operational, TARGET, report)
     if (committed === undefined) return undefined
-    const { facts, finishes } = committed.ledger
-    return { now: facts.lastGood!, previousGood: facts.previousGood, finishes }
+    const { sync, finishes } = committed.ledger
+    return { now: sync.lastSuccess!, previousSuccess: sync.previousSuccess, finishes }
   }
 }
 
@@ -120,14 +120,14 @@ function observationsOf(calls: readonly SeededCall[]) {
       const shown = open.map((call) => shownAt(call, now))
       past.push(...open.filter(({ shownFinished }) => shownFinished <= now))
       open = open.filter(({ shownFinished }) => shownFinished > now)
-      const whole = began - swept >= SWEEP_INTERVAL
-      if (whole) {
+      const complete = began - swept >= SWEEP_INTERVAL
+      if (complete) {
         swept = began
         past = past.filter(({ endedAt }) => endedAt > now - 2 * 86_400)
       }
-      const listed = new Set((whole ? [...past, ...open] : []).map(({ id }) => id))
+      const listed = new Set((complete ? [...past, ...open] : []).map(({ id }) => id))
       const end = { began: CREATED + began, hostBegan: CREATED + began, now: CREATED + now, host: CREATED + now }
-      return { sightings: [listedAt(CREATED + now, ...shown)], end: { ...end, whole, listed, list: undefined } }
+      return { answers: [listedAt(CREATED + now, ...shown)], end: { ...end, complete, listed, list: undefined } }
     },
   }
 }

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { COUNTERS } from '../../src/ledger/series.ts'
-import type { ListedCall } from '../../src/ledger/step.ts'
+import type { ListedCall } from '../../src/ledger/observation.ts'
 import { backwardSteps } from '../../src/polling/backward-steps.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
-import { asked, completeLook, CREATED, ledgerBook, listed, seen } from '../ledger/seen.ts'
+import { asked, completePoll, CREATED, ledgerBook, listed, seen } from '../ledger/seen.ts'
 import { INTERVAL, running } from '../target/running.ts'
 
 /** A ledger with one call in each state. */
 function ledgerOfAll() {
   const book = ledgerBook({ details: 'never' })
   book.see(
-    completeLook(
+    completePoll(
       1,
       seen('baseline', 'ended', { endedAt: CREATED - 60 }),
       seen('ended', 'ended', { endedAt: CREATED + 1 }),
@@ -20,8 +20,8 @@ function ledgerOfAll() {
       seen('lost', 'ongoing'),
     ),
   )
-  book.see({ sightings: [listed(CREATED + 2, seen('reopened', 'ongoing'))] })
-  for (const seconds of [2, 3]) book.see({ sightings: [asked(CREATED + seconds, undefined, ['lost'])] })
+  book.see({ answers: [listed(CREATED + 2, seen('reopened', 'ongoing'))] })
+  for (const seconds of [2, 3]) book.see({ answers: [asked(CREATED + seconds, undefined, ['lost'])] })
   return book
 }
 

@@ -71,7 +71,7 @@ describe('before the clocks are settled', () => {
       "the service's clock and this host's differ by 60 minutes, as its Date header has it: nothing is counted before " +
         "5 answers in a row agree (4 so far); check this host's clock",
     )
-    expect([commits.filter(({ evaluated }) => evaluated?.kind !== 'tick'), book.state.facts.clockSkew]).toEqual([
+    expect([commits.filter(({ evaluated }) => evaluated?.kind !== 'tick'), book.state.sync.clockSkew]).toEqual([
       [],
       undefined,
     ])
@@ -79,7 +79,7 @@ describe('before the clocks are settled', () => {
     // The page that settled it is not asked for twice.
     expect(service.asked).toEqual([1, 1, 1, 1, 1, 2])
     expect([reports().at(-1)?.good, book.started()]).toEqual([true, 3])
-    expect(book.state.facts).toMatchObject({ clockSkew: HOUR, created: CREATED + HOUR })
+    expect(book.state.sync).toMatchObject({ clockSkew: HOUR, created: CREATED + HOUR })
   })
 
   test.each([
@@ -93,7 +93,7 @@ describe('before the clocks are settled', () => {
     await clock.advance(2 * INTERVAL + 1)
     service.ahead = 0
     await clock.advance(2 * INTERVAL)
-    expect(book.state.facts).toMatchObject({ clockSkew: 0, created: CREATED })
+    expect(book.state.sync).toMatchObject({ clockSkew: 0, created: CREATED })
     expect(Array.from(book.state.calls.values(), ({ id, phase }) => `${id} ${phase}`)).toEqual([
       'after final',
       'before baseline',
@@ -107,7 +107,7 @@ describe('before the clocks are settled', () => {
       service.ahead = ahead
       await clock.advance(INTERVAL)
     }
-    expect(book.state.facts.clockSkew).toBe(HOUR + 2)
+    expect(book.state.sync.clockSkew).toBe(HOUR + 2)
   })
 
   describe('after it was settled', () => {
@@ -127,7 +127,7 @@ describe('before the clocks are settled', () => {
       service.ahead = wrong
       service.calls = [ended('a', 5)]
       await clock.advance(INTERVAL)
-      expect([book.finished(), book.state.facts.clockSkew]).toEqual([0, 0])
+      expect([book.finished(), book.state.sync.clockSkew]).toEqual([0, 0])
       service.ahead = 0
       await clock.advance(INTERVAL)
       expect([outcomes(), book.finished()]).toEqual([['complete', 'failed', 'complete'], 1])
@@ -143,10 +143,10 @@ describe('before the clocks are settled', () => {
       service.ahead = 2 * HOUR
       service.calls = [ended('a', 5)]
       await clock.advance(4 * INTERVAL)
-      expect([book.finished(), book.state.facts.clockSkew]).toEqual([0, 0])
+      expect([book.finished(), book.state.sync.clockSkew]).toEqual([0, 0])
       await clock.advance(INTERVAL)
-      expect([book.finished(), book.state.facts.clockSkew]).toEqual([1, 2 * HOUR])
-      expect(book.state.facts.created).toBe(CREATED)
+      expect([book.finished(), book.state.sync.clockSkew]).toEqual([1, 2 * HOUR])
+      expect(book.state.sync.created).toBe(CREATED)
       await clock.advance(INTERVAL)
       expect(outcomes().slice(-2)).toEqual(['complete', 'complete'])
     })
@@ -156,7 +156,7 @@ describe('before the clocks are settled', () => {
       service.ahead = HOUR
       service.calls = [ended('a', 5)]
       await clock.advance(INTERVAL)
-      expect([outcomes(), book.state.facts.clockSkew, book.finished()]).toEqual([['complete', 'complete'], 0, 1])
+      expect([outcomes(), book.state.sync.clockSkew, book.finished()]).toEqual([['complete', 'complete'], 0, 1])
     })
 
     test('Get Call with a wrong Date is not believed either', async () => {

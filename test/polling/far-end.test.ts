@@ -69,7 +69,7 @@ describe('a far end that cannot be read', () => {
     const looks = [first]
     for (let n = 0; n < 60; n++) looks.push(await poll())
     expect(looks.filter(({ end }) => end === undefined)).toEqual([])
-    expect(looks.some(({ end }) => end?.whole)).toBe(true)
+    expect(looks.some(({ end }) => end?.complete)).toBe(true)
   })
 
   test('is asked for once a sweep interval, not at every poll', async () => {
@@ -100,13 +100,13 @@ describe('a far end that cannot be read', () => {
     service.fails = () => undefined
     await untilWhole()
     await untilWhole()
-    expect(book.state.facts.list?.verified).toBe(true)
+    expect(book.state.sync.list?.verified).toBe(true)
     service.fails = (_operation, page) => (Number(page) >= 8 ? TOO_DEEP : undefined)
     service.calls = numbered(-1, 37)
     expect((await next())[0]).toBe('incremental')
-    expect(book.state.facts.list?.verified).toBe(false)
+    expect(book.state.sync.list?.verified).toBe(false)
     service.fails = () => undefined
     for (let n = 0; n < 50; n++) await poll()
-    expect(book.state.facts.list?.verified).toBe(true)
+    expect(book.state.sync.list?.verified).toBe(true)
   })
 })

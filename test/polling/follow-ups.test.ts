@@ -4,14 +4,14 @@ import { newLedger } from '../../src/ledger/state.ts'
 import { chooseFollowUps, followUps, type AskedAt } from '../../src/polling/follow-ups.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
-import { completeLook, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
+import { completePoll, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
 import { fakeService } from './fake-service.ts'
 
 const BOUNDS = { limit: 100, interval: 15, longest: 900 }
 
 function openCalls(...began: [id: string, secondsAgo: number][]) {
   const book = ledgerBook()
-  book.see(completeLook(0, ...began.map(([id, ago]) => seen(id, 'ongoing', { initiatedAt: CREATED - ago }))))
+  book.see(completePoll(0, ...began.map(([id, ago]) => seen(id, 'ongoing', { initiatedAt: CREATED - ago }))))
   return book.state
 }
 
@@ -79,15 +79,15 @@ describe('what the answers mean', () => {
     const { signal } = new AbortController()
     const fetchCall = (id: string) => service.client.getCall(id, signal)
     let distrusted = false
-    const sightings = await followUps([...state.open.values()], new Set(control), {
+    const answers = await followUps([...state.open.values()], new Set(control), {
       fetchCall,
       aborted: signal,
       wall: () => CREATED,
       onProblem: (problem) => problems.push(problem),
       onDistrust: () => (distrusted = true),
     })
-    const notFound = sightings.flatMap((sighting) => sighting.notFound)
-    const found = sightings.flatMap(({ calls }) => calls.map(({ id }) => id))
+    const notFound = answers.flatMap((answer) => answer.notFound)
+    const found = answers.flatMap(({ calls }) => calls.map(({ id }) => id))
     return { notFound, found, problems, distrusted, asked: service.asked }
   }
 
@@ -125,8 +125,8 @@ describe('what the answers mean', () => {
     const calls = [...openCalls(...ids.map((id): [string, number] => [id, 1])).open.values()]
     const asking = { fetchCall, aborted: new AbortController().signal, wall: () => CREATED }
     const notified = { onProblem: () => undefined, onDistrust: () => undefined }
-    const sightings = await followUps(calls, new Set(['listed']), { ...asking, ...notified })
-    expect(sightings.map(({ calls, notFound }) => [calls.map(({ id }) => id), notFound])).toEqual([[['a'], []]])
+    const answers = await followUps(calls, new Set(['listed']), { ...asking, ...notified })
+    expect(answers.map(({ calls, notFound }) => [calls.map(({ id }) => id), notFound])).toEqual([[['a'], []]])
   })
 
   test('a call that cannot be asked for costs the others nothing', async () => {

@@ -24,7 +24,7 @@ describe('rows that the total counts, and no page shows', () => {
     expect([first.end, memory.facts.hidden, memory.facts.shortfall?.items]).toEqual([undefined, 0, 2])
     expect(first.problem?.message).toBe('the service says that it lists 24 calls, but only 22 were found on its pages')
     const second = await poll()
-    expect([second.end?.whole, second.limited, second.problem]).toEqual([true, false, undefined])
+    expect([second.end?.complete, second.limited, second.problem]).toEqual([true, false, undefined])
     expect([memory.facts.hidden, memory.facts.shortfall, remembered()]).toEqual([2, undefined, 22])
   })
 
@@ -44,7 +44,7 @@ describe('rows that the total counts, and no page shows', () => {
     const { service, poll, memory, book, next } = hiding(2)
     service.calls = numbered(1, 22)
     for (let looks = 0; looks < 2; looks++) await poll()
-    Object.assign(memory, newListMemory(book.state.facts, 0))
+    Object.assign(memory, newListMemory(book.state.sync, 0))
     expect(memory.facts.hidden).toBe(2)
     expect(await next()).toEqual(['incremental', [1]])
   })
@@ -100,7 +100,7 @@ describe('a total that never fits', () => {
     service.calls = numbered(1, 22)
     service.says = { total: undefined, totalPages: 3 }
     const { end, problem } = await poll()
-    expect([end?.whole, problem, remembered()]).toEqual([true, undefined, 22])
+    expect([end?.complete, problem, remembered()]).toEqual([true, undefined, 22])
   })
 
   test('for deep pages that repeat one before them is known as calls that no page shows', async () => {
@@ -122,7 +122,7 @@ describe('a total that never fits', () => {
       ...(page > 5 && { calls: [], keys: [], items: 0 }),
     })
     const { end, limited } = await poll()
-    expect([end?.whole, limited, memory.refusedFrom, remembered()]).toEqual([true, true, 6, 20])
+    expect([end?.complete, limited, memory.refusedFrom, remembered()]).toEqual([true, true, 6, 20])
     service.calls = numbered(0, 40)
     expect(await next()).toEqual(['incremental', [1]])
   })

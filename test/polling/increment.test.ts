@@ -41,7 +41,7 @@ describe('a later look', () => {
     const calls = Array.from({ length: 40 }, (_, i) => (open.has(i + 1) ? ongoing(i + 1) : call(i + 1)))
     const { poll, service } = await afterTheFirst(calls)
     const { listed, end } = await poll()
-    expect([service.asked, end?.whole]).toEqual([[1, 2], false])
+    expect([service.asked, end?.complete]).toEqual([[1, 2], false])
     expect([...listed].toSorted()).toEqual(['call 1', 'call 5', 'call 7', 'call 8'])
   })
 
@@ -151,13 +151,13 @@ describe('a later look', () => {
     const { service, poll, book } = await afterTheFirst()
     service.calls = numbered(-5, 40)
     service.says = { total: undefined, totalPages: undefined }
-    expect((await poll()).end?.whole).toBe(true)
+    expect((await poll()).end?.complete).toBe(true)
     expect(book.state.calls.has('call 0')).toBe(true)
   })
 
   test('knows the list again after a restart', async () => {
     const { service, book, poll } = await afterTheFirst()
-    const restarted = newListMemory(book.state.facts, 0)
+    const restarted = newListMemory(book.state.sync, 0)
     service.asked.length = 0
     const options = { memory: restarted, state: book.state, clock: virtualClock(), horizon: 0, sweepInterval: 900 }
     const fetchPage = (page: number) => service.client.listCalls(page, new AbortController().signal)
@@ -171,7 +171,7 @@ describe('a later look', () => {
       fetchPage,
     }))
       continue
-    expect([again.end?.whole, service.asked]).toEqual([false, [1]])
+    expect([again.end?.complete, service.asked]).toEqual([false, [1]])
     expect(poll).toBeDefined()
   })
 

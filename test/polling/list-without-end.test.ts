@@ -22,7 +22,7 @@ describe('a list without a total, to which calls come in all the time', () => {
         .map(({ call }) => call)
     }
     let wholes = 0
-    for (let looks = 0; looks < 300; looks++) if ((await poll()).end?.whole) wholes += 1
+    for (let looks = 0; looks < 300; looks++) if ((await poll()).end?.complete) wholes += 1
     expect(wholes).toBeGreaterThan(3)
   })
 

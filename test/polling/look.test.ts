@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isOrderProven } from '../../src/ledger/list-facts.ts'
+import { isOrderVerified } from '../../src/ledger/list-facts.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { CREATED } from '../ledger/seen.ts'
 import type { FakeService } from './fake-service.ts'
@@ -22,14 +22,14 @@ describe('the initial sync', () => {
     const { service, poll } = polling()
     service.calls = numbered(1, 2)
     service.says = { total: 3, totalPages: 1, items: 3, keys: ['call 1', 'call 2', 'no call'] }
-    expect((await poll()).end?.whole).toBe(true)
+    expect((await poll()).end?.complete).toBe(true)
   })
 
   test('goes by the total where the service says too few pages', async () => {
     const { service, poll, remembered } = polling()
     service.calls = numbered(1, 24)
     service.says = { totalPages: 2 }
-    expect((await poll()).end?.whole).toBe(true)
+    expect((await poll()).end?.complete).toBe(true)
     expect(remembered()).toBe(24)
   })
 
@@ -66,12 +66,12 @@ describe('the initial sync', () => {
     service.calls = numbered(1, 100)
     // The fourth page is past the horizon; the last is read for the end of the list, the first for what came in since.
     expect(await next()).toEqual(['incremental', [1, 2, 3, 4, 25, 1, 4, 5, 6]])
-    expect(isOrderProven(memory.facts)).toBe(false)
+    expect(isOrderVerified(memory.facts)).toBe(false)
     expect(await next()).toEqual(['incremental', [1, 6, 7, 8]])
     let kind: string
     do [kind] = await next()
     while (kind === 'incremental')
-    expect([kind, isOrderProven(memory.facts)]).toEqual(['whole', true])
+    expect([kind, isOrderVerified(memory.facts)]).toEqual(['whole', true])
   })
 
   test('is not misled by one call with a wrong date', async () => {
@@ -118,7 +118,7 @@ describe('the initial sync', () => {
     service.beforePage = (page) => {
       if (page === 4) service.calls = numbered(-5, 24)
     }
-    expect((await poll()).end?.whole).toBe(true)
+    expect((await poll()).end?.complete).toBe(true)
     expect(remembered()).toBe(30)
   })
 
@@ -135,7 +135,7 @@ describe('the initial sync', () => {
       service.calls = calls.toSorted((a, b) => hash(`${turn} ${a.id}`) - hash(`${turn} ${b.id}`))
     }
     const { end } = await poll()
-    expect(end?.whole).toBe(true)
+    expect(end?.complete).toBe(true)
     expect(remembered()).toBe(24)
   })
 

@@ -45,9 +45,9 @@ describe.each(LISTS.flatMap(([what, list]) => [10, 3].map((pageSize) => ({ what,
     test('is found out within the first reading to its end, and for good: also after a restart', async () => {
       const { memory, poll, book } = await read()
       for (let looks = 0; looks < 12; looks++) await poll()
-      const refuted = memory.facts.refutedAt ?? NaN
+      const refuted = memory.facts.orderRefutedAt ?? NaN
       expect(refuted).toBeGreaterThan(CREATED)
-      const restarted = newListMemory(book.state.facts, 0)
+      const restarted = newListMemory(book.state.sync, 0)
       restarted.order = { rises: 0, falls: 100 }
       expect(believedOrder(restarted, refuted + DAY - 1)).toBe('unknown')
       expect(believedOrder(restarted, refuted + DAY)).toBe('newest first')
@@ -59,7 +59,7 @@ test.each([3, 5, 8, 10])('a list that is oldest first is known to be in order, i
   const { service, poll, isProven, memory } = polling({ lookback: 30, pageSize, slice: 30 })
   service.calls = numbered(1, 60).toReversed()
   for (let looks = 0; looks < 5; looks++) await poll()
-  expect([isProven(), memory.facts.refutedAt]).toEqual([true, undefined])
+  expect([isProven(), memory.facts.orderRefutedAt]).toEqual([true, undefined])
 })
 
 test('a few calls at the end that are spread over all times refute the order: others may come there', async () => {
@@ -68,7 +68,7 @@ test('a few calls at the end that are spread over all times refute the order: ot
   const unanswered = [50, 350, 650, 950, 3050, 5050].map(call)
   service.calls = [...answered, ...unanswered]
   for (let looks = 0; looks < 4; looks++) await poll()
-  expect(memory.facts.refutedAt).toBeGreaterThan(CREATED)
+  expect(memory.facts.orderRefutedAt).toBeGreaterThan(CREATED)
 })
 
 test('an order that was refuted while answers had a wrong Date is proven again', async () => {
@@ -78,7 +78,7 @@ test('an order that was refuted while answers had a wrong Date is proven again',
   service.calls = [...videos(1, 60), ...numbered(1, 60)]
   service.ahead = 74 * 365 * DAY
   for (let looks = 0; looks < 3; looks++) await poll()
-  expect(memory.facts.refutedAt).toBeGreaterThan(CREATED + 73 * 365 * DAY)
+  expect(memory.facts.orderRefutedAt).toBeGreaterThan(CREATED + 73 * 365 * DAY)
   service.ahead = 0
   service.calls = numbered(1, 60)
   for (let looks = 0; looks < 100; looks++) await poll()
@@ -120,7 +120,7 @@ describe('a list in order stays proven', () => {
     const { service, untilWhole, isProven, memory } = polling({ lookback: 30, pageSize: 10 })
     service.calls = calls
     await untilWhole()
-    expect([isProven(), memory.facts.refutedAt]).toEqual([true, undefined])
+    expect([isProven(), memory.facts.orderRefutedAt]).toEqual([true, undefined])
   })
 
   test('where calls move from one page to the next while it is read', async () => {
@@ -131,7 +131,7 @@ describe('a list in order stays proven', () => {
       if (page > 1) service.calls = numbered(--first, 60)
     }
     await untilWhole()
-    expect([isProven(), memory.facts.refutedAt]).toEqual([true, undefined])
+    expect([isProven(), memory.facts.orderRefutedAt]).toEqual([true, undefined])
   })
 
   test('where so many calls come in while it is read that pages are shown again', async () => {
@@ -140,14 +140,14 @@ describe('a list in order stays proven', () => {
     service.beforePage = (page) => {
       if (page === 3) service.calls = numbered(-19, 60)
     }
-    expect((await poll()).end?.whole).toBe(true)
-    expect([isProven(), memory.facts.refutedAt]).toEqual([true, undefined])
+    expect((await poll()).end?.complete).toBe(true)
+    expect([isProven(), memory.facts.orderRefutedAt]).toEqual([true, undefined])
   })
 
   test('oldest first as well', async () => {
     const { service, untilWhole, isProven, memory } = polling({ lookback: 30, pageSize: 10 })
     service.calls = numbered(1, 60).toReversed()
     await untilWhole()
-    expect([isProven(), memory.facts.refutedAt]).toEqual([true, undefined])
+    expect([isProven(), memory.facts.orderRefutedAt]).toEqual([true, undefined])
   })
 })

@@ -56,7 +56,7 @@ describe.each(REFUSALS)('a page past the last one that is answered with %s', (st
     const { service, poll, book, memory, has } = refusing()
     service.calls = numbered(1, 40).toReversed()
     await poll()
-    Object.assign(memory, newListMemory(book.state.facts, 0))
+    Object.assign(memory, newListMemory(book.state.sync, 0))
     service.calls = numbered(0, 20).toReversed()
     for (let looks = 0; looks < 4; looks++) await poll()
     expect(has(0)).toBe(true)
@@ -71,7 +71,7 @@ describe.each(REFUSALS)('a page past the last one that is answered with %s', (st
     larger.service.calls = numbered(0, 40).toReversed()
     const again = newPoll()
     const pages = readList(again, {
-      memory: newListMemory(book.state.facts, 0),
+      memory: newListMemory(book.state.sync, 0),
       state: book.state,
       clock,
       horizon: 0,
@@ -93,7 +93,7 @@ describe.each(REFUSALS)('a page past the last one that is answered with %s', (st
     service.says = { total: undefined, totalPages: undefined }
     let looked = await poll()
     for (let looks = 0; looks < 2 && looked.end === undefined; looks++) looked = await poll()
-    expect([looked.end?.whole, looked.limited, remembered()]).toEqual([true, false, 10])
+    expect([looked.end?.complete, looked.limited, remembered()]).toEqual([true, false, 10])
   })
 
   test.each([12, 40])('is a refusal where a total of %i says that there is such a page', async (total) => {

@@ -1,6 +1,6 @@
-import { isOrderProven } from '../../src/ledger/list-facts.ts'
+import { isOrderVerified } from '../../src/ledger/list-facts.ts'
 import type { SeenCall } from '../../src/ledger/call.ts'
-import { horizon } from '../../src/ledger/step.ts'
+import { horizon } from '../../src/ledger/horizon.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { newListMemory } from '../../src/polling/list-memory.ts'
 import { newPoll, type Poll } from '../../src/polling/poll.ts'
@@ -41,31 +41,31 @@ export function polling({
     const signal = new AbortController().signal
     const fetchPage = (page: number): Promise<CallPage> => service.client.listCalls(page, signal)
     const wanted = () => [...book.state.calls.values()].filter((call) => isWanted(call) && !poll.listed.has(call.id))
-    const options = { memory, state: book.state, clock, horizon: horizon(book.state.facts, lookback) }
+    const options = { memory, state: book.state, clock, horizon: horizon(book.state.sync, lookback) }
     const pages = readList(poll, { ...options, sweepInterval, slice, interval: 15, pageSize, wanted, fetchPage })
     try {
       for await (const { now, host, calls, invalid } of pages) {
-        book.see({ sightings: [{ source: 'list', now, host, calls, notFound: [], invalid }] })
+        book.see({ answers: [{ source: 'list', now, host, calls, notFound: [], invalid }] })
       }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       poll.problem = error
     }
-    if (poll.end !== undefined) book.see({ sightings: [], listing: memory.facts, end: poll.end })
+    if (poll.end !== undefined) book.see({ answers: [], listing: memory.facts, end: poll.end })
     await clock.advance(15)
     return poll
   }
   /** The time that an answer takes. */
   const wait = (seconds: number) => (waited += seconds)
-  const kind = ({ end }: Poll) => (end === undefined ? 'not good' : end.whole ? 'whole' : 'incremental')
+  const kind = ({ end }: Poll) => (end === undefined ? 'not good' : end.complete ? 'whole' : 'incremental')
   /** The kind of one poll, and the pages that it asked for. */
   const next = async () => [kind(await poll()), [...service.asked]] as const
   /** Polls until one is complete; fails after so many that none will ever be. */
   const untilWhole = async () => {
-    for (let polls = 0; polls < 50; polls++) if ((await poll()).end?.whole) return
+    for (let polls = 0; polls < 50; polls++) if ((await poll()).end?.complete) return
     throw new Error('fifty polls, and none was complete')
   }
-  const isProven = () => isOrderProven(memory.facts)
+  const isProven = () => isOrderVerified(memory.facts)
   const has = (n: number) => book.state.calls.has(`call ${n}`)
   /** A call that ended just now, and which number it has. */
   const newest = () => -Math.floor(clock.wall() - CREATED)

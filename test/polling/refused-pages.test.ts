@@ -14,7 +14,7 @@ describe('a service that refuses deep pages', () => {
     service.fails = refuseFrom(5)
     expect((await poll()).problem?.kind).toBe('refused')
     const { end, limited } = await poll()
-    expect([end?.whole, limited, memory.refusedFrom, remembered()]).toEqual([true, true, 5, 16])
+    expect([end?.complete, limited, memory.refusedFrom, remembered()]).toEqual([true, true, 5, 16])
     service.calls = numbered(0, 100)
     expect(await next()).toEqual(['incremental', [1]])
   })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { newPoll } from '../../src/polling/poll.ts'
 import { missingCalls } from '../../src/polling/shrunk-list.ts'
-import { completeLook, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
+import { completePoll, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
 import { call, numbered } from './polling.ts'
 import { INTERVAL, running } from '../target/running.ts'
 
@@ -13,9 +13,9 @@ describe('the calls that a list which has shrunk is asked about', () => {
     listed: string[],
     { before = 40, oldest = CREATED - 20 }: { before?: number | 'unknown'; oldest?: number } = {},
   ) {
-    const { end, sightings } = completeLook(1, ...numbered(1, 40))
+    const { end, answers } = completePoll(1, ...numbered(1, 40))
     const book = ledgerBook({ baseline: 'count' })
-    book.see({ sightings, end: end!, listing: before === 'unknown' ? { hidden: 0 } : { hidden: 0, size: before } })
+    book.see({ answers, end: end!, listing: before === 'unknown' ? { hidden: 0 } : { hidden: 0, size: before } })
     const look = { ...newPoll(), now: CREATED + 16, size, oldest, end: { ...end!, listed: new Set(listed) } }
     return missingCalls(look, book.state).map(({ id }) => id)
   }
@@ -46,9 +46,9 @@ describe('the calls that a list which has shrunk is asked about', () => {
   })
 
   test('are none of a poll that was not successful', () => {
-    const { sightings, end } = completeLook(1, call(1))
+    const { answers, end } = completePoll(1, call(1))
     const book = ledgerBook({ baseline: 'count' })
-    book.see({ sightings, end: end!, listing: { hidden: 0, size: 1 } })
+    book.see({ answers, end: end!, listing: { hidden: 0, size: 1 } })
     expect(missingCalls({ ...newPoll(), size: 0, oldest: 0, now: CREATED + 2 }, book.state)).toEqual([])
   })
 })
@@ -137,7 +137,7 @@ describe('a list that is suddenly empty', () => {
     const { clock, book, goods } = await emptied()
     await clock.advance(2 * INTERVAL)
     expect(goods()).toEqual([true, false, true])
-    expect(book.state.facts.listing?.size).toBe(0)
+    expect(book.state.sync.listing?.size).toBe(0)
     await clock.advance(41 * INTERVAL)
     expect(book.state.calls.size).toBe(0)
   })
@@ -187,7 +187,7 @@ describe('a list that shows less than half of its calls', () => {
     await clock.advance(INTERVAL)
     expect(reports().map(({ good }) => good)).toEqual([true, true, false, false])
     expect(reports().at(-1)?.problem).toContain('the service shows only 13 calls')
-    expect(book.state.facts.listing?.size).toBe(40)
+    expect(book.state.sync.listing?.size).toBe(40)
   })
 })
 
@@ -209,7 +209,7 @@ describe('a list that is empty from the middle of its reading on', () => {
     }
     await clock.advance(3 * INTERVAL)
     expect(reports().map(({ good }) => good)).toEqual([true, false, false, false])
-    expect(book.state.facts.listing?.size).toBe(40)
+    expect(book.state.sync.listing?.size).toBe(40)
   })
 
   test('is the same list where one answer alone has said so', async () => {

@@ -14,7 +14,7 @@ async function pagesOfSweep({ service, poll }: ReturnType<typeof long>): Promise
   for (let looks = 0; looks < 50; looks++) {
     const { end } = await poll()
     pages.push(...service.asked.map(Number))
-    if (end?.whole) return pages
+    if (end?.complete) return pages
   }
   throw new Error('no look was whole')
 }
@@ -37,7 +37,7 @@ describe('a sweep of a list that is longer than the lookback', () => {
   test('goes on to the end again once the order was refuted', async () => {
     const world = long()
     await world.untilWhole()
-    world.memory.facts = { ...world.memory.facts, refutedAt: world.clock.wall() - 2 * 86_400, provenAt: 0 }
+    world.memory.facts = { ...world.memory.facts, orderRefutedAt: world.clock.wall() - 2 * 86_400, orderVerifiedAt: 0 }
     expect(await pagesOfSweep(world)).toContain(12)
   })
 
@@ -47,7 +47,7 @@ describe('a sweep of a list that is longer than the lookback', () => {
     world.service.calls = numbered(-4, 200)
     await world.poll()
     await pagesOfSweep(world)
-    expect(world.book.state.facts.list).toMatchObject({ total: 205, verified: true })
+    expect(world.book.state.sync.list).toMatchObject({ total: 205, verified: true })
   })
 
   test('finds an old call with a late place that came in as another one left', async () => {
@@ -70,7 +70,7 @@ describe('a sweep of a list that is longer than the lookback', () => {
       ...numbered(100, 199),
     ]
     expect(await pagesOfSweep(world)).toContain(12)
-    expect(world.book.state.facts.list?.end[0]).toBe('call 199')
+    expect(world.book.state.sync.list?.end[0]).toBe('call 199')
   })
 
   test('finds an old call with a late place, though an item that cannot be used explains the total as well', async () => {
@@ -91,7 +91,7 @@ describe('a sweep of a list that is longer than the lookback', () => {
   test('goes on to the end where the total was only reckoned', async () => {
     const world = long()
     await world.untilWhole()
-    world.book.state.facts = { ...world.book.state.facts, list: { ...world.book.state.facts.list!, verified: false } }
+    world.book.state.sync = { ...world.book.state.sync, list: { ...world.book.state.sync.list!, verified: false } }
     expect(await pagesOfSweep(world)).toContain(12)
   })
 })

@@ -74,7 +74,7 @@ describe('a sweep', () => {
     const wholes: { began: number; ended: number }[] = []
     for (let i = 0; i < 160; i++) {
       const { end } = await poll()
-      if (end?.whole) wholes.push({ began: end.began, ended: clock.wall() })
+      if (end?.complete) wholes.push({ began: end.began, ended: clock.wall() })
     }
     const gaps = wholes.slice(1).map(({ ended }, i) => ended - wholes[i]!.began)
     expect(wholes.length).toBeGreaterThan(3)

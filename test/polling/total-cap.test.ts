@@ -30,8 +30,8 @@ describe('a total that stops at a round number', () => {
     service.calls = numbered(1, 22)
     await poll()
     service.calls = numbered(0, 22)
-    expect((await poll()).end?.whole).toBe(true)
-    expect([remembered(), book.state.facts.list]).toEqual([23, undefined])
+    expect((await poll()).end?.complete).toBe(true)
+    expect([remembered(), book.state.sync.list]).toEqual([23, undefined])
   })
 
   test('is one again below that number', async () => {
@@ -79,7 +79,7 @@ describe('a total that is right', () => {
     service.calls = numbered(1, 12)
     expect(await next()).toEqual(['whole', [1, 2, 3, 4]])
     memory.order = { rises: 0, falls: 0 }
-    memory.facts = { ...memory.facts, refutedAt: Infinity }
+    memory.facts = { ...memory.facts, orderRefutedAt: Infinity }
     expect(await next()).toEqual(['whole', [1, 2, 3, 4]])
     expect(memory.facts.cap).toBeUndefined()
   })

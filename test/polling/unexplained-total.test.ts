@@ -108,13 +108,13 @@ describe('a total that new calls do not explain', () => {
   test('refutes the order once it was so three times', async () => {
     const { service, poll, memory, has } = await afterTheFirst()
     for (let round = 0; round < 3; round++) {
-      expect(memory.facts.refutedAt).toBeUndefined()
+      expect(memory.facts.orderRefutedAt).toBeUndefined()
       const late = numbered(-round, 0).map((call) => ({ ...call, initiatedAt: numbered(20, 20)[0]!.initiatedAt }))
       service.calls = [...numbered(1, 20), ...late, ...numbered(21, 40)]
       for (let looks = 0; looks < 3; looks++) await poll()
       expect(has(-round)).toBe(true)
     }
-    expect(memory.facts.refutedAt).toBeDefined()
+    expect(memory.facts.orderRefutedAt).toBeDefined()
   })
 
   test('does not refute it where no more was found than calls that came in while the list was read', async () => {
@@ -125,7 +125,7 @@ describe('a total that new calls do not explain', () => {
       // A deletion is not explained either.
       if (looks % 20 === 19) service.calls.splice(60, 1)
       await poll()
-      expect(memory.facts.refutedAt).toBeUndefined()
+      expect(memory.facts.orderRefutedAt).toBeUndefined()
     }
   })
 
@@ -134,6 +134,6 @@ describe('a total that new calls do not explain', () => {
     service.calls = [...numbered(1, 38), { ...numbered(0, 0)[0]!, initiatedAt: numbered(39, 39)[0]!.initiatedAt }]
     for (let looks = 0; looks < 4; looks++) await poll()
     expect(has(0)).toBe(true)
-    expect(memory.facts.refutedAt).toBeDefined()
+    expect(memory.facts.orderRefutedAt).toBeDefined()
   })
 })

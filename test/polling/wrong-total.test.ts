@@ -15,7 +15,7 @@ describe('a total that counts something else', () => {
       return { ...listed, total: totalOf(listed.items), totalPages: undefined }
     }
     service.calls = numbered(1, 14)
-    expect((await poll()).end?.whole).toBe(true)
+    expect((await poll()).end?.complete).toBe(true)
     expect(remembered()).toBe(14)
     service.calls = [call(0), ...service.calls]
     await poll()

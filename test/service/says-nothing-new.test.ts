@@ -43,7 +43,7 @@ const read = (item: unknown) => {
 /** A ledger that has seen these items, one after the other. */
 function bookOf(...items: unknown[]) {
   const book = ledgerBook({ details: 'never' })
-  for (const item of items) book.see({ sightings: [listed(BEGAN + 100, read(item))] })
+  for (const item of items) book.see({ answers: [listed(BEGAN + 100, read(item))] })
   return book
 }
 const known = (...items: unknown[]): TrackedCall => bookOf(...items).state.calls.get('v1.a')!
@@ -118,7 +118,7 @@ test('what is said to be nothing new would have changed nothing', () => {
       const book = bookOf(ITEM)
       if (!saysNothingNew(item, book.state.calls.get('v1.a')!)) return
       same += 1
-      expect(book.see({ sightings: [listed(BEGAN + 200, read(item))] })).toBeUndefined()
+      expect(book.see({ answers: [listed(BEGAN + 200, read(item))] })).toBeUndefined()
     }),
     { numRuns: 5000 },
   )

@@ -16,8 +16,8 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
   const { reason, window, minCalls } = rule.signal
   const finishes: Finish[] = []
   const notified: string[] = []
-  let lastGood: number | undefined
-  let lastGoodHost: number | undefined
+  let lastSuccess: number | undefined
+  let lastSuccessHost: number | undefined
   let breach: { credited: number; at: number } | undefined
   let firing = false
   let silence: { credited: number; at: number } | undefined
@@ -69,14 +69,14 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
     breach = undefined
   }
   return {
-    committed: ({ ledger: { finishes: added, facts } }, at) => {
+    committed: ({ ledger: { finishes: added, sync } }, at) => {
       finishes.push(...added)
       // Rules are evaluated at the end of a successful poll only.
-      if (facts.lastGoodHost === undefined || facts.lastGoodHost === lastGoodHost) return
-      const now = facts.lastGood!
-      evaluate(Math.min(now - window, lastGood ?? now), now, at)
-      lastGood = now
-      lastGoodHost = facts.lastGoodHost
+      if (sync.lastSuccessHost === undefined || sync.lastSuccessHost === lastSuccessHost) return
+      const now = sync.lastSuccess!
+      evaluate(Math.min(now - window, lastSuccess ?? now), now, at)
+      lastSuccess = now
+      lastSuccessHost = sync.lastSuccessHost
     },
     notified: () => notified,
   }

@@ -38,9 +38,9 @@ export async function compareRun(run: Run): Promise<void> {
     ...replayProblems(run),
     ...paceProblems(run, target),
   ]
-  const { lastGood } = target.ledger.facts
-  if (lastGood === undefined || clock.wall() - lastGood > 300)
-    problems.push(`the last successful poll was at ${lastGood}`)
+  const { lastSuccess } = target.ledger.sync
+  if (lastSuccess === undefined || clock.wall() - lastSuccess > 300)
+    problems.push(`the last successful poll was at ${lastSuccess}`)
   const { longest } = run.blind
   report.blind = Math.round(longest)
   // With few requests a minute the first reading alone takes its time.
@@ -49,7 +49,7 @@ export async function compareRun(run: Run): Promise<void> {
   const slowness = run.drawn.hazards.includes('slowBurst') ? 6 : 1
   const most = Math.max(LONGEST_BLIND * slowness, 3600 / run.drawn.settings.maxRequestsPerMinute)
   if (longest > most) problems.push(`no poll was good for ${report.blind} s though the service answered`)
-  const { created } = target.ledger.facts
+  const { created } = target.ledger.sync
   if (Math.abs(created - START) > 5) problems.push(`the set-up was at ${START}, and is dated ${created}`)
   if ((await run.store.countOutbox()).size > 0) problems.push('messages were left in the outbox')
   report.differences.push(...problems)
@@ -57,7 +57,7 @@ export async function compareRun(run: Run): Promise<void> {
 
 async function exactProblems({ service, rows, clock }: Run, target: Target): Promise<string[]> {
   const { ledger: events } = service.world
-  const { created } = target.ledger.facts
+  const { created } = target.ledger.sync
   // What the list had dropped before the set-up was never shown, though it may go on.
   const unseen = events.filter(
     ({ event, at, sessionId }) => event === 'unlisted' && at <= created && !rows.has(sessionId),
@@ -101,7 +101,7 @@ async function sumProblems({ store, storeFile }: Run, { name, ledger }: Target):
 /** What is set aside from the comparison since `endedAt` was missing counts once, or never where it was over before the set-up. */
 function onceProblems({ service, rows }: Run, target: Target): string[] {
   const { ledger: events } = service.world
-  const { created } = target.ledger.facts
+  const { created } = target.ledger.sync
   const { withoutEndedAt, vanished, repeatedId } = setAside(events, created)
   const calls = callsUntil(events, Infinity, created)
   const others = new Set([...vanished, ...repeatedId])
@@ -120,7 +120,7 @@ function onceProblems({ service, rows }: Run, target: Target): string[] {
 }
 
 function observedProblems({ service, settings: { lookback }, cycles }: Run, target: Target): string[] {
-  const { created } = target.ledger.facts
+  const { created } = target.ledger.sync
   const expected = replay(service.recorder.responses, { created, baseline: 'skip', lookback, cycles })
   return difference(expected, exportedSeries(target, COUNTED), observedFamilies).map(
     ({ series, expected: replayed, actual }) => `${series}: ${replayed} replayed, ${actual} counted`,
@@ -163,11 +163,11 @@ function alertProblems({ oracle, slack, report, isCalm }: Run): string[] {
  * A healed list is polled by its newest pages, whatever was believed of it before; but for an order that was refuted, and
  * where every tenth row is in another's place.
  */
-function paceProblems({ latest, drawn: { hazards } }: Run, { ledger: { facts } }: Target): string[] {
+function paceProblems({ latest, drawn: { hazards } }: Run, { ledger: { sync } }: Target): string[] {
   const incremental = latest.filter((outcome) => outcome === 'incremental').length
-  const { listing = NO_LIST_FACTS, lastGood = 0 } = facts
+  const { listing = NO_LIST_FACTS, lastSuccess = 0 } = sync
   if (hazards.includes('repeatedIds')) return []
-  if (isOrderRefuted(listing, lastGood) || isTotalWrong(listing, lastGood) || incremental * 2 >= latest.length)
+  if (isOrderRefuted(listing, lastSuccess) || isTotalWrong(listing, lastSuccess) || incremental * 2 >= latest.length)
     return []
   return [`of the last ${latest.length} polls of a healed list ${incremental} were incremental`]
 }

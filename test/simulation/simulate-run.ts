@@ -186,7 +186,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
   const drawWorld = (): number => {
     const world = drawSwitches(`${seed} ${clock.wall()}`, draw() * drawn.mostIntensity, {
       // Its first answer settles by which clock the target was set up; the truth is defined by that.
-      mostDateOffset: isCalm || run.target?.ledger.facts.clockSkew === undefined ? 0 : 1800,
+      mostDateOffset: isCalm || run.target?.ledger.sync.clockSkew === undefined ? 0 : 1800,
       fewestListedSeconds: 5 * 3600,
     })
     const isShort = drawn.settings.lookback[0] < 4 * 3600

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { MODES, RECEIVER_TYPES, TYPES, type SeenCall } from '../../src/ledger/call.ts'
-import type { Observation } from '../../src/ledger/step.ts'
-import { asked, completeLook, CREATED, listed, seen } from '../ledger/seen.ts'
+import type { Observation } from '../../src/ledger/observation.ts'
+import { asked, completePoll, CREATED, listed, seen } from '../ledger/seen.ts'
 
 /** A moment among those of the observations, with a fraction now and then. */
 const moment = fc.oneof(fc.integer({ min: -50, max: 3000 }), fc.double({ min: 0, max: 3000, noNaN: true }))
@@ -49,10 +49,10 @@ export const anyObservations: fc.Arbitrary<Observation[]> = fc
     let at = 0
     return looks.map(({ calls: shown, kind, after }) => {
       at += after
-      if (kind === 'whole') return completeLook(at, ...shown)
-      if (kind === 'part') return { sightings: [listed(CREATED + at, ...shown)] }
+      if (kind === 'whole') return completePoll(at, ...shown)
+      if (kind === 'part') return { answers: [listed(CREATED + at, ...shown)] }
       const [found, ...gone] = shown
       const notFound = gone.map(({ id }) => id)
-      return { sightings: [asked(CREATED + at, found, notFound)] }
+      return { answers: [asked(CREATED + at, found, notFound)] }
     })
   })

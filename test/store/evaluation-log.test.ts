@@ -9,7 +9,7 @@ const look = fc.record({
   kind: fc.constant('poll' as const),
   at: time,
   now: time,
-  previousGood: fc.option(time, { nil: undefined }),
+  previousSuccess: fc.option(time, { nil: undefined }),
   limited: fc.boolean(),
 })
 const tick = fc.record({
@@ -31,9 +31,9 @@ test('the entries of an hour stand in its row one after the other, in a few char
   const hour = Math.floor(START / 1000 / HOUR) * HOUR
   const at = hour + 1200.25
   const evaluated: Evaluated[] = [
-    { kind: 'poll', at, now: at - 1, previousGood: at - 16, limited: false },
+    { kind: 'poll', at, now: at - 1, previousSuccess: at - 16, limited: false },
     { kind: 'tick', at: at + 15, pollAge: 31 },
-    { kind: 'poll', at: at + 30, now: at + 29, previousGood: undefined, limited: true },
+    { kind: 'poll', at: at + 30, now: at + 29, previousSuccess: undefined, limited: true },
   ]
   const row = evaluated.map(packEvaluated).join('')
   expect(row).toBe('w1200250,1199250,1184250;t1215250,31000;l1230250,1229250,;')

@@ -6,9 +6,9 @@ import { virtualClock } from '../clock/virtual-clock.ts'
 test('the progress of an initial sync is said every five seconds in which there is any, until it has ended', async () => {
   const clock = virtualClock()
   const progress = { done: 1, of: 9 }
-  const facts: { lastGood: number | undefined } = { lastGood: undefined }
+  const sync: { lastSuccess: number | undefined } = { lastSuccess: undefined }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is asked of a target
-  const target = { name: 'a', clock, ledger: { facts }, progress: () => ({ ...progress }) } as unknown as Target
+  const target = { name: 'a', clock, ledger: { sync }, progress: () => ({ ...progress }) } as unknown as Target
   const said: unknown[] = []
   initialSyncProgress(target).subscribe({
     next: (event) => said.push(event.progress.done),
@@ -19,7 +19,7 @@ test('the progress of an initial sync is said every five seconds in which there 
   await clock.advance(5)
   expect(said).toEqual([1, 4])
   progress.done = 9
-  facts.lastGood = clock.wall()
+  sync.lastSuccess = clock.wall()
   await clock.advance(5)
   expect(said).toEqual([1, 4, 'ended'])
 })

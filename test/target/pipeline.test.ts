@@ -3,7 +3,7 @@ import { sleep } from '../../src/clock/clock.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import type { Commit } from '../../src/store/store.ts'
 import { poll } from '../../src/target/pipeline.ts'
-import { completeLook, CREATED, seen } from '../ledger/seen.ts'
+import { completePoll, CREATED, seen } from '../ledger/seen.ts'
 import { INTERVAL, running } from './running.ts'
 
 /** When ticks were committed (seconds since the start). */
@@ -119,7 +119,7 @@ describe('the pipeline of a target', () => {
     await clock.advance(1)
     expect(outcomes()).toEqual(['partial'])
     expect(book.started()).toBe(2)
-    expect(book.state.facts.lastComplete).toBeUndefined()
+    expect(book.state.sync.lastComplete).toBeUndefined()
   })
 
   test('what a partial poll did not list is asked for, and never taken for lost', async () => {
@@ -282,9 +282,9 @@ describe('the pipeline of a target', () => {
 
   test('after a restart the next complete sweep is due when it would have been without one', async () => {
     const calls = Array.from({ length: 40 }, (_, i) => seen(`call ${i}`, 'ended', { endedAt: CREATED - 1000 - i }))
-    const { sightings, end } = completeLook(-850, ...calls)
+    const { answers, end } = completePoll(-850, ...calls)
     const list = { order: 'newest first', verified: true, total: 40, pageSize: 10, end: [] } as const
-    const before = [{ sightings, end: { ...end!, list } }]
+    const before = [{ answers, end: { ...end!, list } }]
     const { clock, service, outcomes } = await running({ pageSize: 10, before })
     service.calls = calls
     await clock.advance(4 * INTERVAL + 1)
@@ -293,9 +293,9 @@ describe('the pipeline of a target', () => {
 
   test('a new call that both the increment and the sweep of one poll show is one new call', async () => {
     const calls = Array.from({ length: 60 }, (_, i) => seen(`call ${i}`, 'ended', { endedAt: CREATED - 1000 - i }))
-    const { sightings, end } = completeLook(-890, ...calls)
+    const { answers, end } = completePoll(-890, ...calls)
     const list = { order: 'newest first', verified: true, total: 60, pageSize: 10, end: [] } as const
-    const before = [{ sightings, end: { ...end!, list } }]
+    const before = [{ answers, end: { ...end!, list } }]
     const { clock, service, outcomes } = await running({ pageSize: 10, maxRequestsPerMinute: 24, before })
     service.calls = calls
     await clock.advance(INTERVAL - 1)
@@ -310,7 +310,7 @@ describe('the pipeline of a target', () => {
 
   test('calls that a deadline left unasked are asked for by the next polls', async () => {
     const open = Array.from({ length: 24 }, (_, i) => seen(`call ${i}`, 'ongoing', { initiatedAt: CREATED - 10 }))
-    const { clock, service } = await running({ before: [completeLook(0, ...open)], timeout: 100 })
+    const { clock, service } = await running({ before: [completePoll(0, ...open)], timeout: 100 })
     const { getCall } = service.client
     for (const call of open) service.known.set(call.id, call)
     service.client.getCall = async (id, signal) => {
@@ -322,7 +322,7 @@ describe('the pipeline of a target', () => {
   })
 
   test('what an uncommitted page showed is not held against the next poll', async () => {
-    const { clock, service, storage, target } = await running({ before: [completeLook(0)], pageSize: 10 })
+    const { clock, service, storage, target } = await running({ before: [completePoll(0)], pageSize: 10 })
     await clock.advance(20)
     storage.fails = true
     service.calls = [seen('a', 'ongoing', { initiatedAt: CREATED + 20, startedAt: CREATED + 21 })]

@@ -1,5 +1,5 @@
 import { BehaviorSubject, Subject } from 'rxjs'
-import type { Observation } from '../../src/ledger/step.ts'
+import type { Observation } from '../../src/ledger/observation.ts'
 import { rateBudget, type RateBudget } from '../../src/polling/rate-budget.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError, type Commit } from '../../src/store/store.ts'

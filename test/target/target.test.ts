@@ -10,7 +10,7 @@ import { POLL_AGE, RATIO } from '../alerts/sample-rules.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { memoryCluster } from '../cluster/memory-cluster.ts'
 import { pollConfig, targetConfig } from './settings.ts'
-import { completeLook, contents, CREATED, seen, total } from '../ledger/seen.ts'
+import { completePoll, contents, CREATED, seen, total } from '../ledger/seen.ts'
 
 const RULES: Rule[] = [
   {
@@ -36,22 +36,22 @@ const failed = (n: number) => seen(`call ${n}`, 'rejected', { endedAt: CREATED +
 describe('a target', () => {
   test('fires in the same commit as the calls that made it fire, and again after a restart it does not', async () => {
     const { target, memory, open } = await opened()
-    const committed = await count(target, completeLook(10, failed(1), failed(2)))
+    const committed = await count(target, completePoll(10, failed(1), failed(2)))
     expect(committed?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([['firing', 'Failing']])
     expect((await memory.countOutbox()).get('slack')).toBe(1)
     const again = await open()
-    const second = await count(again, completeLook(25, failed(1), failed(2)))
+    const second = await count(again, completePoll(25, failed(1), failed(2)))
     expect(second?.alerts.notifications).toEqual([])
     expect(again.alerts.get('Failing')?.state).toBe('firing')
   })
 
   test('goes on from the history with a call that was counted and evicted, also after a restart', async () => {
     const { target, open } = await opened()
-    await count(target, completeLook(10, failed(1)))
-    await count(target, completeLook(200_000))
+    await count(target, completePoll(10, failed(1)))
+    await count(target, completePoll(200_000))
     expect(target.ledger.calls.size).toBe(0)
     const again = await open()
-    await count(again, completeLook(200_010, seen('call 1', 'rejected', { endedAt: CREATED + 200_005 })))
+    await count(again, completePoll(200_010, seen('call 1', 'rejected', { endedAt: CREATED + 200_005 })))
     expect([total(again.ledger, COUNTERS.finished), again.ledger.calls.size]).toEqual([1, 1])
   })
 
@@ -60,7 +60,7 @@ describe('a target', () => {
     const { clock, target, open } = await opened(undefined, lasting)
     const look = async (kept: typeof target, seconds: number) => {
       await clock.advance(15)
-      return count(kept, completeLook(seconds, failed(1), failed(2)))
+      return count(kept, completePoll(seconds, failed(1), failed(2)))
     }
     for (const seconds of [15, 30, 45]) await look(target, seconds)
     const again = await open()
@@ -72,8 +72,8 @@ describe('a target', () => {
 
   test('judges the calls of all its looks, not of the last alone', async () => {
     const { target } = await opened()
-    await count(target, { sightings: completeLook(10, failed(1)).sightings })
-    const committed = await count(target, completeLook(12, failed(2)))
+    await count(target, { answers: completePoll(10, failed(1)).answers })
+    const committed = await count(target, completePoll(12, failed(2)))
     expect(committed?.alerts.notifications).toHaveLength(1)
   })
 
@@ -86,9 +86,9 @@ describe('a target', () => {
         return store.commit(target, commit)
       },
     }))
-    const look = completeLook(10, failed(1), failed(2))
+    const look = completePoll(10, failed(1), failed(2))
     await expect(count(target, look)).rejects.toThrow('the disk is full')
-    expect([target.ledger.calls.size, target.ledger.facts.seq, target.alerts.size]).toEqual([0, 0, 0])
+    expect([target.ledger.calls.size, target.ledger.sync.seq, target.alerts.size]).toEqual([0, 0, 0])
     broken = false
     await count(target, look)
     expect(total(target.ledger, COUNTERS.finished)).toBe(2)
@@ -109,7 +109,7 @@ describe('a target', () => {
         if (!answers) throw new StoreError('unavailable', 'the connection was closed')
       },
     }))
-    const look = completeLook(10, failed(1), failed(2))
+    const look = completePoll(10, failed(1), failed(2))
     await expect(count(target, look)).rejects.toThrow('the connection was closed')
     answers = true
     await expect(count(target, look)).rejects.toThrow('not known yet what was last committed')
@@ -117,7 +117,7 @@ describe('a target', () => {
     const followed = await replicate(target, log)
     expect(followed.map(({ alerts }) => alerts.notifications.length)).toEqual([1])
     await replicate(target, log)
-    await count(target, completeLook(25, failed(1), failed(2), failed(3)))
+    await count(target, completePoll(25, failed(1), failed(2), failed(3)))
     expect([target.isUnsure, total(target.ledger, COUNTERS.finished)]).toEqual([false, 3])
   })
 
@@ -131,9 +131,9 @@ describe('a target', () => {
       },
     }))
     const other = await open()
-    await count(target, completeLook(10, failed(1), failed(2)))
+    await count(target, completePoll(10, failed(1), failed(2)))
     await clock.advance(15)
-    await count(target, completeLook(15, failed(1), failed(3)))
+    await count(target, completePoll(15, failed(1), failed(3)))
     await clock.advance(5)
     await replicate(other, log)
     expect(contents(other.ledger)).toEqual(contents(target.ledger))
@@ -142,9 +142,9 @@ describe('a target', () => {
     // What it knows already, and what does not follow upon that, it leaves alone.
     await replicate(other, [
       ...log,
-      { ...log[1]!, ledger: { ...log[1]!.ledger, facts: { ...log[1]!.ledger.facts, seq: 9 } } },
+      { ...log[1]!, ledger: { ...log[1]!.ledger, sync: { ...log[1]!.ledger.sync, seq: 9 } } },
     ])
-    expect(other.ledger.facts.seq).toBe(2)
+    expect(other.ledger.sync.seq).toBe(2)
   })
 
   test('is as old as before where the commit of a good look fails', async () => {
@@ -156,10 +156,10 @@ describe('a target', () => {
         return store.commit(target, commit)
       },
     }))
-    await count(target, completeLook(0))
+    await count(target, completePoll(0))
     broken = true
     await clock.advance(400)
-    await expect(count(target, completeLook(400))).rejects.toThrow('the disk is full')
+    await expect(count(target, completePoll(400))).rejects.toThrow('the disk is full')
     expect([target.pollAge(), target.sweepAge()]).toEqual([400, 400])
     broken = false
     const fired = await tick(target)
@@ -171,21 +171,21 @@ describe('a target', () => {
     const { target } = await opened(undefined, longest)
     const early = seen('early', 'ended', { endedAt: CREATED - 40 * 3600 })
     await count(target, {
-      sightings: completeLook(1, seen('open', 'ongoing', { initiatedAt: CREATED - 41 * 3600 })).sightings,
+      answers: completePoll(1, seen('open', 'ongoing', { initiatedAt: CREATED - 41 * 3600 })).answers,
     })
-    await count(target, completeLook(2, { ...early, id: 'open' }))
+    await count(target, completePoll(2, { ...early, id: 'open' }))
     target.settings = { ...target.settings, rules: [] }
-    await count(target, completeLook(3, { ...early, id: 'open' }, seen('late', 'ended', { endedAt: CREATED + 2 })))
+    await count(target, completePoll(3, { ...early, id: 'open' }, seen('late', 'ended', { endedAt: CREATED + 2 })))
     expect(target.ledger.finished.between(-Infinity, Infinity)).toHaveLength(2)
   })
 
   test('works off what it is given one after the other', async () => {
     const { target } = await opened()
     const looks = [1, 2, 3].map((seconds) =>
-      count(target, completeLook(seconds, seen('a', 'ongoing'), seen(`b${seconds}`, 'ongoing'))),
+      count(target, completePoll(seconds, seen('a', 'ongoing'), seen(`b${seconds}`, 'ongoing'))),
     )
     const committed = await Promise.all([...looks, tick(target)])
-    expect(committed.map((one) => one?.ledger.facts.seq)).toEqual([1, 2, 3, undefined])
+    expect(committed.map((one) => one?.ledger.sync.seq)).toEqual([1, 2, 3, undefined])
     expect(total(target.ledger, COUNTERS.started)).toBe(4)
   })
 
@@ -193,7 +193,7 @@ describe('a target', () => {
     const { clock, target, open } = await opened()
     await clock.advance(20)
     expect(target.pollAge()).toBe(20)
-    await count(target, completeLook(20))
+    await count(target, completePoll(20))
     await clock.advance(30)
     clock.stepWall(-5000)
     expect(target.pollAge()).toBe(30)
@@ -205,17 +205,17 @@ describe('a target', () => {
     const { clock, target, open } = await opened()
     expect(target.sweepAge()).toBeUndefined()
     await clock.advance(20)
-    const look = completeLook(20)
+    const look = completePoll(20)
     await count(target, { ...look, end: { ...look.end!, began: CREATED + 15 } })
     await clock.advance(30)
-    await count(target, { ...completeLook(50), end: { ...completeLook(50).end!, whole: false } })
+    await count(target, { ...completePoll(50), end: { ...completePoll(50).end!, complete: false } })
     expect([target.sweepAge(), target.pollAge()]).toEqual([35, 0])
     expect((await open()).sweepAge()).toBe(35)
   })
 
   test('tells of no poll age that the pause before it made, until its own initial sync had its chance', async () => {
     const { clock, target, open } = await opened()
-    await count(target, completeLook(0))
+    await count(target, completePoll(0))
     await clock.advance(3600)
     const again = await open()
     expect(await tick(again)).toBeUndefined()
@@ -226,7 +226,7 @@ describe('a target', () => {
 
   test('tells of the poll age as soon as it has polled, however short a time ago it began', async () => {
     const { clock, target } = await opened(undefined, [{ ...POLL_AGE, name: 'Blind', threshold: 10, clear: 10 }])
-    await count(target, completeLook(0))
+    await count(target, completePoll(0))
     await clock.advance(11)
     const fired = await tick(target)
     expect(fired?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([['firing', 'Blind']])
@@ -238,9 +238,9 @@ describe('a target', () => {
     const fired = await tick(target)
     expect(target.evaluationAge()).toBe(0)
     expect(fired?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([['firing', 'Blind']])
-    const resolved = await count(target, completeLook(301))
+    const resolved = await count(target, completePoll(301))
     expect(resolved?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([['resolved', 'Blind']])
     expect(target.alerts.size).toBe(0)
-    expect((await count(target, completeLook(302)))?.alerts.notifications).toEqual([])
+    expect((await count(target, completePoll(302)))?.alerts.notifications).toEqual([])
   })
 })

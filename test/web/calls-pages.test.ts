@@ -88,7 +88,7 @@ async function addFinished(
   statuses: readonly FinalStatus[],
 ): Promise<void> {
   const { ledger } = await store.openTarget({ name: target, fingerprint: '' }, NOW, 60)
-  const { delta } = newDraft(ledger.facts)
+  const { delta } = newDraft(ledger.sync)
   statuses.forEach((status, i) => {
     const id = `${status} ${i}`
     delta.calls.set(id, finishedCall(id, { finish: finish(status, begin - i) }))

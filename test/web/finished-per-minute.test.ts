@@ -12,7 +12,7 @@ async function perMinute(query: string, ...targets: ReturnType<typeof shownTarge
 }
 
 test('/api/v1/finished-per-minute counts a call in the minute in which it finished', async () => {
-  const { body } = await perMinute('?minutes=3', shownTarget({ facts: POLLED, finished: FINISHED }))
+  const { body } = await perMinute('?minutes=3', shownTarget({ sync: POLLED, finished: FINISHED }))
   expect(body).toEqual({
     since: '2026-09-21T14:11:00.000Z',
     step_seconds: 60,
@@ -30,18 +30,18 @@ test('/api/v1/finished-per-minute counts a call in the minute in which it finish
 })
 
 test('/api/v1/finished-per-minute has null, not 0, for the minutes after the last successful poll', async () => {
-  const facts = { ...POLLED, lastGood: NOW - 120 }
+  const sync = { ...POLLED, lastSuccess: NOW - 120 }
   const { body } = await perMinute(
     '?minutes=4',
-    shownTarget({ facts, pollAge: 120 }),
-    shownTarget({ target: 'new', facts: {} }),
+    shownTarget({ sync, pollAge: 120 }),
+    shownTarget({ target: 'new', sync: {} }),
   )
   expect(body.targets[0].ended).toEqual([0, 0, null, null])
   expect(body.targets[1].ended).toEqual([null, null, null, null])
 })
 
 test('/api/v1/finished-per-minute has an hour by default', async () => {
-  const { body } = await perMinute('', shownTarget({ facts: POLLED }))
+  const { body } = await perMinute('', shownTarget({ sync: POLLED }))
   expect(body.targets[0].ended).toHaveLength(60)
 })
 

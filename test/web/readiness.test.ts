@@ -17,17 +17,17 @@ const WHY = '/api/v1/status says why'
 const unready: [what: string, targets: ShownTarget[], problems: string[]][] = [
   [
     'before the initial sync has ended',
-    [shownTarget({ facts: BEFORE_INITIAL_SYNC })],
+    [shownTarget({ sync: BEFORE_INITIAL_SYNC })],
     ['target production: the initial sync has not ended yet'],
   ],
   [
     'while a long initial sync continues, even if a page of it failed',
     [
-      { ...shownTarget({ facts: BEFORE_INITIAL_SYNC }), progress: () => ({ done: 12, of: 340 }) },
+      { ...shownTarget({ sync: BEFORE_INITIAL_SYNC }), progress: () => ({ done: 12, of: 340 }) },
       {
         ...shownTarget({
           target: 'b',
-          facts: BEFORE_INITIAL_SYNC,
+          sync: BEFORE_INITIAL_SYNC,
           problem: 'as it was when the cycle ended',
           isReading: true,
           polledFor: 600,
@@ -35,7 +35,7 @@ const unready: [what: string, targets: ShownTarget[], problems: string[]][] = [
         progress: () => ({ done: 3, of: undefined }),
       },
       {
-        ...shownTarget({ target: 'c', facts: BEFORE_INITIAL_SYNC, problem: 'page 5: 500', hasPage: true }),
+        ...shownTarget({ target: 'c', sync: BEFORE_INITIAL_SYNC, problem: 'page 5: 500', hasPage: true }),
         progress: () => ({ done: 4, of: 9 }),
       },
     ],
@@ -47,7 +47,7 @@ const unready: [what: string, targets: ShownTarget[], problems: string[]][] = [
   ],
   [
     'during the initial sync of one target of several',
-    [successful('a'), shownTarget({ target: 'b', facts: BEFORE_INITIAL_SYNC })],
+    [successful('a'), shownTarget({ target: 'b', sync: BEFORE_INITIAL_SYNC })],
     ['target b: the initial sync has not ended yet'],
   ],
   [
@@ -55,7 +55,7 @@ const unready: [what: string, targets: ShownTarget[], problems: string[]][] = [
     [
       shownTarget({ target: 'a', pollAge: 46, problem: 'no answer from the service' }),
       shownTarget({ target: 'b', pollAge: 100 }),
-      shownTarget({ target: 'c', pollAge: 46, facts: BEFORE_INITIAL_SYNC, problem: 'the service answered 401' }),
+      shownTarget({ target: 'c', pollAge: 46, sync: BEFORE_INITIAL_SYNC, problem: 'the service answered 401' }),
     ],
     [
       `target a: no successful poll for too long; ${WHY}`,
@@ -68,7 +68,7 @@ const unready: [what: string, targets: ShownTarget[], problems: string[]][] = [
     [
       successful('a'),
       shownTarget({ target: 'b', problem: 'the store x.db cannot be used: disk full', storeFailed: true }),
-      shownTarget({ target: 'c', facts: BEFORE_INITIAL_SYNC, problem: 'x', hasPage: true, storeFailed: true }),
+      shownTarget({ target: 'c', sync: BEFORE_INITIAL_SYNC, problem: 'x', hasPage: true, storeFailed: true }),
     ],
     [`target b: the store cannot be written; ${WHY}`, `target c: the store cannot be written; ${WHY}`],
   ],
@@ -81,7 +81,7 @@ test.each(unready)('/readyz is 503 %s', async (_what, targets, problems) => {
 const degraded: [what: string, targets: ShownTarget[], problems: string[]][] = [
   [
     'when a target without any successful poll fails, and others do not',
-    [successful('a'), shownTarget({ target: 'b', pollAge: 1000, facts: BEFORE_INITIAL_SYNC, problem: 'no answer' })],
+    [successful('a'), shownTarget({ target: 'b', pollAge: 1000, sync: BEFORE_INITIAL_SYNC, problem: 'no answer' })],
     [`target b: no successful poll yet; ${WHY}`],
   ],
   [
@@ -91,10 +91,7 @@ const degraded: [what: string, targets: ShownTarget[], problems: string[]][] = [
   ],
   [
     'when all targets have failed for up to three intervals',
-    [
-      shownTarget({ pollAge: 45, problem: 'x' }),
-      shownTarget({ target: 'b', facts: BEFORE_INITIAL_SYNC, problem: 'x' }),
-    ],
+    [shownTarget({ pollAge: 45, problem: 'x' }), shownTarget({ target: 'b', sync: BEFORE_INITIAL_SYNC, problem: 'x' })],
     [`target production: the last poll failed; ${WHY}`, `target b: no successful poll yet; ${WHY}`],
   ],
 ]
@@ -109,7 +106,7 @@ const ready: [what: string, targets: ShownTarget[]][] = [
     'when an initial sync takes longer than ten minutes',
     [
       shownTarget({
-        facts: BEFORE_INITIAL_SYNC,
+        sync: BEFORE_INITIAL_SYNC,
         problem: 'reading',
         isReading: true,
         pollAge: 601,
@@ -132,7 +129,7 @@ test('/readyz, which needs no password, contains no text of the service', async 
 })
 
 test('/healthz is 200 even if all targets fail', async () => {
-  const { url } = await serve([shownTarget({ facts: BEFORE_INITIAL_SYNC, problem: 'x', storeFailed: true })])
+  const { url } = await serve([shownTarget({ sync: BEFORE_INITIAL_SYNC, problem: 'x', storeFailed: true })])
   expect((await fetch(`${url}/healthz`)).status).toBe(200)
 })
 

@@ -20,7 +20,7 @@ type Made = Parameters<typeof handMadeTarget>[0] & {
 
 /** A target that is polled every 15 s. Its last poll was successful unless `made` has a problem. */
 export function shownTarget(made: Made = {}): ShownTarget {
-  const { facts = POLLED, pollAge = 5, problem, isReading = false, storeFailed = false } = made
+  const { sync = POLLED, pollAge = 5, problem, isReading = false, storeFailed = false } = made
   const { slowSweep, refusedFrom } = made
   const { hasPage = problem === undefined || isReading, polledFor = 0 } = made
   let now = 0
@@ -38,7 +38,7 @@ export function shownTarget(made: Made = {}): ShownTarget {
     ...(refusedFrom && { refusedFrom }),
   })
   now = polledFor
-  const target = handMadeTarget({ ...made, facts })
+  const target = handMadeTarget({ ...made, sync })
   return {
     ...target,
     settings: { ...target.settings, poll: { interval: 15, lookback: 86_400, maxRequestsPerMinute: 400 } },

@@ -82,8 +82,8 @@ test('/api/v1/status has the problem of a failing target', async () => {
 
 test('/api/v1/status has warnings about the list and the clocks', async () => {
   const list = { order: 'newest first', verified: false, total: 9, pageSize: 50, end: [] } as const
-  const facts = { ...POLLED, clockSkew: 7300, list, listing: { hidden: 2, cap: 10_000 } }
-  const { status } = await statusOf(shownTarget({ facts }), shownTarget({ target: 'b', facts: POLLED }))
+  const sync = { ...POLLED, clockSkew: 7300, list, listing: { hidden: 2, cap: 10_000 } }
+  const { status } = await statusOf(shownTarget({ sync }), shownTarget({ target: 'b', sync: POLLED }))
   const [warned, fine] = status.targets
   expect(warned.clock_skew_seconds).toBe(7300)
   expect(warned.warnings.map(({ kind }: { kind: string }) => kind)).toEqual([
@@ -101,13 +101,13 @@ test('/api/v1/status has the progress of a sweep', async () => {
 })
 
 test('/api/v1/status has no last success and no sweep before the initial sync', async () => {
-  const { status } = await statusOf(shownTarget({ facts: {} }))
+  const { status } = await statusOf(shownTarget({ sync: {} }))
   expect(status.targets[0]).toMatchObject({ last_success: null, sweep_age_seconds: null })
 })
 
 test('/api/v1/status has sums that equal the counters of /metrics at the same commit', async () => {
   const calls = [openCall('a'), openCall('b', { status: 'initiated' })]
-  const { url, status } = await statusOf(shownTarget({ counters: COUNTERS, calls, facts: POLLED }))
+  const { url, status } = await statusOf(shownTarget({ counters: COUNTERS, calls, sync: POLLED }))
   const families = readExposition(await (await fetch(`${url}/metrics`)).text())
   const [target] = status.targets
   for (const outcome of ['ended', 'unanswered', 'rejected', 'canceled', 'other']) {
@@ -137,7 +137,7 @@ test('/api/v1/status has the number of open calls by type and mode', async () =>
 test('/api/v1/status has the failure ratios and window calls of /metrics', async () => {
   const quarter = [finish('ended'), finish('unanswered'), finish('unanswered'), finish('rejected'), finish('other')]
   const finished = [...quarter, finish('canceled', 1800), finish('ended', 7200)]
-  const { url, status } = await statusOf(shownTarget({ finished, facts: POLLED }))
+  const { url, status } = await statusOf(shownTarget({ finished, sync: POLLED }))
   const families = readExposition(await (await fetch(`${url}/metrics`)).text())
   const { windows } = status.targets[0]
   expect(windows[0]).toEqual({
@@ -163,7 +163,7 @@ test('/api/v1/status has the rules with their settings and readings', async () =
   ]
   const more = { name: 'failure_ratio', reason: 'any', window: 900, minCalls: 21 } as const
   const few = { ...RATIO_RULE, name: 'Few', signal: more }
-  const { status } = await statusOf(shownTarget({ rules: [RATIO_RULE, few], finished, facts: POLLED }))
+  const { status } = await statusOf(shownTarget({ rules: [RATIO_RULE, few], finished, sync: POLLED }))
   expect(status.targets[0].rules).toEqual([
     expect.objectContaining({
       name: 'HighFailureRate',
@@ -181,7 +181,7 @@ test('/api/v1/status has the rules with their settings and readings', async () =
 })
 
 test('/api/v1/status has times in ISO 8601 and UTC', async () => {
-  const { status } = await statusOf(shownTarget({ facts: { ...POLLED, lastGoodHost: NOW + 0.25 } }))
+  const { status } = await statusOf(shownTarget({ sync: { ...POLLED, lastSuccessHost: NOW + 0.25 } }))
   expect(status.targets[0].last_success).toBe('2026-09-21T14:13:20.250Z')
 })
 

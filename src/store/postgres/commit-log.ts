@@ -15,16 +15,16 @@ type Packed = {
   ids: string[]
   records: Uint8Array
   calls: Place[]
-  forgotten: Place[]
+  evicted: Place[]
   transitions: (Omit<Transition, 'call'> & { call: Place })[]
   finishes: (Omit<Finish, 'labels'> & { labels: number })[]
-  rest: Omit<Delta, 'calls' | 'forgotten' | 'transitions' | 'finishes'>
+  rest: Omit<Delta, 'calls' | 'evicted' | 'transitions' | 'finishes'>
   alerts: Commit['alerts']
 }
 
 /** A commit for the replicas of its target: the very same numbers, in Node's own serialization, deflated. */
 export function packCommit({ ledger, alerts }: Logged): Uint8Array {
-  const { calls, forgotten, transitions, finishes, ...rest } = ledger
+  const { calls, evicted, transitions, finishes, ...rest } = ledger
   const places = new Map<TrackedCall, Place>()
   const placeOf = (call: TrackedCall): Place => {
     const known = places.get(call)
@@ -34,7 +34,7 @@ export function packCommit({ ledger, alerts }: Logged): Uint8Array {
   }
   const placed = {
     calls: [...calls.values()].map(placeOf),
-    forgotten: forgotten.map(placeOf),
+    evicted: evicted.map(placeOf),
     transitions: transitions.map((transition) => ({ ...transition, call: placeOf(transition.call) })),
   }
   const records = new Uint8Array(places.size * RECORD_BYTES)
@@ -63,14 +63,14 @@ export function unpackCommit(data: Uint8Array): Logged | undefined {
     return undefined
   }
   if (packed.version !== 1) return undefined
-  const { ids, records, calls, forgotten, transitions, finishes, rest, alerts } = packed
+  const { ids, records, calls, evicted, transitions, finishes, rest, alerts } = packed
   const view = new DataView(records.buffer, records.byteOffset)
   const all = ids.map((id, place) => readCall(view, place * RECORD_BYTES, id))
   return {
     ledger: {
       ...rest,
       calls: new Map(calls.map((place) => [ids[place]!, all[place]!])),
-      forgotten: forgotten.map((place) => all[place]!),
+      evicted: evicted.map((place) => all[place]!),
       transitions: transitions.map((transition) => ({ ...transition, call: all[transition.call]! })),
       finishes: finishes.map((finish) => ({ ...finish, labels: labelsOfCode(finish.labels) })),
     },

@@ -1,6 +1,6 @@
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import { QUANTITIES } from '../../ledger/balance.ts'
-import { newLedger, rememberRecord } from '../../ledger/state.ts'
+import { newLedger, trackRecord } from '../../ledger/state.ts'
 import { bytesOf, callOf, ledgerOf, otherTarget, parse } from '../rows.ts'
 import type { StoredTarget, TargetIdentity } from '../store.ts'
 import type { Session } from './connection.ts'
@@ -12,7 +12,7 @@ import { snapshot } from './transaction.ts'
 export type Loaded = StoredTarget & { number: number; id: string | undefined }
 
 const TARGET = `
-  SELECT fingerprint, number, facts, id::text FROM callwatch.targets
+  SELECT fingerprint, number, sync, id::text FROM callwatch.targets
   LEFT JOIN callwatch.commits ON target = number AND commits.seq = targets.seq
   WHERE name = $1`
 
@@ -34,14 +34,14 @@ async function addTarget(session: Session, { name, fingerprint }: TargetIdentity
   const ledger = newLedger(created)
   const added = await session.run(
     `WITH added AS (
-      INSERT INTO callwatch.targets (name, fingerprint, seq, facts) VALUES ($1, $2, 0, $3)
+      INSERT INTO callwatch.targets (name, fingerprint, seq, sync) VALUES ($1, $2, 0, $3)
       ON CONFLICT DO NOTHING RETURNING number
     ), settled AS (
       INSERT INTO callwatch.settled (target, quantity, value)
       SELECT number, quantity, 0 FROM added, unnest($4::text[]) AS given (quantity)
     )
     SELECT number FROM added`,
-    [name, fingerprint, JSON.stringify(ledger.facts), [...QUANTITIES]],
+    [name, fingerprint, JSON.stringify(ledger.sync), [...QUANTITIES]],
   )
   const [row] = added
   return row && { ledger, alerts: new Map<string, AlertInstance>(), number: Number(row['number']), id: undefined }
@@ -62,7 +62,7 @@ async function readTarget(
     const alerts = new Map<string, AlertInstance>()
     await Promise.all([
       each('SELECT id, data FROM callwatch.calls WHERE target = $1 AND tracked', [number], (call) =>
-        rememberRecord(ledger, String(call['id']), bytesOf(call), oldest),
+        trackRecord(ledger, String(call['id']), bytesOf(call), oldest),
       ),
       each(
         'SELECT id, data FROM callwatch.calls WHERE target = $1 AND NOT tracked AND finished >= $2',

@@ -1,6 +1,6 @@
 import { amountsOf, countedAmounts, NO_AMOUNTS } from '../../ledger/balance.ts'
-import { rememberedCalls } from '../../ledger/remembered-calls.ts'
-import type { Facts } from '../../ledger/state.ts'
+import { trackedCalls } from '../../ledger/tracked-calls.ts'
+import type { SyncState } from '../../ledger/state.ts'
 import type { Finish } from '../../ledger/tracked-call.ts'
 import { HOUR } from '../evaluation-log.ts'
 import { callOf, evaluationsOf, parse, settledAmounts } from '../rows.ts'
@@ -20,12 +20,12 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
   return {
     place: session.place,
     target: async (name) => {
-      const [row] = await session.run('SELECT fingerprint, facts FROM callwatch.targets WHERE name = $1', [name])
+      const [row] = await session.run('SELECT fingerprint, sync FROM callwatch.targets WHERE name = $1', [name])
       if (row === undefined) return undefined
-      return { fingerprint: String(row['fingerprint']), facts: parse<Facts>(row['facts']) }
+      return { fingerprint: String(row['fingerprint']), sync: parse<SyncState>(row['sync']) }
     },
     calls: async (target) => {
-      const calls = rememberedCalls()
+      const calls = trackedCalls()
       await session.each(`SELECT id, data FROM callwatch.calls WHERE ${OF_TARGET} AND tracked`, [target], (row) => {
         calls.set(callOf(row))
       })

@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '../../clock/clock.ts'
-import type { Facts } from '../../ledger/state.ts'
+import type { SyncState } from '../../ledger/state.ts'
 import { alertsByTarget, parse } from '../rows.ts'
 import type { SharedStore } from '../sharing.ts'
 import { StoreError, type Addressed, type Commit } from '../store.ts'
@@ -29,7 +29,7 @@ export type PostgresStoreOptions = {
   clock?: Clock
 }
 
-const DISOWN = 'UPDATE callwatch.targets SET owner = NULL, epoch = epoch + 1, seq = $2, facts = $3 WHERE name = $1'
+const DISOWN = 'UPDATE callwatch.targets SET owner = NULL, epoch = epoch + 1, seq = $2, sync = $3 WHERE name = $1'
 
 /** Commits that are sent at the same time, at most. */
 const CONNECTIONS = 4
@@ -95,7 +95,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       if (id === undefined) throw stale(target)
       return id
     }
-    know(target, whole.ledger.facts.seq, outgoing.length === 0 ? await pool.use(write) : await allOrNothing(write))
+    know(target, whole.ledger.sync.seq, outgoing.length === 0 ? await pool.use(write) : await allOrNothing(write))
   }
 
   async function pauses(keys: readonly string[]): Promise<Map<string, number>> {
@@ -112,13 +112,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
   async function closeAlerts(target: string, outgoing: readonly Addressed[]): Promise<void> {
     await allOrNothing(async (closing) => {
-      const [row] = await closing.run('SELECT facts FROM callwatch.targets WHERE name = $1 FOR UPDATE', [target])
+      const [row] = await closing.run('SELECT sync FROM callwatch.targets WHERE name = $1 FOR UPDATE', [target])
       if (row === undefined) return
       // An owner that does not know of this yet would commit the alerts again. A sequence number that was never committed
       // tells every daemon that has the target in memory to open it again.
-      const facts = parse<Facts>(row['facts'])
-      const seq = facts.seq + 1
-      await closing.run(DISOWN, [target, seq, JSON.stringify({ ...facts, seq })])
+      const sync = parse<SyncState>(row['sync'])
+      const seq = sync.seq + 1
+      await closing.run(DISOWN, [target, seq, JSON.stringify({ ...sync, seq })])
       await removeAlerts(closing, target, outgoing)
     })
   }
@@ -139,7 +139,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     openTarget: async (identity, created, keepFinished) => {
       const loaded = await pool.use((connection) => loadTarget(connection, identity, created, keepFinished))
       const { number, id, ledger, alerts } = loaded
-      opened.set(identity.name, { target: identity.name, number, seq: ledger.facts.seq, id })
+      opened.set(identity.name, { target: identity.name, number, seq: ledger.sync.seq, id })
       return { ledger, alerts }
     },
     resetTarget: async (name, outgoing) => {
@@ -202,7 +202,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         })
         const missed = await pool.use((connection) => readMissed(connection, asked))
         for (const { target, commit, id } of missed) {
-          if (commit !== undefined && id !== undefined) know(target, commit.ledger.facts.seq, id)
+          if (commit !== undefined && id !== undefined) know(target, commit.ledger.sync.seq, id)
         }
         return [
           ...missed.map(({ target, commit }) => ({ target, commit })),

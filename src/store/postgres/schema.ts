@@ -22,7 +22,7 @@ export const MIGRATIONS: readonly string[] = [
     name text NOT NULL UNIQUE,
     fingerprint text NOT NULL,
     seq bigint NOT NULL,            -- of the last commit
-    facts text NOT NULL,            -- JSON of ledger/state.ts Facts
+    sync text NOT NULL,             -- JSON of ledger/state.ts SyncState
     owner uuid REFERENCES callwatch.members (id) ON DELETE SET NULL,
     epoch bigint NOT NULL DEFAULT 0 -- how often it was claimed: with seq the fence against earlier owners
   ) WITH (fillfactor = 50);

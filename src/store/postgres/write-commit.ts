@@ -16,7 +16,7 @@ export type Fence = { owner: string; epoch: number }
  */
 const COMMIT = `
   WITH moved AS (
-    UPDATE callwatch.targets SET seq = seq + 1, facts = $5
+    UPDATE callwatch.targets SET seq = seq + 1, sync = $5
     WHERE name = $1 AND seq = $2::bigint AND owner = $3::uuid AND epoch = $4::bigint
     RETURNING number, seq, epoch
   ), logged AS (
@@ -67,15 +67,15 @@ export async function writeCommit(
 ): Promise<string | undefined> {
   const { ledger, alerts, evaluated } = commit
   const calls = rowsOf(commit)
-  const settled = settledOf(ledger.forgotten.filter(({ finish }) => finish === undefined))
+  const settled = settledOf(ledger.evicted.filter(({ finish }) => finish === undefined))
   const endedKeys = alerts.ended.map(({ key }) => key)
   const changed = alerts.changed.filter(({ key }) => !endedKeys.includes(key))
   const args: Argument[] = [
     target,
-    ledger.facts.seq - 1,
+    ledger.sync.seq - 1,
     owner,
     epoch,
-    JSON.stringify(ledger.facts),
+    JSON.stringify(ledger.sync),
     packCommit(commit),
     calls.written.map(({ id }) => id),
     calls.written.map(({ finish }) => finish?.at ?? null),
@@ -100,13 +100,13 @@ export async function writeCommit(
 }
 
 /** Which rows are written, become history or are deleted: a call that changes and is evicted in one delta has one row. */
-function rowsOf({ ledger: { calls, forgotten } }: Commit) {
+function rowsOf({ ledger: { calls, evicted } }: Commit) {
   const isCounted = ({ finish }: TrackedCall) => finish !== undefined
-  const dropped = new Set(forgotten.filter((call) => !isCounted(call)).map(({ id }) => id))
+  const dropped = new Set(evicted.filter((call) => !isCounted(call)).map(({ id }) => id))
   return {
     written: [...calls.values()].filter(({ id }) => !dropped.has(id)),
     /** Of these and of others, those that are only history from now on. */
-    history: new Set(forgotten.filter(isCounted).map(({ id }) => id)),
+    history: new Set(evicted.filter(isCounted).map(({ id }) => id)),
     dropped,
   }
 }

@@ -1,6 +1,6 @@
 import { countedAmounts, sumOfAmounts } from '../../ledger/balance.ts'
-import { rememberedCalls } from '../../ledger/remembered-calls.ts'
-import type { Facts } from '../../ledger/state.ts'
+import { trackedCalls } from '../../ledger/tracked-calls.ts'
+import type { SyncState } from '../../ledger/state.ts'
 import { HOUR } from '../evaluation-log.ts'
 import { callOf, evaluationsOf, parse, settledAmounts } from '../rows.ts'
 import type { StoreReader } from '../store-reader.ts'
@@ -18,7 +18,7 @@ export function openSqliteReader(path: string): StoreReader {
   const db = openExisting(path, { readOnly: true })
   const { attempt, answer } = attempting(path)
   const statements = attempt(() => ({
-    target: db.prepare('SELECT fingerprint, facts FROM targets WHERE name = ?'),
+    target: db.prepare('SELECT fingerprint, sync FROM targets WHERE name = ?'),
     calls: db.prepare(`SELECT id, data FROM calls WHERE ${OF_TARGET} AND tracked = 1`),
     call: db.prepare(`SELECT id, data FROM calls WHERE ${OF_TARGET} AND id = ? AND tracked = 1`),
     rows: db.prepare(`SELECT id, data FROM calls WHERE ${OF_TARGET}`),
@@ -34,11 +34,11 @@ export function openSqliteReader(path: string): StoreReader {
       answer(() => {
         const row = statements.target.get(name)
         if (row === undefined) return undefined
-        return { fingerprint: String(row['fingerprint']), facts: parse<Facts>(row['facts']) }
+        return { fingerprint: String(row['fingerprint']), sync: parse<SyncState>(row['sync']) }
       }),
     calls: (target) =>
       answer(() => {
-        const calls = rememberedCalls()
+        const calls = trackedCalls()
         for (const row of statements.calls.iterate(target)) calls.set(callOf(row))
         return calls
       }),

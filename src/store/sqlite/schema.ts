@@ -16,7 +16,7 @@ export const MIGRATIONS: readonly string[] = [
     name TEXT NOT NULL UNIQUE,
     fingerprint TEXT NOT NULL,
     seq INTEGER NOT NULL,           -- of the last commit: the fence against a second writer
-    facts TEXT NOT NULL             -- JSON of ledger/state.ts Facts
+    sync TEXT NOT NULL              -- JSON of ledger/state.ts SyncState
   ) STRICT;
 
   -- Tracked calls and the history of evicted ones in one table: a call moves from one to the other by one column.

@@ -3,7 +3,7 @@ import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import { QUANTITIES } from '../../ledger/balance.ts'
 import { RECORD_BYTES, writeCall } from '../../ledger/call-record.ts'
 import { countByStatus } from '../../ledger/finished-calls.ts'
-import { newLedger, rememberRecord } from '../../ledger/state.ts'
+import { newLedger, trackRecord } from '../../ledger/state.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
 import { USAGE_KEPT } from '../../ledger/usage.ts'
 import { hourOf, packEvaluated } from '../evaluation-log.ts'
@@ -47,7 +47,7 @@ export function openSqliteStore({ path, notifiers }: SqliteStoreOptions): Store 
       VALUES ${Array.from({ length: rows }, () => '(?, ?, ?, 1, ?)').join(', ')}
       ON CONFLICT DO UPDATE SET finished = excluded.finished, tracked = 1, data = excluded.data`)
   const statements = {
-    move: prepare('UPDATE targets SET seq = seq + 1, facts = ? WHERE name = ? AND seq = ? RETURNING number'),
+    move: prepare('UPDATE targets SET seq = seq + 1, sync = ? WHERE name = ? AND seq = ? RETURNING number'),
     numbers: prepare('SELECT number FROM targets'),
     insertMany: insertCalls(ROWS_A_STATEMENT),
     insertOne: insertCalls(1),
@@ -88,15 +88,15 @@ export function openSqliteStore({ path, notifiers }: SqliteStoreOptions): Store 
   let deletions = 0
 
   function writeCommit(target: string, { ledger, alerts, outgoing, evaluated }: Commit): void {
-    const { seq } = ledger.facts
-    const moved = statements.move.get(JSON.stringify(ledger.facts), target, seq - 1)
+    const { seq } = ledger.sync
+    const moved = statements.move.get(JSON.stringify(ledger.sync), target, seq - 1)
     if (moved === undefined) {
       throw new StoreError('stale', `the store is not where this daemon left target ${target}: another one wrote to it`)
     }
     const number = Number(moved['number'])
     writeCalls(number, [...ledger.calls.values()])
-    const uncounted = ledger.forgotten.filter(({ finish }) => finish === undefined)
-    for (const call of ledger.forgotten) {
+    const uncounted = ledger.evicted.filter(({ finish }) => finish === undefined)
+    for (const call of ledger.evicted) {
       if (call.finish === undefined) statements.deleteCall.run(number, call.id)
       else statements.evict.run(number, call.id)
     }
@@ -139,7 +139,7 @@ export function openSqliteStore({ path, notifiers }: SqliteStoreOptions): Store 
     const { ledger, oldest } = ledgerOf(row, keepFinished)
     const alerts = new Map<string, AlertInstance>()
     const tracked = prepare('SELECT id, data FROM calls WHERE target = ? AND tracked = 1')
-    for (const call of tracked.iterate(number)) rememberRecord(ledger, String(call['id']), bytesOf(call), oldest)
+    for (const call of tracked.iterate(number)) trackRecord(ledger, String(call['id']), bytesOf(call), oldest)
     const evicted = prepare('SELECT id, data FROM calls WHERE target = ? AND tracked = 0 AND finished >= ?')
     for (const call of evicted.iterate(number, oldest)) ledger.finished.add(callOf(call).finish!)
     const counters = prepare('SELECT series, value FROM counters WHERE target = ?')
@@ -153,8 +153,8 @@ export function openSqliteStore({ path, notifiers }: SqliteStoreOptions): Store 
 
   function addTarget({ name, fingerprint }: TargetIdentity, created: number): StoredTarget {
     const ledger = newLedger(created)
-    const insert = prepare('INSERT INTO targets (name, fingerprint, seq, facts) VALUES (?, ?, 0, ?)')
-    const { lastInsertRowid: number } = insert.run(name, fingerprint, JSON.stringify(ledger.facts))
+    const insert = prepare('INSERT INTO targets (name, fingerprint, seq, sync) VALUES (?, ?, 0, ?)')
+    const { lastInsertRowid: number } = insert.run(name, fingerprint, JSON.stringify(ledger.sync))
     const addSettled = prepare('INSERT INTO settled (target, quantity, value) VALUES (?, ?, 0)')
     for (const quantity of QUANTITIES) addSettled.run(number, quantity)
     return { ledger, alerts: new Map() }
@@ -181,7 +181,7 @@ export function openSqliteStore({ path, notifiers }: SqliteStoreOptions): Store 
     openTarget: (identity, created, keepFinished) =>
       answer(() =>
         transaction(() => {
-          const row = prepare('SELECT fingerprint, number, facts FROM targets WHERE name = ?').get(identity.name)
+          const row = prepare('SELECT fingerprint, number, sync FROM targets WHERE name = ?').get(identity.name)
           if (row === undefined) return addTarget(identity, created)
           if (row['fingerprint'] !== identity.fingerprint) throw otherTarget(identity.name)
           return readTarget(Number(row['number']), row, keepFinished)

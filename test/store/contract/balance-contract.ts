@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { imbalancesOf } from '../../../src/ledger/balance.ts'
 import { newDraft } from '../../../src/ledger/delta-draft.ts'
-import { asked, completeLook, CREATED, seen } from '../../ledger/seen.ts'
+import { asked, completePoll, CREATED, seen } from '../../ledger/seen.ts'
 import { A, B, commitOf, openAt, openIn, type NewPlace } from './place.ts'
 
 /** A store in which there are an open call, one that finished and was corrected, a baseline call and one that is lost. */
@@ -17,9 +17,9 @@ async function counted(newPlace: NewPlace) {
   const over = (audio: number) =>
     seen('over', 'ended', { initiatedAt: CREATED + 1, endedAt: CREATED + 3, ...minutes(audio, 2) })
   const baseline = seen('baseline', 'ended', { endedAt: CREATED - 5, ...minutes(7, 7) })
-  await see(completeLook(5, open, lost, over(1.5), baseline))
-  await see(completeLook(10, open, over(1.2), baseline))
-  for (const seconds of [11, 12]) await see({ sightings: [asked(CREATED + seconds, undefined, ['lost'])] })
+  await see(completePoll(5, open, lost, over(1.5), baseline))
+  await see(completePoll(10, open, over(1.2), baseline))
+  for (const seconds of [11, 12]) await see({ answers: [asked(CREATED + seconds, undefined, ['lost'])] })
   expect(ledger.calls.get('lost')?.phase).toBe('lost')
   const balance = async (name = A.name) => {
     const reader = await place.reader()
@@ -43,7 +43,7 @@ export function balanceContract(newPlace: NewPlace): void {
 
     test('agrees when calls are evicted that never finished, and when others expire', async () => {
       const { balance, see, ledger, store } = await counted(newPlace)
-      await see(completeLook(5000))
+      await see(completePoll(5000))
       expect([...ledger.calls.values()].map(({ id }) => id)).toEqual(['open'])
       const evicted = await balance()
       expect(evicted.settled).toEqual(about([1, 0, 0.3, 0, 0.6, 0]))
@@ -58,10 +58,10 @@ export function balanceContract(newPlace: NewPlace): void {
 
     test('agrees for a call that is new and evicted in one commit', async () => {
       const { balance, ledger, store } = await counted(newPlace)
-      const { delta, add } = newDraft(ledger.facts)
+      const { delta, add } = newDraft(ledger.sync)
       const call = { ...ledger.calls.get('lost')!, id: 'brief', counted: [0, 0, 0, 0] }
       delta.calls.set(call.id, call)
-      delta.forgotten.push(call)
+      delta.evicted.push(call)
       add('callwatch_calls_started_total|audio|call|user', 1)
       await store.commit(A.name, commitOf(delta))
       const read = await balance()
@@ -70,7 +70,7 @@ export function balanceContract(newPlace: NewPlace): void {
 
     test('begins from nothing with a target that was reset, and is of one target', async () => {
       const { balance, see, store } = await counted(newPlace)
-      await see(completeLook(5000))
+      await see(completePoll(5000))
       const before = await balance()
       await openIn(store, B)
       expect(await balance()).toEqual(before)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { completeLook, contents, seen } from '../../ledger/seen.ts'
+import { completePoll, contents, seen } from '../../ledger/seen.ts'
 import { commitOf, instance, NO_ALERTS, openAt, openIn, type NewPlace } from './place.ts'
 
 /** What a store promises of a commit. */
@@ -7,8 +7,8 @@ export function commitContract(newPlace: NewPlace): void {
   describe('a commit', () => {
     test('that does not follow the stored sequence number is refused, and changes nothing', async () => {
       const { store, deltaOf } = await openAt(newPlace)
-      const first = deltaOf(completeLook(1, seen('b', 'ongoing')))
-      const rival = deltaOf(completeLook(1, seen('c', 'ongoing')))
+      const first = deltaOf(completePoll(1, seen('b', 'ongoing')))
+      const rival = deltaOf(completePoll(1, seen('c', 'ongoing')))
       await store.commit('a', commitOf(first))
       for (const stale of [rival, first]) {
         await expect(store.commit('a', commitOf(stale))).rejects.toMatchObject({ kind: 'stale' })
@@ -20,7 +20,7 @@ export function commitContract(newPlace: NewPlace): void {
 
     test('that fails leaves nothing behind', async () => {
       const { store, deltaOf } = await openAt(newPlace)
-      const delta = deltaOf(completeLook(1, seen('b', 'ongoing')))
+      const delta = deltaOf(completePoll(1, seen('b', 'ongoing')))
       const broken = commitOf({ ...delta, counters: new Map([['a series', Number.NaN]]) })
       await expect(store.commit('a', broken)).rejects.toMatchObject({ kind: 'unavailable' })
       await store.commit('a', commitOf(delta))
@@ -29,15 +29,15 @@ export function commitContract(newPlace: NewPlace): void {
 
     test('of more calls than one statement takes keeps them all', async () => {
       const { store, see } = await openAt(newPlace)
-      await see(completeLook(1, ...Array.from({ length: 257 }, (_, i) => seen(`call ${i}`, 'ongoing'))))
+      await see(completePoll(1, ...Array.from({ length: 257 }, (_, i) => seen(`call ${i}`, 'ongoing'))))
       expect((await openIn(store)).ledger.open.size).toBe(257)
     })
 
     test('keeps alert instances until they end', async () => {
       const { store, see } = await openAt(newPlace)
-      await see(completeLook(1), { alerts: { ...NO_ALERTS, changed: [instance] } })
+      await see(completePoll(1), { alerts: { ...NO_ALERTS, changed: [instance] } })
       expect((await openIn(store)).alerts.get('NoGoodPoll')).toEqual(instance)
-      await see(completeLook(2), { alerts: { ...NO_ALERTS, ended: [instance] } })
+      await see(completePoll(2), { alerts: { ...NO_ALERTS, ended: [instance] } })
       expect((await openIn(store)).alerts.size).toBe(0)
     })
   })

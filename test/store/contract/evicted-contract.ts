@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { apply } from '../../../src/ledger/state.ts'
 import { COUNTERS } from '../../../src/ledger/series.ts'
-import { step } from '../../../src/ledger/step.ts'
-import { completeLook, contents, CREATED, seen, total } from '../../ledger/seen.ts'
+import { computeDelta } from '../../../src/ledger/compute-delta.ts'
+import { completePoll, contents, CREATED, seen, total } from '../../ledger/seen.ts'
 import { A, B, commitOf, DAY, filled, openAt, OPTIONS, type NewPlace } from './place.ts'
 
 /** What a store promises of calls that were counted and evicted: those that are listed again are resumed from their rows. */
@@ -12,9 +12,9 @@ export function evictedContract(newPlace: NewPlace): void {
       const { store, ledger, see } = await openAt(newPlace)
       const minutes = { callMinutes: { audio: 0.1, video: 2, total: undefined } }
       const ended = { initiatedAt: CREATED + 1, endedAt: CREATED + 9, totalParticipants: 2, ...minutes }
-      await see(completeLook(10, seen('gone', 'ended', ended), seen("ü ' {,} NULL", 'ended', ended)))
+      await see(completePoll(10, seen('gone', 'ended', ended), seen("ü ' {,} NULL", 'ended', ended)))
       const rows = new Map(contents(ledger).calls)
-      await see(completeLook(2000, seen('tracked', 'ended', { endedAt: CREATED + 1990 })))
+      await see(completePoll(2000, seen('tracked', 'ended', { endedAt: CREATED + 1990 })))
       const found = await store.evictedCalls('a', ['gone', 'tracked', "ü ' {,} NULL", 'unknown'])
       expect(found).toStrictEqual(rows)
       expect([...found.keys()].toSorted()).toEqual(['gone', "ü ' {,} NULL"])
@@ -51,10 +51,10 @@ export function evictedContract(newPlace: NewPlace): void {
 
     test('are one row again once they were resumed, and no evicted one any more', async () => {
       const { store, ledger, see, restart } = await openAt(newPlace)
-      await see(completeLook(10, seen('c', 'ended', { endedAt: CREATED + 5 })))
-      await see(completeLook(2000))
-      const again = completeLook(2010, seen('c', 'ended', { endedAt: CREATED + 2005 }))
-      const delta = step(ledger, again, OPTIONS, await store.evictedCalls('a', ['c']))!
+      await see(completePoll(10, seen('c', 'ended', { endedAt: CREATED + 5 })))
+      await see(completePoll(2000))
+      const again = completePoll(2010, seen('c', 'ended', { endedAt: CREATED + 2005 }))
+      const delta = computeDelta(ledger, again, OPTIONS, await store.evictedCalls('a', ['c']))!
       await store.commit('a', commitOf(delta))
       apply(ledger, delta, DAY)
       expect([total(ledger, COUNTERS.started), total(ledger, COUNTERS.finished)]).toEqual([1, 1])

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { HistoryQuery } from '../../../src/store/store.ts'
-import { asked, completeLook, contents, CREATED, seen } from '../../ledger/seen.ts'
+import { asked, completePoll, contents, CREATED, seen } from '../../ledger/seen.ts'
 import { A, B, DAY, filled, openAt, openIn, summariesOf, type NewPlace } from './place.ts'
 
 /** What a store promises of calls that are over. */
@@ -50,7 +50,7 @@ export function historyContract(newPlace: NewPlace): void {
       const { store, see } = await openAt(newPlace)
       const over = (id: string, status: 'ended' | 'rejected', seconds: number) =>
         seen(id, status, { endedAt: CREATED + seconds })
-      await see(completeLook(100, over('a1', 'rejected', 10), over('a2', 'ended', 20), over('a3', 'rejected', 30)))
+      await see(completePoll(100, over('a1', 'rejected', 10), over('a2', 'ended', 20), over('a3', 'rejected', 30)))
       await filled(store, B, { b1: 40, b2: 50 }, ['b1'])
       const picked = async (query: Pick<HistoryQuery, 'target' | 'status'>, limit = 100) =>
         summariesOf(await store.finishedCalls({ since: CREATED, limit, ...query }))
@@ -93,8 +93,8 @@ export function historyContract(newPlace: NewPlace): void {
         seen('lost', 'ongoing', { initiatedAt: CREATED }),
         seen('baseline', 'ended', { endedAt: CREATED - 5 }),
       ]
-      await see(completeLook(1, ...calls))
-      for (const seconds of [2, 3]) await see({ sightings: [asked(CREATED + seconds, undefined, ['lost'])] })
+      await see(completePoll(1, ...calls))
+      for (const seconds of [2, 3]) await see({ answers: [asked(CREATED + seconds, undefined, ['lost'])] })
       await store.deleteExpired(CREATED + 100 * DAY)
       const stored = contents((await openIn(store)).ledger).calls
       expect(stored).toEqual(contents(ledger).calls)
@@ -110,7 +110,7 @@ export function historyContract(newPlace: NewPlace): void {
         for (const seconds of [1, MONTHS]) {
           const minutes = { participantMinutes: { audio: 3, video: 0, total: undefined } }
           const evaluated = { kind: 'tick', at: CREATED + seconds, pollAge: 42 } as const
-          await see(completeLook(seconds, seen(`call ${seconds}`, 'ongoing', minutes)), { evaluated })
+          await see(completePoll(seconds, seen(`call ${seconds}`, 'ongoing', minutes)), { evaluated })
         }
       }
       const kept = async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { newDraft } from '../../../src/ledger/delta-draft.ts'
 import type { OutboxEntry, Store } from '../../../src/store/store.ts'
-import { completeLook } from '../../ledger/seen.ts'
+import { completePoll } from '../../ledger/seen.ts'
 import { commitOf, instance, NO_ALERTS, notification, openAt, openIn, type NewPlace } from './place.ts'
 
 const BOTH = ['slack', 'webhook']
@@ -13,7 +13,7 @@ export function outboxContract(newPlace: NewPlace): void {
       const target = await openAt(newPlace)
       const notifications = [notification, { ...notification, alert: 'Second' }]
       const outgoing = notifications.map((change) => ({ change, to: BOTH }))
-      await target.see(completeLook(1), { alerts: { ...NO_ALERTS, notifications }, outgoing })
+      await target.see(completePoll(1), { alerts: { ...NO_ALERTS, notifications }, outgoing })
       return target
     }
     const alertsOf = (entries: readonly OutboxEntry[]) =>
@@ -52,7 +52,7 @@ export function outboxContract(newPlace: NewPlace): void {
     const notify = async (store: Store, kind: 'firing' | 'resolved', to: string[]) => {
       const { ledger } = await openIn(store)
       const outgoing = [{ change: { ...notification, kind }, to }]
-      await store.commit('a', commitOf(newDraft(ledger.facts).delta, { outgoing }))
+      await store.commit('a', commitOf(newDraft(ledger.sync).delta, { outgoing }))
     }
     const kinds = (store: Store) =>
       Promise.all(BOTH.map(async (notifier) => (await store.outbox(notifier)).map(({ content }) => content.kind)))
@@ -90,7 +90,7 @@ export function outboxContract(newPlace: NewPlace): void {
 
     async function withAlert(): Promise<Store> {
       const { store, see } = await openAt(newPlace)
-      await see(completeLook(1), { alerts: { ...NO_ALERTS, changed: [instance] } })
+      await see(completePoll(1), { alerts: { ...NO_ALERTS, changed: [instance] } })
       return store
     }
 

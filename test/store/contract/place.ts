@@ -2,11 +2,12 @@ import { expect } from 'vitest'
 import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import type { AlertDelta } from '../../../src/alerts/evaluate.ts'
 import { apply, type Delta, type LedgerState } from '../../../src/ledger/state.ts'
-import { step, type LedgerOptions, type Observation } from '../../../src/ledger/step.ts'
+import { computeDelta, type LedgerOptions } from '../../../src/ledger/compute-delta.ts'
+import type { Observation } from '../../../src/ledger/observation.ts'
 import type { Commit, Store, StoredTarget, TargetIdentity } from '../../../src/store/store.ts'
 import type { StoreReader } from '../../../src/store/store-reader.ts'
 import { firingOf, POLL_AGE } from '../../alerts/sample-rules.ts'
-import { completeLook, contents, CREATED, seen } from '../../ledger/seen.ts'
+import { completePoll, contents, CREATED, seen } from '../../ledger/seen.ts'
 
 /**
  * Where a store is: the next one that is opened there finds what an earlier one kept. Where targets have owners, a store
@@ -42,7 +43,7 @@ export type OpenTarget = StoredTarget & {
 export async function openIn(store: Store, identity: TargetIdentity = A): Promise<OpenTarget> {
   const opened = await store.openTarget(identity, CREATED, DAY)
   const { ledger } = opened
-  const deltaOf = (observation: Observation) => step(ledger, observation, OPTIONS)!
+  const deltaOf = (observation: Observation) => computeDelta(ledger, observation, OPTIONS)!
   return {
     ...opened,
     store,
@@ -78,9 +79,9 @@ export async function filled(
 ): Promise<LedgerState> {
   const { ledger, see, deltaOf } = await openIn(store, identity)
   const calls = Object.entries(ended).map(([id, at]) => seen(id, 'ended', { endedAt: CREATED + at }))
-  const first = await see(completeLook(2000, ...calls))
-  const forgotten = [...first.calls.values()].filter(({ id }) => !tracked.includes(id))
-  const second = { ...deltaOf(completeLook(2001)), forgotten }
+  const first = await see(completePoll(2000, ...calls))
+  const evicted = [...first.calls.values()].filter(({ id }) => !tracked.includes(id))
+  const second = { ...deltaOf(completePoll(2001)), evicted }
   await store.commit(identity.name, commitOf(second))
   apply(ledger, second, DAY)
   expect([...contents(ledger).calls.keys()]).toEqual(tracked)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { callsById, completeLook, contents, CREATED, seen } from '../../ledger/seen.ts'
+import { callsById, completePoll, contents, CREATED, seen } from '../../ledger/seen.ts'
 import { openAt, type NewPlace } from './place.ts'
 
 /** What a store promises of those that read it beside its daemon. */
@@ -11,8 +11,8 @@ export function readerContract(newPlace: NewPlace): void {
       expect((await reader.target('a'))?.fingerprint).toBe('x')
       expect(await reader.target('b')).toBeUndefined()
       expect(callsById(await reader.calls('a'))).toEqual(new Map())
-      await see(completeLook(10, seen('c1', 'ended', { endedAt: CREATED + 5 }), seen('c2', 'ongoing')))
-      expect((await reader.target('a'))?.facts).toEqual(ledger.facts)
+      await see(completePoll(10, seen('c1', 'ended', { endedAt: CREATED + 5 }), seen('c2', 'ongoing')))
+      expect((await reader.target('a'))?.sync).toEqual(ledger.sync)
       expect(callsById(await reader.calls('a'))).toEqual(contents(ledger).calls)
       expect(await reader.call('a', 'c1')).toEqual(ledger.calls.get('c1'))
       expect(await reader.call('a', 'c3')).toBeUndefined()
@@ -24,9 +24,9 @@ export function readerContract(newPlace: NewPlace): void {
 
     test('shows no evicted call, but how it finished', async () => {
       const { place, ledger, see } = await openAt(newPlace)
-      await see(completeLook(10, seen('c1', 'ended', { endedAt: CREATED + 5 })))
+      await see(completePoll(10, seen('c1', 'ended', { endedAt: CREATED + 5 })))
       const { finish } = ledger.calls.get('c1')!
-      await see(completeLook(5000))
+      await see(completePoll(5000))
       const reader = await place.reader()
       expect(callsById(await reader.calls('a'))).toEqual(new Map())
       expect(await reader.call('a', 'c1')).toBeUndefined()
@@ -38,7 +38,7 @@ export function readerContract(newPlace: NewPlace): void {
     test('shows the evaluations since a moment, of one target', async () => {
       const { place, see } = await openAt(newPlace)
       const ticks = [1, 3700, 3701].map((seconds) => ({ kind: 'tick', at: CREATED + seconds, pollAge: 42 }) as const)
-      for (const evaluated of ticks) await see(completeLook(evaluated.at - CREATED), { evaluated })
+      for (const evaluated of ticks) await see(completePoll(evaluated.at - CREATED), { evaluated })
       const reader = await place.reader()
       expect(await reader.evaluations('a', 0)).toEqual(ticks)
       expect(await reader.evaluations('a', CREATED + 3700.5)).toEqual(ticks.slice(2))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { newLedger } from '../../../src/ledger/state.ts'
-import { asked, completeLook, contents, CREATED, seen } from '../../ledger/seen.ts'
+import { asked, completePoll, contents, CREATED, seen } from '../../ledger/seen.ts'
 import { A, B, DAY, instance, NO_ALERTS, openAt, openIn, type NewPlace } from './place.ts'
 
 const FIRING = { alerts: { ...NO_ALERTS, changed: [instance] } }
@@ -13,9 +13,9 @@ export function targetContract(newPlace: NewPlace): void {
       const minutes = { callMinutes: { audio: 0.1, video: 0.2, total: undefined } }
       const times = { initiatedAt: CREATED + 1, startedAt: CREATED + 3, endedAt: CREATED + 9 }
       const ended = { ...times, totalParticipants: 2, ...minutes, hasParticipantList: false }
-      await see(completeLook(5, seen('old', 'ended', { endedAt: CREATED - 5 }), seen('b', 'ongoing', { joined: 2 })))
-      await see(completeLook(10, seen('b', 'other'), seen('c', 'ended', ended)))
-      await see(completeLook(11, seen('c', 'rejected', { ...ended, type: 'video' })))
+      await see(completePoll(5, seen('old', 'ended', { endedAt: CREATED - 5 }), seen('b', 'ongoing', { joined: 2 })))
+      await see(completePoll(10, seen('b', 'other'), seen('c', 'ended', ended)))
+      await see(completePoll(11, seen('c', 'rejected', { ...ended, type: 'video' })))
       const again = await restart()
       expect(contents(again.ledger)).toEqual(contents(ledger))
       expect(again.ledger.detailsWanted.size).toBe(1)
@@ -23,9 +23,9 @@ export function targetContract(newPlace: NewPlace): void {
 
     test('keeps when a call without any time was listed, and that an open one was not found', async () => {
       const { ledger, see, restart } = await openAt(newPlace)
-      await see(completeLook(1, seen('open', 'ongoing', { initiatedAt: CREATED })))
-      await see(completeLook(2, seen('timeless', 'ended')))
-      await see({ sightings: [asked(CREATED + 900, seen('timeless', 'ended'), ['open'])] })
+      await see(completePoll(1, seen('open', 'ongoing', { initiatedAt: CREATED })))
+      await see(completePoll(2, seen('timeless', 'ended')))
+      await see({ answers: [asked(CREATED + 900, seen('timeless', 'ended'), ['open'])] })
       const again = await restart()
       expect(again.ledger.calls.get('timeless')?.retainUntil).toBe(CREATED + 900)
       expect(again.ledger.calls.get('open')?.notFound).toBe(1)
@@ -35,9 +35,9 @@ export function targetContract(newPlace: NewPlace): void {
     test('has its own calls, counts and alerts, whatever the others have', async () => {
       const { ledger, see, store, restart } = await openAt(newPlace)
       const other = await openIn(store, B)
-      await see(completeLook(1, seen('c', 'ongoing')))
-      await see(completeLook(2, seen('c', 'ended', { endedAt: CREATED + 2 })))
-      await other.see(completeLook(1, seen('c', 'ongoing'), seen('d', 'ongoing')), FIRING)
+      await see(completePoll(1, seen('c', 'ongoing')))
+      await see(completePoll(2, seen('c', 'ended', { endedAt: CREATED + 2 })))
+      await other.see(completePoll(1, seen('c', 'ongoing'), seen('d', 'ongoing')), FIRING)
       const a = await restart()
       const b = await openIn(a.store, B)
       expect([contents(a.ledger), a.alerts]).toEqual([contents(ledger), new Map()])
@@ -46,9 +46,9 @@ export function targetContract(newPlace: NewPlace): void {
 
     test('that is new is set up at the moment at which it was first opened', async () => {
       const { ledger, store, place } = await openAt(newPlace)
-      expect(ledger.facts.created).toBe(CREATED)
+      expect(ledger.sync.created).toBe(CREATED)
       await store.close()
-      expect((await (await place.open()).openTarget(A, CREATED + 900, DAY)).ledger.facts.created).toBe(CREATED)
+      expect((await (await place.open()).openTarget(A, CREATED + 900, DAY)).ledger.sync.created).toBe(CREATED)
     })
 
     test('with the name of another one is refused, with what to do', async () => {
@@ -60,16 +60,16 @@ export function targetContract(newPlace: NewPlace): void {
     test('that was reset starts from nothing, and costs the others nothing', async () => {
       const { store, see } = await openAt(newPlace)
       await openIn(store, B)
-      await see(completeLook(1, seen('c', 'ongoing')))
+      await see(completePoll(1, seen('c', 'ongoing')))
       await store.resetTarget('a', [])
       const again = await store.openTarget({ name: 'a', fingerprint: 'y' }, CREATED + 9, DAY)
-      expect([again.ledger.calls.size, again.ledger.counters.size, again.ledger.facts.seq]).toEqual([0, 0, 0])
-      expect((await store.openTarget(B, CREATED + 9, DAY)).ledger.facts.created).toBe(CREATED)
+      expect([again.ledger.calls.size, again.ledger.counters.size, again.ledger.sync.seq]).toEqual([0, 0, 0])
+      expect((await store.openTarget(B, CREATED + 9, DAY)).ledger.sync.created).toBe(CREATED)
     })
 
     test('that was reset has no count, no call and no alert of before, also after a restart', async () => {
       const { store, see } = await openAt(newPlace)
-      await see(completeLook(1, seen('b', 'ongoing')), FIRING)
+      await see(completePoll(1, seen('b', 'ongoing')), FIRING)
       await store.resetTarget('a', [])
       // Set up again by the first, and read by the second.
       for (const _restart of [1, 2]) {
@@ -81,8 +81,8 @@ export function targetContract(newPlace: NewPlace): void {
 
     test('after an outage longer than any window has the calls that finished in it, also after a restart', async () => {
       const { ledger, see, restart } = await openAt(newPlace)
-      await see(completeLook(5))
-      await see(completeLook(3 * DAY, seen('c', 'ended', { endedAt: CREATED + 100 })))
+      await see(completePoll(5))
+      await see(completePoll(3 * DAY, seen('c', 'ended', { endedAt: CREATED + 100 })))
       expect(contents(ledger).finished).toHaveLength(1)
       expect(contents((await restart()).ledger).finished).toEqual(contents(ledger).finished)
     })
@@ -90,9 +90,9 @@ export function targetContract(newPlace: NewPlace): void {
     test('keeps an evicted call in its history if it was counted, and deletes it if not', async () => {
       const { see, restart } = await openAt(newPlace)
       const over = [seen('old', 'ended', { endedAt: CREATED - 5 }), seen('c', 'ended', { endedAt: CREATED + 1 })]
-      await see(completeLook(2, ...over))
-      const { forgotten } = await see(completeLook(2000))
-      expect(forgotten.map(({ id }) => id).toSorted()).toEqual(['c', 'old'])
+      await see(completePoll(2, ...over))
+      const { evicted } = await see(completePoll(2000))
+      expect(evicted.map(({ id }) => id).toSorted()).toEqual(['c', 'old'])
       const { ledger, store } = await restart()
       expect(ledger.calls.size).toBe(0)
       expect(contents(ledger).finished).toHaveLength(1)
@@ -104,9 +104,9 @@ export function targetContract(newPlace: NewPlace): void {
 
     test('tracks a call again that was evicted and counts again, also after a restart', async () => {
       const { ledger, see, restart } = await openAt(newPlace)
-      await see(completeLook(2, seen('c', 'ended', { endedAt: CREATED + 1 })))
-      await see(completeLook(2000))
-      await see(completeLook(2010, seen('c', 'ended')))
+      await see(completePoll(2, seen('c', 'ended', { endedAt: CREATED + 1 })))
+      await see(completePoll(2000))
+      await see(completePoll(2010, seen('c', 'ended')))
       const again = await restart()
       expect(contents(again.ledger).calls).toEqual(contents(ledger).calls)
       expect(again.ledger.calls.size).toBe(1)
@@ -114,7 +114,7 @@ export function targetContract(newPlace: NewPlace): void {
 
     test('loses no tracked call when expired rows are deleted', async () => {
       const { store, see } = await openAt(newPlace)
-      await see(completeLook(2, seen('c', 'ended', { endedAt: CREATED + 1 })))
+      await see(completePoll(2, seen('c', 'ended', { endedAt: CREATED + 1 })))
       await store.deleteExpired(CREATED + 500)
       expect(await store.finishedCalls({ since: CREATED, limit: 10 })).toHaveLength(1)
     })

@@ -85,7 +85,7 @@ inPostgres('a store that is copied', ({ server, newDatabase }) => {
       const [old, now] = [await before.openTarget(target, NOW, DAY), await after.openTarget(target, NOW, DAY)]
       expect(contents(now.ledger)).toEqual(contents(old.ledger))
       expect(now.alerts).toEqual(old.alerts)
-      await after.commit(target.name, commitOf(newDraft(now.ledger.facts).delta))
+      await after.commit(target.name, commitOf(newDraft(now.ledger.sync).delta))
     }
     for (const notifier of ['slack', 'webhook'])
       expect(await after.outbox(notifier)).toEqual(await before.outbox(notifier))

@@ -50,7 +50,7 @@ async function fillStore(): Promise<Uint8Array> {
 }
 
 async function fillTarget(store: Store, target: string, ledger: LedgerState): Promise<void> {
-  const { delta, add, use } = newDraft(ledger.facts)
+  const { delta, add, use } = newDraft(ledger.sync)
   for (let i = 0; i < CALLS; i++) {
     const id = `${['B', 'a', '_', 'é', '\u{ff00}', '\u{1f600}', '"\\', "'{,}"][i % 8]}${i}`
     const call = i % 5 === 0 ? openCall(id) : finishedCall(id, { finish: finish('rejected', i + 0.1) })
@@ -70,7 +70,7 @@ async function fillTarget(store: Store, target: string, ledger: LedgerState): Pr
   })
   await store.commit(target, first)
   apply(ledger, delta, DAY)
-  const forgotten = [...delta.calls.values()].filter((call) => call.finish !== undefined).slice(0, 100)
-  const next = { ...newDraft(ledger.facts).delta, forgotten }
+  const evicted = [...delta.calls.values()].filter((call) => call.finish !== undefined).slice(0, 100)
+  const next = { ...newDraft(ledger.sync).delta, evicted }
   await store.commit(target, commitOf(next, { evaluated: { kind: 'tick', at: NOW + 7200, pollAge: 1 } }))
 }

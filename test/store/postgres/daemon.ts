@@ -8,7 +8,7 @@ import { migrate } from '../../../src/store/postgres/schema.ts'
 import type { Settings } from '../../../src/store/settings.ts'
 import type { SharedStore } from '../../../src/store/sharing.ts'
 import type { Commit, Store } from '../../../src/store/store.ts'
-import { completeLook, seen } from '../../ledger/seen.ts'
+import { completePoll, seen } from '../../ledger/seen.ts'
 import { A, commitOf, DAY, openIn, type NewPlace, type OpenTarget } from '../contract/place.ts'
 
 type Options = Partial<PostgresStoreOptions> & { settings?: Settings; note?: string }
@@ -43,7 +43,7 @@ export async function replicaOf(store: SharedStore, identity = A): Promise<Repli
   const target = await openIn(store, identity)
   const { ledger, deltaOf } = target
   const next: Replica['next'] = (call, status = 'ongoing') =>
-    commitOf(deltaOf(completeLook(ledger.facts.seq + 1, seen(call, status))))
+    commitOf(deltaOf(completePoll(ledger.sync.seq + 1, seen(call, status))))
   const commit: Replica['commit'] = async (whole) => {
     await store.commit(identity.name, whole)
     apply(ledger, whole.ledger, DAY)

@@ -36,7 +36,7 @@ describe('a synchronous standby', () => {
         await expect(store.sharing.beat('{}')).rejects.toMatchObject({ kind: 'unavailable' })
         await standby.promote()
         await ownsAgain()
-        const missed = await store.sharing.missed(new Map([['a', ledger.facts.seq]]))
+        const missed = await store.sharing.missed(new Map([['a', ledger.sync.seq]]))
         for (const { commit } of missed) apply(ledger, commit!.ledger, DAY)
         await sees('after')
         expect(contents((await openIn(store)).ledger)).toEqual(contents(ledger))

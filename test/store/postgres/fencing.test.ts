@@ -70,7 +70,7 @@ inPostgres('a commit to a target', (postgres) => {
       const verdicts = await Promise.all([first, second])
       kept += verdicts.filter((verdict) => verdict === 'kept').length
       expect(verdicts.filter((verdict) => verdict !== 'kept' && verdict !== 'stale')).toEqual([])
-      last = (await replicaOf(inheriting.store)).ledger.facts.seq
+      last = (await replicaOf(inheriting.store)).ledger.sync.seq
       await after!.release(['a'])
       await before!.beat('{}')
       await before!.join(name, {}, '{}')

@@ -203,13 +203,13 @@ inPostgres('the daemons on one database', (postgres) => {
         'target a is being watched by the daemon first; stop all daemons on this database, then start one with ' +
         '--reset-target a (one that died counts until its lease has ended)',
     })
-    expect((await replicaOf(second)).ledger.facts.seq).toBe(1)
+    expect((await replicaOf(second)).ledger.sync.seq).toBe(1)
     await eventually(async () => {
       await second.resetTarget('a', [])
       return true
     }, 5)
     const { ledger: again } = await second.openTarget({ name: 'a', fingerprint: 'new' }, CREATED, DAY)
-    expect([again.facts.seq, again.calls.size]).toEqual([0, 0])
+    expect([again.sync.seq, again.calls.size]).toEqual([0, 0])
     await expect(first.commit(first.next('late'))).rejects.toMatchObject({ kind: 'stale' })
   })
 
@@ -232,7 +232,7 @@ inPostgres('the daemons on one database', (postgres) => {
     expect(await other.strayAlerts([])).toEqual([])
     // A daemon that still has them in memory must open the target again.
     expect(await store.sharing.missed(new Map([['a', 1]]))).toEqual([{ target: 'a', commit: undefined }])
-    expect((await replicaOf(store)).ledger.facts.seq).toBe(2)
+    expect((await replicaOf(store)).ledger.sync.seq).toBe(2)
     expect((await store.sharing.beat('{}'))?.owners.size).toBe(0)
   })
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { apply } from '../../../src/ledger/state.ts'
-import { step } from '../../../src/ledger/step.ts'
+import { computeDelta } from '../../../src/ledger/compute-delta.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { contents, CREATED } from '../../ledger/seen.ts'
@@ -38,9 +38,9 @@ inPostgres('SQLite and PostgreSQL', ({ newDatabase }) => {
         await shared.openTarget(identity, CREATED, 500)
         await shared.sharing.claim([name], 1)
         for (const look of looks) {
-          const delta = step(ledger, look, OPTIONS)
+          const delta = computeDelta(ledger, look, OPTIONS)
           if (delta === undefined) continue
-          const evaluated = { kind: 'tick', at: CREATED + delta.facts.seq * 900.5, pollAge: 1.25 } as const
+          const evaluated = { kind: 'tick', at: CREATED + delta.sync.seq * 900.5, pollAge: 1.25 } as const
           const commit = { ledger: delta, alerts: NO_ALERTS, outgoing: [], evaluated }
           await Promise.all([embedded.commit(name, commit), shared.commit(name, commit)])
           apply(ledger, delta, 500)

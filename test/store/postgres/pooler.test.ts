@@ -30,7 +30,7 @@ describe.skipIf(isSkipped)(`behind a transaction pooler${isSkipped ? ` (${MISSIN
             expect(await store.sharing.claim([identity.name], 1)).toEqual([identity.name])
             for (let k = 0; k < 10; k++) await sees(`call ${k}`)
             const { ledger } = await replicaOf(store, identity)
-            expect([ledger.facts.seq, ledger.calls.size]).toEqual([10, 10])
+            expect([ledger.sync.seq, ledger.calls.size]).toEqual([10, 10])
           }
           expect((await store.sharing.beat('{}'))?.members).toHaveLength(4)
         }),

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { apply } from '../../../src/ledger/state.ts'
-import { step } from '../../../src/ledger/step.ts'
+import { computeDelta } from '../../../src/ledger/compute-delta.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import type { MissedCommit, SharedStore } from '../../../src/store/sharing.ts'
 import type { StoredTarget } from '../../../src/store/store.ts'
@@ -40,7 +40,7 @@ inPostgres('a replica of a target that another daemon owns', (postgres) => {
     const open = async (identity = A) => {
       const [mine, replica] = [await replicaOf(stores[0], identity), await replicaOf(stores[1], identity)]
       await stores[0].sharing.claim([identity.name], 1)
-      const missed = () => stores[1].sharing.missed(since(replica.ledger.facts.seq, identity.name))
+      const missed = () => stores[1].sharing.missed(since(replica.ledger.sync.seq, identity.name))
       return { mine, replica, missed }
     }
     const missedSince = (seq: number, store: SharedStore = stores[1]) => store.sharing.missed(since(seq))
@@ -56,7 +56,7 @@ inPostgres('a replica of a target that another daemon owns', (postgres) => {
         const { mine, replica, missed } = await open(identity)
         let replicated = 0
         for (const [i, observation] of observations.entries()) {
-          const delta = step(mine.ledger, observation, OPTIONS)
+          const delta = computeDelta(mine.ledger, observation, OPTIONS)
           if (delta === undefined) continue
           await mine.commit(commitOf(delta))
           if (i % (patience + 1) !== 0) continue
@@ -64,7 +64,7 @@ inPostgres('a replica of a target that another daemon owns', (postgres) => {
           expect(sorted(replica)).toEqual(sorted(mine))
         }
         replicated += replicate(replica, await missed())
-        expect(replicated).toBe(mine.ledger.facts.seq)
+        expect(replicated).toBe(mine.ledger.sync.seq)
         expect(sorted(replica)).toEqual(sorted(mine))
         // A call that comes back after it was evicted takes the place of its own history: only memory still has both.
         const loaded = sorted(await replicaOf(follower, identity))
@@ -106,7 +106,7 @@ inPostgres('a replica of a target that another daemon owns', (postgres) => {
     const byTarget = Map.groupBy(await follower.sharing.missed(known), ({ target }) => target)
     for (let i = 0; i < 20; i++) {
       const commits = byTarget.get(`target ${i}`) ?? []
-      expect(commits.map(({ commit }) => commit?.ledger.facts.seq)).toEqual([1, 2, 3].slice(0, i % 4))
+      expect(commits.map(({ commit }) => commit?.ledger.sync.seq)).toEqual([1, 2, 3].slice(0, i % 4))
     }
   })
 
@@ -137,7 +137,7 @@ inPostgres('a replica of a target that another daemon owns', (postgres) => {
     const loseLast = async () => {
       await connection.run('DELETE FROM callwatch.commits WHERE seq = (SELECT seq FROM callwatch.targets)')
       await connection.run(
-        "UPDATE callwatch.targets SET seq = seq - 1, facts = jsonb_set(facts::jsonb, '{seq}', to_jsonb(seq - 1))::text",
+        "UPDATE callwatch.targets SET seq = seq - 1, sync = jsonb_set(sync::jsonb, '{seq}', to_jsonb(seq - 1))::text",
       )
     }
     for (const call of ['first', 'lost']) await mine.sees(call)
@@ -146,11 +146,11 @@ inPostgres('a replica of a target that another daemon owns', (postgres) => {
     expect(await missed()).toEqual(REOPEN)
     const again = await replicaOf(owner)
     await again.sees('other')
-    expect(again.ledger.facts.seq).toBe(replica.ledger.facts.seq)
+    expect(again.ledger.sync.seq).toBe(replica.ledger.sync.seq)
     expect(await missed()).toEqual(REOPEN)
     await again.sees('next')
     expect(await missed()).toEqual(REOPEN)
-    expect(await missedSince(again.ledger.facts.seq, owner)).toEqual([])
+    expect(await missedSince(again.ledger.sync.seq, owner)).toEqual([])
 
     // The same for a daemon that has opened it, and for the one that has committed it.
     const opened = await replicaOf(follower)
@@ -161,10 +161,10 @@ inPostgres('a replica of a target that another daemon owns', (postgres) => {
     await heir.store.sharing.claim(['a'], 1)
     await heir.sees("heir's")
     for (const { store, ledger } of [opened, committed]) {
-      expect(await missedSince(ledger.facts.seq, store)).toEqual(REOPEN)
+      expect(await missedSince(ledger.sync.seq, store)).toEqual(REOPEN)
     }
     await connection.run('DELETE FROM callwatch.commits')
-    expect(await missedSince(opened.ledger.facts.seq)).toEqual([])
+    expect(await missedSince(opened.ledger.sync.seq)).toEqual([])
     await connection.close()
   })
 
@@ -179,6 +179,6 @@ inPostgres('a replica of a target that another daemon owns', (postgres) => {
     for (const call of ['c', 'd']) await again.sees(call)
     expect(await missedSince(1)).toEqual(REOPEN)
     await replicaOf(follower)
-    expect(await missedSince(1)).toMatchObject([{ commit: { ledger: { facts: { seq: 2 } } } }])
+    expect(await missedSince(1)).toMatchObject([{ commit: { ledger: { sync: { seq: 2 } } } }])
   })
 })

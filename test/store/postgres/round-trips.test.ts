@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { completeLook, contents, CREATED, seen } from '../../ledger/seen.ts'
+import { completePoll, contents, CREATED, seen } from '../../ledger/seen.ts'
 import { cuttingProxy } from '../../postgres/cutting-proxy.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
 import { commitOf, DAY, notification, openIn } from '../contract/place.ts'
@@ -22,7 +22,7 @@ inPostgres('the round trips to the database', ({ newDatabase }) => {
     const { store, ledger, deltaOf, commit, roundTrips } = await counted()
     for (const expected of [2, 1]) {
       const calls = Array.from({ length: 10_000 }, (_, i) => seen(`call ${i} ${expected}`, 'ongoing'))
-      const next = commitOf(deltaOf(completeLook(3 - expected, ...calls)))
+      const next = commitOf(deltaOf(completePoll(3 - expected, ...calls)))
       expect(await roundTrips(() => commit(next))).toBe(expected)
     }
     expect(contents((await openIn(store)).ledger)).toEqual(contents(ledger))

@@ -6,7 +6,7 @@ import { connectBeside } from '../../../src/store/postgres/connect-beside.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts'
 import { virtualClock } from '../../clock/virtual-clock.ts'
-import { completeLook, contents, seen } from '../../ledger/seen.ts'
+import { completePoll, contents, seen } from '../../ledger/seen.ts'
 import { cuttingProxy } from '../../postgres/cutting-proxy.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
 import { eventually } from '../../system/eventually.ts'
@@ -32,11 +32,11 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
     const { store, ledger, next, sees } = await owner(proxy.url)
     await sees('b')
     const commit = { ...next('c'), outgoing }
-    // A statement that is prepared by now: its text does not pass again, but the new facts do.
-    const cut = proxy.cutAnswerTo(outgoing.length === 0 ? JSON.stringify(commit.ledger.facts) : 'COMMIT')
+    // A statement that is prepared by now: its text does not pass again, but the new sync state does.
+    const cut = proxy.cutAnswerTo(outgoing.length === 0 ? JSON.stringify(commit.ledger.sync) : 'COMMIT')
     await expect(store.commit('a', commit)).rejects.toMatchObject(unavailable(/cannot be reached/))
     await cut
-    const missed = await store.sharing.missed(new Map([['a', ledger.facts.seq]]))
+    const missed = await store.sharing.missed(new Map([['a', ledger.sync.seq]]))
     expect(missed).toEqual([{ target: 'a', commit: { ledger: commit.ledger, alerts: NO_ALERTS } }])
     apply(ledger, missed[0]!.commit!.ledger, DAY)
     await sees('d')
@@ -64,7 +64,7 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
     proxy.stall(false)
     await eventually(async () => {
       // What was sent may arrive late, and be kept: the log tells.
-      const missed = await store.sharing.missed(new Map([['a', ledger.facts.seq]]))
+      const missed = await store.sharing.missed(new Map([['a', ledger.sync.seq]]))
       for (const { commit } of missed) apply(ledger, commit!.ledger, DAY)
       await sees('c')
       return true
@@ -112,7 +112,7 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
   test('and is slow to show a large target, but shows it: the target is opened', async () => {
     const url = await newDatabase()
     const { see } = await owner(url)
-    await see(completeLook(1, ...Array.from({ length: 60_000 }, (_, i) => seen(`call ${i}`, 'ongoing'))))
+    await see(completePoll(1, ...Array.from({ length: 60_000 }, (_, i) => seen(`call ${i}`, 'ongoing'))))
     const hasty = await openShared(url, { deadline: 0.15 })
     const begun = performance.now()
     expect((await replicaOf(hasty)).ledger.calls.size).toBe(60_000)

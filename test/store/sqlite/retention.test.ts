@@ -2,9 +2,9 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { apply } from '../../../src/ledger/state.ts'
-import { step, type LedgerOptions } from '../../../src/ledger/step.ts'
+import { computeDelta, type LedgerOptions } from '../../../src/ledger/compute-delta.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
-import { completeLook, contents, CREATED, seen } from '../../ledger/seen.ts'
+import { completePoll, contents, CREATED, seen } from '../../ledger/seen.ts'
 import { A, commitOf, DAY } from '../contract/place.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
@@ -28,7 +28,7 @@ test(
       const times = { initiatedAt: CREATED + now - 90, startedAt: CREATED + now - 80, endedAt: CREATED + now - 5 }
       const calls = Array.from({ length: HOURS * CALLS_AN_HOUR }, (_, n) => seen(`call ${hour} ${n}`, 'ended', times))
       listed = [...calls, ...listed].slice(0, 30 * CALLS_AN_HOUR)
-      const delta = step(ledger, completeLook(now, ...listed), OPTIONS)!
+      const delta = computeDelta(ledger, completePoll(now, ...listed), OPTIONS)!
       await store.commit('a', commitOf(delta))
       apply(ledger, delta, DAY)
       await store.deleteExpired(CREATED + now - HISTORY)

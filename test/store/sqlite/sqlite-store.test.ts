@@ -6,7 +6,7 @@ import { backupStore } from '../../../src/store/sqlite/backup-store.ts'
 import { openSqliteReader } from '../../../src/store/sqlite/open-reader.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { callsById, completeLook, CREATED, seen } from '../../ledger/seen.ts'
+import { callsById, completePoll, CREATED, seen } from '../../ledger/seen.ts'
 import { A, B, filled, many, openIn, summariesOf } from '../contract/place.ts'
 import { storeContract } from '../contract/store-contract.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
@@ -47,7 +47,7 @@ test('while another process writes the store is unavailable for now, and works a
   const { see } = await openIn(open(path))
   const other = new DatabaseSync(path)
   other.exec('BEGIN IMMEDIATE')
-  const seeCall = () => see(completeLook(1, seen('b', 'ongoing')))
+  const seeCall = () => see(completePoll(1, seen('b', 'ongoing')))
   await expect(seeCall()).rejects.toMatchObject({ kind: 'unavailable' })
   other.exec('ROLLBACK')
   other.close()
@@ -81,12 +81,12 @@ test('a reader does not keep a daemon from starting, and reads on', async () => 
 test('a backup is what the daemon has committed, in one file that is its own', async () => {
   const path = newPath()
   const { ledger, see } = await openIn(open(path))
-  await see(completeLook(10, seen('c1', 'ongoing')))
+  await see(completePoll(10, seen('c1', 'ongoing')))
   const file = join(temporaryFolder(), 'copy.db')
   const { bytes, targets } = backupStore(path, file)
-  expect(targets).toEqual([{ name: 'a', seq: ledger.facts.seq }])
+  expect(targets).toEqual([{ name: 'a', seq: ledger.sync.seq }])
   expect(readFileSync(file).length).toBe(bytes)
-  await see(completeLook(11, seen('c1', 'ongoing'), seen('c2', 'ongoing')))
+  await see(completePoll(11, seen('c1', 'ongoing'), seen('c2', 'ongoing')))
   const reader = openSqliteReader(file)
   expect([...callsById(await reader.calls('a')).keys()]).toEqual(['c1'])
   await reader.close()

@@ -11,12 +11,12 @@ async function everything() {
   const finished = [finish('ended'), finish('unanswered'), finish('rejected'), finish('canceled'), finish('other')]
   const rule = { ...RATIO_RULE, runbookUrl: '/runbook', match: { mode: 'call' } }
   const calls = [openCall('v1.us.a'), openCall('b', { status: 'initiated', joined: undefined })]
-  const owned = shownTarget({ rules: [rule], alerts: [firing(rule)], calls, finished, facts: POLLED })
+  const owned = shownTarget({ rules: [rule], alerts: [firing(rule)], calls, finished, sync: POLLED })
   const failing = shownTarget({
     target: LONG,
     calls: [openCall('c')],
     finished,
-    facts: POLLED,
+    sync: POLLED,
     pollAge: 400,
     problem: `no answer from ${'x'.repeat(80)}`,
   })
@@ -174,7 +174,7 @@ inChromium('the page', (open) => {
 
   test('shows targets while the store is unavailable', async () => {
     const storeProblem = 'the database db1 cannot be reached'
-    const target = shownTarget({ facts: POLLED, problem: storeProblem, pollAge: 900 })
+    const target = shownTarget({ sync: POLLED, problem: storeProblem, pollAge: 900 })
     const page = await open((await serve([target], { storeProblem })).url)
     await page.locator('#targets [data-target]').first().waitFor()
     expect(await page.locator('.banner li').first().innerText()).toBe('The database db1 cannot be reached.')

@@ -33,9 +33,9 @@ const twoTargets = (differing: Partial<State> = {}) =>
         alerts: [firing(RULE)],
         calls: [openCall('a'), openCall('b', { status: 'initiated', joined: undefined })],
         finished: FINISHED,
-        facts: POLLED,
+        sync: POLLED,
       }),
-      shownTarget({ target: 'staging', calls: [openCall('c')], finished: FINISHED, facts: POLLED }),
+      shownTarget({ target: 'staging', calls: [openCall('c')], finished: FINISHED, sync: POLLED }),
     ],
     differing,
   )
@@ -150,8 +150,8 @@ describe('the banner of the page', () => {
   })
 
   test('names the age of the data of the selected targets alone', () => {
-    const failing = shownTarget({ target: 'staging', facts: POLLED, pollAge: 400, problem: 'no answer' })
-    const targets = [shownTarget({ facts: POLLED }), failing]
+    const failing = shownTarget({ target: 'staging', sync: POLLED, pollAge: 400, problem: 'no answer' })
+    const targets = [shownTarget({ sync: POLLED }), failing]
     expect(banner(stateOf(targets))).toEqual([
       'staging: no successful poll since 14:13:20 UTC. No answer. (last successful poll 7 min ago)',
     ])
@@ -159,10 +159,10 @@ describe('the banner of the page', () => {
   })
 
   test('names the progress of an initial sync', () => {
-    const refused = shownTarget({ target: 'staging', facts: {}, problem: 'the key is not known' })
+    const refused = shownTarget({ target: 'staging', sync: {}, problem: 'the key is not known' })
     const state = stateOf([
-      { ...shownTarget({ facts: {} }), progress: () => ({ done: 12, of: 80 }) },
-      { ...shownTarget({ target: 'b', facts: {} }), progress: () => ({ done: 3, of: undefined }) },
+      { ...shownTarget({ sync: {} }), progress: () => ({ done: 12, of: 80 }) },
+      { ...shownTarget({ target: 'b', sync: {} }), progress: () => ({ done: 3, of: undefined }) },
       { ...refused, progress: () => ({ done: 0, of: undefined }) },
     ])
     expect(banner(state)).toEqual([
@@ -178,7 +178,7 @@ describe('the banner of the page', () => {
 
   test('has the problem of the store once, above the targets', () => {
     const problem = 'the database db1 cannot be reached'
-    const state = stateOf([shownTarget({ facts: POLLED, problem, pollAge: 900 })], {}, problem)
+    const state = stateOf([shownTarget({ sync: POLLED, problem, pollAge: 900 })], {}, problem)
     expect(banner(state)).toEqual([
       'The database db1 cannot be reached.',
       'production: no successful poll since 14:13:20 UTC. (last successful poll 15 min ago)',
@@ -196,7 +196,7 @@ describe('the targets of the page', () => {
   /** Targets by their owner, none of which this daemon owns. */
   function owned(owners: Readonly<Record<string, string | undefined>>, target = '') {
     const targets = Object.entries(owners).map(([name, owner]) => {
-      const shown = shownTarget({ target: name, facts: POLLED, ...(owner === undefined && { problem: 'no poll' }) })
+      const shown = shownTarget({ target: name, sync: POLLED, ...(owner === undefined && { problem: 'no poll' }) })
       return { ...shown, owner: () => owner }
     })
     return render(Targets, stateOf(targets, { target }))
@@ -219,13 +219,13 @@ describe('the targets of the page', () => {
     ['stale', { pollAge: 100 }, 'stale'],
     ['down', { problem: 'no answer' }, 'down no answer'],
   ])('are %s with the reason', (_health, made, expected) => {
-    const elements = render(Targets, stateOf([shownTarget({ facts: POLLED, ...made })]))
+    const elements = render(Targets, stateOf([shownTarget({ sync: POLLED, ...made })]))
     expect(textOf(elements, { 'data-cell': 'health' })).toBe(expected)
   })
 
   test('show a rate limit pause, a slow sweep and a refused page', () => {
     const slowSweep = { pages: 5000, seconds: 1200 }
-    const target = { ...shownTarget({ facts: POLLED, slowSweep, refusedFrom: 7 }), pausedFor: () => 30 }
+    const target = { ...shownTarget({ sync: POLLED, slowSweep, refusedFrom: 7 }), pausedFor: () => 30 }
     expect(textOf(render(Targets, stateOf([target])), { 'data-cell': 'health' })).toBe(
       'up rate limit pause: no requests for 30 s; a sweep of 5,000 pages takes 20 min; the service refuses page 7 of its list and later pages',
     )

@@ -1,9 +1,9 @@
-import { readCall, readLasting, readPhase, RECORD_BYTES, writeCall } from './call-record.ts'
+import { readCall, readEvictionTimes, readPhase, RECORD_BYTES, writeCall } from './call-record.ts'
 import { ownTime } from './call.ts'
-import { rememberedTill, type TrackedCall } from './tracked-call.ts'
+import { evictAfter, type TrackedCall } from './tracked-call.ts'
 
 /** The calls that are remembered of a target, by id. Changed in place. */
-export type RememberedCalls = {
+export type TrackedCalls = {
   readonly size: number
   has: (id: string) => boolean
   /** Another object each time. */
@@ -17,7 +17,7 @@ export type RememberedCalls = {
   /** Of those that are wanted, the newest and the oldest by their own times (UNIX seconds), so many of each at most. */
   outermost: (count: number, isWanted: (id: string, time: number) => boolean) => TrackedCall[]
   /** The ids of calls that need not be remembered past a horizon (UNIX seconds). */
-  overdue: (horizon: number) => string[]
+  evictable: (horizon: number) => string[]
 }
 
 /** Small enough that a target with few calls takes little, of which there may be thousands. */
@@ -27,7 +27,7 @@ const BLOCK = 64
  * Keeps calls as records in blocks of memory: as objects, a million of them would take three times as much, and the
  * garbage collector would look through them again and again.
  */
-export function rememberedCalls(): RememberedCalls {
+export function trackedCalls(): TrackedCalls {
   const slots = new Map<string, number>()
   /** The id in each slot, so that whoever gets a call holds the one text of its id. */
   const ids: (string | undefined)[] = []
@@ -85,7 +85,7 @@ export function rememberedCalls(): RememberedCalls {
       let newest: { slot: number; time: number }[] = []
       let oldest: { slot: number; time: number }[] = []
       for (const [slot, id] of ids.entries()) {
-        const time = id === undefined ? undefined : ownTime(readLasting(blockOf(slot), offsetOf(slot)))
+        const time = id === undefined ? undefined : ownTime(readEvictionTimes(blockOf(slot), offsetOf(slot)))
         if (id === undefined || time === undefined || !isWanted(id, time)) continue
         // Of the same time a later slot is the newer one, so that no call is among both where there are enough.
         if (newest.length < count || time >= newest.at(-1)!.time)
@@ -96,9 +96,9 @@ export function rememberedCalls(): RememberedCalls {
       const found = new Set([...newest, ...oldest].map(({ slot }) => slot))
       return [...found].map((slot) => read(slot, ids[slot]!))
     },
-    overdue: (horizon) =>
+    evictable: (horizon) =>
       ids.flatMap((id, slot) =>
-        id !== undefined && rememberedTill(readLasting(blockOf(slot), offsetOf(slot))) < horizon ? id : [],
+        id !== undefined && evictAfter(readEvictionTimes(blockOf(slot), offsetOf(slot))) < horizon ? id : [],
       ),
   }
 }

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { RECORD_BYTES } from '../../src/ledger/call-record.ts'
 import { ownTime } from '../../src/ledger/call.ts'
-import { rememberedCalls, type RememberedCalls } from '../../src/ledger/remembered-calls.ts'
+import { trackedCalls, type TrackedCalls } from '../../src/ledger/tracked-calls.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { openSince } from '../alerts/sample-calls.ts'
 import { anyCall } from './any-call.ts'
@@ -15,7 +15,7 @@ const BLOCK = 64
 /** Some call of that id; another one for each number. */
 const numbered = (id: string, number: number): TrackedCall => openSince(number, { id, marks: number % 4096 })
 
-function expectSame(calls: RememberedCalls, model: ReadonlyMap<string, TrackedCall>): void {
+function expectSame(calls: TrackedCalls, model: ReadonlyMap<string, TrackedCall>): void {
   const values = [...calls.values()]
   expect([calls.size, values.length]).toEqual([model.size, model.size])
   expect(new Map(values.map((call) => [call.id, call]))).toStrictEqual(model)
@@ -30,7 +30,7 @@ const ids = fc.uniqueArray(fc.string({ unit: 'binary', maxLength: 400, size: 'ma
 test('whatever is set, deleted and got, they are what a Map would be', () => {
   fc.assert(
     fc.property(ids, fc.array(change, { maxLength: 40, size: 'max' }), (names, changes) => {
-      const calls = rememberedCalls()
+      const calls = trackedCalls()
       const model = new Map<string, TrackedCall>()
       for (const { kind, which, call } of changes) {
         const id = names[which % names.length]!
@@ -61,7 +61,7 @@ test('they are so past one block of memory and past several, with holes in them 
   const LAST: Span = { kind: 'set', from: BLOCK, length: 3 * BLOCK, step: 1 }
   fc.assert(
     fc.property(fc.array(span, { maxLength: 5, size: 'max' }), (spans) => {
-      const calls = rememberedCalls()
+      const calls = trackedCalls()
       const model = new Map<string, TrackedCall>()
       for (const [turn, { kind, from, length, step }] of [FIRST, ...spans, HOLE, LAST].entries()) {
         for (let number = from; number < from + length; number += step) {
@@ -83,7 +83,7 @@ test('they are so past one block of memory and past several, with holes in them 
 })
 
 test('a call that was got is the caller’s own: it stays as it was when the remembered one changes', () => {
-  const calls = rememberedCalls()
+  const calls = trackedCalls()
   calls.set(numbered('a', 1))
   const got = calls.get('a')
   calls.set(numbered('a', 2))
@@ -97,7 +97,7 @@ test('a call that was got is the caller’s own: it stays as it was when the rem
 
 test('the memory of calls that went is used for those that come', () => {
   const rounds = 50
-  const calls = rememberedCalls()
+  const calls = trackedCalls()
   const before = memoryOfBytes()
   for (let round = 0; round < rounds; round++) {
     for (let n = 0; n < 4 * BLOCK; n++) calls.set(numbered(`call ${round} ${n}`, n))
@@ -113,7 +113,7 @@ test('the outermost are those with the latest and the earliest own times, of the
   const some = fc.array(fc.record({ initiatedAt: moments, startedAt: moments, endedAt: moments }), { maxLength: 200 })
   fc.assert(
     fc.property(some, fc.integer({ min: 1, max: 8 }), fc.integer({ min: 0, max: 30 }), (drawn, count, until) => {
-      const calls = rememberedCalls()
+      const calls = trackedCalls()
       const all = drawn.map((times, n) => openSince(0, { id: `call ${n}`, ...times }))
       for (const call of all) calls.set(call)
       const isWanted = (id: string, time: number) => !id.endsWith('3') && time <= until
@@ -131,7 +131,7 @@ test('the outermost are those with the latest and the earliest own times, of the
 })
 
 test('the outermost of calls with one time are as many', () => {
-  const calls = rememberedCalls()
+  const calls = trackedCalls()
   for (const id of ['a', 'b', 'c']) calls.set(openSince(0, { id, endedAt: 3 }))
   expect(calls.outermost(1, () => true).map(({ id }) => id)).toEqual(['c', 'a'])
 })

@@ -1,0 +1,46 @@
+import type { SeenCall } from './call.ts'
+import type { InvalidReason } from './series.ts'
+import type { ListFacts, ListKnowledge } from './state.ts'
+import type { TrackedCall } from './tracked-call.ts'
+
+/** A call as an answer of the service showed it; its tracked value where the answer said nothing new. */
+export type ListedCall = SeenCall | TrackedCall
+
+/** What one answer of the service showed. */
+export type Answer = {
+  source: 'list' | 'get'
+  /** The service's clock when it answered, or the host's where the answer shows none (UNIX seconds). */
+  now: number
+  /** The host's clock at that moment (UNIX seconds). */
+  host: number
+  calls: ListedCall[]
+  /** Requested calls that the service does not know. */
+  notFound: string[]
+  /** Items of a list that could not be used, by reason. */
+  invalid: Partial<Record<InvalidReason, number>>
+}
+
+/** How a successful poll ended. It saw every new call, and where `complete`, every call back to the horizon. */
+export type PollEnd = {
+  complete: boolean
+  /** When it began and ended, by the service's clock and by the host's (UNIX seconds). */
+  began: number
+  hostBegan: number
+  now: number
+  host: number
+  /** The ids that were listed with a usable status. */
+  listed: ReadonlySet<string>
+  /** What the next poll can depend on. */
+  list: ListKnowledge | undefined
+  /** The service refused deeper pages. */
+  limited?: boolean
+}
+
+/** A part of a poll: some answers. The last part has what the poll found out about the list, and the end if it succeeded. */
+export type Observation = {
+  answers: Answer[]
+  /** By how much the service's clock is ahead of the host's (seconds), once several answers agree; else the first answer decides. */
+  clockSkew?: number | undefined
+  listing?: ListFacts
+  end?: PollEnd
+}
