@@ -33,7 +33,7 @@ export function auditLines(report: AuditReport): string[] {
   if (listed.gone > 0) lines.push(`  note: ${listed.gone} calls were listed, but unknown when requested again`)
   if (report.order_unproven) {
     lines.push(
-      '  note: order unproven: the list was read back to the horizon only, and no complete read has shown yet that nothing newer follows; --full reads to the end',
+      '  note: order not verified: the list was read back to the horizon only, and was never read to its end to show that nothing newer follows; --full reads to the end',
     )
   }
   if (report.rejected > 0) lines.push(`  note: ${report.rejected} listed items were invalid`)

@@ -31,7 +31,7 @@ export type AuditReport = {
   lost: number
   no_longer_listed: number | null
   not_asked_again: number
-  /** The list was read back to the horizon only, and no complete read has proven its order. */
+  /** The list was read back to the horizon only, and its order was never verified to the end. */
   order_unproven: boolean
   /** Whether the counters equal the sums of all calls, including those whose rows were deleted; null for a target that the store does not know. */
   balanced: boolean | null

@@ -40,7 +40,7 @@ export type TargetAudit = {
   unlisted: number | undefined
   /** Whether a daemon polls the target now; undefined where nothing differed. */
   daemonPolls: boolean | undefined
-  /** The list was read back to the horizon only, though no complete read has proven its order yet. */
+  /** The list was read back to the horizon only, and its order was never verified to the end. */
   orderUnverified: boolean
   /** Number of differing calls that were not requested again, because there were so many. */
   notRequested: number
@@ -154,7 +154,7 @@ async function listLookback(options: AuditTargetOptions, rows: TrackedCalls) {
   let isEarly = false
   try {
     const reading = await read().catch(readAgain)
-    // A complete read would have proven the order itself.
+    // Reading to the end would have verified the order.
     isEarly = reading.end?.complete === true && memory.facts.orderVerifiedAt === sync.listing?.orderVerifiedAt
     if (reading.limited) problem = `the service shows no page from ${memory.refusedFrom} on`
     else if (reading.end === undefined) problem = reading.problem?.message ?? 'the list has no end'

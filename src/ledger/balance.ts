@@ -4,26 +4,26 @@ import type { TrackedCall } from './tracked-call.ts'
 
 const minutesOf = ({ level, media }: Measure) => `${level} ${media} minutes` as const
 
-/** What the counters can be held against the calls' rows by, for all labels together. Stores hold these names. */
+/** By which the counters are compared with the calls' rows, summed over all labels. Stores contain these names. */
 export const QUANTITIES = ['started', 'finished', ...MEASURES.map(minutesOf)] as const
 export type Quantity = (typeof QUANTITIES)[number]
 
-/** So much of each quantity, in the order of QUANTITIES. */
+/** An amount of each quantity, in the order of QUANTITIES. */
 export type Amounts = readonly number[]
 
-/** What a store has of a target, all as it was at one moment. */
+/** The sums of a target in the store, at one moment. */
 export type StoredBalance = {
-  /** By the counters, minutes less corrections. */
+  /** According to the counters; minutes less corrections. */
   counters: Amounts
-  /** What was counted of the calls that have a row, remembered ones and history. */
+  /** What was counted of the calls that have a row, tracked or in the history. */
   rows: Amounts
-  /** What was counted of those whose rows were deleted. */
+  /** What was counted of calls whose rows were deleted. */
   settled: Amounts
 }
 
 export const NO_AMOUNTS: Amounts = QUANTITIES.map(() => 0)
 
-/** What a call's row stands for in the counters. */
+/** What a call contributes to the counters. */
 export function amountsOf({ phase, finish, counted }: Pick<TrackedCall, 'phase' | 'finish' | 'counted'>): Amounts {
   return [phase === 'baseline' ? 0 : 1, finish === undefined ? 0 : 1, ...counted]
 }
@@ -35,24 +35,24 @@ export function sumOfAmounts(calls: Iterable<Pick<TrackedCall, 'phase' | 'finish
   return sums
 }
 
-/** What the counters come to. */
+/** The amounts according to the counters. */
 export function countedAmounts(counters: Iterable<readonly [key: string, value: number]>): Amounts {
   const sums = [...NO_AMOUNTS]
   for (const [key, value] of counters) {
-    for (const [i, places] of PLACES.entries()) {
-      for (const { is, sign } of places) if (is(key)) sums[i]! += sign * value
+    for (const [i, terms] of TERMS.entries()) {
+      for (const { matches, sign } of terms) if (matches(key)) sums[i]! += sign * value
     }
   }
   return sums
 }
 
-/** Where the counters of a quantity differ from what the calls come to. */
+/** A quantity of which the counters differ from the sum of the calls. */
 export type Imbalance = { quantity: Quantity; counters: number; calls: number }
 
-/** Sums of floats are not exact; relative, and below one by itself. */
+/** Sums of floats are not exact. Relative above one, absolute below. */
 const TOLERANCE = 1e-9
 
-/** Holds that counters are what rows and deleted rows come to. */
+/** Compares the counters with the sum of all rows, deleted ones included. */
 export function imbalancesOf({ counters, rows, settled }: StoredBalance): Imbalance[] {
   return QUANTITIES.flatMap((quantity, i) => {
     const [counted, calls] = [counters[i]!, rows[i]! + settled[i]!]
@@ -61,21 +61,21 @@ export function imbalancesOf({ counters, rows, settled }: StoredBalance): Imbala
   })
 }
 
-type Place = { is: (key: string) => boolean; sign: 1 | -1 }
+type Term = { matches: (key: string) => boolean; sign: 1 | -1 }
 
-/** The series that each quantity is made of. */
-const PLACES: readonly Place[][] = [
-  [{ is: (key) => key.startsWith(`${COUNTERS.started.name}|`), sign: 1 }],
-  [{ is: (key) => key.startsWith(`${COUNTERS.finished.name}|`), sign: 1 }],
-  ...MEASURES.map(({ level, media }): Place[] => {
+/** The series that each quantity is the sum of. */
+const TERMS: readonly Term[][] = [
+  [{ matches: (key) => key.startsWith(`${COUNTERS.started.name}|`), sign: 1 }],
+  [{ matches: (key) => key.startsWith(`${COUNTERS.finished.name}|`), sign: 1 }],
+  ...MEASURES.map(({ level, media }): Term[] => {
     const correction = seriesKey(COUNTERS.corrections, media, level)
     const isMinutes =
       level === 'call'
         ? (key: string) => key.startsWith(`${COUNTERS.callMinutes.name}|`) && key.endsWith(`|${media}`)
         : (key: string) => key === seriesKey(COUNTERS.participantMinutes, media)
     return [
-      { is: isMinutes, sign: 1 },
-      { is: (key) => key === correction, sign: -1 },
+      { matches: isMinutes, sign: 1 },
+      { matches: (key) => key === correction, sign: -1 },
     ]
   }),
 ]

@@ -1,11 +1,11 @@
 import { ALL_LABELS, FINAL_STATUSES, OPEN_STATUSES, type CallStatus, type FinalStatus, type Labels } from './call.ts'
 
-// Stores hold these codes: whoever adds a status or a label keeps those of the others (test/ledger/call-record.test.ts).
+// Stores contain these codes: a new status or label must not change the others (test/ledger/call-record.test.ts).
 const STATUSES: readonly CallStatus[] = [...OPEN_STATUSES, ...FINAL_STATUSES, 'other']
 const statusCodes = new Map(STATUSES.map((status, code) => [status, code]))
 const labelCodes = new Map(ALL_LABELS.map((labels, code) => [labels, code]))
 
-/** A status in one byte. */
+/** A status as one byte. */
 export function statusCode(status: CallStatus): number {
   return statusCodes.get(status)!
 }
@@ -14,13 +14,13 @@ export function statusOf(code: number): CallStatus {
   return STATUSES[code]!
 }
 
-/** The status of a finish, whose code was made from a final one. */
+/** The same, for a code that was made from a final status. */
 export function finalStatusOf(code: number): FinalStatus {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return STATUSES[code] as FinalStatus
 }
 
-/** A set of labels in one byte. */
+/** A set of labels as one byte. */
 export function labelCode(labels: Labels): number {
   return labelCodes.get(labels)!
 }

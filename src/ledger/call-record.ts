@@ -2,18 +2,18 @@ import { finalStatusOf, labelCode, labelsOfCode, statusCode, statusOf } from './
 import type { Finish, EvictionTimes, TrackedCall } from './tracked-call.ts'
 
 /**
- * A call as bytes, but for its id: what the memory holds of one that is over and what the store keeps as its row. A
- * record of fixed length is written and read several times faster than JSON, and takes a third of an object.
+ * A call without its id, as bytes: in memory and as its row in the store. A record of fixed length is written and read
+ * several times faster than JSON, and takes a third of the memory of an object.
  *
- * Numbers are 64-bit floats, since times may have fractions, with NaN for what is not known; then come codes of one
- * byte each, and the marks. All little-endian.
+ * Numbers are 64-bit floats, because times may have fractions; NaN means unknown. Codes of one byte each follow, and the
+ * marks. All is little-endian.
  */
 export const RECORD_BYTES = 160
 
-// Stores hold these codes: values are only ever added, at the end.
+// Stores contain these codes: add values at the end only.
 const PHASES = ['open', 'lost', 'final', 'baseline'] as const satisfies readonly TrackedCall['phase'][]
 
-/** Where each number begins (bytes). */
+/** The offset of each value (bytes). */
 const AT = {
   firstSeen: 0,
   initiatedAt: 8,
@@ -39,25 +39,25 @@ const AT = {
   notFound: 157,
   marks: 158,
 } as const
-/** Where the status of the finish stands (bytes, one byte long), for a store that picks calls by it. */
+/** The offset of the finish's status, which is one byte long, for a store that selects calls by it. */
 export const FINISH_STATUS_AT = AT.finishStatus
 
-/** The status of a finish that there is none of. */
+/** In place of the finish's status and labels, where the call has not finished. */
 const NONE = 255
 
-/** A call's record by itself. */
+/** A call's record. */
 export function packCall(call: TrackedCall): Uint8Array {
   const record = new Uint8Array(RECORD_BYTES)
   writeCall(new DataView(record.buffer), 0, call)
   return record
 }
 
-/** The call that {@link packCall} wrote. */
+/** The call of a record that {@link packCall} made. */
 export function unpackCall(id: string, record: Uint8Array): TrackedCall {
   return readCall(new DataView(record.buffer, record.byteOffset), 0, id)
 }
 
-/** Writes a call's record. */
+/** Writes a call's record at an offset. */
 export function writeCall(view: DataView, offset: number, call: TrackedCall): void {
   const put = (at: number, value: number | undefined) => view.setFloat64(offset + at, value ?? NaN, true)
   put(AT.firstSeen, call.firstSeen)
@@ -86,7 +86,7 @@ export function writeCall(view: DataView, offset: number, call: TrackedCall): vo
   put(AT.finishVideo, finish?.video)
 }
 
-/** The call whose record this is. */
+/** Reads a call's record at an offset. */
 export function readCall(view: DataView, offset: number, id: string): TrackedCall {
   const known = (at: number) => orUndefined(view.getFloat64(offset + at, true))
   return {
@@ -113,7 +113,7 @@ export function readCall(view: DataView, offset: number, id: string): TrackedCal
   }
 }
 
-/** Of the call whose record this is, what decides how long it is remembered. */
+/** Reads only what decides when the call is evicted. */
 export function readEvictionTimes(view: DataView, offset: number): EvictionTimes {
   const known = (at: number) => orUndefined(view.getFloat64(offset + at, true))
   const finishKnown = known(AT.finishKnown)
@@ -136,7 +136,7 @@ export function readPhase(view: DataView, offset: number): TrackedCall['phase'] 
   return PHASES[view.getUint8(offset + AT.phase)]!
 }
 
-/** How the call finished whose record this is; undefined where it has not. */
+/** Reads only how the call finished; undefined if it has not. */
 export function readFinish(view: DataView, offset: number): Finish | undefined {
   const status = view.getUint8(offset + AT.finishStatus)
   if (status === NONE) return undefined

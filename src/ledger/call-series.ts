@@ -2,7 +2,7 @@ import type { FinalStatus, Labels } from './call.ts'
 import { COUNTERS, HISTOGRAMS, seriesKey, type DurableHistogram } from './series.ts'
 import type { Step } from './transitions.ts'
 
-/** The keys of the series that calls of the same labels are counted in. */
+/** The keys of the series of calls with the same labels. */
 export type CallSeries = {
   started: string
   finished: Record<FinalStatus, string>
@@ -19,14 +19,14 @@ export type HistogramSeries = { bounds: readonly number[]; buckets: readonly str
 const madeSeries = new Map<Labels, CallSeries>()
 const madeKeys = new Map<Step, string>()
 
-/** The series of calls with these labels: made once, since joining a key costs more than counting. */
+/** The series of calls with these labels. Cached, because joining a key costs more than counting. */
 export function callSeries(labels: Labels): CallSeries {
   let series = madeSeries.get(labels)
   if (series === undefined) madeSeries.set(labels, (series = makeSeries(labels)))
   return series
 }
 
-/** The series of a step from one state to another. */
+/** The series of a transition. */
 export function transitionSeries(step: Step): string {
   let key = madeKeys.get(step)
   if (key === undefined) {

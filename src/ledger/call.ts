@@ -1,4 +1,4 @@
-/** The states of a call; `other` stands for every value that the calls service does not document. */
+/** The statuses of a call. In all enumerations, `other` is every value that the service does not document. */
 export const OPEN_STATUSES = ['initiated', 'ongoing'] as const
 export const FINAL_STATUSES = ['ended', 'unanswered', 'rejected', 'canceled'] as const
 export type FinalStatus = (typeof FINAL_STATUSES)[number] | 'other'
@@ -11,14 +11,14 @@ export type CallType = (typeof TYPES)[number]
 export type CallMode = (typeof MODES)[number]
 export type ReceiverType = (typeof RECEIVER_TYPES)[number]
 
-/** What a call is counted under. Interned by {@link labelsOf}: two equal label sets are the same object. */
+/** The labels of a call's series. Interned by {@link labelsOf}: equal label sets are the same object. */
 export type Labels = { readonly type: CallType; readonly mode: CallMode; readonly receiverType: ReceiverType }
 
 const interned = byValue(TYPES, (type) =>
   byValue(MODES, (mode) => byValue(RECEIVER_TYPES, (receiverType) => Object.freeze({ type, mode, receiverType }))),
 )
 
-/** The one label set of these three values. */
+/** The label set of these three values. */
 export function labelsOf(type: CallType, mode: CallMode, receiverType: ReceiverType): Labels {
   return interned[type][mode][receiverType]
 }
@@ -28,14 +28,14 @@ export const ALL_LABELS: readonly Labels[] = TYPES.flatMap((type) =>
   MODES.flatMap((mode) => RECEIVER_TYPES.map((receiverType) => labelsOf(type, mode, receiverType))),
 )
 
-/** The label sets that the documented values span, in the order of the documentation. */
+/** The label sets of documented values, in the order of the documentation. */
 export const DOCUMENTED_LABELS: readonly Labels[] = ALL_LABELS.filter(
   ({ type, mode, receiverType }) => type !== 'other' && mode !== 'other' && receiverType !== 'other',
 )
 
 /**
- * A call as one answer of the service showed it, after the wire's oddities were removed. Times are UNIX seconds,
- * minutes are minutes; `undefined` means that the answer said nothing usable about it.
+ * A call as one answer of the service showed it, normalized. Times are UNIX seconds; `undefined` means that the answer had
+ * no usable value.
  */
 export type SeenCall = {
   id: string
@@ -48,29 +48,29 @@ export type SeenCall = {
   endedAt: number | undefined
   /** Call-level minutes; `total` only where neither medium was given. */
   callMinutes: SeenMinutes
-  /** Participant-level minutes, summed over the entries; `total` is what entries without a medium add up to. */
+  /** Participant-level minutes, summed over the entries; `total` is the sum of entries without a medium. */
   participantMinutes: SeenMinutes
-  /** Whether the answer had a list of participants, which alone says something about their minutes. */
+  /** Whether the answer had a list of participants. Only then it says anything about their minutes. */
   hasParticipantList: boolean
   totalParticipants: number | undefined
-  /** Entries that are in the call now: joined and not left. Without a list, the service's `totalParticipants`. */
+  /** Participants who are in the call now: joined and not left. Without a list, the service's `totalParticipants`. */
   joined: number | undefined
   hasRecording: boolean
-  /** The latest of its times that is too far ahead to be believed now, and may be believed once it has come nearer. */
+  /** The latest of its times that is too far in the future to be accepted now. It may be accepted once it is nearer. */
   ahead?: number | undefined
-  /** Whether a number of it had to be thrown away. */
+  /** Whether one of its numbers had to be discarded. */
   badValue: boolean
 }
 
 export type SeenMinutes = { audio: number | undefined; video: number | undefined; total: number | undefined }
 
-/** The final status of a call seen like this; undefined while it is open. An undocumented one is final once there is an `endedAt`. */
+/** The call's final status; undefined while it is open. An undocumented status is final once there is an `endedAt`. */
 export function finalStatus({ status, endedAt }: Pick<SeenCall, 'status' | 'endedAt'>): FinalStatus | undefined {
   if (status === 'initiated' || status === 'ongoing') return undefined
   return status === 'other' && endedAt === undefined ? undefined : status
 }
 
-/** The time that baseline and horizon go by (UNIX seconds): the latest that the service gave of the call. */
+/** The call's own time (UNIX seconds), on which baseline and horizon depend; undefined if the service gave none. */
 export function ownTime(call: Pick<SeenCall, 'initiatedAt' | 'startedAt' | 'endedAt'>): number | undefined {
   return call.endedAt ?? call.startedAt ?? call.initiatedAt
 }

@@ -6,7 +6,7 @@ import type { LedgerOptions } from './compute-delta.ts'
 import { horizon } from './horizon.ts'
 import { MARK, type TrackedCall } from './tracked-call.ts'
 
-/** One thing that the ledger says of a call and the service says otherwise. */
+/** A value of a call that the ledger counted differently from what the service shows. */
 export type Discrepancy = {
   what:
     | 'call'
@@ -15,30 +15,29 @@ export type Discrepancy = {
     | `${(typeof MEASURES)[number]['level']} ${(typeof MEASURES)[number]['media']} minutes`
   counted: string | number
   served: string | number
-  /** The anomaly as which the ledger already knows it; undefined for one that it has not noticed. */
+  /** The anomaly as which the ledger already counted it; undefined if it did not notice. */
   known?: 'final_changed' | 'labels_changed'
 }
 
 /**
- * How what is served of a call compares with what the ledger counted of it.
+ * How a call as it is served compares with what the ledger counted.
  *
- * - `equal`: it is over, and counted as it is served
- * - `open`: it is not over, and the ledger knows it; nothing of it is settled yet
- * - `new`: it is not over, and the ledger does not know it
- * - `note`: it differs only in what the ledger already counted as an anomaly
- * - `difference`: the ledger does not know that it is over, or counted it otherwise
- * - `baseline`, `ignored`, `lost`: it is not counted, as the rules have it
+ * - `equal`: final, and counted as it is served
+ * - `open`: not final, and tracked; its values may still change
+ * - `new`: not final, and not tracked
+ * - `note`: differs only in what the ledger already counted as an anomaly
+ * - `difference`: the ledger does not know that it is final, or counted other values
+ * - `baseline`, `ignored`, `lost`: not counted, by the rules
  */
 export type Verdict =
   | { kind: 'equal' | 'open' | 'new' | 'baseline' | 'ignored' | 'lost' }
   | { kind: 'note' | 'difference'; discrepancies: Discrepancy[] }
 
-/** Sums of minutes are added up in the order of an answer's entries, which may change. */
+/** Minutes are added in the order of an answer's entries, which may change. */
 const TOLERANCE = 1e-9
 
 /**
- * Compares a call as it is served with what is remembered of it. Written apart from the step that counts, so that a
- * mistake there shows here.
+ * Compares a call as it is served with its row. Shares no code with compute-delta.ts, so that a mistake there shows here.
  *
  * @param counted the call's row; undefined where there is none
  */
@@ -53,10 +52,10 @@ export function compareCall(
     if (final === undefined) return { kind: 'new' }
     const own = ownTime(seen)
     if (own !== undefined && own < horizon(sync, options.lookback)) return { kind: 'ignored' }
-    if (options.baseline === 'skip' && wasOverBefore(own, sync)) return { kind: 'baseline' }
+    if (options.baseline === 'skip' && wasFinalBefore(own, sync)) return { kind: 'baseline' }
     return difference('call', 'unknown', final)
   }
-  // Another row under its id, which does not count.
+  // Another row with the same id, which does not count.
   if (isEarlierRow(counted, seen)) return { kind: 'ignored' }
   if (counted.phase === 'baseline') return { kind: 'baseline' }
   if (counted.finish === undefined) {
@@ -74,7 +73,7 @@ export function servedLabels(counted: TrackedCall | undefined, { type, mode, rec
   return labelsOf(type ?? last.type, mode ?? last.mode, receiverType ?? last.receiverType)
 }
 
-/** The minutes of a call that is over as they are served, in the order of MEASURES; what an answer leaves out keeps its last value. */
+/** The minutes of a final call as they are served, in the order of MEASURES; what an answer leaves out keeps its last value. */
 export function lastMinutes(counted: TrackedCall | undefined, seen: SeenCall): number[] {
   const served = servedMinutes(seen, servedLabels(counted, seen).type, true)
   return served.map((value, i) => value ?? counted?.counted[i] ?? 0)
@@ -114,8 +113,8 @@ export function spell({ type, mode, receiverType }: Labels): string {
   return `${type} ${mode} ${receiverType}`
 }
 
-/** Whether a call that is over belongs to the time before the target was set up. */
-function wasOverBefore(own: number | undefined, { created, lastComplete }: SyncState): boolean {
+/** Whether a final call is from before the target was set up. */
+function wasFinalBefore(own: number | undefined, { created, lastComplete }: SyncState): boolean {
   return own === undefined ? lastComplete === undefined : Math.floor(own) < Math.floor(created)
 }
 

@@ -3,23 +3,23 @@ import { newDraft } from './delta-draft.ts'
 import { horizon, isExcluded } from './horizon.ts'
 import type { Answer, Observation, PollEnd } from './observation.ts'
 import { baselineCall, observeCall, observeNotFound, resumedCall, type AnswerContext } from './observe-call.ts'
-import { ignoreEarlierRow, compareStart, isEarlierRow } from './repeated-id.ts'
+import { noteEarlierRow, compareStart, isEarlierRow } from './repeated-id.ts'
 import { COUNTERS, seriesKey } from './series.ts'
 import type { Delta, LedgerState, SyncState } from './state.ts'
 import { evictAfter, type TrackedCall } from './tracked-call.ts'
 
 export type LedgerOptions = {
-  /** How far back a call may still change, and how long it is remembered (seconds). */
+  /** How far back a call may still change, and how long it is tracked (seconds). */
   lookback: number
-  /** Whether calls that were over before the target was set up are passed over. */
+  /** Whether calls that were final before the target was set up are excluded. */
   baseline: 'skip' | 'count'
-  /** Whether a finished call that was listed without participants is to be asked for, once. */
+  /** Whether a finished call that was listed without participants is requested once. */
   details: 'missing' | 'never'
 }
 
 /**
- * The ids of calls that would count as new, though they may have been counted and evicted: rows of them in the history
- * are to be given to {@link computeDelta}. None before a first complete look, until which nothing is evicted.
+ * The ids of calls that would count as new, though they may have been counted and evicted: pass their rows in the history
+ * to {@link computeDelta}. None before the first complete sweep, because nothing is evicted until then.
  */
 export function unknownIds(state: LedgerState, { answers }: Observation, options: LedgerOptions): string[] {
   if (state.sync.lastComplete === undefined) return []
@@ -32,10 +32,10 @@ export function unknownIds(state: LedgerState, { answers }: Observation, options
 const NO_ROWS: ReadonlyMap<string, TrackedCall> = new Map()
 
 /**
- * What an observation changes. Pure: the state is only read, and one state and observation make one delta.
+ * What an observation changes. A pure function.
  *
- * @param history rows of calls that were evicted, by id: one that is listed again goes on from its row
- * @returns the delta; undefined where nothing at all changed
+ * @param history rows of evicted calls, by id: a call that is listed again continues from its row
+ * @returns undefined if nothing changed
  */
 export function computeDelta(
   state: LedgerState,
@@ -61,11 +61,11 @@ export function computeDelta(
       listedPrecision: Math.min(3600, options.lookback / 10),
     }
     for (const seen of calls) {
-      // The client found that it says just what is remembered.
+      // The client found that the answer says nothing new.
       if ('phase' in seen) continue
       const before = find(seen.id)
-      const after = sight(before, seen, answer)
-      // A row of the history is tracked again, also where the answer says nothing new of it.
+      const after = track(before, seen, answer)
+      // A row of the history is tracked again even if the answer says nothing new.
       if (after !== undefined && after !== before) delta.calls.set(seen.id, after)
     }
     for (const id of notFound) {
@@ -75,36 +75,38 @@ export function computeDelta(
     }
     for (const [reason, items] of Object.entries(invalid)) draft.add(seriesKey(COUNTERS.invalidItems, reason), items)
   }
-  if (observation.end) conclude(observation.end)
-  const isClockSet = delta.sync.clockSkew !== state.sync.clockSkew
-  const isNews = observation.end !== undefined || observation.listing !== undefined || isClockSet
-  const changed = isNews || delta.calls.size > 0 || delta.counters.size > 0
-  return changed ? delta : undefined
+  if (observation.end) endPoll(observation.end)
+  const hasChanged =
+    observation.end !== undefined ||
+    observation.listing !== undefined ||
+    delta.sync.clockSkew !== state.sync.clockSkew ||
+    delta.calls.size > 0 ||
+    delta.counters.size > 0
+  return hasChanged ? delta : undefined
 
-  function sight(tracked: TrackedCall | undefined, seen: SeenCall, answer: AnswerContext): TrackedCall | undefined {
+  function track(tracked: TrackedCall | undefined, seen: SeenCall, answer: AnswerContext): TrackedCall | undefined {
     if (tracked === undefined && isExcluded(seen, oldest)) return undefined
     const isOpen = finalStatus(seen) === undefined
     const own = ownTime(seen)
     const before = tracked ?? history.get(seen.id)
     if (before === undefined) {
       const isOld = own !== undefined && own < oldest
-      const isExcluded = !isOpen && (isOld || (options.baseline === 'skip' && isBaseline(own)))
-      return isExcluded ? baselineCall(undefined, seen, answer) : observeCall(undefined, seen, answer, draft)
+      const isUncounted = !isOpen && (isOld || (options.baseline === 'skip' && isBaseline(own)))
+      return isUncounted ? baselineCall(undefined, seen, answer) : observeCall(undefined, seen, answer, draft)
     }
     if (isEarlierRow(before, seen)) {
-      const noted = ignoreEarlierRow(before, draft)
-      // Get Call shows one row alone: where that is another one, it does not know this call.
+      const noted = noteEarlierRow(before, draft)
+      // Get Call shows a single row. If that is the other one, the service does not know this call.
       return answer.source === 'list' ? noted : observeNotFound(noted, answer.now, draft)
     }
     if (tracked === undefined) {
-      // What is listed again after it was evicted is kept for as long as any other call.
+      // Listed again after its eviction: tracked for as long as any other call.
       const resumed = observeCall(before, seen, answer, draft)
       return { ...resumed, retainUntil: Math.max(resumed.retainUntil ?? 0, answer.now) }
     }
     if (before.phase !== 'baseline') return observeCall(before, seen, answer, draft)
-    // It is open again, or its id was used again after the set-up.
-    const isAgain = isOpen || (compareStart(before, seen) === 1 && !isBaseline(own))
-    return isAgain ? resumedCall(before, seen, answer, draft) : baselineCall(before, seen, answer)
+    const isReused = compareStart(before, seen) === 1 && !isBaseline(own)
+    return isOpen || isReused ? resumedCall(before, seen, answer, draft) : baselineCall(before, seen, answer)
   }
 
   function isBaseline(own: number | undefined): boolean {
@@ -112,9 +114,9 @@ export function computeDelta(
     return own === undefined ? lastComplete === undefined : Math.floor(own) < Math.floor(created)
   }
 
-  function conclude({ complete, began, hostBegan, now, host, listed, list }: PollEnd): void {
-    const success = { lastSuccess: now, previousSuccess: state.sync.lastSuccess, lastSuccessHost: host, list }
-    delta.sync = { ...delta.sync, ...success }
+  function endPoll({ complete, began, hostBegan, now, host, listed, list }: PollEnd): void {
+    const { lastSuccess: previousSuccess } = state.sync
+    delta.sync = { ...delta.sync, lastSuccess: now, previousSuccess, lastSuccessHost: host, list }
     if (!complete) return
     const lastComplete = steadyTime(delta.sync, began, hostBegan)
     const newHorizon = horizon({ ...delta.sync, lastComplete }, options.lookback)
@@ -138,17 +140,17 @@ export function computeDelta(
 }
 
 /**
- * When a look began, for the horizon: where the service's clock or the host's makes a step, the earlier of the two is
- * believed, and the horizon never goes back. So no step makes callwatch forget a call that will be listed again.
+ * When a sweep began, for the horizon. If the service's clock or the host's makes a step, the earlier of the two counts, and
+ * the time never moves back. So no clock step evicts a call that will be listed again.
  */
 function steadyTime({ lastComplete = -Infinity, clockSkew = 0 }: SyncState, began: number, hostBegan: number): number {
   return Math.max(lastComplete, Math.min(began, hostBegan + clockSkew))
 }
 
 /**
- * `created` was read from the host's clock before the service was ever asked. Where the two clocks disagree by more
- * than the `Date` header's own second, it is set right once: everything it is compared with is the service's time.
- * Later only the difference follows a step that one of them made.
+ * `created` was read from the host's clock, but everything that it is compared with is the service's time. So the first
+ * answer corrects it, if the clocks differ by more than the resolution of the `Date` header. Later only `clockSkew` changes,
+ * when one of the clocks makes a step.
  */
 function setClock(sync: SyncState, { now, host }: Answer, settled: number | undefined): SyncState {
   if (sync.clockSkew !== undefined) {

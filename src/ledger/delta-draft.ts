@@ -4,17 +4,17 @@ import type { Finish, TrackedCall } from './tracked-call.ts'
 import { addUsage, quarterOf } from './usage.ts'
 import { stepsBetween, type TransitionPoint } from './transitions.ts'
 
-/** A delta while a step writes it down. */
+/** A delta while it is computed. */
 export type DeltaDraft = {
   readonly delta: Delta
   /** Adds to a durable series (series.ts seriesKey). */
   add: (series: string, amount: number) => void
-  /** Notes that participant minutes were used, or with a negative number corrected, as known at a moment (UNIX seconds). */
+  /** Adds participant minutes, or subtracts a correction, at the moment they became known (UNIX seconds). */
   use: (minutes: number, at: number) => void
   /** One observation of a histogram, in its unit. */
   observe: (histogram: HistogramSeries, value: number) => void
   finish: (finish: Finish) => void
-  /** All transitions on the way from one state to another, counted and put on the feed. */
+  /** Counts all transitions from one status to another, and adds them to the live feed. */
   path: (call: TrackedCall, from: TransitionPoint, to: TransitionPoint, at: number) => void
 }
 
@@ -36,7 +36,7 @@ export function newDraft(sync: SyncState): DeltaDraft {
     add,
     use: (minutes, at) => addUsage(delta.usage, quarterOf(at), minutes),
     observe: ({ bounds, buckets, sum }, value) => {
-      // -1 for what is above all bounds: the last bucket has none.
+      // -1 above all bounds: the last bucket has none.
       const bucket = bounds.findIndex((bound) => value <= bound)
       add(buckets.at(bucket)!, 1)
       add(sum, value)

@@ -3,9 +3,9 @@ import { countByStatus, type FinishedCalls, type FinishedCounts } from './finish
 export const REASONS = ['any', 'unanswered', 'rejected', 'canceled'] as const
 export type Reason = (typeof REASONS)[number]
 
-/** The windows that are exported, by the name that they have in the label (seconds). */
+/** The exported windows (seconds), by their value of the label `window`. */
 export const EXPORTED_WINDOWS = { '15m': 900, '1h': 3600, '24h': 86_400 } as const
-/** Below this many finished calls an exported ratio would be noise, and is absent. */
+/** With fewer finished calls a ratio would be noise, and is not exported. */
 export const MIN_EXPORTED_CALLS = 5
 
 /** The failures among the finished calls of a window, from 0 to 1; NaN without any call. */
@@ -17,18 +17,18 @@ export function failureCount(counts: FinishedCounts, reason: Reason): number {
   return reason === 'any' ? counts.unanswered + counts.rejected + counts.canceled : counts[reason]
 }
 
-/** When windows end, and since when callwatch had been blind before that (UNIX seconds, service's clock). */
+/** When a window ends, and when the successful poll before that ended (UNIX seconds, service's clock). */
 export type WindowEnd = { now: number; previousSuccess: number | undefined }
 
 /**
- * When a window begins that ends now: `seconds` ago, or at the successful poll before this one if that is earlier. What
- * happened while callwatch was blind counts at the first poll after.
+ * When a window that ends now begins: `seconds` ago, or at the previous successful poll if that is earlier. So calls that
+ * finish while polls fail count at the next successful poll.
  */
 export function windowStart(seconds: number, { now, previousSuccess }: WindowEnd): number {
   return Math.min(now - seconds, previousSuccess ?? now)
 }
 
-/** How the finished calls of a window ended that ends now. */
+/** The finished calls of a window that ends now, by final status. */
 export function countWindow(finished: FinishedCalls, seconds: number, end: WindowEnd): FinishedCounts {
   return countByStatus(finished.tally(windowStart(seconds, end), end.now))
 }

@@ -5,38 +5,38 @@ import type { Finish } from './tracked-call.ts'
 /** How many calls finished in a window, by final status. */
 export type FinishedCounts = Record<FinalStatus | 'total', number>
 
-/** What windows need to know of a finished call. */
+/** A finished call as windows need it. */
 export type FinishedCall = Omit<Finish, 'known' | 'knownHost'>
 
-/** So many calls that finished alike. */
+/** `n` calls that finished with the same status and labels. */
 export type Tally = { readonly status: FinalStatus; readonly labels: Labels; readonly n: number }
 
-/** The calls that finished lately: what windows are counted from. Windows are UNIX seconds, both ends included. */
+/** The calls that finished recently, from which windows are counted. Windows are UNIX seconds, both ends included. */
 export type FinishedCalls = {
-  /** The calls of a window by how they finished. What this costs follows the minutes of the window, not its calls. */
+  /** The calls of a window by status and labels. The cost depends on the minutes of the window, not on its calls. */
   tally: (from: number, to: number) => Tally[]
-  /** The calls of the minute in which a moment lies (UTC) by how they finished. No call is in two minutes. */
+  /** The same, of the minute (UTC) of a moment. No call is in two minutes. */
   tallyOfMinute: (time: number) => Tally[]
-  /** Each call of a window, in the order in which they finished. */
+  /** The calls of a window, in the order in which they finished. */
   between: (from: number, to: number) => FinishedCall[]
 }
 
 /** Finished calls to which more are added, in place. */
 export type KeptFinishes = FinishedCalls & {
   add: (finish: FinishedCall) => void
-  /** Forgets the calls of minutes that were over at a moment (UNIX seconds). */
+  /** Drops the minutes that ended before a moment (UNIX seconds). */
   dropBefore: (time: number) => void
 }
 
 const MINUTE = 60
 
 /**
- * The calls of one minute. As objects they would take three times the memory: each is WIDTH numbers, one after the
- * other, with NaN for what is not known.
+ * The calls of one minute, each as WIDTH numbers, with NaN for unknown ones. As objects they would take three times the
+ * memory.
  */
 type Minute = { tallies: Map<number, number>; packed: number[] }
 const WIDTH = 7
-/** Where among them the labels and the status stand. */
+/** The index of the code of labels and status among them. */
 const CODE = 6
 
 export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishes {
@@ -47,16 +47,16 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
   function minuteNumbersIn(from: number, to: number): number[] {
     const begin = Math.max(first, minuteOf(from))
     const end = Math.min(last, minuteOf(to))
-    // A call with a far-off time makes the window longer than all minutes that there are.
+    // A call with a time in the far future makes the window longer than there are minutes.
     if (end - begin < minutes.size) return Array.from({ length: Math.max(0, end - begin + 1) }, (_, i) => begin + i)
     return [...minutes.keys()].filter((number) => number >= begin && number <= end).toSorted((a, b) => a - b)
   }
 
-  function* minutesOf(from: number, to: number): Generator<{ minute: Minute; isWhole: boolean }> {
+  function* minutesOf(from: number, to: number): Generator<{ minute: Minute; isInside: boolean }> {
     for (const number of minuteNumbersIn(from, to)) {
       const minute = minutes.get(number)
       if (minute === undefined) continue
-      yield { minute, isWhole: number * MINUTE >= from && (number + 1) * MINUTE <= to }
+      yield { minute, isInside: number * MINUTE >= from && (number + 1) * MINUTE <= to }
     }
   }
 
@@ -83,16 +83,16 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
     },
     tally: (from, to) => {
       const tallies = new Map<number, number>()
-      for (const { minute, isWhole } of minutesOf(from, to)) {
-        if (isWhole) for (const [code, n] of minute.tallies) increase(tallies, code, n)
-        else for (const i of placesIn(minute, from, to)) increase(tallies, minute.packed[i + CODE]!, 1)
+      for (const { minute, isInside } of minutesOf(from, to)) {
+        if (isInside) for (const [code, n] of minute.tallies) increase(tallies, code, n)
+        else for (const i of indexesIn(minute, from, to)) increase(tallies, minute.packed[i + CODE]!, 1)
       }
       return talliesOf(tallies)
     },
     tallyOfMinute: (time) => talliesOf(minutes.get(minuteOf(time))?.tallies ?? []),
     between: (from, to) =>
       [...minutesOf(from, to)].flatMap(({ minute }) =>
-        placesIn(minute, from, to)
+        indexesIn(minute, from, to)
           .map((i) => finishAt(minute, i))
           .toSorted((a, b) => a.at - b.at),
       ),
@@ -101,7 +101,7 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
   return kept
 }
 
-/** Finished calls with a few more that are not among them yet. */
+/** Finished calls together with a few more that were not added yet. */
 export function withFinishes(finished: FinishedCalls, added: readonly FinishedCall[]): FinishedCalls {
   if (added.length === 0) return finished
   const more = keptFinishes(added)
@@ -112,7 +112,7 @@ export function withFinishes(finished: FinishedCalls, added: readonly FinishedCa
   }
 }
 
-/** How these calls ended. */
+/** The sums of tallies, by final status. */
 export function countByStatus(tallies: Iterable<Pick<Tally, 'status' | 'n'>>): FinishedCounts {
   const counts: FinishedCounts = { ended: 0, unanswered: 0, rejected: 0, canceled: 0, other: 0, total: 0 }
   for (const { status, n } of tallies) {
@@ -122,17 +122,17 @@ export function countByStatus(tallies: Iterable<Pick<Tally, 'status' | 'n'>>): F
   return counts
 }
 
-/** Where the numbers of those calls of a minute begin that finished in a window. */
-function placesIn({ packed }: Minute, from: number, to: number): number[] {
-  const places: number[] = []
-  for (let i = 0; i < packed.length; i += WIDTH) if (packed[i]! >= from && packed[i]! <= to) places.push(i)
-  return places
+/** The indexes of the calls of a minute that finished in a window. */
+function indexesIn({ packed }: Minute, from: number, to: number): number[] {
+  const indexes: number[] = []
+  for (let i = 0; i < packed.length; i += WIDTH) if (packed[i]! >= from && packed[i]! <= to) indexes.push(i)
+  return indexes
 }
 
 function finishAt({ packed }: Minute, i: number): FinishedCall {
   const [answerDelay, duration] = [packed[i + 2]!, packed[i + 3]!]
   return {
-    ...alike(packed[i + CODE]!),
+    ...kindOf(packed[i + CODE]!),
     at: packed[i]!,
     began: packed[i + 1]!,
     answerDelay: Number.isNaN(answerDelay) ? undefined : answerDelay,
@@ -146,12 +146,12 @@ function tallyCode({ status, labels }: Pick<Finish, 'status' | 'labels'>): numbe
   return labelCode(labels) * 256 + statusCode(status)
 }
 
-function alike(code: number): Pick<Tally, 'status' | 'labels'> {
+function kindOf(code: number): Pick<Tally, 'status' | 'labels'> {
   return { status: finalStatusOf(code % 256), labels: labelsOfCode(Math.floor(code / 256)) }
 }
 
 function talliesOf(counts: Iterable<[code: number, n: number]>): Tally[] {
-  return Array.from(counts, ([code, n]) => ({ ...alike(code), n }))
+  return Array.from(counts, ([code, n]) => ({ ...kindOf(code), n }))
 }
 
 function increase(tallies: Map<number, number>, code: number, n: number): void {

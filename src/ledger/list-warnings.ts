@@ -1,16 +1,16 @@
 import { isOrderVerified, isOrderRefuted, isTotalWrong } from './list-facts.ts'
 import { NO_LIST_FACTS, type SyncState } from './state.ts'
 
-/** Something about the service's list or clock that a user should know, though nothing is wrong with the counts. */
+/** A property of the service's list or clock that a user should know. The counts are correct nevertheless. */
 export type ListWarning = {
   kind: 'clock_skew' | 'order_unproven' | 'order_refuted' | 'hidden_calls' | 'total_capped' | 'total_wrong'
   message: string
 }
 
-/** Clocks that differ by more (seconds) are hardly meant to. */
+/** Clocks that differ by more are misconfigured. */
 const HOUR = 3600
 
-/** What is to be said of a target's list, as it was last committed; `now` in UNIX seconds by the service's clock. */
+/** The warnings of a target as last committed; `now` in UNIX seconds by the service's clock. */
 export function listWarnings({ clockSkew = 0, list, listing = NO_LIST_FACTS }: SyncState, now: number): ListWarning[] {
   const warnings: ListWarning[] = []
   const warn = (kind: ListWarning['kind'], message: string) => void warnings.push({ kind, message })
@@ -19,26 +19,23 @@ export function listWarnings({ clockSkew = 0, list, listing = NO_LIST_FACTS }: S
     const side = clockSkew > 0 ? 'behind' : 'ahead of'
     warn(
       'clock_skew',
-      `this host's clock is ${hours} h ${side} the service's, which is believed: check the host's clock`,
+      `this host's clock is ${hours} h ${side} the service's, which callwatch uses: check the host's clock`,
     )
   }
   if (isOrderRefuted(listing, now)) {
-    warn('order_refuted', 'the list is in no order that helps: each poll reads it to its end')
+    warn('order_refuted', 'the list is not in order of time: each poll reads it to its end')
   } else if (list !== undefined && !isOrderVerified(listing)) {
-    warn('order_unproven', 'order unproven: until the list was read to its end once, nothing is evicted')
+    warn('order_unproven', 'order not verified: nothing is evicted until the list was read to its end once')
   }
   if (listing.hidden > 0) {
     const calls = listing.hidden === 1 ? '1 call' : `${listing.hidden} calls`
-    warn(
-      'hidden_calls',
-      `the service counts ${calls} in its total that no page shows; callwatch cannot count what it never sees`,
-    )
+    warn('hidden_calls', `the service's total counts ${calls} that no page shows: callwatch cannot count them`)
   }
   if (listing.cap !== undefined) {
-    warn('total_capped', `the service's total stops at ${listing.cap}: the list is read without a total`)
+    warn('total_capped', `the service's total stops at ${listing.cap}: callwatch reads the list without it`)
   }
   if (isTotalWrong(listing, now)) {
-    warn('total_wrong', "the service's total is smaller than what its pages show: the list is read without a total")
+    warn('total_wrong', "the service's total is smaller than what its pages show: callwatch reads the list without it")
   }
   return warnings
 }

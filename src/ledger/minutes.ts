@@ -1,6 +1,6 @@
 import type { CallType, SeenCall, SeenMinutes } from './call.ts'
 
-/** The four quantities of minutes that are counted of a call, each by itself. */
+/** The four quantities of minutes of a call, which are counted separately. */
 export const MEASURES = [
   { level: 'call', media: 'audio' },
   { level: 'call', media: 'video' },
@@ -10,17 +10,17 @@ export const MEASURES = [
 export type Measure = (typeof MEASURES)[number]
 
 /**
- * The minutes that one answer gave of a call, in the order of {@link MEASURES}; `undefined` where it said nothing.
- * Minutes without a medium go to that of the call's type. At call level such a total is believed only once the call is
- * over, because the two media may still come apart while it runs.
+ * The minutes of a call in one answer, in the order of {@link MEASURES}; `undefined` where it has none. Minutes without a
+ * medium count as those of the call's type: at call level only once the call is final, because a later answer may still
+ * split them.
  */
 export function servedMinutes(seen: SeenCall, type: CallType, final: boolean): (number | undefined)[] {
-  const call = final ? allot(seen.callMinutes, type) : seen.callMinutes
-  const participants = allot(seen.participantMinutes, type)
+  const call = final ? assignTotal(seen.callMinutes, type) : seen.callMinutes
+  const participants = assignTotal(seen.participantMinutes, type)
   return [call.audio, call.video, participants.audio, participants.video]
 }
 
-function allot(
+function assignTotal(
   { audio, video, total }: SeenMinutes,
   type: CallType,
 ): { audio: number | undefined; video: number | undefined } {
@@ -29,9 +29,9 @@ function allot(
 }
 
 /**
- * What a served value changes (minutes): `add` goes to the counter, `correction` to the corrections, and `counted` is
- * what the call's row says from now on. While a call is open its minutes only grow; once it is over the service has the
- * last word, so that minutes less corrections equal the values last served.
+ * What a served value changes (minutes): `add` goes to the counter, `correction` to the corrections, and `counted` is the
+ * new value of the call's row. While a call is open its minutes only grow. Once it is final they may decrease, so that
+ * minutes less corrections equal the values last served.
  */
 export function countMinutes(
   counted: number,

@@ -1,13 +1,13 @@
 import { finalStatus, labelsOf, ownTime, type FinalStatus, type Labels, type SeenCall } from './call.ts'
 import type { DeltaDraft } from './delta-draft.ts'
 import { countMinutes, MEASURES, servedMinutes } from './minutes.ts'
-import { callSeries } from './call-series.ts'
+import { callSeries, type HistogramSeries } from './call-series.ts'
 import { compareStart } from './repeated-id.ts'
 import { ANOMALIES, COUNTERS, seriesKey, type Anomaly } from './series.ts'
 import { beganAt, MARK, type Finish, type TrackedCall } from './tracked-call.ts'
 import type { TransitionPoint } from './transitions.ts'
 
-/** Most participants that a call can have, by the service's documentation. */
+/** The most participants of a call, according to the service's documentation. */
 const MAX_PARTICIPANTS = 50
 
 const ANOMALY_MARKS: Record<Anomaly, number> = {
@@ -20,35 +20,35 @@ const ANOMALY_MARKS: Record<Anomaly, number> = {
   repeated_id: MARK.repeatedId,
 }
 
-/** Where an answer comes from: `now` is the service's clock when it answered (UNIX seconds). */
+/** When and how an answer was obtained, and how to count it. `now` is the service's clock at that moment (UNIX seconds). */
 export type AnswerContext = {
   now: number
   /** The host's clock at that moment. */
   host: number
   source: 'list' | 'get'
   askForDetails: boolean
-  /** How exactly it is kept when a call without a time of its own was listed (seconds). */
+  /** How exactly the last listing of a call without an own time is recorded (seconds). */
   listedPrecision: number
 }
 
 /**
- * A call that is remembered but never counted, because it was over before callwatch first looked.
+ * A call that is tracked but never counted, because it was final before the target was set up.
  *
- * @param before what is remembered of it; undefined at first sight
+ * @param before the tracked call; undefined if it is new
  */
 export function baselineCall(
   before: TrackedCall | undefined,
   seen: SeenCall,
   { now, listedPrecision }: AnswerContext,
 ): TrackedCall {
-  const known: TrackedCall = before ?? { ...firstSight(seen, now), phase: 'baseline' }
+  const known: TrackedCall = before ?? { ...newCall(seen, now), phase: 'baseline' }
   const retainUntil = retentionOf(known, seen, now, listedPrecision)
   return retainUntil === known.retainUntil ? known : { ...known, retainUntil }
 }
 
 /**
- * Counts a call from now on that was over before callwatch first looked, and is open again: a meeting that goes on. It
- * counts whole, as if it were seen for the first time.
+ * Counts a baseline call from now on, as if it were new: it is open again, such as a meeting that continues, or its id was
+ * used again.
  */
 export function resumedCall(
   before: TrackedCall,
@@ -66,10 +66,10 @@ export function resumedCall(
 }
 
 /**
- * Counts what one answer newly says of a call, into the draft.
+ * Adds to the draft what an answer says new of a call.
  *
- * @param before what is remembered of the call: undefined for one that counts from now on
- * @returns the call as it is to be remembered; the very same object where the answer changed nothing
+ * @param before the tracked call; undefined for one that counts from now on
+ * @returns its new value; the same object if the answer changed nothing
  */
 export function observeCall(
   before: TrackedCall | undefined,
@@ -77,7 +77,7 @@ export function observeCall(
   { now, host, source, askForDetails, listedPrecision }: AnswerContext,
   draft: DeltaDraft,
 ): TrackedCall {
-  const known = before ?? firstSight(seen, now)
+  const known = before ?? newCall(seen, now)
   if (before === undefined) draft.add(callSeries(known.labels).started, 1)
   if (before?.phase === 'lost') draft.add(seriesKey(COUNTERS.reappeared), 1)
 
@@ -121,8 +121,8 @@ export function observeCall(
 }
 
 /**
- * Takes down that the service answered that it does not know the call. An open one is lost when that happens in two
- * cycles; of one that is over there are no more details to be had.
+ * Records that the service does not know a call. An open call is lost when that happens twice in a row. For a final call no
+ * more details are requested.
  */
 export function observeNotFound(before: TrackedCall, now: number, draft: DeltaDraft): TrackedCall {
   if ((before.marks & MARK.detailsWanted) !== 0) return { ...before, marks: before.marks & ~MARK.detailsWanted }
@@ -134,18 +134,14 @@ export function observeNotFound(before: TrackedCall, now: number, draft: DeltaDr
   return lost
 }
 
-/** Its labels, as far as the answer says anything of them. */
+/** The call's labels; what the answer leaves out keeps its last value. */
 function labelsNow(known: Labels, { type, mode, receiverType }: SeenCall): Labels {
-  const isSame =
-    (type ?? known.type) === known.type &&
-    (mode ?? known.mode) === known.mode &&
-    (receiverType ?? known.receiverType) === known.receiverType
-  return isSame ? known : labelsOf(type ?? known.type, mode ?? known.mode, receiverType ?? known.receiverType)
+  return labelsOf(type ?? known.type, mode ?? known.mode, receiverType ?? known.receiverType)
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-function firstSight(seen: SeenCall, now: number): TrackedCall {
+function newCall(seen: SeenCall, now: number): TrackedCall {
   return {
     id: seen.id,
     phase: 'open',
@@ -192,7 +188,7 @@ function finish(
   return finish
 }
 
-/** How long an answered call rang and lasted (seconds), where its times say so and run forwards. */
+/** How long an answered call rang and lasted (seconds); undefined if a time is missing, or the times are reversed. */
 export function answeredTimes(
   { initiatedAt = NaN, startedAt = NaN, endedAt = NaN }: Pick<TrackedCall, 'initiatedAt' | 'startedAt' | 'endedAt'>,
   status: FinalStatus,
@@ -232,27 +228,24 @@ function countAllMinutes(
 }
 
 /**
- * What is observed of a finished call once each, as soon as all that it takes was seen. How many took part is only known
- * from an answer that shows it as over: while it ran more may have joined.
+ * Counts once what a finished call shows once: its histograms and its recording, each as soon as it is known. The number of
+ * participants is taken from an answer that shows the call as final, because more may join while it runs.
  */
 function observeOnce(call: Mutable<TrackedCall>, totalParticipants: number | undefined, draft: DeltaDraft): void {
-  const series = callSeries(call.finish!.labels)
-  const once = (mark: number, ready: boolean): boolean => {
-    if (!ready || (call.marks & mark) !== 0) return false
+  const { labels, status } = call.finish!
+  const series = callSeries(labels)
+  const once = (mark: number, histogram: HistogramSeries, value: number | undefined): void => {
+    if (value === undefined || (call.marks & mark) !== 0) return
     call.marks |= mark
-    return true
+    draft.observe(histogram, value)
   }
-  const { answerDelay, duration } = answeredTimes(call, call.finish!.status)
-  if (once(MARK.durationObserved, duration !== undefined)) {
-    draft.observe(series.duration, duration!)
-  }
-  if (once(MARK.answerDelayObserved, answerDelay !== undefined)) {
-    draft.observe(series.answerDelay, answerDelay!)
-  }
-  if (once(MARK.participantsObserved, totalParticipants !== undefined)) {
-    draft.observe(series.participants, totalParticipants!)
-  }
-  if (once(MARK.recordedCounted, (call.marks & MARK.recordingSeen) !== 0)) draft.add(seriesKey(COUNTERS.recorded), 1)
+  const { answerDelay, duration } = answeredTimes(call, status)
+  once(MARK.durationObserved, series.duration, duration)
+  once(MARK.answerDelayObserved, series.answerDelay, answerDelay)
+  once(MARK.participantsObserved, series.participants, totalParticipants)
+  if ((call.marks & (MARK.recordingSeen | MARK.recordedCounted)) !== MARK.recordingSeen) return
+  call.marks |= MARK.recordedCounted
+  draft.add(seriesKey(COUNTERS.recorded), 1)
 }
 
 function countAnomalies(
@@ -283,8 +276,8 @@ function isAfter(earlier: number | undefined, later: number | undefined): boolea
 }
 
 /**
- * How long the call is retained beyond what its times say. When it was listed counts only for a call without any time
- * of its own, or that is over and listed open again, and not to the second, which spares a write a poll.
+ * The call's `retainUntil`. The last listing counts only for a call without an own time, or a final one that is listed as
+ * open again, and not to the second, which saves a write in each poll.
  */
 function retentionOf(call: TrackedCall, seen: SeenCall, now: number, precision: number): number | undefined {
   const { retainUntil } = call

@@ -3,12 +3,12 @@ import type { DeltaDraft } from './delta-draft.ts'
 import { COUNTERS, seriesKey } from './series.ts'
 import { MARK, type TrackedCall } from './tracked-call.ts'
 
-/** Seconds by which two answers may differ in when a call began, and mean the same call. */
+/** The beginnings of one call in two answers differ by at most this (seconds). */
 const SAME_START = 1
 
 /**
- * Whether an answer shows the tracked call with an earlier or a later beginning, by every time of it that both have: that
- * is another row under the same id. 0 where it is the same, or cannot be told: a call that has just been answered has a new time.
+ * Whether an answer shows another row with the id of a tracked call: one that began earlier (-1) or later (1), by every
+ * time that both have. 0 if it is the same call, or this cannot be decided: a call that was just answered has a new time.
  */
 export function compareStart(
   before: Pick<SeenCall, 'initiatedAt' | 'startedAt'> & { phase?: TrackedCall['phase'] },
@@ -30,8 +30,8 @@ function compareTime(time: number | undefined, before: number | undefined): -1 |
 }
 
 /**
- * Whether an answer shows another row under the id of a tracked call, which does not count: one that began earlier, and was
- * over when the tracked one began, or of an id that had two rows before. Else the times of the call have changed.
+ * Whether an answer shows another row with the id of a tracked call, which does not count: it began earlier, and either
+ * ended before the tracked call began, or two rows with this id were seen before. Else the call's times have changed.
  */
 export function isEarlierRow(
   tracked: Pick<TrackedCall, 'phase' | 'initiatedAt' | 'startedAt' | 'marks'>,
@@ -42,8 +42,8 @@ export function isEarlierRow(
   return (tracked.marks & MARK.repeatedId) !== 0 || (seen.endedAt ?? Infinity) <= began + SAME_START
 }
 
-/** Takes down that an answer showed the id of a tracked call with an earlier beginning: that row is not counted. */
-export function ignoreEarlierRow(before: TrackedCall, draft: DeltaDraft): TrackedCall {
+/** Counts the anomaly of a tracked call whose id an earlier row has as well. That row is not counted. */
+export function noteEarlierRow(before: TrackedCall, draft: DeltaDraft): TrackedCall {
   if ((before.marks & MARK.repeatedId) !== 0) return before
   draft.add(seriesKey(COUNTERS.anomalies, 'repeated_id'), 1)
   return { ...before, marks: before.marks | MARK.repeatedId }

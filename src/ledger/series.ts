@@ -3,18 +3,18 @@ import { MEASURES } from './minutes.ts'
 import { DOCUMENTED_STEPS } from './transitions.ts'
 
 /**
- * What the ledger counts for good. A durable series is named by its key: the metric's name and its label values in the
- * order of `labels`, joined by `|` (no documented value holds one). `target` is not part of it: each target has its own ledger.
+ * A counter that the store keeps. The key of a series is the metric's name and its label values in the order of `labels`,
+ * joined by `|` (no documented value contains one). It has no `target`, because each target has its own ledger.
  */
 export type DurableCounter = {
   name: string
   help: string
   labels: readonly string[]
-  /** Label values that exist from the start, so that the first increment is seen by `rate()`. */
+  /** Label values that are exported as 0 from the start, so that `rate()` sees the first increment. */
   span: readonly (readonly string[])[]
 }
 
-/** A histogram's key ends in the upper bound of the one bucket that an observation fell into, or in `sum`. */
+/** A histogram's keys end in the upper bound of one bucket, whose count is not cumulative, or in `sum`. */
 export type DurableHistogram = DurableCounter & { buckets: readonly number[] }
 
 const labelValues = ({ type, mode, receiverType }: Labels) => [type, mode, receiverType]
@@ -55,13 +55,13 @@ export const COUNTERS = {
   },
   reappeared: {
     name: 'callwatch_calls_reappeared_total',
-    help: 'Lost calls that came back',
+    help: 'Lost calls that reappeared',
     labels: [],
     span: [[]],
   },
   transitions: {
     name: 'callwatch_call_transitions_total',
-    help: 'Status transitions; from="none" at first sight; observed="false" where the step happened between two polls and was inferred (a call first seen as ended was initiated and ongoing before)',
+    help: 'Status transitions; from="none" when first seen; observed="false" where the step happened between two polls and was inferred (a call first seen as ended was initiated and ongoing before)',
     labels: ['from', 'to', 'observed'],
     span: DOCUMENTED_STEPS.flatMap(([from, to]) => ['true', 'false'].map((observed) => [from, to, observed])),
   },

@@ -6,83 +6,82 @@ import type { TransitionPoint } from './transitions.ts'
 import { addUsage } from './usage.ts'
 
 /**
- * All that is known of one target. Only {@link apply} changes it, and only after the delta was committed. What it
- * holds is changed in place, the one exception to values that are never changed: copying it for each look would cost what
- * exists instead of what changed. Calls are kept as records; `open` and `detailsWanted` hold those that each look needs as
- * objects as well.
+ * The state of one target. Only {@link apply} changes it, and only after the delta was committed. It is changed in place,
+ * because a copy in each poll would cost as much as there is, not as much as changed. All calls are kept as records; `open`
+ * and `detailsWanted` have those that each poll needs as objects as well.
  */
 export type LedgerState = {
   readonly calls: TrackedCalls
   /** The open calls among `calls`. */
   readonly open: Map<string, TrackedCall>
-  /** Calls whose list of participants is still to be asked for. */
+  /** Calls whose list of participants is to be requested. */
   readonly detailsWanted: Map<string, TrackedCall>
   readonly counters: Map<string, number>
-  /** Participant minutes that were counted in each quarter of an hour, by when that began (usage.ts). */
+  /** Participant minutes by quarter of an hour (usage.ts). */
   readonly usage: Map<number, number>
   readonly finished: KeptFinishes
   sync: SyncState
 }
 
-/** What is known of the target beside its calls. Times are UNIX seconds by the service's clock unless said otherwise. */
+/** How far the ledger is in sync with the service. Times are UNIX seconds by the service's clock unless said otherwise. */
 export type SyncState = {
-  /** The sequence number of the last commit; each delta moves it on by one. */
+  /** The sequence number of the last commit. */
   readonly seq: number
   /** When the target was first set up in the store. */
   readonly created: number
-  /** By how much the service's clock was ahead of the host's when they first met (seconds); `created` was corrected by it. */
+  /** By how much the service's clock is ahead of the host's (seconds). Its first value corrected `created`. */
   readonly clockSkew: number | undefined
-  /** When the last complete look began; undefined before the first, which ends the baseline. */
+  /** When the last complete sweep began; undefined before the first one, which ends the baseline. */
   readonly lastComplete: number | undefined
-  /** How far back calls count, by the last complete look; only grows. Absent before the first. */
+  /** How far back calls count, since the last complete sweep. Never decreases. Absent before the first one. */
   readonly horizon?: number
-  /** When the last good look ended, and the one before it: windows reach back to that one. */
+  /** When the last successful poll ended, and the one before it, to which windows reach back. */
   readonly lastSuccess: number | undefined
   readonly previousSuccess: number | undefined
-  /** The host's clock at the end of the last good look. */
+  /** The host's clock at the end of the last successful poll. */
   readonly lastSuccessHost: number | undefined
-  /** The list as the last good look left it; undefined where its order or its total are not known. */
+  /** The list at the end of the last successful poll; undefined if its order or total is unknown. */
   readonly list: ListKnowledge | undefined
-  /** What was found out about the list as a whole. Absent before the first time. */
+  /** What polls have found out about the list. */
   readonly listing?: ListFacts
-  /** Calls that the last complete look passed over on purpose. */
+  /** How many calls the last complete sweep excluded. */
   readonly excluded: { readonly baseline: number; readonly beforeHorizon: number }
 }
 
-/** What a look can go by that reads the newest calls only. */
+/** What an incremental poll depends on. */
 export type ListKnowledge = {
   readonly order: 'newest first' | 'oldest first'
-  /** How many calls the list had, hidden ones not counted. */
+  /** How many calls the list had, without hidden ones. */
   readonly total: number
-  /** Whether a reading to the end has found as many, or that total follows from one that did: callwatch knows or ignores them all. */
+  /** Whether a listing of the whole list found as many, or the total follows from one that did. Then all are tracked or excluded. */
   readonly verified: boolean
   /** The most items that a page had. */
   readonly pageSize: number
-  /** Ids at the end where the oldest calls are, from the outermost inwards; those that leave the list leave there. */
+  /** Ids at the end with the oldest calls, from the outermost inwards. Calls leave the list there. */
   readonly end: readonly string[]
 }
 
-/** What readings of the list have found out about it, for good. Times are UNIX seconds by the service's clock. */
+/** What polls have found out about a list. Times are UNIX seconds by the service's clock. */
 export type ListFacts = {
-  /** When the last reading to the end began that found every page in order; undefined where none has. */
+  /** When the last listing of the whole list began that found every page in order. */
   readonly orderVerifiedAt?: number
   /** When a page was last out of order. */
   readonly orderRefutedAt?: number
-  /** How many rows the service counts in its total, and shows on no page. */
+  /** How many rows the service's total counts and no page shows. */
   readonly hidden: number
-  /** How many the last reading to the end did not find of the total, and when it began. */
+  /** How many items of the total the last listing of the whole list did not find, and when it began. */
   readonly shortfall?: { readonly items: number; readonly at: number }
-  /** The number at which the service stops counting: a total as large says nothing. */
+  /** The number at which the service stops counting: a total as large is meaningless. */
   readonly cap?: number
-  /** When its total was last found to be wrong: smaller than what its pages show. */
+  /** When the total was last smaller than what the pages show. */
   readonly wrongTotalAt?: number
-  /** It answers with an error for a page past the last, in place of an empty page. */
+  /** The page past the last one is an error, not an empty page. */
   readonly endsInError?: boolean
-  /** How many items the list had at the last good look. */
+  /** How many items the list had at the last successful poll. */
   readonly size?: number
 }
 
-/** One transition as it goes to the live feed. */
+/** A transition, for the live feed. */
 export type Transition = {
   call: TrackedCall
   from: TransitionPoint
@@ -92,12 +91,12 @@ export type Transition = {
   at: number
 }
 
-/** What one observation changes; committed whole or not at all. */
+/** What one observation changes, in one commit. */
 export type Delta = {
   sync: SyncState
-  /** New and changed calls by id, each with its whole new value. */
+  /** New and changed calls by id. */
   calls: Map<string, TrackedCall>
-  /** Calls that need not be remembered any more. */
+  /** Calls that are no longer tracked. */
   evicted: TrackedCall[]
   /** Increments of durable series by key. */
   counters: Map<string, number>
@@ -107,10 +106,10 @@ export type Delta = {
   transitions: Transition[]
 }
 
-/** What is known of a list that was never read. */
+/** Of a list that was never read. */
 export const NO_LIST_FACTS: ListFacts = { hidden: 0 }
 
-/** A target that was just set up. `created` in UNIX seconds by the host's clock. */
+/** The ledger of a target that was just set up. `created` in UNIX seconds by the host's clock. */
 export function newLedger(created: number): LedgerState {
   const sync: SyncState = {
     seq: 0,
@@ -135,10 +134,10 @@ export function newLedger(created: number): LedgerState {
 }
 
 /**
- * Moves the state on by a committed delta, in place.
+ * Applies a committed delta to the state, in place.
  *
- * @param keepFinished how long finished calls stay in the list that windows are counted from (seconds)
- * @throws {Error} when the delta was not made from this very state
+ * @param keepFinished how long `finished` keeps calls for windows (seconds)
+ * @throws {Error} if the delta was not computed from this state
  */
 export function apply(state: LedgerState, delta: Delta, keepFinished: number): void {
   if (delta.sync.seq !== state.sync.seq + 1) {
@@ -158,9 +157,9 @@ export function apply(state: LedgerState, delta: Delta, keepFinished: number): v
 }
 
 /**
- * Puts a call where its phase belongs, from its record (call-record.ts). Of most, which are over, no object is made.
+ * Tracks a call by its record (call-record.ts). Most calls are final, and never become objects.
  *
- * @param finishedSince when it must have finished to be counted in windows (UNIX seconds)
+ * @param finishedSince windows need calls that finished since then (UNIX seconds)
  */
 export function trackRecord(ledger: LedgerState, id: string, record: Uint8Array, finishedSince: number): void {
   const view = new DataView(record.buffer, record.byteOffset)
@@ -171,7 +170,7 @@ export function trackRecord(ledger: LedgerState, id: string, record: Uint8Array,
   if (finish !== undefined && finish.at >= finishedSince) ledger.finished.add(finish)
 }
 
-/** Puts a call where its phase belongs. */
+/** Tracks a call, in the maps that its phase and marks require. */
 export function track(
   { calls, open, detailsWanted }: Pick<LedgerState, 'calls' | 'open' | 'detailsWanted'>,
   call: TrackedCall,

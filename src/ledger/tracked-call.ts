@@ -1,18 +1,18 @@
 import { ownTime, type CallStatus, type FinalStatus, type Labels } from './call.ts'
 
 /**
- * What is remembered of a call, and stored as its row: what the service last said, and what was already counted of it.
- * A value is never changed; a call that changed gets a new one. Times are UNIX seconds by the service's clock.
+ * A call that the ledger tracks, and its row in the store: what the service last said, and what was already counted.
+ * Immutable: a call that changes gets a new value. Times are UNIX seconds by the service's clock.
  *
  * - `open`: counted as started, not yet finished
- * - `lost`: it was open, and the service no longer knows it; it may come back
+ * - `lost`: was open, and the service no longer knows it; it may reappear
  * - `final`: counted as finished, once
- * - `baseline`: it was over before callwatch first looked, and is never counted
+ * - `baseline`: was final before the target was set up, and is never counted
  */
 export type TrackedCall = {
   readonly id: string
   readonly phase: 'open' | 'lost' | 'final' | 'baseline'
-  /** As last served; after the finish it may differ from `finish.status` (anomaly `final_changed`). */
+  /** As last served. After the finish it may differ from `finish.status` (anomaly `final_changed`). */
   readonly status: CallStatus
   readonly labels: Labels
   readonly firstSeen: number
@@ -24,11 +24,12 @@ export type TrackedCall = {
   /** Minutes already counted, in the order of MEASURES. */
   readonly counted: readonly number[]
   readonly finish: Finish | undefined
-  /** Cycles in a row in which the service answered that it does not know this open call. */
+  /** Consecutive Get Call requests that the service answered with not found, while the call is open. */
   readonly notFound: number
   /**
-   * It is not evicted before the horizon passes this moment, whatever its times say: when it was lost; for a call without
-   * any time of its own, or that is over and listed open again, when it was last listed, to the hour or so; and a time too far ahead to be believed yet.
+   * The call is not evicted before the horizon passes this moment, whatever its times say. It is when the call was lost, or
+   * one of its times that is too far in the future to be accepted yet. For a call without an own time, or a final one that
+   * is listed as open again, it is when the call was last listed, to about an hour.
    */
   readonly retainUntil: number | undefined
   /** Set of MARK bits. */
@@ -39,13 +40,13 @@ export type TrackedCall = {
 export type Finish = {
   readonly status: FinalStatus
   readonly labels: Labels
-  /** `endedAt` clamped to [began, known], else when it was first seen final. */
+  /** `endedAt` clamped to [began, known]; `known` where there is none. */
   readonly at: number
   /** When callwatch first saw it final. */
   readonly known: number
-  /** The same moment by the host's clock, by which evaluations are dated as well. */
+  /** The same moment by the host's clock, which dates rule evaluations as well. */
   readonly knownHost: number
-  /** What was known of the call then: when it began, and (seconds) how long it rang and lasted, where it was answered. */
+  /** As known at that moment: when it began, and, if it was answered, how long it rang and lasted (seconds). */
   readonly began: number
   readonly answerDelay: number | undefined
   readonly duration: number | undefined
@@ -54,14 +55,14 @@ export type Finish = {
   readonly video: number
 }
 
-/** What happened once and must not be counted again. */
+/** What was counted or noted of a call once, and must not be again. */
 export const MARK = {
   durationObserved: 1 << 0,
   answerDelayObserved: 1 << 1,
   participantsObserved: 1 << 2,
   recordingSeen: 1 << 3,
   recordedCounted: 1 << 4,
-  /** It finished without a list of participants having been seen: one Get Call is still to ask for it. */
+  /** It finished, and no answer had its list of participants: one Get Call request is due. */
   detailsWanted: 1 << 5,
   finalChanged: 1 << 6,
   unknownStatus: 1 << 7,
@@ -72,12 +73,12 @@ export const MARK = {
   repeatedId: 1 << 12,
 } as const
 
-/** When the call began (UNIX seconds): the earliest thing known of it. */
+/** When the call began, as far as known (UNIX seconds). */
 export function beganAt(call: Pick<TrackedCall, 'initiatedAt' | 'startedAt' | 'endedAt' | 'firstSeen'>): number {
   return call.initiatedAt ?? call.startedAt ?? call.endedAt ?? call.firstSeen
 }
 
-/** What decides how long a call is remembered. */
+/** What decides when a call is evicted. */
 export type EvictionTimes = Pick<
   TrackedCall,
   'phase' | 'firstSeen' | 'initiatedAt' | 'startedAt' | 'endedAt' | 'retainUntil'
@@ -85,9 +86,9 @@ export type EvictionTimes = Pick<
   finish: Pick<Finish, 'known'> | undefined
 }
 
-/** The moment after which the call can be forgotten once the horizon passes it (UNIX seconds); open ones never are. */
+/** The call is evicted once the horizon passes this moment (UNIX seconds). Open calls never are. */
 export function evictAfter(call: EvictionTimes): number {
   if (call.phase === 'open') return Infinity
-  // Not before its own end was seen, either: an `endedAt` that comes late would make it look new.
+  // Nor before its end was seen: an `endedAt` that arrives late would make it look new.
   return Math.max(ownTime(call) ?? 0, call.retainUntil ?? 0, call.finish?.known ?? call.firstSeen)
 }

@@ -2,34 +2,34 @@ import { readCall, readEvictionTimes, readPhase, RECORD_BYTES, writeCall } from 
 import { ownTime } from './call.ts'
 import { evictAfter, type TrackedCall } from './tracked-call.ts'
 
-/** The calls that are remembered of a target, by id. Changed in place. */
+/** The tracked calls of a target, by id. Changed in place. */
 export type TrackedCalls = {
   readonly size: number
   has: (id: string) => boolean
-  /** Another object each time. */
+  /** A new object each time. */
   get: (id: string) => TrackedCall | undefined
   phase: (id: string) => TrackedCall['phase'] | undefined
   set: (call: TrackedCall) => void
-  /** The same, from the call's own record (call-record.ts). */
+  /** The same, from the call's record (call-record.ts). */
   setRecord: (id: string, record: Uint8Array) => void
   delete: (id: string) => boolean
   values: () => Iterable<TrackedCall>
-  /** Of those that are wanted, the newest and the oldest by their own times (UNIX seconds), so many of each at most. */
+  /** The newest and the oldest of the wanted calls, by their own times (UNIX seconds): at most `count` of each. */
   outermost: (count: number, isWanted: (id: string, time: number) => boolean) => TrackedCall[]
-  /** The ids of calls that need not be remembered past a horizon (UNIX seconds). */
+  /** The ids of calls that a horizon (UNIX seconds) has passed. */
   evictable: (horizon: number) => string[]
 }
 
-/** Small enough that a target with few calls takes little, of which there may be thousands. */
+/** Calls in a block. There may be thousands of targets with few calls, which should take little memory. */
 const BLOCK = 64
 
 /**
- * Keeps calls as records in blocks of memory: as objects, a million of them would take three times as much, and the
- * garbage collector would look through them again and again.
+ * Keeps calls as records in blocks of memory. As objects, a million calls would take three times as much, and slow down
+ * every garbage collection.
  */
 export function trackedCalls(): TrackedCalls {
   const slots = new Map<string, number>()
-  /** The id in each slot, so that whoever gets a call holds the one text of its id. */
+  /** The id in each slot, so that all copies of a call share one string. */
   const ids: (string | undefined)[] = []
   const free: number[] = []
   const blocks: DataView[] = []
@@ -37,7 +37,7 @@ export function trackedCalls(): TrackedCalls {
   const offsetOf = (slot: number) => (slot % BLOCK) * RECORD_BYTES
   const read = (slot: number, id: string) => readCall(blockOf(slot), offsetOf(slot), id)
 
-  /** Where a call stands, or is to. */
+  /** The slot of a call, a new one if it has none. */
   function slotFor(id: string): number {
     let slot = slots.get(id)
     if (slot === undefined) {
@@ -87,7 +87,7 @@ export function trackedCalls(): TrackedCalls {
       for (const [slot, id] of ids.entries()) {
         const time = id === undefined ? undefined : ownTime(readEvictionTimes(blockOf(slot), offsetOf(slot)))
         if (id === undefined || time === undefined || !isWanted(id, time)) continue
-        // Of the same time a later slot is the newer one, so that no call is among both where there are enough.
+        // Of equal times the later slot is the newer one, so that no call is in both lists if there are enough.
         if (newest.length < count || time >= newest.at(-1)!.time)
           newest = [{ slot, time }, ...newest].toSorted((a, b) => b.time - a.time).slice(0, count)
         if (oldest.length < count || time < oldest[0]!.time)

@@ -2,10 +2,10 @@ import type { CallMode, CallStatus } from './call.ts'
 
 export type TransitionPoint = CallStatus | 'none' | 'lost'
 
-/** One step of a call from one state to the next; `observed` where both ends were seen. */
+/** A transition from one status to the next; `observed` if both were seen. */
 export type Step = { from: TransitionPoint; to: TransitionPoint; observed: boolean }
 
-/** The steps that calls are documented to take, exported with 0 from the start. */
+/** The documented transitions, exported as 0 from the start. */
 export const DOCUMENTED_STEPS: readonly (readonly [TransitionPoint, TransitionPoint])[] = [
   ['none', 'initiated'],
   ['none', 'ongoing'],
@@ -25,42 +25,42 @@ const CALL_PATH = {
   canceled: ['initiated', 'canceled'],
 } as const
 
-/** Meetings do not ring: whoever opens one is in it. */
+/** Meetings do not ring. */
 const MEETING_PATH = { ...CALL_PATH, ongoing: ['ongoing'], ended: ['ongoing', 'ended'] } as const
 
 /**
- * The steps from one known state to another, with those inserted that must have happened between two looks.
- * Steps from or to `other` and `lost`, steps backwards and steps out of a final state are taken as they are.
+ * The transitions from one known status to another, including those that must have happened between two polls.
+ * Transitions from or to `other` and `lost`, backwards, or out of a final status are a single step.
  */
 export function stepsBetween(from: TransitionPoint, to: TransitionPoint, mode: CallMode): readonly Step[] {
   const meeting = mode === 'meet' || mode === 'presenter'
   const kind = meeting ? 'meeting' : 'call'
   const known = stepsOf[kind].get(from)?.get(to)
   if (known !== undefined) return known
-  const steps = workOut(from, to, meeting)
+  const steps = computeSteps(from, to, meeting)
   const fromThere = stepsOf[kind].get(from) ?? new Map<TransitionPoint, readonly Step[]>()
   stepsOf[kind].set(from, fromThere.set(to, steps))
   return steps
 }
 
-/** There are but a few dozen; each is worked out once. */
+/** Cached: there are only a few dozen. */
 const stepsOf = { call: new Map(), meeting: new Map() } satisfies Record<
   string,
   Map<TransitionPoint, Map<TransitionPoint, readonly Step[]>>
 >
 
-function workOut(from: TransitionPoint, to: TransitionPoint, meeting: boolean): readonly Step[] {
+function computeSteps(from: TransitionPoint, to: TransitionPoint, meeting: boolean): readonly Step[] {
   if (to === 'other' || to === 'lost' || from === 'other' || from === 'lost') {
     return [{ from, to, observed: from !== 'none' }]
   }
   if (to === 'none') return []
-  // A meeting that was seen as initiated goes on from there like any call.
+  // A meeting that was seen as initiated continues like any call.
   const path: readonly TransitionPoint[] = (meeting && from !== 'initiated' ? MEETING_PATH : CALL_PATH)[to]
   const start = from === 'none' ? -1 : path.indexOf(from)
   const isForward = from === 'none' || (start >= 0 && start < path.length - 1)
   if (!isForward) return [{ from, to, observed: true }]
   const points: TransitionPoint[] = [from, ...path.slice(start + 1)]
-  // Seen at its first state, or one step after the last: nothing was inserted, so nothing was inferred.
+  // The first status, or the one after the last: no step was inferred.
   const observed = points.length === 2
   return points.slice(1).map((point, i) => ({ from: points[i]!, to: point, observed }))
 }

@@ -1,14 +1,14 @@
-/** How finely it is known when minutes were used (seconds): every time zone's days begin at a quarter of an hour. */
+/** The resolution of usage (seconds): the days of every time zone begin at a quarter of an hour. */
 const QUARTER = 900
-/** For how long it is known (seconds): a month, the longest that is asked about, and a day. */
+/** How long usage is kept (seconds): a month, the longest period of a rule, and a day. */
 export const USAGE_KEPT = 32 * 86_400
 
-/** When the quarter of an hour of a moment began (UNIX seconds). */
+/** The beginning of a moment's quarter of an hour (UNIX seconds). */
 export function quarterOf(time: number): number {
   return Math.floor(time / QUARTER) * QUARTER
 }
 
-/** Adds minutes to a quarter of an hour, in place; what is too old to be asked about falls out. */
+/** Adds minutes to a quarter of an hour, in place, and drops quarters older than {@link USAGE_KEPT}. */
 export function addUsage(usage: Map<number, number>, quarter: number, minutes: number): void {
   const isNew = !usage.has(quarter)
   usage.set(quarter, (usage.get(quarter) ?? 0) + minutes)

@@ -43,10 +43,10 @@ describe('what a user is warned of', () => {
   })
 
   test.each<[Partial<SyncState>, string]>([
-    [{ clockSkew: 7200 }, "this host's clock is 2 h behind the service's, which is believed"],
-    [{ clockSkew: -36_000 }, "this host's clock is 10 h ahead of the service's, which is believed"],
-    [{ listing: { hidden: 1 } }, 'the service counts 1 call in its total'],
-    [{ listing: { hidden: 7 } }, 'the service counts 7 calls in its total'],
+    [{ clockSkew: 7200 }, "this host's clock is 2 h behind the service's, which callwatch uses"],
+    [{ clockSkew: -36_000 }, "this host's clock is 10 h ahead of the service's, which callwatch uses"],
+    [{ listing: { hidden: 1 } }, "the service's total counts 1 call that no page shows"],
+    [{ listing: { hidden: 7 } }, "the service's total counts 7 calls that no page shows"],
     [{ listing: { hidden: 0, cap: 10_000 } }, "the service's total stops at 10000"],
   ])('is told with its figures: %j', (sync, message) => {
     expect(warningsOf(sync).map((warning) => warning.message.slice(0, message.length))).toEqual([message])
