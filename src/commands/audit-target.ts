@@ -104,7 +104,7 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
     unlisted: problem === undefined ? [...before.values()].filter(isMissing).length : undefined,
     daemonPolls: confirmed.daemonPolls,
     notRequested: confirmed.notRequested,
-    orderUnverified: isEarly && !isOrderVerified(sync.listing ?? NO_LIST_FACTS),
+    orderUnverified: isEarly && !isOrderVerified(sync.listFacts ?? NO_LIST_FACTS),
     imbalances: imbalancesOf(await reader.balance(target)),
   }
 }
@@ -155,7 +155,7 @@ async function listLookback(options: AuditTargetOptions, rows: TrackedCalls) {
   try {
     const reading = await read().catch(readAgain)
     // Reading to the end would have verified the order.
-    isEarly = reading.end?.complete === true && memory.facts.orderVerifiedAt === sync.listing?.orderVerifiedAt
+    isEarly = reading.end?.complete === true && memory.facts.orderVerifiedAt === sync.listFacts?.orderVerifiedAt
     if (reading.limited) problem = `the service shows no page from ${memory.refusedFrom} on`
     else if (reading.end === undefined) problem = reading.problem?.message ?? 'the list has no end'
   } catch (error) {

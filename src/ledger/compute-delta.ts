@@ -49,7 +49,7 @@ export function computeDelta(
   const askForDetails = options.details === 'missing'
   const [first] = observation.answers
   if (first !== undefined) delta.sync = setClock(delta.sync, first, observation.clockSkew)
-  if (observation.listing !== undefined) delta.sync = { ...delta.sync, listing: observation.listing }
+  if (observation.listFacts !== undefined) delta.sync = { ...delta.sync, listFacts: observation.listFacts }
   const oldest = horizon(delta.sync, options.lookback)
 
   for (const { source, now, host, calls, notFound, invalid } of observation.answers) {
@@ -78,7 +78,7 @@ export function computeDelta(
   if (observation.end) endPoll(observation.end)
   const hasChanged =
     observation.end !== undefined ||
-    observation.listing !== undefined ||
+    observation.listFacts !== undefined ||
     delta.sync.clockSkew !== state.sync.clockSkew ||
     delta.calls.size > 0 ||
     delta.counters.size > 0

@@ -11,7 +11,10 @@ export type ListWarning = {
 const HOUR = 3600
 
 /** The warnings of a target as last committed; `now` in UNIX seconds by the service's clock. */
-export function listWarnings({ clockSkew = 0, list, listing = NO_LIST_FACTS }: SyncState, now: number): ListWarning[] {
+export function listWarnings(
+  { clockSkew = 0, list, listFacts = NO_LIST_FACTS }: SyncState,
+  now: number,
+): ListWarning[] {
   const warnings: ListWarning[] = []
   const warn = (kind: ListWarning['kind'], message: string) => void warnings.push({ kind, message })
   if (Math.abs(clockSkew) > HOUR) {
@@ -22,19 +25,19 @@ export function listWarnings({ clockSkew = 0, list, listing = NO_LIST_FACTS }: S
       `this host's clock is ${hours} h ${side} the service's, which callwatch uses: check the host's clock`,
     )
   }
-  if (isOrderRefuted(listing, now)) {
+  if (isOrderRefuted(listFacts, now)) {
     warn('order_refuted', 'the list is not in order of time: each poll reads it to its end')
-  } else if (list !== undefined && !isOrderVerified(listing)) {
+  } else if (list !== undefined && !isOrderVerified(listFacts)) {
     warn('order_unproven', 'order not verified: nothing is evicted until the list was read to its end once')
   }
-  if (listing.hidden > 0) {
-    const calls = listing.hidden === 1 ? '1 call' : `${listing.hidden} calls`
+  if (listFacts.hidden > 0) {
+    const calls = listFacts.hidden === 1 ? '1 call' : `${listFacts.hidden} calls`
     warn('hidden_calls', `the service's total counts ${calls} that no page shows: callwatch cannot count them`)
   }
-  if (listing.cap !== undefined) {
-    warn('total_capped', `the service's total stops at ${listing.cap}: callwatch reads the list without it`)
+  if (listFacts.cap !== undefined) {
+    warn('total_capped', `the service's total stops at ${listFacts.cap}: callwatch reads the list without it`)
   }
-  if (isTotalWrong(listing, now)) {
+  if (isTotalWrong(listFacts, now)) {
     warn('total_wrong', "the service's total is smaller than what its pages show: callwatch reads the list without it")
   }
   return warnings

@@ -41,6 +41,6 @@ export type Observation = {
   answers: Answer[]
   /** By how much the service's clock is ahead of the host's (seconds), once several answers agree; else the first answer decides. */
   clockSkew?: number | undefined
-  listing?: ListFacts
+  listFacts?: ListFacts
   end?: PollEnd
 }

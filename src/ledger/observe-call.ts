@@ -81,24 +81,19 @@ export function observeCall(
   if (before === undefined) draft.add(callSeries(known.labels).started, 1)
   if (before?.phase === 'lost') draft.add(seriesKey(COUNTERS.reappeared), 1)
 
-  const labels = labelsNow(known.labels, seen)
-  const times = {
-    initiatedAt: seen.initiatedAt ?? known.initiatedAt,
-    startedAt: seen.startedAt ?? known.startedAt,
-    endedAt: seen.endedAt ?? known.endedAt,
-  }
+  const endedAt = seen.endedAt ?? known.endedAt
   const wasFinal = known.phase === 'final'
-  const ending = wasFinal ? undefined : finalStatus({ status: seen.status, endedAt: times.endedAt })
+  const ending = wasFinal ? undefined : finalStatus({ status: seen.status, endedAt })
   const final = wasFinal || ending !== undefined
   const call: Mutable<TrackedCall> = {
     id: known.id,
     phase: final ? 'final' : 'open',
     status: seen.status,
-    labels,
+    labels: labelsNow(known.labels, seen),
     firstSeen: known.firstSeen,
-    initiatedAt: times.initiatedAt,
-    startedAt: times.startedAt,
-    endedAt: times.endedAt,
+    initiatedAt: seen.initiatedAt ?? known.initiatedAt,
+    startedAt: seen.startedAt ?? known.startedAt,
+    endedAt,
     totalParticipants: seen.totalParticipants ?? known.totalParticipants,
     joined: seen.joined ?? known.joined,
     counted: known.counted,

@@ -43,7 +43,7 @@ export type SyncState = {
   /** The list at the end of the last successful poll; undefined if its order or total is unknown. */
   readonly list: ListKnowledge | undefined
   /** What polls have found out about the list. */
-  readonly listing?: ListFacts
+  readonly listFacts?: ListFacts
   /** How many calls the last complete sweep excluded. */
   readonly excluded: { readonly baseline: number; readonly beforeHorizon: number }
 }

@@ -46,12 +46,12 @@ export type ListMemory = {
 
 /** @param sweptAt when the last complete sweep began (monotonic seconds) */
 export function newListMemory(
-  { list, listing }: Pick<SyncState, 'list' | 'listing'>,
+  { list, listFacts }: Pick<SyncState, 'list' | 'listFacts'>,
   sweptAt: number | undefined,
 ): ListMemory {
   return {
     order: list === undefined ? NO_EVIDENCE : evidenceOf(list.order),
-    facts: listing ?? NO_LIST_FACTS,
+    facts: listFacts ?? NO_LIST_FACTS,
     pageSize: 1,
     fresh: new Set(),
     unexplained: 0,

@@ -136,10 +136,10 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
     const end = poll.end && { ...poll.end, now: poll.now, limited: poll.limited }
     if (end !== undefined && poll.size !== undefined && poll.size !== list.facts.size)
       list.facts = { ...list.facts, size: poll.size }
-    const isNews = ledger.sync.clockSkew !== undefined && list.facts !== (ledger.sync.listing ?? NO_LIST_FACTS)
+    const isNews = ledger.sync.clockSkew !== undefined && list.facts !== (ledger.sync.listFacts ?? NO_LIST_FACTS)
     for (; asked.length > CHUNK; asked = asked.slice(CHUNK)) yield { answers: asked.slice(0, CHUNK) }
     if (end === undefined && asked.length === 0 && !isNews) return
-    yield { answers: asked, ...(isNews && { listing: list.facts }), ...(end && { end }) }
+    yield { answers: asked, ...(isNews && { listFacts: list.facts }), ...(end && { end }) }
   }
 
   memory.backward.begin()

@@ -25,7 +25,7 @@ export function hasShrunk(size: number, before: number): boolean {
  * its oldest calls alone.
  */
 export function missingCalls({ size, end, now, oldest }: Poll, { calls, sync }: LedgerState): TrackedCall[] {
-  const before = sync.listing?.size
+  const before = sync.listFacts?.size
   if (end === undefined || size === undefined || before === undefined || !hasShrunk(size, before)) return []
   const isMissing = (id: string, time: number) => time <= now && (size === 0 || time > oldest) && !end.listed.has(id)
   return calls.outermost(ASKED, isMissing).filter((call) => size === 0 || beganAt(call) > oldest)

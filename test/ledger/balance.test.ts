@@ -4,8 +4,8 @@ import { completePoll, CREATED, ledgerBook, seen } from './seen.ts'
 
 const balance = (counters: Amounts, rows: Amounts, settled: Amounts) => imbalancesOf({ counters, rows, settled })
 
-describe('the counters of a ledger are what its calls come to', () => {
-  test('whatever became of the calls, but for those that are baseline', () => {
+describe('the counters of a ledger', () => {
+  test('equal the sums of its calls, without baseline calls', () => {
     const book = ledgerBook()
     const minutes = { callMinutes: { audio: 0.1, video: 0.7, total: undefined } }
     const video = { type: 'video', receiverType: 'group', endedAt: CREATED + 2 } as const
@@ -25,15 +25,15 @@ describe('the counters of a ledger are what its calls come to', () => {
   })
 })
 
-describe('a difference', () => {
-  test('is named by its quantity, with both sides', () => {
+describe('a difference between counters and calls', () => {
+  test('is reported with its quantity and both amounts', () => {
     expect(balance([4, 1, 0, 0, 0, 3.5], [1, 1, 0, 0, 0, 1], [1, 0, 0, 0, 0, 2])).toEqual([
       { quantity: 'started', counters: 4, calls: 2 },
       { quantity: 'participant video minutes', counters: 3.5, calls: 3 },
     ])
   })
 
-  test('is none where sums of floats were made in another order', () => {
+  test('is not reported for the rounding of floats', () => {
     const rows: Amounts = [0, 0, 0.1 + 0.2 + 0.3, 1e9 + 1e-3, 0, 0]
     expect(balance([0, 0, 0.3 + 0.2 + 0.1, 1e9, 0, 0], rows, [0, 0, 0, 0, 0, 0])).toEqual([])
     expect(balance([0, 0, 0.6 + 1e-8, 1e9 + 2, 0, 0], rows, [0, 0, 0, 0, 0, 0])).toHaveLength(2)

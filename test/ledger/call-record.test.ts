@@ -1,13 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { packCall, readCall, readFinish, RECORD_BYTES, unpackCall, writeCall } from '../../src/ledger/call-record.ts'
-import { labelsOf } from '../../src/ledger/call.ts'
+import { ALL_LABELS, labelsOf } from '../../src/ledger/call.ts'
 import { MARK, type TrackedCall } from '../../src/ledger/tracked-call.ts'
-import { ALL_LABELS, anyCall, PHASES } from './any-call.ts'
+import { anyCall, PHASES } from './any-call.ts'
 
-/** A call of which everything is known, and the record of it. */
-const WHOLE: TrackedCall = {
-  id: 'whole',
+/** A call of which everything is known. */
+const FULL: TrackedCall = {
+  id: 'full',
   phase: 'final',
   status: 'rejected',
   labels: labelsOf('video', 'meet', 'group'),
@@ -35,9 +35,9 @@ const WHOLE: TrackedCall = {
   marks: MARK.durationObserved | MARK.finalChanged | MARK.tooManyParticipants,
 }
 
-/** A call of which as little is known as can be. */
+/** A call of which as little as possible is known. */
 const BARE: TrackedCall = {
-  ...WHOLE,
+  ...FULL,
   id: 'bare',
   phase: 'open',
   status: 'initiated',
@@ -55,13 +55,13 @@ const BARE: TrackedCall = {
   marks: 0,
 }
 
-test('any call comes back from its record as it was, what is not known included', () => {
+test('a call record restores any call, unknown values included', () => {
   fc.assert(
     fc.property(anyCall, (call) => {
       const record = packCall(call)
       const back = unpackCall(call.id, record)
       expect(back).toStrictEqual(call)
-      // Labels are told apart by identity.
+      // Labels are compared by identity.
       expect(back.labels).toBe(call.labels)
       expect(back.finish?.labels).toBe(call.finish?.labels)
       expect(record).toHaveLength(RECORD_BYTES)
@@ -70,7 +70,7 @@ test('any call comes back from its record as it was, what is not known included'
   )
 })
 
-test('a record is read and written where it lies among others, and touches none of them', () => {
+test('a call record is read and written at an offset, without touching its neighbours', () => {
   fc.assert(
     fc.property(anyCall, fc.nat(3), (call, place) => {
       const bytes = new Uint8Array(4 * RECORD_BYTES).fill(0xaa)
@@ -87,7 +87,7 @@ test('a record is read and written where it lies among others, and touches none 
   )
 })
 
-test('a record that is written over another leaves nothing of it', () => {
+test('a call record that overwrites another leaves nothing of it', () => {
   fc.assert(
     fc.property(anyCall, anyCall, (before, after) => {
       const view = new DataView(new ArrayBuffer(RECORD_BYTES))
@@ -99,13 +99,13 @@ test('a record that is written over another leaves nothing of it', () => {
   )
 })
 
-// Stores hold these bytes: where one of these tests fails, it is the code that is wrong.
-describe('what stores already hold is read as it was written:', () => {
+// Stores contain these bytes: if one of these tests fails, the code is wrong.
+describe('the bytes of a call record stay as stores contain them:', () => {
   const NOT_KNOWN = '000000000000f87f'
   const RECORDS: [string, TrackedCall, string[]][] = [
     [
-      'a call of which all is known',
-      WHOLE,
+      'a call of which everything is known',
+      FULL,
       [
         '000010e04eacda41',
         '000080dd4eacda41 000020de4eacda41 000000ef4eacda41',
@@ -131,7 +131,7 @@ describe('what stores already hold is read as it was written:', () => {
   })
 
   test('the code of each phase, status, set of labels and mark', () => {
-    const byte = (at: number, differing: Partial<TrackedCall>) => packCall({ ...WHOLE, ...differing })[at]
+    const byte = (at: number, differing: Partial<TrackedCall>) => packCall({ ...FULL, ...differing })[at]
     const phases = ['open', 'lost', 'final', 'baseline'] as const
     expect(phases.map((phase) => byte(152, { phase }))).toEqual([0, 1, 2, 3])
     expect(phases.toSorted()).toEqual(PHASES.toSorted())
@@ -139,7 +139,7 @@ describe('what stores already hold is read as it was written:', () => {
     const final = ['ended', 'unanswered', 'rejected', 'canceled', 'other'] as const
     const statuses = ['initiated', 'ongoing', ...final] as const
     expect(statuses.map((status) => byte(153, { status }))).toEqual([0, 1, 2, 3, 4, 5, 6])
-    const finishes = final.map((status) => ({ ...WHOLE.finish!, status }))
+    const finishes = final.map((status) => ({ ...FULL.finish!, status }))
     expect(finishes.map((finish) => byte(155, { finish }))).toEqual([2, 3, 4, 5, 6])
 
     const labels = (['audio', 'video', 'other'] as const).flatMap((type) =>
@@ -150,7 +150,7 @@ describe('what stores already hold is read as it was written:', () => {
     expect(new Set(labels)).toEqual(new Set(ALL_LABELS))
     const codes = Array.from({ length: 36 }, (_, code) => code)
     expect(labels.map((one) => byte(154, { labels: one }))).toEqual(codes)
-    expect(labels.map((one) => byte(156, { finish: { ...WHOLE.finish!, labels: one } }))).toEqual(codes)
+    expect(labels.map((one) => byte(156, { finish: { ...FULL.finish!, labels: one } }))).toEqual(codes)
 
     expect(MARK).toEqual({
       durationObserved: 0x1,

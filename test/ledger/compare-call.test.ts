@@ -9,7 +9,7 @@ const OPTIONS: LedgerOptions = { lookback: 1000, baseline: 'skip', details: 'nev
 const AFTER = CREATED + 60
 const minutes = (audio: number, video = 0) => ({ audio, video, total: undefined })
 
-/** What the ledger remembers of a call after it was listed like this, one answer after the other. */
+/** A ledger after a call was listed like this, in one answer after the other. */
 function after(...answers: SeenCall[]): LedgerState {
   const ledger = newLedger(CREATED)
   for (const [i, answer] of answers.entries()) {
@@ -24,13 +24,13 @@ const compare = (ledger: LedgerState, served: SeenCall) =>
 
 const over = seen('c', 'ended', { endedAt: AFTER, callMinutes: minutes(2, 1), participantMinutes: minutes(4, 2) })
 
-describe('a call that the ledger counted as finished', () => {
-  test('is equal where it is served as it was counted', () => {
+describe('the verdict on a finished call', () => {
+  test('is equal if the call is served as it was counted', () => {
     expect(compare(after(over), over)).toEqual({ kind: 'equal' })
     expect(compare(after(seen('c', 'ongoing'), over), over)).toEqual({ kind: 'equal' })
   })
 
-  test('keeps what an answer leaves out, and the rounding of a sum is no difference', () => {
+  test('is equal whatever an answer leaves out, and however sums are rounded', () => {
     const bare = seen('c', 'ended', { type: undefined, mode: undefined, receiverType: undefined })
     expect(compare(after(over), bare)).toEqual({ kind: 'equal' })
     expect(lastMinutes(after(over).calls.get('c'), bare)).toEqual([2, 1, 4, 2])
@@ -39,26 +39,30 @@ describe('a call that the ledger counted as finished', () => {
 
   test.each([
     ['another status', { status: 'rejected' as const }, { what: 'status', counted: 'ended', served: 'rejected' }],
-    ['being open again', { status: 'ongoing' as const }, { what: 'status', counted: 'ended', served: 'ongoing' }],
+    ['an open status', { status: 'ongoing' as const }, { what: 'status', counted: 'ended', served: 'ongoing' }],
     [
       'another label',
       { type: 'video' as const },
       { what: 'labels', counted: 'audio call user', served: 'video call user' },
     ],
     ['more minutes', { callMinutes: minutes(3, 1) }, { what: 'call audio minutes', counted: 2, served: 3 }],
-    ['fewer', { participantMinutes: minutes(4, 0) }, { what: 'participant video minutes', counted: 2, served: 0 }],
-  ])('differs by %s', (_what, change, discrepancy) => {
+    [
+      'fewer minutes',
+      { participantMinutes: minutes(4, 0) },
+      { what: 'participant video minutes', counted: 2, served: 0 },
+    ],
+  ])('is a difference for %s', (_what, change, discrepancy) => {
     expect(compare(after(over), { ...over, ...change })).toEqual({ kind: 'difference', discrepancies: [discrepancy] })
   })
 
-  test('is not compared with a row under its id that began earlier', () => {
+  test('is ignored for an earlier row with the same id', () => {
     const again = { ...over, startedAt: AFTER - 10, callMinutes: minutes(1) }
     const earlier = { ...over, startedAt: AFTER - 40, endedAt: AFTER - 20 }
     expect(compare(after(again), earlier)).toEqual({ kind: 'ignored' })
     expect(compare(after(again), again)).toEqual({ kind: 'equal' })
   })
 
-  test('is noted where the ledger knows that its final status or its labels changed', () => {
+  test('is a note if the ledger counted the change of status or labels as an anomaly', () => {
     const changed = { ...over, status: 'rejected' as const, type: 'video' as const }
     expect(compare(after(over, changed), changed)).toEqual({
       kind: 'note',
@@ -72,43 +76,43 @@ describe('a call that the ledger counted as finished', () => {
   })
 })
 
-describe('a call that the ledger has as open', () => {
-  test('is open whatever its minutes are', () => {
+describe('the verdict on an open call', () => {
+  test('is open, whatever the minutes are', () => {
     const open = seen('c', 'ongoing', { callMinutes: minutes(1) })
     expect(compare(after(open), { ...open, callMinutes: minutes(7) })).toEqual({ kind: 'open' })
   })
 
-  test('differs once it is served as over', () => {
+  test('is a difference if the call is served as final', () => {
     const discrepancies = [{ what: 'status', counted: 'ongoing', served: 'ended' }]
     expect(compare(after(seen('c', 'ongoing')), over)).toEqual({ kind: 'difference', discrepancies })
   })
 })
 
-describe('a call that the ledger does not know', () => {
+describe('the verdict on an unknown call', () => {
   const ledger = after()
   test.each([
-    ['new while it is open', seen('c', 'ongoing', { initiatedAt: CREATED - 5000 }), 'new'],
-    ['a difference once it is over', over, 'difference'],
-    ['ignored if it was over before the horizon', { ...over, endedAt: CREATED - 1001 }, 'ignored'],
-    ['baseline if it was over before the set-up', { ...over, endedAt: CREATED - 1 }, 'baseline'],
-    ['baseline without a time before the first whole look', { ...over, endedAt: undefined }, 'baseline'],
+    ['new if it is open', seen('c', 'ongoing', { initiatedAt: CREATED - 5000 }), 'new'],
+    ['a difference if it is final', over, 'difference'],
+    ['ignored if it was final before the horizon', { ...over, endedAt: CREATED - 1001 }, 'ignored'],
+    ['baseline if it was final before the set-up', { ...over, endedAt: CREATED - 1 }, 'baseline'],
+    ['baseline if it has no time and no sweep was complete yet', { ...over, endedAt: undefined }, 'baseline'],
   ])('is %s', (_what, served, kind) => {
     expect(compare(ledger, served)).toMatchObject({ kind })
   })
 
-  test('is a difference too where the baseline counts', () => {
+  test('is a difference before the set-up too, with baseline: count', () => {
     const served = { ...over, endedAt: CREATED - 1 }
     const verdict = compareCall(undefined, served, ledger.sync, { ...OPTIONS, baseline: 'count' })
     expect(verdict).toMatchObject({ kind: 'difference', discrepancies: [{ what: 'call', served: 'ended' }] })
   })
 })
 
-test('a baseline call stays one whatever becomes of it', () => {
+test('the verdict on a baseline call is baseline, however the call is served', () => {
   const old = { ...over, endedAt: CREATED - 1 }
   expect(compare(after(old), { ...old, status: 'rejected', callMinutes: minutes(9) })).toEqual({ kind: 'baseline' })
 })
 
-test('a lost call is lost while it is open, and differs once it is served as over', () => {
+test('the verdict on a lost call is lost while the call is open, and a difference once it is final', () => {
   const ledger = after(seen('c', 'ongoing'))
   const lost = { ...ledger.calls.get('c')!, phase: 'lost' as const }
   expect(compareCall(lost, seen('c', 'ongoing'), ledger.sync, OPTIONS)).toEqual({ kind: 'lost' })

@@ -7,8 +7,8 @@ import { asked, completePoll, CREATED, ledgerBook, listed, seen } from './seen.t
 const { started, finished, transitions, callMinutes, corrections, anomalies, recorded } = COUNTERS
 const AUDIO_CALL = ['audio', 'call', 'user']
 
-describe('starts and ends', () => {
-  test('a call is started once and finished once, however often it is listed', () => {
+describe('counting a call:', () => {
+  test('it is started once and finished once, however often it is listed', () => {
     const book = ledgerBook()
     book.see(completePoll(1, seen('a', 'initiated')))
     book.see(completePoll(2, seen('a', 'ongoing')))
@@ -20,14 +20,14 @@ describe('starts and ends', () => {
     expect(book.state.open.size).toBe(0)
   })
 
-  test('the same call twice in one observation counts once', () => {
+  test('twice in one observation, it counts once', () => {
     const book = ledgerBook()
     const call = seen('a', 'ended', { endedAt: CREATED + 1 })
     book.see(completePoll(2, call, call))
     expect([book.started(), book.finished()]).toEqual([1, 1])
   })
 
-  test('who is in a call now is remembered as it was last seen, also where nothing else changes', () => {
+  test('the number of participants in it is kept as last seen, also if nothing else changes', () => {
     const book = ledgerBook()
     for (const joined of [1, 3, 2]) {
       book.see({ answers: [listed(CREATED + 1, seen('a', 'ongoing', { joined }))] })
@@ -42,7 +42,7 @@ describe('starts and ends', () => {
     expect(book.see({ answers: [] })).toBeUndefined()
   })
 
-  test('an undocumented status is open without an end, and final with one', () => {
+  test('an undocumented status is open without an endedAt, and final with one', () => {
     const book = ledgerBook()
     book.see(completePoll(1, seen('a', 'other')))
     expect([...book.state.open.keys()]).toEqual(['a'])
@@ -52,7 +52,7 @@ describe('starts and ends', () => {
     expect(book.counted(transitions, 'none', 'other', 'false')).toBe(1)
   })
 
-  test('a final call that changes is an anomaly once, and never finishes again', () => {
+  test('a change after its end is an anomaly once, and it does not finish again', () => {
     const book = ledgerBook()
     book.see(completePoll(1, seen('a', 'ended', { endedAt: CREATED + 1 })))
     book.see(completePoll(2, seen('a', 'ongoing')))
@@ -64,7 +64,7 @@ describe('starts and ends', () => {
     expect(book.state.open.size).toBe(0)
   })
 
-  test('finish time is endedAt, but not before the call began nor after now', () => {
+  test('it finished at endedAt, but not before it began nor after now', () => {
     const book = ledgerBook()
     const began = CREATED + 100
     book.see({
@@ -84,8 +84,8 @@ describe('starts and ends', () => {
   })
 })
 
-describe('labels', () => {
-  test('a label that goes missing keeps its last value, one that changes is an anomaly', () => {
+describe('the labels of a call', () => {
+  test('keep the last value of one that is missing, and are an anomaly if one changes', () => {
     const book = ledgerBook()
     book.see(completePoll(1, seen('a', 'initiated')))
     book.see(completePoll(2, seen('a', 'ongoing', { type: undefined })))
@@ -97,8 +97,8 @@ describe('labels', () => {
   })
 })
 
-describe('which calls count', () => {
-  test('what was over before the set-up is remembered and never counted', () => {
+describe('of all listed calls,', () => {
+  test('one that was final before the set-up is tracked and never counted', () => {
     const book = ledgerBook()
     const old = seen('old', 'ended', { endedAt: CREATED - 1 })
     book.see(completePoll(1, old))
@@ -108,14 +108,14 @@ describe('which calls count', () => {
     expect(book.state.sync.excluded).toEqual({ baseline: 1, beforeHorizon: 0 })
   })
 
-  test('what ended in the second of the set-up counts', () => {
+  test('one that ended in the second of the set-up counts', () => {
     const book = ledgerBook()
     book.state.sync = { ...book.state.sync, created: CREATED + 0.9 }
     book.see(completePoll(1, seen('a', 'ended', { endedAt: CREATED })))
     expect(book.finished()).toBe(1)
   })
 
-  test('what is open at the initial sync counts whole, however long ago it began', () => {
+  test('one that is open at the initial sync counts completely, however long ago it began', () => {
     const book = ledgerBook()
     const minutes = (audio: number) => ({ callMinutes: { audio, video: 0, total: undefined } })
     book.see(completePoll(1, seen('a', 'ongoing', { initiatedAt: CREATED - 500_000, ...minutes(7) })))
@@ -123,7 +123,7 @@ describe('which calls count', () => {
     expect([book.started(), book.finished(), book.counted(callMinutes, ...AUDIO_CALL, 'audio')]).toEqual([1, 1, 8])
   })
 
-  test('a final call without any time is baseline until the first complete look has ended, and counts after', () => {
+  test('a final one without any time is baseline until the first complete sweep, and counts later', () => {
     const book = ledgerBook()
     book.see({ answers: [listed(CREATED + 1, seen('before', 'ended'))] })
     book.see(completePoll(2, seen('before', 'ended')))
@@ -131,7 +131,7 @@ describe('which calls count', () => {
     expect([book.started(), book.finished()]).toEqual([1, 1])
   })
 
-  test('the baseline does not end with the first answers, but with the first complete look', () => {
+  test('those of the first answers are baseline until the first complete sweep', () => {
     const book = ledgerBook()
     book.see({ answers: [listed(CREATED + 1, seen('open', 'ongoing'))] })
     book.see({ answers: [listed(CREATED + 2, seen('a', 'ended'))] })
@@ -141,7 +141,7 @@ describe('which calls count', () => {
     expect([book.started(), book.finished()]).toEqual([2, 1])
   })
 
-  test('with baseline: count the calls of the lookback before the set-up count, and none before that', () => {
+  test('those in the lookback before the set-up count with baseline: count, and none before', () => {
     const book = ledgerBook({ baseline: 'count', lookback: 1000 })
     book.see(
       completePoll(
@@ -154,7 +154,7 @@ describe('which calls count', () => {
     expect(book.state.sync.excluded).toEqual({ baseline: 0, beforeHorizon: 1 })
   })
 
-  test('the horizon goes by the last complete look: after an outage longer than the lookback all calls count', () => {
+  test('those that ended since the last complete sweep count, even after an outage longer than the lookback', () => {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completePoll(1))
     book.see(completePoll(9000, seen('a', 'ended', { endedAt: CREATED + 2 })))
@@ -163,7 +163,7 @@ describe('which calls count', () => {
     expect(book.finished()).toBe(1)
   })
 
-  test('a call is forgotten when the horizon passes its own time and the moment its end was seen', () => {
+  test('one is evicted when the horizon has passed its own time and the moment its end was seen', () => {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completePoll(10, seen('a', 'ended', { endedAt: CREATED + 5 })))
     book.see(completePoll(1010))
@@ -172,7 +172,7 @@ describe('which calls count', () => {
     expect(book.state.calls.has('a')).toBe(false)
   })
 
-  test('a long call that ended without an endedAt is not counted again when the endedAt comes later', () => {
+  test('a long one that ended without an endedAt does not count again when the endedAt arrives later', () => {
     const book = ledgerBook({ lookback: 1000 })
     const began = { initiatedAt: CREATED + 1, startedAt: CREATED + 1 }
     book.see(completePoll(2, seen('a', 'ongoing', began)))
@@ -181,7 +181,7 @@ describe('which calls count', () => {
     expect([book.started(), book.finished()]).toEqual([1, 1])
   })
 
-  test('a final call without any time is kept for the lookback after it was last listed', () => {
+  test('a final one without any time is tracked for the lookback after it was last listed', () => {
     const book = ledgerBook({ lookback: 10_000 })
     book.see(completePoll(1))
     for (const seconds of [2, 4000, 8000, 12_000]) book.see(completePoll(seconds, seen('a', 'ended')))
@@ -195,7 +195,7 @@ describe('which calls count', () => {
   test.each([
     ['baseline', 0, 86_400],
     ['counted', 15, 1800],
-  ] as const)('a %s call without any time is one call for as long as it is listed', (_what, first, lookback) => {
+  ] as const)('a %s one without any time is one call for as long as it is listed', (_what, first, lookback) => {
     const book = ledgerBook({ lookback })
     book.see(completePoll(0, ...(first === 0 ? [seen('a', 'ended')] : [])))
     for (let seconds = 15; seconds < 3 * lookback; seconds += lookback / 50)
@@ -204,14 +204,14 @@ describe('which calls count', () => {
     expect(book.state.calls.size).toBe(1)
   })
 
-  test('an open call is never forgotten', () => {
+  test('an open one is never evicted', () => {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completePoll(1, seen('a', 'ongoing', { initiatedAt: CREATED })))
     book.see(completePoll(100_000))
     expect(book.state.open.has('a')).toBe(true)
   })
 
-  test('where the clocks of host and service disagree, the set-up is moved to the time of the service, once', () => {
+  test('those since the set-up count by the time of the service, to which the set-up is moved once', () => {
     const book = ledgerBook()
     const behind = { ...listed(CREATED - 300, seen('a', 'ended', { endedAt: CREATED - 299 })), host: CREATED + 1 }
     book.see({ answers: [behind] })
@@ -222,9 +222,9 @@ describe('which calls count', () => {
   })
 })
 
-describe('a step of a clock', () => {
-  /** A whole look at which the two clocks say different times. */
-  const lookAt = (service: number, host: number, ...calls: SeenCall[]): Observation => ({
+describe('a clock step,', () => {
+  /** A complete poll at which the two clocks differ. */
+  const pollAt = (service: number, host: number, ...calls: SeenCall[]): Observation => ({
     answers: [{ ...listed(service, ...calls), host }],
     end: { complete: true, began: service, hostBegan: host, now: service, host, listed: new Set(), list: undefined },
   })
@@ -232,43 +232,43 @@ describe('a step of a clock', () => {
   const DAYS = 86_400
 
   test.each([
-    ["the service's forwards", 3600, 0],
+    ["the service's forward", 3600, 0],
     ["the service's back", -5 * DAYS, 0],
-    ["the host's forwards", 0, 5 * DAYS],
+    ["the host's forward", 0, 5 * DAYS],
     ["the host's back", 0, -5 * DAYS],
-  ])('%s makes no call count twice', (_what, service, host) => {
+  ])('%s, makes no call count twice', (_what, service, host) => {
     for (const at of [DAYS - 1800, 5 * DAYS]) {
       const book = ledgerBook()
-      book.see(lookAt(CREATED, CREATED))
-      book.see(lookAt(CREATED + 200, CREATED + 200, old))
-      for (const seconds of [at, at + 15]) book.see(lookAt(CREATED + seconds, CREATED + seconds, old))
-      book.see(lookAt(CREATED + at + 30 + service, CREATED + at + 30 + host, old))
-      for (const seconds of [at + 45, at + 60]) book.see(lookAt(CREATED + seconds, CREATED + seconds, old))
+      book.see(pollAt(CREATED, CREATED))
+      book.see(pollAt(CREATED + 200, CREATED + 200, old))
+      for (const seconds of [at, at + 15]) book.see(pollAt(CREATED + seconds, CREATED + seconds, old))
+      book.see(pollAt(CREATED + at + 30 + service, CREATED + at + 30 + host, old))
+      for (const seconds of [at + 45, at + 60]) book.see(pollAt(CREATED + seconds, CREATED + seconds, old))
       expect([book.started(), book.finished()]).toEqual([1, 1])
     }
   })
 
-  test('in one answer, days forwards, makes no call go uncounted that ends afterwards', () => {
+  test('days forward in one answer, does not exclude calls that end afterwards', () => {
     const book = ledgerBook()
-    book.see(lookAt(CREATED, CREATED))
-    book.see(lookAt(CREATED + 15 + 5 * DAYS, CREATED + 15))
-    book.see(lookAt(CREATED + 30, CREATED + 30, seen('a', 'ended', { endedAt: CREATED + 20 })))
+    book.see(pollAt(CREATED, CREATED))
+    book.see(pollAt(CREATED + 15 + 5 * DAYS, CREATED + 15))
+    book.see(pollAt(CREATED + 30, CREATED + 30, seen('a', 'ended', { endedAt: CREATED + 20 })))
     expect(book.finished()).toBe(1)
   })
 
-  test('before the first answer does not put the set-up into the future', () => {
+  test('before the first answer, does not move the set-up into the future', () => {
     const book = ledgerBook()
     const now = CREATED - 3600
-    book.see(lookAt(now, now))
-    book.see(lookAt(now + 210, now + 210, seen('a', 'ended', { endedAt: now + 200 })))
+    book.see(pollAt(now, now))
+    book.see(pollAt(now + 210, now + 210, seen('a', 'ended', { endedAt: now + 200 })))
     expect(book.finished()).toBe(1)
   })
 })
 
-describe('lost calls', () => {
+describe('lost calls:', () => {
   const ongoing = seen('a', 'ongoing', { initiatedAt: CREATED })
 
-  test('a call is lost when the service does not know it in two cycles', () => {
+  test('a call is lost if the service does not know it in two polls', () => {
     const book = ledgerBook()
     book.see(completePoll(1, ongoing))
     book.see({ answers: [asked(CREATED + 2, undefined, ['a'])] })
@@ -279,7 +279,7 @@ describe('lost calls', () => {
     expect(book.state.open.size).toBe(0)
   })
 
-  test('a call that was listed in between is not lost', () => {
+  test('a call that was listed between the two is not lost', () => {
     const book = ledgerBook()
     book.see(completePoll(1, ongoing))
     book.see({ answers: [asked(CREATED + 2, undefined, ['a'])] })
@@ -288,18 +288,21 @@ describe('lost calls', () => {
     expect(book.lost()).toBe(0)
   })
 
-  test.each(['ongoing', 'ended'] as const)('a lost call that comes back %s reappears, and finishes once', (status) => {
-    const book = ledgerBook()
-    book.see(completePoll(1, ongoing))
-    for (const seconds of [2, 3]) book.see({ answers: [asked(CREATED + seconds, undefined, ['a'])] })
-    book.see(completePoll(4, seen('a', status)))
-    expect(book.counted(transitions, 'lost', status, 'true')).toBe(1)
-    book.see(completePoll(5, seen('a', 'ended')))
-    const { started, reappeared, finished, lost, state } = book
-    expect([started(), reappeared(), finished(), lost(), state.open.size]).toEqual([1, 1, 1, 1, 0])
-  })
+  test.each(['ongoing', 'ended'] as const)(
+    'a lost call that is listed as %s again has reappeared, and finishes once',
+    (status) => {
+      const book = ledgerBook()
+      book.see(completePoll(1, ongoing))
+      for (const seconds of [2, 3]) book.see({ answers: [asked(CREATED + seconds, undefined, ['a'])] })
+      book.see(completePoll(4, seen('a', status)))
+      expect(book.counted(transitions, 'lost', status, 'true')).toBe(1)
+      book.see(completePoll(5, seen('a', 'ended')))
+      const { started, reappeared, finished, lost, state } = book
+      expect([started(), reappeared(), finished(), lost(), state.open.size]).toEqual([1, 1, 1, 1, 0])
+    },
+  )
 
-  test('a lost call is remembered for the lookback after it was lost, however long ago it began', () => {
+  test('a lost call is tracked for the lookback after it was lost, however long ago it began', () => {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completePoll(1, ongoing))
     for (const seconds of [5000, 5015]) book.see({ answers: [asked(CREATED + seconds, undefined, ['a'])] })
@@ -308,7 +311,7 @@ describe('lost calls', () => {
     expect([book.started(), book.lost(), book.reappeared(), book.finished()]).toEqual([1, 1, 1, 0])
   })
 
-  test('a call that is over, or unknown, is not lost', () => {
+  test('a final or unknown call is not lost', () => {
     const book = ledgerBook()
     book.see(completePoll(1, seen('a', 'ended', { endedAt: CREATED + 1 })))
     for (const seconds of [2, 3]) book.see({ answers: [asked(CREATED + seconds, undefined, ['a', 'unknown'])] })
@@ -316,13 +319,12 @@ describe('lost calls', () => {
   })
 })
 
-describe('what is observed once of a finished call', () => {
-  const whole = { initiatedAt: CREATED + 1, startedAt: CREATED + 8, endedAt: CREATED + 68, totalParticipants: 2 }
+describe('the histograms of a finished call', () => {
+  const full = { initiatedAt: CREATED + 1, startedAt: CREATED + 8, endedAt: CREATED + 68, totalParticipants: 2 }
 
-  test('duration, answer delay, participants and recording, each once', () => {
+  test('observe duration, answer delay and participants once, and its recording counts once', () => {
     const book = ledgerBook()
-    for (const seconds of [70, 71])
-      book.see(completePoll(seconds, seen('a', 'ended', { ...whole, hasRecording: true })))
+    for (const seconds of [70, 71]) book.see(completePoll(seconds, seen('a', 'ended', { ...full, hasRecording: true })))
     expect(book.observations('duration')).toBe(1)
     expect(book.counted({ ...COUNTERS.started, name: 'callwatch_call_duration_seconds' }, ...AUDIO_CALL, '60')).toBe(1)
     expect(
@@ -332,28 +334,28 @@ describe('what is observed once of a finished call', () => {
     expect(book.counted(recorded)).toBe(1)
   })
 
-  test('what is missing at the end is observed when it comes', () => {
+  test('observe a value that is missing at its end when it arrives', () => {
     const book = ledgerBook()
-    book.see(completePoll(70, seen('a', 'ended', { ...whole, endedAt: undefined, totalParticipants: undefined })))
+    book.see(completePoll(70, seen('a', 'ended', { ...full, endedAt: undefined, totalParticipants: undefined })))
     expect([book.observations('duration'), book.observations('participants'), book.counted(recorded)]).toEqual([
       0, 0, 0,
     ])
-    book.see(completePoll(71, seen('a', 'ended', { ...whole, hasRecording: true })))
+    book.see(completePoll(71, seen('a', 'ended', { ...full, hasRecording: true })))
     expect([book.observations('duration'), book.observations('participants'), book.counted(recorded)]).toEqual([
       1, 1, 1,
     ])
   })
 
-  test('participants are those that an answer shows after the end, not those of the call while it ran', () => {
+  test('observe the participants that an answer shows after the end, not those while it ran', () => {
     const book = ledgerBook()
     book.see(completePoll(1, seen('a', 'ongoing', { totalParticipants: 1 })))
-    book.see(completePoll(70, seen('a', 'ended', { ...whole, totalParticipants: undefined })))
+    book.see(completePoll(70, seen('a', 'ended', { ...full, totalParticipants: undefined })))
     expect(book.observations('participants')).toBe(0)
-    book.see(completePoll(71, seen('a', 'ended', { ...whole, totalParticipants: 2 })))
+    book.see(completePoll(71, seen('a', 'ended', { ...full, totalParticipants: 2 })))
     expect(book.counted({ ...COUNTERS.started, name: 'callwatch_call_participants' }, ...AUDIO_CALL, 'sum')).toBe(2)
   })
 
-  test('what comes after the end goes under the labels of the end', () => {
+  test('observe a late value under the labels of its end', () => {
     const book = ledgerBook()
     const times = { initiatedAt: CREATED + 1, startedAt: CREATED + 2 }
     book.see(completePoll(30, seen('a', 'ended', times)))
@@ -365,7 +367,7 @@ describe('what is observed once of a finished call', () => {
     ])
   })
 
-  test('a recording seen while the call ran counts at its end', () => {
+  test('count a recording that was seen while it ran at its end', () => {
     const book = ledgerBook()
     book.see(completePoll(1, seen('a', 'ongoing', { hasRecording: true })))
     expect(book.counted(recorded)).toBe(0)
@@ -373,9 +375,9 @@ describe('what is observed once of a finished call', () => {
     expect(book.counted(recorded)).toBe(1)
   })
 
-  test('a call that was not answered has no duration and no answer delay', () => {
+  test('observe no duration and no answer delay if it was not answered', () => {
     const book = ledgerBook()
-    book.see(completePoll(70, seen('a', 'rejected', whole)))
+    book.see(completePoll(70, seen('a', 'rejected', full)))
     expect([
       book.observations('duration'),
       book.observations('answerDelay'),
@@ -383,7 +385,7 @@ describe('what is observed once of a finished call', () => {
     ]).toEqual([0, 0, 1])
   })
 
-  test('times that run backwards are an anomaly, no observation', () => {
+  test('observe no reversed times, which are an anomaly', () => {
     const book = ledgerBook()
     book.see(
       completePoll(70, seen('a', 'ended', { initiatedAt: CREATED + 9, startedAt: CREATED + 8, endedAt: CREATED + 7 })),
@@ -392,7 +394,7 @@ describe('what is observed once of a finished call', () => {
     expect(book.counted(anomalies, 'time_reversed')).toBe(1)
   })
 
-  test('more participants than there can be are an anomaly', () => {
+  test('count more than fifty participants as an anomaly', () => {
     const book = ledgerBook()
     book.see(
       completePoll(
@@ -405,10 +407,10 @@ describe('what is observed once of a finished call', () => {
   })
 })
 
-describe('minutes', () => {
+describe('the minutes of a call', () => {
   const audio = (minutes: number) => ({ callMinutes: { audio: minutes, video: undefined, total: undefined } })
 
-  test('minutes that come after a change of labels go under the new ones, and the finish stays where it was', () => {
+  test('count under the new labels after these change, and the finish keeps the old ones', () => {
     const book = ledgerBook()
     const minutes = (audio: number) => ({
       endedAt: CREATED + 5,
@@ -421,7 +423,7 @@ describe('minutes', () => {
     expect(book.counted(finished, ...AUDIO_CALL, 'ended')).toBe(1)
   })
 
-  test('minutes less corrections are the minutes last served', () => {
+  test('less corrections are the minutes last served', () => {
     const book = ledgerBook()
     for (const [seconds, minutes] of [
       [1, 1],
@@ -443,10 +445,10 @@ describe('minutes', () => {
   })
 })
 
-describe('details', () => {
+describe('the participants of a finished call', () => {
   const ended = seen('a', 'ended', { endedAt: CREATED + 1, hasParticipantList: false })
 
-  test('a call that finished without a list of participants is asked for until it was answered once', () => {
+  test('are requested until an answer arrives, if it finished without a list of them', () => {
     const book = ledgerBook()
     book.see(completePoll(1, ended))
     expect([...book.state.detailsWanted.keys()]).toEqual(['a'])
@@ -457,9 +459,9 @@ describe('details', () => {
   })
 
   test.each([
-    ['it is listed with one later', completePoll(2, { ...ended, hasParticipantList: true })],
+    ['it is listed with them', completePoll(2, { ...ended, hasParticipantList: true })],
     ['the service does not know it', { answers: [asked(CREATED + 2, undefined, ['a'])] }],
-  ])('it is no longer asked for once %s', (_what, observation) => {
+  ])('are no longer requested once %s', (_what, observation) => {
     const book = ledgerBook()
     book.see(completePoll(1, ended))
     book.see(observation)
@@ -467,14 +469,14 @@ describe('details', () => {
     expect(book.lost()).toBe(0)
   })
 
-  test('with details: never nothing is asked for', () => {
+  test('are not requested with details: never', () => {
     const book = ledgerBook({ details: 'never' })
     book.see(completePoll(1, ended))
     expect(book.state.detailsWanted.size).toBe(0)
   })
 })
 
-test('items that could not be used are counted by reason', () => {
+test('invalid items are counted by reason', () => {
   const book = ledgerBook()
   book.see({ answers: [{ ...listed(CREATED + 1), invalid: { no_status: 2, not_an_object: 1 } }] })
   expect(book.counted(COUNTERS.invalidItems, 'no_status')).toBe(2)

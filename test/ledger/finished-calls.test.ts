@@ -15,7 +15,7 @@ const START = 1_789_999_980
 const MINUTE = 60
 const LENGTH = 12 * MINUTE
 
-/** Moments of a few minutes: seconds, ends of minutes, what is just before and after them, and anything between. */
+/** Moments within a few minutes: whole seconds, ends of minutes, just before and after these, and any other. */
 const moment = fc
   .oneof(
     fc.nat(LENGTH),
@@ -33,13 +33,13 @@ const finishes = fc.array(finish, { maxLength: 50, size: 'max' })
 const edge = fc.oneof({ weight: 10, arbitrary: moment }, fc.constantFrom(-Infinity, START - 1e6, START + 1e6, Infinity))
 const windows = fc.array(fc.tuple(edge, edge), { minLength: 1, maxLength: 10 })
 
-/** What there is in a window, in the simplest way. */
+/** The calls in a window, found in the simplest way. */
 function naive(calls: readonly FinishedCall[], from: number, to: number): FinishedCall[] {
   return calls.filter(({ at }) => at >= from && at <= to).toSorted((a, b) => a.at - b.at)
 }
 
-/** How many calls finished alike, by how. */
-function alike(tallies: readonly (Pick<FinishedCall, 'status' | 'labels'> & { n?: number })[]): Map<string, number> {
+/** How many calls finished, by status and labels. */
+function byKind(tallies: readonly (Pick<FinishedCall, 'status' | 'labels'> & { n?: number })[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const { status, labels, n = 1 } of tallies) {
     const key = [status, labels.type, labels.mode, labels.receiverType].join(' ')
@@ -48,23 +48,23 @@ function alike(tallies: readonly (Pick<FinishedCall, 'status' | 'labels'> & { n?
   return counts
 }
 
-/** Both ways of looking at each window, and the minute in which it begins, find what the simplest way finds in the list. */
+/** Each window, and the minute in which it begins, has what the simplest way finds in the list. */
 function expectSame(
   finished: FinishedCalls,
   calls: readonly FinishedCall[],
-  looked: readonly (readonly [number, number])[],
+  windows: readonly (readonly [number, number])[],
 ): void {
-  for (const [from, to] of looked) {
+  for (const [from, to] of windows) {
     const expected = naive(calls, from, to)
     expect(finished.between(from, to)).toStrictEqual(expected)
-    expect(alike(finished.tally(from, to))).toEqual(alike(expected))
+    expect(byKind(finished.tally(from, to))).toEqual(byKind(expected))
     const minute = Math.floor(from / MINUTE)
     const ofMinute = calls.filter(({ at }) => Math.floor(at / MINUTE) === minute)
-    expect(alike(finished.tallyOfMinute(from))).toEqual(alike(ofMinute))
+    expect(byKind(finished.tallyOfMinute(from))).toEqual(byKind(ofMinute))
   }
 }
 
-describe('any finishes in any order', () => {
+describe('finished calls, added in any order,', () => {
   test('are found in any window as in a sorted list', () => {
     fc.assert(
       fc.property(finishes, windows, (calls, looked) => expectSame(keptFinishes(calls), calls, looked)),
@@ -72,7 +72,7 @@ describe('any finishes in any order', () => {
     )
   })
 
-  test('are found as well with more of them beside, which change nothing of what is kept', () => {
+  test('are found together with others that were not added, and do not change', () => {
     fc.assert(
       fc.property(finishes, finishes, windows, (calls, added, looked) => {
         const kept = keptFinishes(calls)
@@ -85,9 +85,9 @@ describe('any finishes in any order', () => {
     )
   })
 
-  test('stay, whatever is forgotten and whatever comes afterwards, but for those of minutes that were over', () => {
+  test('stay, whatever is dropped and added, except those of dropped minutes', () => {
     const changes = fc.array(fc.oneof({ weight: 6, arbitrary: finish }, edge), { maxLength: 80, size: 'max' })
-    let forgotten = 0
+    let dropped = 0
     fc.assert(
       fc.property(changes, windows, (done, looked) => {
         const kept = keptFinishes()
@@ -101,22 +101,22 @@ describe('any finishes in any order', () => {
           kept.dropBefore(change)
           const before = calls.length
           calls = calls.filter(({ at }) => Math.floor(at / MINUTE) * MINUTE + MINUTE > change)
-          forgotten += before - calls.length
+          dropped += before - calls.length
         }
         expectSame(kept, calls, [...looked, [-Infinity, Infinity]])
       }),
       { numRuns: 500 },
     )
-    expect(forgotten).toBeGreaterThan(1000)
+    expect(dropped).toBeGreaterThan(1000)
   })
 
-  test('stay from the moment on before which they are forgotten, and are gone a minute before it', () => {
+  test('stay if they finished since the moment of a drop, and are gone a minute before it', () => {
     fc.assert(
       fc.property(finishes, moment, (calls, time) => {
         const kept = keptFinishes(calls)
         kept.dropBefore(time)
         expect(kept.between(time, Infinity)).toStrictEqual(naive(calls, time, Infinity))
-        expect(alike(kept.tally(time, Infinity))).toEqual(alike(naive(calls, time, Infinity)))
+        expect(byKind(kept.tally(time, Infinity))).toEqual(byKind(naive(calls, time, Infinity)))
         expect(kept.between(-Infinity, time - MINUTE)).toEqual([])
         expect(kept.tally(-Infinity, time - MINUTE)).toEqual([])
       }),
@@ -125,7 +125,7 @@ describe('any finishes in any order', () => {
   })
 })
 
-describe('a window', () => {
+describe('a window of finished calls', () => {
   const counted = (finished: FinishedCalls, from: number, to: number) => [
     finished.between(from, to).length,
     countByStatus(finished.tally(from, to)).total,
@@ -133,12 +133,12 @@ describe('a window', () => {
 
   test.each([
     ['within a minute', 10, 50],
-    ['of a whole minute', 0, MINUTE],
-    ['of several, that ends with one', 30, 5 * MINUTE],
-    ['of several, that begins with one', 0, 5 * MINUTE + 30],
-    ['of no time', 42, 42],
-    ['of no time between two minutes', MINUTE, MINUTE],
-  ])('%s has both of its ends, and nothing past them', (_what, from, to) => {
+    ['of exactly a minute', 0, MINUTE],
+    ['of several minutes, which ends with one', 30, 5 * MINUTE],
+    ['of several minutes, which begins with one', 0, 5 * MINUTE + 30],
+    ['of no length', 42, 42],
+    ['of no length between two minutes', MINUTE, MINUTE],
+  ])('%s includes both ends, and nothing beyond', (_what, from, to) => {
     for (const [at, n] of [
       [from - 0.001, 0],
       [from, 1],
@@ -150,14 +150,14 @@ describe('a window', () => {
     }
   })
 
-  test('that ends before it begins, or before anything finished, has nothing', () => {
+  test('is empty if it ends before it begins, or no call finished in it', () => {
     const kept = keptFinishes([finishAt(START), finishAt(START + 300)])
     expect(counted(kept, START + 300, START)).toEqual([0, 0])
     expect(counted(kept, START + 1, START + 299)).toEqual([0, 0])
     expect(counted(keptFinishes(), -Infinity, Infinity)).toEqual([0, 0])
   })
 
-  test('of many minutes tells how many finished alike in one number for each way', () => {
+  test('of many minutes has one tally for each status and labels', () => {
     const kept = keptFinishes()
     for (let n = 0; n < 600; n++) kept.add(finishAt(START + n, n % 3 === 0 ? 'rejected' : 'ended'))
     const { labels } = finishAt(0)
@@ -170,7 +170,30 @@ describe('a window', () => {
   })
 })
 
-test('a call that finished in another age does not make a window walk through all that lies between', () => {
+test('finished calls without others beside them are the same object', () => {
+  const kept = keptFinishes([finishAt(10), finishAt(20)])
+  expect(withFinishes(kept, [])).toBe(kept)
+})
+
+test('finished calls are counted by status', () => {
+  const finishes = [
+    finishAt(9),
+    finishAt(10, 'rejected'),
+    finishAt(15, 'other'),
+    finishAt(20),
+    finishAt(21, 'rejected'),
+  ]
+  expect(countByStatus(keptFinishes(finishes).tally(10, 20))).toEqual({
+    ended: 1,
+    unanswered: 0,
+    rejected: 1,
+    canceled: 0,
+    other: 1,
+    total: 3,
+  })
+})
+
+test('a finished call with a time decades away does not make windows slow', () => {
   const ages = [0, 1_790_000_000, 253_402_300_799].map((at) => finishAt(at))
   const kept = keptFinishes(ages)
   const begun = performance.now()

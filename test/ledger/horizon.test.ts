@@ -8,15 +8,19 @@ const over = (id: string, seconds: number) => seen(id, 'ended', { endedAt: CREAT
 
 describe('the horizon', () => {
   test.each<[string, Partial<SyncState>, number]>([
-    ['before the set-up, until there was a complete look', {}, -1000],
-    ['before the last complete look', { lastComplete: CREATED + 5000 }, 4000],
-    ['where an earlier look had it, if that is later', { lastComplete: CREATED + 5000, horizon: CREATED + 4700 }, 4700],
-    ['not where an earlier look had it, if that is earlier', { lastComplete: CREATED + 5000, horizon: CREATED }, 4000],
-  ])('lies %s', (_what, sync, seconds) => {
+    ['the lookback before the set-up, until a sweep was complete', {}, -1000],
+    ['the lookback before the last complete sweep', { lastComplete: CREATED + 5000 }, 4000],
+    [
+      'where an earlier sweep set it, if that is later',
+      { lastComplete: CREATED + 5000, horizon: CREATED + 4700 },
+      4700,
+    ],
+    ['not where an earlier sweep set it, if that is earlier', { lastComplete: CREATED + 5000, horizon: CREATED }, 4000],
+  ])('is %s', (_what, sync, seconds) => {
     expect(horizon({ ...newLedger(CREATED).sync, ...sync }, 1000)).toBe(CREATED + seconds)
   })
 
-  test('is known for good after each complete look, and by no other', () => {
+  test('is stored by complete polls only', () => {
     const book = ledgerBook({ lookback: 1000 })
     const { end, ...part } = completePoll(100)
     book.see(part)
@@ -26,7 +30,7 @@ describe('the horizon', () => {
     expect(book.state.sync.horizon).toBe(CREATED - 800)
   })
 
-  test('does not go back where a larger lookback is configured: what was evicted is not new', () => {
+  test('does not move back for a larger lookback, so that evicted calls are not new', () => {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completePoll(10, over('a', 5)))
     book.see(completePoll(2000))
@@ -38,7 +42,7 @@ describe('the horizon', () => {
     expect(book.state.sync.horizon).toBe(CREATED + 1000)
   })
 
-  test('stands still after that until the larger lookback has come to it, and evicts nothing meanwhile', () => {
+  test('stays until a larger lookback has reached it, and evicts nothing meanwhile', () => {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completePoll(2000, over('a', 1001)))
     book.settings.lookback = 5000
@@ -48,7 +52,7 @@ describe('the horizon', () => {
     expect([book.state.sync.horizon, book.state.calls.has('a')]).toEqual([CREATED + 2002, false])
   })
 
-  test('moves on at once where a smaller lookback is configured', () => {
+  test('moves forward at once for a smaller lookback', () => {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completePoll(2000, over('a', 1500)))
     book.settings.lookback = 100
@@ -57,7 +61,7 @@ describe('the horizon', () => {
   })
 })
 
-describe('the ids that are looked up in the history', () => {
+describe('the calls to look up in the history', () => {
   const known = (...seconds: number[]) => {
     const book = ledgerBook({ lookback: 1000 })
     for (const at of seconds) book.see(completePoll(at, seen('known', 'ongoing', { initiatedAt: CREATED })))
@@ -65,24 +69,24 @@ describe('the ids that are looked up in the history', () => {
   }
 
   test.each([
-    ['an unknown call that is over, within the horizon', over('a', 1500), ['a']],
-    ['an unknown call that is open, however long ago it began', seen('a', 'ongoing', { initiatedAt: 1 }), ['a']],
-    ['an unknown call that is over and has no time', seen('a', 'ended'), ['a']],
-    ['an unknown call that is over, before the horizon', over('a', 900), []],
-    ['a call that is tracked', over('known', 1500), []],
-  ])('are, of %s, its own or none', (_what, shown, ids) => {
+    ['include', 'an unknown final call within the horizon', over('a', 1500), ['a']],
+    ['include', 'an unknown open call, however long ago it began', seen('a', 'ongoing', { initiatedAt: 1 }), ['a']],
+    ['include', 'an unknown final call without any time', seen('a', 'ended'), ['a']],
+    ['exclude', 'an unknown final call before the horizon', over('a', 900), []],
+    ['exclude', 'a tracked call', over('known', 1500), []],
+  ])('%s %s', (_kind, _what, shown, ids) => {
     const { state, settings } = known(1, 2000)
     for (const answer of [listed(CREATED + 2001, shown), asked(CREATED + 2001, shown)])
       expect(unknownIds(state, { answers: [answer] }, settings)).toEqual(ids)
   })
 
-  test('are none of calls that say nothing new', () => {
+  test('exclude calls of which an answer says nothing new', () => {
     const { state, settings } = known(1, 2000)
     const row = { ...state.calls.get('known')!, id: 'evicted' }
     expect(unknownIds(state, { answers: [{ ...listed(CREATED + 2001), calls: [row] }] }, settings)).toEqual([])
   })
 
-  test('are none before the first complete look: nothing was evicted', () => {
+  test('are none before the first complete sweep, because nothing was evicted', () => {
     const { state, settings } = known()
     expect(unknownIds(state, { answers: [listed(CREATED + 1, over('a', 1))] }, settings)).toEqual([])
   })

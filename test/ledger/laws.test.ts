@@ -63,8 +63,8 @@ function shownAt(
   })
 }
 
-/** How one look falls out: when, which calls it misses, in which order they come and which come twice. */
-const look = fc.record({
+/** How a poll goes: when, which calls it misses, in which order it lists them, and whether twice. */
+const poll = fc.record({
   after: fc.integer({ min: 1, max: 300 }),
   misses: fc.integer({ min: 0, max: 3 }),
   turn: fc.nat(),
@@ -73,17 +73,17 @@ const look = fc.record({
   /** Calls in one observation. */
   part: fc.integer({ min: 1, max: 10 }),
 })
-type LookPlan = typeof look extends fc.Arbitrary<infer T> ? T : never
+type PollPlan = typeof poll extends fc.Arbitrary<infer T> ? T : never
 
-const world = fc.record({ lives: fc.array(life, { maxLength: 12 }), looks: fc.array(look, { maxLength: 15 }) })
+const world = fc.record({ lives: fc.array(life, { maxLength: 12 }), polls: fc.array(poll, { maxLength: 15 }) })
 
-/** Looks at the world as planned, and at last once at all of it when everything is over. */
-function play(lives: readonly Life[], looks: readonly LookPlan[]) {
+/** Polls the world as planned, and in the end once more, completely, when all calls are final. */
+function play(lives: readonly Life[], polls: readonly PollPlan[]) {
   let book = ledgerBook({ lookback: HORIZON, details: 'never' })
   let now = 0
-  const end: LookPlan = { after: HORIZON, misses: 0, turn: 0, twice: false, restart: false, part: 100 }
-  for (const [i, { after, misses, turn, twice, restart, part }] of [...looks, end].entries()) {
-    now = i === looks.length ? Math.max(now, 1900) + 1 : now + after
+  const end: PollPlan = { after: HORIZON, misses: 0, turn: 0, twice: false, restart: false, part: 100 }
+  for (const [i, { after, misses, turn, twice, restart, part }] of [...polls, end].entries()) {
+    now = i === polls.length ? Math.max(now, 1900) + 1 : now + after
     const shown = lives.flatMap((one, n) => shownAt(`call ${n}`, one, now) ?? [])
     const turned = [...shown.slice(turn % (shown.length + 1)), ...shown.slice(0, turn % (shown.length + 1))]
     const kept = turned.filter((_call, n) => misses === 0 || n % 4 !== misses)
@@ -104,7 +104,7 @@ function play(lives: readonly Life[], looks: readonly LookPlan[]) {
   return book
 }
 
-/** The ledger as it comes back from its rows. */
+/** The ledger as it is loaded from its rows. */
 function restarted(book: ReturnType<typeof ledgerBook>): ReturnType<typeof ledgerBook> {
   const asRow = (call: TrackedCall) => unpackCall(call.id, packCall(call))
   for (const call of book.state.calls.values()) book.state.calls.set(asRow(call))
@@ -112,7 +112,7 @@ function restarted(book: ReturnType<typeof ledgerBook>): ReturnType<typeof ledge
   return book
 }
 
-/** What must have been counted of it. A call counts unless it was over before the set-up. */
+/** The calls that must have been counted: all but those that were final before the set-up. */
 function counted(lives: readonly Life[]) {
   const ends = lives.map((one, n) => shownAt(`call ${n}`, one, 10_000)!)
   return ends.filter(({ endedAt }) => endedAt! >= CREATED)
@@ -122,10 +122,10 @@ const sum = (values: readonly number[]) => values.reduce((total, value) => total
 const observed = (state: LedgerState, histogram: keyof typeof HISTOGRAMS, part: 'count' | 'sum') =>
   total(state, HISTOGRAMS[histogram], (key) => key.endsWith('|sum') === (part === 'sum'))
 
-describe('for any world and any way of looking at it', () => {
+describe('for any calls and any polls', () => {
   const check = (holds: (book: ReturnType<typeof ledgerBook>, calls: SeenCall[]) => void) =>
     fc.assert(
-      fc.property(world, ({ lives, looks }) => holds(play(lives, looks), counted(lives))),
+      fc.property(world, ({ lives, polls }) => holds(play(lives, polls), counted(lives))),
       { numRuns: 400 },
     )
 
@@ -144,7 +144,7 @@ describe('for any world and any way of looking at it', () => {
     })
   })
 
-  test('minutes are those that were served last, and nothing was corrected', () => {
+  test('minutes are as last served, without corrections', () => {
     check((book, calls) => {
       const served = sum(calls.map(({ callMinutes }) => callMinutes.audio! + callMinutes.video!))
       expect(total(book.state, COUNTERS.callMinutes)).toBe(served)
@@ -156,7 +156,7 @@ describe('for any world and any way of looking at it', () => {
     })
   })
 
-  test('what is observed once of a call was observed once', () => {
+  test('histograms observe each call once', () => {
     check(({ state }, calls) => {
       const ended = calls.filter(({ status }) => status === 'ended')
       expect(observed(state, 'duration', 'count')).toBe(ended.length)
@@ -168,12 +168,12 @@ describe('for any world and any way of looking at it', () => {
   })
 })
 
-test('one poll split in two counts the same as one', () => {
-  const whole = world.map(({ lives, looks }) => ({ lives, looks: looks.map((plan) => ({ ...plan, part: 100 })) }))
+test('a poll in several observations counts the same as in one', () => {
+  const unsplit = world.map(({ lives, polls }) => ({ lives, polls: polls.map((plan) => ({ ...plan, part: 100 })) }))
   fc.assert(
-    fc.property(whole, fc.integer({ min: 1, max: 3 }), ({ lives, looks }, part) => {
-      const split = looks.map((plan) => ({ ...plan, part }))
-      const [one, two] = [play(lives, looks), play(lives, split)]
+    fc.property(unsplit, fc.integer({ min: 1, max: 3 }), ({ lives, polls }, part) => {
+      const split = polls.map((plan) => ({ ...plan, part }))
+      const [one, two] = [play(lives, polls), play(lives, split)]
       expect(two.state.counters).toEqual(one.state.counters)
       expect(contents(two.state).calls).toEqual(contents(one.state).calls)
     }),
@@ -181,16 +181,16 @@ test('one poll split in two counts the same as one', () => {
   )
 })
 
-test('started + reappeared = finished + lost + in progress, whatever calls do', () => {
+test('started + reappeared = finished + lost + open, whatever calls do', () => {
   const wild = fc.record({
     id: fc.constantFrom('a', 'b', 'c'),
     status: fc.constantFrom('initiated', 'ongoing', 'ended', 'rejected', 'other', 'not found'),
     endedAt: fc.option(fc.integer({ min: CREATED, max: CREATED + 50 }), { nil: undefined }),
   })
   fc.assert(
-    fc.property(fc.array(wild, { maxLength: 40 }), (happenings) => {
+    fc.property(fc.array(wild, { maxLength: 40 }), (changes) => {
       const book = ledgerBook()
-      for (const [i, { id, status, endedAt }] of happenings.entries()) {
+      for (const [i, { id, status, endedAt }] of changes.entries()) {
         const now = CREATED + i
         const answer = listed(now)
         if (status === 'not found') answer.notFound.push(id)

@@ -8,7 +8,7 @@ const minutes = (audio: number) => ({
   callMinutes: { audio, video: undefined, total: undefined },
   participantMinutes: { audio, video: undefined, total: undefined },
 })
-/** The same id as another row: it began and ended `seconds` after the set-up. */
+/** A row with the same id, which began `seconds` after the set-up. */
 const row = (seconds: number, audio: number) =>
   seen('a', 'ended', { initiatedAt: CREATED + seconds, endedAt: CREATED + seconds + 30, ...minutes(audio) })
 const netMinutes = ({ state }: ReturnType<typeof ledgerBook>) => {
@@ -17,20 +17,20 @@ const netMinutes = ({ state }: ReturnType<typeof ledgerBook>) => {
 }
 const repeated = (book: ReturnType<typeof ledgerBook>) => book.counted(COUNTERS.anomalies, 'repeated_id')
 
-describe('one id in two rows at once', () => {
+describe('an id with two rows', () => {
   test.each([
     ['the later one first', row(200, 7), row(100, 4)],
     ['the earlier one first', row(100, 4), row(200, 7)],
-  ])('is one call, the one that began later, however often both are listed: %s', (_what, one, other) => {
+  ])('is one call, the one that began later, however often both are listed (%s)', (_what, one, other) => {
     const book = ledgerBook()
     for (let poll = 0; poll < 5; poll++) book.see(completePoll(300 + poll, one, other))
     expect([book.started(), book.finished(), netMinutes(book), repeated(book)]).toEqual([1, 1, 7, 1])
-    // The first poll may count the earlier row before it meets the later one; no poll after it adds anything.
+    // The first poll may count the earlier row before the later one; no later poll adds anything.
     expect(total(book.state, COUNTERS.callMinutes)).toBe(7)
     expect(book.state.calls.get('a')?.counted[0]).toBe(7)
   })
 
-  test('is so as well where the two rows are committed apart', () => {
+  test('is one call if the rows are committed separately', () => {
     const book = ledgerBook()
     for (let poll = 0; poll < 3; poll++) {
       for (const shown of [row(200, 7), row(100, 4)]) book.see({ answers: [listed(CREATED + 300 + poll, shown)] })
@@ -38,13 +38,13 @@ describe('one id in two rows at once', () => {
     expect([netMinutes(book), total(book.state, COUNTERS.callMinutes), repeated(book)]).toEqual([7, 7, 1])
   })
 
-  test('of which the later one has fewer minutes is corrected once', () => {
+  test('is corrected once if the later row has fewer minutes', () => {
     const book = ledgerBook()
     for (let poll = 0; poll < 4; poll++) book.see(completePoll(300 + poll, row(100, 9), row(200, 2)))
     expect([total(book.state, COUNTERS.callMinutes), netMinutes(book)]).toEqual([9, 2])
   })
 
-  test('leaves an open call open where the other row of its id is over', () => {
+  test('is an open call while the later row is open', () => {
     const book = ledgerBook()
     const open = seen('a', 'ongoing', { initiatedAt: CREATED + 200, ...minutes(1) })
     for (let poll = 0; poll < 3; poll++) book.see(completePoll(300 + poll, open, row(100, 4)))
@@ -52,20 +52,20 @@ describe('one id in two rows at once', () => {
     expect(book.state.open.has('a')).toBe(true)
   })
 
-  test('is noted as such where the later one comes to be listed after the earlier one has left', () => {
+  test('is an anomaly if the later row replaces the earlier one in the list', () => {
     const book = ledgerBook()
     book.see(completePoll(300, row(100, 4)))
     for (const seconds of [315, 330]) book.see(completePoll(seconds, row(200, 7)))
     expect([netMinutes(book), repeated(book)]).toEqual([7, 1])
   })
 
-  test('with the same beginning is one call, and the answer that came later is right', () => {
+  test('is one call as listed last if both rows began together', () => {
     const book = ledgerBook()
     book.see(completePoll(300, row(100, 4), row(100, 3)))
     expect([netMinutes(book), repeated(book)]).toEqual([3, 0])
   })
 
-  test('is not known to Get Call where that shows the earlier row', () => {
+  test('is not changed by an answer of Get Call that shows the earlier row', () => {
     const book = ledgerBook()
     book.see(completePoll(300, row(200, 7)))
     book.see({ answers: [asked(CREATED + 301, row(100, 4))] })
@@ -73,7 +73,7 @@ describe('one id in two rows at once', () => {
     expect(book.state.calls.get('a')).toMatchObject({ endedAt: CREATED + 230, counted: [7, 0, 7, 0] })
   })
 
-  test('is lost where Get Call shows the earlier row of an open one in two cycles', () => {
+  test('is a lost call if Get Call shows the earlier row of an open call in two polls', () => {
     const book = ledgerBook()
     book.see(completePoll(300, seen('a', 'ongoing', { initiatedAt: CREATED + 200, ...minutes(1) })))
     const other = (at: number) => book.see({ answers: [asked(CREATED + at, row(100, 4))] })
@@ -84,22 +84,37 @@ describe('one id in two rows at once', () => {
   })
 })
 
-describe('the beginning that an answer shows', () => {
+describe('the beginning of a row, compared with the tracked call,', () => {
   const T = CREATED
   test.each([
     ['is the same', {}, { initiatedAt: T }, 0],
     ['is the same within a second', {}, { initiatedAt: T + 1 }, 0],
     ['is earlier', {}, { initiatedAt: T - 2 }, -1],
     ['is later', {}, { initiatedAt: T + 2 }, 1],
-    ['is not known', {}, {}, 0],
-    ['is earlier, answered as well', { startedAt: T + 5 }, { initiatedAt: T - 60, startedAt: T - 50 }, -1],
-    ['is earlier, by its answer alone', { startedAt: T + 5 }, { startedAt: T - 50 }, -1],
-    ['is earlier, answered before the tracked one rang', { startedAt: undefined }, { startedAt: T - 50 }, -1],
-    ['cannot be told by an answer after the tracked one rang', { startedAt: undefined }, { startedAt: T + 50 }, 0],
-    ['cannot be told where both times disagree', { startedAt: T + 5 }, { initiatedAt: T - 60, startedAt: T + 60 }, 0],
-    ['is the same where one time was corrected alone', { startedAt: T + 5 }, { initiatedAt: T, startedAt: T + 60 }, 0],
-    ['is the same where it has just been answered', {}, { initiatedAt: T + 60, startedAt: T + 65 }, 0],
-    ['is earlier where that row was answered', {}, { initiatedAt: T - 60, startedAt: T - 50 }, -1],
+    ['is unknown, which counts as the same', {}, {}, 0],
+    ['is earlier, by both times', { startedAt: T + 5 }, { initiatedAt: T - 60, startedAt: T - 50 }, -1],
+    ['is earlier, by startedAt alone', { startedAt: T + 5 }, { startedAt: T - 50 }, -1],
+    [
+      'is earlier, if it was answered before the tracked call rang',
+      { startedAt: undefined },
+      { startedAt: T - 50 },
+      -1,
+    ],
+    [
+      'counts as the same, if it was answered after the tracked call rang',
+      { startedAt: undefined },
+      { startedAt: T + 50 },
+      0,
+    ],
+    [
+      'counts as the same, if the two times disagree',
+      { startedAt: T + 5 },
+      { initiatedAt: T - 60, startedAt: T + 60 },
+      0,
+    ],
+    ['is the same, if only one time was corrected', { startedAt: T + 5 }, { initiatedAt: T, startedAt: T + 60 }, 0],
+    ['is the same, if the call was just answered', {}, { initiatedAt: T + 60, startedAt: T + 65 }, 0],
+    ['is earlier, if that row was answered', {}, { initiatedAt: T - 60, startedAt: T - 50 }, -1],
   ] as const)('%s', (_what, tracked, shown, expected) => {
     expect(compareStart(openSince(T, tracked), seen('a', 'ongoing', shown))).toBe(expected)
   })

@@ -8,8 +8,8 @@ const audio = (minutes: number) => ({
 })
 const minutesOf = ({ state }: ReturnType<typeof ledgerBook>) => total(state, COUNTERS.callMinutes)
 
-describe('a call that was counted and evicted', () => {
-  /** A ledger that has counted a call of four minutes, and evicted it since. */
+describe('an evicted call', () => {
+  /** A ledger that counted a call of four minutes, and evicted it. */
   function afterEviction() {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completePoll(10, seen('a', 'ended', { endedAt: CREATED + 5, ...audio(4) })))
@@ -19,17 +19,17 @@ describe('a call that was counted and evicted', () => {
   }
 
   test.each([
-    ['over, at a time that the service has corrected', seen('a', 'ended', { endedAt: CREATED + 4990, ...audio(4) })],
-    ['over, without any time', seen('a', 'ended', audio(4))],
+    ['final, at a corrected time', seen('a', 'ended', { endedAt: CREATED + 4990, ...audio(4) })],
+    ['final, without any time', seen('a', 'ended', audio(4))],
     ['open', seen('a', 'ongoing', { initiatedAt: CREATED, ...audio(4) })],
-  ])('and that is listed again %s does not count again', (_what, again) => {
+  ])('does not count again if it is listed as %s', (_what, again) => {
     const book = afterEviction()
     book.see({ answers: [listed(CREATED + 5001, again)] })
     expect([book.started(), book.finished(), minutesOf(book)]).toEqual([1, 1, 4])
     expect(book.state.calls.get('a')?.phase).toBe('final')
   })
 
-  test('goes on from its row: what the answer says otherwise is a correction of what was counted', () => {
+  test('continues from its row in the history, with corrections', () => {
     const book = afterEviction()
     book.see({ answers: [listed(CREATED + 5001, seen('a', 'ended', { endedAt: CREATED + 5000, ...audio(3) }))] })
     book.see({ answers: [listed(CREATED + 5002, seen('a', 'ended', { endedAt: CREATED + 5000, ...audio(6) }))] })
@@ -37,13 +37,13 @@ describe('a call that was counted and evicted', () => {
     expect(book.state.calls.get('a')?.finish?.known).toBe(CREATED + 10)
   })
 
-  test('is tracked again, also where the answer says nothing new of it', () => {
+  test('is tracked again, even if the answer says nothing new', () => {
     const book = afterEviction()
     const delta = book.see({ answers: [listed(CREATED + 5001, seen('a', 'ended', audio(4)))] })
     expect([[...delta!.calls.keys()], delta!.counters.size, book.state.calls.size]).toEqual([['a'], 0, 1])
   })
 
-  test('is tracked for as long as lists show it open again', () => {
+  test('is tracked for as long as it is listed as open again', () => {
     const book = afterEviction()
     const again = seen('a', 'ongoing', { initiatedAt: CREATED, ...audio(4) })
     for (let at = 5001; at < 12_000; at += 200) {
@@ -55,7 +55,7 @@ describe('a call that was counted and evicted', () => {
     expect([book.state.calls.size, book.started()]).toEqual([0, 1])
   })
 
-  test('does not count again after a larger lookback, also where the store is older than the horizon that it keeps', () => {
+  test('does not count again with a larger lookback, even in a store without a horizon', () => {
     const book = afterEviction()
     const { horizon: _unknown, ...sync } = book.state.sync
     book.state.sync = sync
@@ -64,7 +64,7 @@ describe('a call that was counted and evicted', () => {
     expect([book.started(), book.finished(), minutesOf(book)]).toEqual([1, 1, 4])
   })
 
-  test('and that the history has lost as well counts as a new one, where its time is within the horizon', () => {
+  test('counts as a new one within the horizon if its row in the history is gone', () => {
     const book = afterEviction()
     book.history.clear()
     book.see({ answers: [listed(CREATED + 5001, seen('a', 'ended', { endedAt: CREATED + 4990 }))] })
@@ -83,7 +83,7 @@ describe('a baseline call', () => {
   test.each([
     ['a list', listed],
     ['Get Call', asked],
-  ])('that %s shows open again counts whole, as a meeting that goes on does', (_what, shownBy) => {
+  ])('counts completely if %s shows it as open, like a meeting that continues', (_what, shownBy) => {
     const book = afterBaseline()
     book.see({ answers: [shownBy(CREATED + 10, seen('a', 'ongoing', audio(7)))] })
     expect([book.started(), book.finished(), minutesOf(book)]).toEqual([1, 0, 7])
@@ -92,20 +92,20 @@ describe('a baseline call', () => {
     expect([book.started(), book.finished(), minutesOf(book)]).toEqual([1, 1, 8])
   })
 
-  test('that is open again is no change of a final call, and was in no state before', () => {
+  test('that is open again is no anomaly, and its transitions begin at none', () => {
     const book = afterBaseline()
     book.see(completePoll(10, seen('a', 'ongoing')))
     expect(total(book.state, COUNTERS.anomalies)).toBe(0)
     expect(book.counted(COUNTERS.transitions, 'none', 'initiated', 'false')).toBe(1)
   })
 
-  test('that is open again keeps the labels that the answer leaves out', () => {
+  test('that is open again keeps labels that the answer leaves out', () => {
     const book = afterBaseline()
     book.see(completePoll(10, seen('a', 'ongoing', { type: undefined, mode: undefined, receiverType: 'group' })))
     expect(book.counted(COUNTERS.started, 'video', 'call', 'group')).toBe(1)
   })
 
-  test('that is listed as over again, whatever else is new of it, stays out', () => {
+  test('is not counted while it is final, whatever else changes', () => {
     const book = afterBaseline()
     book.see(completePoll(10, { ...before, ...audio(9), endedAt: CREATED + 5 }))
     book.see(completePoll(11, { ...before, status: 'rejected' }))

@@ -3,18 +3,18 @@ import { completePoll, CREATED, ledgerBook, seen } from './seen.ts'
 
 const DAY = 86_400
 
-describe('a call with a time that is too far ahead to be believed', () => {
-  /** It says that it ends ten days after the set-up; the time was thrown away, and noted as such. */
+describe('a call with a time in the far future', () => {
+  /** It ends ten days after the set-up; that time was discarded. */
   const misdated = (began: number) =>
     seen('a', 'ended', { initiatedAt: CREATED + began, ahead: CREATED + 10 * DAY, badValue: true })
-  /** The same answer when that time has come near. */
+  /** The same answer when that time is near. */
   const plausible = (began: number) => seen('a', 'ended', { initiatedAt: CREATED + began, endedAt: CREATED + 10 * DAY })
 
   test.each([
     ['counted', 10, 1],
     ['baseline', -100, 0],
-    ['over before the horizon', -5000, 0],
-  ] as const)('is tracked until that time is behind the horizon, and is not new then: %s', (_what, began, counts) => {
+    ['final before the horizon', -5000, 0],
+  ] as const)('is tracked until the horizon passes that time, and is not new then (%s)', (_what, began, counts) => {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completePoll(20, misdated(began)))
     for (let day = 1; day < 9; day++) {
@@ -29,7 +29,7 @@ describe('a call with a time that is too far ahead to be believed', () => {
     expect(book.state.calls.has('a')).toBe(false)
   })
 
-  test('does not take the place of its own row in the history', () => {
+  test('does not replace its row in the history', () => {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completePoll(20, seen('a', 'ended', { initiatedAt: CREATED + 10, endedAt: CREATED + 12 })))
     book.see(completePoll(DAY))
@@ -40,7 +40,7 @@ describe('a call with a time that is too far ahead to be believed', () => {
     expect([book.started(), book.finished()]).toEqual([1, 1])
   })
 
-  test('is not kept for less time once an answer lacks it, nor where another one is nearer', () => {
+  test('is not tracked for less time if an answer lacks it, or has a nearer one', () => {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completePoll(20, misdated(10)))
     book.see(completePoll(30, seen('a', 'ended', { initiatedAt: CREATED + 10 })))
@@ -49,7 +49,7 @@ describe('a call with a time that is too far ahead to be believed', () => {
     expect(book.state.calls.get('a')?.retainUntil).toBe(CREATED + 10 * DAY)
   })
 
-  test('is kept for more time where another answer has it further ahead', () => {
+  test('is tracked for longer if an answer has a later one', () => {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completePoll(20, misdated(10)))
     book.see(completePoll(30, { ...misdated(10), ahead: CREATED + 20 * DAY }))

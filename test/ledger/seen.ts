@@ -6,12 +6,12 @@ import { computeDelta, unknownIds, type LedgerOptions } from '../../src/ledger/c
 import type { Observation, Answer } from '../../src/ledger/observation.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 
-/** When the ledgers of these tests are set up (UNIX seconds). */
+/** When the targets of these tests were set up (UNIX seconds). */
 export const CREATED = 1_790_000_000
 
 const NOTHING = { audio: undefined, video: undefined, total: undefined }
 
-/** A call as one answer shows it: an audio call between two users unless said otherwise. */
+/** A call as an answer shows it: an audio call between two users by default. */
 export function seen(id: string, status: SeenCall['status'], more: Partial<SeenCall> = {}): SeenCall {
   return {
     id,
@@ -60,19 +60,19 @@ export function completePoll(seconds: number, ...calls: SeenCall[]): Observation
 
 const OPTIONS: LedgerOptions = { lookback: 86_400, baseline: 'skip', details: 'missing' }
 
-/** A ledger that is fed by hand. */
+/** A ledger for observations made by a test. */
 export function ledgerBook(options: Partial<LedgerOptions> = {}, state: LedgerState = newLedger(CREATED)) {
   const settings = { ...OPTIONS, ...options }
-  /** Rows of calls that were counted and evicted, as a store keeps them. */
+  /** Rows of counted calls that were evicted, as in a store. */
   const history = new Map<string, TrackedCall>()
   const counted = (counter: DurableCounter, ...values: string[]) =>
     state.counters.get([counter.name, ...values].join('|')) ?? 0
   return {
     state,
-    /** May be changed, as by a reload of the configuration. */
+    /** A test may change them, as a reload of the configuration does. */
     settings,
     history,
-    /** Folds an observation in; returns what it changed. */
+    /** Applies an observation; returns what it changed. */
     see: (observation: Observation): Delta | undefined => {
       const rows = unknownIds(state, observation, settings).flatMap((id) => history.get(id) ?? [])
       const delta = computeDelta(state, observation, settings, new Map(rows.map((row) => [row.id, row])))
@@ -92,7 +92,7 @@ export function ledgerBook(options: Partial<LedgerOptions> = {}, state: LedgerSt
   }
 }
 
-/** All that a ledger knows, in a form that can be compared. */
+/** The contents of a ledger, in a form that can be compared. */
 export function contents({ calls, finished, ...rest }: LedgerState): Contents {
   return { ...rest, calls: callsById(calls), finished: finished.between(-Infinity, Infinity) }
 }

@@ -3,7 +3,7 @@ import { apply } from '../../src/ledger/state.ts'
 import { computeDelta } from '../../src/ledger/compute-delta.ts'
 import { completePoll, contents, ledgerBook, seen } from './seen.ts'
 
-test('a delta is applied once, to the state it was made from', () => {
+test('a delta is applied once, to the state from which it was computed', () => {
   const { state } = ledgerBook()
   const delta = computeDelta(state, completePoll(1, seen('a', 'ongoing')), {
     lookback: 100,
@@ -15,7 +15,7 @@ test('a delta is applied once, to the state it was made from', () => {
   expect(state.open.size).toBe(1)
 })
 
-test('a step changes nothing by itself', () => {
+test('computing a delta does not change the state', () => {
   const book = ledgerBook()
   book.see(completePoll(1, seen('a', 'ongoing')))
   const before = structuredClone(contents(book.state))

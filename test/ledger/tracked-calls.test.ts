@@ -9,10 +9,10 @@ import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { openSince } from '../alerts/sample-calls.ts'
 import { anyCall } from './any-call.ts'
 
-/** Calls that are kept in one piece of memory. */
+/** Calls in one block of memory. */
 const BLOCK = 64
 
-/** Some call of that id; another one for each number. */
+/** A call with that id, different for each number. */
 const numbered = (id: string, number: number): TrackedCall => openSince(number, { id, marks: number % 4096 })
 
 function expectSame(calls: TrackedCalls, model: ReadonlyMap<string, TrackedCall>): void {
@@ -23,11 +23,11 @@ function expectSame(calls: TrackedCalls, model: ReadonlyMap<string, TrackedCall>
   expect(new Map(got)).toStrictEqual(model)
 }
 
-/** What is done to one of a handful of ids, so that they go and come again. */
+/** An operation on one of a few ids, so that they are deleted and set again. */
 const change = fc.record({ kind: fc.constantFrom('set', 'set', 'delete', 'get'), which: fc.nat(), call: anyCall })
 const ids = fc.uniqueArray(fc.string({ unit: 'binary', maxLength: 400, size: 'max' }), { minLength: 1, maxLength: 8 })
 
-test('whatever is set, deleted and got, they are what a Map would be', () => {
+test('tracked calls behave like a Map, whatever is set, deleted and read', () => {
   fc.assert(
     fc.property(ids, fc.array(change, { maxLength: 40, size: 'max' }), (names, changes) => {
       const calls = trackedCalls()
@@ -48,7 +48,7 @@ test('whatever is set, deleted and got, they are what a Map would be', () => {
   )
 })
 
-test('they are so past one block of memory and past several, with holes in them that are filled again', () => {
+test('tracked calls behave like a Map across several blocks of memory, with holes that are filled again', () => {
   type Span = { kind: 'set' | 'delete'; from: number; length: number; step: number }
   const span: fc.Arbitrary<Span> = fc.record({
     kind: fc.constantFrom('set', 'set', 'delete'),
@@ -82,7 +82,7 @@ test('they are so past one block of memory and past several, with holes in them 
   )
 })
 
-test('a call that was got is the caller’s own: it stays as it was when the remembered one changes', () => {
+test('a call that was read stays as it was when the tracked one changes', () => {
   const calls = trackedCalls()
   calls.set(numbered('a', 1))
   const got = calls.get('a')
@@ -95,7 +95,7 @@ test('a call that was got is the caller’s own: it stays as it was when the rem
   expect(got).toStrictEqual(numbered('a', 1))
 })
 
-test('the memory of calls that went is used for those that come', () => {
+test('the memory of deleted calls is used again', () => {
   const rounds = 50
   const calls = trackedCalls()
   const before = memoryOfBytes()
@@ -108,7 +108,7 @@ test('the memory of calls that went is used for those that come', () => {
   expect([calls.size, [...calls.values()]]).toEqual([0, []])
 })
 
-test('the outermost are those with the latest and the earliest own times, of the ones that are wanted', () => {
+test('the outermost tracked calls are the wanted ones with the latest and the earliest own times', () => {
   const moments = fc.option(fc.integer({ min: 0, max: 30 }), { nil: undefined })
   const some = fc.array(fc.record({ initiatedAt: moments, startedAt: moments, endedAt: moments }), { maxLength: 200 })
   fc.assert(
@@ -130,13 +130,13 @@ test('the outermost are those with the latest and the earliest own times, of the
   )
 })
 
-test('the outermost of calls with one time are as many', () => {
+test('the outermost tracked calls are different ones, even if all have the same time', () => {
   const calls = trackedCalls()
   for (const id of ['a', 'b', 'c']) calls.set(openSince(0, { id, endedAt: 3 }))
   expect(calls.outermost(1, () => true).map(({ id }) => id)).toEqual(['c', 'a'])
 })
 
-/** The memory of all bytes that are still in use. */
+/** The memory of all array buffers in use. */
 function memoryOfBytes(): number {
   setFlagsFromString('--expose-gc')
   runInNewContext('gc()')

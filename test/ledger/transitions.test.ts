@@ -7,8 +7,8 @@ const write = (from: TransitionPoint, to: TransitionPoint, mode: CallMode) =>
     .map((step) => `${step.from}→${step.to}${step.observed ? '' : '?'}`)
     .join(' ')
 
-// A question mark stands behind a step that was inferred.
-describe('the steps between two observations of a call', () => {
+// A question mark follows a step that was inferred.
+describe('the transitions between two polls', () => {
   test.each<[TransitionPoint, TransitionPoint, CallMode, string]>([
     ['none', 'initiated', 'call', 'none→initiated'],
     ['none', 'ongoing', 'call', 'none→initiated? initiated→ongoing?'],
@@ -35,7 +35,7 @@ describe('the steps between two observations of a call', () => {
     ['ongoing', 'lost', 'call', 'ongoing→lost'],
     ['lost', 'ended', 'call', 'lost→ended'],
     ['lost', 'ongoing', 'meet', 'lost→ongoing'],
-  ])('%s to %s of a %s', (from, to, mode, steps) => {
+  ])('from %s to %s, mode %s, are %s', (from, to, mode, steps) => {
     expect(write(from, to, mode)).toBe(steps)
   })
 })

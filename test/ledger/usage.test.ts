@@ -8,8 +8,8 @@ const ended = (audio: number, video = 0) =>
 const quarter = (seconds: number) => quarterOf(CREATED + seconds)
 const used = ({ state }: ReturnType<typeof ledgerBook>) => usedBetween(state.usage, 0, Infinity)
 
-describe('minutes of a quarter of an hour', () => {
-  test('are those of participants, of both media, when they came to be known', () => {
+describe('the usage of a quarter of an hour', () => {
+  test('is the participant minutes of both media, when they became known', () => {
     const book = ledgerBook()
     const callMinutes = { audio: 90, video: 90, total: undefined }
     book.see(completePoll(1, seen('a', 'ongoing', { ...participantMinutes(2, 3), callMinutes })))
@@ -20,7 +20,7 @@ describe('minutes of a quarter of an hour', () => {
     ])
   })
 
-  test('are less by a correction in the quarter in which that is noticed, which may be below zero', () => {
+  test('decreases by a correction when it is noticed, even below zero', () => {
     const book = ledgerBook()
     book.see(completePoll(10, ended(20, 5)))
     book.see(completePoll(3600, ended(12, 4)))
@@ -30,13 +30,13 @@ describe('minutes of a quarter of an hour', () => {
     ])
   })
 
-  test('add up to what the service last said, whatever it said before', () => {
+  test('adds up to the minutes last served', () => {
     const book = ledgerBook()
     for (const [i, audio] of [3, 60, 0, 7, 5].entries()) book.see(completePoll(10 + i * 1000, ended(audio)))
     expect(used(book)).toBe(5)
   })
 
-  test('are not less where the correction is of the call alone', () => {
+  test('does not decrease by a correction at call level', () => {
     const book = ledgerBook()
     const call = (audio: number) => ({ callMinutes: { audio, video: undefined, total: undefined } })
     book.see(completePoll(10, { ...ended(20), ...call(20) }))

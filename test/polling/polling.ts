@@ -51,7 +51,7 @@ export function polling({
       if (!(error instanceof ServiceError)) throw error
       poll.problem = error
     }
-    if (poll.end !== undefined) book.see({ answers: [], listing: memory.facts, end: poll.end })
+    if (poll.end !== undefined) book.see({ answers: [], listFacts: memory.facts, end: poll.end })
     await clock.advance(15)
     return poll
   }

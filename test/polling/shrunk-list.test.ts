@@ -15,7 +15,7 @@ describe('the calls that a list which has shrunk is asked about', () => {
   ) {
     const { end, answers } = completePoll(1, ...numbered(1, 40))
     const book = ledgerBook({ baseline: 'count' })
-    book.see({ answers, end: end!, listing: before === 'unknown' ? { hidden: 0 } : { hidden: 0, size: before } })
+    book.see({ answers, end: end!, listFacts: before === 'unknown' ? { hidden: 0 } : { hidden: 0, size: before } })
     const look = { ...newPoll(), now: CREATED + 16, size, oldest, end: { ...end!, listed: new Set(listed) } }
     return missingCalls(look, book.state).map(({ id }) => id)
   }
@@ -48,7 +48,7 @@ describe('the calls that a list which has shrunk is asked about', () => {
   test('are none of a poll that was not successful', () => {
     const { answers, end } = completePoll(1, call(1))
     const book = ledgerBook({ baseline: 'count' })
-    book.see({ answers, end: end!, listing: { hidden: 0, size: 1 } })
+    book.see({ answers, end: end!, listFacts: { hidden: 0, size: 1 } })
     expect(missingCalls({ ...newPoll(), size: 0, oldest: 0, now: CREATED + 2 }, book.state)).toEqual([])
   })
 })
@@ -137,7 +137,7 @@ describe('a list that is suddenly empty', () => {
     const { clock, book, goods } = await emptied()
     await clock.advance(2 * INTERVAL)
     expect(goods()).toEqual([true, false, true])
-    expect(book.state.sync.listing?.size).toBe(0)
+    expect(book.state.sync.listFacts?.size).toBe(0)
     await clock.advance(41 * INTERVAL)
     expect(book.state.calls.size).toBe(0)
   })
@@ -187,7 +187,7 @@ describe('a list that shows less than half of its calls', () => {
     await clock.advance(INTERVAL)
     expect(reports().map(({ good }) => good)).toEqual([true, true, false, false])
     expect(reports().at(-1)?.problem).toContain('the service shows only 13 calls')
-    expect(book.state.sync.listing?.size).toBe(40)
+    expect(book.state.sync.listFacts?.size).toBe(40)
   })
 })
 
@@ -209,7 +209,7 @@ describe('a list that is empty from the middle of its reading on', () => {
     }
     await clock.advance(3 * INTERVAL)
     expect(reports().map(({ good }) => good)).toEqual([true, false, false, false])
-    expect(book.state.sync.listing?.size).toBe(40)
+    expect(book.state.sync.listFacts?.size).toBe(40)
   })
 
   test('is the same list where one answer alone has said so', async () => {

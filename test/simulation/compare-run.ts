@@ -165,9 +165,13 @@ function alertProblems({ oracle, slack, report, isCalm }: Run): string[] {
  */
 function paceProblems({ latest, drawn: { hazards } }: Run, { ledger: { sync } }: Target): string[] {
   const incremental = latest.filter((outcome) => outcome === 'incremental').length
-  const { listing = NO_LIST_FACTS, lastSuccess = 0 } = sync
+  const { listFacts = NO_LIST_FACTS, lastSuccess = 0 } = sync
   if (hazards.includes('repeatedIds')) return []
-  if (isOrderRefuted(listing, lastSuccess) || isTotalWrong(listing, lastSuccess) || incremental * 2 >= latest.length)
+  if (
+    isOrderRefuted(listFacts, lastSuccess) ||
+    isTotalWrong(listFacts, lastSuccess) ||
+    incremental * 2 >= latest.length
+  )
     return []
   return [`of the last ${latest.length} polls of a healed list ${incremental} were incremental`]
 }
