@@ -77,6 +77,6 @@ function note(happened: DaemonEvent): void {
     const { target, report } = happened
     seen.polls += 1
     seen.requests += report.requests.length
-    if (report.good) good.set(target, (good.get(target) ?? 0) + 1)
+    if (report.successful) good.set(target, (good.get(target) ?? 0) + 1)
   }
 }

@@ -25,7 +25,7 @@ answer(async ({ now }: { now: number }): Promise<Exposed> => {
   goFrom(now)
   for (const { poll } of targets) {
     const { report } = await poll()
-    if (!report.good) throw new Error(`a poll of the bench failed: ${report.problem}`)
+    if (!report.successful) throw new Error(`a poll of the bench failed: ${report.problem}`)
   }
   stop()
   const { measured, result } = await measure(() => metrics.expose('prometheus'))

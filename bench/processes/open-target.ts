@@ -63,8 +63,8 @@ export async function openedTarget(options: OpenedTargetOptions): Promise<Opened
       }
     },
   })
-  const budget = rateBudget({ clock, maxRequestsPerMinute, heldUntil: undefined, onHold: () => undefined })
-  const attempt = { budget, timeout, retries, random: Math.random }
+  const budget = rateBudget({ clock, maxRequestsPerMinute, pausedUntil: undefined, onPause: () => undefined })
+  const requestOptions = { budget, timeout, retries, random: Math.random }
   const targets = { own: () => [target] }
   const report = reporter({ log, metrics: metrics.operational, feed: eventFeed(), targets, mask })
   const ends = { aborted: new AbortController().signal, isUnsubscribed: () => false }
@@ -72,10 +72,10 @@ export async function openedTarget(options: OpenedTargetOptions): Promise<Opened
     target,
     poll: async () => {
       paths = []
-      for await (const event of poll({ target, client, attempt, mask }, ends)) {
+      for await (const event of poll({ target, client, requestOptions, mask }, ends)) {
         report(event)
         if (event.kind !== 'polled') continue
-        const sweeping = target.memory.list.sweep !== undefined || event.report.outcome === 'complete'
+        const sweeping = target.memory.list.background !== undefined || event.report.outcome === 'complete'
         return { paths, report: event.report, sweeping }
       }
       throw new Error('a poll ended without a report')

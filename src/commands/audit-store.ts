@@ -69,9 +69,9 @@ async function budgetOf(
   budgets: Map<string, RateBudget>,
 ): Promise<RateBudget> {
   const key = budgetKey(target)
-  const heldUntil = await reader.pausedUntil(key)
+  const pausedUntil = await reader.pausedUntil(key)
   const budget =
-    budgets.get(key) ?? rateBudget({ clock: systemClock, maxRequestsPerMinute, heldUntil, onHold: () => undefined })
+    budgets.get(key) ?? rateBudget({ clock: systemClock, maxRequestsPerMinute, pausedUntil, onPause: () => undefined })
   budgets.set(key, budget)
   return budget
 }
@@ -81,9 +81,9 @@ function impatient(budget: RateBudget): RateBudget {
   return {
     ...budget,
     take: async (signal) => {
-      const held = budget.heldFor()
-      if (held <= LONGEST_WAIT_SECONDS) return budget.take(signal)
-      const message = `the service asked to wait (Retry-After): no request for another ${Math.ceil(held)} s`
+      const seconds = budget.pausedFor()
+      if (seconds <= LONGEST_WAIT_SECONDS) return budget.take(signal)
+      const message = `the service asked to wait (Retry-After): no request for another ${Math.ceil(seconds)} s`
       throw new ServiceError('refused', message)
     },
   }

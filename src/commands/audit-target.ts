@@ -9,7 +9,7 @@ import type { TrackedCalls } from '../ledger/tracked-calls.ts'
 import { newLedger, NO_LIST_FACTS, type SyncState } from '../ledger/state.ts'
 import { horizon } from '../ledger/horizon.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
-import { attempt, type AttemptOptions } from '../polling/attempt.ts'
+import { requestWithRetries, type RequestOptions } from '../polling/request-with-retries.ts'
 import { isOrderVerified } from '../ledger/list-facts.ts'
 import { newListMemory } from '../polling/list-memory.ts'
 import { newPoll, type Poll } from '../polling/poll.ts'
@@ -53,7 +53,7 @@ export type AuditTargetOptions = {
   sync: SyncState
   reader: StoreReader
   client: CallsClient
-  asking: AttemptOptions
+  asking: RequestOptions
   clock: Clock
   poll: PollConfig
   /** Whether to read the list to its end, beyond the horizon. */
@@ -133,7 +133,8 @@ async function listLookback(options: AuditTargetOptions, rows: TrackedCalls) {
       wanted: () => [],
       pageSize: poll.pageSize,
       reach: full ? 'end' : 'horizon',
-      fetchPage: (page) => firstValueFrom(attempt('list_calls', (signal) => client.listCalls(page, signal), asking)),
+      fetchPage: (page) =>
+        firstValueFrom(requestWithRetries('list_calls', (signal) => client.listCalls(page, signal), asking)),
     })
     for await (const { calls, keys } of pages) {
       for (const call of calls) {

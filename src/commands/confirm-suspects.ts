@@ -2,8 +2,8 @@ import { firstValueFrom } from 'rxjs'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { PollConfig } from '../polling/poll-section.ts'
 import type { SeenCall } from '../ledger/call.ts'
-import { attempt, type AttemptOptions } from '../polling/attempt.ts'
-import { isAskable, type CallsClient } from '../service/calls-client.ts'
+import { requestWithRetries, type RequestOptions } from '../polling/request-with-retries.ts'
+import { isRequestable, type CallsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import type { StoreReader } from '../store/store-reader.ts'
 
@@ -11,7 +11,7 @@ export type ConfirmOptions = {
   target: string
   reader: StoreReader
   client: CallsClient
-  asking: AttemptOptions
+  asking: RequestOptions
   clock: Clock
   poll: Pick<PollConfig, 'interval'>
   /** Calls that seem to differ, as they were listed. */
@@ -55,7 +55,9 @@ export async function confirmSuspects(options: ConfirmOptions): Promise<Confirme
   }
   const request = async (id: string): Promise<void> => {
     try {
-      const { call } = await firstValueFrom(attempt('get_call', (signal) => client.getCall(id, signal), asking))
+      const { call } = await firstValueFrom(
+        requestWithRetries('get_call', (signal) => client.getCall(id, signal), asking),
+      )
       if (call === undefined) return
       confirmed.requested.set(id, call)
       if (await isSettled(call)) suspects.delete(id)
@@ -74,7 +76,7 @@ export async function confirmSuspects(options: ConfirmOptions): Promise<Confirme
       let differing = 0
       for (const id of suspects.keys()) {
         if (differing === MAX_DIFFERING) break
-        if (isAskable(id)) await request(id)
+        if (isRequestable(id)) await request(id)
         if (suspects.has(id)) differing += 1
       }
       if (!confirmed.daemonPolls) break

@@ -132,7 +132,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     const seconds = Math.round(report.seconds * 1000) / 1000
     const figures = { target, outcome, requests: requests.length, seconds }
     // An initial sync that is only long is logged page by page.
-    const isInitialSync = report.isReading === true && sync.lastSuccess === undefined
+    const isInitialSync = report.isSweeping === true && sync.lastSuccess === undefined
     if (isInitialSync) log.debug(figures, `poll ${outcome}: ${problem}`)
     else if (problem !== undefined) log.warn(figures, `poll ${outcome}: ${problem}`)
     else if (!before.up) log.info(figures, `poll ${outcome}: the target is up`)
@@ -181,8 +181,8 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
         return
       case 'progress': {
         const { target, progress } = happened
-        const { done, of = 'an unknown number of' } = progress
-        log.info({ target, ...progress }, `the initial sync has read ${done} of ${of} pages`)
+        const { pagesRead, pages = 'an unknown number of' } = progress
+        log.info({ target, ...progress }, `the initial sync has read ${pagesRead} of ${pages} pages`)
         return
       }
       case 'internal error':

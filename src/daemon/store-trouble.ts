@@ -15,10 +15,10 @@ export function storeTrouble(watched$: Observable<DaemonEvent>): Observable<stri
         if (happened.kind === 'ownership') noteOwnership({ failing, given }, happened.event)
         if (happened.kind !== 'polled' || given.has(happened.target)) return
         const { target, report } = happened
-        const { storeFailed, good, problem = '' } = report
+        const { storeFailed, successful, problem = '' } = report
         if (storeFailed) failing.set(target, problem)
         // A full store has room for a small commit now and then: only a whole poll shows that it is none any more.
-        else if (good) failing.delete(target)
+        else if (successful) failing.delete(target)
       }),
       map(() => failing.values().next().value),
     )

@@ -72,9 +72,9 @@ export function recordInternalError(metrics: OperationalMetrics, target: string)
 export function recordPoll(
   metrics: OperationalMetrics,
   target: string,
-  poll: Pick<PollReport, 'good' | 'outcome' | 'seconds' | 'requests' | 'remaining' | 'storeFailed'>,
+  poll: Pick<PollReport, 'successful' | 'outcome' | 'seconds' | 'requests' | 'remaining' | 'storeFailed'>,
 ): void {
-  metrics.up.set({ target }, poll.good ? 1 : 0)
+  metrics.up.set({ target }, poll.successful ? 1 : 0)
   metrics.polls.inc({ target, outcome: poll.outcome })
   metrics.pollDuration.observe({ target }, poll.seconds)
   for (const { operation, code, seconds } of poll.requests) {

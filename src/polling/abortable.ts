@@ -1,29 +1,29 @@
 import { defer, fromEvent, merge, Observable, of, take } from 'rxjs'
 
-/** A promise-returning operation as an Observable: unsubscribing aborts it. Emits its one value, or errors. */
+/** Runs a promise-returning operation as an Observable: emits its one value, or errors. Unsubscribing aborts it. */
 export function abortable<T>(operation: (signal: AbortSignal) => Promise<T>): Observable<T> {
   return new Observable<T>((subscriber) => {
     const controller = new AbortController()
-    let isOver = false
+    let isSettled = false
     operation(controller.signal).then(
       (value) => {
-        isOver = true
+        isSettled = true
         subscriber.next(value)
         subscriber.complete()
       },
       (error: unknown) => {
-        isOver = true
+        isSettled = true
         subscriber.error(error)
       },
     )
-    // Aborting costs an exception with its stack: of what is over nobody hears it.
+    // Aborting creates an exception with its stack, which is wasted on a settled operation.
     return () => {
-      if (!isOver) controller.abort()
+      if (!isSettled) controller.abort()
     }
   })
 }
 
-/** Emits once the signal is aborted; at once where it already is. */
+/** Emits once the signal is aborted; at once if it already is. */
 export function whenAborted(signal: AbortSignal): Observable<unknown> {
   return defer(() => (signal.aborted ? of(undefined) : fromEvent(signal, 'abort')))
 }

@@ -2,25 +2,29 @@ import { EMPTY, expand, filter, take, timer, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { RateBudget } from './rate-budget.ts'
 
-/** The time of a poll without that in which it waited for its turn under the rate limit (seconds). */
+/** The duration of a poll, without the time in which its requests waited for the rate limit. */
 export type ActiveTime = {
   /** The budget whose waits do not count. */
   budget: RateBudget
-  passed: () => number
-  /** Emits once when so much has passed, or so much has passed by the clock and the service asked to wait for longer still. */
+  /** Seconds so far. */
+  elapsed: () => number
+  /**
+   * Emits once: when so many seconds have elapsed, or, if the rate limit pause lasts longer than that, when as many have
+   * passed by the clock.
+   */
   after$: (seconds: number) => Observable<unknown>
 }
 
-/** A timer may fire a little early (seconds). */
-const TOLERANCE = 1e-6
+/** A timer may fire slightly early. */
+const TOLERANCE_SECONDS = 1e-6
 
 export function activeTime(budget: RateBudget, clock: Clock): ActiveTime {
-  const begun = clock.monotonic()
+  const startedAt = clock.monotonic()
   let waited = 0
   let waiting = 0
   let waitingSince = 0
   const waitedUntilNow = () => waited + (waiting === 0 ? 0 : clock.monotonic() - waitingSince)
-  const passed = () => clock.monotonic() - begun - waitedUntilNow()
+  const elapsed = () => clock.monotonic() - startedAt - waitedUntilNow()
   return {
     budget: {
       ...budget,
@@ -35,14 +39,14 @@ export function activeTime(budget: RateBudget, clock: Clock): ActiveTime {
         }
       },
     },
-    passed,
+    elapsed,
     after$: (seconds) => {
-      const left = () => seconds - passed()
-      const isOver = () => left() <= TOLERANCE || budget.heldFor() > seconds
+      const left = () => seconds - elapsed()
+      const hasEnded = () => left() <= TOLERANCE_SECONDS || budget.pausedFor() > seconds
       return timer(left() * 1000, clock.scheduler).pipe(
-        // While it waits no time passes, and it is looked at again no later than it could be over.
-        expand(() => (isOver() ? EMPTY : timer(left() * 1000, clock.scheduler))),
-        filter(isOver),
+        // No time elapses while requests wait, so it checks again after the time that is left.
+        expand(() => (hasEnded() ? EMPTY : timer(left() * 1000, clock.scheduler))),
+        filter(hasEnded),
         take(1),
       )
     },

@@ -2,58 +2,55 @@ import { EmptyError, from, lastValueFrom, mergeMap, takeUntil, toArray } from 'r
 import type { LedgerState } from '../ledger/state.ts'
 import type { Answer } from '../ledger/observation.ts'
 import { beganAt, type TrackedCall } from '../ledger/tracked-call.ts'
-import type { CallAnswer } from '../service/calls-client.ts'
+import { isRequestable, type CallAnswer } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { whenAborted } from './abortable.ts'
 
-/** Remembers when each call was last asked for, so that all have their turn. Times are monotonic seconds. */
-export type AskedAt = Map<string, number>
+/** When each call was last requested, by id (monotonic seconds). */
+export type RequestedAt = Map<string, number>
 
 export type FollowUpOptions = {
-  /** The most calls to ask for. */
+  /** The most calls to request. */
   limit: number
-  /** Seconds between two polls, and the longest that an open call goes unasked. */
+  /** Seconds between two polls, and the longest time between two requests for an open call. */
   interval: number
   longest: number
 }
 
-/** A path cannot hold these two: they would name another resource (RFC 3986 §5.2.4). */
-const UNASKABLE = new Set(['.', '..'])
 const CONCURRENT = 4
 
 /**
- * The calls to ask for one by one: open ones that the listing did not show, and finished ones whose participants were
- * not listed. A call is asked for less often as it ages; who waits longest comes first.
+ * The calls to request one by one: open calls that the list did not show, and final calls without participants. The older a
+ * call is, the less often it is requested; the one that was not requested for longest comes first.
  *
- * @param now the service's clock (UNIX seconds), for the calls' ages
- * @param monotonic for `askedAt`, which forgets calls that are no longer to be asked for
+ * @param requestedAt loses the calls that need no more requests
+ * @param times now: the service's clock (UNIX seconds), for the age of a call; monotonic: for `requestedAt`
  */
 export function chooseFollowUps(
   state: Pick<LedgerState, 'open' | 'detailsWanted'>,
   listed: ReadonlySet<string>,
-  askedAt: AskedAt,
+  requestedAt: RequestedAt,
   { now, monotonic }: { now: number; monotonic: number },
   { limit, interval, longest }: FollowUpOptions,
 ): TrackedCall[] {
-  for (const id of askedAt.keys()) if (!state.open.has(id) && !state.detailsWanted.has(id)) askedAt.delete(id)
+  for (const id of requestedAt.keys()) if (!state.open.has(id) && !state.detailsWanted.has(id)) requestedAt.delete(id)
   const isDue = (call: TrackedCall) => {
-    const asked = askedAt.get(call.id)
+    const last = requestedAt.get(call.id)
     const pause = Math.min(longest, (now - beganAt(call)) / 20)
-    // A timer may fire a little early: half an interval decides between this poll and the next.
-    return asked === undefined || monotonic - asked >= pause - interval / 2
+    // Rounds to polls, because a timer may fire slightly early.
+    return last === undefined || monotonic - last >= pause - interval / 2
   }
   const unlisted = [...state.open.values()].filter(({ id }) => !listed.has(id))
-  const chosen = [...unlisted, ...state.detailsWanted.values()]
-    .filter((call) => !UNASKABLE.has(call.id) && isDue(call))
-    .toSorted((a, b) => (askedAt.get(a.id) ?? -1) - (askedAt.get(b.id) ?? -1))
+  return [...unlisted, ...state.detailsWanted.values()]
+    .filter((call) => isRequestable(call.id) && isDue(call))
+    .toSorted((a, b) => (requestedAt.get(a.id) ?? -1) - (requestedAt.get(b.id) ?? -1))
     .slice(0, limit)
-  return chosen
 }
 
-export type AskOptions = {
-  /** Rejects with a {@link ServiceError}, or with an `EmptyError` once nothing more is to be asked. */
+export type CallRequestOptions = {
+  /** Rejects with a {@link ServiceError}, or with an `EmptyError` once the poll is aborted. */
   fetchCall: (id: string) => Promise<CallAnswer>
-  /** Once it is, nothing more is asked; what was answered by then counts. */
+  /** Stops the requests; the answers so far count. */
   aborted: AbortSignal
   /** The host's clock (UNIX seconds). */
   wall: () => number
@@ -61,29 +58,28 @@ export type AskOptions = {
   onProblem: (problem: ServiceError) => void
 }
 
-export type FollowUpsOptions = AskOptions & {
-  /** Called where the target is at fault: it knows none of what it should know. */
+export type FollowUpsOptions = CallRequestOptions & {
+  /** Called if the service knows none of the calls that it should know. */
   onDistrust: () => void
 }
 
 /**
- * Asks for calls one by one. Where more than half of at least five are unknown to the service, a call that it has just
- * listed is asked for as a control: if that is unknown too, the target is at fault and those answers are dropped.
+ * Requests calls one by one. If the service does not know more than half of at least five, a call that it has just listed is
+ * requested as a control: if it does not know that one either, the target is wrong, and those answers are dropped.
  *
  * @param listed the ids that this poll listed
- * @returns what was seen
  */
 export async function followUps(
   calls: readonly TrackedCall[],
   listed: ReadonlySet<string>,
   options: FollowUpsOptions,
 ): Promise<Answer[]> {
-  const answers = await askAll(calls, options)
+  const answers = await requestCalls(calls, options)
   const known = answers.filter(({ notFound }) => notFound.length === 0)
   const unknown = answers.length - known.length
   if (answers.length < 5 || unknown * 2 <= answers.length) return answers
-  const control = [...listed].find((id) => !UNASKABLE.has(id))
-  const result = control === undefined ? undefined : await ask(control, options)
+  const control = [...listed].find(isRequestable)
+  const result = control === undefined ? undefined : await requestCall(control, options)
   if (control !== undefined && result === undefined) return known
   if (result !== undefined && 'answer' in result && result.answer.calls.length > 0) return [...answers, result.answer]
   options.onDistrust()
@@ -91,11 +87,11 @@ export async function followUps(
   return known
 }
 
-/** Asks for calls one by one, some at a time; what was seen. */
-export async function askAll(calls: readonly TrackedCall[], options: AskOptions): Promise<Answer[]> {
-  const results$ = from(calls.filter(({ id }) => !UNASKABLE.has(id))).pipe(
+/** Requests calls one by one, a few at a time. */
+export async function requestCalls(calls: readonly TrackedCall[], options: CallRequestOptions): Promise<Answer[]> {
+  const results$ = from(calls.filter(({ id }) => isRequestable(id))).pipe(
     takeUntil(whenAborted(options.aborted)),
-    mergeMap(({ id }) => ask(id, options), CONCURRENT),
+    mergeMap(({ id }) => requestCall(id, options), CONCURRENT),
     toArray(),
   )
   const results = await lastValueFrom(results$)
@@ -103,22 +99,23 @@ export async function askAll(calls: readonly TrackedCall[], options: AskOptions)
   return results.flatMap((result) => (result !== undefined && 'answer' in result ? [result.answer] : []))
 }
 
-type AskResult = { answer: Answer } | { problem: ServiceError }
-
-/** Undefined where nothing more is to be asked. */
-async function ask(id: string, { fetchCall, wall }: AskOptions): Promise<AskResult | undefined> {
+/** Resolves with undefined once the poll is aborted. */
+async function requestCall(
+  id: string,
+  { fetchCall, wall }: CallRequestOptions,
+): Promise<{ answer: Answer } | { problem: ServiceError } | undefined> {
   try {
     const { call, now, host } = await fetchCall(id)
-    return { answer: answerOf({ calls: call === undefined ? [] : [call], now, host }) }
+    return { answer: answerFrom({ calls: call === undefined ? [] : [call], now, host }) }
   } catch (error) {
     if (error instanceof EmptyError) return undefined
     if (!(error instanceof ServiceError)) throw error
     if (error.kind !== 'not_found') return { problem: error }
     const host = wall()
-    return { answer: answerOf({ notFound: [id], now: error.now ?? host, host }) }
+    return { answer: answerFrom({ notFound: [id], now: error.now ?? host, host }) }
   }
 }
 
-function answerOf(seen: Pick<Answer, 'now' | 'host'> & Partial<Answer>): Answer {
+function answerFrom(seen: Pick<Answer, 'now' | 'host'> & Partial<Answer>): Answer {
   return { source: 'get', calls: [], notFound: [], invalid: {}, ...seen }
 }

@@ -1,46 +1,46 @@
 import type { Clock } from '../clock/clock.ts'
 import { isOrderRefuted } from '../ledger/list-facts.ts'
 import { NO_LIST_FACTS, type SyncState, type ListFacts } from '../ledger/state.ts'
-import { evidenceOf, NO_EVIDENCE, provenOrder, type ListOrder, type OrderEvidence } from './list-order.ts'
+import { evidenceOf, NO_EVIDENCE, knownOrder, type ListOrder, type OrderEvidence } from './list-order.ts'
 import type { Sweep } from './sweep.ts'
 
-/** Polls in a row that ask again what a total means before the whole list is read. */
-export const ASKED_AGAIN = 2
+/** Polls in a row that request an unexplained total again, before the whole list is read. */
+export const UNEXPLAINED_POLLS = 2
 
-/** What the polls of a target remember of its list from one to the next, beside what is committed. Changed in place. */
+/** What the polls of a target remember of its list, beside what is committed. Changed in place. */
 export type ListMemory = {
   order: OrderEvidence
-  /** What is known for good; a new object where it changes, which the poll commits. */
+  /** Facts that the poll commits; replaced by a new object when they change. */
   facts: ListFacts
-  /** How many items a page has that is not the last, as the latest ones showed. */
+  /** Number of items on a page that is not the last, as the latest pages showed. */
   pageSize: number
   /** Calls that became known since the last successful poll. */
-  readonly fresh: Set<string>
+  readonly newIds: Set<string>
   /** Polls in a row whose total the new calls did not explain. */
-  unexplained: number
-  /** New calls took more pages than a poll may read: the main reading goes on, poll by poll. */
+  unexplainedPolls: number
+  /** The new calls are on more pages than a poll may read: the foreground sweep reads them, over several polls. */
   isBehind: boolean
-  /** Readings that found new calls where the order says that there are none. */
-  misplaced: number
-  /** The reading on which the poll itself depends: nothing else proves that it missed nothing. */
-  main: Sweep | undefined
-  /** The reading that goes on beside polls which prove themselves. */
-  sweep: Sweep | undefined
+  /** Sweeps that found new calls where the order allows none. */
+  misplacedSweeps: number
+  /** The sweep without which no poll can be successful, because nothing else verifies that it missed no call. */
+  foreground: Sweep | undefined
+  /** The sweep that runs beside successful polls. */
+  background: Sweep | undefined
   /** When the last complete sweep began (monotonic seconds), how long it took, and how many pages it read. */
   sweptAt: number | undefined
   sweepSeconds: number
   sweepPages: number
-  /** The first page that the service refuses to show, where it does. */
+  /** The first page that the service refuses to show. */
   refusedFrom: number | undefined
-  /** When the page at the far end could last not be read (monotonic seconds). */
-  endUnreadableAt: number | undefined
-  /** The deep page that a sweep could not read, and how many polls in a row. */
-  unreadable: { page: number; times: number } | undefined
-  /** The total with which the last page was full, or too short. */
-  oddAt: number | undefined
-  /** Polls in a row in which the list had shrunk, and tracked calls were unknown as well. */
-  shrunk: number
-  /** Since when the list has shrunk and is not believed (monotonic seconds). */
+  /** When reading the page at the far end last failed (monotonic seconds). */
+  farEndFailedAt: number | undefined
+  /** The page that a sweep could not read, and in how many polls in a row. */
+  failingPage: { page: number; times: number } | undefined
+  /** A total that may be wrong, because the last page by it was full or too short. */
+  suspectTotal: number | undefined
+  /** Polls in a row in which the list had shrunk, and Get Call did not know the missing calls either. */
+  shrunkPolls: number
+  /** Since when the list has shrunk and this is not accepted (monotonic seconds). */
   shrunkSince: number | undefined
 }
 
@@ -53,60 +53,60 @@ export function newListMemory(
     order: list === undefined ? NO_EVIDENCE : evidenceOf(list.order),
     facts: listFacts ?? NO_LIST_FACTS,
     pageSize: 1,
-    fresh: new Set(),
-    unexplained: 0,
+    newIds: new Set(),
+    unexplainedPolls: 0,
     isBehind: false,
-    misplaced: 0,
-    main: undefined,
-    sweep: undefined,
+    misplacedSweeps: 0,
+    foreground: undefined,
+    background: undefined,
     sweptAt,
     sweepSeconds: 0,
     sweepPages: 0,
     refusedFrom: undefined,
-    endUnreadableAt: undefined,
-    unreadable: undefined,
-    oddAt: undefined,
-    shrunk: 0,
+    farEndFailedAt: undefined,
+    failingPage: undefined,
+    suspectTotal: undefined,
+    shrunkPolls: 0,
     shrunkSince: undefined,
   }
 }
 
-/** Gives up what was read of the list so far: the next poll reads it as a whole. */
-export function forgetProgress(memory: ListMemory): void {
-  memory.main = undefined
-  memory.sweep = undefined
+/** Drops the running sweeps; a new one is due at once. */
+export function restartSweeps(memory: ListMemory): void {
+  memory.foreground = undefined
+  memory.background = undefined
   memory.sweptAt = undefined
 }
 
-/** The order that polls may rely on: what pages have shown, unless it was refuted within a day of `now` (UNIX seconds). */
+/** The order that polls may rely on: the one that pages showed, unless it was refuted within a day of `now` (UNIX seconds). */
 export function believedOrder({ order, facts }: ListMemory, now: number): ListOrder {
-  return isOrderRefuted(facts, now) ? 'unknown' : provenOrder(order)
+  return isOrderRefuted(facts, now) ? 'unknown' : knownOrder(order)
 }
 
-/** A reading to the end that began at `now` (UNIX seconds) has found every page in order. */
-export function proveOrder(memory: ListMemory, now: number): void {
+/** Every page was in order, in a sweep to the end of the list that began at `now` (UNIX seconds). */
+export function verifyOrder(memory: ListMemory, now: number): void {
   const { orderRefutedAt: _before, ...facts } = memory.facts
   memory.facts = { ...facts, orderVerifiedAt: now }
 }
 
-/** The list is not in the order that was believed: for a day every poll reads it to its end. */
+/** The list is not in the believed order: for a day every poll reads it to its end. */
 export function refuteOrder(memory: ListMemory, now: number): void {
   memory.order = NO_EVIDENCE
   const { orderVerifiedAt: _before, ...facts } = memory.facts
   memory.facts = { ...facts, orderRefutedAt: now }
 }
 
-/** Notes that a sweep is complete which began then (monotonic seconds). */
-export function concludeSweep(
+/** Records a complete sweep. */
+export function completeSweep(
   memory: ListMemory,
   clock: Clock,
-  { startedAt, done }: Pick<Sweep, 'startedAt' | 'done'>,
+  { startedAt, pagesRead }: Pick<Sweep, 'startedAt' | 'pagesRead'>,
 ): void {
-  memory.sweep = undefined
-  memory.main = undefined
-  memory.unexplained = 0
+  memory.background = undefined
+  memory.foreground = undefined
+  memory.unexplainedPolls = 0
   memory.isBehind = false
-  memory.sweepPages = done
+  memory.sweepPages = pagesRead
   memory.sweepSeconds = clock.monotonic() - startedAt
   memory.sweptAt = startedAt
 }

@@ -6,23 +6,23 @@ import type { Observation, Answer } from '../ledger/observation.ts'
 import type { CallPage, CallsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { StoreError } from '../store/store.ts'
-import { activeTime } from './active-time.ts'
 import { deadlineOf } from './abortable.ts'
-import type { AttemptOptions } from './attempt.ts'
-import { askAll, chooseFollowUps, followUps } from './follow-ups.ts'
-import { forgetProgress } from './list-memory.ts'
+import { activeTime } from './active-time.ts'
+import { chooseFollowUps, followUps, requestCalls } from './follow-ups.ts'
+import { restartSweeps } from './list-memory.ts'
 import { newPoll } from './poll.ts'
 import type { PollMemory } from './poll-memory.ts'
-import { askedToWait, cutOff, unsettledClock } from './poll-problems.ts'
+import { endedEarly, rateLimitPause, unsettledClock } from './poll-problems.ts'
 import { reportOf, type PollReport } from './poll-report.ts'
 import { pollRequests } from './poll-requests.ts'
 import { readList } from './read-list.ts'
-import { missingCalls, weighShrunkList } from './shrunk-list.ts'
+import type { RequestOptions } from './request-with-retries.ts'
+import { checkShrunkList, missingCalls } from './shrunk-list.ts'
 
 export type ObserveOptions = {
   clock: Clock
   client: CallsClient
-  attempt: Omit<AttemptOptions, 'clock' | 'onRequest'>
+  requestOptions: Omit<RequestOptions, 'clock' | 'onRequest'>
   ledger: LedgerState
   memory: PollMemory
   settings: PollSettings
@@ -34,34 +34,49 @@ export type PollSettings = {
   lookback: number
   sweepInterval: number
   maxRequestsPerMinute: number
-  /** Calls asked for in one page. */
+  /** Calls requested in one page. */
   pageSize: number
 }
 
-/** Calls that one commit holds at most, a page more or less. */
-const CHUNK = 500
+/** Calls in one commit, plus at most a page. */
+const MOST_CALLS = 500
 /** A poll may take so many intervals, and so many seconds in any case. */
 const LONGEST_INTERVALS = 4
 const LONGEST_SECONDS = 30
 
 /**
- * One poll of a target: reads the list, and asks for what the list did not show. Each observation is to be committed before
- * the next one is asked for; a {@link StoreError} is thrown into the generator instead, which ends the poll. What goes wrong
- * with service or store is in the report; throws only what is neither, a mistake of our own.
+ * One poll of a target. Its parts, in order:
  *
- * @param aborted ends the poll early; what it has seen by then is an observation all the same
+ * 1. `poll-requests.ts` checks the service's clock (`clock-skew.ts`) with the first answer. All requests use it, and through
+ *    it `request-with-retries.ts` and `rate-budget.ts`.
+ * 2. `read-list.ts` reads the list:
+ *    - `read-newest-pages.ts` reads the newest pages, which `incremental-poll.ts` verifies with the total and `far-end.ts`
+ *    - `read-open-calls.ts` reads on if that saves follow-ups
+ *    - `foreground-sweep.ts` or `background-sweep.ts` sweeps it: `read-slice.ts` reads pages, `advance-sweep.ts` decides
+ *      what follows each of them, and `end-sweep.ts` ends the sweep
+ * 3. `status-regressions.ts` withholds calls whose listed status went back.
+ * 4. `follow-ups.ts` requests calls that the list did not show, one by one.
+ * 5. `shrunk-list.ts` decides whether to accept a list that has shrunk.
+ * 6. `poll-report.ts` sums the poll up.
+ *
+ * Each observation must be committed before the next one is requested. If that fails, the caller throws the
+ * {@link StoreError} into the generator, which ends the poll. The report has all problems of service and store; this only
+ * throws because of a bug in callwatch.
+ *
+ * @param aborted ends the poll early; it still yields what it has seen by then
  */
 export async function* observe(options: ObserveOptions, aborted: AbortSignal): AsyncGenerator<Observation, PollReport> {
   const { clock, ledger, memory, settings } = options
   const { interval, lookback, sweepInterval, maxRequestsPerMinute, pageSize } = settings
   const begun = clock.monotonic()
   const longest = Math.max(LONGEST_SECONDS, LONGEST_INTERVALS * interval)
-  // Waiting for the rate limit is no reason to end it: the next poll would wait as well. A long Retry-After is.
-  const { budget, passed, after$ } = activeTime(options.attempt.budget, clock)
+  // Waiting for the rate limit does not end a poll, because the next one would wait as well. A long Retry-After does.
+  const { budget, elapsed, after$ } = activeTime(options.requestOptions.budget, clock)
   const deadline = deadlineOf(after$(longest), aborted)
-  const requests = pollRequests({ ...options, attempt: { ...options.attempt, budget, clock } }, deadline.signal)
+  const requestOptions = { ...options.requestOptions, budget, clock }
+  const requests = pollRequests({ ...options, requestOptions }, deadline.signal)
   const poll = newPoll()
-  // Half of what may be asked for in an interval is for a sweep, the other half for calls that were not listed.
+  // Half of the requests that the limit allows in an interval are for a sweep, the other half for follow-ups.
   const half = Math.max(1, Math.floor((maxRequestsPerMinute * interval) / 120))
   let remaining: number | undefined
   let storeProblem: StoreError | undefined
@@ -70,15 +85,14 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
     chooseFollowUps(
       ledger,
       poll.listed,
-      memory.askedAt,
+      memory.requestedAt,
       { now: poll.now, monotonic: clock.monotonic() },
       { limit, interval, longest: sweepInterval },
     )
 
-  /** The list, as far as it can be read. */
   async function* pages(): AsyncGenerator<CallPage, void> {
     try {
-      if (budget.heldFor() > longest) throw askedToWait(budget.heldFor())
+      if (budget.pausedFor() > longest) throw rateLimitPause(budget.pausedFor())
       if (!(await requests.settleClock())) {
         poll.pages = 1
         throw unsettledClock(memory.clock)
@@ -92,28 +106,28 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
         slice: half,
         interval,
         wanted: () => dueCalls(Infinity),
-        passed,
+        elapsed,
         pageSize,
         fetchPage: requests.page,
       })
     } catch (error) {
       if (error instanceof EmptyError) {
-        const held = budget.heldFor()
-        poll.problem ??= held > longest ? askedToWait(held) : cutOff(poll, passed() < longest - 1e-3)
+        const pause = budget.pausedFor()
+        poll.problem ??= pause > longest ? rateLimitPause(pause) : endedEarly(poll, elapsed() < longest - 1e-3)
       } else if (error instanceof ServiceError) poll.problem ??= error
       else throw error
     }
   }
 
-  /** Calls that the list did not show, as they are by now. */
-  async function askFor(): Promise<Answer[]> {
+  /** Requests single calls: withheld ones, those that the list did not show, and those that a shrunk list lacks. */
+  async function singleCalls(): Promise<Answer[]> {
     if (poll.pages === 0 || ledger.sync.clockSkew === undefined) return []
     const limit = Math.max(5, half)
-    const doubtful = memory.backward.doubtful(ledger).slice(0, limit)
-    const due = [...doubtful, ...dueCalls(limit).filter((call) => !doubtful.some(({ id }) => id === call.id))]
+    const unconfirmed = memory.regressions.unconfirmed(ledger).slice(0, limit)
+    const due = [...unconfirmed, ...dueCalls(limit).filter((call) => !unconfirmed.some(({ id }) => id === call.id))]
     const missing = missingCalls(poll, ledger)
     const others = missing.filter((call) => !due.some(({ id }) => id === call.id))
-    const asking = {
+    const callOptions = {
       fetchCall: requests.call,
       aborted: deadline.signal,
       wall: clock.wall,
@@ -121,43 +135,47 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
     }
     const onDistrust = () => {
       poll.end = undefined
-      forgetProgress(memory.list)
+      restartSweeps(memory.list)
     }
-    const asked = [...(await followUps(due, poll.listed, { ...asking, onDistrust })), ...(await askAll(others, asking))]
-    weighShrunkList({ poll, memory: memory.list, now: clock.monotonic(), lookback }, asked, missing)
-    // A call that was seen after the list was read may have ended after that.
-    for (const { now } of asked) poll.now = Math.max(poll.now, now)
-    return asked
+    const answers = [
+      ...(await followUps(due, poll.listed, { ...callOptions, onDistrust })),
+      ...(await requestCalls(others, callOptions)),
+    ]
+    checkShrunkList({ poll, memory: memory.list, now: clock.monotonic(), lookback }, answers, missing)
+    // Such a call may have ended after the list was read.
+    for (const { now } of answers) poll.now = Math.max(poll.now, now)
+    return answers
   }
 
   /** The last observations of the poll. */
-  function* conclude(asked: Answer[]): Generator<Observation, void> {
+  function* conclude(answers: Answer[]): Generator<Observation, void> {
     const { list } = memory
     const end = poll.end && { ...poll.end, now: poll.now, limited: poll.limited }
     if (end !== undefined && poll.size !== undefined && poll.size !== list.facts.size)
       list.facts = { ...list.facts, size: poll.size }
-    const isNews = ledger.sync.clockSkew !== undefined && list.facts !== (ledger.sync.listFacts ?? NO_LIST_FACTS)
-    for (; asked.length > CHUNK; asked = asked.slice(CHUNK)) yield { answers: asked.slice(0, CHUNK) }
-    if (end === undefined && asked.length === 0 && !isNews) return
-    yield { answers: asked, ...(isNews && { listFacts: list.facts }), ...(end && { end }) }
+    const hasNewFacts = ledger.sync.clockSkew !== undefined && list.facts !== (ledger.sync.listFacts ?? NO_LIST_FACTS)
+    let rest = answers
+    for (; rest.length > MOST_CALLS; rest = rest.slice(MOST_CALLS)) yield { answers: rest.slice(0, MOST_CALLS) }
+    if (end === undefined && rest.length === 0 && !hasNewFacts) return
+    yield { answers: rest, ...(hasNewFacts && { listFacts: list.facts }), ...(end && { end }) }
   }
 
-  memory.backward.begin()
+  memory.regressions.startPoll()
   try {
     for await (const chunk of inChunks(pages())) {
       remaining = chunk.at(-1)?.remaining ?? remaining
       const answers = chunk.map(({ now, host, calls, invalid }): Answer => {
-        return { source: 'list', now, host, calls: memory.backward.withhold(calls, ledger), notFound: [], invalid }
+        return { source: 'list', now, host, calls: memory.regressions.withhold(calls, ledger), notFound: [], invalid }
       })
-      memory.backward.committed()
+      memory.regressions.committed()
       yield { answers, clockSkew: memory.clock.settled }
     }
-    yield* conclude(await askFor())
+    yield* conclude(await singleCalls())
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     storeProblem = error
-    // What was read but not committed must be read again.
-    forgetProgress(memory.list)
+    // Pages that were not committed must be read again.
+    restartSweeps(memory.list)
   } finally {
     deadline.end()
   }
@@ -172,7 +190,7 @@ async function* inChunks(pages: AsyncIterable<CallPage>): AsyncGenerator<CallPag
   for await (const page of pages) {
     chunk.push(page)
     items += page.items
-    if (items < CHUNK) continue
+    if (items < MOST_CALLS) continue
     yield chunk
     chunk = []
     items = 0

@@ -9,48 +9,46 @@ import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { believedOrder, type ListMemory } from './list-memory.ts'
-import { learnOrder, middleTime, type ListOrder } from './list-order.ts'
+import { learnOrder, medianStart, type ListOrder } from './list-order.ts'
 import type { Poll } from './poll.ts'
-import { isOddAtEnd } from './total-cap.ts'
+import { isLastPageSuspicious } from './total-cap.ts'
 
 export type ListOptions = {
   memory: ListMemory
   state: LedgerState
   clock: Clock
-  /** How far back the list is to be read (UNIX seconds). */
+  /** How far back to read the list (UNIX seconds). */
   horizon: number
-  /** Seconds; a complete sweep is due as often as that. */
+  /** How often a complete sweep is due (seconds). */
   sweepInterval: number
-  /** The most pages that a sweep may read beside an increment, and for how long a poll may read on (seconds). */
+  /** The most pages of a background sweep in one poll. */
   slice: number
+  /** Seconds between two polls, which limit how long one may read. */
   interval: number
-  /** How much of this poll has passed in which it did not wait for the rate limit (seconds); all of it unless given. */
-  passed?: () => number
-  /** Calls asked for in one page. */
+  /** Seconds of this poll in which it did not wait for the rate limit; by default all of them. */
+  elapsed?: () => number
+  /** Calls requested in one page. */
   pageSize: number
-  /** Open calls that are to be asked for one by one unless the list shows them; none where that is not wanted. */
+  /** Calls that will be requested one by one unless the list shows them. */
   wanted: () => readonly TrackedCall[]
   /**
    * Rejects with a {@link ServiceError}.
    *
-   * @param once a page that the poll can do without is asked for once, not again and again
+   * @param once without retries, for a page that the poll does not depend on
    */
   fetchPage: (page: number, once?: boolean) => Promise<CallPage>
-  /** For who reads the list once: whether the end of the list must be reached, or only the horizon. As polls need it unless given. */
+  /** For a single read of the list: whether it must reach the end or only the horizon. By default as polls need it. */
   reach?: 'end' | 'horizon' | undefined
 }
 
-/**
- * A page whose `total` is that of the calls that pages show: without hidden rows, and undefined where the service stops
- * counting.
- */
+/** A page whose `total` leaves out hidden rows; it is undefined if the service's total is known to be wrong or capped. */
 export type ListPage = CallPage & {
-  /** The total as the service said it. */
-  rows: number | undefined
-  /** The number of the last page, as far as it is known. */
+  /** The total as the service sent it. */
+  rawTotal: number | undefined
+  /** The number of the last page, if known. */
   lastPage: number | undefined
-  /** When half of its calls had begun (UNIX seconds). */
-  middle: number
+  /** The median of when its calls began (UNIX seconds). */
+  medianStart: number
 }
 
 /** What the parts of a poll share. */
@@ -60,48 +58,47 @@ export type PageReader = ListOptions & {
   readonly begun: number
   /** The order that the poll may rely on. */
   order: () => ListOrder
-  /** Fetches a page. One past the last is empty, also where the service answers with an error instead. */
+  /** Requests a page. A page past the last one is empty, even if the service answers it with an error. */
   fetch: (number: number, once?: boolean) => Promise<ListPage>
-  /** Takes down what a page showed, whatever it was read for. */
-  note: (page: ListPage) => void
-  /** Yields first pages that were fetched to learn which page is the last. */
-  asides: () => Generator<CallPage>
-  /** Reads a page, and yields it on. */
+  /** Records what a page showed, whatever it was read for. */
+  record: (page: ListPage) => void
+  /** Yields the first pages that `fetch` requested to learn the number of the last page. */
+  extraPages: () => Generator<CallPage>
+  /** Requests a page, records it and yields it. */
   read: (number: number, once?: boolean) => AsyncGenerator<CallPage, ListPage>
 }
 
 export function pageReader(poll: Poll, options: ListOptions): PageReader {
   const { memory, state, clock, horizon, fetchPage } = options
   const { list, clockSkew = 0 } = state.sync
-  /** New calls that this poll has met. Its increment clears `fresh`, and its sweep may see them again before they are counted. */
-  const met = new Set<string>()
-  /** The last page that had fewer items than a page has: nothing comes behind it. */
+  /** All new calls of this poll. An incremental poll clears `newIds`, and a sweep may see them again before they are counted. */
+  const foundNew = new Set<string>()
+  /** The last page that had fewer items than a full page: it may be the last one of the list. */
   let shortPage: number | undefined
-  const aside: ListPage[] = []
-  /** The page that was fetched before. */
-  let before: CallPage | undefined
+  const extra: ListPage[] = []
+  let previous: CallPage | undefined
 
-  /** What the page says of the list, in the light of what is known of the list. */
-  function inList(page: CallPage): ListPage {
+  /** Adds to a page what is known of the list. */
+  function toListPage(page: CallPage): ListPage {
     refuteTotal(page)
     const { hidden } = memory.facts
     if (page.items < memory.pageSize) shortPage = page.page
-    memory.pageSize = pageSizeAfter(memory.pageSize, before, page)
-    before = page
+    memory.pageSize = pageSizeAfter(memory.pageSize, previous, page)
+    previous = page
     const isUseless = page.total !== undefined && isTotalUseless(memory.facts, page.total, page.now)
-    const rows = isUseless ? undefined : page.total
+    const usableTotal = isUseless ? undefined : page.total
     const listed = {
       ...page,
-      rows: page.total,
-      total: rows && Math.max(0, rows - hidden),
-      lastPage: isUseless ? undefined : lastPageOf(rows, page.totalPages, memory.pageSize),
-      middle: middleTime(page.calls),
+      rawTotal: page.total,
+      total: usableTotal && Math.max(0, usableTotal - hidden),
+      lastPage: isUseless ? undefined : lastPageOf(usableTotal, page.totalPages, memory.pageSize),
+      medianStart: medianStart(page.calls),
     }
-    if (isOddAtEnd(listed, memory, options.pageSize)) memory.oddAt = rows
+    if (isLastPageSuspicious(listed, memory, options.pageSize)) memory.suspectTotal = usableTotal
     return listed
   }
 
-  /** A larger total refutes a cap. One that is smaller than what a page shows, or than the pages before it, counts something else. */
+  /** A larger total refutes a cap. A total that is smaller than what a page or the pages before it show counts something else. */
   function refuteTotal({ page, total, items, keys, now }: CallPage): void {
     const { cap, ...facts } = memory.facts
     if (total === undefined) return
@@ -113,23 +110,23 @@ export function pageReader(poll: Poll, options: ListOptions): PageReader {
 
   async function fetch(number: number, once?: boolean): Promise<ListPage> {
     try {
-      return inList(await fetchPage(number, once))
+      return toListPage(await fetchPage(number, once))
     } catch (error) {
       if (number === 1 || !(error instanceof ServiceError) || !isClientError(error)) throw error
       const shortBefore = shortPage
-      // Many services answer so for a page past the last; the first page tells which one that is now.
-      const first = inList(await fetchPage(1, once))
-      aside.push(first)
+      // Many services answer a page past the last one like this; the first page shows which one is the last now.
+      const first = toListPage(await fetchPage(1, once))
+      extra.push(first)
       const isBehind = error.status === 404 || shortBefore === number - 1 || memory.facts.endsInError === true
       const { total, lastPage } = first
       const isPastLast = lastPage === undefined ? isBehind : number > lastPageOf(total, undefined, memory.pageSize)!
       if (!isPastLast) throw error
       if (memory.facts.endsInError !== true) memory.facts = { ...memory.facts, endsInError: true }
-      return { ...first, page: number, calls: [], keys: [], invalid: {}, items: 0, middle: Infinity }
+      return { ...first, page: number, calls: [], keys: [], invalid: {}, items: 0, medianStart: Infinity }
     }
   }
 
-  function note(page: ListPage): void {
+  function record(page: ListPage): void {
     const { page: number } = page
     if (number >= (memory.refusedFrom ?? Infinity) && page.items > 0) memory.refusedFrom = undefined
     poll.now = page.now
@@ -137,12 +134,12 @@ export function pageReader(poll: Poll, options: ListOptions): PageReader {
     poll.pages += 1
     poll.size = page.total ?? poll.size
     for (const call of page.calls) {
-      if ((poll.listed.size === 0 || isOpen(call)) && !isAnotherRow(call, state)) poll.listed.add(call.id)
-      // Without a list that was known to its end there is nothing that new calls would have to explain.
+      if ((poll.listed.size === 0 || isOpen(call)) && !isOtherRow(call, state)) poll.listed.add(call.id)
+      // Only the total of an earlier poll needs new calls to explain it.
       if (list === undefined || 'phase' in call) continue
-      if (state.calls.has(call.id) || met.has(call.id) || isExcluded(call, horizon)) continue
-      met.add(call.id)
-      memory.fresh.add(call.id)
+      if (state.calls.has(call.id) || foundNew.has(call.id) || isExcluded(call, horizon)) continue
+      foundNew.add(call.id)
+      memory.newIds.add(call.id)
     }
     memory.order = learnOrder(memory.order, page.calls)
   }
@@ -150,54 +147,54 @@ export function pageReader(poll: Poll, options: ListOptions): PageReader {
   async function* read(number: number, once?: boolean): AsyncGenerator<CallPage, ListPage> {
     try {
       const page = await fetch(number, once)
-      yield* asides()
-      note(page)
+      yield* extraPages()
+      record(page)
       yield page
       return page
     } catch (error) {
-      yield* asides()
+      yield* extraPages()
       throw error
     }
   }
 
-  function* asides(): Generator<CallPage> {
-    for (const page of aside.splice(0)) {
-      note(page)
+  function* extraPages(): Generator<CallPage> {
+    for (const page of extra.splice(0)) {
+      record(page)
       yield page
     }
   }
 
   const order = () => believedOrder(memory, clock.wall() + clockSkew)
-  return { ...options, poll, begun: clock.monotonic(), order, fetch, note, asides, read }
+  return { ...options, poll, begun: clock.monotonic(), order, fetch, record, extraPages, read }
 }
 
-/** A refusal by the request's own fault (RFC 9110 §15.5), which a page past the last is to many services. */
+/** A 4xx answer (RFC 9110 §15.5), with which many services answer a page past the last one. */
 function isClientError({ kind }: ServiceError): boolean {
   return kind === 'refused' || kind === 'not_found'
 }
 
 /**
- * How many items a page has that is not the last one. A page that others follow tells; one that is longer than they were
- * tells as well, though it may repeat calls of the page before.
+ * The number of items on a page that is not the last one. A page that another one follows shows it, and so does a page that
+ * is longer than the known size, though it may repeat calls of the page before.
  */
-function pageSizeAfter(size: number, before: CallPage | undefined, page: CallPage): number {
+function pageSizeAfter(size: number, previous: CallPage | undefined, page: CallPage): number {
   const larger = Math.max(size, page.items)
-  if (before === undefined || before.items === 0 || page.items === 0) return larger
-  if (page.page === before.page + 1) return Math.min(larger, before.items)
-  return page.page === before.page - 1 ? Math.min(larger, page.items) : larger
+  if (previous === undefined || previous.items === 0 || page.items === 0) return larger
+  if (page.page === previous.page + 1) return Math.min(larger, previous.items)
+  return page.page === previous.page - 1 ? Math.min(larger, page.items) : larger
 }
 
-/** The number of the list's last page; the service's own figure may count with a page size that it does not give. */
-function lastPageOf(rows: number | undefined, totalPages: number | undefined, pageSize: number): number | undefined {
-  return rows === undefined ? totalPages : Math.max(totalPages ?? 1, Math.ceil(rows / pageSize), 1)
+/** The number of the list's last page; the service's own number may be for a page size that it does not use. */
+function lastPageOf(total: number | undefined, totalPages: number | undefined, pageSize: number): number | undefined {
+  return total === undefined ? totalPages : Math.max(totalPages ?? 1, Math.ceil(total / pageSize), 1)
 }
 
 function isOpen({ status, endedAt }: ListedCall): boolean {
   return finalStatus({ status, endedAt }) === undefined
 }
 
-/** Another row under the id of an open call, which the ledger does not count by: the call itself is still to be asked for. */
-function isAnotherRow(call: ListedCall, { open }: LedgerState): boolean {
+/** A second row with the id of an open call, which the ledger ignores: the call itself was not listed. */
+function isOtherRow(call: ListedCall, { open }: LedgerState): boolean {
   const tracked = open.get(call.id)
   return tracked !== undefined && !('phase' in call) && isEarlierRow(tracked, call)
 }

@@ -1,35 +1,34 @@
-import type { RequestRecord } from './attempt.ts'
+import type { RequestRecord } from './request-with-retries.ts'
 import type { ListMemory } from './list-memory.ts'
 import type { Poll } from './poll.ts'
 
-/** How a poll went, whether or not anything of it was committed. */
+/** The result of a poll, whether or not anything of it was committed. */
 export type PollReport = {
   outcome: 'complete' | 'incremental' | 'partial' | 'failed'
-  /** Whether it was successful: complete, incremental, or limited only by the service's refusal of deep pages. */
-  good: boolean
+  /** Whether it missed no new call: complete, incremental, or limited only because the service refuses deep pages. */
+  successful: boolean
   seconds: number
   requests: RequestRecord[]
-  /** Requests left in the service's own limit, as it last said. */
+  /** Requests left in the service's own limit, by its last answer. */
   remaining: number | undefined
-  /** What went wrong, in a sentence. */
+  /** What failed, in a sentence. */
   problem: string | undefined
-  /** Nothing went wrong, but the list is longer than a poll reads. */
-  isReading?: boolean
-  /** What went wrong came from the store, not from the service. */
+  /** Nothing failed, but the list is longer than one poll may read. */
+  isSweeping?: boolean
+  /** The store failed, not the service. */
   storeFailed: boolean
-  /** The first page of the list that the service refuses to show, where it does. */
+  /** The first page of the list that the service refuses to show. */
   refusedFrom?: number
-  /** Where the list is too long to be read as often as it should be: its pages, and what reading them takes (seconds). */
+  /** Set if the list is too long for the sweep interval: its pages, and how long a sweep takes (seconds). */
   slowSweep?: { pages: number; seconds: number }
 }
 
-/** What a poll has come to. */
 type Ended = {
   poll: Poll
   memory: ListMemory
   /** Seconds. */
   settings: { interval: number; sweepInterval: number }
-  /** So many pages of a sweep are read in a poll. */
+  /** Pages of a sweep that one poll reads. */
   slice: number
   storeProblem: Error | undefined
 }
@@ -39,16 +38,16 @@ export function reportOf(
   measured: Pick<PollReport, 'seconds' | 'requests' | 'remaining'>,
 ): PollReport {
   const storeFailed = storeProblem !== undefined
-  const good = poll.end !== undefined && !storeFailed
-  const trouble = storeProblem?.message ?? poll.problem?.message
-  const reading = good || trouble !== undefined ? undefined : underWay(memory)
+  const successful = poll.end !== undefined && !storeFailed
+  const problem = storeProblem?.message ?? poll.problem?.message
+  const progress = successful || problem !== undefined ? undefined : foregroundProgress(memory)
   return {
     ...measured,
     outcome: storeFailed ? 'failed' : outcomeOf(poll),
-    good,
-    problem: trouble ?? reading,
+    successful,
+    problem: problem ?? progress,
     storeFailed,
-    ...(reading !== undefined && { isReading: true }),
+    ...(progress !== undefined && { isSweeping: true }),
     ...(memory.refusedFrom !== undefined && { refusedFrom: memory.refusedFrom }),
     ...slowSweepOf(memory, slice, settings),
   }
@@ -60,7 +59,6 @@ function outcomeOf({ pages, end, limited }: Poll): PollReport['outcome'] {
   return end.complete ? 'complete' : 'incremental'
 }
 
-/** Set where a sweep, at `slice` pages a poll, takes longer than the time in which one is due. */
 function slowSweepOf(
   { sweepPages: pages }: ListMemory,
   slice: number,
@@ -70,8 +68,8 @@ function slowSweepOf(
   return seconds > sweepInterval ? { slowSweep: { pages, seconds } } : {}
 }
 
-/** How far the sweep is that the next poll continues. */
-function underWay({ main: sweep }: ListMemory): string | undefined {
+/** The progress of the sweep that the next poll continues. */
+function foregroundProgress({ foreground: sweep }: ListMemory): string | undefined {
   if (sweep === undefined) return undefined
-  return `the whole list is being read: ${sweep.done} of ${sweep.lastPage ?? 'an unknown number of'} pages so far`
+  return `the whole list is being read: ${sweep.pagesRead} of ${sweep.lastPage ?? 'an unknown number of'} pages so far`
 }

@@ -2,51 +2,56 @@ import { defer, firstValueFrom, takeUntil, tap, type Observable } from 'rxjs'
 import type { LedgerState } from '../ledger/state.ts'
 import type { CallAnswer, CallPage, CallsClient } from '../service/calls-client.ts'
 import { whenAborted } from './abortable.ts'
-import { attempt, type AttemptOptions, type RequestRecord } from './attempt.ts'
-import { followClock, settleClock } from './clock-difference.ts'
+import { addSkew, checkSkew } from './clock-skew.ts'
 import type { PollMemory } from './poll-memory.ts'
 import { unsettledClock } from './poll-problems.ts'
+import { requestWithRetries, type RequestOptions, type RequestRecord } from './request-with-retries.ts'
 
 export type PollRequestsOptions = {
   client: CallsClient
-  attempt: Omit<AttemptOptions, 'onRequest'>
+  requestOptions: Omit<RequestOptions, 'onRequest'>
   ledger: LedgerState
   memory: PollMemory
 }
 
 /**
  * The requests of one poll. Each rejects with a {@link ServiceError}, and with an `EmptyError` once the poll is aborted. An
- * answer whose clock is an hour or more from where it was is refused until it is settled which is right.
+ * answer whose clock has moved by more than an hour is rejected until enough answers agree with it.
  */
 export type PollRequests = {
-  /** Those that were made so far. */
+  /** The finished requests. */
   readonly made: readonly RequestRecord[]
-  /** @param once it is not made again where it fails */
+  /** @param once without retries */
   page: (page: number, once?: boolean) => Promise<CallPage>
   call: (id: string) => Promise<CallAnswer>
-  /** Learns the service's clock from the first page, once a poll until it is settled; whether it is. */
+  /** Until the clock skew is known, reads the first page to measure it. Returns whether it is known. */
   settleClock: () => Promise<boolean>
 }
+
+type Dated = Pick<CallPage, 'now' | 'host' | 'isUndated'>
 
 export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal): PollRequests {
   const { client, ledger, memory } = options
   const made: RequestRecord[] = []
-  const asking: AttemptOptions = { ...options.attempt, onRequest: (record) => void made.push(record) }
-  /** Whether an answer of this poll has shown a step of one of the clocks. */
+  const requestOptions: RequestOptions = {
+    ...options.requestOptions,
+    onRequest: (record) => void made.push(record),
+  }
+  /** Whether an answer of this poll was rejected because of its clock. */
   let hasStepped = false
-  /** The first page that was fetched to see the service's clock, and is still to be read. */
-  let fetched: CallPage | undefined
+  /** The first page, if `settleClock` has read it and `page` has not returned it yet. */
+  let firstPage: CallPage | undefined
 
-  function checkClock({ now, host, isUndated }: Pick<CallPage, 'now' | 'host' | 'isUndated'>): void {
-    const skew = ledger.sync.clockSkew
-    if (skew === undefined || isUndated === true) return
-    const { clock, isBelieved } = followClock(memory.clock, now - host, { skew, isCounted: hasStepped })
+  function checkClock({ now, host, isUndated }: Dated): void {
+    const settled = ledger.sync.clockSkew
+    if (settled === undefined || isUndated === true) return
+    const { clock, isAccepted } = checkSkew(memory.clock, now - host, { settled, isCounted: hasStepped })
     memory.clock = clock
-    hasStepped ||= !isBelieved
-    if (!isBelieved) throw unsettledClock(clock)
+    hasStepped ||= !isAccepted
+    if (!isAccepted) throw unsettledClock(clock)
   }
 
-  function answerOf<T extends Pick<CallPage, 'now' | 'host' | 'isUndated'>>(request$: Observable<T>): Promise<T> {
+  function answerOf<T extends Dated>(request$: Observable<T>): Promise<T> {
     return firstValueFrom(
       request$.pipe(
         tap((answer) => checkClock(answer)),
@@ -56,11 +61,12 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
   }
 
   async function page(number: number, once = false): Promise<CallPage> {
-    const first = number === 1 ? fetched : undefined
-    fetched = undefined
+    const first = number === 1 ? firstPage : undefined
+    firstPage = undefined
     if (first !== undefined) return first
-    const retries = once ? 0 : asking.retries
-    return answerOf(attempt('list_calls', (signal) => client.listCalls(number, signal), { ...asking, retries }))
+    const retries = once ? 0 : requestOptions.retries
+    const list = (signal: AbortSignal) => client.listCalls(number, signal)
+    return answerOf(requestWithRetries('list_calls', list, { ...requestOptions, retries }))
   }
 
   return {
@@ -68,17 +74,17 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
     page,
     call: async (id) => {
       const request$ = defer(() => {
-        memory.askedAt.set(id, asking.clock.monotonic())
-        return attempt('get_call', (signal) => client.getCall(id, signal), asking)
+        memory.requestedAt.set(id, requestOptions.clock.monotonic())
+        return requestWithRetries('get_call', (signal) => client.getCall(id, signal), requestOptions)
       })
       const answer = await answerOf(request$)
-      memory.backward.answered(id)
+      memory.regressions.answered(id)
       return answer
     },
     settleClock: async () => {
       if (ledger.sync.clockSkew !== undefined) return true
-      fetched = await page(1)
-      memory.clock = settleClock(memory.clock, fetched.isUndated === true ? undefined : fetched.now - fetched.host)
+      firstPage = await page(1)
+      memory.clock = addSkew(memory.clock, firstPage.isUndated === true ? undefined : firstPage.now - firstPage.host)
       return memory.clock.settled !== undefined
     },
   }

@@ -1,22 +1,22 @@
 import type { PollEnd } from '../ledger/observation.ts'
 import type { ServiceError } from '../service/service-error.ts'
 
-/** What one poll has come to. Changed in place while it runs. */
+/** What a running poll has seen so far. Changed in place. */
 export type Poll = {
   /** The service's clock and the host's at the latest answer (UNIX seconds). */
   now: number
   host: number
-  /** Pages that were read. */
+  /** Number of pages that were read. */
   pages: number
-  /** Ids of open calls that were listed; where there is none, of any call. */
+  /** Ids of the open calls that were listed; if there were none, of any call. */
   readonly listed: Set<string>
-  /** When the calls of the oldest page began on which a successful poll depends, half of them later (UNIX seconds). */
+  /** The oldest median start of the pages that a successful poll needed (UNIX seconds). */
   oldest: number
-  /** How many items the list has; undefined where neither a total nor a reading to its end has shown it. */
+  /** Number of items in the list; undefined if neither a total nor a sweep to its end has shown it. */
   size: number | undefined
-  /** How it ended; undefined for one that is not successful. */
+  /** Its end; undefined for a poll that is not successful. */
   end: PollEnd | undefined
-  /** What was seen is all that the service shows, though not all there is. */
+  /** The service refuses to show the rest of the list. */
   limited: boolean
   /** Why it is not successful. */
   problem: ServiceError | undefined

@@ -2,45 +2,44 @@ import { sleep, type Clock } from '../clock/clock.ts'
 
 /** Grants requests to one address with one key, one after the other. Shared by all targets that use both. */
 export type RateBudget = {
-  /** Resolves when a request may be made; rejects when `signal` is aborted first, without having used anything up. */
+  /** Resolves when a request may be made; rejects if `signal` is aborted before that, and then costs nothing. */
   take: (signal: AbortSignal) => Promise<void>
-  /** Holds every request back for that many seconds, because the service asked for it. */
-  holdBack: (seconds: number) => void
-  /** For how many seconds more requests are held back; 0 when they are not. */
-  heldFor: () => number
+  /** Starts or extends the rate limit pause: no request for that many seconds, because the service asked for it. */
+  pause: (seconds: number) => void
+  /** Seconds left of the rate limit pause; 0 without one. */
+  pausedFor: () => number
 }
 
-/** One whose limit may be set anew; with 0 nothing is granted. */
-export type AdjustableBudget = RateBudget & { limitTo: (maxRequestsPerMinute: number) => void }
+/** A budget whose limit can change; with 0 it grants nothing. */
+export type AdjustableBudget = RateBudget & { setLimit: (maxRequestsPerMinute: number) => void }
 
 export type RateBudgetOptions = {
   clock: Clock
   maxRequestsPerMinute: number
-  /** Until when requests are held back from before a restart (UNIX seconds by the host's clock). */
-  heldUntil: number | undefined
-  /** Told a new end of holding back (UNIX seconds by the host's clock), so that it outlives a restart. */
-  onHold: (until: number) => void
+  /** End of a pause from before a restart (UNIX seconds by the host's clock). */
+  pausedUntil: number | undefined
+  /** Called with the end of each pause (UNIX seconds by the host's clock), so that it can survive a restart. */
+  onPause: (until: number) => void
 }
 
-/** Seconds. */
-const LONGEST_SLEEP = 1
+const LONGEST_SLEEP_SECONDS = 1
 
-/** A service that asks for more (seconds) is believed for so long; then one request finds out whether it still means it. */
-const LONGEST_PAUSE = 3600
-/** So long all others wait for the answer to that one (seconds). */
-const ANSWER_TIME = 10
+/** The longest pause. If the service asks for more, one request then checks whether it still refuses. */
+const LONGEST_PAUSE_SECONDS = 3600
+/** How long all other requests wait for the answer to that one. */
+const CHECK_SECONDS = 10
 
 /**
  * A token bucket of a tenth of the minute's requests, refilled at nine tenths of the limit and empty at the start: no
  * 60 seconds see more than `maxRequestsPerMinute`, restarts included. First come, first served.
  */
-export function rateBudget({ clock, maxRequestsPerMinute, heldUntil, onHold }: RateBudgetOptions): AdjustableBudget {
+export function rateBudget({ clock, maxRequestsPerMinute, pausedUntil, onPause }: RateBudgetOptions): AdjustableBudget {
   let limit = maxRequestsPerMinute
   let tokens = 0
   let countedAt = clock.monotonic()
-  let freeAt = countedAt + Math.max(0, (heldUntil ?? 0) - clock.wall())
-  /** The service has asked for more than it was believed. */
-  let isDoubted = false
+  let pauseEnd = countedAt + Math.max(0, (pausedUntil ?? 0) - clock.wall())
+  /** The service asked for more than the longest pause. */
+  let mustCheck = false
   let queue: Promise<unknown> = Promise.resolve()
 
   const perSecond = () => (0.9 * limit) / 60
@@ -56,15 +55,15 @@ export function rateBudget({ clock, maxRequestsPerMinute, heldUntil, onHold }: R
     for (;;) {
       signal.throwIfAborted()
       const now = refill()
-      const wait = Math.max(freeAt - now, (1 - tokens) / perSecond())
-      // The tolerance is a microsecond: less than that a timer cannot wait for.
+      const wait = Math.max(pauseEnd - now, (1 - tokens) / perSecond())
+      // No timer can wait for less than a microsecond.
       if (wait < 1e-6) break
-      // Not all at once: the limit may be raised meanwhile.
-      await sleep(clock, Math.min(wait, LONGEST_SLEEP), signal)
+      // In steps, because the limit may be raised meanwhile.
+      await sleep(clock, Math.min(wait, LONGEST_SLEEP_SECONDS), signal)
     }
     tokens -= 1
-    if (isDoubted) freeAt = clock.monotonic() + ANSWER_TIME
-    isDoubted = false
+    if (mustCheck) pauseEnd = clock.monotonic() + CHECK_SECONDS
+    mustCheck = false
   }
 
   return {
@@ -73,18 +72,18 @@ export function rateBudget({ clock, maxRequestsPerMinute, heldUntil, onHold }: R
       queue = granted.catch(() => undefined)
       return granted
     },
-    heldFor: () => Math.max(0, freeAt - clock.monotonic()),
-    limitTo: (max) => {
+    pausedFor: () => Math.max(0, pauseEnd - clock.monotonic()),
+    setLimit: (max) => {
       refill()
       limit = max
     },
-    holdBack: (asked) => {
-      const seconds = Math.min(asked, LONGEST_PAUSE)
+    pause: (requested) => {
+      const seconds = Math.min(requested, LONGEST_PAUSE_SECONDS)
       const until = clock.monotonic() + seconds
-      if (until <= freeAt) return
-      freeAt = until
-      isDoubted = asked > LONGEST_PAUSE
-      onHold(clock.wall() + seconds)
+      if (until <= pauseEnd) return
+      pauseEnd = until
+      mustCheck = requested > LONGEST_PAUSE_SECONDS
+      onPause(clock.wall() + seconds)
     },
   }
 }

@@ -2,35 +2,36 @@ import type { CallPage } from '../service/calls-client.ts'
 import type { ListMemory } from './list-memory.ts'
 import type { ListPage, PageReader } from './page-reader.ts'
 
-/** Whether the last page, by the total, is as long as any, or shorter than the total has it: the list may go on behind it. */
-export function isOddAtEnd(
+/** Whether the last page, by the total, is full, or shorter than the total says: the list may continue behind it. */
+export function isLastPageSuspicious(
   { page, lastPage, items, total }: ListPage,
   { pageSize }: ListMemory,
-  asked: number,
+  requested: number,
 ): boolean {
   if (page !== lastPage) return false
-  // The service may show fewer calls in a page than were asked for: then pages before the last one tell how many.
-  const isFull = items >= (lastPage === 1 ? asked : Math.min(pageSize, asked))
+  // A service may show fewer calls on a page than were requested; the pages before the last one show how many.
+  const isFull = items >= (lastPage === 1 ? requested : Math.min(pageSize, requested))
   return isFull || items < (total ?? 0) - (page - 1) * pageSize
 }
 
 /**
- * Some services stop counting at a round number. Where the last page was full, one more is asked for: items there mean
- * that the total says nothing. The same where it was too short: pages may have become shorter.
+ * Finds out whether the list continues behind its total, because the service stops counting at a round number (a cap) or
+ * its pages have become shorter. If the last page was suspicious, this requests one more.
  *
- * @param isNew whether an item has not been seen yet: pages may overlap
+ * @param isNew whether an item has not been seen yet, because pages may overlap
  * @returns the page behind the total, if there is one
  */
 export async function* findCap(
   { memory, read }: PageReader,
-  { rows, lastPage }: ListPage,
+  { rawTotal, lastPage }: ListPage,
   isNew: (key: string) => boolean,
 ): AsyncGenerator<CallPage, ListPage | undefined> {
-  if (rows === undefined || lastPage === undefined || memory.oddAt !== rows) return undefined
+  if (rawTotal === undefined || lastPage === undefined || memory.suspectTotal !== rawTotal) return undefined
   const behind = yield* read(lastPage + 1, true)
-  const isMore = behind.keys.some(isNew)
-  // Where it has grown, calls came in meanwhile.
-  if (!isMore || (behind.rows ?? 0) > rows) return undefined
-  memory.facts = behind.rows === rows ? { ...memory.facts, cap: rows } : { ...memory.facts, wrongTotalAt: behind.now }
+  const hasNew = behind.keys.some(isNew)
+  // A larger total means that calls were added meanwhile.
+  if (!hasNew || (behind.rawTotal ?? 0) > rawTotal) return undefined
+  const isCap = behind.rawTotal === rawTotal
+  memory.facts = { ...memory.facts, ...(isCap ? { cap: rawTotal } : { wrongTotalAt: behind.now }) }
   return behind
 }

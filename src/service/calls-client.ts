@@ -7,7 +7,7 @@ import { rateLimitRemaining, serviceClock } from './answer-headers.ts'
 import { isObject } from './json-object.ts'
 import { networkError } from './network-error.ts'
 import { readAnswer } from './read-answer.ts'
-import { saysNothingNew } from './says-nothing-new.ts'
+import { isUnchanged } from './unchanged-item.ts'
 import { ServiceError } from './service-error.ts'
 import type { Transport, TransportResponse } from './transport.ts'
 import { readCall, readSessionId } from './wire-call.ts'
@@ -32,7 +32,7 @@ export type CallsClientOptions = {
 }
 
 /** What every answer tells beside its content. */
-export type Answered = {
+export type AnswerMetadata = {
   /** The service's clock when it answered (UNIX seconds); where it shows none, the host's and what is known of the difference. */
   now: number
   /** It showed no clock. */
@@ -44,7 +44,7 @@ export type Answered = {
 }
 
 /** One page of List Calls. */
-export type CallPage = Answered & {
+export type CallPage = AnswerMetadata & {
   page: number
   calls: ListedCall[]
   invalid: Partial<Record<InvalidReason, number>>
@@ -57,7 +57,7 @@ export type CallPage = Answered & {
   totalPages: number | undefined
 }
 
-export type CallAnswer = Answered & { call: SeenCall | undefined }
+export type CallAnswer = AnswerMetadata & { call: SeenCall | undefined }
 
 /** The calls service's two read operations, one request each. Both reject with a {@link ServiceError}. */
 export type CallsClient = {
@@ -82,7 +82,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
   async function get(
     path: string,
     signal: AbortSignal,
-  ): Promise<{ answered: Answered; body: Record<string, unknown> }> {
+  ): Promise<{ answered: AnswerMetadata; body: Record<string, unknown> }> {
     let response: TransportResponse
     try {
       response = await transport({ method: 'GET', path, headers, signal })
@@ -101,7 +101,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
     if (!isObject(item) || typeof item['sessionId'] !== 'string') return undefined
     const known = options.known?.(item['sessionId'])
     if (known === undefined || reading.statusMap.has(known.status)) return undefined
-    return saysNothingNew(item, known) ? known : undefined
+    return isUnchanged(item, known) ? known : undefined
   }
 
   return {
@@ -112,7 +112,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       if (!Array.isArray(items)) {
         throw new ServiceError('invalid', 'the service answered List Calls without a `data` array')
       }
-      refuseHuge(items, options.pageSize)
+      refuseTooLarge(items, options.pageSize)
       const calls: ListedCall[] = []
       const invalid: CallPage['invalid'] = {}
       const keys: string[] = []
@@ -143,7 +143,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       }
     },
     getCall: async (sessionId, signal) => {
-      if (!isAskable(sessionId)) throw new ServiceError('refused', 'a call with this id cannot be asked for')
+      if (!isRequestable(sessionId)) throw new ServiceError('refused', 'a call with this id cannot be asked for')
       const { answered, body } = await get(`/calls/${encodeURIComponent(sessionId)}`, signal)
       const item = isObject(body['data']) ? body['data'] : body
       const shown = readSessionId(item['sessionId'])
@@ -157,12 +157,12 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
 }
 
 /** `.` and `..` are no names in a path, however they are encoded (RFC 3986 §5.2.4): another address would be asked for. */
-export function isAskable(sessionId: string): boolean {
+export function isRequestable(sessionId: string): boolean {
   return sessionId !== '.' && sessionId !== '..'
 }
 
 /** What is far ahead of both clocks is a mistake; a service whose `Date` fell back must not lose the times of all calls. */
-function latest({ now, host }: Answered): number {
+function latest({ now, host }: AnswerMetadata): number {
   return Math.max(now, host)
 }
 
@@ -188,7 +188,7 @@ const MOST_PARTICIPANTS = 50
  *
  * @throws {ServiceError}
  */
-function refuseHuge(items: readonly unknown[], pageSize: number): void {
+function refuseTooLarge(items: readonly unknown[], pageSize: number): void {
   const mostItems = Math.max(LEAST_LIMIT, TIMES_ASKED_FOR * pageSize)
   if (items.length > mostItems) throw tooMany('items', items.length, pageSize, mostItems)
   const participants = items.reduce((sum: number, item) => sum + participantsIn(item), 0)

@@ -1,7 +1,7 @@
 import { readRetryAfter } from '../clock/http-time.ts'
 import { header } from './answer-headers.ts'
 import { isObject, parseObject } from './json-object.ts'
-import { isHardToParse } from './hard-to-parse.ts'
+import { isTooComplex } from './json-complexity.ts'
 import { quoteLongIds } from './quote-long-ids.ts'
 import { ServiceError, type ServiceErrorKind } from './service-error.ts'
 import type { TransportResponse } from './transport.ts'
@@ -30,7 +30,7 @@ export type AnswerContext = {
  */
 export function readAnswer(response: TransportResponse, { now, apiKey }: AnswerContext): Record<string, unknown> {
   const { status } = response
-  const body = isHardToParse(response.body) ? undefined : parseObject(quoteLongIds(response.body))
+  const body = isTooComplex(response.body) ? undefined : parseObject(quoteLongIds(response.body))
   const error = body?.['error']
   if (isObject(error) || status < 200 || status > 299) {
     const code = isObject(error) && typeof error['code'] === 'string' ? error['code'] : undefined
@@ -61,7 +61,7 @@ function kindOfStatus(status: number): ServiceErrorKind {
 function describe(body: string): string {
   if (body.trim() === '') return 'an empty body'
   if (/^\s*</.test(body)) return 'an HTML page'
-  if (isHardToParse(body))
+  if (isTooComplex(body))
     return `${body.length} characters, nested too deeply or with too many brackets or fields for calls`
   return `${body.length} characters`
 }

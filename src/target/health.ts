@@ -8,7 +8,7 @@ export type Health = {
   /** What went wrong in the last poll. */
   readonly problem: string | undefined
   /** The problem is only that the whole list was not read yet. */
-  readonly isReading: boolean
+  readonly isSweeping: boolean
   /** Whether the last poll brought a page of the list; true as well until one has ended. */
   readonly hasPage: boolean
   /** The store could not be written. */
@@ -25,8 +25,8 @@ export type Health = {
 }
 
 /** What health depends on in the report of a poll. */
-export type NotedPoll = Pick<PollReport, 'good' | 'problem' | 'requests' | 'storeFailed'> &
-  Partial<Pick<PollReport, 'isReading' | 'refusedFrom' | 'slowSweep'>>
+export type NotedPoll = Pick<PollReport, 'successful' | 'problem' | 'requests' | 'storeFailed'> &
+  Partial<Pick<PollReport, 'isSweeping' | 'refusedFrom' | 'slowSweep'>>
 
 /** How a target has been doing since the process started. */
 export type HealthRecord = {
@@ -55,9 +55,9 @@ export function healthRecord(monotonic: () => number): HealthRecord {
     current: () => {
       const now = monotonic()
       return {
-        up: last?.good ?? false,
+        up: last?.successful ?? false,
         problem: last?.problem,
-        isReading: last?.isReading ?? false,
+        isSweeping: last?.isSweeping ?? false,
         hasPage: last?.hasPage ?? true,
         storeFailed: last?.storeFailed ?? false,
         refusedFrom: last?.refusedFrom,
@@ -89,7 +89,7 @@ export function replicaHealth(note: unknown, problem: string | undefined): Healt
   return {
     up: noted?.up ?? false,
     problem: problem ?? noted?.problem,
-    isReading: false,
+    isSweeping: false,
     hasPage: true,
     storeFailed: false,
     refusedFrom: undefined,

@@ -22,7 +22,7 @@ export function internalErrors(
   return (work$) =>
     work$.pipe(
       tap((event) => {
-        if (event.kind === 'polled' && event.report.good) pause = FIRST_PAUSE
+        if (event.kind === 'polled' && event.report.successful) pause = FIRST_PAUSE
       }),
       catchError((error: unknown) => {
         // What the store refuses for good is not ours.

@@ -25,7 +25,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { Ownership, Turn } from '../cluster/ownership.ts'
 import type { Config } from '../config/config.ts'
 import { abortable } from '../polling/abortable.ts'
-import type { Progress } from '../polling/poll-memory.ts'
+import type { SweepProgress } from '../polling/poll-memory.ts'
 import { storeRetried } from '../store/store-retried.ts'
 import { StoreError, type Store } from '../store/store.ts'
 import type { ConnectionOptions } from './connection.ts'
@@ -43,7 +43,7 @@ export type TargetEvent =
   | PipelineEvent
   | Replicated
   /** How far an initial sync is that takes long. */
-  | { kind: 'progress'; target: string; progress: Progress }
+  | { kind: 'progress'; target: string; progress: SweepProgress }
   /** A mistake of our own ended the work on a target; it is tried again after a pause (seconds). */
   | { kind: 'internal error'; target: string; error: unknown; seconds: number }
   /** A target was removed from the configuration; what is said of its alerts. */
@@ -203,7 +203,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
       }))
     const failed = () => {
       entry.isBroken = true
-      target.record.note({ good: false, problem: 'internal error', requests: [], storeFailed: false })
+      target.record.note({ successful: false, problem: 'internal error', requests: [], storeFailed: false })
     }
     const run$ = abortable(ready).pipe(
       storeRetried(clock),
@@ -213,10 +213,10 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
         entry.isCaughtUp = true
         limits.share(settings)
         const { timeout, retries } = settings.poll
-        const attempt = { budget, timeout, retries, random }
+        const requestOptions = { budget, timeout, retries, random }
         return merge(
           replicated,
-          pipeline({ target, client, attempt, offset, draining$, aborted$, mask: options.mask }),
+          pipeline({ target, client, requestOptions, offset, draining$, aborted$, mask: options.mask }),
           initialSyncProgress(target).pipe(takeUntil(draining$)),
         )
       }),

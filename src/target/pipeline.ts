@@ -2,7 +2,7 @@ import { defer, exhaustMap, filter, finalize, from, map, merge, share, takeUntil
 import type { SyncState } from '../ledger/state.ts'
 import { unknownIds } from '../ledger/compute-delta.ts'
 import type { Observation } from '../ledger/observation.ts'
-import type { AttemptOptions } from '../polling/attempt.ts'
+import type { RequestOptions } from '../polling/request-with-retries.ts'
 import { observe } from '../polling/observe.ts'
 import type { PollReport } from '../polling/poll-report.ts'
 import type { CallsClient } from '../service/calls-client.ts'
@@ -24,7 +24,7 @@ export type PipelineEvent =
 export type PipelineOptions = {
   target: Target
   client: CallsClient
-  attempt: Omit<AttemptOptions, 'clock' | 'onRequest'>
+  requestOptions: Omit<RequestOptions, 'clock' | 'onRequest'>
   /** Seconds until the first poll, so that many targets do not all ask at once. */
   offset: number
   /** Emits when no new poll must begin. */
@@ -74,11 +74,11 @@ export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
 
 /** One poll: each observation is committed before the next one is asked for. */
 export async function* poll(
-  { target, client, attempt, mask }: Pick<PipelineOptions, 'target' | 'client' | 'attempt' | 'mask'>,
+  { target, client, requestOptions, mask }: Pick<PipelineOptions, 'target' | 'client' | 'requestOptions' | 'mask'>,
   { aborted, isUnsubscribed }: Ends,
 ): AsyncGenerator<PipelineEvent, void> {
   const { clock, ledger, memory, settings, record } = target
-  const observations = observe({ clock, client, attempt, ledger, memory, settings: settings.poll }, aborted)
+  const observations = observe({ clock, client, requestOptions, ledger, memory, settings: settings.poll }, aborted)
   let next = await observations.next()
   while (next.done !== true) {
     if (isUnsubscribed()) return

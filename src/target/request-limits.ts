@@ -48,15 +48,15 @@ export function requestLimits(options: RequestLimitsOptions): RequestLimits {
     const limit = sharing === undefined ? poll.maxRequestsPerMinute : 0
     const existing = budgets.get(key)
     if (existing !== undefined) {
-      if (sharing === undefined) existing.limitTo(limit)
+      if (sharing === undefined) existing.setLimit(limit)
       else await keepPauses([key])
       return existing
     }
     const budget = rateBudget({
       clock,
       maxRequestsPerMinute: limit,
-      heldUntil: pausedUntil,
-      onHold: (until) => void writePause(key, until),
+      pausedUntil,
+      onPause: (until) => void writePause(key, until),
     })
     budgets.set(key, budget)
     return budget
@@ -80,7 +80,7 @@ export function requestLimits(options: RequestLimitsOptions): RequestLimits {
     for (const [key, until] of (await sharing?.pauses(keys)) ?? []) {
       const budget = budgets.get(key)
       const seconds = until - clock.wall()
-      if (budget !== undefined && seconds > budget.heldFor() + SAME) budget.holdBack(seconds)
+      if (budget !== undefined && seconds > budget.pausedFor() + SAME) budget.pause(seconds)
     }
   }
 
@@ -99,7 +99,7 @@ export function requestLimits(options: RequestLimitsOptions): RequestLimits {
       const key = budgetKey(target)
       const all = [...members()].filter((member) => member.budgetKey === key)
       const own = all.filter(({ isRunning }) => isRunning)
-      budgets.get(key)?.limitTo((poll.maxRequestsPerMinute * own.length) / Math.max(1, all.length))
+      budgets.get(key)?.setLimit((poll.maxRequestsPerMinute * own.length) / Math.max(1, all.length))
     },
     follow: (aborted$) =>
       sharing === undefined

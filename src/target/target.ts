@@ -7,8 +7,8 @@ import type { Clock } from '../clock/clock.ts'
 import type { PollConfig } from '../polling/poll-section.ts'
 import type { TargetConfig } from '../service/target-section.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
-import type { SyncState, LedgerState } from '../ledger/state.ts'
-import { newPollMemory, progressOf, type PollMemory, type Progress } from '../polling/poll-memory.ts'
+import type { LedgerState, SyncState } from '../ledger/state.ts'
+import { newPollMemory, sweepProgress, type PollMemory, type SweepProgress } from '../polling/poll-memory.ts'
 import type { RateBudget } from '../polling/rate-budget.ts'
 import type { Store } from '../store/store.ts'
 import { healthRecord, type Health, type HealthRecord } from './health.ts'
@@ -37,8 +37,8 @@ export type ShownTarget = {
   readonly health: () => Health
   /** The daemon that polls it, by name, where several share the store and one of them does. */
   readonly owner: () => string | undefined
-  /** How far the reading of the whole list is that is under way. */
-  readonly progress: () => Progress | undefined
+  /** The progress of the running sweep. */
+  readonly progress: () => SweepProgress | undefined
   /** For how many seconds more no request is made, because the service asked for that. */
   readonly pausedFor: () => number
 }
@@ -105,8 +105,8 @@ export async function openTarget({ settings, store, clock, route }: OpenTargetOp
     pollAge: () => clock.monotonic() - target.times.polled,
     sweepAge: () => (target.times.swept === undefined ? undefined : clock.monotonic() - target.times.swept),
     evaluationAge: () => clock.monotonic() - target.times.evaluated,
-    progress: () => progressOf(target.memory),
-    pausedFor: () => target.budget?.heldFor() ?? 0,
+    progress: () => sweepProgress(target.memory),
+    pausedFor: () => target.budget?.pausedFor() ?? 0,
     store,
     clock,
     route,

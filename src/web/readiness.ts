@@ -45,8 +45,8 @@ function isInitialSync(target: ShownTarget): boolean {
 }
 
 function isFailing(target: ShownTarget): boolean {
-  const { up, isReading, problem } = target.health()
-  return isStale(target) || (!up && !isReading && problem !== undefined)
+  const { up, isSweeping, problem } = target.health()
+  return isStale(target) || (!up && !isSweeping && problem !== undefined)
 }
 
 /** An initial sync that continues, however long, is not an outage. */
@@ -56,10 +56,10 @@ function isStale(target: ShownTarget): boolean {
 }
 
 function syncProgress({ progress }: ShownTarget): string {
-  const pages = progress()
-  if (pages === undefined) return 'the initial sync has not ended yet'
-  const { done, of = 'an unknown number of' } = pages
-  return `the initial sync has read ${done} of ${of} pages`
+  const current = progress()
+  if (current === undefined) return 'the initial sync has not ended yet'
+  const { pagesRead, pages = 'an unknown number of' } = current
+  return `the initial sync has read ${pagesRead} of ${pages} pages`
 }
 
 function failureOf(target: ShownTarget): string {

@@ -64,7 +64,7 @@ export function targetView(target: ShownTarget) {
     requests_last_minute: health.requestsLastMinute,
     max_requests_per_minute: poll.maxRequestsPerMinute,
     held_back_seconds: target.pausedFor(),
-    ...(progress === undefined ? {} : { listing: { pages_read: progress.done, pages: progress.of ?? null } }),
+    ...(progress === undefined ? {} : { listing: { pages_read: progress.pagesRead, pages: progress.pages ?? null } }),
     ...(health.slowSweep === undefined ? {} : { slow_sweep: health.slowSweep }),
     ...(health.refusedFrom === undefined ? {} : { refused_from_page: health.refusedFrom }),
     ...(warnings.length > 0 && { warnings }),

@@ -175,7 +175,7 @@ describe.each(TROUBLES)('a service with $what', ({ service, code, reason, reques
     expectOneLineAPoll()
 
     function expectOneLineAPoll(): void {
-      const failed = polls.filter(({ good }) => !good)
+      const failed = polls.filter(({ successful }) => !successful)
       const complaints = log.filter(({ level }) => level >= 40)
       expect(complaints).toHaveLength(failed.length)
       for (const { target } of complaints) expect(target).toBe('production')

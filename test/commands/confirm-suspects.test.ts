@@ -7,7 +7,7 @@ import { seen } from '../ledger/seen.ts'
 test('a call whose ID would be another path is not requested', async () => {
   const clock = virtualClock()
   const requested: string[] = []
-  const budget = rateBudget({ clock, maxRequestsPerMinute: 6000, heldUntil: undefined, onHold: () => undefined })
+  const budget = rateBudget({ clock, maxRequestsPerMinute: 6000, pausedUntil: undefined, onPause: () => undefined })
   const confirming = confirmSuspects({
     target: 'a',
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that is used of it

@@ -100,7 +100,7 @@ export async function daemonInProcess(
     },
     recovered: () => {
       const since = polls.length
-      return until(() => polls.slice(since).some(({ good }) => good))
+      return until(() => polls.slice(since).some(({ successful }) => successful))
     },
     readyz: async () => {
       const response = await fetch(`${daemon.url}readyz`)

@@ -17,9 +17,17 @@ function told(...events: DaemonEvent[]): (string | undefined)[] {
 }
 
 function poll(target: string, problem?: string): DaemonEvent {
-  const [good, storeFailed] = [problem === undefined, problem !== undefined]
-  const outcome = good ? 'complete' : 'failed'
-  const report: PollReport = { outcome, good, seconds: 1, requests: [], remaining: undefined, problem, storeFailed }
+  const [successful, storeFailed] = [problem === undefined, problem !== undefined]
+  const outcome = successful ? 'complete' : 'failed'
+  const report: PollReport = {
+    outcome,
+    successful,
+    seconds: 1,
+    requests: [],
+    remaining: undefined,
+    problem,
+    storeFailed,
+  }
   const before = healthRecord(() => 0).current()
   return { kind: 'polled', target, report, before, sync: newLedger(0).sync }
 }

@@ -82,7 +82,7 @@ async function exposition(): Promise<string> {
   const requests = [{ operation: 'list_calls' as const, code: '200', seconds: 0.1 }]
   recordPoll(operational, 'production', {
     outcome: 'complete',
-    good: true,
+    successful: true,
     seconds: 0.2,
     requests,
     remaining: 99,

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { labelsOf } from '../../src/ledger/call.ts'
 import { newDraft } from '../../src/ledger/delta-draft.ts'
 import { recordCommit, recordPoll, recordDelivery, recordSkipped } from '../../src/metrics/record.ts'
-import type { RequestRecord } from '../../src/polling/attempt.ts'
+import type { RequestRecord } from '../../src/polling/request-with-retries.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { finish, finishedCall, handMadeLedger, NOW } from './hand-made-target.ts'
 import { linesOf, readExposition } from './read-exposition.ts'
 
 const POLL = {
   outcome: 'complete' as const,
-  good: true,
+  successful: true,
   seconds: 0.2,
   requests: [],
   remaining: undefined,
@@ -29,10 +29,10 @@ describe('after a poll', () => {
     ['partial', true, '1'],
     ['partial', false, '0'],
     ['failed', false, '0'],
-  ] as const)('with the outcome %s and success %s callwatch_up is %s', async (outcome, good, up) => {
+  ] as const)('with the outcome %s and success %s callwatch_up is %s', async (outcome, successful, up) => {
     const { operational, shown } = recorder()
-    recordPoll(operational, 'production', { ...POLL, good: !good })
-    recordPoll(operational, 'production', { ...POLL, outcome, good })
+    recordPoll(operational, 'production', { ...POLL, successful: !successful })
+    recordPoll(operational, 'production', { ...POLL, outcome, successful })
     expect(await shown('callwatch_up')).toEqual([up])
     expect(await shown('callwatch_polls_total')).toContain(`outcome=${outcome} ${outcome === 'complete' ? 2 : 1}`)
   })
@@ -76,7 +76,7 @@ test('callwatch_store_writable is 0 from a failed commit to the next successful 
   const ledger = newDraft(handMadeLedger().sync).delta
   const commit = { target: 'a', ledger, alerts: { changed: [], ended: [], notifications: [] }, seconds: 0.003 }
   expect(await shown('callwatch_store_writable')).toEqual(['1'])
-  recordPoll(operational, 'a', { ...POLL, outcome: 'failed', good: false, storeFailed: true })
+  recordPoll(operational, 'a', { ...POLL, outcome: 'failed', successful: false, storeFailed: true })
   expect(await shown('callwatch_store_writable')).toEqual(['0'])
   recordCommit(operational, commit)
   expect(await shown('callwatch_store_writable')).toEqual(['1'])

@@ -96,7 +96,14 @@ export async function watchHistory(seed: number, rules: readonly Rule[], metrics
     now += between(draw, 0.5, 6)
     const committed = good ? await count(target, observations.next(began, now)) : undefined
     const outcome = good ? ('incremental' as const) : ('failed' as const)
-    const report = { outcome, good, seconds: now - began, requests: [], remaining: undefined, storeFailed: false }
+    const report = {
+      outcome,
+      successful: good,
+      seconds: now - began,
+      requests: [],
+      remaining: undefined,
+      storeFailed: false,
+    }
     recordPoll(operational, TARGET, report)
     if (committed === undefined) return undefined
     const { sync, finishes } = committed.ledger

@@ -3,22 +3,22 @@ import type { CallPage, CallsClient } from '../../src/service/calls-client.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import type { VirtualClock } from '../clock/virtual-clock.ts'
 
-/** A calls service whose list is changed by hand; every answer takes a tenth of a second. */
+/** A calls service whose list a test changes. */
 export type FakeService = {
   client: CallsClient
   /** Newest first, as it is listed now. */
   calls: SeenCall[]
-  /** What was asked: page numbers and session ids. */
+  /** What was requested: page numbers and session ids. */
   asked: (number | string)[]
   /** Runs before a page is read, to move the list while it is paged. */
   beforePage: (page: number) => void
-  /** What the answer says beside the calls. */
+  /** Overrides fields of each page. */
   says: Partial<Pick<CallPage, 'total' | 'totalPages' | 'items' | 'keys'>>
-  /** What is thrown instead of an answer. */
+  /** The error to throw instead of an answer. */
   fails: (operation: 'list' | 'get', asked: number | string) => Error | undefined
-  /** By how much its clock is ahead of the host's (seconds). */
+  /** How far its clock is ahead of the host's (seconds). */
   ahead: number
-  /** What Get Call answers of a call that the list shows otherwise, or not at all. */
+  /** Calls that Get Call shows differently from the list, or that the list does not show. */
   known: Map<string, SeenCall>
 }
 

@@ -1,7 +1,7 @@
 import { EmptyError } from 'rxjs'
 import { describe, expect, test } from 'vitest'
 import { newLedger } from '../../src/ledger/state.ts'
-import { chooseFollowUps, followUps, type AskedAt } from '../../src/polling/follow-ups.ts'
+import { chooseFollowUps, followUps, type RequestedAt } from '../../src/polling/follow-ups.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { completePoll, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
@@ -15,21 +15,21 @@ function openCalls(...began: [id: string, secondsAgo: number][]) {
   return book.state
 }
 
-describe('which calls are asked for', () => {
-  test('those that are open and were not listed', () => {
+describe('the follow-ups of a poll', () => {
+  test('are the open calls that were not listed', () => {
     const state = openCalls(['listed', 5], ['unlisted', 5])
     const chosen = chooseFollowUps(state, new Set(['listed']), new Map(), { now: CREATED, monotonic: 0 }, BOUNDS)
     expect(chosen.map(({ id }) => id)).toEqual(['unlisted'])
   })
 
-  test('a young one in every cycle, an old one less often, none less than once a sweep interval', () => {
+  test('request a young call in every poll, an old one less often, and each at least once a sweep interval', () => {
     const state = openCalls(['young', 10], ['hours old', 7200], ['days old', 500_000])
-    const askedAt: AskedAt = new Map()
+    const requestedAt: RequestedAt = new Map()
     const times: Record<string, number[]> = {}
     for (let second = 0; second <= 1800; second += 15) {
-      const chosen = chooseFollowUps(state, new Set(), askedAt, { now: CREATED, monotonic: second }, BOUNDS)
+      const chosen = chooseFollowUps(state, new Set(), requestedAt, { now: CREATED, monotonic: second }, BOUNDS)
       for (const { id } of chosen) {
-        askedAt.set(id, second)
+        requestedAt.set(id, second)
         ;(times[id] ??= []).push(second)
       }
     }
@@ -38,13 +38,13 @@ describe('which calls are asked for', () => {
     expect(times['days old']).toEqual([0, 900, 1800])
   })
 
-  test('who waits longest comes first, when not all can be asked', () => {
+  test('begin with the call that has waited longest if the limit allows only some', () => {
     const state = openCalls(['a', 1], ['b', 1], ['c', 1])
-    const askedAt: AskedAt = new Map()
+    const requestedAt: RequestedAt = new Map()
     const choose = (monotonic: number) => {
       const times = { now: CREATED, monotonic }
-      const ids = chooseFollowUps(state, new Set(), askedAt, times, { ...BOUNDS, limit: 2 }).map(({ id }) => id)
-      for (const id of ids) askedAt.set(id, monotonic)
+      const ids = chooseFollowUps(state, new Set(), requestedAt, times, { ...BOUNDS, limit: 2 }).map(({ id }) => id)
+      for (const id of ids) requestedAt.set(id, monotonic)
       return ids
     }
     expect([choose(0), choose(15), choose(30)]).toEqual([
@@ -54,20 +54,20 @@ describe('which calls are asked for', () => {
     ])
   })
 
-  test('never one whose id would name another resource', () => {
+  test('never request an id that would name another resource', () => {
     const state = openCalls(['.', 1], ['..', 1], ['...', 1])
     const chosen = chooseFollowUps(state, new Set(), new Map(), { now: CREATED, monotonic: 0 }, BOUNDS)
     expect(chosen.map(({ id }) => id)).toEqual(['...'])
   })
 
-  test('nothing is remembered of a call that is not open any more', () => {
-    const askedAt: AskedAt = new Map([['gone', 1]])
-    chooseFollowUps(newLedger(CREATED), new Set(), askedAt, { now: CREATED, monotonic: 0 }, BOUNDS)
-    expect(askedAt.size).toBe(0)
+  test('are forgotten once a call is no longer open', () => {
+    const requestedAt: RequestedAt = new Map([['gone', 1]])
+    chooseFollowUps(newLedger(CREATED), new Set(), requestedAt, { now: CREATED, monotonic: 0 }, BOUNDS)
+    expect(requestedAt.size).toBe(0)
   })
 })
 
-describe('what the answers mean', () => {
+describe('the answers to follow-ups', () => {
   const ids = ['a', 'b', 'c', 'd', 'e', 'f']
 
   async function ask(known: string[], control: string[], fails?: (id: string) => ServiceError | undefined) {
@@ -91,24 +91,24 @@ describe('what the answers mean', () => {
     return { notFound, found, problems, distrusted, asked: service.asked }
   }
 
-  test('a few that are unknown are unknown', async () => {
+  test('count a few unknown calls as unknown', async () => {
     const { notFound, found, asked } = await ask(['a', 'b', 'c', 'listed'], ['.', 'listed'])
     expect(found).toEqual(['a', 'b', 'c'])
     expect(notFound).toEqual(['d', 'e', 'f'])
     expect(asked).not.toContain('listed')
   })
 
-  test('where most are unknown, a call that was just listed is asked for as a control: found, the answers stand', async () => {
+  test('count if most calls are unknown, but the service knows a listed call that is requested as a control', async () => {
     const { notFound, asked } = await ask(['a', 'b', 'listed'], ['.', 'listed'])
     expect(asked).toContain('listed')
     expect(notFound).toEqual(['c', 'd', 'e', 'f'])
   })
 
   test.each([
-    ['the control is unknown as well', ['not there']],
+    ['the control call is unknown as well', ['not there']],
     ['nothing was listed', []],
-    ['nothing was listed that can be asked for', ['.', '..']],
-  ])('where %s, the answers are dropped', async (_what, control) => {
+    ['nothing was listed that can be requested', ['.', '..']],
+  ])('are dropped if most calls are unknown and %s', async (_what, control) => {
     const { notFound, found, problems, distrusted } = await ask(['a'], control)
     expect(notFound).toEqual([])
     expect(found).toEqual(['a'])
@@ -116,7 +116,7 @@ describe('what the answers mean', () => {
     expect(distrusted).toBe(true)
   })
 
-  test('where the control is not answered in time, what is unknown is dropped', async () => {
+  test('are dropped if most calls are unknown and the poll is aborted before the control call is answered', async () => {
     const known = { now: CREATED, host: CREATED, remaining: undefined, call: seen('a', 'ongoing') }
     const fetchCall = async (id: string) => {
       if (id === 'a') return known
@@ -129,7 +129,7 @@ describe('what the answers mean', () => {
     expect(answers.map(({ calls, notFound }) => [calls.map(({ id }) => id), notFound])).toEqual([[['a'], []]])
   })
 
-  test('a call that cannot be asked for costs the others nothing', async () => {
+  test('count although the request for one call fails', async () => {
     const down = (id: string) => (id === 'b' ? new ServiceError('server', 'it is down', { status: 500 }) : undefined)
     const { found, notFound, problems } = await ask(ids, [], down)
     expect(found).toEqual(['a', 'c', 'd', 'e', 'f'])

@@ -8,16 +8,16 @@ const DAY = 86_400
 /** Calls of another type, newest first. */
 const videos = (from: number, to: number): SeenCall[] =>
   numbered(from, to).map((audio) => ({ ...audio, id: `video ${audio.id}`, type: 'video' }))
-/** A call that is over, and says so without a time. */
+/** A final call without any time. */
 const timeless = (n: number) => seen(`timeless ${n}`, 'ended')
-/** Calls that have been ringing since days before all others. */
+/** Open calls that are days older than all others. */
 const stuck = Array.from({ length: 20 }, (_, n) => ongoing(10_000 + n))
 /** Old calls that were imported: newest first among themselves, and listed before all others. */
 const imported = numbered(2000, 2019)
 
-/** Lists that are in order inside each page, or nearly, and not from one page to the next; the new call stands in the middle. */
+/** Lists that are in order inside each page, or nearly, but not from one page to the next; new calls are in the middle. */
 const LISTS: [string, (fresh: SeenCall[]) => SeenCall[]][] = [
-  ['by type, and by time only then', (fresh) => [...videos(1, 60), ...fresh, ...numbered(1, 60)]],
+  ['by type and then by time', (fresh) => [...videos(1, 60), ...fresh, ...numbered(1, 60)]],
   ['with open calls first, many of them stuck', (fresh) => [...stuck, ...fresh, ...numbered(1, 60)]],
   ['with an import of old calls on top', (fresh) => [...imported, ...fresh, ...numbered(1, 60)]],
 ]
@@ -32,19 +32,19 @@ describe.each(LISTS.flatMap(([what, list]) => [10, 3].map((pageSize) => ({ what,
       return world
     }
 
-    test('is known not to be in order, and is read to its end: a new call in the middle is not missed', async () => {
-      const { service, poll, has, isProven, newest } = await read()
-      for (let looks = 0; looks < 12; looks++) await poll()
-      expect(isProven()).toBe(false)
+    test('is read to its end, and a new call in the middle is not missed', async () => {
+      const { service, poll, has, isVerified, newest } = await read()
+      for (let polls = 0; polls < 12; polls++) await poll()
+      expect(isVerified()).toBe(false)
       const n = newest()
       service.calls = list(numbered(n, n + 1))
-      for (let looks = 0; looks < 3; looks++) await poll()
+      for (let polls = 0; polls < 3; polls++) await poll()
       expect([has(n), has(n + 1)]).toEqual([true, true])
     })
 
-    test('is found out within the first reading to its end, and for good: also after a restart', async () => {
+    test('has a refuted order after the first sweep to its end, and for a day, also after a restart', async () => {
       const { memory, poll, book } = await read()
-      for (let looks = 0; looks < 12; looks++) await poll()
+      for (let polls = 0; polls < 12; polls++) await poll()
       const refuted = memory.facts.orderRefutedAt ?? NaN
       expect(refuted).toBeGreaterThan(CREATED)
       const restarted = newListMemory(book.state.sync, 0)
@@ -55,99 +55,99 @@ describe.each(LISTS.flatMap(([what, list]) => [10, 3].map((pageSize) => ({ what,
   },
 )
 
-test.each([3, 5, 8, 10])('a list that is oldest first is known to be in order, in pages of %i', async (pageSize) => {
-  const { service, poll, isProven, memory } = polling({ lookback: 30, pageSize, slice: 30 })
+test.each([3, 5, 8, 10])('the order of a list that is oldest first is verified, in pages of %i', async (pageSize) => {
+  const { service, poll, isVerified, memory } = polling({ lookback: 30, pageSize, slice: 30 })
   service.calls = numbered(1, 60).toReversed()
-  for (let looks = 0; looks < 5; looks++) await poll()
-  expect([isProven(), memory.facts.orderRefutedAt]).toEqual([true, undefined])
+  for (let polls = 0; polls < 5; polls++) await poll()
+  expect([isVerified(), memory.facts.orderRefutedAt]).toEqual([true, undefined])
 })
 
-test('a few calls at the end that are spread over all times refute the order: others may come there', async () => {
+test('a few calls at the end that are spread over all times refute the order', async () => {
   const { service, memory, poll } = polling({ lookback: 30, pageSize: 20, slice: 4 })
   const answered = Array.from({ length: 54 }, (_, n) => call(100 * (n + 1)))
   const unanswered = [50, 350, 650, 950, 3050, 5050].map(call)
   service.calls = [...answered, ...unanswered]
-  for (let looks = 0; looks < 4; looks++) await poll()
+  for (let polls = 0; polls < 4; polls++) await poll()
   expect(memory.facts.orderRefutedAt).toBeGreaterThan(CREATED)
 })
 
-test('an order that was refuted while answers had a wrong Date is proven again', async () => {
-  const { service, poll, memory, isProven } = polling({ lookback: 30, pageSize: 10, slice: 4, sweepInterval: 60 })
+test('an order that was refuted while answers had a wrong Date is verified again later', async () => {
+  const { service, poll, memory, isVerified } = polling({ lookback: 30, pageSize: 10, slice: 4, sweepInterval: 60 })
   service.calls = numbered(1, 60)
   await poll()
   service.calls = [...videos(1, 60), ...numbered(1, 60)]
   service.ahead = 74 * 365 * DAY
-  for (let looks = 0; looks < 3; looks++) await poll()
+  for (let polls = 0; polls < 3; polls++) await poll()
   expect(memory.facts.orderRefutedAt).toBeGreaterThan(CREATED + 73 * 365 * DAY)
   service.ahead = 0
   service.calls = numbered(1, 60)
-  for (let looks = 0; looks < 100; looks++) await poll()
-  expect(isProven()).toBe(true)
+  for (let polls = 0; polls < 100; polls++) await poll()
+  expect(isVerified()).toBe(true)
 })
 
 test('calls without any time at the end of a list do not refute its order, and are not missed', async () => {
-  const { service, untilWhole, poll, book, isProven } = polling({ lookback: 30, pageSize: 10, slice: 4 })
+  const { service, untilComplete, poll, book, isVerified } = polling({ lookback: 30, pageSize: 10, slice: 4 })
   service.calls = [...numbered(1, 60), ...[1, 2, 3].map(timeless)]
-  await untilWhole()
+  await untilComplete()
   service.calls = [...numbered(0, 60), ...[0, 1, 2, 3].map(timeless)]
-  for (let looks = 0; looks < 8; looks++) await poll()
-  expect([book.state.calls.has('timeless 0'), isProven()]).toEqual([true, true])
+  for (let polls = 0; polls < 8; polls++) await poll()
+  expect([book.state.calls.has('timeless 0'), isVerified()]).toEqual([true, true])
 })
 
-describe('a list in order stays proven', () => {
+describe('the order of a list is verified', () => {
   const at = (n: number, seconds: number): SeenCall => ({ ...call(n), initiatedAt: CREATED + seconds })
 
   test.each<[string, SeenCall[]]>([
     [
-      'where a call of each page has a wrong date',
+      'if a call of each page has a wrong date',
       numbered(1, 60).map((one, i) => (i % 10 === 5 ? at(i + 1, 9000) : one)),
     ],
     [
-      'where a call of each page is listed as long past',
+      'if a call of each page has a date long ago',
       numbered(1, 60).map((one, i) => (i % 10 === 0 ? at(i + 1, -99_999) : one)),
     ],
-    ['where all calls began at the same moment', numbered(1, 60).map((one, i) => (i < 20 ? one : at(i + 1, -500)))],
-    ['where a page has few calls', numbered(1, 61)],
+    ['if all calls began at the same moment', numbered(1, 60).map((one, i) => (i < 20 ? one : at(i + 1, -500)))],
+    ['if the last page has one call', numbered(1, 61)],
     [
-      'where three calls of the last page in a row have a wrong date',
+      'if three calls in a row on the last page have a wrong date',
       numbered(1, 60).map((one, i) => (i > 56 ? at(i + 1, 9000) : one)),
     ],
     [
-      'where neighbours are minutes out of place',
+      'if neighbours are minutes out of place',
       Array.from({ length: 60 }, (_, i) => at(i + 1, -1000 - 20 * i + (i % 7 === 0 ? 0 : 300))),
     ],
   ])('%s', async (_what, calls) => {
-    const { service, untilWhole, isProven, memory } = polling({ lookback: 30, pageSize: 10 })
+    const { service, untilComplete, isVerified, memory } = polling({ lookback: 30, pageSize: 10 })
     service.calls = calls
-    await untilWhole()
-    expect([isProven(), memory.facts.orderRefutedAt]).toEqual([true, undefined])
+    await untilComplete()
+    expect([isVerified(), memory.facts.orderRefutedAt]).toEqual([true, undefined])
   })
 
-  test('where calls move from one page to the next while it is read', async () => {
-    const { service, untilWhole, isProven, memory } = polling({ lookback: 30, pageSize: 10 })
+  test('if calls move from one page to the next while it is read', async () => {
+    const { service, untilComplete, isVerified, memory } = polling({ lookback: 30, pageSize: 10 })
     service.calls = numbered(1, 60)
     let first = 1
     service.beforePage = (page) => {
       if (page > 1) service.calls = numbered(--first, 60)
     }
-    await untilWhole()
-    expect([isProven(), memory.facts.orderRefutedAt]).toEqual([true, undefined])
+    await untilComplete()
+    expect([isVerified(), memory.facts.orderRefutedAt]).toEqual([true, undefined])
   })
 
-  test('where so many calls come in while it is read that pages are shown again', async () => {
-    const { service, poll, isProven, memory } = polling({ lookback: 3000, pageSize: 10 })
+  test('if so many calls are added while it is read that pages repeat', async () => {
+    const { service, poll, isVerified, memory } = polling({ lookback: 3000, pageSize: 10 })
     service.calls = numbered(1, 60)
     service.beforePage = (page) => {
       if (page === 3) service.calls = numbered(-19, 60)
     }
     expect((await poll()).end?.complete).toBe(true)
-    expect([isProven(), memory.facts.orderRefutedAt]).toEqual([true, undefined])
+    expect([isVerified(), memory.facts.orderRefutedAt]).toEqual([true, undefined])
   })
 
-  test('oldest first as well', async () => {
-    const { service, untilWhole, isProven, memory } = polling({ lookback: 30, pageSize: 10 })
+  test('if it is oldest first', async () => {
+    const { service, untilComplete, isVerified, memory } = polling({ lookback: 30, pageSize: 10 })
     service.calls = numbered(1, 60).toReversed()
-    await untilWhole()
-    expect([isProven(), memory.facts.orderRefutedAt]).toEqual([true, undefined])
+    await untilComplete()
+    expect([isVerified(), memory.facts.orderRefutedAt]).toEqual([true, undefined])
   })
 })

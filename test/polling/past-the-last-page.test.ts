@@ -20,50 +20,50 @@ describe.each(REFUSALS)('a page past the last one that is answered with %s', (st
     return world
   }
 
-  test('is an empty page to a list whose last page is full', async () => {
-    const { service, next, remembered } = refusing()
+  test('is an empty page if the last page is full', async () => {
+    const { service, next, tracked } = refusing()
     service.calls = numbered(1, 12)
-    expect(await next()).toEqual(['whole', [1, 2, 3, 4, 1]])
-    expect([remembered(), await next()]).toEqual([12, ['incremental', [1]]])
+    expect(await next()).toEqual(['complete', [1, 2, 3, 4, 1]])
+    expect([tracked(), await next()]).toEqual([12, ['incremental', [1]]])
   })
 
-  test('is where a list got shorter that is oldest first: its first page tells which one is the last now', async () => {
+  test('is an empty page if a list that is oldest first got shorter, and its first page shows the new last one', async () => {
     const { service, next, poll, has } = refusing()
     service.calls = numbered(1, 40).toReversed()
     await poll()
     service.calls = numbered(0, 20).toReversed()
-    const looks = [await next(), await next(), await next(), await next()]
-    expect(looks.map(([kind]) => kind)).toContain('whole')
+    const polls = [await next(), await next(), await next(), await next()]
+    expect(polls.map(([kind]) => kind)).toContain('complete')
     expect(has(0)).toBe(true)
     expect((await poll()).problem).toBeUndefined()
   })
 
-  test('is the last one by a total that counts rows which no page shows', async () => {
+  test('is an empty page if hidden rows make it the last one by the total', async () => {
     const { service, poll } = refusing({ pageSize: 4 })
     const grow = (to: number) => {
       service.calls = numbered(1, to).toReversed()
       service.says = { total: to + 2, totalPages: undefined }
     }
     grow(10)
-    for (let looks = 0; looks < 4; looks++) await poll()
+    for (let polls = 0; polls < 4; polls++) await poll()
     grow(11)
-    const looks = [await poll(), await poll(), await poll(), await poll()]
-    expect(looks.map(({ end }) => end !== undefined)).toContain(true)
-    expect(looks.at(-1)?.problem).toBeUndefined()
+    const polls = [await poll(), await poll(), await poll(), await poll()]
+    expect(polls.map(({ end }) => end !== undefined)).toContain(true)
+    expect(polls.at(-1)?.problem).toBeUndefined()
   })
 
-  test('is where the list got shorter over a restart', async () => {
+  test('is an empty page if the list got shorter during a restart', async () => {
     const { service, poll, book, memory, has } = refusing()
     service.calls = numbered(1, 40).toReversed()
     await poll()
     Object.assign(memory, newListMemory(book.state.sync, 0))
     service.calls = numbered(0, 20).toReversed()
-    for (let looks = 0; looks < 4; looks++) await poll()
+    for (let polls = 0; polls < 4; polls++) await poll()
     expect(has(0)).toBe(true)
     expect((await poll()).end).toBeDefined()
   })
 
-  test('is where larger pages are asked for than before, oldest first', async () => {
+  test('is an empty page if larger pages are requested than before, oldest first', async () => {
     const { service, clock, poll, book, has } = refusing()
     service.calls = numbered(1, 40).toReversed()
     await poll()
@@ -88,15 +88,15 @@ describe.each(REFUSALS)('a page past the last one that is answered with %s', (st
   })
 
   test('ends a list without a total that is read until a page is empty', async () => {
-    const { service, poll, remembered } = refusing()
+    const { service, poll, tracked } = refusing()
     service.calls = numbered(1, 10)
     service.says = { total: undefined, totalPages: undefined }
-    let looked = await poll()
-    for (let looks = 0; looks < 2 && looked.end === undefined; looks++) looked = await poll()
-    expect([looked.end?.complete, looked.limited, remembered()]).toEqual([true, false, 10])
+    let last = await poll()
+    for (let polls = 0; polls < 2 && last.end === undefined; polls++) last = await poll()
+    expect([last.end?.complete, last.limited, tracked()]).toEqual([true, false, 10])
   })
 
-  test.each([12, 40])('is a refusal where a total of %i says that there is such a page', async (total) => {
+  test.each([12, 40])('is a refusal if a total of %i says that there is such a page', async (total) => {
     const { service, poll } = polling()
     service.calls = numbered(1, total)
     service.fails = (_operation, page) => (page === 3 ? refusal() : undefined)
@@ -104,7 +104,7 @@ describe.each(REFUSALS)('a page past the last one that is answered with %s', (st
     expect([end, problem?.status]).toEqual([undefined, Number(status)])
   })
 
-  test('is one where the first page is answered so', async () => {
+  test('is a refusal if it is the first page', async () => {
     const { service, poll } = polling()
     service.fails = () => refusal()
     const { end, problem } = await poll()
@@ -115,7 +115,7 @@ describe.each(REFUSALS)('a page past the last one that is answered with %s', (st
 test.each([
   ['a server that is down', new ServiceError('server', 'it is down', { status: 503 })],
   ['an answer that cannot be read', new ServiceError('invalid', 'no JSON')],
-])('%s is no page past the last one', async (_what, problem) => {
+])('%s does not count as a page past the last one', async (_what, problem) => {
   const { service, poll } = polling()
   service.calls = numbered(1, 12)
   service.fails = (_operation, page) => (page === 2 ? problem : undefined)

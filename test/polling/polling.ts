@@ -11,17 +11,17 @@ import { virtualClock } from '../clock/virtual-clock.ts'
 import { CREATED, ledgerBook, seen } from '../ledger/seen.ts'
 import { fakeService } from './fake-service.ts'
 
-/** A call that ended `n` seconds before the ledger was set up; a negative one after. */
+/** A call that ended `n` seconds before the target was created; with a negative `n` after that. */
 export const call = (n: number): SeenCall =>
   seen(`call ${n}`, 'ended', { initiatedAt: CREATED - n, endedAt: CREATED - n })
-/** One that began as many seconds before, and goes on. */
+/** An ongoing call that began `n` seconds before the target was created. */
 export const ongoing = (n: number): SeenCall => seen(`call ${n}`, 'ongoing', { initiatedAt: CREATED - n })
 /** Calls `from` to `to`, newest first. */
 export const numbered = (from: number, to: number): SeenCall[] =>
   Array.from({ length: to - from + 1 }, (_, i) => call(from + i))
 const BEFORE_ALL = 1_000_000
 
-/** Polls a fake list again and again, and counts what it sees. */
+/** Polls the list of a fake service, and counts its calls in a ledger. */
 export function polling({
   lookback = BEFORE_ALL,
   pageSize = 4,
@@ -55,19 +55,19 @@ export function polling({
     await clock.advance(15)
     return poll
   }
-  /** The time that an answer takes. */
+  /** Lets an answer take that long. */
   const wait = (seconds: number) => (waited += seconds)
-  const kind = ({ end }: Poll) => (end === undefined ? 'not good' : end.complete ? 'whole' : 'incremental')
-  /** The kind of one poll, and the pages that it asked for. */
+  const kind = ({ end }: Poll) => (end === undefined ? 'unsuccessful' : end.complete ? 'complete' : 'incremental')
+  /** Polls once; the kind of that poll, and the pages that it requested. */
   const next = async () => [kind(await poll()), [...service.asked]] as const
-  /** Polls until one is complete; fails after so many that none will ever be. */
-  const untilWhole = async () => {
+  /** Polls until one is complete; throws after fifty. */
+  const untilComplete = async () => {
     for (let polls = 0; polls < 50; polls++) if ((await poll()).end?.complete) return
     throw new Error('fifty polls, and none was complete')
   }
-  const isProven = () => isOrderVerified(memory.facts)
+  const isVerified = () => isOrderVerified(memory.facts)
   const has = (n: number) => book.state.calls.has(`call ${n}`)
-  /** A call that ended just now, and which number it has. */
+  /** The number of a call that ended just now. */
   const newest = () => -Math.floor(clock.wall() - CREATED)
   return {
     newest,
@@ -78,9 +78,9 @@ export function polling({
     memory,
     poll,
     next,
-    untilWhole,
-    isProven,
+    untilComplete,
+    isVerified,
     has,
-    remembered: () => book.state.calls.size,
+    tracked: () => book.state.calls.size,
   }
 }

@@ -3,10 +3,10 @@ import { rateBudget, type RateBudgetOptions } from '../../src/polling/rate-budge
 import { virtualClock, type VirtualClock } from '../clock/virtual-clock.ts'
 
 function budgetOn(clock: VirtualClock, more: Partial<RateBudgetOptions> = {}) {
-  return rateBudget({ clock, maxRequestsPerMinute: 60, heldUntil: undefined, onHold: () => undefined, ...more })
+  return rateBudget({ clock, maxRequestsPerMinute: 60, pausedUntil: undefined, onPause: () => undefined, ...more })
 }
 
-/** Takes as much as the budget gives; the times are those of each grant. */
+/** Takes so many requests; the result is filled with the time of each grant. */
 function takeAll(clock: VirtualClock, budget: ReturnType<typeof budgetOn>, requests: number): number[] {
   const times: number[] = []
   for (let i = 0; i < requests; i++)
@@ -30,7 +30,7 @@ describe('the rate budget', () => {
     expect(times.length).toBeGreaterThanOrEqual(Math.floor(maxRequestsPerMinute * 0.9 * 3))
   })
 
-  test('a restart does not fill it up: what both granted stays below the limit', async () => {
+  test('stays below the limit across a restart', async () => {
     const clock = virtualClock()
     const times = takeAll(clock, budgetOn(clock), 18)
     await clock.advance(21)
@@ -44,14 +44,14 @@ describe('the rate budget', () => {
     [400, 60],
     [60, 400],
   ])(
-    'whose limit is set from %i to %i grants no more than the higher meanwhile, and then no more than that',
+    'grants no more than the higher limit in the minute of a change from %i to %i, and then no more than the new one',
     async (before, after) => {
       const clock = virtualClock()
       const budget = budgetOn(clock, { maxRequestsPerMinute: before })
       await clock.advance(300)
       const times = takeAll(clock, budget, 3000)
       await clock.advance(45)
-      budget.limitTo(after)
+      budget.setLimit(after)
       await clock.advance(180)
       expect(busiestMinute(times)).toBeLessThanOrEqual(400)
       const since = times.filter((time) => time > 345)
@@ -60,7 +60,7 @@ describe('the rate budget', () => {
     },
   )
 
-  test('restarts one after another do not fill it up either', async () => {
+  test('stays below the limit across several restarts', async () => {
     const clock = virtualClock()
     const times: number[] = []
     for (let i = 0; i < 6; i++) {
@@ -76,7 +76,7 @@ describe('the rate budget', () => {
     expect(busiestMinute(times)).toBeLessThanOrEqual(60)
   })
 
-  test('grants in the order in which it was asked, and the first soon', async () => {
+  test('grants in the order of the requests, and the first one soon', async () => {
     const clock = virtualClock()
     const budget = budgetOn(clock)
     const granted: string[] = []
@@ -87,63 +87,63 @@ describe('the rate budget', () => {
     expect(granted).toEqual(['a', 'b', 'c'])
   })
 
-  test('who gives up waiting uses nothing up, and the next one is served', async () => {
+  test('grants the next request if one is aborted while it waits, and counts only that', async () => {
     const clock = virtualClock()
     const budget = budgetOn(clock)
-    const impatient = new AbortController()
-    const gaveUp = budget.take(impatient.signal)
+    const controller = new AbortController()
+    const aborted = budget.take(controller.signal)
     const times = takeAll(clock, budget, 1)
-    impatient.abort()
-    await expect(gaveUp).rejects.toThrow('aborted')
+    controller.abort()
+    await expect(aborted).rejects.toThrow('aborted')
     await clock.advance(1.2)
     expect(times).toHaveLength(1)
   })
 
-  test('holds everything back for as long as the service asked', async () => {
+  test('grants nothing during a rate limit pause', async () => {
     const clock = virtualClock()
-    const holds: number[] = []
-    const budget = budgetOn(clock, { onHold: (until) => holds.push(until) })
+    const pauses: number[] = []
+    const budget = budgetOn(clock, { onPause: (until) => pauses.push(until) })
     await clock.advance(10)
-    budget.holdBack(30)
-    budget.holdBack(5)
+    budget.pause(30)
+    budget.pause(5)
     const times = takeAll(clock, budget, 2)
     await clock.advance(29.9)
     expect(times).toEqual([])
     await clock.advance(0.2)
     expect(times).toHaveLength(2)
-    expect(holds).toEqual([clock.wall() - 40.1 + 40])
+    expect(pauses).toEqual([clock.wall() - 40.1 + 40])
   })
 
-  test('holds nothing back for longer than an hour, whatever the service asked', async () => {
+  test('pauses for an hour at most', async () => {
     const clock = virtualClock()
-    const holds: number[] = []
-    const budget = budgetOn(clock, { onHold: (until) => holds.push(until) })
+    const pauses: number[] = []
+    const budget = budgetOn(clock, { onPause: (until) => pauses.push(until) })
     const hour = 3600
-    expect((budget.holdBack(30 * 24 * hour), budget.heldFor())).toBe(hour)
-    expect(holds).toEqual([clock.wall() + hour])
+    expect((budget.pause(30 * 24 * hour), budget.pausedFor())).toBe(hour)
+    expect(pauses).toEqual([clock.wall() + hour])
   })
 
-  test('after that hour one request finds out, and all others wait for its answer', async () => {
+  test('grants one request after a pause of an hour, and the others after its answer', async () => {
     const clock = virtualClock()
     const budget = budgetOn(clock)
-    budget.holdBack(7200)
+    budget.pause(7200)
     const times = takeAll(clock, budget, 3)
     await clock.advance(3599)
     expect(times).toHaveLength(0)
     await clock.advance(5)
     expect(times).toHaveLength(1)
-    // It is still refused.
-    budget.holdBack(3600)
+    // The service still refuses it.
+    budget.pause(3600)
     await clock.advance(3590)
     expect(times).toHaveLength(1)
     await clock.advance(12)
     expect(times).toHaveLength(3)
   })
 
-  test('after that hour all go on where the one request is answered', async () => {
+  test('grants all requests after a pause of an hour once the first one has succeeded', async () => {
     const clock = virtualClock()
     const budget = budgetOn(clock)
-    budget.holdBack(7200)
+    budget.pause(7200)
     const times = takeAll(clock, budget, 3)
     await clock.advance(3609)
     expect(times).toHaveLength(1)
@@ -151,26 +151,26 @@ describe('the rate budget', () => {
     expect(times).toHaveLength(3)
   })
 
-  test('a hold outlives a restart', async () => {
+  test('keeps a pause across a restart', async () => {
     const clock = virtualClock()
-    const times = takeAll(clock, budgetOn(clock, { heldUntil: clock.wall() + 7200 }), 1)
+    const times = takeAll(clock, budgetOn(clock, { pausedUntil: clock.wall() + 7200 }), 1)
     await clock.advance(7199)
     expect(times).toEqual([])
     await clock.advance(2)
     expect(times).toHaveLength(1)
   })
 
-  test('grants nothing while its limit is 0, and starts empty from there', async () => {
+  test('grants nothing while its limit is 0, and starts empty after that', async () => {
     const clock = virtualClock()
     const budget = budgetOn(clock)
     await clock.advance(60)
-    budget.limitTo(0)
+    budget.setLimit(0)
     const waiting = new AbortController()
     const refused = budget.take(waiting.signal)
     await clock.advance(60)
     waiting.abort()
     await expect(refused).rejects.toThrow('aborted')
-    budget.limitTo(60)
+    budget.setLimit(60)
     const times = takeAll(clock, budget, 3)
     await clock.advance(1)
     expect(times).toHaveLength(0)

@@ -8,18 +8,18 @@ describe('a service that refuses deep pages', () => {
       ? new ServiceError('refused', `page ${page} exceeds the allowed maximum of 1000 records`, { status: 400 })
       : undefined
 
-  test('newest first, is limited but good: what it shows counts', async () => {
-    const { service, poll, next, memory, remembered } = polling()
+  test('newest first, makes polls limited but successful, and the pages that it shows count', async () => {
+    const { service, poll, next, memory, tracked } = polling()
     service.calls = numbered(1, 100)
     service.fails = refuseFrom(5)
     expect((await poll()).problem?.kind).toBe('refused')
     const { end, limited } = await poll()
-    expect([end?.complete, limited, memory.refusedFrom, remembered()]).toEqual([true, true, 5, 16])
+    expect([end?.complete, limited, memory.refusedFrom, tracked()]).toEqual([true, true, 5, 16])
     service.calls = numbered(0, 100)
     expect(await next()).toEqual(['incremental', [1]])
   })
 
-  test('once only, had a passing trouble: the look goes on with that page', async () => {
+  test('only once had a transient error, and the sweep continues with that page', async () => {
     const { service, poll, memory } = polling()
     service.calls = numbered(1, 24)
     service.fails = refuseFrom(3)
@@ -29,7 +29,7 @@ describe('a service that refuses deep pages', () => {
     expect(memory.refusedFrom).toBeUndefined()
   })
 
-  test('is not one whose deep pages fail in another way, however often', async () => {
+  test('differs from one whose deep pages fail in another way, however often', async () => {
     const { service, poll, memory } = polling()
     service.calls = numbered(1, 24)
     service.fails = (_operation, page) => (Number(page) >= 3 ? new ServiceError('server', 'it is down') : undefined)
@@ -39,7 +39,7 @@ describe('a service that refuses deep pages', () => {
     }
   })
 
-  test('oldest first, is not good: new calls would stay unseen', async () => {
+  test('oldest first, makes polls unsuccessful, because new calls are on those pages', async () => {
     const { service, poll, memory } = polling({ pageSize: 12 })
     service.calls = numbered(1, 100).toReversed()
     service.fails = refuseFrom(5)

@@ -6,8 +6,8 @@ import { completePoll, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
 import { call, numbered } from './polling.ts'
 import { INTERVAL, running } from '../target/running.ts'
 
-describe('the calls that a list which has shrunk is asked about', () => {
-  /** Those of a list that had calls 1 to 40, and now has these. */
+describe('the missing calls of a list that has shrunk', () => {
+  /** Of a list that had calls 1 to 40, and now has these. */
   function missing(
     size: number | undefined,
     listed: string[],
@@ -16,36 +16,36 @@ describe('the calls that a list which has shrunk is asked about', () => {
     const { end, answers } = completePoll(1, ...numbered(1, 40))
     const book = ledgerBook({ baseline: 'count' })
     book.see({ answers, end: end!, listFacts: before === 'unknown' ? { hidden: 0 } : { hidden: 0, size: before } })
-    const look = { ...newPoll(), now: CREATED + 16, size, oldest, end: { ...end!, listed: new Set(listed) } }
-    return missingCalls(look, book.state).map(({ id }) => id)
+    const poll = { ...newPoll(), now: CREATED + 16, size, oldest, end: { ...end!, listed: new Set(listed) } }
+    return missingCalls(poll, book.state).map(({ id }) => id)
   }
   const outermost = ['call 1', 'call 2', 'call 3', 'call 38', 'call 39', 'call 40']
 
   test.each<[string, ReturnType<typeof missing>, string[]]>([
     ['the newest and the oldest of an empty list', missing(0, []), outermost],
     [
-      'those of one that has halved, as far as it goes back',
+      'those within the times of a list that has halved',
       missing(19, []),
       [...outermost.slice(0, 3), 'call 17', 'call 18', 'call 19'],
     ],
     [
-      'those that it lacks',
+      'those that a halved list lacks',
       missing(15, ['call 1', 'call 3'], { oldest: CREATED - 7 }),
       ['call 2', 'call 4', 'call 5', 'call 6'],
     ],
-    ['none of one that has not halved', missing(20, []), []],
-    ['none of one that has grown', missing(41, []), []],
-    ['none of one whose size is not known', missing(undefined, []), []],
-    ['none of one whose size was not known before', missing(0, [], { before: 'unknown' }), []],
-    ['none of one that was empty before', missing(0, [], { before: 0 }), []],
-    ['none of a short one that has halved', missing(4, [], { before: 9 }), []],
-    ['those of a short one that is empty', missing(0, [], { before: 1 }), outermost],
-    ['none of one that lacks its oldest calls alone', missing(2, ['call 1', 'call 2'], { oldest: CREATED - 2 }), []],
+    ['none of a list that has not halved', missing(20, []), []],
+    ['none of a list that has grown', missing(41, []), []],
+    ['none of a list whose size is unknown', missing(undefined, []), []],
+    ['none of a list whose size was unknown before', missing(0, [], { before: 'unknown' }), []],
+    ['none of a list that was empty before', missing(0, [], { before: 0 }), []],
+    ['none of a short list that has halved', missing(4, [], { before: 9 }), []],
+    ['those of a short list that is empty', missing(0, [], { before: 1 }), outermost],
+    ['none of a list that only lacks its oldest calls', missing(2, ['call 1', 'call 2'], { oldest: CREATED - 2 }), []],
   ])('are %s', (_what, found, expected) => {
     expect(found).toEqual(expected)
   })
 
-  test('are none of a poll that was not successful', () => {
+  test('are none if the poll was not successful', () => {
     const { answers, end } = completePoll(1, call(1))
     const book = ledgerBook({ baseline: 'count' })
     book.see({ answers, end: end!, listFacts: { hidden: 0, size: 1 } })
@@ -53,7 +53,7 @@ describe('the calls that a list which has shrunk is asked about', () => {
   })
 })
 
-test('a list without a total has not shrunk where it was read to the horizon alone, though a call is missing that Get Call knows', async () => {
+test('a list without a total has not shrunk if it was only read to the horizon and lacks a call that Get Call knows', async () => {
   const { service, clock, outcomes } = await running({ pageSize: 10, lookback: 400 })
   service.says = { total: undefined, totalPages: undefined }
   service.calls = numbered(1, 600)
@@ -68,7 +68,7 @@ test('a list without a total has not shrunk where it was read to the horizon alo
 describe('a list that is suddenly empty', () => {
   const over = (n: number) => seen(`call ${n}`, 'ended', { endedAt: CREATED - n, totalParticipants: 2 })
 
-  /** A list of so many calls that are over, which is empty from the second poll on. Eight calls are too few to show an order. */
+  /** A list of so many final calls, which is empty from the second poll on. Eight calls are too few to show an order. */
   async function emptied(size = 8, interval = INTERVAL) {
     const world = await running({ pageSize: 100, lookback: 600, interval })
     const all = Array.from({ length: size }, (_, n) => over(n))
@@ -76,17 +76,17 @@ describe('a list that is suddenly empty', () => {
     await world.clock.advance(1)
     world.service.asked.length = 0
     world.service.calls = []
-    const goods = () => world.reports().map(({ good }) => good)
-    return { ...world, all, goods }
+    const successes = () => world.reports().map(({ successful }) => successful)
+    return { ...world, all, successes }
   }
 
   test.each([8, 40])(
-    'of %i calls is not believed for as long as Get Call knows any of them: no poll is successful, none is evicted',
+    'of %i calls is not accepted as long as Get Call knows any of them: no poll is successful, and no call is evicted',
     async (size) => {
-      const { clock, service, book, goods } = await emptied(size)
+      const { clock, service, book, successes } = await emptied(size)
       service.known.set('call 2', over(2))
       await clock.advance(100 * INTERVAL)
-      expect(goods().slice(1)).toEqual(Array(100).fill(false))
+      expect(successes().slice(1)).toEqual(Array(100).fill(false))
       expect(book.state.calls.size).toBe(size)
       const asked = service.asked.filter((asked) => typeof asked === 'string').slice(0, 6)
       expect(asked).toEqual([0, 1, 2, size - 3, size - 2, size - 1].map((n) => `call ${n}`))
@@ -96,84 +96,84 @@ describe('a list that is suddenly empty', () => {
   test.each<[string, (world: Awaited<ReturnType<typeof emptied>>) => void]>([
     ['Get Call knows its calls', ({ all, service }) => all.forEach((call) => service.known.set(call.id, call))],
     [
-      'Get Call may not be asked',
+      'Get Call is refused',
       ({ service }) => {
         const refusal = new ServiceError('scope', 'the key may not do that', { status: 403 })
         service.fails = (operation) => (operation === 'get' ? refusal : undefined)
       },
     ],
-  ])('is believed after a day, though %s', async (_what, prepare) => {
+  ])('is accepted after a day, though %s', async (_what, prepare) => {
     const interval = 300
     const world = await emptied(8, interval)
     prepare(world)
     await world.clock.advance(86_400 - interval)
-    expect(world.goods().slice(1)).not.toContain(true)
+    expect(world.successes().slice(1)).not.toContain(true)
     await world.clock.advance(3 * interval)
-    expect(world.goods().slice(-2)).toEqual([true, true])
+    expect(world.successes().slice(-2)).toEqual([true, true])
   })
 
-  test('says why the poll was not successful', async () => {
+  test('is the reported problem of the poll', async () => {
     const { clock, service, reports } = await emptied()
     service.known.set('call 2', over(2))
     await clock.advance(INTERVAL)
     service.known.clear()
     await clock.advance(INTERVAL)
-    const said = 'the service shows an empty list, much less than before, though the calls that are missing'
+    const said = 'the service shows an empty list, much less than before; '
     expect(reports().map(({ problem }) => problem)).toEqual([
       undefined,
-      `${said} still exist: is its index being rebuilt?`,
-      `${said} are unknown as well: the next poll will tell`,
+      `${said}the missing calls still exist: is its index being rebuilt?`,
+      `${said}Get Call does not know the missing calls either: the next poll decides`,
     ])
   })
 
-  test('is not believed where Get Call knows its older calls alone', async () => {
-    const { clock, service, book, goods } = await emptied(40)
+  test('is not accepted if Get Call only knows its older calls', async () => {
+    const { clock, service, book, successes } = await emptied(40)
     for (let n = 10; n < 40; n++) service.known.set(`call ${n}`, over(n))
     await clock.advance(50 * INTERVAL)
-    expect([goods().slice(1).includes(true), book.state.calls.size]).toEqual([false, 40])
+    expect([successes().slice(1).includes(true), book.state.calls.size]).toEqual([false, 40])
   })
 
-  test('is believed once six of its calls are unknown in two polls', async () => {
-    const { clock, book, goods } = await emptied()
+  test('is accepted once six of its calls are unknown in two polls', async () => {
+    const { clock, book, successes } = await emptied()
     await clock.advance(2 * INTERVAL)
-    expect(goods()).toEqual([true, false, true])
+    expect(successes()).toEqual([true, false, true])
     expect(book.state.sync.listFacts?.size).toBe(0)
     await clock.advance(41 * INTERVAL)
     expect(book.state.calls.size).toBe(0)
   })
 
-  test('is believed as well where its order was known, and its total is unexplained', async () => {
-    const { clock, goods } = await emptied(40)
+  test('is accepted as well if its order was known, so that its total is unexplained', async () => {
+    const { clock, successes } = await emptied(40)
     await clock.advance(8 * INTERVAL)
-    expect(goods().at(-1)).toBe(true)
+    expect(successes().at(-1)).toBe(true)
   })
 
-  test('is not believed where the calls are unknown in two polls, and one was known in between', async () => {
-    const { clock, service, goods } = await emptied()
+  test('is not accepted if the calls are unknown in two polls, and one was known in between', async () => {
+    const { clock, service, successes } = await emptied()
     await clock.advance(INTERVAL)
     service.known.set('call 0', over(0))
     await clock.advance(INTERVAL)
     service.known.clear()
     await clock.advance(INTERVAL)
-    expect(goods()).toEqual([true, false, false, false])
+    expect(successes()).toEqual([true, false, false, false])
     await clock.advance(INTERVAL)
-    expect(goods().at(-1)).toBe(true)
+    expect(successes().at(-1)).toBe(true)
   })
 
-  test('is forgotten where it is full again in the next poll', async () => {
-    const { clock, service, all, book, goods } = await emptied()
+  test('has no effect if it is full again in the next poll', async () => {
+    const { clock, service, all, book, successes } = await emptied()
     service.known.set('call 2', over(2))
     await clock.advance(INTERVAL)
     service.calls = all
     await clock.advance(INTERVAL)
-    expect([goods(), service.asked.at(-1), book.started()]).toEqual([[true, false, true], 1, 1])
+    expect([successes(), service.asked.at(-1), book.started()]).toEqual([[true, false, true], 1, 1])
   })
 })
 
 describe('a list that shows less than half of its calls', () => {
   const over = (n: number) => seen(`call ${n}`, 'ended', { initiatedAt: CREATED - n, endedAt: CREATED - n })
 
-  test('is not believed where the poll that ends its reading has read the newest pages alone', async () => {
+  test('is not accepted in a poll that only reads the newest pages to end a sweep', async () => {
     const { clock, service, book, reports } = await running()
     const all = Array.from({ length: 40 }, (_, n) => over(40 - n))
     service.calls = all
@@ -185,14 +185,14 @@ describe('a list that shows less than half of its calls', () => {
     await clock.advance(INTERVAL)
     service.fails = () => undefined
     await clock.advance(INTERVAL)
-    expect(reports().map(({ good }) => good)).toEqual([true, true, false, false])
+    expect(reports().map(({ successful }) => successful)).toEqual([true, true, false, false])
     expect(reports().at(-1)?.problem).toContain('the service shows only 13 calls')
     expect(book.state.sync.listFacts?.size).toBe(40)
   })
 })
 
-describe('a list that is empty from the middle of its reading on', () => {
-  /** A list of forty calls in no order, of which eight are too old to be tracked. It is read as a whole in each poll. */
+describe('a list that becomes empty during a sweep', () => {
+  /** A list of forty calls in no order, of which eight are too old to be tracked. Each poll reads all of it. */
   async function unordered() {
     const world = await running({ pageSize: 4, lookback: 600 })
     const all = Array.from({ length: 40 }, (_, n) => call(n < 32 ? (n * 17) % 32 : n * 100))
@@ -202,24 +202,24 @@ describe('a list that is empty from the middle of its reading on', () => {
     return { ...world, all }
   }
 
-  test('is another list, of which what was read before proves nothing', async () => {
+  test('is read again from its first page', async () => {
     const { clock, service, book, reports } = await unordered()
     service.beforePage = (page) => {
       if (page === 9) service.calls = []
     }
     await clock.advance(3 * INTERVAL)
-    expect(reports().map(({ good }) => good)).toEqual([true, false, false, false])
+    expect(reports().map(({ successful }) => successful)).toEqual([true, false, false, false])
     expect(book.state.sync.listFacts?.size).toBe(40)
   })
 
-  test('is the same list where one answer alone has said so', async () => {
+  test('is the same list if only one answer was empty', async () => {
     const { clock, service, all, reports } = await unordered()
     const asked = service.asked.length
     service.beforePage = (page) => {
       service.calls = page === 5 && service.asked.length === asked + 5 ? [] : all
     }
     await clock.advance(INTERVAL)
-    expect(reports().map(({ good }) => good)).toEqual([true, true])
+    expect(reports().map(({ successful }) => successful)).toEqual([true, true])
     expect(service.asked.slice(asked)).toEqual([1, 2, 3, 4, 5, 5, 6, 7, 8, 9, 10, 11])
   })
 })

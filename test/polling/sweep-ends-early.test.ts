@@ -1,69 +1,69 @@
 import { describe, expect, test } from 'vitest'
 import { call, polling, numbered } from './polling.ts'
 
-/** A list much longer than the lookback, of which callwatch has read as much as these looks do. */
+/** Polls a list that is much longer than the lookback. */
 function long(options?: Parameters<typeof polling>[0]) {
   const world = polling({ lookback: 30, pageSize: 10, slice: 20, sweepInterval: 60, ...options })
   world.service.calls = numbered(1, 200)
   return world
 }
 
-/** The pages that were asked for in the looks up to the next whole one. */
+/** The pages that the polls request, up to the next complete one. */
 async function pagesOfSweep({ service, poll }: ReturnType<typeof long>): Promise<number[]> {
   const pages: number[] = []
-  for (let looks = 0; looks < 50; looks++) {
+  for (let polls = 0; polls < 50; polls++) {
     const { end } = await poll()
     pages.push(...service.asked.map(Number))
     if (end?.complete) return pages
   }
-  throw new Error('no look was whole')
+  throw new Error('no poll was complete')
 }
 
 describe('a sweep of a list that is longer than the lookback', () => {
-  test('goes on to the end until one has proven the order', async () => {
+  test('continues to the end until one has verified the order', async () => {
     const world = long()
     // Behind the last page, which is full, there is one that is empty.
     expect(Math.max(...(await pagesOfSweep(world)))).toBe(21)
-    expect(world.isProven()).toBe(true)
+    expect(world.isVerified()).toBe(true)
   })
 
-  test('ends at the horizon from then on, once the far end was asked', async () => {
+  test('ends at the horizon from then on, after reading the far end', async () => {
     const world = long()
-    await world.untilWhole()
+    await world.untilComplete()
     const pages = await pagesOfSweep(world)
     expect([...new Set(pages)].toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 20])
   })
 
-  test('goes on to the end again once the order was refuted', async () => {
+  test('continues to the end again once the order was refuted', async () => {
     const world = long()
-    await world.untilWhole()
+    await world.untilComplete()
     world.memory.facts = { ...world.memory.facts, orderRefutedAt: world.clock.wall() - 2 * 86_400, orderVerifiedAt: 0 }
     expect(await pagesOfSweep(world)).toContain(12)
   })
 
-  test('that ended early leaves the total as the increments have it', async () => {
+  test('that ended early keeps the total of the incremental polls', async () => {
     const world = long()
-    await world.untilWhole()
+    await world.untilComplete()
     world.service.calls = numbered(-4, 200)
     await world.poll()
     await pagesOfSweep(world)
     expect(world.book.state.sync.list).toMatchObject({ total: 205, verified: true })
   })
 
-  test('finds an old call with a late place that came in as another one left', async () => {
+  test('finds a call that was added behind the horizon when another one left', async () => {
     const world = long()
-    await world.untilWhole()
-    // The total is what it was: no increment can tell that one was put in behind the horizon.
+    await world.untilComplete()
+    // The total is the same, so no incremental poll can find the call.
     const n = world.newest()
     const late = { ...call(n), initiatedAt: call(100).initiatedAt }
     world.service.calls = [...numbered(1, 99), late, ...numbered(100, 199)]
-    for (let looks = 0; looks < 20; looks++) await world.poll()
+    for (let polls = 0; polls < 20; polls++) await world.poll()
     expect(world.book.finished()).toBe(1)
   })
 
-  test('that had to go on to the end knows the far end anew, and the next one ends at the horizon', async () => {
+  test('that had to continue to the end reads the far end again', async () => {
     const world = long()
-    await world.untilWhole()
+    await world.untilComplete()
     world.service.calls = [
       ...numbered(1, 99),
       { ...call(5000), initiatedAt: call(100).initiatedAt },
@@ -73,24 +73,24 @@ describe('a sweep of a list that is longer than the lookback', () => {
     expect(world.book.state.sync.list?.end[0]).toBe('call 199')
   })
 
-  test('finds an old call with a late place, though an item that cannot be used explains the total as well', async () => {
+  test('finds a call that was added behind the horizon, though an invalid item could explain the total', async () => {
     const world = long()
     const { listCalls } = world.service.client
     world.service.client.listCalls = async (page, signal) => {
       const listed = await listCalls(page, signal)
       return page === 1 ? { ...listed, calls: listed.calls.slice(0, -1), rejected: { no_status: 1 } } : listed
     }
-    await world.untilWhole()
+    await world.untilComplete()
     const n = world.newest()
     const late = { ...call(n), initiatedAt: call(100).initiatedAt }
     world.service.calls = [...numbered(1, 99), late, ...numbered(100, 200)]
-    for (let looks = 0; looks < 20; looks++) await world.poll()
+    for (let polls = 0; polls < 20; polls++) await world.poll()
     expect(world.book.finished()).toBe(1)
   })
 
-  test('goes on to the end where the total was only reckoned', async () => {
+  test('continues to the end if the total was assumed, not verified', async () => {
     const world = long()
-    await world.untilWhole()
+    await world.untilComplete()
     world.book.state.sync = { ...world.book.state.sync, list: { ...world.book.state.sync.list!, verified: false } }
     expect(await pagesOfSweep(world)).toContain(12)
   })
@@ -104,19 +104,19 @@ describe('a list without a total', () => {
     return world
   }
 
-  test('is read to the empty page once, and only back to the horizon for a day after that', async () => {
+  test('is read to the empty page once, and for a day after that only back to the horizon', async () => {
     const world = without()
-    await world.untilWhole()
-    expect(world.isProven()).toBe(true)
+    await world.untilComplete()
+    expect(world.isVerified()).toBe(true)
     expect(Math.max(...(await pagesOfSweep(world)))).toBeLessThan(10)
   })
 
   test('is read to the empty page again after a day', async () => {
     const world = without()
-    await world.untilWhole()
+    await world.untilComplete()
     await world.clock.advance(DAY)
     const pages: number[] = []
-    for (let looks = 0; looks < 6; looks++) {
+    for (let polls = 0; polls < 6; polls++) {
       await world.poll()
       pages.push(...world.service.asked.map(Number))
     }

@@ -3,13 +3,13 @@ import { CREATED, seen } from '../ledger/seen.ts'
 import { polling, numbered } from './polling.ts'
 
 describe('a sweep', () => {
-  test('is due once a sweep interval, and goes in slices beside the increments', async () => {
+  test('starts once a sweep interval, and runs in slices beside incremental polls', async () => {
     const { service, next } = polling({ sweepInterval: 60, slice: 3 })
     service.calls = numbered(1, 40)
-    const looks: (readonly [string, readonly (string | number)[]])[] = []
-    for (let i = 0; i < 9; i++) looks.push(await next())
-    expect(looks).toEqual([
-      ['whole', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]],
+    const polls: (readonly [string, readonly (string | number)[]])[] = []
+    for (let i = 0; i < 9; i++) polls.push(await next())
+    expect(polls).toEqual([
+      ['complete', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]],
       ['incremental', [1]],
       ['incremental', [1]],
       ['incremental', [1]],
@@ -17,11 +17,11 @@ describe('a sweep', () => {
       ['incremental', [1, 3, 4, 5]],
       ['incremental', [1, 5, 6, 7]],
       ['incremental', [1, 7, 8, 9]],
-      ['whole', [1, 9, 10, 11]],
+      ['complete', [1, 9, 10, 11]],
     ])
   })
 
-  test('finds a correction that no increment would see', async () => {
+  test('finds a correction that no incremental poll would see', async () => {
     const { clock, service, next, book } = polling({ sweepInterval: 60 })
     await next()
     await clock.advance(100)
@@ -32,7 +32,7 @@ describe('a sweep', () => {
         callMinutes: { audio, video: undefined, total: undefined },
       })
     service.calls = Array.from({ length: 40 }, (_, n) => after(n)).toReversed()
-    expect((await next())[0]).toBe('whole')
+    expect((await next())[0]).toBe('complete')
     service.calls = service.calls.map((listed) => (listed.id === 'after 5' ? after(5, 3) : listed))
     expect(await next()).toEqual(['incremental', [1]])
     expect(book.state.calls.get('after 5')?.counted[0]).toBe(1)
@@ -40,17 +40,17 @@ describe('a sweep', () => {
     expect(book.state.calls.get('after 5')?.counted[0]).toBe(3)
   })
 
-  test('moves on however little it may read at a time', async () => {
+  test('advances even if a poll may only read one page of it', async () => {
     const { service, wait, next } = polling({ sweepInterval: 60, slice: 1 })
     service.calls = numbered(1, 24)
     await next()
     service.beforePage = () => void wait(8)
     const kinds: string[] = []
     for (let i = 0; i < 20; i++) kinds.push((await next())[0])
-    expect(kinds.filter((kind) => kind === 'whole').length).toBeGreaterThan(1)
+    expect(kinds.filter((kind) => kind === 'complete').length).toBeGreaterThan(1)
   })
 
-  test('goes as far as the beginning of the longest call that is remembered', async () => {
+  test('goes back to the beginning of the longest tracked call', async () => {
     const { clock, service, poll, book } = polling({ lookback: 1000, sweepInterval: 60, slice: 100 })
     const long = { initiatedAt: CREATED + 1, startedAt: CREATED + 1 }
     const minutes = (audio: number) => ({ callMinutes: { audio, video: 0, total: undefined } })
@@ -68,16 +68,16 @@ describe('a sweep', () => {
     expect(book.state.calls.get('long')?.counted[0]).toBe(90)
   })
 
-  test('that is long begins early enough to end in time', async () => {
+  test('of a long list starts early enough to end within the sweep interval', async () => {
     const { clock, service, poll } = polling({ sweepInterval: 600, slice: 3 })
     service.calls = numbered(1, 40)
-    const wholes: { began: number; ended: number }[] = []
+    const sweeps: { began: number; ended: number }[] = []
     for (let i = 0; i < 160; i++) {
       const { end } = await poll()
-      if (end?.complete) wholes.push({ began: end.began, ended: clock.wall() })
+      if (end?.complete) sweeps.push({ began: end.began, ended: clock.wall() })
     }
-    const gaps = wholes.slice(1).map(({ ended }, i) => ended - wholes[i]!.began)
-    expect(wholes.length).toBeGreaterThan(3)
+    const gaps = sweeps.slice(1).map(({ ended }, i) => ended - sweeps[i]!.began)
+    expect(sweeps.length).toBeGreaterThan(3)
     expect(Math.max(...gaps.slice(1))).toBeLessThanOrEqual(615)
   })
 })

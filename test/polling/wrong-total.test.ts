@@ -7,8 +7,8 @@ describe('a total that counts something else', () => {
   test.each([
     ['is always 0', () => 0],
     ['counts the page alone', (items: number) => items],
-  ])('and %s hides no call', async (_what, totalOf) => {
-    const { service, poll, memory, remembered } = polling()
+  ])('hides no call if it %s', async (_what, totalOf) => {
+    const { service, poll, memory, tracked } = polling()
     const { listCalls } = service.client
     service.client.listCalls = async (page, signal) => {
       const listed = await listCalls(page, signal)
@@ -16,22 +16,22 @@ describe('a total that counts something else', () => {
     }
     service.calls = numbered(1, 14)
     expect((await poll()).end?.complete).toBe(true)
-    expect(remembered()).toBe(14)
+    expect(tracked()).toBe(14)
     service.calls = [call(0), ...service.calls]
     await poll()
-    expect(remembered()).toBe(15)
+    expect(tracked()).toBe(15)
     expect(isTotalUseless(memory.facts, 99, CREATED + 60)).toBe(true)
     expect(isTotalUseless(memory.facts, 99, CREATED + 100_000)).toBe(false)
   })
 })
 
 describe('pages that get shorter', () => {
-  test('are all read, of a list that is oldest first as well', async () => {
-    const { service, poll, remembered, memory } = polling({ pageSize: 12 })
+  test('are all read, even of a list that is oldest first', async () => {
+    const { service, poll, tracked, memory } = polling({ pageSize: 12 })
     service.calls = numbered(1, 40).toReversed()
     await poll()
     const { listCalls } = service.client
-    // Of twelve that are asked for, four are shown.
+    // Of twelve requested calls, four are shown.
     service.client.listCalls = async (page, signal) => {
       const listed = await listCalls(1, signal)
       const calls = service.calls.slice((page - 1) * 4, page * 4)
@@ -40,14 +40,14 @@ describe('pages that get shorter', () => {
     }
     service.calls = [...service.calls, call(0), call(-1)]
     for (let polls = 0; polls < 6; polls++) await poll()
-    expect(remembered()).toBe(42)
+    expect(tracked()).toBe(42)
     expect(memory.facts.hidden).toBe(0)
   })
 })
 
 describe('more new calls than a poll can read', () => {
-  test('are read over several polls, each of which goes on where the one before ended', async () => {
-    const { service, wait, poll, remembered } = polling()
+  test('are read over several polls, each of which continues the one before', async () => {
+    const { service, wait, poll, tracked } = polling()
     service.calls = numbered(1, 40)
     await poll()
     service.calls = numbered(-59, 40)
@@ -55,6 +55,6 @@ describe('more new calls than a poll can read', () => {
     let polls = 0
     while ((await poll()).end === undefined && polls < 30) polls += 1
     expect(polls).toBeLessThan(15)
-    expect(remembered()).toBe(100)
+    expect(tracked()).toBe(100)
   })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createAuthToken } from '../../src/service/auth-token.ts'
-import { answering, never, type Answer } from './answering.ts'
+import { answering, never, type Answer } from './fake-transport.ts'
 
 const HOST = 1_790_000_000
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { callsClient, type CallsClient, type CallsClientOptions } from '../../src/service/calls-client.ts'
 import type { TransportRequest } from '../../src/service/transport.ts'
-import { answering, never, type Answer } from './answering.ts'
+import { answering, never, type Answer } from './fake-transport.ts'
 
 const HOST = Date.UTC(2026, 10, 20, 8, 0, 0) / 1000
 const DATE = 'Fri, 20 Nov 2026 08:15:30 GMT'

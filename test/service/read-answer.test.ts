@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readAnswer } from '../../src/service/read-answer.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
-import { answer, type Answer } from './answering.ts'
+import { answer, type Answer } from './fake-transport.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8, 15, 30) / 1000
 const KEY = 'k3y-0f-a-target'

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { networkError } from '../../src/service/network-error.ts'
 import type { TransportRequest } from '../../src/service/transport.ts'
 import { undiciTransport } from '../../src/service/undici-transport.ts'
-import { never } from './answering.ts'
+import { never } from './fake-transport.ts'
 
 const KEY = 'k3y-0f-a-target'
 const closing: (() => unknown)[] = []

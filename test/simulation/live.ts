@@ -99,24 +99,24 @@ function targetsOf(
   })
 }
 
-/** Keeps how long no poll was good, but for times in which the service cannot be read. */
-function noteBlindness({ blind, clock, service: { switches } }: Run, good: boolean): void {
+/** Keeps how long no poll was successful, but for times in which the service cannot be read. */
+function noteBlindness({ blind, clock, service: { switches } }: Run, successful: boolean): void {
   const now = clock.wall()
   blind.longest = Math.max(blind.longest, now - blind.since)
-  if (good || switches.outage || switches.indexed < 1) blind.since = now
+  if (successful || switches.outage || switches.indexed < 1) blind.since = now
 }
 
 function note(run: Run, event: TargetEvent): void {
   const { report, clock } = run
   if (event.kind === 'internal error') report.differences.push(`at ${clock.wall()}: ${inspect(event.error)}`)
   if (event.kind !== 'polled') return
-  const { outcome, requests, problem, good } = event.report
+  const { outcome, requests, problem, successful } = event.report
   report.polls[outcome] = (report.polls[outcome] ?? 0) + 1
   run.latest = [...run.latest.slice(1 - LATEST), outcome]
   report.requests += requests.length
   run.cycles.push(clock.wall())
-  noteBlindness(run, good)
-  if (good && run.cycles.length % 20 === 0 && run.target !== undefined) checkIdentity(run, run.target.ledger)
+  noteBlindness(run, successful)
+  if (successful && run.cycles.length % 20 === 0 && run.target !== undefined) checkIdentity(run, run.target.ledger)
   report.lines.push(`${clock.wall()} ${outcome} ${requests.length} ${problem ?? ''}`)
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RequestRecord } from '../../src/polling/attempt.ts'
+import type { RequestRecord } from '../../src/polling/request-with-retries.ts'
 import { healthRecord, noteOf, replicaHealth } from '../../src/target/health.ts'
 
 /** So many pages of the list. */
@@ -10,7 +10,7 @@ const NO_PAGE: RequestRecord[] = [
   { operation: 'list_calls', code: '401', seconds: 0.1 },
   { operation: 'get_call', code: '200', seconds: 0.1 },
 ]
-const POLL = { good: true, problem: undefined, requests: pages(1), storeFailed: false }
+const POLL = { successful: true, problem: undefined, requests: pages(1), storeFailed: false }
 
 test('a target is down until its first successful poll', () => {
   const health = healthRecord(() => 0)
@@ -24,7 +24,7 @@ test('a target is down until its first successful poll', () => {
 
 test('the latest poll alone decides', () => {
   const health = healthRecord(() => 0)
-  health.note({ ...POLL, good: false, problem: 'no answer', storeFailed: true })
+  health.note({ ...POLL, successful: false, problem: 'no answer', storeFailed: true })
   expect([health.current().up, health.current().problem, health.current().storeFailed]).toEqual([
     false,
     'no answer',
@@ -73,7 +73,7 @@ test('says from which page on the service refuses its list, as long as it does',
 
 test('of a target that another daemon owns, what that one notes counts; where none does, that is the problem', () => {
   const owner = healthRecord(() => 0)
-  owner.note({ ...POLL, good: false, problem: 'no answer', requests: pages(4) })
+  owner.note({ ...POLL, successful: false, problem: 'no answer', requests: pages(4) })
   const shown = (note: unknown, problem?: string) => {
     const health = replicaHealth(note, problem)
     return [health.up, health.problem, health.requestsLastMinute]

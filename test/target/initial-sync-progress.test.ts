@@ -5,20 +5,20 @@ import { virtualClock } from '../clock/virtual-clock.ts'
 
 test('the progress of an initial sync is said every five seconds in which there is any, until it has ended', async () => {
   const clock = virtualClock()
-  const progress = { done: 1, of: 9 }
+  const progress = { pagesRead: 1, pages: 9 }
   const sync: { lastSuccess: number | undefined } = { lastSuccess: undefined }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is asked of a target
   const target = { name: 'a', clock, ledger: { sync }, progress: () => ({ ...progress }) } as unknown as Target
   const said: unknown[] = []
   initialSyncProgress(target).subscribe({
-    next: (event) => said.push(event.progress.done),
+    next: (event) => said.push(event.progress.pagesRead),
     complete: () => said.push('ended'),
   })
   await clock.advance(11)
-  progress.done = 4
+  progress.pagesRead = 4
   await clock.advance(5)
   expect(said).toEqual([1, 4])
-  progress.done = 9
+  progress.pagesRead = 9
   sync.lastSuccess = clock.wall()
   await clock.advance(5)
   expect(said).toEqual([1, 4, 'ended'])

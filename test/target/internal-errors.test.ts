@@ -54,9 +54,9 @@ async function watchingTwo() {
   const stop$ = new ReplaySubject<void>(1)
   const unlimited = {
     take: async () => undefined,
-    heldFor: () => 0,
-    holdBack: () => undefined,
-    limitTo: () => undefined,
+    pausedFor: () => 0,
+    pause: () => undefined,
+    setLimit: () => undefined,
   }
   const asked = new Map<string, number>()
   const watched = lifecycle({

@@ -201,9 +201,9 @@ describe('the pipeline of a target', () => {
 
   test('a poll that has ended leaves no deadline behind', async () => {
     const { clock, service, target } = await running({ offset: 1000 })
-    const budget = { take: async () => undefined, holdBack: () => undefined, heldFor: () => 0 }
-    const attempt = { budget, timeout: 10, retries: 0, random: () => 0 }
-    const options = { target, client: service.client, attempt, mask: (text: string) => text }
+    const budget = { take: async () => undefined, pause: () => undefined, pausedFor: () => 0 }
+    const requestOptions = { budget, timeout: 10, retries: 0, random: () => 0 }
+    const options = { target, client: service.client, requestOptions, mask: (text: string) => text }
     const before = clock.waiting()
     const events = await Array.fromAsync(
       poll(options, { aborted: new AbortController().signal, isUnsubscribed: () => false }),
@@ -235,7 +235,7 @@ describe('the pipeline of a target', () => {
     await clock.advance(1)
     service.calls = []
     await clock.advance(2 * INTERVAL)
-    expect(reports().at(-1)).toMatchObject({ outcome: 'partial', good: false })
+    expect(reports().at(-1)).toMatchObject({ outcome: 'partial', successful: false })
     expect(book.lost()).toBe(0)
   })
 
@@ -250,11 +250,11 @@ describe('the pipeline of a target', () => {
     service.fails = (operation) =>
       operation === 'get' ? new ServiceError('not_found', 'unknown', { status: 404 }) : undefined
     await clock.advance(INTERVAL)
-    expect(reports().at(-1)).toMatchObject({ outcome: 'partial', good: false })
+    expect(reports().at(-1)).toMatchObject({ outcome: 'partial', successful: false })
     service.calls = [...open, ...over]
     service.fails = () => undefined
     await clock.advance(INTERVAL)
-    expect(reports().at(-1)).toMatchObject({ outcome: 'complete', good: true })
+    expect(reports().at(-1)).toMatchObject({ outcome: 'complete', successful: true })
   })
 
   test('of calls that take long to ask for, those that were answered by the deadline count', async () => {
@@ -338,7 +338,7 @@ describe('the pipeline of a target', () => {
     await clock.advance(1)
     expect(service.asked).toEqual([])
     const problem = 'the service asked to wait (Retry-After): no request for another 3600 s'
-    expect(reports()).toMatchObject([{ outcome: 'failed', good: false, problem }])
+    expect(reports()).toMatchObject([{ outcome: 'failed', successful: false, problem }])
   })
 
   test('a long list is committed in chunks of five hundred calls, and concluded by the last', async () => {
@@ -355,11 +355,11 @@ describe('the pipeline of a target', () => {
     service.calls = Array.from({ length: 100_000 }, (_, i) =>
       seen(`call ${i}`, 'ended', { endedAt: CREATED + (i % 9) }),
     )
-    const isGood = () => reports().some(({ good }) => good)
+    const isGood = () => reports().some(({ successful }) => successful)
     // A thousand pages at 360 a minute, and the time until the next cycle begins.
     await clock.advance((1000 / 360) * 60 + 2 * INTERVAL)
     expect([isGood(), book.finished()]).toEqual([true, 100_000])
-    const first = reports().findIndex(({ good }) => good)
+    const first = reports().findIndex(({ successful }) => successful)
     const told = reports()
       .slice(0, first)
       .flatMap(({ problem }) => problem ?? [])
@@ -385,7 +385,7 @@ describe('the pipeline of a target', () => {
         ? new ServiceError('refused', 'page too deep', { status: 400 })
         : undefined
     await clock.advance(INTERVAL + 1)
-    expect(reports().map(({ outcome, good, refusedFrom }) => [outcome, good, refusedFrom])).toEqual([
+    expect(reports().map(({ outcome, successful, refusedFrom }) => [outcome, successful, refusedFrom])).toEqual([
       ['partial', false, 7],
       ['partial', true, 7],
     ])

@@ -95,11 +95,11 @@ test('what the service asks of another daemon holds for this one too, a second l
   onTestFinished(() => following.unsubscribe())
   pauses.set(budgetKey(targetConfig({ apiKey: 'one' })), time.wall() + 30)
   await time.advance(1)
-  expect(budget.heldFor()).toBe(29)
+  expect(budget.pausedFor()).toBe(29)
   poll('a', 'b', 'c')
   pauses.set(budgetKey(targetConfig({ apiKey: 'one' })), time.wall() + 300)
   await time.advance(5)
-  expect(budget.heldFor()).toBe(24)
+  expect(budget.pausedFor()).toBe(24)
 })
 
 /** A daemon that has its store for itself. */
@@ -133,7 +133,7 @@ test('a pause that the store could not take is written as soon as it can be', as
     written.push(until - CREATED)
   })
   const budget = await limits.budgetOf(settingsOf('one'))
-  budget.holdBack(600)
+  budget.pause(600)
   await time.advance(10)
   expect([attempts, written]).toEqual([4, [600]])
 })

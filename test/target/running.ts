@@ -50,11 +50,11 @@ export async function running({
   for (const observation of before) await count(earlier, observation)
   const target = await open()
   commits.length = 0
-  const unlimited: RateBudget = { take: async () => undefined, holdBack: () => undefined, heldFor: () => held }
+  const unlimited: RateBudget = { take: async () => undefined, pause: () => undefined, pausedFor: () => held }
   const budget =
     maxRequestsPerMinute === Infinity
       ? unlimited
-      : rateBudget({ clock, maxRequestsPerMinute, heldUntil: undefined, onHold: () => undefined })
+      : rateBudget({ clock, maxRequestsPerMinute, pausedUntil: undefined, onPause: () => undefined })
   const events: PipelineEvent[] = []
   const errors: unknown[] = []
   const draining$ = new Subject<void>()
@@ -63,7 +63,7 @@ export async function running({
   const subscription = pipeline({
     target,
     client: service.client,
-    attempt: { budget, timeout, retries, random: () => 0 },
+    requestOptions: { budget, timeout, retries, random: () => 0 },
     offset,
     draining$,
     aborted$,

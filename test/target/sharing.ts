@@ -18,9 +18,9 @@ export const LIMIT = 600
 /** Grants nothing. */
 export const NO_BUDGET: AdjustableBudget = {
   take: () => new Promise(() => undefined),
-  heldFor: () => 77,
-  holdBack: () => undefined,
-  limitTo: () => undefined,
+  pausedFor: () => 77,
+  pause: () => undefined,
+  setLimit: () => undefined,
 }
 const EMPTY_LIST = JSON.stringify({ data: [], meta: { pagination: { total: 0 } } })
 
@@ -45,7 +45,7 @@ export async function sharing(
   const config = { targets, poll, alerts: [] } as unknown as Config
   const limits: number[] = []
   const opened: string[] = []
-  const shared: AdjustableBudget = { ...budget, limitTo: (limit) => void limits.push(limit) }
+  const shared: AdjustableBudget = { ...budget, setLimit: (limit) => void limits.push(limit) }
   const turns = new Map(names.map((name) => [name, new Subject<Turn>()]))
   const stop$ = new ReplaySubject<void>(1)
   const store = openSqliteStore({ path: ':memory:' })

@@ -9,7 +9,7 @@ import { LIMIT, NO_BUDGET, sharing } from './sharing.ts'
 function granting(isGranted = false) {
   const state = { isGranted, grant: () => undefined as void }
   const take = () => (state.isGranted ? Promise.resolve() : new Promise<void>((resolve) => (state.grant = resolve)))
-  const budget: AdjustableBudget = { ...NO_BUDGET, heldFor: () => 0, take }
+  const budget: AdjustableBudget = { ...NO_BUDGET, pausedFor: () => 0, take }
   return { budget, state }
 }
 

@@ -23,20 +23,20 @@ const unready: [what: string, targets: ShownTarget[], problems: string[]][] = [
   [
     'while a long initial sync continues, even if a page of it failed',
     [
-      { ...shownTarget({ sync: BEFORE_INITIAL_SYNC }), progress: () => ({ done: 12, of: 340 }) },
+      { ...shownTarget({ sync: BEFORE_INITIAL_SYNC }), progress: () => ({ pagesRead: 12, pages: 340 }) },
       {
         ...shownTarget({
           target: 'b',
           sync: BEFORE_INITIAL_SYNC,
           problem: 'as it was when the cycle ended',
-          isReading: true,
+          isSweeping: true,
           polledFor: 600,
         }),
-        progress: () => ({ done: 3, of: undefined }),
+        progress: () => ({ pagesRead: 3, pages: undefined }),
       },
       {
         ...shownTarget({ target: 'c', sync: BEFORE_INITIAL_SYNC, problem: 'page 5: 500', hasPage: true }),
-        progress: () => ({ done: 4, of: 9 }),
+        progress: () => ({ pagesRead: 4, pages: 9 }),
       },
     ],
     [
@@ -108,13 +108,13 @@ const ready: [what: string, targets: ShownTarget[]][] = [
       shownTarget({
         sync: BEFORE_INITIAL_SYNC,
         problem: 'reading',
-        isReading: true,
+        isSweeping: true,
         pollAge: 601,
         polledFor: 601,
       }),
     ],
   ],
-  ['while a target sweeps its list again', [shownTarget({ problem: 'x', isReading: true })]],
+  ['while a target sweeps its list again', [shownTarget({ problem: 'x', isSweeping: true })]],
 ]
 
 test.each(ready)('/readyz is 200 and ready %s', async (_what, targets) => {

@@ -20,18 +20,18 @@ type Made = Parameters<typeof handMadeTarget>[0] & {
 
 /** A target that is polled every 15 s. Its last poll was successful unless `made` has a problem. */
 export function shownTarget(made: Made = {}): ShownTarget {
-  const { sync = POLLED, pollAge = 5, problem, isReading = false, storeFailed = false } = made
+  const { sync = POLLED, pollAge = 5, problem, isSweeping = false, storeFailed = false } = made
   const { slowSweep, refusedFrom } = made
-  const { hasPage = problem === undefined || isReading, polledFor = 0 } = made
+  const { hasPage = problem === undefined || isSweeping, polledFor = 0 } = made
   let now = 0
   const health = healthRecord(() => now)
-  const good = problem === undefined
+  const successful = problem === undefined
   const code = hasPage ? '200' : '500'
   const requests = [1, 2, 3].map(() => ({ operation: 'list_calls', code, seconds: 0.1 }) as const)
   health.note({
-    good,
+    successful,
     problem,
-    isReading,
+    isSweeping,
     requests,
     storeFailed,
     ...(slowSweep && { slowSweep }),

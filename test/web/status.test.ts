@@ -96,7 +96,7 @@ test('/api/v1/status has warnings about the list and the clocks', async () => {
 })
 
 test('/api/v1/status has the progress of a sweep', async () => {
-  const { status } = await statusOf({ ...shownTarget(), progress: () => ({ done: 12, of: undefined }) })
+  const { status } = await statusOf({ ...shownTarget(), progress: () => ({ pagesRead: 12, pages: undefined }) })
   expect(status.targets[0].listing).toEqual({ pages_read: 12, pages: null })
 })
 

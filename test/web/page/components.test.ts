@@ -161,9 +161,9 @@ describe('the banner of the page', () => {
   test('names the progress of an initial sync', () => {
     const refused = shownTarget({ target: 'staging', sync: {}, problem: 'the key is not known' })
     const state = stateOf([
-      { ...shownTarget({ sync: {} }), progress: () => ({ done: 12, of: 80 }) },
-      { ...shownTarget({ target: 'b', sync: {} }), progress: () => ({ done: 3, of: undefined }) },
-      { ...refused, progress: () => ({ done: 0, of: undefined }) },
+      { ...shownTarget({ sync: {} }), progress: () => ({ pagesRead: 12, pages: 80 }) },
+      { ...shownTarget({ target: 'b', sync: {} }), progress: () => ({ pagesRead: 3, pages: undefined }) },
+      { ...refused, progress: () => ({ pagesRead: 0, pages: undefined }) },
     ])
     expect(banner(state)).toEqual([
       'production: waiting for the initial sync. (12 of 80 pages read)',

@@ -1,32 +1,33 @@
 import { beganAt, type TrackedCall } from '../ledger/tracked-call.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
-import type { Increment } from './increment.ts'
+import type { IncrementalPoll } from './incremental-poll.ts'
+import { ownStart } from './list-order.ts'
 import type { PageReader } from './page-reader.ts'
 
-/** A page spares a request for each wanted call on it, and costs one. */
-const WORTH = 2
+/** A page costs one request and saves one for each wanted call on it, so it must show at least so many. */
+const LEAST_CALLS = 2
 
 /**
- * Reads on from where an increment ended, for as long as the next page probably shows more calls that would be asked for
- * one by one than reading it costs.
+ * Continues where an incremental poll ended, as long as the next page probably shows more open calls than it costs requests
+ * to read it: those calls need no follow-up.
  */
-export async function* readOn(
+export async function* readOpenCalls(
   { memory, wanted, read, poll, slice }: PageReader,
-  { known, last, lastPage }: Increment,
+  { known, last, lastPage }: IncrementalPoll,
 ): AsyncGenerator<CallPage, void> {
   const direction = known.order === 'newest first' ? 1 : -1
   let page = last
-  // Finished calls are asked for what a list has not shown of them, and would not show now.
+  // Final calls are wanted for details that a list does not show.
   let missing = wanted().filter(({ phase }) => phase === 'open')
   for (let pages = 0; page !== undefined && pages < slice; pages++) {
     const number = page.page + direction
     if (number < 1 || number > lastPage || number >= (memory.refusedFrom ?? Infinity)) return
-    if (expectedNext(page, missing) < WORTH) return
+    if (expectedOnNextPage(page, missing) < LEAST_CALLS) return
     try {
       page = yield* read(number)
     } catch (error) {
-      // It was only to spare requests: the calls are asked for one by one then.
+      // The follow-ups request these calls instead.
       if (error instanceof ServiceError) return
       throw error
     }
@@ -34,11 +35,9 @@ export async function* readOn(
   }
 }
 
-/**
- * How many of these calls the next page probably shows: as many as began in as long a time before this page as it spans.
- */
-function expectedNext({ calls }: CallPage, missing: readonly TrackedCall[]): number {
-  const times = calls.flatMap(({ initiatedAt, startedAt, endedAt }) => initiatedAt ?? startedAt ?? endedAt ?? [])
+/** How many of these calls are probably on the next page: those that began before this page, within as long a time as it covers. */
+function expectedOnNextPage({ calls }: CallPage, missing: readonly TrackedCall[]): number {
+  const times = calls.flatMap((call) => ownStart(call) ?? [])
   const oldest = times.reduce((least, time) => Math.min(least, time), Infinity)
   const newest = times.reduce((most, time) => Math.max(most, time), -Infinity)
   return missing.filter((call) => beganAt(call) <= oldest && beganAt(call) >= oldest - (newest - oldest)).length

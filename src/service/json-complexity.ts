@@ -13,7 +13,7 @@ const [BRACKET, BRACKET_END, BRACE, BRACE_END] = [91, 93, 123, 125]
  * Whether a long JSON text takes more time and memory to parse than its length is worth: it is nested more deeply than
  * anybody writes, an object of it has thousands of fields, or it consists of little but brackets.
  */
-export function isHardToParse(json: string): boolean {
+export function isTooComplex(json: string): boolean {
   if (json.length < LONG) return false
   let left = json.length / CHARACTERS_PER_OPENING
   let depth = 0

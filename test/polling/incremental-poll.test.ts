@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { newListMemory } from '../../src/polling/list-memory.ts'
-import { provenOrder } from '../../src/polling/list-order.ts'
+import { knownOrder } from '../../src/polling/list-order.ts'
 import { newPoll } from '../../src/polling/poll.ts'
 import { readList } from '../../src/polling/read-list.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
@@ -8,7 +8,7 @@ import { virtualClock } from '../clock/virtual-clock.ts'
 import { CREATED, seen } from '../ledger/seen.ts'
 import { call, polling, numbered, ongoing } from './polling.ts'
 
-describe('a later look', () => {
+describe('an incremental poll', () => {
   async function afterTheFirst(calls = numbered(1, 40), options?: Parameters<typeof polling>[0]) {
     const world = polling(options)
     world.service.calls = calls
@@ -16,7 +16,7 @@ describe('a later look', () => {
     return world
   }
 
-  test('reads the newest page alone where nothing is new', async () => {
+  test('reads only the newest page if nothing is new', async () => {
     const { next } = await afterTheFirst()
     expect(await next()).toEqual(['incremental', [1]])
   })
@@ -27,16 +27,16 @@ describe('a later look', () => {
     [4, [1, 2]],
     [5, [1, 2]],
     [11, [1, 2, 3]],
-  ])('reads on until a known call and the total explain %i new ones', async (count, pages) => {
-    const { service, next, remembered } = await afterTheFirst()
+  ])('reads on until a known call and the total explain %i new calls', async (count, pages) => {
+    const { service, next, tracked } = await afterTheFirst()
     service.calls = numbered(1 - count, 40)
     expect(await next()).toEqual(['incremental', pages])
-    expect(remembered()).toBe(40 + count)
+    expect(tracked()).toBe(40 + count)
     expect(await next()).toEqual(['incremental', [1]])
   })
 
-  test('reads on for open calls, as long as that spares more requests than it costs', async () => {
-    // Of open calls the second page has three, the third one; a lone one further back is asked for by itself.
+  test('reads on for open calls as long as that saves more requests than it costs', async () => {
+    // The second page has three open calls, the third one; a single one further back gets a follow-up.
     const open = new Set([1, 5, 7, 8, 10, 30])
     const calls = Array.from({ length: 40 }, (_, i) => (open.has(i + 1) ? ongoing(i + 1) : call(i + 1)))
     const { poll, service } = await afterTheFirst(calls)
@@ -45,7 +45,7 @@ describe('a later look', () => {
     expect([...listed].toSorted()).toEqual(['call 1', 'call 5', 'call 7', 'call 8'])
   })
 
-  test('does not read on for what is wanted of calls that are over: the list would not show it', async () => {
+  test('does not read on for details of final calls, which a list does not show', async () => {
     const calls = numbered(1, 40)
     const { poll, service } = await afterTheFirst(calls, { isWanted: () => true })
     await poll()
@@ -60,7 +60,7 @@ describe('a later look', () => {
     expect(service.asked).toEqual([1, 2])
   })
 
-  test('a page that fails while it reads on does not keep a sweep from going on', async () => {
+  test('continues its sweep if a page fails while it reads on', async () => {
     const calls = Array.from({ length: 40 }, (_, i) => (i < 12 ? ongoing(i + 1) : call(i + 1)))
     const { next, service } = await afterTheFirst(calls, { sweepInterval: 0 })
     let failures = 1
@@ -69,10 +69,10 @@ describe('a later look', () => {
     expect(await next()).toEqual(['incremental', [1, 2, 1, 2, 3]])
   })
 
-  test('does not read on for open calls that should have been on a page that was read', async () => {
+  test('does not read on for open calls that are missing on the pages that it has read', async () => {
     const calls = Array.from({ length: 40 }, (_, i) => (i < 4 ? ongoing(i + 1) : call(i + 1)))
     const { poll, service } = await afterTheFirst(calls)
-    // Three have vanished, and others stand in their places.
+    // Three have vanished, and others are in their places.
     service.calls = [calls[0]!, ...calls.slice(4), call(41), call(42), call(43)]
     await poll()
     expect(service.asked).toEqual([1])
@@ -85,7 +85,7 @@ describe('a later look', () => {
     expect(service.asked).toEqual([10, 11, 9, 8])
   })
 
-  test('reads on for no more pages than a cycle may read', async () => {
+  test('reads on for no more pages than a poll may read', async () => {
     const calls = Array.from({ length: 40 }, (_, i) => ongoing(i + 1))
     const { poll, service } = await afterTheFirst(calls, { slice: 2 })
     await poll()
@@ -93,16 +93,16 @@ describe('a later look', () => {
   })
 
   test('reads an oldest-first list from its end', async () => {
-    const { service, next, remembered } = await afterTheFirst(numbered(1, 40).toReversed())
-    // The last page is full: each poll asks whether the list goes on behind it.
+    const { service, next, tracked } = await afterTheFirst(numbered(1, 40).toReversed())
+    // The last page is full, so each poll checks whether the list continues behind it.
     expect(await next()).toEqual(['incremental', [10, 11]])
     service.calls = numbered(-5, 40).toReversed()
     expect(await next()).toEqual(['incremental', [10, 12, 11, 10]])
-    expect(remembered()).toBe(46)
+    expect(tracked()).toBe(46)
     expect(await next()).toEqual(['incremental', [12]])
   })
 
-  test('asks the other end where the total is too small, and what left there explains it', async () => {
+  test('reads the far end if the total is too small, and calls that left there explain it', async () => {
     const { service, next } = await afterTheFirst()
     service.calls = numbered(0, 38)
     expect(await next()).toEqual(['incremental', [1, 10]])
@@ -111,7 +111,7 @@ describe('a later look', () => {
     expect(await next()).toEqual(['incremental', [1]])
   })
 
-  test('reads on for new calls that those which left would have hidden', async () => {
+  test('reads on for new calls that are hidden by calls that left', async () => {
     const { service, next, book } = await afterTheFirst()
     service.calls = numbered(-5, 37)
     expect(await next()).toEqual(['incremental', [1, 2, 11]])
@@ -121,19 +121,19 @@ describe('a later look', () => {
     expect(book.state.calls.has('call -10')).toBe(true)
   })
 
-  test('reads on past a page that is all new, though as many left as are hidden behind it', async () => {
+  test('reads on after a page with only new calls, though the total fits because others left', async () => {
     const { service, next, book } = await afterTheFirst()
     service.calls = numbered(-4, 39)
     expect((await next())[0]).toBe('incremental')
     expect(book.state.calls.has('call 0')).toBe(true)
   })
 
-  test('takes no call for new that is before the horizon, and passed over in every look', async () => {
+  test('does not count calls as new that are before the horizon and excluded in every poll', async () => {
     const { next } = await afterTheFirst([...numbered(1, 2), ...numbered(50, 87)], { lookback: 20, slice: 100 })
     expect(await next()).toEqual(['incremental', [1]])
   })
 
-  test('that the total does not explain asks the same again, then the far end, and then reads the whole list', async () => {
+  test('with an unexplained total requests the same again, then the far end, and then reads the whole list', async () => {
     const { service, next, book, poll } = await afterTheFirst()
     service.calls = [...numbered(1, 20), seen('late', 'ended', { endedAt: CREATED - 20 }), ...numbered(21, 40)]
     const { problem } = await poll()
@@ -141,13 +141,13 @@ describe('a later look', () => {
       'the service lists 41 calls where 40 were expected: it wil',
       [1],
     ])
-    expect(await next()).toEqual(['not good', [1, 11]])
+    expect(await next()).toEqual(['unsuccessful', [1, 11]])
     const [kind, asked] = await next()
-    expect([kind, asked]).toEqual(['whole', [1, 11, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]])
+    expect([kind, asked]).toEqual(['complete', [1, 11, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]])
     expect(book.state.calls.has('late')).toBe(true)
   })
 
-  test('without a total proves nothing, and reads the list to its end', async () => {
+  test('without a total verifies nothing, and reads the list to its end', async () => {
     const { service, poll, book } = await afterTheFirst()
     service.calls = numbered(-5, 40)
     service.says = { total: undefined, totalPages: undefined }
@@ -155,7 +155,7 @@ describe('a later look', () => {
     expect(book.state.calls.has('call 0')).toBe(true)
   })
 
-  test('knows the list again after a restart', async () => {
+  test('is possible after a restart', async () => {
     const { service, book, poll } = await afterTheFirst()
     const restarted = newListMemory(book.state.sync, 0)
     service.asked.length = 0
@@ -175,20 +175,20 @@ describe('a later look', () => {
     expect(poll).toBeDefined()
   })
 
-  test('counts calls as new that a look before it saw, but could not prove', async () => {
+  test('counts calls as new that an earlier poll saw but could not verify', async () => {
     const { service, next } = await afterTheFirst()
     service.calls = numbered(-5, 40)
     service.fails = (_operation, page) => (page === 2 ? new ServiceError('server', 'it is down') : undefined)
-    expect((await next())[0]).toBe('not good')
+    expect((await next())[0]).toBe('unsuccessful')
     service.fails = () => undefined
     expect(await next()).toEqual(['incremental', [1, 2]])
   })
 
-  test('forgets the order at the first contradiction, and learns it again', async () => {
+  test('drops the order at the first contradiction, and learns it again', async () => {
     const { service, next, memory } = await afterTheFirst(numbered(1, 40), { pageSize: 10, slice: 10 })
     service.calls = numbered(1, 40).toReversed()
-    expect((await next())[0]).toBe('whole')
-    expect(provenOrder(memory.order)).toBe('oldest first')
+    expect((await next())[0]).toBe('complete')
+    expect(knownOrder(memory.order)).toBe('oldest first')
     service.calls = numbered(0, 40).toReversed()
     expect(await next()).toEqual(['incremental', [4, 5, 4]])
   })

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
-import { saysNothingNew } from '../../src/service/says-nothing-new.ts'
+import { isUnchanged } from '../../src/service/unchanged-item.ts'
 import { readCall } from '../../src/service/wire-call.ts'
 import { CREATED, ledgerBook, listed } from '../ledger/seen.ts'
 
@@ -50,9 +50,9 @@ const known = (...items: unknown[]): TrackedCall => bookOf(...items).state.calls
 
 describe('an item', () => {
   test('that is the same as before says nothing new', () => {
-    expect(saysNothingNew(ITEM, known(ITEM))).toBe(true)
+    expect(isUnchanged(ITEM, known(ITEM))).toBe(true)
     const recorded = { ...ITEM, hasRecording: true }
-    expect(saysNothingNew(recorded, known(ITEM, recorded))).toBe(true)
+    expect(isUnchanged(recorded, known(ITEM, recorded))).toBe(true)
   })
 
   test.each([
@@ -77,7 +77,7 @@ describe('an item', () => {
     ['participants', [participant('a'), { ...participant('b'), totalDuration: -1 }]],
     ['participants', [participant('a'), { ...participant('b'), leftAt: undefined }]],
   ])('with another %s is to be read: %j', (field, value) => {
-    expect(saysNothingNew({ ...ITEM, [field]: value }, known(ITEM))).toBe(false)
+    expect(isUnchanged({ ...ITEM, [field]: value }, known(ITEM))).toBe(false)
   })
 
   test.each([
@@ -85,16 +85,16 @@ describe('an item', () => {
     ['over without a number of participants', known({ ...ITEM, totalParticipants: undefined })],
     ['over without a time', known({ ...ITEM, initiatedAt: null, startedAt: null, endedAt: null })],
   ])('of a call that is %s is to be read', (_what, call) => {
-    expect(saysNothingNew(ITEM, call)).toBe(false)
+    expect(isUnchanged(ITEM, call)).toBe(false)
   })
 
   test('of a baseline call says nothing new whatever it says, but for no status and one that is not final', () => {
     const old = { ...ITEM, initiatedAt: CREATED - 90, startedAt: CREATED - 80, endedAt: CREATED - 70 }
     expect(known(old).phase).toBe('baseline')
-    expect(saysNothingNew({ ...old, endedAt: CREATED }, known(old))).toBe(true)
-    expect(saysNothingNew({ ...old, status: undefined }, known(old))).toBe(false)
-    expect(saysNothingNew({ ...old, status: 'ongoing' }, known(old))).toBe(false)
-    expect(saysNothingNew({ ...old, status: 'waiting' }, known(old))).toBe(false)
+    expect(isUnchanged({ ...old, endedAt: CREATED }, known(old))).toBe(true)
+    expect(isUnchanged({ ...old, status: undefined }, known(old))).toBe(false)
+    expect(isUnchanged({ ...old, status: 'ongoing' }, known(old))).toBe(false)
+    expect(isUnchanged({ ...old, status: 'waiting' }, known(old))).toBe(false)
   })
 })
 
@@ -116,7 +116,7 @@ test('what is said to be nothing new would have changed nothing', () => {
         participants: [participant('a'), { ...participant('b'), ...changed }],
       }
       const book = bookOf(ITEM)
-      if (!saysNothingNew(item, book.state.calls.get('v1.a')!)) return
+      if (!isUnchanged(item, book.state.calls.get('v1.a')!)) return
       same += 1
       expect(book.see({ answers: [listed(BEGAN + 200, read(item))] })).toBeUndefined()
     }),

@@ -17,49 +17,49 @@ import type { RateBudget } from './rate-budget.ts'
 
 export type Operation = 'list_calls' | 'get_call'
 
-/** One request as it went: `code` is its HTTP status, or timeout, network, invalid. */
+/** One finished request: `code` is its HTTP status, or timeout, network, invalid. */
 export type RequestRecord = { operation: Operation; code: string; seconds: number }
 
-export type AttemptOptions = {
+export type RequestOptions = {
   clock: Clock
   budget: RateBudget
-  /** For one request, its whole body included (seconds). */
+  /** For one request, including its whole body (seconds). */
   timeout: number
-  /** How often a request that may succeed yet is made again. */
+  /** How often a request is repeated after a retryable error. */
   retries: number
   /** From 0 to 1, for the jitter. */
   random: () => number
   onRequest: (record: RequestRecord) => void
 }
 
-const FIRST_DELAY = 0.5
-const LONGEST_DELAY = 30
+const FIRST_DELAY_SECONDS = 0.5
+const LONGEST_DELAY_SECONDS = 30
 
 /**
- * One request to the service: when the budget grants it, within its time-out, and again where that may help. Waits
- * between attempts grow exponentially with full jitter (AWS Architecture Blog, "Exponential Backoff And Jitter",
- * 2015), unless the service said how long: then the budget holds back every request of the key.
+ * One request to the service: waits for the rate budget, has a timeout, and is repeated after a retryable error. Delays
+ * between attempts grow exponentially with full jitter (AWS Architecture Blog, "Exponential Backoff And Jitter", 2015).
+ * If the service sends Retry-After, the budget pauses all requests of the key instead.
  *
- * @returns emits the one answer, or errors with a {@link ServiceError}, or as it is with what is none: a mistake of our own;
- *   unsubscribing aborts
+ * @returns emits the one answer, or errors with a {@link ServiceError}; with any other error only because of a bug in
+ *   callwatch. Unsubscribing aborts the request
  */
-export function attempt<T>(
+export function requestWithRetries<T>(
   operation: Operation,
   request: (signal: AbortSignal) => Promise<T>,
-  { clock, budget, timeout: limit, retries, random, onRequest }: AttemptOptions,
+  { clock, budget, timeout: limit, retries, random, onRequest }: RequestOptions,
 ): Observable<T> {
   const once$ = defer(() => {
-    const begun = clock.monotonic()
-    const done = (code: string) => onRequest({ operation, code, seconds: clock.monotonic() - begun })
+    const startedAt = clock.monotonic()
+    const record = (code: string) => onRequest({ operation, code, seconds: clock.monotonic() - startedAt })
     return abortable(request).pipe(
       timeout({ first: limit * 1000, scheduler: clock.scheduler }),
       catchError((error: unknown) => throwError(() => timedOut(error, limit))),
       tap({
-        next: () => done('200'),
+        next: () => record('200'),
         error: (error: unknown) => {
           if (!(error instanceof ServiceError)) return
-          done(requestCode(error))
-          if (isRetryable(error) && error.retryAfter !== undefined) budget.holdBack(error.retryAfter)
+          record(requestCode(error))
+          if (isRetryable(error) && error.retryAfter !== undefined) budget.pause(error.retryAfter)
         },
       }),
     )
@@ -70,9 +70,9 @@ export function attempt<T>(
       count: retries,
       delay: (error: unknown, attempts) => {
         if (!(error instanceof ServiceError) || !isRetryable(error)) return throwError(() => error)
-        // The budget holds it back for as long as the service asked.
+        // The budget waits for as long as Retry-After asks.
         if (error.retryAfter !== undefined) return timer(0, clock.scheduler)
-        const longest = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (attempts - 1))
+        const longest = Math.min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2 ** (attempts - 1))
         return timer(random() * longest * 1000, clock.scheduler)
       },
     }),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { COUNTERS } from '../../src/ledger/series.ts'
 import type { ListedCall } from '../../src/ledger/observation.ts'
-import { backwardSteps } from '../../src/polling/backward-steps.ts'
+import { statusRegressions } from '../../src/polling/status-regressions.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { asked, completePoll, CREATED, ledgerBook, listed, seen } from '../ledger/seen.ts'
 import { INTERVAL, running } from '../target/running.ts'
@@ -25,23 +25,23 @@ function ledgerOfAll() {
   return book
 }
 
-describe('a step back in a list', () => {
-  /** The ids that the polls let through, each poll given what it lists. */
+describe('a status regression in a list', () => {
+  /** The ids that are not withheld, for each poll with these calls. */
   function pass(...polls: ListedCall[][]): string[][] {
     const { state } = ledgerOfAll()
-    const steps = backwardSteps()
+    const regressions = statusRegressions()
     return polls.map((calls) => {
-      steps.begin()
-      return steps.withhold(calls, state).map(({ id }) => id)
+      regressions.startPoll()
+      return regressions.withhold(calls, state).map(({ id }) => id)
     })
   }
 
   test.each([
-    ['a call that is over and listed open', seen('ended', 'ongoing')],
-    ['a call that is over and listed as ringing', seen('ended', 'initiated')],
+    ['a final call that is listed open', seen('ended', 'ongoing')],
+    ['a final call that is listed as initiated', seen('ended', 'initiated')],
     ['a baseline call that is listed open', seen('baseline', 'ongoing')],
-    ['a call that was answered and is listed as ringing', seen('ongoing', 'initiated')],
-  ])('is not believed at first, and is in the second poll in a row: %s', (_what, back) => {
+    ['an ongoing call that is listed as initiated', seen('ongoing', 'initiated')],
+  ])('is withheld in the first poll, and accepted in the second one in a row: %s', (_what, back) => {
     expect(pass([back], [back])).toEqual([[], [back.id]])
     expect(pass([back], [], [back])).toEqual([[], [], []])
     expect(pass([back, back])).toEqual([[]])
@@ -49,36 +49,36 @@ describe('a step back in a list', () => {
 
   test.each([
     ['a call that was never seen', seen('new', 'ongoing')],
-    ['a call that is open and listed open', seen('ongoing', 'ongoing')],
-    ['a call that rings and is answered', seen('ringing', 'ongoing')],
-    ['a call that is over and listed as over otherwise', seen('ended', 'rejected')],
-    ['a baseline call that is over', seen('baseline', 'ended')],
-    ['a call that is known to be open again', seen('reopened', 'ongoing')],
-    ['a lost call that is back', seen('lost', 'ongoing')],
-  ])('is nothing else: %s', (_what, shown) => {
+    ['an open call that is listed open', seen('ongoing', 'ongoing')],
+    ['an initiated call that is listed as ongoing', seen('ringing', 'ongoing')],
+    ['a final call with another final status', seen('ended', 'rejected')],
+    ['a final baseline call', seen('baseline', 'ended')],
+    ['a call that has opened again', seen('reopened', 'ongoing')],
+    ['a lost call that has reappeared', seen('lost', 'ongoing')],
+  ])('is not %s', (_what, shown) => {
     expect(pass([shown])).toEqual([[shown.id]])
   })
 
-  test('is no row that says nothing new', () => {
+  test('is not a row that the client found unchanged', () => {
     const row = ledgerOfAll().state.calls.get('ended')!
     expect(pass([{ ...row, status: 'ongoing' }])).toEqual([['ended']])
   })
 
-  test('is to be asked about, and says nothing more once Get Call has answered', () => {
+  test('is unconfirmed until Get Call has answered, and is a new one after that', () => {
     const { state } = ledgerOfAll()
-    const steps = backwardSteps()
+    const regressions = statusRegressions()
     const back = [seen('ended', 'ongoing'), seen('baseline', 'ongoing')]
-    steps.begin()
-    steps.withhold(back, state)
-    expect(steps.doubtful(state).map(({ id }) => id)).toEqual(['ended', 'baseline'])
-    steps.answered('ended')
-    steps.begin()
-    expect(steps.withhold(back, state).map(({ id }) => id)).toEqual(['baseline'])
-    expect(steps.doubtful(state).map(({ id }) => id)).toEqual(['ended'])
+    regressions.startPoll()
+    regressions.withhold(back, state)
+    expect(regressions.unconfirmed(state).map(({ id }) => id)).toEqual(['ended', 'baseline'])
+    regressions.answered('ended')
+    regressions.startPoll()
+    expect(regressions.withhold(back, state).map(({ id }) => id)).toEqual(['baseline'])
+    expect(regressions.unconfirmed(state).map(({ id }) => id)).toEqual(['ended'])
   })
 })
 
-describe('a call that is over, and that a page shows open', () => {
+describe('a final call that a page shows open', () => {
   const ended = seen('a', 'ended', { endedAt: CREATED, totalParticipants: 2 })
   const open = seen('a', 'ongoing')
   const backwards = ({ book }: Awaited<ReturnType<typeof running>>) =>
@@ -92,7 +92,7 @@ describe('a call that is over, and that a page shows open', () => {
     return world
   }
 
-  test('as an old answer does, is asked for and stays as it is, however long that goes on', async () => {
+  test('is requested in each poll and stays final, as long as Get Call shows it final', async () => {
     const world = await afterTheEnd()
     world.service.calls = [open]
     world.service.known.set('a', ended)
@@ -101,14 +101,14 @@ describe('a call that is over, and that a page shows open', () => {
     expect([backwards(world), world.book.counted(COUNTERS.anomalies, 'final_changed')]).toEqual([0, 0])
   })
 
-  test('is open again in the poll in which Get Call shows it so', async () => {
+  test('is open again in the poll in which Get Call shows it open', async () => {
     const world = await afterTheEnd()
     world.service.calls = [open]
     await world.clock.advance(INTERVAL)
     expect(backwards(world)).toBe(1)
   })
 
-  test('is open again in the second poll where Get Call cannot be asked', async () => {
+  test('is open again in the second poll if Get Call fails', async () => {
     const world = await afterTheEnd()
     world.service.calls = [open]
     world.service.fails = (operation) => (operation === 'get' ? new ServiceError('server', 'it is down') : undefined)
@@ -118,7 +118,7 @@ describe('a call that is over, and that a page shows open', () => {
     expect(backwards(world)).toBe(1)
   })
 
-  test('counts whole where it was baseline', async () => {
+  test('counts as started and finished if it was baseline', async () => {
     const world = await running({ pageSize: 10 })
     world.service.calls = [{ ...ended, endedAt: CREATED - 60 }]
     await world.clock.advance(1)

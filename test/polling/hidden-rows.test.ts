@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { newListMemory } from '../../src/polling/list-memory.ts'
 import { polling, numbered } from './polling.ts'
 
-/** A service whose total counts rows that no page shows. */
+/** A service whose total counts hidden rows. */
 function hiding(hidden: number, options?: Parameters<typeof polling>[0]) {
   const world = polling(options)
   const { service } = world
@@ -16,40 +16,40 @@ function hiding(hidden: number, options?: Parameters<typeof polling>[0]) {
   return { ...world, rows }
 }
 
-describe('rows that the total counts, and no page shows', () => {
-  test('are known once two readings to the end lack as many, and the poll is successful then', async () => {
-    const { service, poll, memory, remembered } = hiding(2)
+describe('hidden rows', () => {
+  test('are known once two sweeps to the end lack the same number, and then the poll is successful', async () => {
+    const { service, poll, memory, tracked } = hiding(2)
     service.calls = numbered(1, 22)
     const first = await poll()
     expect([first.end, memory.facts.hidden, memory.facts.shortfall?.items]).toEqual([undefined, 0, 2])
     expect(first.problem?.message).toBe('the service says that it lists 24 calls, but only 22 were found on its pages')
     const second = await poll()
     expect([second.end?.complete, second.limited, second.problem]).toEqual([true, false, undefined])
-    expect([memory.facts.hidden, memory.facts.shortfall, remembered()]).toEqual([2, undefined, 22])
+    expect([memory.facts.hidden, memory.facts.shortfall, tracked()]).toEqual([2, undefined, 22])
   })
 
-  test('are subtracted from then on: increments prove themselves, and sweeps are complete', async () => {
-    const { service, poll, next, has, untilWhole } = hiding(2, { sweepInterval: 120 })
+  test('are subtracted from then on: incremental polls are verified, and sweeps complete', async () => {
+    const { service, poll, next, has, untilComplete } = hiding(2, { sweepInterval: 120 })
     service.calls = numbered(1, 22)
-    for (let looks = 0; looks < 2; looks++) await poll()
+    for (let polls = 0; polls < 2; polls++) await poll()
     expect(await next()).toEqual(['incremental', [1]])
     service.calls = numbered(-1, 22)
     expect(await next()).toEqual(['incremental', [1]])
     expect(has(-1)).toBe(true)
-    await untilWhole()
+    await untilComplete()
     expect((await poll()).problem).toBeUndefined()
   })
 
   test('are still known after a restart', async () => {
     const { service, poll, memory, book, next } = hiding(2)
     service.calls = numbered(1, 22)
-    for (let looks = 0; looks < 2; looks++) await poll()
+    for (let polls = 0; polls < 2; polls++) await poll()
     Object.assign(memory, newListMemory(book.state.sync, 0))
     expect(memory.facts.hidden).toBe(2)
     expect(await next()).toEqual(['incremental', [1]])
   })
 
-  test('are not taken for known where two readings lack another number', async () => {
+  test('are not known if two sweeps lack different numbers', async () => {
     const { service, poll, memory, rows } = hiding(2)
     service.calls = numbered(1, 22)
     for (const hidden of [2, 3, 1]) {
@@ -60,33 +60,33 @@ describe('rows that the total counts, and no page shows', () => {
   })
 
   test.each([
-    ['come to light', 0, 24],
+    ['appear', 0, 24],
     ['leave', 0, 22],
-    ['come to light in part', 1, 23],
-  ])('are fewer once some %s', async (_what, hidden, listed) => {
-    const { service, poll, memory, rows, remembered, untilWhole } = hiding(2, { sweepInterval: 60 })
+    ['appear in part', 1, 23],
+  ])('decrease once some %s', async (_what, hidden, listed) => {
+    const { service, poll, memory, rows, tracked, untilComplete } = hiding(2, { sweepInterval: 60 })
     service.calls = numbered(1, 22)
-    for (let looks = 0; looks < 2; looks++) await poll()
+    for (let polls = 0; polls < 2; polls++) await poll()
     rows.hidden = hidden
     service.calls = [...numbered(1, 22), ...numbered(23, 24).slice(0, listed - 22)]
-    await untilWhole()
-    await untilWhole()
-    expect([memory.facts.hidden, remembered()]).toEqual([hidden, listed])
+    await untilComplete()
+    await untilComplete()
+    expect([memory.facts.hidden, tracked()]).toEqual([hidden, listed])
   })
 
-  test('become more once two more readings lack as many', async () => {
+  test('increase once two more sweeps lack the same number', async () => {
     const { service, poll, memory, rows } = hiding(1)
     service.calls = numbered(1, 22)
-    for (let looks = 0; looks < 2; looks++) await poll()
+    for (let polls = 0; polls < 2; polls++) await poll()
     rows.hidden = 3
-    for (let looks = 0; looks < 8; looks++) await poll()
+    for (let polls = 0; polls < 8; polls++) await poll()
     const { end, problem } = await poll()
     expect([memory.facts.hidden, end !== undefined, problem]).toEqual([3, true, undefined])
   })
 })
 
-describe('a total that never fits', () => {
-  test('for an id that stands in two rows is known in the same way', async () => {
+describe('a total that no sweep can reach', () => {
+  test('because an id has two rows counts as hidden rows', async () => {
     const { service, poll, next, memory } = polling()
     service.calls = [...numbered(1, 22), ...numbered(5, 5)]
     await poll()
@@ -95,26 +95,26 @@ describe('a total that never fits', () => {
     expect(await next()).toEqual(['incremental', [1]])
   })
 
-  test('for pages that are said without a total is none: the list is read until a page is empty', async () => {
-    const { service, poll, remembered } = polling()
+  test('because the service sends only a number of pages is no total: the list is read until a page is empty', async () => {
+    const { service, poll, tracked } = polling()
     service.calls = numbered(1, 22)
     service.says = { total: undefined, totalPages: 3 }
     const { end, problem } = await poll()
-    expect([end?.complete, problem, remembered()]).toEqual([true, undefined, 22])
+    expect([end?.complete, problem, tracked()]).toEqual([true, undefined, 22])
   })
 
-  test('for deep pages that repeat one before them is known as calls that no page shows', async () => {
-    const { service, poll, remembered, memory } = polling()
+  test('because deep pages repeat an earlier one counts as hidden rows', async () => {
+    const { service, poll, tracked, memory } = polling()
     service.calls = numbered(1, 40)
     const { listCalls } = service.client
     service.client.listCalls = async (page, signal) => ({ ...(await listCalls(Math.min(page, 5), signal)), page })
-    let looked = await poll()
-    for (let looks = 0; looks < 3 && looked.end === undefined; looks++) looked = await poll()
-    expect([looked.end !== undefined, looked.limited, memory.facts.hidden, remembered()]).toEqual([true, false, 20, 20])
+    let last = await poll()
+    for (let polls = 0; polls < 3 && last.end === undefined; polls++) last = await poll()
+    expect([last.end !== undefined, last.limited, memory.facts.hidden, tracked()]).toEqual([true, false, 20, 20])
   })
 
-  test('for deep pages that are empty is limited, newest first, and the pages before them count', async () => {
-    const { service, poll, next, remembered, memory } = polling()
+  test('because deep pages are empty limits the poll of a list that is newest first, and the pages before them count', async () => {
+    const { service, poll, next, tracked, memory } = polling()
     service.calls = numbered(1, 40)
     const { listCalls } = service.client
     service.client.listCalls = async (page, signal) => ({
@@ -122,7 +122,7 @@ describe('a total that never fits', () => {
       ...(page > 5 && { calls: [], keys: [], items: 0 }),
     })
     const { end, limited } = await poll()
-    expect([end?.complete, limited, memory.refusedFrom, remembered()]).toEqual([true, true, 6, 20])
+    expect([end?.complete, limited, memory.refusedFrom, tracked()]).toEqual([true, true, 6, 20])
     service.calls = numbered(0, 40)
     expect(await next()).toEqual(['incremental', [1]])
   })

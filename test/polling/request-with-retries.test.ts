@@ -1,22 +1,22 @@
 import { lastValueFrom } from 'rxjs'
 import { describe, expect, test } from 'vitest'
-import { attempt, type RequestRecord } from '../../src/polling/attempt.ts'
+import { requestWithRetries, type RequestRecord } from '../../src/polling/request-with-retries.ts'
 import type { RateBudget } from '../../src/polling/rate-budget.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 
 const never = () => new Promise<never>(() => undefined)
 
-/** Makes one request that is answered, attempt by attempt, by `answers`; the last goes on answering. */
+/** Makes one request; `answers` are those to its attempts, and the last one repeats. */
 function asking(answers: ((signal: AbortSignal) => Promise<string>)[], retries = 4) {
   const clock = virtualClock()
   const records: RequestRecord[] = []
   const attempts: number[] = []
-  const holds: number[] = []
+  const pauses: number[] = []
   const budget: RateBudget = {
     take: async () => undefined,
-    holdBack: (seconds) => holds.push(seconds),
-    heldFor: () => 0,
+    pause: (seconds) => pauses.push(seconds),
+    pausedFor: () => 0,
   }
   const request = (signal: AbortSignal) => {
     const answer = answers[Math.min(attempts.length, answers.length - 1)]!
@@ -26,28 +26,28 @@ function asking(answers: ((signal: AbortSignal) => Promise<string>)[], retries =
   const onRequest = (record: RequestRecord) => void records.push(record)
   const outcome = { value: undefined as string | undefined, error: undefined as ServiceError | undefined }
   const options = { clock, budget, timeout: 10, retries, random: () => 1, onRequest }
-  const subscription = attempt('list_calls', request, options).subscribe({
+  const subscription = requestWithRetries('list_calls', request, options).subscribe({
     next: (value) => (outcome.value = value),
     error: (error: ServiceError) => (outcome.error = error),
   })
-  return { clock, records, attempts, holds, outcome, subscription }
+  return { clock, records, attempts, pauses, outcome, subscription }
 }
 
 const failing =
   (kind: ServiceError['kind'], details: { status?: number; retryAfter?: number } = {}) =>
   async () => {
-    throw new ServiceError(kind, `it is ${kind}`, details)
+    throw new ServiceError(kind, kind, details)
   }
 
-describe('one request', () => {
-  test('that is answered is recorded with its code', async () => {
+describe('a request with retries', () => {
+  test('records its status code when it is answered', async () => {
     const { clock, records, outcome } = asking([async () => 'page'])
     await clock.advance(0)
     expect(outcome.value).toBe('page')
     expect(records).toEqual([{ operation: 'list_calls', code: '200', seconds: 0 }])
   })
 
-  test('waits longer and longer between attempts, up to half a minute, and gives up after the last', async () => {
+  test('waits longer and longer between attempts, up to half a minute, and fails after the last one', async () => {
     const { clock, attempts, outcome } = asking([failing('server', { status: 503 })], 8)
     await clock.advance(300)
     const waits = attempts.slice(1).map((at, i) => at - attempts[i]!)
@@ -55,18 +55,15 @@ describe('one request', () => {
     expect(outcome.error?.kind).toBe('server')
   })
 
-  test.each(['auth', 'scope', 'not_found', 'refused'] as const)(
-    'that is refused (%s) is not made again',
-    async (kind) => {
-      const { clock, attempts, outcome } = asking([failing(kind, { status: 403 })])
-      await clock.advance(300)
-      expect(attempts).toHaveLength(1)
-      expect(outcome.error?.kind).toBe(kind)
-    },
-  )
+  test.each(['auth', 'scope', 'not_found', 'refused'] as const)('is not repeated after the error %s', async (kind) => {
+    const { clock, attempts, outcome } = asking([failing(kind, { status: 403 })])
+    await clock.advance(300)
+    expect(attempts).toHaveLength(1)
+    expect(outcome.error?.kind).toBe(kind)
+  })
 
   test.each(['rate_limited', 'server', 'invalid', 'timeout', 'network'] as const)(
-    'that fails in passing (%s) succeeds when it is made again',
+    'is repeated after the transient error %s',
     async (kind) => {
       const { clock, records, outcome } = asking([failing(kind, { status: 500 }), async () => 'page'])
       await clock.advance(1)
@@ -75,23 +72,23 @@ describe('one request', () => {
     },
   )
 
-  test('hands a Retry-After to the budget, which holds back every request', async () => {
-    const { clock, attempts, holds } = asking([
+  test('pauses the budget for as long as Retry-After asks', async () => {
+    const { clock, attempts, pauses } = asking([
       failing('rate_limited', { status: 429, retryAfter: 17 }),
       async () => 'page',
     ])
     await clock.advance(1)
-    expect(holds).toEqual([17])
+    expect(pauses).toEqual([17])
     expect(attempts).toHaveLength(2)
   })
 
-  test('hands over the Retry-After of its last attempt as well', async () => {
-    const { clock, holds } = asking([failing('rate_limited', { status: 429, retryAfter: 120 })], 0)
+  test('pauses the budget after its last attempt as well', async () => {
+    const { clock, pauses } = asking([failing('rate_limited', { status: 429, retryAfter: 120 })], 0)
     await clock.advance(1)
-    expect(holds).toEqual([120])
+    expect(pauses).toEqual([120])
   })
 
-  test('that is not answered in full in time is aborted, recorded as timeout and made again', async () => {
+  test('is aborted, recorded as timeout and repeated if it is not answered in full in time', async () => {
     const signals: AbortSignal[] = []
     const hanging = (signal: AbortSignal) => {
       signals.push(signal)
@@ -109,7 +106,7 @@ describe('one request', () => {
     ])
   })
 
-  test('is aborted when nobody waits for it any more', async () => {
+  test('is aborted when its result is unsubscribed', async () => {
     let aborted = false
     const { clock, subscription } = asking([
       (signal) => {
@@ -122,23 +119,23 @@ describe('one request', () => {
     expect(aborted).toBe(true)
   })
 
-  test('that fails by a mistake of our own fails with that, is not made again, and says nothing of the service', async () => {
-    const mistake = new TypeError('undefined is not a function')
+  test('fails with an error of callwatch itself, is not repeated, and is not recorded as a request to the service', async () => {
+    const bug = new TypeError('undefined is not a function')
     const broken = async () => {
-      throw mistake
+      throw bug
     }
     const { clock, outcome, records } = asking([broken, async () => 'page'])
     await clock.advance(60)
-    expect(outcome.error).toBe(mistake)
+    expect(outcome.error).toBe(bug)
     expect(records).toEqual([])
   })
 
   test('waits for the budget before every attempt', async () => {
     const clock = virtualClock()
     let taken = 0
-    const budget: RateBudget = { take: async () => void taken++, holdBack: () => undefined, heldFor: () => 0 }
+    const budget: RateBudget = { take: async () => void taken++, pause: () => undefined, pausedFor: () => 0 }
     const options = { clock, budget, timeout: 1, retries: 2, random: () => 0, onRequest: () => undefined }
-    const done = lastValueFrom(attempt('get_call', failing('network'), options)).catch(() => undefined)
+    const done = lastValueFrom(requestWithRetries('get_call', failing('network'), options)).catch(() => undefined)
     await clock.advance(10)
     await done
     expect(taken).toBe(3)

@@ -9,7 +9,7 @@ type Item = Readonly<Record<string, unknown>>
  * In doubt it does not: then the item is read like any other. A whole look lists mostly such calls, and this costs a
  * fraction of reading them.
  */
-export function saysNothingNew(item: Item, known: TrackedCall): boolean {
+export function isUnchanged(item: Item, known: TrackedCall): boolean {
   if (ownTime(known) === undefined || typeof item['status'] !== 'string' || item['status'] === '') return false
   // A meeting that goes on is open again, and counts; so does another call with the same id.
   if (known.phase === 'baseline')

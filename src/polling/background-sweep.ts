@@ -1,0 +1,40 @@
+import { isOrderVerified } from '../ledger/list-facts.ts'
+import type { CallPage } from '../service/calls-client.ts'
+import { endSuccessfully, endSweep } from './end-sweep.ts'
+import type { IncrementalPoll } from './incremental-poll.ts'
+import type { PageReader } from './page-reader.ts'
+import { confirmTotal } from './read-newest-pages.ts'
+import { readSlice } from './read-slice.ts'
+import { newSweep } from './sweep.ts'
+
+/** Part of the interval that reading may take, so that the poll ends before the next one is due. */
+const MOST_OF_INTERVAL = 0.5
+
+/**
+ * Reads a slice of a sweep beside a successful poll. The sweep ends at the horizon if the order is verified and the total
+ * leaves no call that could be behind it; otherwise at the end of the list. An error here never fails the poll.
+ */
+export async function* sweepInBackground(
+  reader: PageReader,
+  verified: IncrementalPoll | undefined,
+): AsyncGenerator<CallPage, void> {
+  const { memory, begun, order, slice: mostPages, interval } = reader
+  memory.background ??= newSweep({ order: order(), lastPage: verified?.lastPage, startedAt: begun })
+  const sweep = memory.background
+  const before = sweep.pagesRead
+  for (let isResumed = true; ; isResumed = false) {
+    const slice = yield* readSlice(reader, sweep, {
+      mostPages: Math.max(1, mostPages - (sweep.pagesRead - before)),
+      mostSeconds: interval * MOST_OF_INTERVAL,
+      isResumed,
+    })
+    if (slice.end === 'interrupted') return
+    if (slice.end !== 'horizon') {
+      if (yield* endSweep(reader, sweep, slice)) return
+    } else if (isOrderVerified(memory.facts) && (yield* confirmTotal(reader))) {
+      endSuccessfully(reader, sweep, reader.poll.end?.list)
+      return
+    } else sweep.mustReachEnd = true
+    if (sweep.pagesRead - before >= mostPages) return
+  }
+}

@@ -1,0 +1,72 @@
+/** How far the service's clock is ahead of the host's (seconds), measured with the `Date` headers of its answers. */
+export type ClockSkew = {
+  /** The latest answers that agree with each other. */
+  readonly agreeing: readonly number[]
+  readonly all: readonly number[]
+  /** Number of answers without a `Date`. */
+  readonly undated: number
+  /**
+   * The skew to use. Until it is known nothing is counted, because it decides which calls were final before the target was
+   * created.
+   */
+  readonly settled: number | undefined
+}
+
+/** Answers that differ by no more show the same clock: a `Date` has whole seconds, and an answer takes time. */
+const TOLERANCE_SECONDS = 5
+/** So many consecutive answers must agree with each other if they do not agree with the host. */
+export const AGREEING_ANSWERS = 5
+/** After so many answers without agreement the median is used: each of many servers has its own clock. */
+const MOST_ANSWERS = 20
+/** A larger step is one wrong answer, unless others agree with it. */
+const LARGEST_STEP_SECONDS = 3600
+
+export const UNSETTLED: ClockSkew = { agreeing: [], all: [], undated: 0, settled: undefined }
+
+/**
+ * Adds the skew that one more answer showed; undefined for an answer without a `Date`. If the clocks agree, both are right.
+ * If not, either may be wrong, and the first answers may come from a server whose clock is not set yet: then five must
+ * agree. A service that never sends a `Date` is assumed to have the host's clock.
+ */
+export function addSkew(known: ClockSkew, skew: number | undefined): ClockSkew {
+  const { agreeing, all } = known
+  if (skew === undefined) {
+    const undated = known.undated + 1
+    const isDateless = all.length === 0 && undated >= AGREEING_ANSWERS
+    return { ...known, undated, settled: isDateless ? 0 : medianOfMost(all, undated) }
+  }
+  const isClose = (other: number) => Math.abs(other - skew) <= TOLERANCE_SECONDS
+  const next = agreeing.every(isClose) ? [...agreeing, skew] : [skew]
+  const seen = [...all, skew]
+  const settled = isClose(0) ? skew : next.length >= AGREEING_ANSWERS ? median(next) : undefined
+  return { ...known, agreeing: next, all: seen, settled: settled ?? medianOfMost(seen, known.undated) }
+}
+
+/**
+ * Checks the skew of an answer after one was settled. If it differs by more than an hour, a clock was set or the answer is
+ * wrong: it is accepted once as many answers agree with it as were needed at first.
+ *
+ * @param settled the skew in use (seconds)
+ * @param isCounted whether an earlier answer of the same poll was already added
+ */
+export function checkSkew(
+  known: ClockSkew,
+  skew: number,
+  { settled, isCounted }: { settled: number; isCounted: boolean },
+): { clock: ClockSkew; isAccepted: boolean } {
+  if (Math.abs(skew - (known.settled ?? settled)) <= LARGEST_STEP_SECONDS)
+    return { clock: known.settled === undefined ? UNSETTLED : known, isAccepted: true }
+  const before = known.settled === undefined ? known : UNSETTLED
+  const clock = isCounted ? before : addSkew(before, skew)
+  return { clock, isAccepted: clock.settled !== undefined }
+}
+
+/** The median once there are enough answers; those without a `Date` count as the host's clock. */
+function medianOfMost(skews: readonly number[], undated: number): number | undefined {
+  if (skews.length + undated < MOST_ANSWERS) return undefined
+  return median([...skews, ...Array.from({ length: undated }, () => 0)])
+}
+
+function median(skews: readonly number[]): number {
+  return skews.toSorted((a, b) => a - b)[skews.length >> 1]!
+}

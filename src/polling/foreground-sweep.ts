@@ -1,0 +1,52 @@
+import { isOrderVerifiedRecently } from '../ledger/list-facts.ts'
+import type { CallPage } from '../service/calls-client.ts'
+import { endSuccessfully, endSweep, listAfter, sweepTimes } from './end-sweep.ts'
+import type { PageReader } from './page-reader.ts'
+import { readSlice } from './read-slice.ts'
+import { listedIds, newSweep, type Sweep } from './sweep.ts'
+
+/** Part of the interval that reading may take: a poll that misses the next tick waits for the one after it. */
+const MOST_OF_INTERVAL = 0.9
+/** The same while there are more new calls than a poll can read: the next polls have nothing else to do. */
+const MOST_OF_INTERVAL_BEHIND = 2
+
+/**
+ * Sweeps the list if nothing else verifies that a poll has missed no call: back to the horizon if the list is in order, to
+ * its end if not; over several polls if it is long. The first poll of a list is successful at the horizon, and a background
+ * sweep reads the rest beside the next polls: only then is the order verified.
+ */
+export async function* sweepInForeground(reader: PageReader): AsyncGenerator<CallPage, void> {
+  const { memory, begun, interval, reach } = reader
+  memory.foreground ??= newSweep({ order: reader.order(), lastPage: undefined, startedAt: begun })
+  const sweep = memory.foreground
+  // If the total is unexplained, there are other new calls, which may be anywhere.
+  sweep.mustReachEnd ||= memory.unexplainedPolls > 0 || memory.isBehind || reach === 'end'
+  for (let isResumed = true; ; isResumed = false) {
+    const slice = yield* readSlice(reader, sweep, {
+      mostPages: Infinity,
+      mostSeconds: interval * (memory.isBehind ? MOST_OF_INTERVAL_BEHIND : MOST_OF_INTERVAL),
+      isResumed,
+    })
+    if (slice.end === 'interrupted') return
+    if (slice.end === 'horizon') {
+      yield* endAtHorizon(reader, sweep)
+      return
+    }
+    if (yield* endSweep(reader, sweep, slice)) return
+  }
+}
+
+async function* endAtHorizon(reader: PageReader, sweep: Sweep): AsyncGenerator<CallPage, void> {
+  const { poll, memory, horizon, reach } = reader
+  const isVerified = sweep.total === undefined && isOrderVerifiedRecently(memory.facts, { now: poll.now, horizon })
+  if (reach === 'horizon' || isVerified) {
+    endSuccessfully(reader, sweep, undefined)
+    return
+  }
+  const list = yield* listAfter(reader, sweep, undefined)
+  poll.oldest = sweep.oldest
+  poll.end = { ...sweepTimes(reader, sweep), complete: false, listed: listedIds(sweep), list }
+  sweep.mustReachEnd = true
+  memory.background ??= sweep
+  memory.foreground = undefined
+}

@@ -1,0 +1,131 @@
+import type { ListKnowledge } from '../ledger/state.ts'
+import type { CallPage } from '../service/calls-client.ts'
+import { ServiceError } from '../service/service-error.ts'
+import { readFarEnd } from './far-end.ts'
+import {
+  addFarEndPage,
+  addNewestPage,
+  assumeLeft,
+  farEndPage,
+  newIncrementalPoll,
+  type IncrementalPoll,
+  type Verification,
+} from './incremental-poll.ts'
+import { completeSweep, refuteOrder } from './list-memory.ts'
+import type { PageReader } from './page-reader.ts'
+import { addToSweep } from './sweep.ts'
+import { findCap } from './total-cap.ts'
+
+/** Part of the interval that reading may take: a poll that misses the next tick waits for the one after it. */
+const MOST_OF_INTERVAL = 0.9
+
+/**
+ * Reads the newest pages until the total verifies that nothing else is new, and returns what was read. If neither new calls
+ * nor those that left explain the total, the poll is not successful: the next one requests the same again, then the far end.
+ */
+export async function* readNewestPages(
+  reader: PageReader,
+  known: ListKnowledge,
+): AsyncGenerator<CallPage, IncrementalPoll | undefined> {
+  const { poll, memory, state, clock, begun, interval, pageSize, read } = reader
+  const { elapsed = () => clock.monotonic() - begun } = reader
+  memory.pageSize = Math.max(memory.pageSize, Math.min(known.pageSize, pageSize))
+  // A call that was tracked again from the history was in the list before, and is not new.
+  const { lastComplete = -Infinity } = state.sync
+  for (const id of memory.newIds)
+    if ((state.calls.get(id)?.firstSeen ?? Infinity) < lastComplete) memory.newIds.delete(id)
+  const incremental = newIncrementalPoll(known, pageSize, memory.unexplainedPolls > 0)
+  let first: CallPage | undefined
+  for (;;) {
+    const page = yield* read(incremental.page)
+    first ??= page
+    for (const sweep of [memory.foreground, memory.background]) if (sweep) addToSweep(sweep, page)
+    if (page.total === undefined || reader.order() !== known.order) return undefined
+    let verification = addNewestPage(incremental, page, memory.newIds)
+    if (verification === 'far end') verification = yield* verifyWithFarEnd(reader, incremental)
+    // On a list that is oldest first, new calls are beyond a total that stops at a cap.
+    const isNew = (id: string) => memory.newIds.has(id)
+    if (known.order === 'oldest first' && verification !== 'next page' && (yield* findCap(reader, page, isNew)))
+      return undefined
+    if (verification === 'unexplained') {
+      memory.unexplainedPolls += 1
+      poll.problem = new ServiceError('invalid', unexplainedTotal(incremental, memory.newIds.size))
+      return undefined
+    }
+    if (verification === 'next page') {
+      // If the time is up, the foreground sweep reads the other pages, over several polls.
+      if (elapsed() < interval * MOST_OF_INTERVAL) continue
+      memory.isBehind = true
+      return undefined
+    }
+    if (incremental.isMisplaced) {
+      refuteOrder(memory, poll.now)
+      return undefined
+    }
+    memory.newIds.clear()
+    memory.unexplainedPolls = 0
+    const { total, end } = incremental
+    const complete = incremental.seen.size + incremental.invalidItems >= total
+    if (complete) completeSweep(memory, clock, { startedAt: begun, pagesRead: poll.pages })
+    poll.oldest = incremental.oldest
+    poll.end = {
+      complete,
+      began: first.now,
+      hostBegan: first.host,
+      now: poll.now,
+      host: poll.host,
+      listed: incremental.seen,
+      list: {
+        order: known.order,
+        total,
+        verified: complete || (known.verified && !incremental.isAssumed && !incremental.reliesOnInvalid),
+        end,
+        pageSize: memory.pageSize,
+      },
+    }
+    return incremental
+  }
+}
+
+/**
+ * Verifies the total once more at the end of a sweep, with the far end: calls that left there may hide new ones that were
+ * not seen. If calls are added between two requests, the newest page is read again.
+ */
+export async function* confirmTotal(reader: PageReader): AsyncGenerator<CallPage, boolean> {
+  const { poll, memory, pageSize, read } = reader
+  const known = poll.end?.list
+  if (poll.end === undefined || known === undefined || !known.verified) return false
+  const incremental = newIncrementalPoll(known, pageSize, true)
+  for (let tries = 0; tries < 3; tries++) {
+    const verification = yield* verifyWithFarEnd(reader, incremental)
+    if (
+      verification === 'verified' &&
+      !incremental.isMisplaced &&
+      !incremental.isAssumed &&
+      !incremental.reliesOnInvalid
+    ) {
+      memory.newIds.clear()
+      poll.end = { ...poll.end, list: { ...known, total: incremental.total, end: incremental.end } }
+      return true
+    }
+    if (incremental.isMisplaced) refuteOrder(memory, poll.now)
+    if (verification === 'verified') return !incremental.isMisplaced && !incremental.reliesOnInvalid
+    incremental.page = known.order === 'newest first' ? 1 : incremental.lastPage
+    addNewestPage(incremental, yield* read(incremental.page), memory.newIds)
+  }
+  return false
+}
+
+async function* verifyWithFarEnd(
+  reader: PageReader,
+  incremental: IncrementalPoll,
+): AsyncGenerator<CallPage, Verification> {
+  const { newIds } = reader.memory
+  const page = yield* readFarEnd(reader, farEndPage(incremental))
+  return page === undefined ? assumeLeft(incremental, newIds) : addFarEndPage(incremental, page, newIds)
+}
+
+function unexplainedTotal({ known, total }: IncrementalPoll, newCalls: number): string {
+  const expected = known.total + newCalls
+  return `the service lists ${total} calls where ${expected} were expected: it will be asked again before the whole list is read`
+}

@@ -1,0 +1,134 @@
+import { ownTime } from '../ledger/call.ts'
+import type { LedgerState } from '../ledger/state.ts'
+import { beganAt } from '../ledger/tracked-call.ts'
+import type { CallPage } from '../service/calls-client.ts'
+import { ServiceError } from '../service/service-error.ts'
+import { advanceSweep, type SweepStep } from './advance-sweep.ts'
+import { refuteOrder } from './list-memory.ts'
+import { ownStart } from './list-order.ts'
+import type { ListPage, PageReader } from './page-reader.ts'
+import { isAtNewestEnd, isOutOfOrder, resumeSweep, type Sweep } from './sweep.ts'
+
+/** How a slice of a sweep ended. */
+export type Slice =
+  /** It reached its limits, or a page failed: the next poll continues. */
+  | { end: 'interrupted' }
+  /** As the last page left it. */
+  | { end: Exclude<SweepStep, 'continue'>; last: ListPage }
+  /** The service shows no more pages. */
+  | { end: 'refused'; error: ServiceError }
+
+export type SliceLimits = {
+  /** The most pages, and how long to read (seconds since the poll began). At least two pages are read. */
+  mostPages: number
+  mostSeconds: number
+  /** An earlier poll interrupted the sweep: it reads its last page again, because calls have moved meanwhile. */
+  isResumed: boolean
+}
+
+/** Polls in a row in which a page fails, past the horizon and before it, until the sweep ends without the rest. */
+const ATTEMPTS_PAST_HORIZON = 2
+const ATTEMPTS_BEFORE_HORIZON = 5
+
+/** A resumed sweep begins with a page that it has already read: with one page a poll it would never advance. */
+const LEAST_PAGES = 2
+/** If requests wait for the rate limit, a poll takes long in any case, and reads a few more pages. */
+const LEAST_PAGES_WAITING = 6
+
+/**
+ * Reads pages of a sweep. The next page is requested while a page is counted; only one ahead, because answers could
+ * overtake each other, and an older one would undo a newer one.
+ *
+ * @throws {ServiceError} if a page cannot be read
+ */
+export async function* readSlice(
+  reader: PageReader,
+  sweep: Sweep,
+  { mostPages, mostSeconds, isResumed }: SliceLimits,
+): AsyncGenerator<CallPage, Slice> {
+  const { poll, memory, clock, begun, record, extraPages } = reader
+  const { elapsed = () => clock.monotonic() - begun } = reader
+  // Past the horizon a page is requested without retries, because the poll does not depend on it.
+  const fetch = () => reader.fetch(sweep.page, sweep.pastHorizon)
+  const isPast = pastHorizon(reader)
+  const isDropped = () => memory.foreground !== sweep && memory.background !== sweep
+  if (isResumed) resumeSweep(sweep)
+  let next = fetch()
+  for (let pages = 1; ; pages++) {
+    let page: ListPage
+    try {
+      page = await next
+      yield* extraPages()
+    } catch (error) {
+      yield* extraPages()
+      if (isDropped()) return { end: 'interrupted' }
+      if (!(error instanceof ServiceError)) throw error
+      const times = memory.failingPage?.page === sweep.page ? memory.failingPage.times + 1 : 1
+      memory.failingPage = { page: sweep.page, times }
+      if (sweep.pastHorizon && times < ATTEMPTS_PAST_HORIZON) {
+        poll.problem = error
+        return { end: 'interrupted' }
+      }
+      if (sweep.pastHorizon || (times >= ATTEMPTS_BEFORE_HORIZON && sweep.page > 1)) return { end: 'refused', error }
+      if (!isRefusal(error, sweep)) throw error
+      // One refusal may be a transient error; a limit refuses the same page in the next poll as well.
+      const isLimit = memory.refusedFrom !== undefined && sweep.page >= memory.refusedFrom
+      memory.refusedFrom = Math.min(memory.refusedFrom ?? Infinity, sweep.page)
+      if (!isLimit) throw error
+      return { end: 'refused', error }
+    }
+    // A failed commit drops the sweep while the next page is requested.
+    if (isDropped()) return { end: 'interrupted' }
+    const known = memory.newIds.size
+    record(page)
+    if (memory.newIds.size > known && !isAtNewestEnd(sweep, page)) sweep.foundMisplaced = true
+    if (memory.failingPage?.page === page.page) memory.failingPage = undefined
+    const order = reader.order()
+    const step = advanceSweep(sweep, page, order, isPast)
+    if (order !== 'unknown' && isOutOfOrder(sweep, order)) {
+      // New calls may be anywhere, so the sweep must read the whole list.
+      refuteOrder(memory, page.now)
+      sweep.mustReachEnd = true
+    }
+    const isLate =
+      elapsed() >= mostSeconds || (clock.monotonic() - begun >= mostSeconds && pages >= LEAST_PAGES_WAITING)
+    const isInterrupted = step === 'continue' && pages >= LEAST_PAGES && (pages >= mostPages || isLate)
+    if (step === 'continue' && !isInterrupted) {
+      next = fetch()
+      // The next turn of the loop handles the error; if the poll ends before, there is none to handle.
+      next.catch(() => undefined)
+    }
+    yield page
+    if (isInterrupted) return { end: 'interrupted' }
+    if (step !== 'continue') return { end: step, last: page }
+  }
+}
+
+/**
+ * Whether a page is wholly before the horizon, and before the start of every final call that is tracked within it: a long
+ * call is listed where it began, though it ended recently. Open calls have follow-ups.
+ */
+function pastHorizon({ state, horizon }: PageReader): (page: ListPage) => boolean {
+  let earliest: number | undefined
+  return ({ calls }) => {
+    if (calls.length === 0 || !calls.every((call) => (ownTime(call) ?? Infinity) < horizon)) return false
+    earliest ??= earliestTracked(state, horizon)
+    const limit = earliest
+    return calls.every((call) => (ownStart(call) ?? 0) < limit)
+  }
+}
+
+/** Leaves out calls that are tracked only because a time of theirs is far ahead: they will not change. */
+function earliestTracked({ calls }: LedgerState, horizon: number): number {
+  let earliest = Infinity
+  for (const call of calls.values()) {
+    const last = Math.max(ownTime(call) ?? 0, call.finish?.known ?? call.firstSeen)
+    if (call.phase !== 'open' && last >= horizon) earliest = Math.min(earliest, beganAt(call))
+  }
+  return earliest
+}
+
+/** A service may refuse pages beyond some depth, but never the first page. */
+function isRefusal(error: ServiceError, { page, began }: Sweep): boolean {
+  return error.kind === 'refused' && page > 1 && began !== undefined
+}
