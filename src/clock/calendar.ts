@@ -1,27 +1,27 @@
 import { Cron } from 'croner'
 
-/** When the calendar month of a moment began and ends, in a time zone (UNIX seconds; an IANA name). */
+/** Start and end of the calendar month of a time, in a time zone (UNIX seconds; an IANA name). */
 export function monthOf(time: number, timezone: string): { from: number; to: number } {
   return periodOf(time, FIRST_OF_THE_MONTH, timezone)
 }
 
-/** When the day of a moment began and ends, in a time zone (UNIX seconds; an IANA name). */
+/** Start and end of the day of a time, in a time zone (UNIX seconds; an IANA name). */
 export function dayOf(time: number, timezone: string): { from: number; to: number } {
   return periodOf(time, MIDNIGHT, timezone)
 }
 
 /**
- * The last time that a cron pattern came true, the moment itself included (UNIX seconds); undefined for one that never has.
+ * The last time that a cron pattern matched, up to and including `time` (UNIX seconds); undefined if it never did.
  *
  * @param pattern five fields: minute, hour, day of the month, month, day of the week
  */
 export function lastTime(pattern: string, timezone: string, time: number): number | undefined {
-  // Croner looks strictly before the moment that it is given.
+  // Croner excludes the time that it is given.
   const [last] = cron(pattern, timezone).previousRuns(1, new Date(time * 1000 + 1))
   return last === undefined ? undefined : last.getTime() / 1000
 }
 
-/** A moment as its day is called in a time zone: `2026-11-20`. */
+/** The date of a time in a time zone: `2026-11-20`. */
 export function dayName(time: number, timezone: string): string {
   return new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' }).format(time * 1000)
 }
@@ -32,7 +32,7 @@ const MIDNIGHT = '0 0 * * *'
 function periodOf(time: number, pattern: string, timezone: string): { from: number; to: number } {
   const from = lastTime(pattern, timezone, time)
   const next = cron(pattern, timezone).nextRun(new Date(time * 1000))
-  if (from === undefined || next === null) throw new RangeError(`${pattern} never comes true in ${timezone}`)
+  if (from === undefined || next === null) throw new RangeError(`${pattern} never matches in ${timezone}`)
   return { from, to: next.getTime() / 1000 }
 }
 

@@ -1,12 +1,12 @@
 import { asyncScheduler, type SchedulerLike } from 'rxjs'
 
-/** Where time comes from. `Date.now` and `setTimeout` stand nowhere else, so that a test can run the clock. */
+/** The source of time. Only this file uses `Date.now` and `setTimeout`, so that a test can run the clock. */
 export type Clock = {
   /** The host's wall clock (UNIX seconds); it may step. */
   wall: () => number
   /** Seconds since some fixed moment; never steps. */
   monotonic: () => number
-  /** Runs what is due later; its times are milliseconds, as everywhere in RxJS. */
+  /** Runs timers; its times are milliseconds, as everywhere in RxJS. */
   scheduler: SchedulerLike
 }
 
@@ -16,10 +16,10 @@ export const systemClock: Clock = {
   scheduler: asyncScheduler,
 }
 
-/** A timer of the host cannot wait longer than this (seconds); who waits for more looks again in between. */
-const LONGEST_SLEEP = 3600
+/** Timers of the host are limited to 24.8 days. Callers that wait for longer than this check and sleep again. */
+const LONGEST_SLEEP_SECONDS = 3600
 
-/** Resolves after that many seconds, an hour at most; rejects when the signal is aborted first. */
+/** Resolves after that many seconds, an hour at most; rejects if the signal is aborted before that. */
 export function sleep(clock: Clock, seconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => {
@@ -31,7 +31,7 @@ export function sleep(clock: Clock, seconds: number, signal?: AbortSignal): Prom
         signal?.removeEventListener('abort', abort)
         resolve()
       },
-      Math.min(seconds, LONGEST_SLEEP) * 1000,
+      Math.min(seconds, LONGEST_SLEEP_SECONDS) * 1000,
     )
     signal?.addEventListener('abort', abort, { once: true })
   })

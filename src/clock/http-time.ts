@@ -1,14 +1,14 @@
-/** The one form of a date that HTTP still writes (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`. */
+/** The only format of a date that HTTP senders may use (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
-/** An HTTP date in UNIX seconds; undefined for anything else, which `Date.parse` would guess at. */
+/** An HTTP date in UNIX seconds; undefined for anything else, which `Date.parse` would guess. */
 export function readHttpDate(value: string | undefined): number | undefined {
   const text = value?.trim() ?? ''
   const seconds = HTTP_DATE.test(text) ? Date.parse(text) / 1000 : Number.NaN
   return Number.isFinite(seconds) ? seconds : undefined
 }
 
-/** Retry-After in seconds from now (RFC 9110 §10.2.3: delay-seconds or a date); undefined where it is neither. */
+/** Retry-After in seconds from now (RFC 9110 §10.2.3: delay-seconds or a date); undefined if it is neither. */
 export function readRetryAfter(value: string | undefined, now: number): number | undefined {
   const text = value?.trim() ?? ''
   if (/^\d{1,9}$/.test(text)) return Number(text)

@@ -5,8 +5,8 @@ import { ServiceError } from './service-error.ts'
 import type { Transport } from './transport.ts'
 
 /**
- * Creates an auth token for an end user: the one operation of the chat service that callwatch knows, and the only thing
- * it ever creates. Works with a key of either scope.
+ * Creates an auth token for an end user. This is the only operation of the chat service that callwatch uses, and the only
+ * one that creates anything. Works with a key of either scope.
  *
  * @param transport to the chat service's base address
  * @param host the host's clock (UNIX seconds)

@@ -14,7 +14,7 @@ import { readCall, readSessionId } from './wire-call.ts'
 
 export type CallsClientOptions = {
   apiKey: string
-  /** Scopes every answer to this user's calls. */
+  /** Limits every answer to this user's calls. */
   onBehalfOf?: string
   /** Further List Calls parameters, passed through. */
   query: Readonly<Record<string, string>>
@@ -23,23 +23,23 @@ export type CallsClientOptions = {
   statusMap: Readonly<Record<string, CallStatus>>
   /** The host's clock (UNIX seconds). */
   wall: () => number
-  /** How far the service's clock is ahead of the host's (seconds), as far as that is known. */
+  /** How far the service's clock is ahead of the host's (seconds), if known. */
   clockSkew?: () => number | undefined
-  /** What is remembered of a call: an item that says nothing new of it need not be read. */
+  /** A tracked call by its id: an item without a change of it need not be parsed. */
   known?: (id: string) => TrackedCall | undefined
-  /** Told each value outside the documented ones. */
+  /** Called with each undocumented value. */
   onUnknown?: (field: string, value: string) => void
 }
 
-/** What every answer tells beside its content. */
+/** What every answer has beside its content. */
 export type AnswerMetadata = {
-  /** The service's clock when it answered (UNIX seconds); where it shows none, the host's and what is known of the difference. */
+  /** The service's clock when it answered (UNIX seconds); without a `Date`, the host's plus the known skew. */
   now: number
-  /** It showed no clock. */
+  /** It has no `Date`. */
   isUndated?: boolean
   /** The host's clock at that moment (UNIX seconds). */
   host: number
-  /** Requests left in the service's own limit, where it says so. */
+  /** Requests left in the service's own limit, if it sends that. */
   remaining: number | undefined
 }
 
@@ -48,11 +48,11 @@ export type CallPage = AnswerMetadata & {
   page: number
   calls: ListedCall[]
   invalid: Partial<Record<InvalidReason, number>>
-  /** How many items the page had, unusable ones included. */
+  /** Number of items on the page, including invalid ones. */
   items: number
-  /** What tells its items apart: a session id, or the whole item where it has none. */
+  /** A key for each item: its session id, or a digest of the item if it has none. */
   keys: string[]
-  /** How many calls the whole list has, as the service says. */
+  /** Number of calls in the whole list, by the service. */
   total: number | undefined
   totalPages: number | undefined
 }
@@ -63,7 +63,7 @@ export type CallAnswer = AnswerMetadata & { call: SeenCall | undefined }
 export type CallsClient = {
   /** List Calls, one page, counted from 1. */
   listCalls: (page: number, signal: AbortSignal) => Promise<CallPage>
-  /** Get Call. `call` is undefined where the answer was there, but not usable. Rejects with kind `not_found` for an unknown session. */
+  /** Get Call. `call` is undefined if the answer has no valid call. Rejects with kind `not_found` for an unknown session. */
   getCall: (sessionId: string, signal: AbortSignal) => Promise<CallAnswer>
 }
 
@@ -77,7 +77,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
   const spellings = Object.entries(options.statusMap).map(
     ([spelling, status]) => [spelling.toLowerCase(), status] as const,
   )
-  const reading = { statusMap: new Map(spellings), onUnknown: options.onUnknown ?? (() => undefined) }
+  const readOptions = { statusMap: new Map(spellings), onUnknown: options.onUnknown ?? (() => undefined) }
 
   async function get(
     path: string,
@@ -90,17 +90,17 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       throw networkError(error)
     }
     const host = options.wall()
-    const dated = serviceClock(response)
-    const now = dated ?? host + (options.clockSkew?.() ?? 0)
+    const date = serviceClock(response)
+    const now = date ?? host + (options.clockSkew?.() ?? 0)
     const body = readAnswer(response, { now, apiKey: options.apiKey })
-    return { answered: { now, isUndated: dated === undefined, host, remaining: rateLimitRemaining(response) }, body }
+    return { answered: { now, isUndated: date === undefined, host, remaining: rateLimitRemaining(response) }, body }
   }
 
-  /** The call that an item says nothing new of. */
+  /** The tracked call, if the item shows no change of it. */
   function unchanged(item: unknown): TrackedCall | undefined {
     if (!isObject(item) || typeof item['sessionId'] !== 'string') return undefined
     const known = options.known?.(item['sessionId'])
-    if (known === undefined || reading.statusMap.has(known.status)) return undefined
+    if (known === undefined || readOptions.statusMap.has(known.status)) return undefined
     return isUnchanged(item, known) ? known : undefined
   }
 
@@ -117,7 +117,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       const invalid: CallPage['invalid'] = {}
       const keys: string[] = []
       const anonymousKey = anonymousKeys()
-      const readAt = { ...reading, now: latest(answered) }
+      const readAt = { ...readOptions, now: latest(answered) }
       for (const item of items) {
         const read = unchanged(item) ?? readCall(item, readAt)
         if (typeof read === 'object') {
@@ -143,30 +143,30 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       }
     },
     getCall: async (sessionId, signal) => {
-      if (!isRequestable(sessionId)) throw new ServiceError('refused', 'a call with this id cannot be asked for')
+      if (!isRequestable(sessionId)) throw new ServiceError('refused', 'a call with this id cannot be requested')
       const { answered, body } = await get(`/calls/${encodeURIComponent(sessionId)}`, signal)
       const item = isObject(body['data']) ? body['data'] : body
       const shown = readSessionId(item['sessionId'])
       if (shown !== undefined && shown !== sessionId) {
-        throw new ServiceError('invalid', 'the service answered Get Call with another call than was asked for')
+        throw new ServiceError('invalid', 'the service answered Get Call with another call than the requested one')
       }
-      const read = readCall({ ...item, sessionId }, { ...reading, now: latest(answered) })
+      const read = readCall({ ...item, sessionId }, { ...readOptions, now: latest(answered) })
       return { ...answered, call: typeof read === 'object' ? read : undefined }
     },
   }
 }
 
-/** `.` and `..` are no names in a path, however they are encoded (RFC 3986 §5.2.4): another address would be asked for. */
+/** `.` and `..` are no names in a path, even percent-encoded (RFC 3986 §5.2.4): they would address another resource. */
 export function isRequestable(sessionId: string): boolean {
   return sessionId !== '.' && sessionId !== '..'
 }
 
-/** What is far ahead of both clocks is a mistake; a service whose `Date` fell back must not lose the times of all calls. */
+/** The later of both clocks, so that a `Date` that is too early does not discard the times of all calls. */
 function latest({ now, host }: AnswerMetadata): number {
   return Math.max(now, host)
 }
 
-/** Tells items without an id apart from the others of their page, also from those that are the same. Short, as what is listed is kept. */
+/** Keys of the items of a page without an id, different also for equal items. They are short, because a sweep keeps them. */
 function anonymousKeys(): (item: unknown) => string {
   const counts = new Map<string, number>()
   return (item) => {
@@ -177,22 +177,22 @@ function anonymousKeys(): (item: unknown) => string {
   }
 }
 
-/** Items of a page that are read however few were asked for, and so many times as many as were. */
+/** Items that a page may have: so many times the requested number, and at least so many. */
+const TIMES_REQUESTED = 10
 const LEAST_LIMIT = 5000
-const TIMES_ASKED_FOR = 10
-/** What a call has at most. */
+/** Of one call. */
 const MOST_PARTICIPANTS = 50
 
 /**
- * A page with many more items or participants than were asked for is not the list; reading it would hold everything else up.
+ * Refuses a page with many more items or participants than requested, which would take too long to read.
  *
  * @throws {ServiceError}
  */
 function refuseTooLarge(items: readonly unknown[], pageSize: number): void {
-  const mostItems = Math.max(LEAST_LIMIT, TIMES_ASKED_FOR * pageSize)
+  const mostItems = Math.max(LEAST_LIMIT, TIMES_REQUESTED * pageSize)
   if (items.length > mostItems) throw tooMany('items', items.length, pageSize, mostItems)
   const participants = items.reduce((sum: number, item) => sum + participantsIn(item), 0)
-  const most = Math.max(LEAST_LIMIT / MOST_PARTICIPANTS, pageSize) * TIMES_ASKED_FOR * MOST_PARTICIPANTS
+  const most = Math.max(LEAST_LIMIT / MOST_PARTICIPANTS, pageSize) * TIMES_REQUESTED * MOST_PARTICIPANTS
   if (participants > most) throw tooMany('participants', participants, pageSize, most)
 }
 
@@ -201,7 +201,7 @@ function participantsIn(item: unknown): number {
 }
 
 function tooMany(what: string, found: number, pageSize: number, most: number): ServiceError {
-  const message = `the service answered List Calls with ${found} ${what} on one page, where ${pageSize} calls were asked for; callwatch reads at most ${most}`
+  const message = `the service answered List Calls with ${found} ${what} on one page, where ${pageSize} calls were requested; callwatch reads at most ${most}`
   return new ServiceError('invalid', message)
 }
 

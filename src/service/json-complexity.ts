@@ -1,30 +1,30 @@
-/** More than any answer has; a call of the service is nested four deep. */
+/** A call of the service is nested four deep. */
 const DEEPEST = 64
-/** Fields of an object, too. */
+/** Of one object. */
 const MOST_FIELDS = 10_000
-/** Of so many characters one may open an object or an array; in an answer without much else in it one of 19 does. */
+/** One character in so many may open an object or an array; in a page of little else one in 19 does. */
 const CHARACTERS_PER_OPENING = 8
-/** Characters. A shorter text cannot hold so many that it takes long; a usual page is not gone through for it. */
-const LONG = 256 * 1024
+/** Shorter texts are not checked: they parse fast whatever they contain. */
+const CHECKED_CHARACTERS = 256 * 1024
 const [QUOTE, BACKSLASH, COLON] = [34, 92, 58]
 const [BRACKET, BRACKET_END, BRACE, BRACE_END] = [91, 93, 123, 125]
 
 /**
- * Whether a long JSON text takes more time and memory to parse than its length is worth: it is nested more deeply than
- * anybody writes, an object of it has thousands of fields, or it consists of little but brackets.
+ * Whether a long JSON text would take unusual time and memory to parse: it is nested very deeply, has an object with
+ * thousands of fields, or consists almost only of brackets.
  */
 export function isTooComplex(json: string): boolean {
-  if (json.length < LONG) return false
+  if (json.length < CHECKED_CHARACTERS) return false
   let left = json.length / CHARACTERS_PER_OPENING
   let depth = 0
-  let isText = false
+  let isInString = false
   const fields = new Uint32Array(DEEPEST + 1)
   for (let i = 0; i < json.length; i++) {
     const character = json.charCodeAt(i)
-    if (isText) {
+    if (isInString) {
       if (character === BACKSLASH) i += 1
-      else if (character === QUOTE) isText = false
-    } else if (character === QUOTE) isText = true
+      else if (character === QUOTE) isInString = false
+    } else if (character === QUOTE) isInString = true
     else if (character === BRACKET || character === BRACE) {
       depth += 1
       left -= 1

@@ -1,25 +1,22 @@
 import { ServiceError } from './service-error.ts'
 
-/** What the code of a failed connection means to whoever reads the log; the first that fits. */
+/** What the code of a failed connection means; the first match counts. */
 const HINTS: readonly [RegExp, string][] = [
-  [/^ENOTFOUND$/, 'there is no such host; check app_id, region and the network'],
-  [/^EAI_AGAIN$/, 'the host name could not be looked up; check the network'],
-  [/^ECONNREFUSED$/, 'the connection was refused'],
-  [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'the connection was cut'],
-  [/^(?:ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'the connection could not be made in time'],
-  [/^E(?:HOST|NET)UNREACH$/, 'there is no way to the host; check the network'],
+  [/^ENOTFOUND$/, 'host not found; check app_id, region and the network'],
+  [/^EAI_AGAIN$/, 'the DNS lookup failed; check the network'],
+  [/^ECONNREFUSED$/, 'connection refused'],
+  [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'connection reset'],
+  [/^(?:ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'the connection timed out'],
+  [/^E(?:HOST|NET)UNREACH$/, 'no route to the host; check the network'],
   [/^UND_ERR_RES_EXCEEDED_MAX_SIZE$/, 'the answer was larger than callwatch reads (poll.max_answer_bytes)'],
-  [/^(?:EPROTO|ERR_SSL_)/, 'TLS failed; what listens there may not speak https'],
+  [/^(?:EPROTO|ERR_SSL_)/, 'TLS failed; that port may not serve HTTPS'],
   [/^ERR_TLS_CERT_ALTNAME/, 'its TLS certificate is for another host'],
-  [/^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/, "its TLS certificate is out of date, or this machine's clock is"],
-  [/CERT|SIGN|^ERR_TLS_/, 'its TLS certificate was not accepted (NODE_EXTRA_CA_CERTS names further authorities)'],
-  [/^HPE_/, 'what answered does not speak HTTP'],
+  [/^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/, "its TLS certificate is not valid now, or this machine's clock is wrong"],
+  [/CERT|SIGN|^ERR_TLS_/, 'its TLS certificate is not trusted (NODE_EXTRA_CA_CERTS adds authorities)'],
+  [/^HPE_/, 'the answer was not HTTP'],
 ]
 
-/**
- * Wraps whatever a transport rejects with. The innermost code says most (`ECONNREFUSED`, `ENOTFOUND`, a TLS code), and
- * what it means is put before it.
- */
+/** Wraps the error of a transport: the message has its innermost code (`ECONNREFUSED`, `ENOTFOUND`, a TLS code) and what that means. */
 export function networkError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
   if (error instanceof DOMException && error.name === 'TimeoutError') {
@@ -33,7 +30,7 @@ export function networkError(error: unknown): ServiceError {
 
 type Root = { code: string | undefined; message: string }
 
-/** The innermost error that has a code; the innermost of all where none has. */
+/** The innermost error with a code; if none has one, the innermost of all. */
 function rootOf(error: unknown): Root {
   if (!(error instanceof Error)) return { code: undefined, message: String(error) }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined

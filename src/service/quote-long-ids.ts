@@ -1,13 +1,13 @@
 /**
- * An integer literal as a `sessionId` that may be beyond 2^53, where numbers are no longer told apart. Inside a text its
- * quotes have backslashes, so in valid JSON nothing else looks like it; with a fraction or an exponent it is left alone.
- * An id has no more digits, and the stack of a regular expression must not grow with an answer.
+ * A `sessionId` that is an integer literal and may be beyond 2^53, where numbers are no longer exact. Inside a JSON string
+ * its quotes would have backslashes, so nothing else matches; literals with a fraction or an exponent do not match either.
+ * The number of digits is limited, as that of ids is, because the stack of a regular expression would grow with it.
  */
 const LONG_ID = /(?<!\\)("sessionId"\s*:\s*)(-?[1-9]\d{15,498})(?![\d.eE])/g
 
 /**
- * The same JSON with such an id as a text. A reviver of `JSON.parse` is shown the literals as well, but it is called for each
- * value of an answer, which takes seven times as long as parsing it.
+ * The same JSON with such ids as strings. A reviver of `JSON.parse` would get the literals too, but it is called for each
+ * value, and takes seven times as long as parsing.
  */
 export function quoteLongIds(json: string): string {
   return json.replaceAll(LONG_ID, '$1"$2"')

@@ -6,7 +6,7 @@ import { quoteLongIds } from './quote-long-ids.ts'
 import { ServiceError, type ServiceErrorKind } from './service-error.ts'
 import type { TransportResponse } from './transport.ts'
 
-/** What the service's documented error codes mean; any other code is judged by the HTTP status. */
+/** The service's documented error codes; with any other code the HTTP status decides. */
 const CODES: ReadonlyMap<string, ServiceErrorKind> = new Map([
   ['AUTH_ERR_EMPTY_APIKEY', 'auth'],
   ['AUTH_ERR_APIKEY_NOT_FOUND', 'auth'],
@@ -16,17 +16,17 @@ const CODES: ReadonlyMap<string, ServiceErrorKind> = new Map([
 ])
 
 export type AnswerContext = {
-  /** The service's clock when it answered, else the host's (UNIX seconds), for a Retry-After that is a date. */
+  /** The service's clock when it answered, or the host's (UNIX seconds), for a Retry-After that is a date. */
   now: number
-  /** The key that was sent. An error that quotes it is told without it. */
+  /** The key that was sent, which is masked in errors. */
   apiKey: string
 }
 
 /**
- * The JSON object that an answer holds. The code in the body tells what went wrong, and only where it says nothing the
- * HTTP status does: an error envelope that comes with 200 is an error all the same.
+ * The JSON object of an answer. The error code in the body has priority over the HTTP status: an error with status 200 is an
+ * error all the same.
  *
- * @throws {ServiceError} for anything but a JSON object that is no error
+ * @throws {ServiceError} for an error, and for anything but a JSON object
  */
 export function readAnswer(response: TransportResponse, { now, apiKey }: AnswerContext): Record<string, unknown> {
   const { status } = response
@@ -37,18 +37,18 @@ export function readAnswer(response: TransportResponse, { now, apiKey }: AnswerC
     const kind =
       (code === undefined ? undefined : CODES.get(code)) ??
       (code?.startsWith('AUTH_ERR_') ? 'auth' : kindOfStatus(status))
-    const said = isObject(error) ? quote(error, apiKey) : 'without an error body'
+    const detail = isObject(error) ? quote(error, apiKey) : 'without an error body'
     const retryAfter = readRetryAfter(header(response, 'retry-after'), now)
-    throw new ServiceError(kind, `the service answered ${status} ${said}`, { status, retryAfter, now })
+    throw new ServiceError(kind, `the service answered ${status} ${detail}`, { status, retryAfter, now })
   }
   if (body === undefined) {
-    const what = `the service answered ${status} with something that is no JSON object: ${describe(response.body)}`
-    throw new ServiceError('invalid', what, { status, now })
+    const problem = `the service answered ${status} with something that is not a JSON object: ${describe(response.body)}`
+    throw new ServiceError('invalid', problem, { status, now })
   }
   return body
 }
 
-/** A 404 by itself says nothing about a call: it may come from a proxy, a wrong address, or be about the user. */
+/** A 404 alone does not mean an unknown call: it may come from a proxy, a wrong address, or be about the user. */
 function kindOfStatus(status: number): ServiceErrorKind {
   if (status === 429) return 'rate_limited'
   if (status === 408) return 'server'
@@ -66,16 +66,16 @@ function describe(body: string): string {
   return `${body.length} characters`
 }
 
-/** Characters that are looked at for the 200 that are shown. */
-const MOST_QUOTED = 10_000
+/** Characters that are cleaned up for the 200 that are shown. */
+const CLEANED_CHARACTERS = 10_000
 
-/** What the service said of an error, in one line that is short enough for a log and does not hold the key. */
+/** The service's error in one short line, without the key. */
 function quote(error: Record<string, unknown>, apiKey: string): string {
   const parts = [error['code'], error['message']].filter((part) => typeof part === 'string' && part !== '')
-  if (parts.length === 0) return 'with an error that says nothing'
-  const said = parts.join(': ')
-  const harmless = (apiKey === '' ? said : said.replaceAll(apiKey, '********'))
-    .slice(0, MOST_QUOTED)
+  if (parts.length === 0) return 'with an error without code and message'
+  const text = parts.join(': ')
+  const line = (apiKey === '' ? text : text.replaceAll(apiKey, '********'))
+    .slice(0, CLEANED_CHARACTERS)
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')
-  return harmless.length > 200 ? `${harmless.slice(0, 200)}…` : harmless
+  return line.length > 200 ? `${line.slice(0, 200)}…` : line
 }

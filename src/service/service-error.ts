@@ -1,10 +1,10 @@
 /**
- * Why a request came to nothing.
+ * Why a request failed.
  *
- * - `auth`: the key is missing or unknown; `scope`: the key may not do this
+ * - `auth`: the key is missing or unknown; `scope`: the key has no access
  * - `not_found`: the service has no such call
- * - `rate_limited`, `server`: it asks to come back later
- * - `refused`: any other refusal
+ * - `rate_limited`, `server`: the service may answer later
+ * - `refused`: any other client error
  * - `invalid`: the answer was not the service's JSON
  * - `timeout`, `network`: there was no answer
  */
@@ -22,9 +22,9 @@ export type ServiceErrorKind =
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly kind: ServiceErrorKind
-  /** The HTTP status, where there was an answer. */
+  /** The HTTP status, if there was an answer. */
   readonly status: number | undefined
-  /** Seconds that the service asked to wait. */
+  /** Seconds to wait, by Retry-After. */
   readonly retryAfter: number | undefined
   /** The service's clock when it answered (UNIX seconds). */
   readonly now: number | undefined
@@ -42,12 +42,12 @@ export class ServiceError extends Error {
   }
 }
 
-/** Whether the same request may succeed when it is made again. */
+/** Whether a retry may succeed. */
 export function isRetryable({ kind }: ServiceError): boolean {
   return kind === 'rate_limited' || kind === 'server' || kind === 'invalid' || kind === 'timeout' || kind === 'network'
 }
 
-/** The `code` label of a request: its HTTP status, or what kept it from having a meaningful one. */
+/** The `code` label of a failed request: its HTTP status, or the kind of an error without a meaningful one. */
 export function requestCode(error: ServiceError): string {
   if (error.kind === 'timeout' || error.kind === 'network' || error.kind === 'invalid') return error.kind
   return String(error.status)

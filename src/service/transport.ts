@@ -12,7 +12,7 @@ export type TransportRequest = {
 export type TransportResponse = { status: number; headers: Record<string, string | string[] | undefined>; body: string }
 
 /**
- * Sends one request and reads the whole answer. Rejects when there is none: refused, reset, too large, aborted.
- * The seam between callwatch and the network.
+ * Sends one request and reads the whole answer. Rejects if there is none: refused, reset, too large, aborted. Tests replace
+ * it.
  */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>

@@ -5,18 +5,17 @@ import { MAX_MINUTES } from './wire-call.ts'
 type Item = Readonly<Record<string, unknown>>
 
 /**
- * Whether an item of a list, in the form that the service documents, says just what is remembered of a call that is over.
- * In doubt it does not: then the item is read like any other. A whole look lists mostly such calls, and this costs a
- * fraction of reading them.
+ * Whether an item of a list, in the documented form, is the same as the tracked final call. If in doubt it is not, and the
+ * item is parsed like any other. Most calls of a sweep are unchanged, and this check costs a fraction of parsing them.
  */
 export function isUnchanged(item: Item, known: TrackedCall): boolean {
   if (ownTime(known) === undefined || typeof item['status'] !== 'string' || item['status'] === '') return false
-  // A meeting that goes on is open again, and counts; so does another call with the same id.
+  // A baseline call that is open again, or another call with its id, counts.
   if (known.phase === 'baseline')
     return FINAL_STATUSES.some((status) => status === item['status']) && hasStart(item, known)
   return (
     known.phase === 'final' &&
-    // What is still to be observed of it may be in this item.
+    // This item may have details that are still missing.
     (known.marks & (MARK.detailsWanted | MARK.participantsObserved)) === MARK.participantsObserved &&
     item['status'] === known.status &&
     hasLabels(item, known) &&
@@ -41,36 +40,36 @@ function hasRecording(item: Item, { marks }: TrackedCall): boolean {
   return item['hasRecording'] === ((marks & MARK.recordingSeen) !== 0)
 }
 
-/** Both levels of minutes, and who is in the call. */
+/** Whether minutes and the number of joined participants are the same. */
 function hasMinutes(item: Item, { counted, joined }: TrackedCall): boolean {
   if (item['totalAudioMinutes'] !== counted[0] || item['totalVideoMinutes'] !== counted[1]) return false
   const entries: unknown = item['participants']
-  if (!Array.isArray(entries) || !isUsable(item['totalDurationInMinutes'])) return false
-  let [audio, video, present] = [0, 0, 0]
+  if (!Array.isArray(entries) || !isValid(item['totalDurationInMinutes'])) return false
+  let [audio, video, inCall] = [0, 0, 0]
   for (const entry of entries as readonly (Item | null)[]) {
-    if (entry === null || !isPlain(entry)) return false
+    if (entry === null || !isDocumented(entry)) return false
     audio += entry['totalAudioMinutes']
     video += entry['totalVideoMinutes']
-    if (entry['isJoined'] && entry['leftAt'] === undefined) present += 1
+    if (entry['isJoined'] && entry['leftAt'] === undefined) inCall += 1
   }
-  return audio === counted[2] && video === counted[3] && present === joined
+  return audio === counted[2] && video === counted[3] && inCall === joined
 }
 
-/** A participant's entry as documented, with nothing in it that would be an anomaly. */
-function isPlain(entry: Item): entry is Item & { totalAudioMinutes: number; totalVideoMinutes: number } {
+/** Whether a participant's entry has the documented form, without an anomaly. */
+function isDocumented(entry: Item): entry is Item & { totalAudioMinutes: number; totalVideoMinutes: number } {
   const { totalAudioMinutes: audio, totalVideoMinutes: video, totalDuration, leftAt } = entry
   return (
     typeof audio === 'number' &&
     typeof video === 'number' &&
-    isUsable(audio) &&
-    isUsable(video) &&
-    isUsable(entry['totalDurationInMinutes']) &&
-    (typeof totalDuration !== 'number' || isUsable(totalDuration)) &&
+    isValid(audio) &&
+    isValid(video) &&
+    isValid(entry['totalDurationInMinutes']) &&
+    (typeof totalDuration !== 'number' || isValid(totalDuration)) &&
     typeof entry['isJoined'] === 'boolean' &&
     (leftAt === undefined || (typeof leftAt === 'number' && leftAt > 0))
   )
 }
 
-function isUsable(minutes: unknown): boolean {
+function isValid(minutes: unknown): boolean {
   return minutes === undefined || (typeof minutes === 'number' && minutes >= 0 && minutes <= MAX_MINUTES)
 }

@@ -2,8 +2,8 @@ import { outboundAgent } from '../network/outbound-agent.ts'
 import type { Transport } from './transport.ts'
 
 /**
- * A transport with its own pool of keep-alive connections. HTTP_PROXY, HTTPS_PROXY and NO_PROXY are honoured, but for
- * loopback addresses, and so are the certificate authorities of NODE_EXTRA_CA_CERTS.
+ * A transport with its own pool of keep-alive connections. It uses HTTP_PROXY, HTTPS_PROXY and NO_PROXY, except for loopback
+ * addresses, and the certificate authorities of NODE_EXTRA_CA_CERTS.
  *
  * @param baseUrl the address that request paths are appended to, without a slash at its end
  * @param maxAnswerBytes a longer answer is an error
@@ -12,7 +12,7 @@ export function undiciTransport(
   baseUrl: string,
   maxAnswerBytes: number,
 ): { send: Transport; close: () => Promise<void> } {
-  // The request's own signal bounds the whole answer; undici's time-outs would let a body drip on for ever.
+  // The signal of the request limits the whole answer; undici's timeouts would allow a body that arrives slowly forever.
   const agent = outboundAgent(baseUrl, { headersTimeout: 0, bodyTimeout: 0, maxResponseSize: maxAnswerBytes })
   const { origin, pathname } = new URL(baseUrl)
   const prefix = pathname === '/' ? '' : pathname

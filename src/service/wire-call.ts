@@ -13,20 +13,20 @@ import type { InvalidReason } from '../ledger/series.ts'
 import { isObject } from './json-object.ts'
 
 const DOCUMENTED_STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES]
-/** More minutes than 50 participants can spend in a month are a mistake. */
+/** More minutes than 50 participants can spend in a month are a bad value. */
 export const MAX_MINUTES = 50 * 31 * 24 * 60
-/** More than 50 are an anomaly; so many more are a mistake, and would make a sum useless. */
+/** More than 50 participants are an anomaly; more than this are a bad value, which would make sums useless. */
 const MAX_PEOPLE = 1e6
-/** Nor is a longer list of participants believed. */
+/** A longer list of participants is a bad value. */
 const MAX_ENTRIES = 10_000
-/** Times above this are milliseconds. */
+/** Larger times are milliseconds. */
 const MAX_SECONDS = 1e11
 const DAY = 86_400
-/** A time further ahead than this is never believed; one that is nearer may be, once it is no more than a day ahead. */
+/** A time further ahead is never used; one that is nearer may be, once it is at most a day ahead. */
 const TEN_YEARS = 3653 * DAY
 
-// Nothing but sessionId and status is indispensable. A number that cannot be used becomes NaN here and a `badValue`
-// below; what is merely not there becomes undefined.
+// Only sessionId and status are required. An invalid number becomes NaN here and a `badValue` below; a missing one becomes
+// undefined.
 const given = (value: unknown) =>
   value !== undefined && value !== null && !(typeof value === 'string' && value.trim() === '')
 const toNumber = (value: unknown) => {
@@ -42,7 +42,7 @@ const toMinutes = (value: unknown) => {
   const read = toNumber(value)
   return read !== undefined && read > MAX_MINUTES ? Number.NaN : read
 }
-// 0 stands for no time: no call was made in 1970.
+// 0 means no time: no call was made in 1970.
 const toTime = (value: unknown) => {
   const read = toNumber(value)
   if (read === undefined || read === 0) return undefined
@@ -82,7 +82,7 @@ const wireParticipant = z.compile(
     totalAudioMinutes: minutes,
     totalVideoMinutes: minutes,
     totalDurationInMinutes: minutes,
-    // A float of minutes in the published sample, `HH:MM:SS` elsewhere: only a number says minutes.
+    // A float of minutes in the published sample, `HH:MM:SS` elsewhere: only a number means minutes.
     totalDuration: z
       .unknown()
       .optional()
@@ -97,15 +97,15 @@ const wireParticipant = z.compile(
 type WireParticipant = z.output<typeof wireParticipant>
 
 export type ReadOptions = {
-  /** What further spellings of statuses mean, by the spelling in lower case. */
+  /** Further spellings of statuses, in lower case. */
   statusMap: ReadonlyMap<string, CallStatus>
   /** The service's clock (UNIX seconds). */
   now: number
-  /** Told a value outside the documented ones; it is counted as `other`, and only the log shows it. */
+  /** Called with each undocumented value, which counts as `other`. */
   onUnknown: (field: string, value: string) => void
 }
 
-/** A call as the ledger knows it, or why this item of a list cannot be one. */
+/** A call, or why this item of a list is invalid. */
 export function readCall(item: unknown, options: ReadOptions): SeenCall | InvalidReason {
   if (!isObject(item)) return 'not_an_object'
   const id = readSessionId(item['sessionId'])
@@ -113,8 +113,8 @@ export function readCall(item: unknown, options: ReadOptions): SeenCall | Invali
   const parsed = wireCall.safeParse(item)
   if (!parsed.success) return 'no_status'
   const wire = parsed.data
-  const isEndless = (wire.participants?.length ?? 0) > MAX_ENTRIES
-  const entries = isEndless
+  const isTooLong = (wire.participants?.length ?? 0) > MAX_ENTRIES
+  const entries = isTooLong
     ? undefined
     : wire.participants?.filter(isObject).map((entry) => wireParticipant.parse(entry))
   const callMinutes: SeenMinutes = { audio: wire.totalAudioMinutes, video: wire.totalVideoMinutes, total: undefined }
@@ -132,31 +132,31 @@ export function readCall(item: unknown, options: ReadOptions): SeenCall | Invali
     initiatedAt: plausible(wire.initiatedAt),
     startedAt: plausible(wire.startedAt),
     endedAt: plausible(wire.endedAt),
-    callMinutes: usable(callMinutes),
-    participantMinutes: usable(participantMinutes),
+    callMinutes: validMinutes(callMinutes),
+    participantMinutes: validMinutes(participantMinutes),
     hasParticipantList: entries !== undefined,
-    totalParticipants: usableNumber(wire.totalParticipants),
+    totalParticipants: validNumber(wire.totalParticipants),
     joined:
       entries === undefined
-        ? usableNumber(wire.totalParticipants)
+        ? validNumber(wire.totalParticipants)
         : entries.filter(({ isJoined, leftAt }) => isJoined && !leftAt).length,
     hasRecording: wire.hasRecording || (wire.recordings?.length ?? 0) > 0,
     ahead: latest > options.now + DAY && latest <= options.now + TEN_YEARS ? latest : undefined,
-    badValue: isEndless || hasBadValue(wire, entries ?? []),
+    badValue: isTooLong || hasBadValue(wire, entries ?? []),
   }
 }
 
-/** Characters. An index of PostgreSQL takes no more than 2,704 bytes, and no service needs so many. */
-const LONGEST_ID = 500
+/** An index of PostgreSQL takes no more than 2,704 bytes. */
+const MOST_ID_CHARACTERS = 500
 
 /**
- * A finite number is taken as its decimal text (a long integer came as a text, see quote-long-ids.ts); anything else but a text is none, and so is a text with half a
- * surrogate pair, which can be neither asked for nor stored, with U+0000, which PostgreSQL cannot store, or of more than
- * 500 characters.
+ * A session id: a string, or a finite number as its decimal text (quote-long-ids.ts makes strings of long integers).
+ * Undefined for anything else, and for a string that is too long, has half a surrogate pair, which can be neither requested
+ * nor stored, or U+0000, which PostgreSQL cannot store.
  */
 export function readSessionId(value: unknown): string | undefined {
   const isUsable = (text: string) =>
-    text !== '' && text.length <= LONGEST_ID && text.isWellFormed() && !text.includes('\0')
+    text !== '' && text.length <= MOST_ID_CHARACTERS && text.isWellFormed() && !text.includes('\0')
   if (typeof value === 'string') return isUsable(value) ? value : undefined
   return typeof value === 'number' && Number.isFinite(value) ? String(value) : undefined
 }
@@ -168,7 +168,7 @@ function readStatus(value: string, { statusMap, onUnknown }: ReadOptions): CallS
   return known ?? 'other'
 }
 
-/** A label that is missing says nothing; one outside the documented values is `other`, which comes last. */
+/** Undefined for a missing label; `other`, the last of the documented values, for an undocumented one. */
 function readLabel<T extends string>(
   field: string,
   value: string | undefined,
@@ -182,9 +182,9 @@ function readLabel<T extends string>(
 }
 
 /**
- * Participant-level minutes by medium. Entries with neither medium but a total add to `total`. A medium is known where
- * any entry says anything about minutes: who has only audio minutes has no video minutes. One unusable number makes
- * its sum unusable, since a sum without it would look like a correction.
+ * Participant-level minutes by medium. Entries with neither medium but a total add to `total`. If any entry has minutes,
+ * both media are known: one with only audio minutes has no video minutes. One invalid number makes its sum invalid, because
+ * a sum without it would look like a correction.
  */
 function sumEntries(entries: readonly WireParticipant[]): SeenMinutes {
   const sums: SeenMinutes = { audio: undefined, video: undefined, total: undefined }
@@ -197,11 +197,11 @@ function sumEntries(entries: readonly WireParticipant[]): SeenMinutes {
     if (totalAudioMinutes !== undefined) sums.audio = (sums.audio ?? 0) + totalAudioMinutes
     if (totalVideoMinutes !== undefined) sums.video = (sums.video ?? 0) + totalVideoMinutes
   }
-  const nothing = sums.audio === undefined && sums.video === undefined && sums.total === undefined
-  return nothing ? sums : { ...sums, audio: sums.audio ?? 0, video: sums.video ?? 0 }
+  const isEmpty = sums.audio === undefined && sums.video === undefined && sums.total === undefined
+  return isEmpty ? sums : { ...sums, audio: sums.audio ?? 0, video: sums.video ?? 0 }
 }
 
-/** Whether a number of it had to be thrown away: it became NaN, and NaN makes a sum NaN. */
+/** Whether any number is invalid: it became NaN, and makes the sum NaN. */
 function hasBadValue(wire: z.output<typeof wireCall>, entries: readonly WireParticipant[]): boolean {
   const { initiatedAt = 0, startedAt = 0, endedAt = 0, totalParticipants = 0 } = wire
   let sum = initiatedAt + startedAt + endedAt + totalParticipants + sumOfMinutes(wire)
@@ -217,12 +217,12 @@ function sumOfMinutes({
   return totalAudioMinutes + totalVideoMinutes + totalDurationInMinutes
 }
 
-function usable({ audio, video, total }: SeenMinutes): SeenMinutes {
-  // Which medium an unusable total would have gone to is not known here, so neither is.
+function validMinutes({ audio, video, total }: SeenMinutes): SeenMinutes {
+  // The medium of an invalid total is not known, so both are unknown.
   if (Number.isNaN(total)) return { audio: undefined, video: undefined, total: undefined }
-  return { audio: usableNumber(audio), video: usableNumber(video), total: usableNumber(total) }
+  return { audio: validNumber(audio), video: validNumber(video), total: validNumber(total) }
 }
 
-function usableNumber(value: number | undefined): number | undefined {
+function validNumber(value: number | undefined): number | undefined {
   return Number.isNaN(value) ? undefined : value
 }

@@ -1,4 +1,4 @@
-/** Seconds as `45s`, `5m`, `1h 30m`, `2d 3h`: the largest unit and the next smaller one. */
+/** Seconds as `45s`, `5m`, `1h 30m`, `2d 3h`: the largest unit and the next one. */
 export function formatSeconds(seconds: number): string {
   if (!Number.isFinite(seconds)) return 'unknown'
   const units = [
@@ -26,13 +26,13 @@ export function formatTime(seconds: number): string {
   return `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** `81,204` or `37.5`, with that many decimals at most. */
+/** `81,204` or `37.5`, with at most so many decimals. */
 export function formatNumber(value: number, decimals = 1): string {
   if (!Number.isFinite(value)) return 'unknown'
   return value.toLocaleString('en-US', { maximumFractionDigits: decimals, signDisplay: 'negative' })
 }
 
-/** A share, 0 to 1, as `42.5 %`. */
+/** A share from 0 to 1 as `42.5 %`. */
 export function formatShare(share: number): string {
   return `${formatNumber(share * 100)} %`
 }

@@ -10,11 +10,11 @@ test.each([
   ['Fri, 20 Nov 2026 08:15:30 GMT', 0],
   ['Fri, 20 Nov 2026 08:17:30 GMT', 120],
   ['Sat, 21 Nov 2026 08:15:30 GMT', 86_400],
-])('%j asks to wait %d seconds', (value, seconds) => {
+])('Retry-After %j means to wait %d seconds', (value, seconds) => {
   expect(readRetryAfter(value, NOW)).toBe(seconds)
 })
 
-test('a date that is past asks for no wait', () => {
+test('Retry-After with a past date means not to wait', () => {
   expect(readRetryAfter('Fri, 20 Nov 2026 08:15:29 GMT', NOW)).toBe(0)
   expect(readRetryAfter('Thu, 01 Jan 1970 00:00:00 GMT', NOW)).toBe(0)
 })
@@ -30,6 +30,6 @@ test.each([
   '-5',
   '1.5',
   '9'.repeat(400),
-])('%j says nothing', (value) => {
+])('Retry-After %j is ignored', (value) => {
   expect(readRetryAfter(value, NOW)).toBeUndefined()
 })

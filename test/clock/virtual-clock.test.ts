@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { sleep } from '../../src/clock/clock.ts'
 import { virtualClock } from './virtual-clock.ts'
 
-test('what is due runs at its own moment, in order, and promises settle in between', async () => {
+test('a virtual clock runs timers at their time, in order, and lets promises settle in between', async () => {
   const clock = virtualClock()
   const seen: [string, number][] = []
   interval(1000, clock.scheduler)
@@ -28,7 +28,7 @@ test('what is due runs at its own moment, in order, and promises settle in betwe
   ])
 })
 
-test('what was unsubscribed does not run', async () => {
+test('a virtual clock does not run a timer that was unsubscribed', async () => {
   const clock = virtualClock()
   let ran = false
   const waiting = timer(1000, clock.scheduler).subscribe(() => (ran = true))
@@ -46,7 +46,7 @@ test('a sleep ends early when its signal is aborted', async () => {
   await expect(sleeping).rejects.toThrow('aborted while waiting')
 })
 
-test('the wall clock can step while the monotonic one goes on', async () => {
+test('the wall time of a virtual clock can step while its monotonic time continues', async () => {
   const clock = virtualClock(1000)
   clock.stepWall(-100)
   await clock.advance(5)

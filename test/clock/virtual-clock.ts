@@ -1,13 +1,13 @@
 import { Subscription, type SchedulerAction, type SchedulerLike } from 'rxjs'
 import type { Clock } from '../../src/clock/clock.ts'
 
-/** A clock that stands still until it is told to go on; everything due in between runs at its own moment. */
+/** A clock that stands still until a test advances it; all timers due in between run at their own time. */
 export type VirtualClock = Clock & {
-  /** Goes on by that many seconds, and lets promises settle before and after each thing that is due. */
+  /** Advances by that many seconds, and lets promises settle before and after each timer. */
   advance: (seconds: number) => Promise<void>
   /** Moves the wall clock alone, as when an administrator sets it. */
   stepWall: (seconds: number) => void
-  /** How many things are due some time. */
+  /** Number of timers that are not due yet. */
   waiting: () => number
 }
 
@@ -64,7 +64,7 @@ export function virtualClock(wall = 1_790_000_000): VirtualClock {
   }
 }
 
-/** Lets every promise that can go on do so. */
+/** Lets promises settle. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

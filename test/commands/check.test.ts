@@ -128,7 +128,7 @@ poll: { timeout: 500ms }
     const url = `http://127.0.0.1:${await closedPort()}/v3`
     const { code, verdicts } = await probe(url)
     expect(code).toBe(1)
-    expect(verdicts).toEqual([expect.stringContaining('the connection was refused')])
+    expect(verdicts).toEqual([expect.stringContaining('connection refused')])
     expect(verdicts[0]).toContain(url)
   })
 

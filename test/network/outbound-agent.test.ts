@@ -16,7 +16,7 @@ beforeEach(() => {
 })
 afterEach(() => vi.unstubAllEnvs())
 
-/** What is reached without the proxy: the paths that were asked for. */
+/** A server that is reached without the proxy, and the paths of its requests. */
 async function onLoopback(host = '127.0.0.1') {
   const asked: string[] = []
   const server = createServer((request, response) => {
@@ -55,7 +55,7 @@ test.each(SENT)('%s at a loopback address does not go through the proxy', async 
   expect([asked.length, proxy.asked]).toEqual([1, []])
 })
 
-test.each(SENT)('%s elsewhere does', async (_who, send) => {
+test.each(SENT)('%s at any other address goes through the proxy', async (_who, send) => {
   const proxy = await proxyInEnvironment()
   await send('http://elsewhere.test:8080').catch(() => undefined)
   expect(proxy.asked).toEqual([expect.stringContaining('elsewhere.test:8080')])
@@ -69,6 +69,6 @@ test.each(['localhost', '127.8.9.10', '[::1]'])('%s is a loopback address', asyn
 })
 
 test.each(['localhost.example.com', '127.0.0.1.example.com', '128.0.0.1', '[::2]', '0.0.0.0', '::'])(
-  '%s is none',
+  '%s is not a loopback address',
   (host) => expect(isLoopback(host)).toBe(false),
 )

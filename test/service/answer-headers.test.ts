@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { header, rateLimitRemaining, serviceClock } from '../../src/service/answer-headers.ts'
 
-test('the first value of a header counts where there are several', () => {
+test('the first of several values of a header counts', () => {
   expect(header({ headers: { 'retry-after': ['5', '9'] } }, 'retry-after')).toBe('5')
   expect(header({ headers: { 'retry-after': [] } }, 'retry-after')).toBeUndefined()
   expect(header({ headers: {} }, 'retry-after')).toBeUndefined()
@@ -12,11 +12,11 @@ test.each([
   [undefined, undefined],
   ['', undefined],
   ['now', undefined],
-  // Date.parse would make the year 2001 of it, and every time of every call would lie in the future.
+  // Date.parse would return the year 2001.
   ['5', undefined],
   ['2026', undefined],
   ['Fri, 99 Nov 2026 08:15:30 GMT', undefined],
-])('the service shows its clock by the header Date %j as %j', (date, seconds) => {
+])('the clock of the service by the header Date %j is %j', (date, seconds) => {
   expect(serviceClock({ headers: { date } })).toBe(seconds)
 })
 
@@ -32,7 +32,7 @@ test.each([
   [{ 'x-rate-limit-remaining': 'Infinity' }, undefined],
   [{ 'x-rate-limit': '500' }, undefined],
   [{}, undefined],
-])('requests left by %j: %j', (headers, remaining) => {
+])('the requests left by the headers %j are %j', (headers, remaining) => {
   expect(rateLimitRemaining({ headers })).toBe(remaining)
 })
 
@@ -42,7 +42,7 @@ test.each([
   ['-5', 0],
   ['soon', 0],
   ['1e3', 0],
-])('an answer that a cache has kept for %j seconds was made so long ago: %i', (age, seconds) => {
+])('an Age of %j adds %i seconds to the Date', (age, seconds) => {
   const date = 'Fri, 20 Nov 2026 08:15:30 GMT'
   expect(serviceClock({ headers: { date, age } })).toBe(Date.parse(date) / 1000 + seconds)
 })

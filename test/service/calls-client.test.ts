@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { callsClient, type CallsClient, type CallsClientOptions } from '../../src/service/calls-client.ts'
 import type { TransportRequest } from '../../src/service/transport.ts'
-import { answering, never, type Answer } from './fake-transport.ts'
+import { fakeTransport, never, type Reply } from './fake-transport.ts'
 
 const HOST = Date.UTC(2026, 10, 20, 8, 0, 0) / 1000
 const DATE = 'Fri, 20 Nov 2026 08:15:30 GMT'
@@ -16,22 +16,22 @@ const OPTIONS: CallsClientOptions = {
   onUnknown: () => undefined,
 }
 
-function clientOf(reply: Answer | Error, options: Partial<CallsClientOptions> = {}) {
-  const { transport, requests } = answering(reply)
+function clientOf(reply: Reply | Error, options: Partial<CallsClientOptions> = {}) {
+  const { transport, requests } = fakeTransport(reply)
   return { client: callsClient(transport, { ...OPTIONS, ...options }), requests }
 }
 
 const list = (client: CallsClient, page = 1) => client.listCalls(page, never)
 const pathOf = ([request]: TransportRequest[]) => new URL(request!.path, 'http://service.test')
 
-test.each(['.', '..'])('a call of the id %s is not asked for: in a path that is no name', async (id) => {
+test.each(['.', '..'])('a call with the id %s is not requested, because that would be another path', async (id) => {
   const { client, requests } = clientOf({ body: {} })
   await expect(client.getCall(id, never)).rejects.toMatchObject({ kind: 'refused' })
   expect(requests).toEqual([])
 })
 
-describe('a request', () => {
-  test('has no body, asks for JSON and carries the key', async () => {
+describe('a request of the calls client', () => {
+  test('has no body, accepts JSON and has the key', async () => {
     const { client, requests } = clientOf({ body: { data: [] } })
     await list(client)
     expect(requests).toEqual([
@@ -50,7 +50,7 @@ describe('a request', () => {
     expect(requests[0]!.headers).toEqual({ accept: 'application/json', apikey: 'k3y', onBehalfOf: 'alice' })
   })
 
-  test('passes further parameters on, encoded, and never lets them page', async () => {
+  test('passes on further parameters, encoded, except for the page', async () => {
     const query = { mode: 'call', uid: 'a&b=c ü', page: '9', perPage: '1' }
     const { client, requests } = clientOf({ body: { data: [] } }, { query })
     await list(client, 3)
@@ -69,7 +69,7 @@ describe('a request', () => {
     ['a b?c#d', '/calls/a%20b%3Fc%23d'],
     ['ü😀', '/calls/%C3%BC%F0%9F%98%80'],
     ['100%', '/calls/100%25'],
-  ])('for the session %j goes to %s', async (id, path) => {
+  ])('for the session %j is sent to %s', async (id, path) => {
     const { client, requests } = clientOf({ body: { data: { sessionId: id, status: 'ended' } } })
     expect((await client.getCall(id, never)).call?.id).toBe(id)
     expect(requests.map((request) => request.path)).toEqual([path])
@@ -77,7 +77,7 @@ describe('a request', () => {
 })
 
 describe('a page of List Calls', () => {
-  test('holds its usable calls, and the others by reason', async () => {
+  test('has its valid calls, and the number of invalid items by reason', async () => {
     const data = [{ sessionId: 1, status: 'BUSY' }, { sessionId: 'b' }, 'c', null, { status: 'ended' }]
     const { client } = clientOf({ body: { data, meta: { pagination: { total: 7, total_pages: 2 } } } })
     expect(await list(client, 2)).toMatchObject({
@@ -90,7 +90,7 @@ describe('a page of List Calls', () => {
     })
   })
 
-  test('tells its items apart by session id, usable or not, and by all that they hold where there is none', async () => {
+  test('has a key for each item: its session id, or a digest of an item without one', async () => {
     const data = [{ sessionId: 17, status: 'ended' }, { sessionId: 'b' }, { sessionId: '' }, null, 'c', null]
     const { keys } = await list(clientOf({ body: { data } }).client)
     expect(keys.slice(0, 2)).toEqual(['17', 'b'])
@@ -99,7 +99,7 @@ describe('a page of List Calls', () => {
     expect(turned.keys.toSorted()).toEqual(keys.toSorted())
   })
 
-  test('keeps of an item without an id a few characters only, however large it is', async () => {
+  test('has a short key for an item without an id, however large it is', async () => {
     const data = ['x'.repeat(1e6), { a: 'y'.repeat(1e6) }]
     const { keys } = await list(clientOf({ body: { data } }).client)
     expect(Math.max(...keys.map((key) => key.length))).toBeLessThan(60)
@@ -113,7 +113,7 @@ describe('a page of List Calls', () => {
     expect((await list(client(most))).items).toBe(most)
     await expect(list(client(tooMany))).rejects.toMatchObject({
       kind: 'invalid',
-      message: `the service answered List Calls with ${tooMany} items on one page, where ${pageSize} calls were asked for; callwatch reads at most ${most}`,
+      message: `the service answered List Calls with ${tooMany} items on one page, where ${pageSize} calls were requested; callwatch reads at most ${most}`,
     })
   })
 
@@ -131,7 +131,7 @@ describe('a page of List Calls', () => {
     expect((await list(client(0))).items).toBe(11)
     await expect(list(client(1))).rejects.toMatchObject({
       kind: 'invalid',
-      message: `the service answered List Calls with ${most + 1} participants on one page, where ${pageSize} calls were asked for; callwatch reads at most ${most}`,
+      message: `the service answered List Calls with ${most + 1} participants on one page, where ${pageSize} calls were requested; callwatch reads at most ${most}`,
     })
   })
 
@@ -148,26 +148,26 @@ describe('a page of List Calls', () => {
     ['12345678901234567890.0', '12345678901234567000'],
     ['12345678901234567890e0', '12345678901234567000'],
     ['1e20', '100000000000000000000'],
-  ])('takes the id %s, written as a number, for the text %s', async (literal, id) => {
+  ])('reads the id %s, written as a number, as the text %s', async (literal, id) => {
     const body = `{ "data": [{ "status": "ended", "sessionId" :\n ${literal} }] }`
     const page = await list(clientOf({ body }).client)
     expect({ ids: page.calls.map((call) => call.id), keys: page.keys }).toEqual({ ids: [id], keys: [id] })
   })
 
-  test('has no id where a number has millions of digits', async () => {
+  test('has no id if it is a number of millions of digits', async () => {
     const { client } = clientOf({ body: `{"data":[{"sessionId":${'9'.repeat(6e6)}.,"status":"ended"}]}` })
     await expect(list(client)).rejects.toMatchObject({ kind: 'invalid' })
     const long = clientOf({ body: `{"data":[{"sessionId":${'9'.repeat(6e6)},"status":"ended"}]}` })
     expect((await list(long.client)).invalid).toEqual({ no_session_id: 1 })
   })
 
-  test('keeps calls apart whose ids, written as numbers, are beyond 2^53', async () => {
+  test('distinguishes ids beyond 2^53 that are written as numbers', async () => {
     const items = ['9007199254740992', '9007199254740993'].map((id) => `{"sessionId":${id},"status":"ended"}`)
     const page = await list(clientOf({ body: `{"data":[${items.join(',')}]}` }).client)
     expect(page.calls.map(({ id }) => id)).toEqual(['9007199254740992', '9007199254740993'])
   })
 
-  test('reads an id as a number nowhere but where it stands for one', async () => {
+  test('does not read a number inside a string as an id', async () => {
     const id = '"sessionId": 9007199254740993'
     const item = { sessionId: id, status: 'ended', [id]: 1, 'x"sessionId': 'y' }
     const text = JSON.stringify({ data: [item] }).replace('"y"', '9007199254740993')
@@ -175,14 +175,14 @@ describe('a page of List Calls', () => {
   })
 
   test.each(['09007199254740993', '9007199254740993x', '+9007199254740993'])(
-    'with the id %s, which is no JSON, is none',
+    'is invalid with the id %s, which is not JSON',
     async (literal) => {
       const { client } = clientOf({ body: `{"data":[{"sessionId":${literal},"status":"ended"}]}` })
       await expect(list(client)).rejects.toMatchObject({ kind: 'invalid' })
     },
   )
 
-  test('goes by the clock of the service, for times of calls too, and keeps the clock of the host beside it', async () => {
+  test('has the clock of the service, which also limits the times of calls, and that of the host', async () => {
     const data = [
       { sessionId: 'a', status: 'ended', endedAt: SERVICE + 86_400 },
       { sessionId: 'b', status: 'ended', endedAt: SERVICE + 86_401 },
@@ -195,11 +195,11 @@ describe('a page of List Calls', () => {
     })
   })
 
-  test('goes by the clock of the host where the service shows none', async () => {
+  test('has the clock of the host if the service sends no Date', async () => {
     expect(await list(clientOf({ body: { data: [] } }).client)).toMatchObject({ now: HOST, host: HOST })
   })
 
-  test('says how many requests are left', async () => {
+  test('has the number of requests left', async () => {
     const page = await list(clientOf({ headers: { 'x-ratelimit-remaining': '41' }, body: { data: [] } }).client)
     expect(page.remaining).toBe(41)
   })
@@ -223,21 +223,24 @@ describe('a page of List Calls', () => {
     expect(await list(client)).toMatchObject({ total: undefined, totalPages: undefined, items: 0 })
   })
 
-  test.each([{}, { data: null }, { data: {} }, { calls: [] }, { error: 'odd' }])('that is %j is none', async (body) => {
-    await expect(list(clientOf({ body }).client)).rejects.toMatchObject({
-      kind: 'invalid',
-      message: 'the service answered List Calls without a `data` array',
-    })
-  })
+  test.each([{}, { data: null }, { data: {} }, { calls: [] }, { error: 'odd' }])(
+    'is invalid if the answer is %j',
+    async (body) => {
+      await expect(list(clientOf({ body }).client)).rejects.toMatchObject({
+        kind: 'invalid',
+        message: 'the service answered List Calls without a `data` array',
+      })
+    },
+  )
 
-  test('tells unknown values as they came', async () => {
-    const told: string[][] = []
+  test('reports undocumented values unchanged', async () => {
+    const reported: string[][] = []
     const { client } = clientOf(
       { body: { data: [{ sessionId: 's', status: 'Paused', type: 'hologram' }] } },
-      { onUnknown: (...pair) => void told.push(pair) },
+      { onUnknown: (...pair) => void reported.push(pair) },
     )
     await list(client)
-    expect(told).toEqual([
+    expect(reported).toEqual([
       ['status', 'Paused'],
       ['type', 'hologram'],
     ])
@@ -252,7 +255,7 @@ describe('Get Call', () => {
     ['bare', call],
     ['bare, with a `data` that is no object', { ...call, data: null }],
     ['without its session id', { data: { status: 'ongoing', type: 'video' } }],
-  ])('accepts a call that comes %s', async (_case, body) => {
+  ])('accepts a call that is %s', async (_case, body) => {
     const { client } = clientOf({ headers: { date: DATE }, body })
     expect(await client.getCall('s', never)).toMatchObject({
       now: SERVICE,
@@ -261,47 +264,47 @@ describe('Get Call', () => {
     })
   })
 
-  test('takes an id that comes as a number for its text', async () => {
+  test('reads an id that is a number as its text', async () => {
     const { client } = clientOf({ body: { data: { ...call, sessionId: 17 } } })
     expect((await client.getCall('17', never)).call?.id).toBe('17')
   })
 
-  test('takes an id beyond 2^53 that comes as a number for its digits, and asks for these', async () => {
+  test('reads an id beyond 2^53 that is a number as its digits, and requests these', async () => {
     const id = '9007199254740993'
     const { client, requests } = clientOf({ body: `{"data":{"sessionId":${id},"status":"ongoing"}}` })
     expect((await client.getCall(id, never)).call?.id).toBe(id)
     expect(requests.map(({ path }) => path)).toEqual([`/calls/${id}`])
   })
 
-  test('does not take a neighbour beyond 2^53 for the call that was asked for', async () => {
+  test('refuses another call whose id beyond 2^53 is the same number', async () => {
     const { client } = clientOf({ body: '{"data":{"sessionId":9007199254740993,"status":"ongoing"}}' })
     await expect(client.getCall('9007199254740992', never)).rejects.toMatchObject({ kind: 'invalid' })
   })
 
-  test('refuses the answer when it shows another session', async () => {
+  test('refuses an answer with another session', async () => {
     const { client } = clientOf({ body: { data: { ...call, sessionId: 't' } } })
     await expect(client.getCall('s', never)).rejects.toMatchObject({
       kind: 'invalid',
-      message: 'the service answered Get Call with another call than was asked for',
+      message: 'the service answered Get Call with another call than the requested one',
     })
   })
 
   test.each([{}, { data: [] }, { data: { sessionId: 's' } }, { message: 'hello' }])(
-    'has no call where the answer is %j',
+    'has no call if the answer is %j',
     async (body) => {
       expect(await clientOf({ body }).client.getCall('s', never)).toMatchObject({ call: undefined, now: HOST })
     },
   )
 
-  test('rejects with `not_found`, and when that was, for an unknown session', async () => {
+  test('rejects with `not_found` and the clock of the service for an unknown session', async () => {
     const body = { error: { code: 'ERR_CALL_SESSION_NOT_FOUND', message: 'no such session' } }
     const { client } = clientOf({ status: 404, headers: { date: DATE }, body })
     await expect(client.getCall('s', never)).rejects.toMatchObject({ kind: 'not_found', status: 404, now: SERVICE })
   })
 })
 
-describe('a request that comes to nothing', () => {
-  test('is told as what kept the network from it', async () => {
+describe('a failed request of the calls client', () => {
+  test('is reported as a network error with its cause', async () => {
     const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
     const { client } = clientOf(refused)
     const expected = { name: 'ServiceError', kind: 'network', cause: refused }
@@ -317,7 +320,7 @@ describe('a request that comes to nothing', () => {
     })
   })
 
-  test('does not tell the key, even when the service quotes it', async () => {
+  test('does not report the key, even if the service quotes it', async () => {
     const body = { error: { code: 'AUTH_ERR_APIKEY_NOT_FOUND', message: 'unknown key k3y' } }
     await expect(list(clientOf({ status: 401, body }).client)).rejects.toMatchObject({
       message: 'the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND: unknown key ********',

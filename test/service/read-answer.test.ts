@@ -2,16 +2,16 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readAnswer } from '../../src/service/read-answer.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
-import { answer, type Answer } from './fake-transport.ts'
+import { answer, type Reply } from './fake-transport.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8, 15, 30) / 1000
 const KEY = 'k3y-0f-a-target'
 
-function read(given: Answer): Record<string, unknown> {
+function read(given: Reply): Record<string, unknown> {
   return readAnswer(answer(given), { now: NOW, apiKey: KEY })
 }
 
-function refusal(given: Answer): ServiceError {
+function refusal(given: Reply): ServiceError {
   try {
     read(given)
   } catch (error) {
@@ -27,12 +27,12 @@ test.each([
   ['with data', { data: [] }],
   ['with an error that is null', { data: [], error: null }],
   ['with nothing in it', {}],
-])('a JSON object is the answer: %s', (_case, body) => {
+])('the JSON object of an answer is read %s', (_case, body) => {
   expect(read({ body })).toEqual(body)
   expect(read({ body, status: 201 })).toEqual(body)
 })
 
-describe('the code in the body says what went wrong, whatever the HTTP status', () => {
+describe('the error code in the body decides, whatever the HTTP status', () => {
   test.each([
     ['AUTH_ERR_EMPTY_APIKEY', 'auth'],
     ['AUTH_ERR_APIKEY_NOT_FOUND', 'auth'],
@@ -47,7 +47,7 @@ describe('the code in the body says what went wrong, whatever the HTTP status', 
   })
 })
 
-describe('where the body has no code that is known, the HTTP status says it', () => {
+describe('the HTTP status decides if the body has no known error code', () => {
   test.each([
     [200, 'invalid'],
     [301, 'invalid'],
@@ -66,7 +66,7 @@ describe('where the body has no code that is known, the HTTP status says it', ()
     if (status !== 200) for (const body of ['', '<html>', {}]) expect(refusal({ status, body }).kind).toBe(kind)
   })
 
-  test('a 404 is no lost call: only the code says that the session is unknown', () => {
+  test('a 404 is not an unknown call without the error code for that', () => {
     expect(refusal({ status: 404 }).kind).toBe('refused')
     expect(refusal({ status: 404, body: '<html>not found</html>' }).kind).toBe('refused')
     expect(refusal({ status: 404, body: error('ERR_UID_NOT_FOUND') }).kind).toBe('refused')
@@ -74,8 +74,8 @@ describe('where the body has no code that is known, the HTTP status says it', ()
   })
 })
 
-describe('the sentence says what came', () => {
-  test.each<[Answer, string]>([
+describe('the message of a refused answer', () => {
+  test.each<[Reply, string]>([
     [
       { status: 401, body: error('AUTH_ERR_APIKEY_NOT_FOUND', 'no such key') },
       'the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND: no such key',
@@ -86,31 +86,34 @@ describe('the sentence says what came', () => {
       { status: 500, body: error('ERR', 'first\nsecond\t\u001B[31mthird') },
       'the service answered 500 ERR: first second [31mthird',
     ],
-    [{ status: 500, body: { error: {} } }, 'the service answered 500 with an error that says nothing'],
+    [{ status: 500, body: { error: {} } }, 'the service answered 500 with an error without code and message'],
     [{ status: 502, body: '<html>bad gateway</html>' }, 'the service answered 502 without an error body'],
     [{ status: 404, body: { error: 'not found' } }, 'the service answered 404 without an error body'],
-    [{ body: '' }, 'the service answered 200 with something that is no JSON object: an empty body'],
-    [{ body: '\n <!doctype html>' }, 'the service answered 200 with something that is no JSON object: an HTML page'],
-    [{ body: '{"data":[{"sess' }, 'the service answered 200 with something that is no JSON object: 15 characters'],
-    [{ body: [{ sessionId: 's' }] }, 'the service answered 200 with something that is no JSON object: 19 characters'],
-    [{ body: 'null' }, 'the service answered 200 with something that is no JSON object: 4 characters'],
-  ])('%j: %s', (given, sentence) => {
+    [{ body: '' }, 'the service answered 200 with something that is not a JSON object: an empty body'],
+    [{ body: '\n <!doctype html>' }, 'the service answered 200 with something that is not a JSON object: an HTML page'],
+    [{ body: '{"data":[{"sess' }, 'the service answered 200 with something that is not a JSON object: 15 characters'],
+    [
+      { body: [{ sessionId: 's' }] },
+      'the service answered 200 with something that is not a JSON object: 19 characters',
+    ],
+    [{ body: 'null' }, 'the service answered 200 with something that is not a JSON object: 4 characters'],
+  ])('for %j is: %s', (given, sentence) => {
     expect(refusal(given).message).toBe(sentence)
   })
 
-  test('an answer of 200 that is no JSON object is invalid', () => {
+  test('is of kind invalid if an answer of 200 is not a JSON object', () => {
     for (const body of ['', '<html>', '{"data":[', '[]', '"text"', '12']) {
       expect(refusal({ body })).toMatchObject({ kind: 'invalid', status: 200 })
     }
   })
 
-  test('what the service says is cut where it is long', () => {
+  test('is shortened if the error of the service is long', () => {
     expect(refusal({ status: 500, body: error('ERR', 'x'.repeat(5000)) }).message).toHaveLength(
       'the service answered 500 '.length + 201,
     )
   })
 
-  test('a service that quotes the key is told without it, even where the key lies across the cut', () => {
+  test('does not contain the key, not even a part of it where it was shortened', () => {
     const message = `The key ${KEY} does not exist`
     expect(refusal({ status: 401, body: error('AUTH_ERR_APIKEY_NOT_FOUND', message) }).message).toBe(
       'the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND: The key ******** does not exist',
@@ -126,14 +129,14 @@ test.each([
   ['Fri, 20 Nov 2026 08:15:00 GMT', 0],
   ['soon', undefined],
   [undefined, undefined],
-])('Retry-After %j asks to wait %j seconds, by the clock of the service', (value, seconds) => {
+])('Retry-After %j means to wait %j seconds, by the clock of the service', (value, seconds) => {
   for (const status of [429, 503]) {
     expect(refusal({ status, headers: { 'retry-after': value } }).retryAfter).toBe(seconds)
     expect(refusal({ status, headers: { 'retry-after': value }, body: error('X') }).retryAfter).toBe(seconds)
   }
 })
 
-test('whatever JSON and status come, nothing but a ServiceError is thrown', () => {
+test('no JSON and no status makes it throw anything but a ServiceError', () => {
   const text = fc.oneof(
     fc.json(),
     fc.string(),
@@ -154,7 +157,7 @@ test('whatever JSON and status come, nothing but a ServiceError is thrown', () =
   )
 })
 
-describe('JSON that is out of proportion', () => {
+describe('JSON that is too complex', () => {
   const nested = (open: string, close: string, depth: number) => `{"data":${open.repeat(depth)}1${close.repeat(depth)}}`
 
   test.each([
@@ -166,19 +169,19 @@ describe('JSON that is out of proportion', () => {
     expect(read({ body: nested(open, close, 63) + ' '.repeat(256 * 1024) })).toHaveProperty('data')
     expect(refusal({ body })).toMatchObject({
       kind: 'invalid',
-      message: `the service answered 200 with something that is no JSON object: ${body.length} characters, nested too deeply or with too many brackets or fields for calls`,
+      message: `the service answered 200 with something that is not a JSON object: ${body.length} characters, nested too deeply or with too many brackets or fields for calls`,
     })
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     expect(() => JSON.parse(body) as unknown).not.toThrow()
   })
 
-  test('is refused where it consists of little but brackets', () => {
+  test('is refused if it consists almost only of brackets', () => {
     const body = (pad: number) => `{"data":[${`{}${' '.repeat(pad)},`.repeat(100_000)}1]}`
     expect(read({ body: body(6) })).toHaveProperty('data')
     expect(refusal({ body: body(4) })).toMatchObject({ kind: 'invalid' })
   })
 
-  test('is refused where an object has more than 10,000 fields, and not for many objects of a few', () => {
+  test('is refused if one object has more than 10,000 fields, but not for many objects', () => {
     const fields = (count: number) =>
       Array.from({ length: count }, (_, i) => `"${String(i).padStart(30, 'k')}":1`).join(',')
     const body = (count: number) => `{"data":[{${fields(9000)}},{${fields(count)}}]}`
@@ -186,7 +189,7 @@ describe('JSON that is out of proportion', () => {
     expect(refusal({ body: body(10_001) })).toMatchObject({ kind: 'invalid' })
   })
 
-  test('of a refusal leaves it what it is', () => {
+  test('in an error answer does not change its kind', () => {
     const headers = { 'retry-after': '20' }
     expect(refusal({ status: 429, headers, body: nested('[', ']', 300_000) })).toMatchObject({
       kind: 'rate_limited',
@@ -194,14 +197,14 @@ describe('JSON that is out of proportion', () => {
     })
   })
 
-  test('is what a long text is not for its brackets', () => {
+  test('does not include brackets inside strings', () => {
     const texts = Array(1000).fill(String.raw`[[[[{{{{\"[[[[ \\`.repeat(20))
     const body = { data: [texts, [[[{ a: [{}] }]]], ...Array.from({ length: 10_000 }, () => [[]])] }
     expect(read({ body })).toEqual(body)
   })
 })
 
-test('what the service says of an error in millions of characters is cut, and the key not shown', () => {
+test('an error message of millions of characters is shortened, without the key', () => {
   const body = error('ODD', `${' x'.repeat(60)} ${KEY} ${' x'.repeat(3e6)}`)
   const { message } = refusal({ status: 400, body })
   expect(message).toHaveLength('the service answered 400 '.length + 201)

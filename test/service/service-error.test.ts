@@ -12,7 +12,7 @@ test.each([
   ['invalid', 200, true, 'invalid'],
   ['timeout', undefined, true, 'timeout'],
   ['network', undefined, true, 'network'],
-] as const)('%s (%s): made again %s, counted as %s', (kind, status, retryable, code) => {
+] as const)('an error of kind %s with the status %s: retryable %s, code %s', (kind, status, retryable, code) => {
   const error = new ServiceError(kind, 'it failed', status === undefined ? {} : { status })
   expect(isRetryable(error)).toBe(retryable)
   expect(requestCode(error)).toBe(code)

@@ -16,7 +16,7 @@ const participant = (uid: string) => ({
   leftAt: BEGAN + 60,
   state: 'ended',
 })
-/** A call that is over, as the service documents it. */
+/** A final call in the documented form. */
 const ITEM: Record<string, unknown> = {
   sessionId: 'v1.a',
   type: 'video',
@@ -48,8 +48,8 @@ function bookOf(...items: unknown[]) {
 }
 const known = (...items: unknown[]): TrackedCall => bookOf(...items).state.calls.get('v1.a')!
 
-describe('an item', () => {
-  test('that is the same as before says nothing new', () => {
+describe('an item of a list', () => {
+  test('is unchanged if it is the same as before', () => {
     expect(isUnchanged(ITEM, known(ITEM))).toBe(true)
     const recorded = { ...ITEM, hasRecording: true }
     expect(isUnchanged(recorded, known(ITEM, recorded))).toBe(true)
@@ -76,19 +76,19 @@ describe('an item', () => {
     ['participants', [participant('a'), { ...participant('b'), totalVideoMinutes: 1.2 }]],
     ['participants', [participant('a'), { ...participant('b'), totalDuration: -1 }]],
     ['participants', [participant('a'), { ...participant('b'), leftAt: undefined }]],
-  ])('with another %s is to be read: %j', (field, value) => {
+  ])('is changed with another %s: %j', (field, value) => {
     expect(isUnchanged({ ...ITEM, [field]: value }, known(ITEM))).toBe(false)
   })
 
   test.each([
     ['open', known({ ...ITEM, status: 'ongoing', endedAt: undefined })],
-    ['over without a number of participants', known({ ...ITEM, totalParticipants: undefined })],
-    ['over without a time', known({ ...ITEM, initiatedAt: null, startedAt: null, endedAt: null })],
-  ])('of a call that is %s is to be read', (_what, call) => {
+    ['final without a number of participants', known({ ...ITEM, totalParticipants: undefined })],
+    ['final without a time', known({ ...ITEM, initiatedAt: null, startedAt: null, endedAt: null })],
+  ])('counts as changed if the tracked call is %s', (_what, call) => {
     expect(isUnchanged(ITEM, call)).toBe(false)
   })
 
-  test('of a baseline call says nothing new whatever it says, but for no status and one that is not final', () => {
+  test('of a baseline call is unchanged as long as it has a final status', () => {
     const old = { ...ITEM, initiatedAt: CREATED - 90, startedAt: CREATED - 80, endedAt: CREATED - 70 }
     expect(known(old).phase).toBe('baseline')
     expect(isUnchanged({ ...old, endedAt: CREATED }, known(old))).toBe(true)
@@ -98,7 +98,7 @@ describe('an item', () => {
   })
 })
 
-test('what is said to be nothing new would have changed nothing', () => {
+test('an unchanged item would not have changed the ledger', () => {
   const odd = fc.oneof(
     fc.constantFrom<unknown>(undefined, null, '', 0, -1, Infinity, true, false, 'ended', 'Ended', 'x', [], {}, BEGAN),
     fc.integer({ min: BEGAN - 5, max: BEGAN + 70 }),

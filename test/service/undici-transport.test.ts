@@ -45,7 +45,7 @@ function transportTo(baseUrl: string, maxAnswerBytes = 1024 * 1024) {
     send({ method: 'GET', path, headers: { apikey: KEY }, signal: never, ...request })
 }
 
-/** What goes wrong, as the client tells it. */
+/** The error, as the calls client reports it. */
 async function failure(sent: Promise<unknown>) {
   const error = await sent.then(
     () => expect.unreachable('it was answered'),
@@ -55,7 +55,7 @@ async function failure(sent: Promise<unknown>) {
   return error
 }
 
-test('a request arrives as it was made, below the path of the base address', async () => {
+test('a request arrives unchanged, below the path of the base address', async () => {
   const seen: unknown[] = []
   const port = await serve((request, response) => {
     const { method, url, headers } = request
@@ -73,7 +73,7 @@ test('a request arrives as it was made, below the path of the base address', asy
   expect(answer).toMatchObject({ status: 418, body: '{"ü":1}', headers: { 'x-rate-limit-remaining': '3' } })
 })
 
-test('connections are used again', async () => {
+test('connections are reused', async () => {
   const ports = new Set<number | undefined>()
   const port = await serve((request, response) => {
     ports.add(request.socket.remotePort)
@@ -85,7 +85,7 @@ test('connections are used again', async () => {
   expect(ports.size).toBeLessThanOrEqual(2)
 })
 
-test('a body that only drips is given up when the signal is aborted', async () => {
+test('a body that arrives too slowly ends when the signal is aborted', async () => {
   let socket: Socket | undefined
   const port = await serve((request, response) => {
     socket = request.socket
@@ -103,7 +103,7 @@ test('a body that only drips is given up when the signal is aborted', async () =
   await closed
 })
 
-test('a signal that was aborted before sends nothing', async () => {
+test('a request with an aborted signal is not sent', async () => {
   let requests = 0
   const port = await serve((_request, response) => {
     requests += 1
@@ -117,7 +117,7 @@ test('a signal that was aborted before sends nothing', async () => {
 test.each([
   ['that says how long it is', true],
   ['that does not', false],
-])('an answer %s is read up to the longest that is allowed, and refused beyond it', async (_case, isSaid) => {
+])('an answer %s is read up to the largest allowed size, and refused beyond it', async (_case, isSaid) => {
   const most = 300_000
   const body = (request: IncomingMessage) => Buffer.alloc(request.url === '/short' ? most : most + 1, ' ')
   const port = await serve((request, response) => {
@@ -133,56 +133,56 @@ test.each([
   })
 })
 
-test('a connection that is cut within the body is an error, not a short answer', async () => {
+test('a connection that is reset within the body is an error, not a short answer', async () => {
   const port = await serve((_request, response) => {
     response.writeHead(200, { 'content-length': '100' }).write('{"data":[]}', () => response.destroy())
   })
   expect((await failure(transportTo(`http://127.0.0.1:${port}`)('/calls'))).message).toMatch(
-    /^no answer from the service: the connection was cut: /,
+    /^no answer from the service: connection reset: /,
   )
 })
 
-test('a refused connection is told as such', async () => {
+test('a refused connection is reported as such', async () => {
   const server = createServer()
   const port = await listen(server)
   server.close()
   await once(server, 'close')
   expect(await failure(transportTo(`http://127.0.0.1:${port}`)('/calls'))).toMatchObject({
-    message: 'no answer from the service: the connection was refused: ECONNREFUSED',
+    message: 'no answer from the service: connection refused: ECONNREFUSED',
   })
 })
 
-test('a host that does not exist is told as such', async () => {
+test('a host that does not exist is reported as such', async () => {
   // Without a network there is no name server to ask either.
   expect((await failure(transportTo('http://callwatch.invalid')('/calls'))).message).toMatch(
-    /there is no such host.*: ENOTFOUND$|the host name could not be looked up.*: EAI_AGAIN$/,
+    /host not found.*: ENOTFOUND$|the DNS lookup failed.*: EAI_AGAIN$/,
   )
 })
 
-test('a certificate that nobody vouches for is told with what to do', async () => {
+test('an untrusted certificate is reported with what to do', async () => {
   const newCertificate = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -noenc -subj /CN=localhost'
   const pem = execFileSync('openssl', [...newCertificate.split(' '), '-keyout', '-', '-out', '-'], { stdio: 'pipe' })
   const port = await listen(createTlsServer({ key: pem, cert: pem }, (_request, response) => response.end('{}')))
   expect(await failure(transportTo(`https://127.0.0.1:${port}`)('/calls'))).toMatchObject({
     kind: 'network',
     message:
-      'no answer from the service: its TLS certificate was not accepted ' +
-      '(NODE_EXTRA_CA_CERTS names further authorities): DEPTH_ZERO_SELF_SIGNED_CERT',
+      'no answer from the service: its TLS certificate is not trusted ' +
+      '(NODE_EXTRA_CA_CERTS adds authorities): DEPTH_ZERO_SELF_SIGNED_CERT',
   })
 })
 
-test('TLS spoken to a server that does not know it is told as such', async () => {
+test('TLS to a server without it is reported as such', async () => {
   const port = await serve((_request, response) => response.end())
   expect((await failure(transportTo(`https://127.0.0.1:${port}`)('/calls'))).message).toContain('TLS failed')
 })
 
-test('a key that cannot stand in a header is not told', async () => {
+test('a key that is not a valid header value is not reported', async () => {
   const port = await serve((_request, response) => response.end())
   const send = transportTo(`http://127.0.0.1:${port}`)
   await failure(send('/calls', { headers: { apikey: `${KEY}\n` } }))
 })
 
-test('HTTPS_PROXY is honoured', async () => {
+test('HTTPS_PROXY is used', async () => {
   const asked: (string | undefined)[] = []
   const proxy = createServer().on('connect', (request, socket) => {
     asked.push(request.url)

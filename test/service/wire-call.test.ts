@@ -21,10 +21,10 @@ function reading(item: unknown) {
   return { call, unknown }
 }
 
-/** The call that is read where the wire has these fields beside the indispensable ones. */
+/** The call with these fields beside the required ones. */
 function readWith(fields: Record<string, unknown>): SeenCall {
   const { call } = reading({ sessionId: 's', status: 'ended', ...fields })
-  if (typeof call === 'string') throw new Error(`rejected: ${call}`)
+  if (typeof call === 'string') throw new Error(`invalid: ${call}`)
   return call
 }
 
@@ -85,7 +85,7 @@ const SAMPLE = {
   ],
 }
 
-test('the published sample is read, its two levels of minutes each by itself', () => {
+test('the published sample is read, with two separate levels of minutes', () => {
   const { call, unknown } = reading(SAMPLE)
   expect(call).toEqual({
     id: 'v1.in.3178.171',
@@ -107,11 +107,11 @@ test('the published sample is read, its two levels of minutes each by itself', (
   expect(unknown).toEqual([])
 })
 
-test('a session id and a status are all that it takes', () => {
+test('a session id and a status are enough for a call', () => {
   expect(readWith({})).toEqual(BARE)
 })
 
-describe('an item that cannot be a call is rejected with the reason', () => {
+describe('an invalid item has a reason', () => {
   test.each([
     [null, 'not_an_object'],
     ['ended', 'not_an_object'],
@@ -141,11 +141,11 @@ test.each([
   [12_345, '12345'],
   [0, '0'],
   [-1.5, '-1.5'],
-])('the session id %j is the text %j', (id, text) => {
+])('the session id %j is read as the text %j', (id, text) => {
   expect(readSessionId(id)).toBe(text)
 })
 
-test.each([Number.NaN, Infinity, {}, [], false, undefined])('%j is no session id', (id) => {
+test.each([Number.NaN, Infinity, {}, [], false, undefined])('%j is not a session id', (id) => {
   expect(readSessionId(id)).toBeUndefined()
 })
 
@@ -168,7 +168,7 @@ describe('a status', () => {
   })
 
   test.each(['paused', 'failed', ' ', 'other', 'constructor', '__proto__', 'hasOwnProperty'])(
-    '%j is other, and told as it came',
+    '%j is other, and reported unchanged',
     (spelling) => {
       const { call, unknown } = reading({ sessionId: 's', status: spelling })
       expect(call).toMatchObject({ status: 'other' })
@@ -176,7 +176,7 @@ describe('a status', () => {
     },
   )
 
-  test('goes by the status map first, so that it may also say what a documented one means', () => {
+  test('is looked up in the status map first, which may also map a documented one', () => {
     const statusMap = new Map<string, CallStatus>([['canceled', 'rejected']])
     const call = readCall({ sessionId: 's', status: 'canceled' }, { now: NOW, statusMap, onUnknown: () => undefined })
     expect(call).toMatchObject({ status: 'rejected' })
@@ -195,7 +195,7 @@ describe('a label', () => {
   })
 
   test.each(['type', 'mode', 'receiverType'] as const)(
-    '%s outside the documented values is other, and told',
+    '%s outside the documented values is other, and reported',
     (field) => {
       const { call, unknown } = reading({ sessionId: 's', status: 'ended', [field]: 'hologram' })
       expect(call).toMatchObject({ [field]: 'other' })
@@ -203,7 +203,7 @@ describe('a label', () => {
     },
   )
 
-  test.each([undefined, null, '', 7, {}, []])('that is %j says nothing', (value) => {
+  test.each([undefined, null, '', 7, {}, []])('that is %j is unknown', (value) => {
     const { call, unknown } = reading({
       sessionId: 's',
       status: 'ended',
@@ -230,12 +230,12 @@ describe('minutes', () => {
     })
   })
 
-  test('more participants than could ever be are a mistake', () => {
+  test('more participants than possible are a bad value', () => {
     expect(readWith({ totalParticipants: 1e6 })).toMatchObject({ totalParticipants: 1e6, badValue: false })
     expect(readWith({ totalParticipants: 1e308 })).toMatchObject({ totalParticipants: undefined, badValue: true })
   })
 
-  test.each([undefined, null, '', '  '])('that are %j are missing, which is no bad value', (value) => {
+  test.each([undefined, null, '', '  '])('that are %j are missing, not a bad value', (value) => {
     expect(readWith({ totalAudioMinutes: value, totalParticipants: value, endedAt: value })).toEqual(BARE)
   })
 
@@ -246,7 +246,7 @@ describe('minutes', () => {
     },
   )
 
-  test('without a medium are a total, and only where neither medium is given', () => {
+  test('without a medium are a total, but only if neither medium is given', () => {
     expect(readWith({ totalDurationInMinutes: 5 }).callMinutes).toEqual({
       audio: undefined,
       video: undefined,
@@ -260,7 +260,7 @@ describe('minutes', () => {
     expect(readWith({ totalDuration: '00:05:00' })).toEqual(BARE)
   })
 
-  test('that are bad beside good ones cost only themselves', () => {
+  test('that are bad do not affect valid ones', () => {
     expect(readWith({ totalAudioMinutes: 1, totalVideoMinutes: -1 })).toEqual({
       ...BARE,
       callMinutes: { audio: 1, video: undefined, total: undefined },
@@ -297,7 +297,7 @@ describe('a time', () => {
     })
   })
 
-  test('that is more than ten years ahead will not be believed in time', () => {
+  test('that is more than ten years ahead is ignored', () => {
     expect(readWith({ endedAt: NOW + 11 * 365.25 * 86_400 })).toEqual(BARE)
   })
 
@@ -312,7 +312,7 @@ describe('a time', () => {
 const minutesOf = (...participants: unknown[]) => readWith({ participants }).participantMinutes
 
 describe('participants', () => {
-  test('add up per medium, whatever else an entry says', () => {
+  test('add up per medium, whatever else an entry has', () => {
     expect(
       minutesOf(
         { totalAudioMinutes: 1, totalVideoMinutes: 2, totalDurationInMinutes: 99, totalDuration: 99 },
@@ -330,11 +330,11 @@ describe('participants', () => {
     expect(minutesOf(entry)).toEqual({ audio: 0, video: 0, total })
   })
 
-  test.each(['00:05:00', '5'])('whose totalDuration is the text %j say nothing of minutes', (totalDuration) => {
+  test.each(['00:05:00', '5'])('whose totalDuration is the text %j have no minutes', (totalDuration) => {
     expect(minutesOf({ totalDuration })).toEqual(BARE.participantMinutes)
   })
 
-  test('with and without a medium stand side by side', () => {
+  test('with and without a medium are both counted', () => {
     expect(minutesOf({ totalAudioMinutes: 1 }, { totalDuration: 2 })).toEqual({ audio: 1, video: 0, total: 2 })
   })
 
@@ -345,14 +345,14 @@ describe('participants', () => {
       [undefined, 2, undefined],
     ],
     ['a total', [{ totalAudioMinutes: 1 }, { totalDuration: -1 }], [undefined, undefined, undefined]],
-  ])('with one unusable number in %s make that sum unusable, not smaller', (_case, participants, sums) => {
+  ])('with one invalid number in %s make that sum invalid, not smaller', (_case, participants, sums) => {
     const call = readWith({ participants })
     const { audio, video, total } = call.participantMinutes
     expect([audio, video, total]).toEqual(sums)
     expect(call.badValue).toBe(true)
   })
 
-  test('may be an empty list, which says nothing of minutes but that nobody is in the call', () => {
+  test('may be an empty list: minutes are unknown, and nobody is in the call', () => {
     expect(readWith({ participants: [], totalParticipants: 2 })).toEqual({
       ...BARE,
       totalParticipants: 2,
@@ -362,13 +362,13 @@ describe('participants', () => {
   })
 
   test.each([undefined, null, 'none', { 0: { totalAudioMinutes: 1 } }])(
-    'that are %j are no list; then all are taken to be in the call',
+    'that are %j are not a list, so all count as in the call',
     (participants) => {
       expect(readWith({ participants, totalParticipants: 3 })).toEqual({ ...BARE, totalParticipants: 3, joined: 3 })
     },
   )
 
-  test('that are no objects are passed over', () => {
+  test('that are not objects are ignored', () => {
     expect(readWith({ participants: [null, 'x', 4, [], { totalAudioMinutes: 1, isJoined: true }] })).toMatchObject({
       participantMinutes: { audio: 1, video: 0, total: undefined },
       joined: 1,
@@ -387,7 +387,7 @@ describe('participants', () => {
     [{ isJoined: false }, 0],
     [{ isJoined: 'false' }, 0],
     [{}, 0],
-  ])('are in the call when they joined and did not leave: %j counts %d', (entry, joined) => {
+  ])('are in the call if they joined and did not leave: %j counts %d', (entry, joined) => {
     expect(readWith({ participants: [entry] })).toMatchObject({ joined, badValue: false })
   })
 })
@@ -408,7 +408,7 @@ test.each([
   expect(readWith(fields).hasRecording).toBe(hasRecording)
 })
 
-test('a list of more participants than a call can have says nothing about them, and is a bad value', () => {
+test('a list of more participants than a call can have is a bad value, and they are unknown', () => {
   const entry = { totalAudioMinutes: 1 }
   expect(readWith({ participants: Array.from({ length: 10_000 }, () => entry) })).toMatchObject({
     participantMinutes: { audio: 10_000 },
@@ -417,8 +417,8 @@ test('a list of more participants than a call can have says nothing about them, 
   expect(readWith({ participants: Array.from({ length: 10_001 }, () => entry) })).toEqual({ ...BARE, badValue: true })
 })
 
-describe('whatever JSON comes', () => {
-  // Half of the items have the fields of a call with anything in them: plain noise would hardly get past the first check.
+describe('a call of any JSON', () => {
+  // Half of the items have the fields of a call with any values: random JSON would hardly pass the first check.
   const oddities = fc.oneof(
     fc.constantFrom<unknown>('1e400', '-1', NOW, NOW * 1000, 1e300, 1e308, -1, '0x10', 'ended', true, null, '', [], {}),
     fc.jsonValue(),
@@ -431,7 +431,7 @@ describe('whatever JSON comes', () => {
     .tuple(some([...fields, ...minutes, 'totalParticipants', 'recordings', 'sessionId']), fc.array(some(minutes)))
     .map(([call, participants]): unknown => ({ sessionId: 's', status: 'ended', participants, ...call }))
 
-  test('reading it never throws, and no number that comes out is infinite or none', () => {
+  test('is read without an exception, and has only finite numbers', () => {
     fc.assert(
       fc.property(fc.oneof(item, fc.jsonValue()), (value) => {
         const { call } = reading(value)

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { escapedJson, plainJson, plainText } from '../../src/text/plain-text.ts'
 
-/** A turn of direction, a zero width space, a tag, an escape sequence, C1 and the byte order mark. */
+/** Characters that change the direction, a zero width space, a tag, an escape sequence, C1 and the byte order mark. */
 const HIDDEN = ['\u202E', '\u2066', '\u200B', '\u{E0041}', '\u001B[2J', '\u009B', '\u007F', '\r', '\b', '\uFEFF']
 
-test.each(HIDDEN)('%j is not shown', (hidden) => {
+test.each(HIDDEN)('the characters %j are removed from a text that is shown', (hidden) => {
   const text = `call-${hidden}7`
   const shown = hidden === '\u001B[2J' ? 'call-[2J7' : 'call-7'
   expect(plainText(text)).toBe(shown)
@@ -14,7 +14,7 @@ test.each(HIDDEN)('%j is not shown', (hidden) => {
   expect(escaped).toBe(plainText(escaped))
 })
 
-test('line breaks, tabs and letters of any script stay', () => {
+test('line breaks, tabs and letters of any script stay in a text that is shown', () => {
   const text = 'ä\tשלום\n通話 \\u001b C:\\b'
   expect(plainText(text)).toBe(text)
   expect(JSON.parse(plainJson(JSON.stringify(text)))).toBe(text)
