@@ -32,7 +32,7 @@ test.each([
   expect(read({ body, status: 201 })).toEqual(body)
 })
 
-describe('the error code in the body decides, whatever the HTTP status', () => {
+describe('the error code in the body of an answer decides, whatever the HTTP status', () => {
   test.each([
     ['AUTH_ERR_EMPTY_APIKEY', 'auth'],
     ['AUTH_ERR_APIKEY_NOT_FOUND', 'auth'],
@@ -47,7 +47,7 @@ describe('the error code in the body decides, whatever the HTTP status', () => {
   })
 })
 
-describe('the HTTP status decides if the body has no known error code', () => {
+describe('the HTTP status of an answer decides if the body has no known error code', () => {
   test.each([
     [200, 'invalid'],
     [301, 'invalid'],
@@ -136,7 +136,7 @@ test.each([
   }
 })
 
-test('no JSON and no status makes it throw anything but a ServiceError', () => {
+test('reading an answer of any JSON and status throws nothing but a ServiceError', () => {
   const text = fc.oneof(
     fc.json(),
     fc.string(),
@@ -157,14 +157,14 @@ test('no JSON and no status makes it throw anything but a ServiceError', () => {
   )
 })
 
-describe('JSON that is too complex', () => {
+describe('an answer with JSON that is too complex', () => {
   const nested = (open: string, close: string, depth: number) => `{"data":${open.repeat(depth)}1${close.repeat(depth)}}`
 
   test.each([
     ['arrays', '[', ']'],
     ['objects', '{"a":', '}'],
-    ['arrays behind texts that look like ends', String.raw`["]\"]",`, ']'],
-  ])('is refused without being parsed: %s', (_case, open, close) => {
+    ['arrays after strings with closing brackets', String.raw`["]\"]",`, ']'],
+  ])('is refused without being parsed: nested %s', (_case, open, close) => {
     const body = nested(open, close, 65) + ' '.repeat(256 * 1024)
     expect(read({ body: nested(open, close, 63) + ' '.repeat(256 * 1024) })).toHaveProperty('data')
     expect(refusal({ body })).toMatchObject({
@@ -189,7 +189,7 @@ describe('JSON that is too complex', () => {
     expect(refusal({ body: body(10_001) })).toMatchObject({ kind: 'invalid' })
   })
 
-  test('in an error answer does not change its kind', () => {
+  test('keeps its kind if it is an error', () => {
     const headers = { 'retry-after': '20' }
     expect(refusal({ status: 429, headers, body: nested('[', ']', 300_000) })).toMatchObject({
       kind: 'rate_limited',
@@ -197,7 +197,7 @@ describe('JSON that is too complex', () => {
     })
   })
 
-  test('does not include brackets inside strings', () => {
+  test('does not count brackets inside strings', () => {
     const texts = Array(1000).fill(String.raw`[[[[{{{{\"[[[[ \\`.repeat(20))
     const body = { data: [texts, [[[{ a: [{}] }]]], ...Array.from({ length: 10_000 }, () => [[]])] }
     expect(read({ body })).toEqual(body)

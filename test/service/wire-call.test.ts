@@ -111,7 +111,7 @@ test('a session id and a status are enough for a call', () => {
   expect(readWith({})).toEqual(BARE)
 })
 
-describe('an invalid item has a reason', () => {
+describe('an item that is not a call is invalid with a reason', () => {
   test.each([
     [null, 'not_an_object'],
     ['ended', 'not_an_object'],
@@ -149,7 +149,7 @@ test.each([Number.NaN, Infinity, {}, [], false, undefined])('%j is not a session
   expect(readSessionId(id)).toBeUndefined()
 })
 
-describe('a status', () => {
+describe('the status of a call', () => {
   test.each([
     ['ended', 'ended'],
     ['ENDED', 'ended'],
@@ -183,7 +183,7 @@ describe('a status', () => {
   })
 })
 
-describe('a label', () => {
+describe('a label of a call', () => {
   test.each([
     ['type', 'audio', 'audio'],
     ['type', 'Video', 'other'],
@@ -216,7 +216,7 @@ describe('a label', () => {
   })
 })
 
-describe('minutes', () => {
+describe('the minutes of a call', () => {
   test.each([
     [2, 2],
     ['2.5', 2.5],
@@ -275,7 +275,7 @@ describe('minutes', () => {
   })
 })
 
-describe('a time', () => {
+describe('a time of a call', () => {
   test.each([
     [NOW - 5, NOW - 5],
     [String(NOW - 5), NOW - 5],
@@ -311,7 +311,7 @@ describe('a time', () => {
 
 const minutesOf = (...participants: unknown[]) => readWith({ participants }).participantMinutes
 
-describe('participants', () => {
+describe('the participants of a call', () => {
   test('add up per medium, whatever else an entry has', () => {
     expect(
       minutesOf(
