@@ -53,7 +53,7 @@ export async function runProgram(args: readonly string[], surroundings: Surround
   const configured = async (options: WithConfig): Promise<Config> => (await loader(options))()
 
   const program = new Command('callwatch')
-    .description('Watch a hosted calls service: count calls, minutes and failures exactly, and alert a team')
+    .description('Monitor a hosted calls service: count calls, minutes and failures exactly, and alert a team')
     .version(VERSION, '--version')
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
@@ -69,7 +69,7 @@ export async function runProgram(args: readonly string[], surroundings: Surround
       )
 
   configuredCommand('run', 'Run the daemon until SIGTERM')
-    .option('--reset-target <name>', 'delete all counts of this target before watching it')
+    .option('--reset-target <name>', 'delete all counts of this target first')
     .action(async (options: WithConfig & { resetTarget?: string }) => {
       const { run } = await import('./commands/run.ts')
       await run(await loader(options), { resetTarget: options.resetTarget })
@@ -87,7 +87,7 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     })
 
   configuredCommand('check', 'Validate the configuration and print it with its secrets masked')
-    .option('--probe', 'also request one page of calls from each target, and connect to a shared store', false)
+    .option('--probe', 'also request one call from each target, and connect to a shared store', false)
     .option('--json', 'print the configuration, its problems and the result of the probe as JSON', false)
     .action(async (options: WithConfig & CheckOptions) => {
       const { check } = await import('./commands/check.ts')
@@ -113,7 +113,7 @@ export async function runProgram(args: readonly string[], surroundings: Surround
       await backtest(await configured(options), options, print)
     })
 
-  configuredCommand('backup', 'Copy the store consistently into a file, also beside a running daemon')
+  configuredCommand('backup', 'Make a consistent backup of the store, also while the daemon runs')
     .argument('<file>', 'path of the copy; must not exist yet')
     .action(async (file: string, options: WithConfig) => {
       const { backup } = await import('./commands/backup.ts')
@@ -123,7 +123,7 @@ export async function runProgram(args: readonly string[], surroundings: Surround
   const stores = program.command('store').description('Manage the store of all counts')
   configuredCommand(
     'copy',
-    'Copy a store with all its counts into an empty one and compare both; no callwatch may use either',
+    'Copy a store with all its counts into an empty one and compare both; stop all daemons on both first',
     stores,
   )
     .option('--from <store>', 'copy from this file or PostgreSQL address (default: the configured store)')
@@ -164,7 +164,7 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     .option('--alert <name>', 'silence only alerts of this rule')
     .option('--match <name=value>', 'silence only alerts with this label, severity or target; repeatable', matching)
     .option('--all', 'silence every alert; replaces --alert and --match')
-    .requiredOption('--for <duration>', 'end the silence after this time, such as 2h', duration)
+    .requiredOption('--for <duration>', 'end the silence after this time, such as 2h (required)', duration)
     .option('--reason <text>', 'show this reason with the silence', '')
     .action(async (options: WithConfig & SilenceOptions) => {
       const { addSilence } = await import('./commands/silence.ts')
@@ -188,7 +188,7 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     },
   )
 
-  configuredCommand('test-notify', 'Send a sample notification through every notifier').action(
+  configuredCommand('test-notify', 'Send a sample notification to every receiver').action(
     async (options: WithConfig) => {
       const { testNotify } = await import('./commands/test-notify.ts')
       succeed(await testNotify(await configured(options), print, stdout))

@@ -8,7 +8,7 @@ import { StoreError } from '../store/store.ts'
 import type { Probe } from './probe.ts'
 
 export type CheckOptions = {
-  /** Whether to request one page of calls from each target, and to connect to a shared store. */
+  /** Whether to request one call from each target, and to connect to a shared store. */
   probe: boolean
   /** Whether to print one JSON document instead of a file with comments. */
   json: boolean

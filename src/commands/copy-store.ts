@@ -18,7 +18,7 @@ const NAMES: Readonly<Record<CopyTable, string>> = {
   alerts: 'alerts',
   usage: 'quarter-hours of minutes',
   evaluations: 'hours of evaluations',
-  outbox: 'waiting messages',
+  outbox: 'outbox entries',
   recipients: 'recipients of open alerts',
   deduplication_keys: 'sent digests',
   silences: 'silences',

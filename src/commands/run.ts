@@ -11,7 +11,7 @@ import { UsageError } from './explain-error.ts'
 import { VERSION } from '../daemon/version.ts'
 
 /**
- * Runs the daemon: watches the configured targets until SIGTERM or SIGINT. It reloads a changed configuration while it
+ * Runs the daemon: monitors the configured targets until SIGTERM or SIGINT. It reloads a changed configuration while it
  * runs, at once on SIGHUP.
  *
  * @param load reads the configuration
@@ -31,8 +31,9 @@ export async function run(load: () => Config, { resetTarget }: { resetTarget: st
   const clock = systemClock
   const readings$ = configReadings({ load, first: config, asked$, clock, stop$ })
   const daemon = await startDaemon({ config, readings$, secrets, clock, random: Math.random, log, stop$, resetTarget })
-  const part = 'url' in config.store ? 'taking a part of' : 'watching'
-  log.info({ targets: names, url: daemon.url, version: VERSION }, `${part} ${names.join(', ')}; page at ${daemon.url}`)
+  const shared = 'url' in config.store ? ' with other daemons' : ''
+  const message = `monitoring ${names.join(', ')}${shared}; page at ${daemon.url}`
+  log.info({ targets: names, url: daemon.url, version: VERSION }, message)
   await lastValueFrom(daemon.events$, { defaultValue: undefined })
   log.info('stopped')
 }

@@ -42,6 +42,14 @@ const OWNERSHIP_LINES = {
   lost: 'the target was lost: another daemon may poll it',
 }
 
+const TROUBLE_LINES = {
+  store: { before: 'the shared store cannot be used', again: 'the shared store can be used again' },
+  settings: {
+    before: 'this daemon cannot join the cluster',
+    again: 'this daemon is a member of the cluster again',
+  },
+}
+
 /** Reports what happened to metrics, live feed and log, after it was committed. One line a failing poll, not one a retry. */
 export function reporter(options: ReporterOptions): (event: DaemonEvent) => void {
   const { log, metrics, feed, targets, notifiers: told = () => [], mask } = options
@@ -78,8 +86,9 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
   function noteOwnership(event: OwnershipEvent): void {
     if (event.kind === 'trouble') {
       if (event.of === 'store') metrics.storeWritable.set(event.problem === undefined ? 1 : 0)
-      if (event.problem === undefined) log.info('this daemon is a member of the cluster again')
-      else log.warn(`this daemon cannot join the cluster: ${mask(event.problem)}`)
+      const { before, again } = TROUBLE_LINES[event.of]
+      if (event.problem === undefined) log.info(again)
+      else log.warn(`${before}: ${mask(event.problem)}`)
       return
     }
     if (event.kind === 'lease lost') {
@@ -143,7 +152,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     if (introduced.targets.has(target)) recordInternalError(metrics, target)
     log.error(
       { target, stack: mask(inspect(error)) },
-      `internal error, a mistake of callwatch itself: the target is polled again in ${seconds} s; please report it with its stack`,
+      `internal error, a bug in callwatch: the target is polled again in ${seconds} s; please report it with its stack`,
     )
   }
 
@@ -218,7 +227,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
       const stack = mask(inspect(error))
       log.error(
         { notifier, stack },
-        `notification ${outcome}: internal error, a mistake of callwatch itself; please report it with its stack`,
+        `notification ${outcome}: internal error, a bug in callwatch; please report it with its stack`,
       )
     } else if (outcome !== 'sent') log.warn({ notifier }, `notification ${outcome}: ${mask(problem)}`)
   }

@@ -78,7 +78,7 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
   ),
   gauge(
     'callwatch_window_calls',
-    'Finished calls in the window, of which callwatch_call_failure_ratio is a share',
+    'Finished calls in the window: the denominator of callwatch_call_failure_ratio',
     ['window'],
     ({ ledger }) => windows(ledger).map(([window, counts]) => [[window], counts.total]),
   ),
@@ -89,7 +89,7 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
     ({ ledger: { sync } }) => (sync.lastSuccessHost === undefined ? [] : [[[], sync.lastSuccessHost]]),
   ),
   gauge('callwatch_tracked_calls', 'Tracked calls, open and finished', [], ({ ledger }) => [[[], ledger.calls.size]]),
-  gauge('callwatch_sweep_age_seconds', 'Time since the last complete sweep', [], ({ sweepAge }) => {
+  gauge('callwatch_sweep_age_seconds', 'Time since the last complete sweep began', [], ({ sweepAge }) => {
     const age = sweepAge()
     return age === undefined ? [] : [[[], age]]
   }),

@@ -10,7 +10,7 @@ export type Definition = { name: string; help: string; labels: readonly string[]
 export const COUNTER_DEFINITIONS = {
   polls: {
     name: 'callwatch_polls_total',
-    help: 'Polls by outcome: complete, incremental, partial, failed; skipped while the previous poll was running',
+    help: 'Polls by outcome: complete, incremental, partial (also limited ones, which are successful), failed; skipped while the previous poll was running',
     labels: ['target', 'outcome'],
   },
   requests: {
@@ -54,7 +54,7 @@ export const GAUGE_DEFINITIONS = {
   },
   notificationsPending: {
     name: 'callwatch_notifications_pending',
-    help: 'Messages that wait in the outbox',
+    help: 'Changes of alerts, and digests, that wait in the outbox',
     labels: ['notifier'],
   },
   targets: {
@@ -65,7 +65,7 @@ export const GAUGE_DEFINITIONS = {
   targetsOwned: { name: 'callwatch_targets_owned', help: 'Targets that this daemon owns and polls', labels: [] },
   storeWritable: {
     name: 'callwatch_store_writable',
-    help: '1 if the last commit succeeded, 0 while commits fail',
+    help: '0 while commits, or renewals of the lease, fail; otherwise 1',
     labels: [],
   },
   reloadSuccessful: {

@@ -20,7 +20,8 @@ export const exactFamilies = [
 ]
 
 /**
- * Every exact series that a right daemon exports at `now`, from what happened alone (semantics.md, Three classes).
+ * Every exact series that a correct daemon exports at `now`, from what happened alone (semantics.md, Three kinds of
+ * numbers).
  * Minutes are less corrections: where a final call's minutes fell, compare sums after subtracting them. Minutes of open
  * calls are those that the service shows at `now`. A call that has vanished while it was open has started and is neither
  * finished nor in progress. Series of value 0 are left out.

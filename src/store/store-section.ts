@@ -34,7 +34,7 @@ const given = section(
     lease: duration({ min: 1, max: 3600 })
       .optional()
       .describe(
-        `With url: within this time the targets of a dead daemon move to the others; default: ${DEFAULT_LEASE}s`,
+        `With url: a daemon that does not renew for this long loses its targets to the others; default: ${DEFAULT_LEASE}s`,
       ),
     history: duration().prefault('35d').describe('How long finished calls are kept'),
   },

@@ -146,7 +146,7 @@ describe('run exits 2 for a store', () => {
   test('that another daemon uses, and names its process', async () => {
     const cwd = emptyFolder()
     const first = start(['run'], { env, cwd })
-    await first.printed(/"msg":"watching /)
+    await first.printed(/"msg":"monitoring /)
     const second = await start(['run'], { env, cwd }).ended
     expect(second.code).toBe(2)
     expectSentence(
@@ -182,7 +182,7 @@ poll: { retries: 0 }
 `
     const path = { CALLWATCH_STORE_PATH: `${cwd}/x.db`, CALLWATCH_HTTP_HOST: '127.0.0.1', CALLWATCH_HTTP_PORT: '0' }
     const first = start(['run', '--config', configFile(yaml(1))], { env: path })
-    await first.printed(/"msg":"watching /)
+    await first.printed(/"msg":"monitoring /)
     first.child.kill('SIGTERM')
     await first.ended
     const moved = configFile(yaml(await closedPort()))
@@ -190,7 +190,7 @@ poll: { retries: 0 }
     expect(refused.code).toBe(2)
     expectSentence(refused, 'target production had another address', '--reset-target production')
     const reset = start(['run', '--config', moved, '--reset-target', 'production'], { env: path })
-    await reset.printed(/"msg":"watching production/)
+    await reset.printed(/"msg":"monitoring production/)
   })
 })
 

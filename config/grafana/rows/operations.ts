@@ -21,7 +21,8 @@ export function alerts() {
     }),
     graph({
       title: 'Notifications pending',
-      about: 'Messages in the outbox, which all daemons share. They wait while the receiver is unreachable.',
+      about:
+        'Changes of alerts, and digests, in the outbox, which all daemons share. They wait while the receiver is unreachable.',
       width: 4,
       queries: { '{{notifier}}': 'sum by (notifier) (max by (job, notifier) (callwatch_notifications_pending))' },
     }),
