@@ -5,12 +5,12 @@ import type { Sample } from './sample.ts'
 import { windowOf } from './signal.ts'
 
 /**
- * A rule that is not at rest for a target and, where it is grouped, for some labels; what is inactive has no instance.
- * Durable. Times are UNIX seconds by the host's clock.
+ * A pending or firing alert: of a rule, a target and, where the rule is grouped, some labels. An inactive one has no
+ * instance. Durable. Times are UNIX seconds by the host's clock.
  *
  * - `pending`: the breach has not lasted for long enough
  * - `firing`
- * - `recovering`: it counts as firing, but the value is back past `clear`
+ * - `recovering`: it counts as firing, but the value is cleared
  */
 export type AlertInstance = {
   /** Rule and labels (groups.ts). Editing a threshold does not orphan an open incident. */
@@ -22,31 +22,31 @@ export type AlertInstance = {
   /** When the breach was first seen. */
   readonly since: number
   readonly firingSince: number | undefined
-  /** Seconds of breach that count towards `for`; while recovering, seconds past `clear` towards `keep_firing_for`. */
-  readonly credited: number
+  /** Seconds of breach that count towards `for`; while recovering, seconds cleared towards `keep_firing_for`. */
+  readonly countedSeconds: number
   readonly evaluatedAt: number
   readonly value: number
   /** The worst value so far. */
   readonly peak: number
   readonly calls: number | undefined
   readonly counts: FinishedCounts | undefined
-  /** Since when a firing alert has had too few calls for a verdict, later by the time without polls. */
+  /** Since when a firing alert has had too few calls for a result, later by the time without polls. */
   readonly tooFewSince: number | undefined
   /** When it was last notified that it fires. */
-  readonly toldAt: number | undefined
+  readonly notifiedAt: number | undefined
 }
 
 /** An alert as its target has it now. */
 export type LiveAlert = { target: string; instance: AlertInstance }
 
-/** Why an instance is notified. `closed` is no resolution: how it went on is unknown. */
+/** Why an instance is notified. `closed` is no resolution: whether the breach ended is unknown. */
 export type Change = 'firing' | 'reminder' | 'resolved' | 'closed'
 
 /** Two evaluations further apart than this many intervals do not prove that the breach lasted in between. */
-const CREDITED_INTERVALS = 3
+const COUNTED_INTERVALS = 3
 
 /** The next state of an instance; `change` where it must be notified. */
-export type Advance = { instance: AlertInstance | undefined; change?: Change }
+export type NextState = { instance: AlertInstance | undefined; change?: Change }
 
 /** When an evaluation happens: by the host's clock, and how far apart evaluations should be (seconds). */
 export type Evaluation = { now: number; interval: number }
@@ -61,20 +61,20 @@ export function advance(
   { key, rule }: Pick<AlertInstance, 'key' | 'rule'>,
   sample: Sample,
   evaluation: Evaluation,
-): Advance {
+): NextState {
   const { now } = evaluation
   const { value, calls, counts, labels } = sample
   if (before !== undefined && before.state !== 'pending') {
     if (sample.tooFew) return withTooFewCalls(before, rule, evaluation)
     // The rule has another signal now: what was worst before does not count.
     const isSameSignal = before.rule.signal.name === rule.signal.name && before.rule.breach === rule.breach
-    const peak = isSameSignal && !isPast(rule, value, before.peak) ? before.peak : value
+    const peak = isSameSignal && !isBeyond(rule, value, before.peak) ? before.peak : value
     const seen = { ...before, rule, value, calls, counts, peak, evaluatedAt: now, tooFewSince: undefined }
-    return isPast(rule, value, rule.clear)
-      ? remind({ ...seen, state: 'firing', credited: 0 }, now)
+    return isBeyond(rule, value, rule.clear)
+      ? remind({ ...seen, state: 'firing', countedSeconds: 0 }, now)
       : recover(before, { ...seen, state: 'recovering' }, evaluation)
   }
-  if (sample.tooFew || !sample.mayBreach || !isPast(rule, value, rule.threshold)) return { instance: undefined }
+  if (sample.tooFew || !sample.mayBreach || !isBeyond(rule, value, rule.threshold)) return { instance: undefined }
   const pending: AlertInstance = {
     key,
     labels,
@@ -82,56 +82,59 @@ export function advance(
     state: 'pending',
     since: before?.since ?? now,
     firingSince: undefined,
-    credited: before === undefined ? 0 : before.credited + creditedSince(before, evaluation),
+    countedSeconds: before === undefined ? 0 : before.countedSeconds + countedSince(before, evaluation),
     evaluatedAt: now,
     value,
-    peak: before === undefined || isPast(rule, value, before.peak) ? value : before.peak,
+    peak: before === undefined || isBeyond(rule, value, before.peak) ? value : before.peak,
     calls,
     counts,
     tooFewSince: undefined,
-    toldAt: undefined,
+    notifiedAt: undefined,
   }
-  if (!hasLasted(pending.credited, rule.for, evaluation)) return { instance: pending }
-  return { instance: { ...pending, state: 'firing', credited: 0, firingSince: now, toldAt: now }, change: 'firing' }
+  if (!hasLasted(pending.countedSeconds, rule.for, evaluation)) return { instance: pending }
+  return {
+    instance: { ...pending, state: 'firing', countedSeconds: 0, firingSince: now, notifiedAt: now },
+    change: 'firing',
+  }
 }
 
 /** A firing instance, with a reminder where one is due. */
 export function remind(instance: AlertInstance, now: number): { instance: AlertInstance; change?: Change } {
-  const { rule, toldAt = now } = instance
+  const { rule, notifiedAt = now } = instance
   // The clock stepped back: `repeat` restarts, or the next reminder would be late by as much.
-  if (toldAt > now) return { instance: { ...instance, toldAt: now } }
-  const isDue = instance.state === 'firing' && rule.repeat > 0 && now - toldAt >= rule.repeat
-  return isDue ? { instance: { ...instance, toldAt: now }, change: 'reminder' } : { instance }
+  if (notifiedAt > now) return { instance: { ...instance, notifiedAt: now } }
+  const isDue = instance.state === 'firing' && rule.repeat > 0 && now - notifiedAt >= rule.repeat
+  return isDue ? { instance: { ...instance, notifiedAt: now }, change: 'reminder' } : { instance }
 }
 
-/** Past `clear` it is over, once that has lasted for `keep_firing_for`. */
-function recover(before: AlertInstance, seen: AlertInstance, evaluation: Evaluation): Advance {
-  const lasted = before.state === 'recovering' ? before.credited + creditedSince(before, evaluation) : 0
+/** Resolves once the value has been cleared for `keep_firing_for`. */
+function recover(before: AlertInstance, seen: AlertInstance, evaluation: Evaluation): NextState {
+  const lasted = before.state === 'recovering' ? before.countedSeconds + countedSince(before, evaluation) : 0
   if (hasLasted(lasted, seen.rule.keepFiringFor, evaluation)) return { instance: undefined, change: 'resolved' }
-  return { instance: { ...seen, credited: lasted } }
+  return { instance: { ...seen, countedSeconds: lasted } }
 }
 
-/** Silence resolves nothing: for one window of polls the alert stays as it was, then it is closed. */
-function withTooFewCalls(before: AlertInstance, rule: Rule, evaluation: Evaluation): Advance {
+/** Too few calls resolve nothing: for one window of polls the alert stays as it was, then it is closed. */
+function withTooFewCalls(before: AlertInstance, rule: Rule, evaluation: Evaluation): NextState {
   const { now } = evaluation
-  const notCredited = now - before.evaluatedAt - creditedSince(before, evaluation)
-  const tooFewSince = before.tooFewSince === undefined ? now : before.tooFewSince + notCredited
+  const notCounted = now - before.evaluatedAt - countedSince(before, evaluation)
+  const tooFewSince = before.tooFewSince === undefined ? now : before.tooFewSince + notCounted
   if (now - tooFewSince >= (windowOf(rule.signal) ?? 0)) return { instance: undefined, change: 'closed' }
   return remind({ ...before, rule, evaluatedAt: now, tooFewSince }, now)
 }
 
-/** To the nearest evaluation: polls take now longer and now shorter, which must not cost another interval. */
-function hasLasted(credited: number, needed: number, { interval }: Evaluation): boolean {
-  return needed === 0 || (credited > 0 && credited >= needed - interval / 2)
+/** Rounded to the nearest evaluation, since the duration of polls varies: that must not cost another interval. */
+function hasLasted(countedSeconds: number, needed: number, { interval }: Evaluation): boolean {
+  return needed === 0 || (countedSeconds > 0 && countedSeconds >= needed - interval / 2)
 }
 
-/** Seconds since the last evaluation, where the two are near enough to vouch for the time between them. */
-function creditedSince({ evaluatedAt }: AlertInstance, { now, interval }: Evaluation): number {
+/** Seconds since the last evaluation; 0 if that is too long ago to assume that the breach lasted. */
+function countedSince({ evaluatedAt }: AlertInstance, { now, interval }: Evaluation): number {
   const gap = now - evaluatedAt
-  return gap > 0 && gap <= CREDITED_INTERVALS * interval ? gap : 0
+  return gap > 0 && gap <= COUNTED_INTERVALS * interval ? gap : 0
 }
 
-/** Whether a value is further on the bad side than another. */
-function isPast({ breach }: Rule, value: number, other: number): boolean {
+/** Whether a value is worse than another: beyond it, on the side of the breach. */
+function isBeyond({ breach }: Rule, value: number, other: number): boolean {
   return breach === 'above' ? value > other : value < other
 }

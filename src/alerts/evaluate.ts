@@ -1,4 +1,4 @@
-import { advance, remind, type Advance, type AlertInstance } from './alert-instance.ts'
+import { advance, remind, type NextState, type AlertInstance } from './alert-instance.ts'
 import { evidenceOf } from './evidence.ts'
 import { isGroupOf } from './groups.ts'
 import { notificationOf, type Notification } from './notification.ts'
@@ -38,25 +38,25 @@ export function evaluate(
   { target, rules, now, interval, monthOf }: EvaluateOptions,
 ): AlertDelta {
   const delta: AlertDelta = { changed: [], ended: [], notifications: [] }
-  const settled = new Set<string>()
+  const evaluated = new Set<string>()
   for (const rule of rules) {
     const known = [...instances.values()].filter((instance) => isOf(rule, instance))
-    for (const { key } of known) settled.add(key)
+    for (const { key } of known) evaluated.add(key)
     const groups = known.map(({ labels }) => labels)
     const samples = sample(rule, trigger, monthOf, groups)
     if (samples === undefined) {
       // The next poll will send the reminder, with a new value; the tick does so only where there was no poll for long.
       const unseen = known.filter((instance) => isUnseen(instance, now, interval))
-      for (const instance of unseen) settle(rule, instance, remind(instance, now))
+      for (const instance of unseen) record(rule, instance, remind(instance, now))
       continue
     }
     for (const [key, latest] of samples) {
       const before = instances.get(key)
-      settle(rule, before, advance(before, { key, rule }, latest, { now, interval }), latest)
+      record(rule, before, advance(before, { key, rule }, latest, { now, interval }), latest)
     }
   }
   for (const orphan of instances.values()) {
-    if (settled.has(orphan.key)) continue
+    if (evaluated.has(orphan.key)) continue
     const isThere = rules.some(({ name }) => name === orphan.rule.name)
     delta.ended.push(orphan)
     delta.notifications.push(...closedNotifications(target, [orphan], isThere ? 'rule changed' : 'rule removed', now))
@@ -64,10 +64,10 @@ export function evaluate(
   return delta
 
   /** Records what became of an instance; `latest` is what it was evaluated on. */
-  function settle(
+  function record(
     rule: Rule,
     before: AlertInstance | undefined,
-    { instance, change }: Advance,
+    { instance, change }: NextState,
     latest?: Pick<AlertInstance, 'value' | 'calls' | 'counts' | 'labels'>,
   ): void {
     if (instance === before) return
@@ -76,7 +76,7 @@ export function evaluate(
     const notified = instance ?? (before && { ...before, rule })
     if (change === undefined || notified === undefined) return
     const kind = change === 'closed' ? ({ kind: change, closedBecause: 'too few calls' } as const) : { kind: change }
-    // An instance holds the last verdict, which a poll with too few calls is not; one that resolved no longer is.
+    // An instance holds the last result, and too few calls are none; one that resolved is shown with its latest value.
     const shown = change === 'resolved' && latest !== undefined ? latest : notified
     const evidence =
       trigger.kind === 'poll'

@@ -5,7 +5,7 @@ import { RULE_LABELS, type RuleLabel } from './groups.ts'
 export const SEVERITIES = ['critical', 'warning', 'info'] as const
 export type Severity = (typeof SEVERITIES)[number]
 
-/** What alerts can be picked by: each given value must be theirs. */
+/** What an alert can match: each given value must be its own. */
 export type AlertMatch = Readonly<Partial<Record<'alert' | 'severity' | 'target' | RuleLabel, string>>>
 
 /** What a match may name, in the order in which it is explained. */
@@ -17,8 +17,8 @@ export const MATCH_VALUES = { severity: SEVERITIES, type: TYPES, mode: MODES, re
 /** The names of the rules and targets that there are. */
 export type KnownNames = { readonly alert: readonly string[]; readonly target: readonly string[] }
 
-/** Whether a match picks an alert; an empty one picks all. A label that the alert does not have matches nothing. */
-export function picks(
+/** Whether an alert has all that a match names; an empty match matches all. A label that the alert lacks matches nothing. */
+export function matches(
   { alert, severity, target, ...labels }: AlertMatch,
   changed: Pick<Notification, 'alert' | 'severity' | 'target' | 'labels' | 'match'>,
 ): boolean {
@@ -31,7 +31,7 @@ export function picks(
   )
 }
 
-/** Why a match can never pick an alert, in a sentence that names what there is; undefined where it can. */
+/** Why a match can never match an alert, in a sentence that names what there is; undefined where it can. */
 export function unknownIn(match: AlertMatch, names: KnownNames): string | undefined {
   const known: Record<keyof AlertMatch, readonly string[]> = { ...MATCH_VALUES, ...names }
   const wrong = MATCH_KEYS.find((key) => match[key] !== undefined && !known[key].includes(match[key]))

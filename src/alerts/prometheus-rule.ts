@@ -2,7 +2,7 @@ import { formatDuration } from '../schema/duration-text.ts'
 import { definitionOf } from './definition-of.ts'
 import {
   LAST_POLL,
-  NoCounterpart,
+  NotExpressible,
   UNOWNED,
   WHOLE_VALUE,
   type PrometheusQuery,
@@ -26,19 +26,19 @@ export type PrometheusRule = {
 
 /**
  * The Prometheus rule that is equivalent to one of callwatch's, from counters and the two timestamps alone: not from
- * callwatch's own windows or verdicts. Like callwatch it knows hysteresis, too few calls and a target that cannot be polled.
+ * callwatch's own windows or results. Like callwatch it knows hysteresis, too few calls and a target that cannot be polled.
  *
  * @param interval seconds between two polls
- * @throws {NoCounterpart} where PromQL cannot express it
+ * @throws {NotExpressible} where PromQL cannot express it
  */
 export function prometheusRule(rule: Rule, interval: number): PrometheusRule {
   const { name, signal, severity, keepFiringFor, onlyIf } = rule
   if (onlyIf !== undefined && windowOf(signal) === undefined) {
-    throw new NoCounterpart(`${signal.name} has no window that only_if could compare with`)
+    throw new NotExpressible(`${signal.name} has no window that only_if could compare with`)
   }
   const query = definitionOf(signal).prometheus?.(rule, interval)
   if (query === undefined) {
-    throw new NoCounterpart(`${signal.name} is not to be had from callwatch's counters as it is evaluated`)
+    throw new NotExpressible(`${signal.name} has no counter that callwatch exports`)
   }
   return {
     alert: name,
@@ -51,25 +51,25 @@ export function prometheusRule(rule: Rule, interval: number): PrometheusRule {
   }
 }
 
-/** Daemons that share targets leave none unwatched for as long as this (seconds), if nothing is wrong and leases are short. */
-const HAND_OVER = 120
+/** With short leases no target is without an owner for longer than this (seconds), unless something is wrong. */
+const LONGEST_FAILOVER = 120
 
 /**
- * That there are targets which none of the daemons watches that Prometheus reads. It is no rule of the configuration: a
- * daemon that watches nothing cannot notice.
+ * Fires if none of the daemons that Prometheus scrapes owns some targets. No rule of the configuration can: a daemon that
+ * owns nothing evaluates nothing.
  *
- * @param lease seconds for which a daemon owns its targets without being heard of; undefined where it is alone
+ * @param lease seconds for which a daemon owns its targets without a renewal; undefined where it is alone
  */
 export function unownedTargets(lease: number | undefined): PrometheusRule {
   return {
     alert: 'UnownedTargets',
     expr: `${UNOWNED} > 0`,
-    for: Math.max(HAND_OVER, 2 * (lease ?? 0)),
+    for: Math.max(LONGEST_FAILOVER, 2 * (lease ?? 0)),
     keepFiringFor: 0,
     labels: { severity: 'critical' },
     annotations: {
       description:
-        '{{ $value }} of the targets are owned by no callwatch that Prometheus scrapes: their calls are ' +
+        '{{ $value }} of the targets are owned by no daemon that Prometheus scrapes: their calls are ' +
         'counted late, and their alerts do not fire.',
     },
     records: [],

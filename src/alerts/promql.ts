@@ -22,16 +22,16 @@ export type PrometheusQuery = {
 }
 
 /** Why a rule has no counterpart in Prometheus. */
-export class NoCounterpart extends Error {
-  override readonly name = 'NoCounterpart'
+export class NotExpressible extends Error {
+  override readonly name = 'NotExpressible'
 }
 
 /** A value of calls, in a template: an increase over a window is extrapolated, and calls are whole. */
 export const WHOLE_VALUE = '{{ printf "%.0f" $value }}'
 
-/** Polls that may fail before nothing is known of a target any more. */
-const BLIND_INTERVALS = 4
-const LEAST_BLIND = 60
+/** Without a successful poll for more intervals, and more seconds, than these, the counters say nothing of a target. */
+const STALE_AFTER_INTERVALS = 4
+const MIN_STALE_AFTER_SECONDS = 60
 
 const POLLED = 'callwatch_poll_last_success_timestamp_seconds'
 /** How many targets no daemon owns, of the daemons of one job. */
@@ -39,9 +39,9 @@ export const UNOWNED = 'max by (job) (callwatch_targets) - sum by (job) (callwat
 /** For this long a daemon that was just there still counts: while it restarts, or targets move. */
 const ALL_OWNED = `max_over_time((${UNOWNED} <= bool 0)[1m:]) > 0`
 /**
- * When a target was polled last, also while no daemon watches it or callwatch cannot be scraped, for a day. Where all
- * targets are watched, one without a series was removed: what fired ends then, but not while the target moves
- * from one instance to another.
+ * When a target was polled last, also while no daemon owns it or callwatch cannot be scraped, for a day. Where all targets
+ * are owned, one without a series was removed: what fired ends then, but not while the target moves from one instance to
+ * another.
  */
 export const LAST_POLL: PrometheusRecord = {
   record: `alerts:${POLLED}:max`,
@@ -66,8 +66,8 @@ const STATUSES: Record<Reason, string> = {
 type Counted = RuleOn<{ window: number }>
 
 /**
- * The calls that a rule looks at, as one counter for each of its alerts, whichever daemon watches the target. What is
- * counted of calls goes on in another daemon where it was, so that of several daemons' counters the largest is right. An
+ * The calls that a rule evaluates, as one counter for each of its alerts, whichever daemon owns the target. What is
+ * counted of calls continues in another daemon where it was, so that of several daemons' counters the largest is right. An
  * increase of each daemon's own counter would miss what was counted between two scrapes of different daemons, and where a
  * target comes back, count twice what the other one counted meanwhile.
  *
@@ -115,11 +115,11 @@ export function increaseOf(record: PrometheusRecord, { signal, by }: Counted, of
   return `sum by (${groupOf({ by })}) (increase(${seriesOf(record)}[${window}]${earlier}))`
 }
 
-/** What a breach takes beside the value. */
+/** Conditions of a breach beside the value. */
 type Needed = {
-  /** Calls that any verdict takes; a firing alert is kept for one window without them. */
+  /** The calls that any result requires; a firing alert is kept for one window without them. */
   enough?: { calls: string; least: number; window: number }
-  /** What was before, such as the calls that `only_if` asks for: only the breach itself takes that. */
+  /** What must have been before, such as the calls that `only_if` requires: a condition of the breach alone. */
   before?: string
 }
 
@@ -139,14 +139,14 @@ export function countQuery(metric: keyof typeof COUNTERS, rule: Counted, interva
   return { expr: whilePolled(expr, rule, interval), records: [all], calls: WHOLE_VALUE }
 }
 
-/** Past the threshold, or firing and not yet back past `clear`. */
+/** Beyond the threshold, or firing and not yet cleared. */
 export function hysteresis(rule: RuleOn<unknown>, value: string, { enough, before }: Needed = {}): string {
   const { breach, threshold, clear, keepFiringFor } = rule
   const firing = `on (${groupOf(rule)}) ${firesOf(rule)}`
-  const isPast = (limit: number) => `${value} ${breach === 'above' ? '>' : '<'} ${limit}`
+  const isBeyond = (limit: number) => `${value} ${breach === 'above' ? '>' : '<'} ${limit}`
   const suffices = enough === undefined ? '' : ` and ${enough.calls} >= ${enough.least}`
-  const parts = [`(${isPast(threshold)}${suffices}${before === undefined ? '' : ` and ${before}`})`]
-  if (clear !== threshold || before !== undefined) parts.push(`(${isPast(clear)}${suffices} and ${firing})`)
+  const parts = [`(${isBeyond(threshold)}${suffices}${before === undefined ? '' : ` and ${before}`})`]
+  if (clear !== threshold || before !== undefined) parts.push(`(${isBeyond(clear)}${suffices} and ${firing})`)
   // It is kept for one window without enough calls, the last part of which is Prometheus's own keep_firing_for.
   const kept = (enough?.window ?? 0) - keepFiringFor
   if (enough !== undefined && kept > 0) {
@@ -158,19 +158,19 @@ export function hysteresis(rule: RuleOn<unknown>, value: string, { enough, befor
 
 /** An expression of counters over a window, as long as the target is polled. */
 export function whilePolled(expr: string, rule: RuleOn<unknown>, interval: number): string {
-  const blindAfter = Math.max(LEAST_BLIND, BLIND_INTERVALS * interval)
-  return whileSeen(expr, rule, `${POLL_AGE} <= ${blindAfter}`, `${POLL_AGE} > ${blindAfter}`)
+  const staleAfter = Math.max(MIN_STALE_AFTER_SECONDS, STALE_AFTER_INTERVALS * interval)
+  return whileFresh(expr, rule, `${POLL_AGE} <= ${staleAfter}`, `${POLL_AGE} > ${staleAfter}`)
 }
 
 /** An expression of gauges, as long as the target is polled: unlike a window of counters they are gone at once when a scrape fails. */
 export function whileScraped(expr: string, rule: RuleOn<unknown>, interval: number): string {
-  const blindAfter = Math.max(LEAST_BLIND, BLIND_INTERVALS * interval)
-  const seen = `time() - max by (target) (${POLLED}) <= ${blindAfter}`
-  return whileSeen(expr, rule, seen, `${LAST_POLL.record} unless on (target) (${seen})`)
+  const staleAfter = Math.max(MIN_STALE_AFTER_SECONDS, STALE_AFTER_INTERVALS * interval)
+  const seen = `time() - max by (target) (${POLLED}) <= ${staleAfter}`
+  return whileFresh(expr, rule, seen, `${LAST_POLL.record} unless on (target) (${seen})`)
 }
 
 /** What is seen, as long as the target is polled; what fired before goes on, without a value, while it no longer is. */
-function whileSeen(expr: string, rule: RuleOn<unknown>, seen: string, unseen: string): string {
+function whileFresh(expr: string, rule: RuleOn<unknown>, seen: string, unseen: string): string {
   return `(${expr})\nand on (target) (${seen})\nor (NaN * ${firesOf(rule)} and on (target) (${unseen}))`
 }
 

@@ -25,17 +25,17 @@ export const labelled = {
 }
 
 export const windowed = {
-  window: duration().prefault('15m').describe('How far back calls are looked at'),
+  window: duration().prefault('15m').describe('How far back calls count'),
   only_if: section({
-    offset: duration().describe('How much earlier the window lies that is compared with'),
-    at_least: wholeNumber(1, 1_000_000_000).describe('How many calls there must have been in it'),
+    offset: duration().describe('How much earlier the window begins that is compared with'),
+    at_least: wholeNumber(1, 1_000_000_000).describe('Minimum number of calls in it'),
   })
     .optional()
-    .describe('A breach counts only if the same window, so much earlier, had as many calls'),
+    .describe('A breach counts only if the same window, earlier by `offset`, had `at_least` calls'),
 }
 
 export const minCalls = {
-  min_calls: wholeNumber(1, 1_000_000_000).prefault(20).describe('With fewer calls in the window there is no verdict'),
+  min_calls: wholeNumber(1, 1_000_000_000).prefault(20).describe('With fewer calls in the window there is no result'),
 }
 
 /** Of a signal that is in trouble when it is high as well as when it is low. */
@@ -48,15 +48,15 @@ export function eitherSide<Value extends z.ZodType>(value: () => Value) {
 }
 
 export function clear<Value extends z.ZodType>(value: Value) {
-  return value.optional().describe('Resolved only once back at this or past it; default: the threshold')
+  return value.optional().describe('Resolved only at or below this (with below: at or above); default: the threshold')
 }
 
 export const everyRule = {
   for: duration({ min: 0 }).prefault(0).describe('How long the breach must last; 0: alert at once'),
   keep_firing_for: duration({ min: 0 })
     .prefault(0)
-    .describe('How long the value must stay past `clear` until the alert is resolved; 0: at once'),
-  repeat: duration({ min: 0 }).prefault('4h').describe('A firing alert is told again after this long; 0: never'),
+    .describe('How long the value must stay cleared until the alert is resolved; 0: at once'),
+  repeat: duration({ min: 0 }).prefault('4h').describe('A firing alert is notified again after this long; 0: never'),
   severity: oneOf(SEVERITIES).prefault('warning').describe('How urgent it is'),
   runbook_url: link().optional().describe('Linked in the message'),
   description: text('a text')
@@ -75,7 +75,7 @@ export type RuleOn<Signal> = Omit<Shared, 'by'> & {
   /** On which side of the threshold the trouble lies. */
   breach: 'above' | 'below'
   threshold: number
-  /** A firing alert is over once its value is back at this or past it; never on the wrong side of the threshold. */
+  /** A firing alert resolves at or below this (with `below`: at or above); never on the wrong side of the threshold. */
   clear: number
 }
 

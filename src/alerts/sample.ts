@@ -10,9 +10,9 @@ import type { MonthOf, Trigger } from './trigger.ts'
 /** A rule's value for one group of calls at one moment. */
 export type Sample = Measurement & {
   labels: RuleLabels
-  /** Whether there were too few calls for a verdict. */
+  /** Whether there were too few calls for a result. */
   tooFew: boolean
-  /** Whether a value past the threshold is a breach: it is sure enough, and there were calls to compare with. */
+  /** Whether a value beyond the threshold is a breach: it is sure enough, and there were calls to compare with. */
   mayBreach: boolean
 }
 
@@ -56,7 +56,7 @@ export function sample(
   return samples
 }
 
-/** Whether there are too few calls behind a value for a verdict. */
+/** Whether there are too few calls behind a value for a result. */
 export function hasTooFew(signal: Signal, { calls = 0 }: Measurement): boolean {
   return 'minCalls' in signal && calls < Math.max(1, signal.minCalls)
 }

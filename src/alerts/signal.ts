@@ -77,7 +77,7 @@ type Described<Name extends string, Keys extends Shape, Signal> = {
    * The rule in PromQL; absent where callwatch's metrics are not enough.
    *
    * @param interval seconds between two polls
-   * @throws {NoCounterpart} for a rule that PromQL cannot express
+   * @throws {NotExpressible} for a rule that PromQL cannot express
    */
   prometheus?(rule: RuleOn<Signal>, interval: number): PrometheusQuery
 }
@@ -86,7 +86,7 @@ type Described<Name extends string, Keys extends Shape, Signal> = {
 export type CallSignal<Name extends string, Keys extends Shape, Signal, Call> = Described<Name, Keys, Signal> & {
   calls(poll: Poll, window: Window, signal: Signal): readonly Call[]
   measure(calls: readonly Call[], signal: Signal): Measurement
-  /** Whether a value past the threshold is past it beyond doubt. */
+  /** Whether a value beyond the threshold is so with the rule's confidence. */
   isSure?(measurement: Measurement, rule: RuleOn<Signal>): boolean
   /** The label value with the largest part in the failures. */
   contributor?(calls: readonly Call[], rule: RuleOn<Signal>): Contributor | undefined
@@ -136,8 +136,8 @@ export function inWindow({ window }: { readonly window: number }): string {
   return `in the last ${formatSeconds(window)}`
 }
 
-/** Whether a value is on the bad side of what it was compared with. */
-export function isPast({ breach, value, threshold }: Pick<MessageValue, 'breach' | 'value' | 'threshold'>): boolean {
+/** Whether a value is beyond what it was compared with, on the side of the breach. */
+export function isBeyond({ breach, value, threshold }: Pick<MessageValue, 'breach' | 'value' | 'threshold'>): boolean {
   return breach === 'above' ? value > threshold : value < threshold
 }
 

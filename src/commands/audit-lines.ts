@@ -15,8 +15,8 @@ export function auditLines(report: AuditReport): string[] {
   lines.push(
     `  back to ${report.horizon}; the daemon's last successful poll: ${lastPoll}`,
     `  listed: ${compared(report)} finished calls compared, ${listed.open} open and known, ${listed.baseline} baseline, ` +
-      `${listed.ignored} before the horizon, ${listed.lost} lost`,
-    `  the ledger has ${report.lost} lost calls${unlisted}`,
+      `${listed.ignored} before the horizon, ${listed.lost} lost in the ledger`,
+    `  in the ledger: ${report.lost} lost calls${unlisted}`,
   )
   if (report.balanced === true) {
     lines.push('  the counters equal the sums of the calls in the store, including those deleted from its history')
@@ -53,9 +53,9 @@ export function auditLines(report: AuditReport): string[] {
 export function auditVerdict(report: AuditReport): string {
   const { equal, problem, differences } = report
   const { imbalances } = report
-  if (equal) return `equal: all ${compared(report)} finished calls that the service lists are counted as they are`
+  if (equal) return `equal: all ${compared(report)} finished calls that the service lists match the ledger`
   const found = `${differences.length} ${differences.length === 1 ? 'call differs' : 'calls differ'}`
-  if (differences.length > 0) return `NOT EQUAL: ${found} from what was counted`
+  if (differences.length > 0) return `NOT EQUAL: ${found} from the ledger`
   if (imbalances.length > 0) return 'NOT EQUAL: the counters differ from the sums of the calls in the store'
   return problem === null ? found : 'NOT VERIFIED: nothing differs, but the comparison is incomplete'
 }
@@ -70,7 +70,7 @@ function callLines(word: string, calls: readonly ReportedCall[]): string[] {
       const text =
         what === 'call'
           ? `${served} at the service, unknown to the ledger`
-          : `${what} ${counted} counted, ${served} served`
+          : `${what}: ledger ${counted}, service ${served}`
       return known === undefined ? text : `${text} (${known})`
     })
     return `  ${word} ${printable(session_id)}: ${each.join('; ')}`

@@ -45,7 +45,7 @@ async function auditConfigured(
   if (stored.fingerprint !== fingerprintOf(target)) {
     throw new StoreError(
       'refused',
-      `target ${target.name} had another address, on_behalf_of or query when its calls were counted in ${reader.place}; ` +
+      `target ${target.name} had another URL, on_behalf_of or query when its calls were counted in ${reader.place}; ` +
         'audit it with the configuration that counted them',
     )
   }

@@ -6,7 +6,7 @@ import { COPY_TABLE_NAMES, type CopyTable } from '../store/copy-tables.ts'
 import { openCopySource, openCopyTarget, type StoreAddress } from '../store/open-store.ts'
 import { UsageError } from './explain-error.ts'
 
-/** Each a file or the address of a PostgreSQL database, with `${NAME}` for a variable; default: the configured store. */
+/** Each a file or the URL of a PostgreSQL database, with `${NAME}` for a variable; default: the configured store. */
 export type CopyOptions = { from?: string; to?: string }
 
 /** Names of what the rows of each table are. */

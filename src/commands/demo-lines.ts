@@ -19,7 +19,7 @@ export function transitionLine({ call, from, to, observed, at }: Transition): st
   return `${time}  ${`${type} ${mode}`.padEnd(16)}${receiverType.padEnd(7)}${step}${call.id}${observed ? '' : '  (inferred)'}`
 }
 
-/** The message that the team's channel would get. */
+/** The message that a Slack channel would get. */
 export function notificationLines(notification: Notification): string[] {
   const { kind, severity, alert, target, description } = notification
   const split = splitOf(notification)
@@ -29,11 +29,11 @@ export function notificationLines(notification: Notification): string[] {
     `${kind === 'firing' ? severity.toUpperCase() : kind.toUpperCase()}: ${alert} on ${target}`,
     summaryOf(notification),
     ...(split === undefined ? [] : [`outcomes: ${split}`]),
-    ...(contributor === undefined ? [] : [contributor.join(': ')]),
+    ...(contributor === undefined ? [] : [`top contributor: ${contributor}`]),
     ...(trend === undefined ? [] : [`trend: ${trend}`]),
     ...(kind !== 'firing' || description === undefined ? [] : [descriptionOf(notification)!]),
   ]
-  return ['', '  ┌─ to the channel', ...lines.map((line) => `  │ ${line}`), '  └─', '']
+  return ['', '  ┌─ to Slack', ...lines.map((line) => `  │ ${line}`), '  └─', '']
 }
 
 /** The counters, whether they equal what the simulator recorded, and the result of an audit. */

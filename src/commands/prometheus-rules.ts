@@ -1,6 +1,6 @@
 import { Document, isScalar, Scalar, stringify, visit } from 'yaml'
 import { prometheusRule, unownedTargets, type PrometheusRule } from '../alerts/prometheus-rule.ts'
-import { NoCounterpart } from '../alerts/promql.ts'
+import { NotExpressible } from '../alerts/promql.ts'
 import type { Rule } from '../alerts/rule.ts'
 import type { Config } from '../config/config.ts'
 import { formatDuration } from '../schema/duration-text.ts'
@@ -22,7 +22,7 @@ export function ruleFileOf(rules: readonly Rule[], interval: number, lease?: num
     try {
       return [prometheusRule(rule, interval)]
     } catch (error) {
-      if (!(error instanceof NoCounterpart)) throw error
+      if (!(error instanceof NotExpressible)) throw error
       missing.push(`# ${JSON.stringify(rule.name)} has no counterpart here: ${error.message}`)
       return []
     }

@@ -16,9 +16,9 @@ export async function simulate(options: SimulateOptions, print: (line: string) =
   const origin = new URL(simulator.url).origin
   print(`calls service: ${simulator.url}`)
   print(`api key:       ${simulator.keys.fullAccess} (fullAccess), ${simulator.keys.authOnly} (authOnly)`)
-  print(`what happened: ${origin}/_simulator/ledger`)
+  print(`event log:     ${origin}/_simulator/ledger`)
   print(`switches:      ${origin}/_simulator/switches`)
-  print(`watch it:      CALLWATCH_BASE_URL=${simulator.url} CALLWATCH_API_KEY=${simulator.keys.fullAccess} npm start`)
+  print(`monitor with:  CALLWATCH_BASE_URL=${simulator.url} CALLWATCH_API_KEY=${simulator.keys.fullAccess} npm start`)
   await lastValueFrom(stopSignal())
   await simulator.close()
 }

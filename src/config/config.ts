@@ -20,11 +20,11 @@ import { checkMatches } from './check-matches.ts'
  */
 export const configSchema = section(
   {
-    targets: z.array(targetSection).prefault([]).describe('The apps to watch, at least one'),
+    targets: z.array(targetSection).prefault([]).describe('The apps to monitor, at least one'),
     poll: pollSection.prefault({}).describe('How the calls service is polled'),
     store: storeSection.prefault({}).describe('Where the counts are kept'),
     http: httpSection.prefault({}).describe('Where callwatch serves metrics, API and page'),
-    notify: notifySection.prefault({}).describe('Recipients of notifications'),
+    notify: notifySection.prefault({}).describe('Receivers of notifications'),
     alerts: z
       .array(ruleSchema)
       .prefault(defaultRules)

@@ -16,9 +16,8 @@ export function readStoreAddress(
   const [problem] = draft.problems
   if (problem !== undefined) return { problem: problem.message }
   const address = String(draft.tree)
-  if (address === '')
-    return { problem: 'found an empty text; expected the name of a file, or the address of a database' }
+  if (address === '') return { problem: 'found an empty text; expected the name of a file, or the URL of a database' }
   if (!/^\w+:\/\//.test(address)) return { address: { path: address } }
   if (isStoreUrl(address)) return { address: { url: address } }
-  return { problem: `found an address that is not shown; expected ${A_DATABASE}` }
+  return { problem: `found a URL (hidden, it may have a password); expected ${A_DATABASE}` }
 }

@@ -220,7 +220,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
           store.deleteExpired(clock.wall() - Math.max(history, LONGEST_WINDOW)).catch((error: unknown) => {
             if (!(error instanceof StoreError)) throw error
             log.warn(
-              `what is too old was not removed from the store, and is tried again: ${secrets.mask(String(error))}`,
+              `expired rows were not deleted from the store (retried in a minute): ${secrets.mask(String(error))}`,
             )
           }),
         ),

@@ -43,9 +43,9 @@ const OWNERSHIP_LINES = {
 }
 
 const TROUBLE_LINES = {
-  store: { before: 'the shared store cannot be used', again: 'the shared store can be used again' },
+  store: { before: 'the shared store cannot be used: ', again: 'the shared store can be used again' },
   settings: {
-    before: 'this daemon cannot join the cluster',
+    before: 'this daemon cannot join the cluster: ',
     again: 'this daemon is a member of the cluster again',
   },
 }
@@ -88,7 +88,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
       if (event.of === 'store') metrics.storeWritable.set(event.problem === undefined ? 1 : 0)
       const { before, again } = TROUBLE_LINES[event.of]
       if (event.problem === undefined) log.info(again)
-      else log.warn(`${before}: ${mask(event.problem)}`)
+      else log.warn(`${before}${mask(event.problem)}`)
       return
     }
     if (event.kind === 'lease lost') {

@@ -7,7 +7,7 @@ import { variables } from '../schema/variables.ts'
 export const logSection = section({
   level: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .prefault('info')
-    .describe('The least serious lines that are written')
+    .describe('Minimum level of the lines that are logged')
     .register(variables, { name: 'CALLWATCH_LOG_LEVEL' }),
 })
 

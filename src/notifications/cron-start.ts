@@ -18,8 +18,8 @@ function isCron(fields: string): boolean {
 const COMPARED = 1000
 
 /**
- * Whether each start comes before the time that began with the one before it is over, so that it never is. Some may: a
- * whole weekend is two days that begin on days of their own.
+ * Whether the mute would never end: each start falls within the duration of the previous one. Some may do so: a whole
+ * weekend is two days, each with a start of its own.
  *
  * @param duration seconds
  */

@@ -50,12 +50,12 @@ export function dailyDigest(options: DigestOptions): Observable<never> {
   )
 }
 
-/** The day before the one that a moment is in (UNIX seconds). Targets that were not watched on that day are left out. */
+/** The day before the one that a moment is in (UNIX seconds). Targets that did not exist on that day are left out. */
 async function digestOf({ targets, store, timezone }: DigestOptions, moment: number): Promise<DigestMessage> {
   const day = dayOf(dayOf(moment, timezone).from - 1, timezone)
   // Noon is in the same calendar day a week before, whatever the clocks were set to meanwhile.
   const weekBefore = dayOf((day.from + day.to) / 2 - WEEK, timezone)
-  const watched = targets().filter(({ ledger }) => ledger.sync.created < day.to)
+  const existing = targets().filter(({ ledger }) => ledger.sync.created < day.to)
   const figuresOf = async (
     { name, ledger }: ReturnType<typeof targets>[number],
     { from, to }: typeof day,
@@ -68,7 +68,7 @@ async function digestOf({ targets, store, timezone }: DigestOptions, moment: num
     day: dayName(day.from, timezone),
     timezone,
     targets: await Promise.all(
-      watched.map(async (each) => ({
+      existing.map(async (each) => ({
         target: each.name,
         day: await figuresOf(each, day),
         weekBefore: each.ledger.sync.created <= weekBefore.from ? await figuresOf(each, weekBefore) : undefined,

@@ -11,10 +11,10 @@ import { labelMap, section } from '../schema/section.ts'
 
 const digest = section({
   at: timeOfDay().describe('When the summary of the day before is sent, HH:MM'),
-  timezone: timezone().prefault('UTC').describe('Where it is that time, and where the day begins'),
+  timezone: timezone().prefault('UTC').describe('Time zone of `at` and of the day (IANA name)'),
 })
 
-/** Picks alerts; each label that is given must be theirs. */
+/** Selects alerts; each label that is given must be theirs. */
 export function alertMatch() {
   return labelMap({
     alert: text('the name of a rule').optional().describe('Name of the rule'),
@@ -33,7 +33,7 @@ const mute = section(
   {
     start: cronStart().describe('When it begins: minute, hour, day of the month, month, day of the week'),
     duration: duration().describe('How long it lasts'),
-    timezone: timezone().prefault('UTC').describe('Where it is that time'),
+    timezone: timezone().prefault('UTC').describe('Time zone of `start` (IANA name)'),
     match: alertMatch().prefault({}).describe('Which alerts; default: all'),
   },
   ({ start, duration: lasts }, report) => {
@@ -57,8 +57,10 @@ export const notifySection = section(
     routes: z
       .array(route)
       .prefault([])
-      .describe('Recipients of alerts: the first route that picks an alert counts; one that none picks is sent to all'),
-    mutes: z.array(mute).prefault([]).describe('Times at which the alerts that they pick are not notified'),
+      .describe(
+        'Recipients of alerts: the first route that matches an alert counts; one that none matches is sent to all',
+      ),
+    mutes: z.array(mute).prefault([]).describe('Times at which the alerts that they match are not notified'),
   },
   (notify, report) => {
     if (!Array.isArray(notify.routes)) return

@@ -1,11 +1,11 @@
-import { picks, type AlertMatch } from '../alerts/match.ts'
+import { matches, type AlertMatch } from '../alerts/match.ts'
 import type { Notification } from '../alerts/notification.ts'
 
-/** The recipients of the alerts that a match picks, by name. */
+/** The recipients of the alerts that a match matches, by name. */
 export type Route = { match: AlertMatch; notify: readonly string[] }
 
 /**
- * The recipients of an alert: those of the first route that picks it; all where none does.
+ * The recipients of an alert: those of the first route that matches it; all where none does.
  *
  * @param notifiers the names of all that there are
  */
@@ -14,7 +14,7 @@ export function recipientsBy(
   notifiers: readonly string[],
 ): (change: Notification) => readonly string[] {
   return (change) => {
-    const route = routes.find(({ match }) => picks(match, change))
+    const route = routes.find(({ match }) => matches(match, change))
     return route === undefined ? notifiers : notifiers.filter((name) => route.notify.includes(name))
   }
 }

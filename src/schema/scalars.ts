@@ -112,16 +112,13 @@ const AN_ADDRESS = { pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' }
 /** The address of a service that callwatch calls, path prefix included; in the program without a slash at the end. */
 export function baseAddress() {
   return withoutSlash(
-    text(
-      'an https address without user, query and fragment (plain http is accepted on loopback only)',
-      isSafeBaseAddress,
-    ),
+    text('an https URL without user, query and fragment (plain http is accepted on loopback only)', isSafeBaseAddress),
   )
 }
 
 /** The same, of a service that often runs beside callwatch and gets no secret from it. */
 export function nearbyBaseAddress() {
-  return withoutSlash(text('an http or https address without user, query and fragment', isBaseAddress))
+  return withoutSlash(text('an http or https URL without user, query and fragment', isBaseAddress))
 }
 
 function withoutSlash(address: z.ZodString) {
@@ -133,12 +130,12 @@ function withoutSlash(address: z.ZodString) {
 
 /** A whole address that callwatch calls. */
 export function address() {
-  return text('a valid https address (plain http is accepted on loopback only)', isSafeAddress).meta(AN_ADDRESS)
+  return text('a valid https URL (plain http is accepted on loopback only)', isSafeAddress).meta(AN_ADDRESS)
 }
 
 /** An address for people. */
 export function link() {
-  return text('an http or https address', isLink).meta(AN_ADDRESS)
+  return text('an http or https URL', isLink).meta(AN_ADDRESS)
 }
 
 /** A value that goes into a header of a request: printable ASCII (RFC 9110, section 5.5), no space at the ends. */

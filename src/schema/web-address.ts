@@ -23,7 +23,7 @@ export function isBaseAddress(text: string): boolean {
   return isLink(text) && isSafeBaseAddress(text.replace(/^http:/i, 'https:'))
 }
 
-/** Whether a text is an http or https address that a person can open. */
+/** Whether a text is an http or https URL that a person can open. */
 export function isLink(text: string): boolean {
   return /^https?:$/.test(URL.parse(text)?.protocol ?? '')
 }

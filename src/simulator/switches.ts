@@ -46,11 +46,11 @@ export const switchTable = {
    * Up to 40 calls that were over two days ago or more come into the list together, the oldest first. They never count:
    * their own time is before any set-up and any horizon.
    */
-  imports: numberUpTo('how often an hour old calls come into the list', MOST_IMPORTS),
+  imports: numberUpTo('how many imports of old calls an hour come into the list', MOST_IMPORTS),
   /** `{ "data": call }` or the call itself. */
   getCall: oneOf("Get Call's body", ['wrapped', 'bare']),
   /** Used, ignored, capped at half of it in every third answer (`varying`), or capped at a number. */
-  perPage: wholeNumberOr('what becomes of the page size asked for', ['honoured', 'ignored', 'varying']),
+  perPage: wholeNumberOr('how the parameter perPage is treated', ['honoured', 'ignored', 'varying']),
   perPageField: oneOf('whether List Calls says how long its pages are', ['given', 'absent']),
   /**
    * `pages`, `calls`: only the number of those; `page`: how many calls are on that page, as if they were all; `zero`:
@@ -87,7 +87,7 @@ export const switchTable = {
   age: oneOf('whether a page that is answered again has an Age header', ['given', 'absent'], 'absent'),
   /** By chance, not in turn. */
   replicaLag: numberUpTo('by how many seconds every other page lags', 60),
-  duplicates: fraction('how likely a page repeats the end of the one before', 'a probability', 0),
+  duplicates: fraction('the probability that a page repeats the end of the one before', 'a probability', 0),
   /** What happened counts all the same: the truth holds for a daemon that polls at least that often. */
   listedSeconds: wholeNumberOr('for how many seconds a call is listed', ['forever']),
   /** The oldest make room. The truth as with `listedSeconds`. */
@@ -103,20 +103,20 @@ export const switchTable = {
    * The id, and the place in the list, of a call that was over before the service started, as where a meeting room is
    * used again. Truth: it is open again, and counts whole where it was over before the set-up.
    */
-  reusedIds: fraction('how likely a call has the id of an earlier one', 'a probability', 0),
+  reusedIds: fraction('the probability that a call reuses an earlier id', 'a probability', 0),
   /** Of the clock that the calls' times are from; negative: behind. */
   dateOffset: seconds('how far the Date header is ahead'),
   wrongDates: numberUpTo('how many of the first answers have a wrong Date', 1e6),
   /** Beside `dateOffset`. */
   wrongDateOffset: seconds('how far a wrong Date is ahead'),
-  oddDates: fraction('how likely an answer has a wrong Date', 'a probability', 0),
+  oddDates: fraction('the probability that an answer has a wrong Date', 'a probability', 0),
   rateLimitHeaders: oneOf("the names of the rate limit's headers", ['X-RateLimit', 'X-Rate-Limit', 'absent']),
   /** Of every call that begins. The tables of facts say what the truth is. */
-  facts: probabilities('what is anomalous about a call', factNames),
+  facts: probabilities('anomalies of a call', factNames),
   /** Of each call in each answer. */
-  odd: probabilities('how a call is shown oddly in an answer', oddityNames),
+  odd: probabilities('malformed fields of a call in an answer', oddityNames),
   /** Of every request to the service. */
-  fault: probabilities('what goes wrong with a request', faultNames, 1),
+  fault: probabilities('faults of a request', faultNames, 1),
   outage: oneOf('every connection to the service is reset', [true, false], false),
 }
 

@@ -21,7 +21,7 @@ export function refuseOlder(place: string, version: number, newest: number): voi
   throw new StoreError(
     'refused',
     version === 0
-      ? `${place} holds nothing of callwatch: its name is another one, or callwatch has not run with it yet`
+      ? `${place} contains no callwatch store: check the name, or start \`callwatch run\` with it first`
       : `${place} was last used by an older callwatch (schema ${version}, this one reads ${newest}); let this one's \`callwatch run\` use it first`,
   )
 }

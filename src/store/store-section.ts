@@ -14,7 +14,7 @@ export const DEFAULT_LEASE = 10
 
 /** What is expected of an address. */
 export const A_DATABASE =
-  'the address of a PostgreSQL database such as `postgres://callwatch:PASSWORD@db1,db2/callwatch`, ' +
+  'the URL of a PostgreSQL database such as `postgres://callwatch:PASSWORD@db1,db2/callwatch`, ' +
   'with what is neither letter nor digit in user and password percent-encoded'
 
 const given = section(
@@ -26,7 +26,7 @@ const given = section(
       // Every container's image sets this one: a database that is named comes first.
       .register(variables, { name: 'CALLWATCH_STORE_PATH', unless: ['url', 'url_file'] }),
     url: secret(text(A_DATABASE, isStoreUrl).meta({ pattern: ADDRESS_FORM.source }), {
-      of: 'the address',
+      of: 'the URL',
       about: 'In place of path: a PostgreSQL database that several daemons share',
       partly: { masked: maskStoreUrl, secretsIn: passwordsIn },
       variable: 'CALLWATCH_STORE_URL',
@@ -61,7 +61,7 @@ export const storeSection = completed(
 export type StoreConfig = z.output<typeof storeSection>
 
 /**
- * Whether a text is the address of a PostgreSQL database, as `store.url` takes it: a user, several hosts and parameters
+ * Whether a text is the URL of a PostgreSQL database, as `store.url` takes it: a user, several hosts and parameters
  * are possible, the database has to be named, and a password stands nowhere but before the hosts.
  */
 export function isStoreUrl(text: string): boolean {

@@ -26,7 +26,10 @@ export function connect({ target, mayAsk, log, transportTo = undiciTransport }: 
     clockSkew: () => target.ledger.sync.clockSkew,
     known: (id) => target.ledger.calls.get(id),
     onUnknown: onceEach((field, value) =>
-      log.warn({ target: name, field, value }, 'a value that is not documented is counted as other'),
+      log.warn(
+        { target: name, field, value },
+        `the service sent an undocumented ${field}, which is counted as other: ${value}`,
+      ),
     ),
   })
   return { settings, client, close: transport.close }

@@ -54,7 +54,7 @@ export async function openEntry({ ownership, limits, offset, ...options }: OpenE
   const { settings, clock } = options
   const target = await openTarget(options)
   const { name } = target
-  const unowned = () => ownership.problem() ?? 'no daemon watches it at the moment'
+  const unowned = () => ownership.problem() ?? 'no daemon owns it at the moment'
   target.budget = await limits.budgetOf(settings)
   target.owner = () => ownership.ownerOf(name)
   target.health = () =>

@@ -269,7 +269,7 @@ function settingsOf({ targets, poll, alerts: rules }: Config, name: string): Tar
 function anotherTarget(name: string): StoreError {
   return new StoreError(
     'refused',
-    `target ${name} has another address, on_behalf_of or query than that which is watched under this name; give it ` +
+    `target ${name} has another URL, on_behalf_of or query than the stored target of this name; give it ` +
       `another name, or restart with --reset-target ${name} to count from nothing`,
   )
 }

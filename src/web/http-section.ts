@@ -28,7 +28,7 @@ export const httpSection = section({
     .register(variables, { name: 'CALLWATCH_HTTP_HOST' }),
   port: wholeNumber(0, 65_535)
     .prefault(9464)
-    .describe('Port where callwatch listens; 0 takes a free one')
+    .describe('Port where callwatch listens; 0: any free one')
     .register(variables, { name: 'CALLWATCH_HTTP_PORT' }),
   auth: auth.optional().describe('User and password that all but /healthz and /readyz require; default: none'),
   tls: tls.optional().describe('HTTPS in place of HTTP; a certificate that is renewed on disk is reloaded'),

@@ -23,7 +23,7 @@ export function readiness(own: readonly ShownTarget[], problem: string | undefin
   const syncing = own.filter((target) => isInitialSync(target) && !unwritable.includes(target))
   if (unwritable.length + syncing.length > 0) {
     const problems = [
-      ...describe(unwritable, () => `the store cannot be written; ${DETAILS}`),
+      ...describe(unwritable, () => `the store cannot be written to; ${DETAILS}`),
       ...describe(syncing, syncProgress),
     ]
     return { status: 'not ready', problems }

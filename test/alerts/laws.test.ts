@@ -114,11 +114,11 @@ test('no alert is told as firing twice without `repeat` between, and none ends t
           const { kind, key, alert, breach, value, threshold, closedBecause } = told
           kinds.set(closedBecause ?? kind, (kinds.get(closedBecause ?? kind) ?? 0) + 1)
           const since = firing.get(key)
-          const isPast = breach === 'above' ? value > threshold : value < threshold
-          if (kind === 'firing' && (since !== undefined || !isPast)) broken.push(['fires without cause', told])
+          const isBeyond = breach === 'above' ? value > threshold : value < threshold
+          if (kind === 'firing' && (since !== undefined || !isBeyond)) broken.push(['fires without cause', told])
           if (kind === 'reminder' && (since === undefined || forward - since < variant.repeat || variant.repeat === 0))
             broken.push(['is told too soon', told])
-          if (kind === 'resolved' && (since === undefined || isPast)) broken.push(['resolves without cause', told])
+          if (kind === 'resolved' && (since === undefined || isBeyond)) broken.push(['resolves without cause', told])
           if (kind === 'closed' && since === undefined) broken.push(['is closed and never fired', told])
           const isByData = kind === 'firing' || kind === 'resolved' || closedBecause === 'too few calls'
           if (trigger.kind === 'tick' && isByData && alert !== POLL_AGE.name) broken.push(['goes by no data', told])
@@ -131,8 +131,8 @@ test('no alert is told as firing twice without `repeat` between, and none ends t
         // Between polls that come as they should, it is left to the next one.
         const isDue = (evaluated: number) => now <= evaluated || now - evaluated > 2 * INTERVAL
         const untold = fires.filter(
-          ({ state, toldAt = now, evaluatedAt }) =>
-            state === 'firing' && now - toldAt >= variant.repeat && isDue(evaluatedAt),
+          ({ state, notifiedAt = now, evaluatedAt }) =>
+            state === 'firing' && now - notifiedAt >= variant.repeat && isDue(evaluatedAt),
         )
         if (variant.repeat > 0 && untold.length > 0) broken.push(['is told too late', untold])
       })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { picks, type AlertMatch } from '../../src/alerts/match.ts'
+import { matches, type AlertMatch } from '../../src/alerts/match.ts'
 
 const TOLD = {
   alert: 'HighFailureRate',
@@ -24,10 +24,10 @@ test.each<[AlertMatch, boolean, string]>([
   [{ receiver_type: 'user' }, false, 'a label that it does not have'],
   [{ alert: 'HighFailureRate', severity: 'critical', target: 'production', type: 'video', mode: 'call' }, true, 'all'],
   [{ alert: 'HighFailureRate', severity: 'warning' }, false, 'one that is right and one that is not'],
-])('a match of %j picks the alert: %s (%s)', (match, picked) => {
-  expect(picks(match, TOLD)).toBe(picked)
+])('a match of %j matches the alert: %s (%s)', (match, picked) => {
+  expect(matches(match, TOLD)).toBe(picked)
 })
 
 test('a label of the alert is what it is grouped by, even if its rule matched it to something else before', () => {
-  expect(picks({ type: 'video' }, { ...TOLD, match: { type: 'audio' } })).toBe(true)
+  expect(matches({ type: 'video' }, { ...TOLD, match: { type: 'audio' } })).toBe(true)
 })

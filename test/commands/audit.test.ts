@@ -17,7 +17,7 @@ test('audit finds everything equal beside a daemon that counts, and does not dis
   await world.finished(30)
   const { code, stdout, stderr } = await callwatch(['audit', '--config', world.config])
   expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
-  expect(stdout).toMatch(/^production: equal: all \d+ finished calls that the service lists are counted as they are$/m)
+  expect(stdout).toMatch(/^production: equal: all \d+ finished calls that the service lists match the ledger$/m)
   expect(stdout).toMatch(/ [1-9]\d* baseline,/)
   expect(stdout).toMatch(/^ {2}audio call user +\d+ calls, audio\/video minutes [\d.]+\/0, of participants/m)
   expect(stdout).not.toMatch(/uid|user-\d/)
@@ -56,10 +56,10 @@ test(
 
     const text = await callwatch(['audit', '--config', world.config])
     expect({ code: text.code, stderr: text.stderr }).toEqual({ code: 1, stderr: '' })
-    expect(text.stdout).toContain('production: NOT EQUAL: 3 calls differ from what was counted')
-    expect(text.stdout).toContain(`DIFFERS ${status!.id}: status rejected counted, ended served\n`)
+    expect(text.stdout).toContain('production: NOT EQUAL: 3 calls differ from the ledger')
+    expect(text.stdout).toContain(`DIFFERS ${status!.id}: status: ledger rejected, service ended\n`)
     expect(text.stdout).toContain(
-      `DIFFERS ${minutes!.id}: participant audio minutes ${minutes!.counted[2]! + 1.5} counted`,
+      `DIFFERS ${minutes!.id}: participant audio minutes: ledger ${minutes!.counted[2]! + 1.5},`,
     )
     expect(text.stdout).toContain(`DIFFERS ${deleted!.id}: ended at the service, unknown to the ledger\n`)
     expect(text.stdout).toContain('no daemon polled during the audit')
@@ -94,7 +94,7 @@ test('audit finds minutes that the service corrected after the last poll', SLOW,
   )
   const { code, stdout } = await callwatch(['audit', '--config', world.config])
   expect(code).toBe(1)
-  expect(stdout).toMatch(/DIFFERS \S.*: call audio minutes [\d.]+ counted, [\d.]+ served/)
+  expect(stdout).toMatch(/DIFFERS \S.*: call audio minutes: ledger [\d.]+, service [\d.]+/)
 })
 
 test('audit reports a changed final status that the ledger knows as a note, not as a difference', SLOW, async () => {
@@ -187,6 +187,6 @@ describe('audit exits 2', () => {
     await store.close()
     const { code, stderr } = await audit(path)
     expect(code).toBe(2)
-    expect(stderr).toContain('target production had another address, on_behalf_of or query')
+    expect(stderr).toContain('target production had another URL, on_behalf_of or query')
   })
 })

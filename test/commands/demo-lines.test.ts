@@ -81,7 +81,7 @@ describe('the summary at the end', () => {
 
   test("shows the audit's verdict above the comparison with the simulator", () => {
     const lines = summary(audited({ kind: 'equal' }))
-    const verdict = '  audit     equal: all 1 finished calls that the service lists are counted as they are'
+    const verdict = '  audit     equal: all 1 finished calls that the service lists match the ledger'
     expect(lines.indexOf(verdict)).toBeGreaterThan(0)
     expect(lines[lines.indexOf(verdict) + 1]).toContain('simulator equal')
   })
@@ -92,7 +92,7 @@ describe('the summary at the end', () => {
       discrepancies: [{ what: 'call' as const, counted: 'unknown', served: 'ended' }],
     }
     const text = summary(audited(verdict)).join('\n')
-    expect(text).toContain('  audit     NOT EQUAL: 1 call differs from what was counted')
+    expect(text).toContain('  audit     NOT EQUAL: 1 call differs from the ledger')
     expect(text).toContain('DIFFERS v1.us.a: ended at the service, unknown to the ledger')
   })
 

@@ -25,7 +25,7 @@ const missing = spawnSync('promtool', ['--version']).error !== undefined
 describe('a rule in PromQL', () => {
   const supported: [what: string, rule: Rule, parts: string[]][] = [
     [
-      'failure_ratio: past the threshold with enough calls, or firing and past clear, or firing for a window with too few',
+      'failure_ratio: beyond the threshold with enough calls, or firing and not cleared, or firing for a window with too few',
       RATIO,
       [
         `(${FAILED} / ${FINISHED} > 0.3 and ${FINISHED} >= 20)`,
@@ -284,8 +284,7 @@ describe('a rule in PromQL', () => {
 })
 
 describe('a rule that PromQL cannot express is a comment with the reason', () => {
-  const notEvaluatedAlike = (signal: string) =>
-    `${signal} is not to be had from callwatch's counters as it is evaluated`
+  const notEvaluatedAlike = (signal: string) => `${signal} has no counter that callwatch exports`
   const noLabels = 'callwatch_oldest_open_call_timestamp_seconds has no labels of calls'
   const unsupported: [what: string, rule: Rule, reason: string][] = [
     [
@@ -315,7 +314,7 @@ describe('a rule that PromQL cannot express is a comment with the reason', () =>
     [
       'more than two stuck_calls',
       { ...STUCK, threshold: 2 },
-      'callwatch_oldest_open_call_timestamp_seconds tells of one call only',
+      'callwatch_oldest_open_call_timestamp_seconds is of the oldest call only, not a count',
     ],
   ]
 

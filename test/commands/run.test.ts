@@ -141,9 +141,7 @@ test('demo prints its page and transitions, and ends with every series and every
   expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
   const [, end] = stdout.split('\nthe end:\n')
   const finished = stdout.split('\n').filter((line) => FINISH.test(line)).length
-  expect(end).toContain(
-    `\n  audit     equal: all ${finished} finished calls that the service lists are counted as they are\n`,
-  )
+  expect(end).toContain(`\n  audit     equal: all ${finished} finished calls that the service lists match the ledger\n`)
   expect(end).toMatch(/^ {2}simulator equal: all \d+ exact series and failure ratios are what it recorded$/m)
   expect(readdirSync(folder)).toEqual([])
 })
@@ -158,7 +156,7 @@ test('demo exits 1 when a counted call is missing in its store', SLOW, async () 
   const { code, stdout } = await endedWithin(20, running, 'SIGINT')
   expect(code, stdout).toBe(1)
   const [, end] = stdout.split('\nthe end:\n')
-  expect(end).toContain('  audit     NOT EQUAL: 1 call differs from what was counted')
+  expect(end).toContain('  audit     NOT EQUAL: 1 call differs from the ledger')
   expect(end).toMatch(new RegExp(`DIFFERS ${id}: \\w+ at the service, unknown to the ledger`))
   expect(end).toContain('  simulator equal: ')
 })

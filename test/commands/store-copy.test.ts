@@ -12,7 +12,11 @@ describe('store copy exits 2 with a sentence', () => {
   test.each([
     ['without a store', [], 'nothing to copy; expected --from or --to'],
     ['when a variable is not set', ['--from', '${NOWHERE}'], '--from: the environment variable `NOWHERE` is not set'],
-    ['for an invalid address', ['--to', 'postgres://me:hunter2@db'], '--to: found an address that is not shown'],
+    [
+      'for an invalid address',
+      ['--to', 'postgres://me:hunter2@db'],
+      '--to: found a URL (hidden, it may have a password)',
+    ],
     ['for a store that does not exist', ['--from', 'nowhere.db', '--to', 'x.db'], 'there is no store nowhere.db'],
   ])('%s', async (_what, args, sentence) => {
     const env = { CALLWATCH_BASE_URL: 'http://127.0.0.1:1/v3', CALLWATCH_API_KEY: 'k', CALLWATCH_STORE_PATH: 'none.db' }
@@ -56,7 +60,7 @@ inPostgres('store copy to PostgreSQL', ({ newDatabase }) => {
     const daemon = start(['run', '--config', config], { env })
     await daemon.printed(/the target is up/)
     const busy = await callwatch(['store', 'copy', '--config', config, '--to', 'back.db'], { env })
-    expect(busy).toMatchObject({ code: 2, stderr: expect.stringMatching(/is in use by .*; stop every callwatch/) })
+    expect(busy).toMatchObject({ code: 2, stderr: expect.stringMatching(/is in use by .*; stop every daemon/) })
 
     const audit = await callwatch(['audit', '--config', config], { env })
     expect({ code: audit.code, stderr: audit.stderr, stdout: audit.stdout }).toMatchObject({ code: 0, stderr: '' })

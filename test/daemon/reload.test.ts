@@ -224,7 +224,7 @@ describe('a configuration that is refused', () => {
     expect(problems).toEqual([
       {
         path: 'targets',
-        message: expect.stringMatching(/^target b has another address, on_behalf_of or query.* name, or/),
+        message: expect.stringMatching(/^target b has another URL, on_behalf_of or query.* name, or/),
       },
     ])
     expect(running.daemon.targets.all().map(({ name }) => name)).toEqual(['a', 'b'])

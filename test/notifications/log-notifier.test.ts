@@ -29,7 +29,7 @@ test('each alert is a line', async () => {
     {
       fields: { target: 'production', alert: 'VideoRejected', severity: 'critical', state: 'passed' },
       text:
-        'alert passed: VideoRejected (type=video) fired and was over again 3 times, worst 62 %, ' +
+        'alert passed: VideoRejected (type=video) fired and resolved 3 times, worst 62 %, ' +
         'last at 2026-11-20 08:15:30 UTC',
     },
   ])
@@ -51,7 +51,7 @@ test('the store is a line', async () => {
     {
       fields: { state: 'failing' },
       text: expect.stringMatching(
-        /^callwatch cannot write its store\. Since 2026-11-20 08:15:00 UTC \(30s\): database or disk/,
+        /^callwatch cannot write to its store\. Since 2026-11-20 08:15:00 UTC \(30s\): database or disk/,
       ),
     },
   ])

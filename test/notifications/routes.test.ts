@@ -13,7 +13,7 @@ const ROUTES: Route[] = [
   { match: { alert: 'A' }, notify: ['slack'] },
 ]
 
-test('the recipients of an alert are those of the first route that picks it', () => {
+test('the recipients of an alert are those of the first route that matches it', () => {
   const notifiersFor = recipientsBy(ROUTES, NOTIFIERS)
   expect(notifiersFor(critical)).toEqual(['slack', 'webhook'])
   expect(notifiersFor(warning)).toEqual(['log'])
@@ -24,7 +24,7 @@ test('an alert whose route names no recipient has none', () => {
 })
 
 test.each([
-  ['no route picks', ROUTES, { ...warning, alert: 'B' }],
+  ['no route matches', ROUTES, { ...warning, alert: 'B' }],
   ['fires where there are no routes', [], warning],
 ])('an alert that %s is sent to all', (_case, routes, change) => {
   expect(recipientsBy(routes, NOTIFIERS)(change)).toEqual(NOTIFIERS)

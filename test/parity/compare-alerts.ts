@@ -112,6 +112,6 @@ function memoryOf({ signal, keepFiringFor, for: lasting }: Rule): number {
 /** On which side of a rule's limits a value is. */
 function sideOf({ breach, threshold, clear }: Rule, sampled: Sample | undefined): string | undefined {
   if (sampled === undefined || sampled.tooFew) return sampled && 'too few'
-  const isPast = (limit: number) => (breach === 'above' ? sampled.value > limit : sampled.value < limit)
-  return isPast(threshold) ? 'past the threshold' : isPast(clear) ? 'past clear' : 'clear'
+  const isBeyond = (limit: number) => (breach === 'above' ? sampled.value > limit : sampled.value < limit)
+  return isBeyond(threshold) ? 'beyond the threshold' : isBeyond(clear) ? 'not cleared' : 'clear'
 }

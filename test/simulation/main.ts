@@ -65,7 +65,7 @@ function line(
   const deaths = Object.values(died).reduce((sum, count) => sum + count, 0)
   const outcomes = Object.entries(polls).map(([outcome, count]) => `${outcome} ${count}`)
   const verdict = differences.length === 0 ? 'equal' : `${differences.length} DIFFERENCES`
-  return `seed ${seed}: ${verdict}; polls ${outcomes.join(', ')}; ${requests} requests, ${deaths} crashes, ${notifications} messages, no good poll for ${blind} s at most; ${seconds.toFixed(1)} s; ${hazards.join(' ')}`
+  return `seed ${seed}: ${verdict}; polls ${outcomes.join(', ')}; ${requests} requests, ${deaths} crashes, ${notifications} messages, no successful poll for ${blind} s at most; ${seconds.toFixed(1)} s; ${hazards.join(' ')}`
 }
 
 function add(sums: Map<string, number>, counts: Iterable<[string, number]>): void {

@@ -81,9 +81,5 @@ test('of a target that another daemon owns, what that one notes counts; where no
   const note: unknown = JSON.parse(JSON.stringify(noteOf(owner.current())))
   expect(shown(note)).toEqual([false, 'no answer', 4])
   expect(shown('what a later version writes')).toEqual([false, undefined, 0])
-  expect(shown(undefined, 'no daemon watches it at the moment')).toEqual([
-    false,
-    'no daemon watches it at the moment',
-    0,
-  ])
+  expect(shown(undefined, 'no daemon owns it at the moment')).toEqual([false, 'no daemon owns it at the moment', 0])
 })

@@ -173,5 +173,5 @@ test('a target that this daemon does not own any more is shown as its owner says
   const target = watched.all()[0]!
   expect(target.health().up).toBe(true)
   service.isOwned = false
-  expect([target.health().up, target.health().problem]).toEqual([false, 'no daemon watches it at the moment'])
+  expect([target.health().up, target.health().problem]).toEqual([false, 'no daemon owns it at the moment'])
 })

@@ -11,7 +11,7 @@ export const budgetMinutes = targetSignal({
   name: 'budget_minutes',
   description: 'Participant minutes of this calendar month, as a share of the limit',
   keys: {
-    limit: positive('a number of minutes above 0').describe('Minutes that a month may have'),
+    limit: positive('a number of minutes above 0').describe('Monthly budget in participant minutes'),
     timezone: timezone().prefault('UTC').describe('Where the month begins and ends'),
     above: share().prefault(1).describe('A larger share of the limit is a breach; may exceed 1'),
     clear: clear(share()),

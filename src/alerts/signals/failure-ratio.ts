@@ -7,7 +7,7 @@ import {
   hysteresis,
   increaseOf,
   neededBefore,
-  NoCounterpart,
+  NotExpressible,
   recordOf,
   seriesOf,
   whilePolled,
@@ -26,7 +26,9 @@ export const failureRatio = callSignal({
     ...labelled,
     ...windowed,
     ...minCalls,
-    confidence: confidence().optional().describe('A breach only where the ratio is past the threshold so surely'),
+    confidence: confidence()
+      .optional()
+      .describe('One-sided confidence (Wilson) with which the ratio must be beyond the threshold, such as 0.95'),
     ...eitherSide(ratio),
   },
   unit: 'share',
@@ -69,7 +71,7 @@ export const failureRatio = callSignal({
 
   prometheus: (rule, interval) => {
     const { reason, window, minCalls: least, confidence: asked } = rule.signal
-    if (asked !== undefined) throw new NoCounterpart('PromQL has no confidence of a ratio')
+    if (asked !== undefined) throw new NotExpressible('PromQL has no confidence of a ratio')
     const all = recordOf('callwatch_calls_total', rule)
     const failed = recordOf('callwatch_calls_total', rule, reason)
     const calls = increaseOf(all, rule)

@@ -1,11 +1,11 @@
 import { seconds } from '../../schema/duration.ts'
 import { hysteresis, neverPolled, POLL_AGE } from '../promql.ts'
 import { clear } from '../rule-keys.ts'
-import { formatIn, isPast, targetSignal } from '../signal.ts'
+import { formatIn, isBeyond, targetSignal } from '../signal.ts'
 
 export const pollAge = targetSignal({
   name: 'poll_age',
-  description: 'Time since the last good poll of the target',
+  description: 'Time since the last successful poll of the target',
   keys: {
     above: seconds().describe('A longer time is a breach; seconds or a duration'),
     clear: clear(seconds()),
@@ -15,10 +15,10 @@ export const pollAge = targetSignal({
   peakName: 'longest gap',
   value: (trigger) => (trigger.kind === 'tick' ? trigger.pollAge : 0),
   describe: (message) =>
-    isPast(message) || message.kind === 'closed'
-      ? `no good poll for ${formatIn('seconds', message.value)}`
-      : 'polls are good again',
-  needsNoThreshold: (message) => !isPast(message),
+    isBeyond(message) || message.kind === 'closed'
+      ? `no successful poll for ${formatIn('seconds', message.value)}`
+      : 'polls succeed again',
+  needsNoThreshold: (message) => !isBeyond(message),
   prometheus: (rule) => {
     const aged = hysteresis(rule, POLL_AGE)
     return { expr: rule.breach === 'above' ? `${aged}\nor ${neverPolled(rule.threshold)}` : aged, records: [] }

@@ -2,7 +2,7 @@ import { duration } from '../../schema/duration.ts'
 import { amount } from '../../schema/scalars.ts'
 import { beganAt } from '../../ledger/tracked-call.ts'
 import { formatSeconds, someCalls } from '../../text/format.ts'
-import { NoCounterpart, whileScraped } from '../promql.ts'
+import { NotExpressible, whileScraped } from '../promql.ts'
 import { clear, labelled } from '../rule-keys.ts'
 import { callSignal, measureNumber } from '../signal.ts'
 
@@ -27,9 +27,10 @@ export const stuckCalls = callSignal({
   needsNoThreshold: ({ breach, threshold }) => breach === 'above' && threshold === 0,
   prometheus: (rule, interval) => {
     if (rule.by.length > 0 || Object.keys(rule.match).length > 0) {
-      throw new NoCounterpart(`${OLDEST} has no labels of calls`)
+      throw new NotExpressible(`${OLDEST} has no labels of calls`)
     }
-    if (rule.breach !== 'above' || rule.threshold !== 0) throw new NoCounterpart(`${OLDEST} tells of one call only`)
+    if (rule.breach !== 'above' || rule.threshold !== 0)
+      throw new NotExpressible(`${OLDEST} is of the oldest call only, not a count`)
     const isStuck = `time() - min by (target) (${OLDEST}) > ${rule.signal.longerThan}`
     // Prometheus knows for how long the oldest has been open, and not how many are stuck.
     const value = '{{ $value | humanizeDuration }}'

@@ -48,9 +48,9 @@ function found(value: unknown, issue: z.core.$ZodIssue, draft: Draft): string {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return foundKind(value)
   const unquoted = typeof value !== 'string' && issue.code === 'invalid_type' && issue.expected === 'string'
   const how = unquoted ? ' without quotes' : ''
-  if (isSecretPlace(issue.path)) return `found a value that is not shown${how}`
+  if (isSecretPlace(issue.path)) return `found a value (hidden, it may be secret)${how}`
   const template = draft.templates.get(formatPath(issue.path))
-  if (template !== undefined) return `found \`${excerpt(template)}\`, whose value is not shown`
+  if (template !== undefined) return `found \`${excerpt(template)}\` (value hidden, it may be secret)`
   return `found \`${excerpt(String(value))}\`${how}`
 }
 

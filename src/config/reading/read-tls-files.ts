@@ -48,11 +48,11 @@ function readPem(draft: Draft, place: Path, { folder, readText }: From, what: st
 /** Where the trouble is, as far as each of the two can be checked by itself. */
 function unusable({ cert, key }: Certificate, error: unknown): [place: Path, message: string] {
   if (!isUsable({ cert }))
-    return [CERT, 'found no certificate in the file; expected one in PEM, with those that it rests on']
+    return [CERT, 'found no certificate in the file; expected one in PEM, with its intermediate certificates']
   if (!isUsable({ key })) {
     return [
       KEY,
-      'found no key in the file that can be used; expected the key of the certificate in PEM, without a passphrase',
+      'found no usable private key in the file; expected the key of the certificate in PEM, without a passphrase',
     ]
   }
   const isOther = error instanceof Error && /mismatch/i.test(error.message)

@@ -1,4 +1,4 @@
-import { picks } from '../../alerts/match.ts'
+import { matches } from '../../alerts/match.ts'
 import type { AlertMessage, AlertUpdate } from '../message.ts'
 import { entriesOf, latestOf, type Moment, type Stage } from './batch.ts'
 import { isOver } from './outcome.ts'
@@ -39,7 +39,7 @@ function silencedBeside(
     const { key, labels, rule, state } = live.instance
     if (live.target !== target || rule.severity !== severity || state === 'pending') return []
     const alert = { alert: rule.name, severity, target, labels, match: rule.match }
-    const silence = silences.find(({ match }) => picks(match, alert))
+    const silence = silences.find(({ match }) => matches(match, alert))
     return silence === undefined ? [] : { alert: key, until: silence.until, reason: silence.reason }
   })
 }

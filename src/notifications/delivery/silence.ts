@@ -1,33 +1,33 @@
 import type { LiveAlert } from '../../alerts/alert-instance.ts'
-import { picks } from '../../alerts/match.ts'
+import { matches } from '../../alerts/match.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import { lastTime } from '../../clock/calendar.ts'
 import type { NotifyConfig } from '../notify-section.ts'
 import { entriesOf, latestOf, type Stage } from './batch.ts'
 import { isKnown, isOver } from './outcome.ts'
 
-/** A time in which some alerts are not notified of, again and again. */
+/** A recurring time in which some alerts are not notified. */
 export type Mute = NotifyConfig['mutes'][number]
 
 /**
- * Alerts wait while a mute or a silence picks them, and, all but `poll_age` itself, while their target cannot be polled.
+ * Alerts wait while a mute or a silence matches them, and, all but `poll_age` itself, while their target cannot be polled.
  * Evaluation continues meanwhile; what still fires afterwards is notified then. What flapped while it was muted or silenced
  * is dropped.
  */
 export function silence(mutes: readonly Mute[]): Stage {
   return (batch, { now, silences, alerts }) => {
     if (batch.kind !== 'alerts') return batch
-    const matches = [...mutes.filter((mute) => isActive(mute, now)), ...silences].map(({ match }) => match)
-    const isSilenced = (change: Notification) => matches.some((match) => picks(match, change))
+    const active = [...mutes.filter((mute) => isActive(mute, now)), ...silences]
+    const isSilenced = (change: Notification) => active.some(({ match }) => matches(match, change))
     const unpolled = new Set(alerts.filter(isUnpolled).map(({ target }) => target))
-    const isHeld = (change: Notification) =>
+    const isWithheld = (change: Notification) =>
       isSilenced(change) || (change.signal.name !== 'poll_age' && unpolled.has(change.target))
 
     const flapped = batch.alerts.filter(
       (alert) => isSilenced(latestOf(alert)) && isOver(latestOf(alert)) && !isKnown(alert),
     )
     if (flapped.length > 0) return { kind: 'dropped', entries: entriesOf(flapped) }
-    const others = batch.alerts.filter((alert) => !isHeld(latestOf(alert)))
+    const others = batch.alerts.filter((alert) => !isWithheld(latestOf(alert)))
     return others.length === 0 ? undefined : { kind: 'alerts', alerts: others }
   }
 }

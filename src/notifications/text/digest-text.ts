@@ -8,7 +8,7 @@ export function digestLine({ day, weekBefore }: DigestMessage['targets'][number]
   const { total } = day.counts
   const calls = `${formatNumber(total)} ${total === 1 ? 'call' : 'calls'}${change(total, weekBefore?.counts.total)}`
   const minutes = `${formatNumber(day.minutes, 0)} participant minutes${change(day.minutes, weekBefore?.minutes)}`
-  const known = weekBefore === undefined ? '; not watched yet a week before' : ''
+  const known = weekBefore === undefined ? '; no data a week before' : ''
   return `${[calls, minutes, ...failures(day, weekBefore)].join(', ')}${known}`
 }
 

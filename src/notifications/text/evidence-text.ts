@@ -7,14 +7,13 @@ const BARS = '▁▂▃▄▅▆▇█'
 /** A window with too few calls. */
 const GAP = '·'
 
-/** Who has the largest part in the failures: `['top contributor', 'type video, 14 of 17 failures, in 22 calls']`. */
-export function contributorOf({ contributor }: Notification): [name: string, who: string] | undefined {
+/** The top contributor to the failures: `type video, 14 of 17 failures, in 22 calls`. */
+export function contributorOf({ contributor }: Notification): string | undefined {
   if (contributor === undefined) return undefined
   const { label, value, failures, ofFailures, calls } = contributor
   const share = `${formatNumber(failures)} of ${formatNumber(ofFailures)} failures`
   // Without the number of its calls, a large part in the failures says little. That of all calls is of another moment.
-  const who = `${label} ${value}, ${share}, in ${formatCalls(calls)}`
-  return [failures * 2 > ofFailures ? 'top contributor' : 'largest part', who]
+  return `${label} ${value}, ${share}, in ${formatCalls(calls)}`
 }
 
 /**

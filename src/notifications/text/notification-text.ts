@@ -1,7 +1,7 @@
 import { definitionOf } from '../../alerts/definition-of.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import { RULE_LABELS, type RuleLabels } from '../../alerts/groups.ts'
-import { describedWindow, formatIn, isPast } from '../../alerts/signal.ts'
+import { describedWindow, formatIn, isBeyond } from '../../alerts/signal.ts'
 import { formatNumber, formatSeconds, formatTime } from '../../text/format.ts'
 
 /** A value of the notification's signal, as people read it: `37.5 %`, `12 calls`, `5m 30s`. */
@@ -17,16 +17,16 @@ export function formatValue({ signal }: Pick<Notification, 'signal'>, value: num
  */
 export function summaryOf(notification: Notification): string {
   const { kind, at, firingSince } = notification
-  const verdict = verdictOf(notification)
-  if (kind === 'reminder') return `still firing since ${formatTime(firingSince)}: ${verdict}`
-  if (kind === 'closed') return `closed, not resolved: ${verdict}`
-  if (kind !== 'resolved') return verdict
-  return `${verdict}; ${worstOf(notification).join(' ')}, lasted ${formatSeconds(at - firingSince)}`
+  const result = resultOf(notification)
+  if (kind === 'reminder') return `still firing since ${formatTime(firingSince)}: ${result}`
+  if (kind === 'closed') return `closed, not resolved: ${result}`
+  if (kind !== 'resolved') return result
+  return `${result}; ${worstOf(notification).join(' ')}, lasted ${formatSeconds(at - firingSince)}`
 }
 
 /** What is measured and how it stands to the threshold, without what went before; of a closed alert why it was closed. */
-export function verdictOf(notification: Notification): string {
-  const { kind, closedBecause = 'no verdict' } = notification
+export function resultOf(notification: Notification): string {
+  const { kind, closedBecause = 'unknown reason' } = notification
   const measured = definitionOf(notification.signal).describe(notification, notification.signal)
   if (kind === 'closed') return `${closedBecause}. When last evaluated, ${measured}`
   return `${measured}${comparisonOf(notification)}`
@@ -76,13 +76,13 @@ function formatLabels(labels: RuleLabels): string {
   return RULE_LABELS.flatMap((label) => (labels[label] === undefined ? [] : [`${label}=${labels[label]}`])).join(', ')
 }
 
-/** `, above the threshold of 30 %`. A firing alert may be back past the threshold, and not yet past `clear`. */
+/** `, above the threshold of 30 %`. A firing alert may be within the threshold, and not cleared yet. */
 function comparisonOf(notification: Notification): string {
   const { kind, signal, breach, value, threshold } = notification
   const limit = limitOf(notification)
   const plain = needsNoThreshold(notification)
   if (kind === 'resolved') return plain ? '' : `, back at or ${breach === 'above' ? 'below' : 'above'} ${limit}`
-  if (!isPast(notification)) {
+  if (!isBeyond(notification)) {
     return plain ? ', but not resolved yet' : `, no longer ${breach} the threshold of ${limit}, but not resolved yet`
   }
   if (plain) return ''

@@ -9,18 +9,18 @@ export function storeText({ state, problem, since, at }: StoreMessage): StoreTex
   const lasted = formatSeconds(at - since)
   if (state === 'recovered') {
     return {
-      title: 'callwatch can write its store again',
-      before: `It could not since ${formatTime(since)}, for ${lasted}: `,
+      title: 'callwatch can write to its store again',
+      before: `It was not writable from ${formatTime(since)} on, for ${lasted}: `,
       problem,
       after: '. What happened to calls meanwhile is counted now, as far back as `poll.lookback` reaches.',
     }
   }
   return {
-    title: 'callwatch cannot write its store',
+    title: 'callwatch cannot write to its store',
     before: `Since ${formatTime(since)} (${lasted}): `,
     problem,
     after:
-      '. Nothing new is counted, and no further alert goes out, until it can be written again. ' +
+      '. Nothing new is counted, and no further alert is sent, until it can be written to again. ' +
       'Nothing is lost as long as that takes less than `poll.lookback`.',
   }
 }

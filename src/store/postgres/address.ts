@@ -61,7 +61,7 @@ export function readAddress(url: string): PostgresAddress {
 
 function readHost(text: string): Host {
   const [, host = '', port = String(PORT)] = /^(\[[^\]]+\]|[^:]+)(?::(\d+))?$/.exec(text) ?? []
-  if (host === '' || Number(port) > 65_535) throw refused('names a host that is none; write host or host:port')
+  if (host === '' || Number(port) > 65_535) throw refused('has an invalid host; write host or host:port')
   return { host: decode(host.replace(/^\[|\]$/g, '')), port: Number(port) }
 }
 
@@ -89,7 +89,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch (error) {
-    throw refused('has a % that encodes nothing; write %25 for the sign itself', error)
+    throw refused('has an invalid percent-encoding; write %25 for the sign itself', error)
   }
 }
 

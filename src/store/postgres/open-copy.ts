@@ -46,8 +46,8 @@ export async function openPostgresTarget(url: string): Promise<CopyTarget> {
       await connection.run('COMMIT').catch((error: unknown) => {
         throw new StoreError(
           'unavailable',
-          `${connection.place} did not answer whether the copy is kept (${String(error)}); ` +
-            'copy again: where it is, that is refused because the store is not empty',
+          `the commit of the copy to ${connection.place} got no answer (${String(error)}); ` +
+            'copy again: if it was committed, that is refused because the store is not empty',
           error,
         )
       })
@@ -91,7 +91,7 @@ async function takeLock({ run, place }: Connection): Promise<void> {
     if (codeOf(error) !== LOCK_NOT_AVAILABLE) throw error
     throw new StoreError(
       'refused',
-      `${place} is held by another callwatch that starts or copies just now, or both sides of the copy are this one store`,
+      `${place} is locked: a daemon is starting, another copy is running, or --from and --to are the same store`,
       error,
     )
   }
@@ -103,7 +103,7 @@ async function expectUnused({ run, place }: Connection): Promise<void> {
   throw new StoreError(
     'refused',
     `${place} is in use by ${members.map(({ name }) => String(name)).join(' and ')}; ` +
-      'stop every callwatch that uses it before a store is copied (one that died counts until its lease has ended)',
+      'stop every daemon on it before a store is copied (one that died counts until its lease expires)',
   )
 }
 

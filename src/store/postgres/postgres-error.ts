@@ -25,7 +25,8 @@ const noPrivilege = refused((place, message) => {
   return `a privilege is missing in ${place} (${message}); ${remedy}`
 })
 const noTls = unavailable(
-  (place, message) => `${place} broke TLS off (${message}); see that it offers it, or set another sslmode in store.url`,
+  (place, message) =>
+    `${place} failed the TLS handshake (${message}); enable TLS there, or set another sslmode in store.url`,
 )
 const unreachable = unavailable(
   (place, message) => `${place} cannot be reached (${message}); see that it runs, and check store.url`,
@@ -39,10 +40,12 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   '28000': badCredentials,
   '3D000': refused((place) => `${place} does not exist; create it, or name another one in store.url`),
   '42501': noPrivilege,
-  '25006': unavailable((place) => `${place} only reads: it is a standby or set to; callwatch needs one that writes`),
+  '25006': unavailable(
+    (place) => `${place} is read-only (a standby, or default_transaction_read_only); callwatch needs a writable server`,
+  ),
   '53100': unavailable((place, message) => `the disk of ${place} is full (${message}); make room there`),
   '53300': unavailable((place, message) => `${place} has no connection left (${message}); raise its max_connections`),
-  [QUERY_CANCELED]: unavailable((place) => `${place} took too long over a statement; see what it is busy with`),
+  [QUERY_CANCELED]: unavailable((place) => `${place} reached the timeout of a statement; check its load`),
   '57P01': unreachable,
   '57P02': unreachable,
   '57P03': unreachable,

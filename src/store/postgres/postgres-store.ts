@@ -218,12 +218,12 @@ function notOwned(target: string): StoreError {
 }
 
 function notSender(): StoreError {
-  return new StoreError('stale', 'this daemon is not the one that sends: of all that use this database, the first does')
+  return new StoreError('stale', 'this daemon is not the leader; only the leader sends notifications')
 }
 
 function stale(target: string): StoreError {
   return new StoreError(
     'stale',
-    `the store is not where this daemon left target ${target}: another one owns it or wrote to it`,
+    `another process has committed or acquired target ${target} since this daemon last committed it`,
   )
 }

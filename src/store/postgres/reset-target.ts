@@ -31,7 +31,7 @@ export async function removeTarget({ run }: Session, name: string): Promise<void
 function ownedError(name: string, owner: string): StoreError {
   return new StoreError(
     'refused',
-    `target ${name} is being watched by the daemon ${owner}; stop all daemons on this database, then start one with ` +
+    `target ${name} is owned by the daemon ${owner}; stop all daemons on this database, then start one with ` +
       `--reset-target ${name} (one that died counts until its lease has ended)`,
   )
 }

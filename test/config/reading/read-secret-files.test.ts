@@ -53,6 +53,6 @@ test('an empty file is refused, and what is wrong in a file is not shown', () =>
   })
   expect(problemsWhenLoading({ env: {}, cwd }).split('\n')).toEqual([
     'targets[0].api_key_file: the file `./empty` is empty; expected a file that holds the secret',
-    'notify.slack.webhook_url_file: found a value that is not shown; expected a valid https address (plain http is accepted on loopback only)',
+    'notify.slack.webhook_url_file: found a value (hidden, it may be secret); expected a valid https URL (plain http is accepted on loopback only)',
   ])
 })

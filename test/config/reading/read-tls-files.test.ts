@@ -27,10 +27,10 @@ test('a certificate and its key are read from the folder of the file, and printe
 test('what is no certificate, no key, or the key of another certificate is refused, and not shown', () => {
   const [one, other] = [selfSigned(), selfSigned()]
   expect(problems('hunter2', one.key)).toBe(
-    'http.tls.cert_file: found no certificate in the file; expected one in PEM, with those that it rests on',
+    'http.tls.cert_file: found no certificate in the file; expected one in PEM, with its intermediate certificates',
   )
   expect(problems(one.cert, 'hunter2')).toBe(
-    'http.tls.key_file: found no key in the file that can be used; expected the key of the certificate in PEM, without a passphrase',
+    'http.tls.key_file: found no usable private key in the file; expected the key of the certificate in PEM, without a passphrase',
   )
   expect(problems(one.cert, other.key)).toBe(
     'http.tls.key_file: the key in the file is the key of another certificate; expected the one of `http.tls.cert_file`',

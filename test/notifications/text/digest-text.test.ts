@@ -12,7 +12,7 @@ test('a day is compared with the same weekday before', () => {
 })
 
 test('where there is nothing to compare with, that is said', () => {
-  expect(digestLine(newCustomer!)).toBe('2 calls, 4 participant minutes, 0 % failed; not watched yet a week before')
+  expect(digestLine(newCustomer!)).toBe('2 calls, 4 participant minutes, 0 % failed; no data a week before')
 })
 
 test('of no calls there is no failure rate', () => {

@@ -72,7 +72,7 @@ describe('the summary says value against threshold, and the calls behind it', ()
     [STUCK, '3 calls have been open for longer than 3h'],
     [{ ...STUCK, value: 1 }, '1 call has been open for longer than 3h'],
     [{ ...STUCK, threshold: 2 }, '3 calls have been open for longer than 3h, above the threshold of 2'],
-    [NO_POLL, 'no good poll for 5m 12s, above the threshold of 5m'],
+    [NO_POLL, 'no successful poll for 5m 12s, above the threshold of 5m'],
     [BUDGET, '81,204 of 100,000 participant minutes of this month are used: 81.2 %, above the threshold of 80 %'],
   ])('while it fires, %#: $1', (notification, summary) => {
     expect(summaryOf(notification)).toBe(summary)
@@ -88,7 +88,7 @@ describe('the summary says value against threshold, and the calls behind it', ()
       '6 calls finished in the last 1h, back at or above 5; lowest 0 calls, lasted 1h',
     ],
     [over(STUCK, { value: 0, peak: 4 }), 'no call has been open for longer than 3h; peak 4 calls, lasted 1h'],
-    [POLLS_AGAIN, 'polls are good again; longest gap 15m 5s, lasted 10m'],
+    [POLLS_AGAIN, 'polls succeed again; longest gap 15m 5s, lasted 10m'],
     [
       over(BUDGET, { value: 0.00004, peak: 1.02 }),
       '4 of 100,000 participant minutes of this month are used: 0 %, back at or below 80 %; ' +
@@ -109,11 +109,11 @@ describe('the summary says value against threshold, and the calls behind it', ()
     ],
     [
       { ...NO_POLL, kind: 'closed', closedBecause: 'target removed' },
-      'closed, not resolved: target removed. When last evaluated, no good poll for 5m 12s',
+      'closed, not resolved: target removed. When last evaluated, no successful poll for 5m 12s',
     ],
     [
       { ...NO_POLL, kind: 'closed', closedBecause: 'rule removed', value: 42 },
-      'closed, not resolved: rule removed. When last evaluated, no good poll for 42s',
+      'closed, not resolved: rule removed. When last evaluated, no successful poll for 42s',
     ],
   ])('of a closed one why, and that it is not known how it continued, %#: $1', (notification, summary) => {
     expect(summaryOf(notification)).toBe(summary)
@@ -130,7 +130,7 @@ describe('the summary says value against threshold, and the calls behind it', ()
 describe('the summary says nothing wrong', () => {
   test.each<[string, Notification, RegExp]>([
     [
-      'of a value that is back past the threshold',
+      'of a value that is within the threshold again',
       { ...FIRING, value: 0.25 },
       /, no longer above .* 30 %, but not resolved yet$/,
     ],
@@ -141,7 +141,7 @@ describe('the summary says nothing wrong', () => {
     ],
     ['of calls that come again', { ...NO_CALLS, value: 3 }, /^3 calls .*, no longer below the threshold of 1, but not/],
     ['of stuck calls that are gone', { ...STUCK, value: 0 }, /^no call .* than 3h, but not resolved yet$/],
-    ['of polls that are good again', { ...NO_POLL, value: 0 }, /^polls are good again, but not resolved yet$/],
+    ['of polls that are good again', { ...NO_POLL, value: 0 }, /^polls succeed again, but not resolved yet$/],
     [
       'of a value that only rounding makes equal',
       { ...FIRING, value: 0.3001 },

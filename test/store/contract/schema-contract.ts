@@ -70,9 +70,7 @@ export function schemaContract({ migrations, newPlace, table, otherEditions }: S
     const { migrate, expectSchema } = await newPlace()
     await expect(expectSchema()).rejects.toMatchObject({
       kind: 'refused',
-      message: expect.stringMatching(
-        / holds nothing of callwatch: its name is another one, or callwatch has not run with it/,
-      ),
+      message: expect.stringMatching(/ contains no callwatch store: check the name, or start .callwatch run. with it/),
     })
     await migrate()
     await expect(expectSchema([...migrations, second])).rejects.toMatchObject({

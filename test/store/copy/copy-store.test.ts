@@ -144,7 +144,7 @@ inPostgres('a store that is copied', ({ server, newDatabase }) => {
 
     test('into itself', async () => {
       const { database } = await copied()
-      await expect(copy(database, database)).rejects.toThrow('both sides of the copy are this one store')
+      await expect(copy(database, database)).rejects.toThrow('--from and --to are the same store')
     }, 20_000)
 
     test('from or into one of a newer callwatch', async () => {
@@ -183,7 +183,7 @@ inPostgres('a store that is copied', ({ server, newDatabase }) => {
     test('from where there is none, or into memory', async () => {
       const path = await filledStore()
       await expect(copy({ path: `${path}x` }, emptyFile())).rejects.toThrow(`there is no store ${path}x`)
-      await expect(copy(await emptyDatabase(), emptyFile())).rejects.toThrow('holds nothing of callwatch')
+      await expect(copy(await emptyDatabase(), emptyFile())).rejects.toThrow('contains no callwatch store')
       await expect(copy({ path }, { path: ':memory:' })).rejects.toThrow('a copy in memory would be gone at once')
       await expect(copy({ path: ':memory:' }, emptyFile())).rejects.toThrow('the store is in memory')
     })

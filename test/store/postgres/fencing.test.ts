@@ -9,7 +9,7 @@ import { emptied, joined, owner, replicaOf } from './daemon.ts'
 
 const STALE = { kind: 'stale' }
 const OUTGOING = { outgoing: [{ change: notification, to: ['slack'] }] }
-const verdictOf = (commit: Promise<void>) =>
+const resultOf = (commit: Promise<void>) =>
   commit.then(
     () => 'kept',
     (error: unknown) => (error instanceof StoreError ? error.kind : error),
@@ -61,12 +61,12 @@ inPostgres('a commit to a target', (postgres) => {
       const [before, after] = order.map((i) => daemons[i]!.sharing)
       const owning = await replicaOf(daemons[order[0]]!)
       expect(await before!.claim(['a'], 1)).toEqual(['a'])
-      const first = verdictOf(owning.store.commit('a', owning.next(`owner's ${round}`)))
+      const first = resultOf(owning.store.commit('a', owning.next(`owner's ${round}`)))
       await connection.run("UPDATE callwatch.members SET ends = '-infinity' WHERE name = $1", [name])
       await after!.beat('{}')
       const inheriting = await replicaOf(daemons[order[1]]!)
       expect(await after!.claim(['a'], 1)).toEqual(['a'])
-      const second = verdictOf(inheriting.store.commit('a', inheriting.next(`heir's ${round}`)))
+      const second = resultOf(inheriting.store.commit('a', inheriting.next(`heir's ${round}`)))
       const verdicts = await Promise.all([first, second])
       kept += verdicts.filter((verdict) => verdict === 'kept').length
       expect(verdicts.filter((verdict) => verdict !== 'kept' && verdict !== 'stale')).toEqual([])

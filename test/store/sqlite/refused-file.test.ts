@@ -62,7 +62,7 @@ test.each([
     ALL,
   ],
   ['a file that is no database', text, / is damaged or no SQLite database /, ALL],
-  ['a file that no daemon has used yet', made(''), / holds nothing of callwatch/, BESIDE],
+  ['a file that no daemon has used yet', made(''), / contains no callwatch store/, BESIDE],
   ['a missing file', newPath, /^there is no store /, BESIDE],
   ['a store in memory', () => ':memory:', /^the store is in memory/, BESIDE],
 ])('%s is refused, and left as it is', async (_what, make, sentence, openers) => {

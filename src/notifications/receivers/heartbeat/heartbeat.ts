@@ -3,11 +3,11 @@ import { address } from '../../../schema/scalars.ts'
 import { secret } from '../../../schema/secret.ts'
 import { section } from '../../../schema/section.ts'
 
-/** An address that is called for as long as callwatch works. It takes no messages: heartbeats.ts calls it. */
+/** A dead man's switch: heartbeats.ts requests the URL while callwatch works. It takes no messages. */
 export const heartbeat = {
-  about: 'An address that notices when it is no longer called',
+  about: "Dead man's switch: a URL that is requested while callwatch works",
   section: section({
-    url: secret(address(), { of: 'the address', about: 'Called while evaluation works', example: 'HEARTBEAT_URL' }),
-    interval: duration({ max: longestTimer }).prefault('1m').describe('How often it is called'),
+    url: secret(address(), { of: 'the URL', about: 'Requested while rules are evaluated', example: 'HEARTBEAT_URL' }),
+    interval: duration({ max: longestTimer }).prefault('1m').describe('How often it is requested'),
   }),
 }

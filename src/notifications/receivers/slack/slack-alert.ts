@@ -7,7 +7,7 @@ import {
   splitOf,
   summaryOf,
   titleOf,
-  verdictOf,
+  resultOf,
   worstOf,
 } from '../../text/notification-text.ts'
 import { context, fields, section, type SlackBlock } from './slack-blocks.ts'
@@ -16,7 +16,7 @@ import { code, prose, sentence } from './slack-text.ts'
 import { contributorOf, forecastOf, trendOf } from '../../text/evidence-text.ts'
 
 /** Cuts (characters), so that no text of a configuration crowds the numbers out. */
-const VERDICT = 600
+const RESULT = 600
 const NAME = 150
 const VALUE = 200
 const DESCRIPTION = { alone: 1500, inGroup: 500 }
@@ -45,14 +45,14 @@ export function alertBlocks(
   { place, now }: { place: 'alone' | 'inGroup'; now: number },
 ): SlackBlock[] {
   const { runbookUrl } = notification
-  const verdict = `*${sentence(verdictOf(notification), VERDICT)}*`
+  const result = `*${sentence(resultOf(notification), RESULT)}*`
   // It says what is wrong, and so nothing of what is over.
   const description = isFiring(notification) ? prose(descriptionOf(notification) ?? '', DESCRIPTION[place]) : ''
   const url = runbookUrl !== undefined && runbookUrl.length <= GROUP_URL ? runbookUrl : undefined
   return [
     place === 'alone'
-      ? section(verdict)
-      : section(`${signOf(notification)} ${code(titleOf(notification), NAME)}\n${verdict}`, { name: 'Runbook', url }),
+      ? section(result)
+      : section(`${signOf(notification)} ${code(titleOf(notification), NAME)}\n${result}`, { name: 'Runbook', url }),
     ...fields(factsOf(notification, now).map(([name, value]) => [name, sentence(value, VALUE)])),
     ...(description === '' ? [] : [section(description)]),
     ...context(notesOf(notification, flaps)),
@@ -63,15 +63,14 @@ export function alertBlocks(
 export function alertItem({ notification, flaps }: AlertUpdate): Item {
   const name = code(titleOf(notification), NAME)
   const more = flaps > 0 ? ` (${flapsText(flaps)})` : ''
-  return { line: `${signOf(notification)} ${name} ${sentence(summaryOf(notification), VERDICT)}${more}`, name }
+  return { line: `${signOf(notification)} ${name} ${sentence(summaryOf(notification), RESULT)}${more}`, name }
 }
 
 function factsOf(notification: Notification, now: number): [name: string, value: string][] {
-  const contributor = contributorOf(notification)
   const facts: [name: string, value: string | undefined][] = [
     ...courseOf(notification, now),
     ['Outcomes', splitOf(notification)],
-    ...(contributor === undefined ? [] : [[capitalized(contributor[0]), contributor[1]] as [string, string]]),
+    ['Top contributor', contributorOf(notification)],
     ['Trend', trendOf(notification)],
     ['Forecast', forecastOf(notification)],
     ['Only calls with', callsLookedAt(notification) || undefined],
@@ -85,7 +84,7 @@ function courseOf(notification: Notification, now: number): [name: string, value
   // What waited before it was delivered has gone on meanwhile.
   const untilNow = (from: number) => `${formatTime(from)} (${formatSeconds(Math.max(at, now) - from)})`
   if (kind === 'reminder') return [['Firing since', untilNow(firingSince)]]
-  // How old the last good poll is says since when.
+  // How old the last successful poll is says since when.
   if (kind === 'firing') {
     return signal.name === 'poll_age' ? [] : [['Since', untilNow(since)]]
   }
@@ -108,12 +107,12 @@ function notesOf(notification: Notification, flaps: number): string[] {
       'Why: see `problem` at /api/v1/status, or the log. Calls made meanwhile are counted when polls work again.',
     )
   }
-  if (closedBecause === 'too few calls') notes.push('Whether calls work again is not known: hardly any finished since.')
+  if (closedBecause === 'too few calls') notes.push('Too few calls finished since to know whether calls work again.')
   if (closedBecause === 'rule removed') {
     notes.push('The rule was removed from the configuration: it is evaluated no longer.')
   }
-  if (closedBecause === 'rule changed') notes.push('The rule groups calls otherwise now: its alerts restart.')
-  if (closedBecause === 'target reset') notes.push('The target is counted from nothing again.')
+  if (closedBecause === 'rule changed') notes.push('The `by` or `match` of the rule changed: its alerts restart.')
+  if (closedBecause === 'target reset') notes.push('The counts of the target were reset.')
   if (notification.asOf !== undefined) {
     notes.push(`The value is as of ${formatTime(notification.asOf)}: since then the calls could not be polled.`)
   }

@@ -1,6 +1,6 @@
 import type { AlertMessage, PassedAlert, SilencedAlert, AlertUpdate } from '../../message.ts'
 import { formatSeconds, formatTime } from '../../../text/format.ts'
-import { summaryOf, titleOf, verdictOf } from '../../text/notification-text.ts'
+import { summaryOf, titleOf, resultOf } from '../../text/notification-text.ts'
 import { alertBlocks, alertItem, isFiring, signOf } from './slack-alert.ts'
 import {
   actions,
@@ -51,7 +51,7 @@ function whatIn({ alerts, passed, silenced }: AlertMessage): string {
   const [first] = alerts
   if (first !== undefined && alerts.length === 1) {
     // That a reminder still fires, the title has said.
-    return first.notification.kind === 'resolved' ? summaryOf(first.notification) : verdictOf(first.notification)
+    return first.notification.kind === 'resolved' ? summaryOf(first.notification) : resultOf(first.notification)
   }
   if (alerts.length === 0 && passed.length === 1) return passedText(passed[0]!)
   const names = [...alerts, ...passed].map(({ notification }) => titleOf(notification))
@@ -65,7 +65,7 @@ function titleOfMessage({ target, severity, alerts, passed, silenced }: AlertMes
   if (first === undefined) {
     if (passed.length === 0) return `🔕 silenced: ${count(silenced.length, 'alert')} ${on}`
     const what = passed.length === 1 ? plain(titleOf(passed[0]!.notification), 75) : count(passed.length, 'alert')
-    return `✅ already over: ${what} ${on}`
+    return `✅ already resolved: ${what} ${on}`
   }
   const { kind } = first.notification
   const kinds = Map.groupBy(alerts, ({ notification }) => (isFiring(notification) ? 'firing' : notification.kind))

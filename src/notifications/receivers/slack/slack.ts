@@ -13,7 +13,7 @@ export type SlackConfig = z.output<typeof slackSection>
 
 /** A Slack channel, by an incoming webhook. */
 export const slack: MessageReceiver<typeof slackSection> = {
-  about: 'A channel',
+  about: 'A Slack channel, by its incoming webhook',
   section: slackSection,
   create: async (config, deps) => (await import('./slack-send.ts')).slackSend(config, deps),
 }

@@ -35,7 +35,7 @@ export type WebhookBody = { version: 1; sent_at: string | null } & (
       /** `2026-11-19`, as it was in `timezone`. */
       day: string
       timezone: string
-      /** `week_before` is the same weekday before; null where the target was not watched yet. */
+      /** `week_before` is the same weekday before; null where the target did not exist yet. */
       targets: { target: string; summary: string; day: WebhookDay; week_before: WebhookDay | null }[]
     }
   | {

@@ -6,15 +6,15 @@ import type { MessageReceiver } from '../../receiver.ts'
 import { httpHeaders } from './http-headers.ts'
 
 const webhookSection = section({
-  url: secret(address(), { of: 'the address', about: 'Gets each message as JSON', example: 'WEBHOOK_URL' }),
+  url: secret(address(), { of: 'the URL', about: 'Gets each message as JSON', example: 'WEBHOOK_URL' }),
   headers: httpHeaders().prefault({}).describe('Sent with each request; the values are secrets'),
 })
 
 export type WebhookConfig = z.output<typeof webhookSection>
 
-/** An address of the user's own, which gets each message as JSON (webhook-body.ts). */
+/** A generic webhook: gets each message as JSON (webhook-body.ts). */
 export const webhook: MessageReceiver<typeof webhookSection> = {
-  about: 'An address of your own',
+  about: 'A generic webhook',
   section: webhookSection,
   create: async (config, deps) => (await import('./webhook-send.ts')).webhookSend(config, deps),
 }

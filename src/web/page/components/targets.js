@@ -43,7 +43,7 @@ export function Targets({ state }) {
     <${Table} label="Health of the targets" caption="Health of the targets" columns=${health} isNumeric>
       ${targets.map((target) => healthRow(target, age, isShared))}
     <//>
-    <h3>Totals (minutes of calls, not of participants)</h3>
+    <h3>Totals (call-level minutes)</h3>
     <${Table}
       label="Totals of the targets"
       caption="Calls and call-level minutes since the set-up of each target"

@@ -20,8 +20,8 @@ export function Tiles({ state }) {
       ${tile('calls-now', 'Calls in progress', count(sum(targets, ({ in_progress }) => in_progress)), `${count(sum(targets, (one) => one.participants_in_progress))} participants`)}
       ${tile('failing', `Failed in ${shortest?.window ?? '15m'}`, percent(shortest?.ratio?.any), ratioNote(shortest))}
       ${tile('alerts-firing', 'Alerts firing', count(firing), `${count(alerts.length - firing)} pending`, firing > 0 ? 'bad' : '')}
-      ${tile('minutes-today', 'Minutes today (UTC)', minutes(sum(targets, (one) => one.participant_minutes_today.minutes)), sinceNote(targets, 'participant_minutes_today'))}
-      ${tile('minutes-month', 'Minutes this month (UTC)', minutes(sum(targets, (one) => one.participant_minutes_this_month.minutes)), [sinceNote(targets, 'participant_minutes_this_month'), ...limits(targets)].join('; '))}
+      ${tile('minutes-today', 'Participant minutes today (UTC)', minutes(sum(targets, (one) => one.participant_minutes_today.minutes)), sinceNote(targets, 'participant_minutes_today'))}
+      ${tile('minutes-month', 'Participant minutes this month (UTC)', minutes(sum(targets, (one) => one.participant_minutes_this_month.minutes)), [sinceNote(targets, 'participant_minutes_this_month'), ...limits(targets)].join('; '))}
     </dl>
   </section>`
 }

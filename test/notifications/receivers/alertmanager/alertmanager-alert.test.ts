@@ -35,7 +35,7 @@ test('what is not known is left out', () => {
   expect(alert).not.toHaveProperty('generatorURL')
 })
 
-test('a recovering alert has the value as it is in Alertmanager, and does not say that it is past the threshold', () => {
+test('a recovering alert has the value as it is in Alertmanager, and does not say that it is beyond the threshold', () => {
   const recovering = firingSince(AT - 600, { state: 'recovering', value: 0.1 })
   const firing = firingSince(AT - 600, { value: 0.4 })
   const [back, past] = [recovering, firing].map((one) => alertmanagerAlert(one, TIMES).annotations)
