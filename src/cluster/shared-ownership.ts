@@ -15,12 +15,12 @@ import {
 } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { Settings } from '../store/settings.ts'
-import { OtherSettingsError, type Beat, type Sharing } from '../store/sharing.ts'
+import { OtherSettingsError, type Renewal, type Sharing } from '../store/sharing.ts'
 import { StoreError } from '../store/store.ts'
 import { toAcquire, toRelease } from './fair-share.ts'
 import type { Ownership } from './ownership.ts'
-import { newTurns, type TurnEvent } from './turns.ts'
-import { LOADING, readNote, writeNote } from './note.ts'
+import { newTenures, type TenureEvent } from './tenures.ts'
+import { LOADING, readStatus, writeStatus } from './member-status.ts'
 
 export type SharedOwnershipOptions = {
   sharing: Sharing
@@ -31,15 +31,15 @@ export type SharedOwnershipOptions = {
   settings: () => Settings
   /** The targets that are configured at the moment. */
   targets: () => readonly string[]
-  /** Notes for the others on those targets that this daemon owns, by name. */
-  notesOf: (targets: ReadonlySet<string>) => ReadonlyMap<string, unknown>
+  /** What the others show of the targets that this daemon owns, by name. */
+  healthOf: (targets: ReadonlySet<string>) => ReadonlyMap<string, unknown>
   /** Emits when the daemon must stop; replays. */
   draining$: Observable<unknown>
 }
 
 /** What happens to the ownership of targets. */
 export type OwnershipEvent =
-  | TurnEvent
+  | TenureEvent
   /** A lease has ended before it was renewed. */
   | { kind: 'lease lost' }
   /** Why this daemon can own nothing, and then that it can: the store cannot be used, or others have other settings. */
@@ -52,8 +52,8 @@ export type SharedOwnership = Ownership & {
   leave: () => Promise<void>
 }
 
-/** Beats in the time of one lease. Where all of them but the last fail, nothing more is asked or sent. */
-const BEATS = 5
+/** Renewals in the time of one lease. After 4/5 of a lease without one, this daemon stops polling and sending. */
+const RENEWALS_PER_LEASE = 5
 
 /**
  * Shares the targets with the other daemons on the store, by a lease that is renewed for all of them at once. This
@@ -62,40 +62,40 @@ const BEATS = 5
  */
 export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnership {
   const { sharing, clock, name, settings, targets, draining$ } = options
-  const pause = sharing.lease / BEATS
-  const isFirst = new BehaviorSubject(false)
-  const held = new BehaviorSubject(false)
+  const renewalInterval = sharing.lease / RENEWALS_PER_LEASE
+  const joinedFirst = new BehaviorSubject(false)
+  const hasLease = new BehaviorSubject(false)
   const events = new Subject<OwnershipEvent>()
-  const turns = newTurns({
+  const tenures = newTenures({
     notify: (event) => events.next(event),
     onFree: () => clock.scheduler.schedule(() => void release(), 0),
   })
   // The daemon joined when it started, and was refused then if it had other settings.
   let isMember = true
   let isDraining = false
-  let heldUntil = -Infinity
-  let latest: Beat | undefined
-  let notes = new Map<string, unknown>()
+  let leaseValidUntil = -Infinity
+  let latest: Renewal | undefined
+  let healths = new Map<string, unknown>()
   let problem: { of: 'store' | 'settings'; text: string } | undefined
-  const isHeld = () => clock.monotonic() < heldUntil
+  const isLeaseValid = () => clock.monotonic() < leaseValidUntil
   const takesPart = () => !isDraining && problem?.of !== 'settings'
 
-  const release = () => turns.release((targets) => sharing.release(targets))
+  const release = () => tenures.release((targets) => sharing.release(targets))
 
   function loseAll(): void {
-    heldUntil = -Infinity
-    held.next(false)
-    for (const target of turns.noted()) turns.lose(target)
+    leaseValidUntil = -Infinity
+    hasLease.next(false)
+    for (const target of tenures.all()) tenures.lose(target)
   }
 
   /** Once for each lease, whether the store says that it has ended or the time does. */
   function loseLease(): void {
-    if (!held.value && turns.noted().length === 0) return
+    if (!hasLease.value && tenures.all().length === 0) return
     events.next({ kind: 'lease lost' })
     loseAll()
   }
 
-  function noteProblem(now: typeof problem): void {
+  function setProblem(now: typeof problem): void {
     if (problem !== undefined && problem.of !== now?.of) {
       events.next({ kind: 'trouble', of: problem.of, problem: undefined })
     }
@@ -105,95 +105,95 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     problem = now
   }
 
-  async function beat(): Promise<void> {
+  async function renew(): Promise<void> {
     const sent = clock.monotonic()
     if (!isMember) await sharing.join(name, settings(), LOADING)
     isMember = true
-    const own = options.notesOf(new Set(turns.noted()))
-    const answer = await sharing.beat(writeNote({ takesPart: takesPart(), targets: own }))
+    const own = options.healthOf(new Set(tenures.all()))
+    const answer = await sharing.renew(writeStatus({ takesPart: takesPart(), targets: own }))
     if (answer === undefined) {
       isMember = false
       loseLease()
       return
     }
-    heldUntil = sent + sharing.lease - pause
+    leaseValidUntil = sent + sharing.lease - renewalInterval
     latest = answer
-    const noted = answer.members.map((member) => ({ ...member, ...readNote(member.note) }))
-    notes = new Map(noted.flatMap((member) => [...member.targets]))
-    await share(answer, noted.filter((member) => member.takesPart).length)
-    if (answer.differing !== undefined && turns.noted().length === 0) return resign()
+    const statuses = answer.members.map((member) => ({ ...member, ...readStatus(member.status) }))
+    healths = new Map(statuses.flatMap((member) => [...member.targets]))
+    await share(answer, statuses.filter((member) => member.takesPart).length)
+    if (answer.differing !== undefined && tenures.all().length === 0) return resign()
     const [first] = answer.members
-    isFirst.next(first?.id === answer.self)
-    held.next(true)
+    joinedFirst.next(first?.id === answer.self)
+    hasLease.next(true)
   }
 
   /** A daemon with other settings owns nothing and sends nothing until it may join again. */
   async function resign(): Promise<void> {
     isMember = false
-    isFirst.next(false)
+    joinedFirst.next(false)
     loseAll()
     await sharing.leave()
   }
 
   /** Brings what this daemon polls in line with what it owns, and that with its share. */
-  async function share({ owners, self, differing }: Beat, members: number): Promise<void> {
+  async function share({ owners, self, differing }: Renewal, members: number): Promise<void> {
     const configured = new Set(targets())
-    const noted = new Set(turns.noted())
-    for (const target of noted) if (owners.get(target) !== self) turns.lose(target)
-    for (const [target, owner] of owners) if (owner === self && !noted.has(target)) turns.begin(target)
+    const before = new Set(tenures.all())
+    for (const target of before) if (owners.get(target) !== self) tenures.lose(target)
+    for (const [target, owner] of owners) if (owner === self && !before.has(target)) tenures.begin(target)
     await release()
-    noteProblem(differing && { of: 'settings', text: differing.message })
-    const wanted = takesPart() ? turns.wanted().filter((target) => configured.has(target)) : []
+    setProblem(differing && { of: 'settings', text: differing.message })
+    const wanted = takesPart() ? tenures.wanted().filter((target) => configured.has(target)) : []
     const kept = new Set(wanted.slice(0, wanted.length - toRelease(wanted.length, configured.size, members)))
-    for (const target of turns.noted()) if (!kept.has(target)) turns.end(target)
+    for (const target of tenures.all()) if (!kept.has(target)) tenures.end(target)
     const free = [...configured].filter((target) => !owners.has(target))
     const most = takesPart() ? toAcquire(kept.size, configured.size, members) : 0
     if (free.length === 0 || most === 0) return
-    for (const target of await sharing.claim(free, most)) turns.begin(target)
+    for (const target of await sharing.acquire(free, most)) tenures.begin(target)
   }
 
-  /** Beats as they are due; once none has succeeded for as long as the lease lasts, everything is lost. */
+  /** Renews the lease when that is due; once no renewal has succeeded for too long, every target is lost. */
   const keep$ = merge(
     events,
     merge(
-      timer(0, pause * 1000, clock.scheduler),
+      timer(0, renewalInterval * 1000, clock.scheduler),
       draining$.pipe(
         take(1),
         tap(() => {
           isDraining = true
-          for (const target of turns.noted()) turns.end(target)
+          for (const target of tenures.all()) tenures.end(target)
         }),
       ),
     ).pipe(
-      exhaustMap(() => from(beat().catch((error: unknown) => noteProblem(problemOf(error))))),
+      exhaustMap(() => from(renew().catch((error: unknown) => setProblem(problemOf(error))))),
       ignoreElements(),
     ),
-    timer(0, (pause * 1000) / 2, clock.scheduler).pipe(
+    timer(0, (renewalInterval * 1000) / 2, clock.scheduler).pipe(
       tap(() => {
-        if (!isHeld()) loseLease()
+        if (!isLeaseValid()) loseLease()
       }),
       ignoreElements(),
     ),
   )
 
   return {
-    beat: pause,
-    turn$: turns.turn$,
-    owns: (target) => isHeld() && turns.has(target),
-    leads: () => isHeld() && isFirst.value,
-    leads$: combineLatest([isFirst, held]).pipe(
+    renewalInterval,
+    tenure$: tenures.tenure$,
+    owns: (target) => isLeaseValid() && tenures.has(target),
+    isLeader: () => isLeaseValid() && joinedFirst.value,
+    isLeader$: combineLatest([joinedFirst, hasLease]).pipe(
       map(([first, now]) => first && now),
       distinctUntilChanged(),
     ),
-    ledLast: () => isFirst.value,
+    wasLeader: () => joinedFirst.value,
     problem: () => problem?.text,
     ownerOf: (target) => {
       // The last answer may be outdated once the store cannot be reached.
-      if (!isHeld()) return undefined
+      if (!isLeaseValid()) return undefined
       const owner = latest?.owners.get(target)
       return latest?.members.find(({ id }) => id === owner)?.name
     },
-    noteOf: (target) => (isHeld() ? notes.get(target) : undefined),
+    healthOf: (target) => (isLeaseValid() ? healths.get(target) : undefined),
     keep$,
     leave: async () => {
       loseAll()

@@ -22,7 +22,7 @@ import {
 } from 'rxjs'
 import { closedNotifications } from '../alerts/evaluate.ts'
 import type { Clock } from '../clock/clock.ts'
-import { LOADING } from '../cluster/note.ts'
+import { LOADING } from '../cluster/member-status.ts'
 import { ALONE, type Ownership } from '../cluster/ownership.ts'
 import { sharedOwnership } from '../cluster/shared-ownership.ts'
 import type { Config } from '../config/config.ts'
@@ -35,7 +35,7 @@ import { recipientsBy } from '../notifications/routes.ts'
 import { openStore } from '../store/open-store.ts'
 import { storeRetried } from '../store/store-retried.ts'
 import { onlyStoreErrors, StoreError, type Store } from '../store/store.ts'
-import { noteOf } from '../target/health.ts'
+import { sharedHealth } from '../target/health.ts'
 import { lifecycle, type Targets } from '../target/lifecycle.ts'
 import { runWhile } from '../target/run-while.ts'
 import type { Route } from '../target/target.ts'
@@ -46,7 +46,7 @@ import type { Reading } from './config-readings.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import { secretsMask, type SecretsMask } from '../log/mask-secrets.ts'
 import { sharedSettings } from './shared-settings.ts'
-import { webNotes } from './note-web.ts'
+import { logWebEvents } from './log-web-events.ts'
 import { recipientsOf } from './recipients.ts'
 import { reporter } from './reporter.ts'
 import { reloads } from './reload.ts'
@@ -110,8 +110,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         name: DAEMON_NAME,
         settings: () => sharedSettings(active),
         targets: () => active.targets.map(({ name }) => name),
-        notesOf: (own) =>
-          new Map(targets.all().flatMap(({ name, health }) => (own.has(name) ? [[name, noteOf(health())]] : []))),
+        healthOf: (own) =>
+          new Map(targets.all().flatMap(({ name, health }) => (own.has(name) ? [[name, sharedHealth(health())]] : []))),
         draining$: stop$,
       })
     const ownership: Ownership = shared ?? ALONE
@@ -145,7 +145,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       problem: ownership.problem,
       expose,
       wall: clock.wall,
-      note: webNotes(log, metrics.operational),
+      onEvent: logWebEvents(log, metrics.operational),
     })
     closing.push(web.close)
     if (first.http.auth === undefined && !isLoopback(first.http.host)) {
@@ -215,7 +215,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       timer(0, RETENTION_INTERVAL * 1000, clock.scheduler).pipe(
         takeUntil(merge(over$, stop$)),
         // What cannot be deleted now is deleted a minute later.
-        filter(ownership.leads),
+        filter(ownership.isLeader),
         exhaustMap(() =>
           store.deleteExpired(clock.wall() - Math.max(history, LONGEST_WINDOW)).catch((error: unknown) => {
             if (!(error instanceof StoreError)) throw error

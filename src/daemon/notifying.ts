@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import { alertmanagerRefresh } from '../notifications/receivers/alertmanager/alertmanager-refresh.ts'
 import { dailyDigest } from '../notifications/daily-digest.ts'
 import { deliverOutbox } from '../notifications/delivery/deliver-outbox.ts'
-import type { Unremoved } from '../notifications/delivery/settle.ts'
+import type { ToRemove } from '../notifications/delivery/acknowledge.ts'
 import { heartbeats } from '../notifications/receivers/heartbeat/heartbeats.ts'
 import { DeliveryError, type Notifier } from '../notifications/notifier.ts'
 import { messageReceiversIn } from '../notifications/notifiers.ts'
@@ -25,7 +25,7 @@ export type NotifyingOptions = {
   notifiers: () => readonly Notifier[]
   targets: Targets
   /** Of the daemons that share a store one sends all notifications, also of the others' targets. */
-  ownership: Pick<Ownership, 'leads' | 'leads$' | 'ledLast'>
+  ownership: Pick<Ownership, 'isLeader' | 'isLeader$' | 'wasLeader'>
   /** What the targets do. */
   watched$: Observable<DaemonEvent>
   stop$: Observable<unknown>
@@ -39,8 +39,8 @@ const REPLICA_STALE_AFTER_INTERVALS = 6
 /** All notifications: delivery of the outbox, Alertmanager, digest, heartbeat, and trouble with the store. */
 export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
   const { config$, clock, store, targets, ownership, watched$, stop$ } = options
-  const notifiers = () => options.notifiers().map((notifier) => whileLeading(notifier, ownership.leads))
-  const unremoved: Unremoved = new Map()
+  const notifiers = () => options.notifiers().map((notifier) => whileLeader(notifier, ownership.isLeader))
+  const toRemove: ToRemove = new Map()
   const alerts = () =>
     targets.all().flatMap(({ name, alerts: own }) => [...own.values()].map((instance) => ({ target: name, instance })))
   const isWorking = (interval: number) => {
@@ -50,13 +50,13 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
       return target.evaluationAge() <= longest && !target.health().storeFailed
     })
   }
-  /** Runs with a part of the configuration until that changes, while this daemon leads. */
+  /** Runs with a part of the configuration until that changes, while this daemon is the leader. */
   const runWith = <Part, Event>(
     partOf: (config: Config) => Part,
     run: (part: Part, end$: Observable<unknown>) => Observable<Event>,
   ) => {
-    const part$ = combineLatest([config$.pipe(map(partOf)), ownership.leads$.pipe(takeUntil(stop$))])
-    return runWhile(part$, ([part, leads], over$) => (leads ? run(part, merge(over$, stop$)) : EMPTY))
+    const part$ = combineLatest([config$.pipe(map(partOf)), ownership.isLeader$.pipe(takeUntil(stop$))])
+    return runWhile(part$, ([part, isLeader], over$) => (isLeader ? run(part, merge(over$, stop$)) : EMPTY))
   }
 
   const sent$ = runWith(
@@ -64,13 +64,13 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
     ({ groupWait, mutes }, end$) =>
       merge(
         ...notifiers().map((notifier) =>
-          deliverOutbox(notifier, { store, clock, groupWait, mutes, alerts, unremoved, stop$: end$ }),
+          deliverOutbox(notifier, { store, clock, groupWait, mutes, alerts, toRemove, stop$: end$ }),
         ),
       ),
   )
-  // A daemon that cannot reach the store does not know whether it still leads: the one that led last notifies.
+  // A daemon that cannot reach the store does not know whether it is still the leader: the last leader notifies.
   const trouble$ = runWhile(config$.pipe(map(({ poll: { interval } }) => interval)), (interval, over$) =>
-    notifyOfStore(storeTrouble(watched$).pipe(map((problem) => (ownership.ledLast() ? problem : undefined))), {
+    notifyOfStore(storeTrouble(watched$).pipe(map((problem) => (ownership.wasLeader() ? problem : undefined))), {
       notifiers: options.notifiers,
       clock,
       after: 2 * interval,
@@ -109,11 +109,11 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
 }
 
 /** A daemon that was suspended must not send what another one has sent since. */
-function whileLeading(notifier: Notifier, leads: () => boolean): Notifier {
+function whileLeader(notifier: Notifier, isLeader: () => boolean): Notifier {
   return {
     name: notifier.name,
     send: async (message) => {
-      if (!leads()) throw new DeliveryError('another daemon sends the notifications by now', { retryable: true })
+      if (!isLeader()) throw new DeliveryError('another daemon sends the notifications by now', { retryable: true })
       return notifier.send(message)
     },
   }

@@ -83,7 +83,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
   introduce()
 
   /** The series of a target are those of the daemon that owns it. */
-  function noteOwnership(event: OwnershipEvent): void {
+  function reportOwnership(event: OwnershipEvent): void {
     if (event.kind === 'trouble') {
       if (event.of === 'store') metrics.storeWritable.set(event.problem === undefined ? 1 : 0)
       const { before, again } = TROUBLE_LINES[event.of]
@@ -113,7 +113,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
   }
 
   /** Each once, for as long as it holds. */
-  function noteWarnings(target: string, sync: SyncState): void {
+  function reportWarnings(target: string, sync: SyncState): void {
     const warnings = listWarnings(sync, sync.lastSuccess ?? sync.created)
     const before = warned.get(target) ?? new Set()
     for (const { kind, message } of warnings) {
@@ -124,7 +124,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     warned.set(target, new Set(warnings.map(({ kind }) => kind)))
   }
 
-  function notePoll({ target, report, before, sync }: Polled): void {
+  function reportPoll({ target, report, before, sync }: Polled): void {
     const { outcome, requests, problem, refusedFrom, slowSweep } = report
     if (refusedFrom !== undefined && refusedFrom !== before.refusedFrom) {
       log.warn({ target, page: refusedFrom }, `the service refuses page ${refusedFrom} of its list and what follows`)
@@ -137,7 +137,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
           'raise that or poll.max_requests_per_minute',
       )
     }
-    noteWarnings(target, sync)
+    reportWarnings(target, sync)
     const seconds = Math.round(report.seconds * 1000) / 1000
     const figures = { target, outcome, requests: requests.length, seconds }
     // An initial sync that is only long is logged page by page.
@@ -148,7 +148,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     else log.debug(figures, `poll ${outcome}`)
   }
 
-  function noteInternalError(target: string, error: unknown, seconds: number): void {
+  function reportInternalError(target: string, error: unknown, seconds: number): void {
     if (introduced.targets.has(target)) recordInternalError(metrics, target)
     log.error(
       { target, stack: mask(inspect(error)) },
@@ -156,7 +156,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     )
   }
 
-  function noteReload({ problems, changed }: Reload): void {
+  function reportReload({ problems, changed }: Reload): void {
     metrics.reloadSuccessful.set(problems.length === 0 ? 1 : 0)
     introduce()
     if (problems.length > 0) {
@@ -182,7 +182,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
         const codes = introduced.targets.get(target)
         if (codes !== undefined) recordPoll(metrics, target, report)
         for (const { code } of report.requests) codes?.add(code)
-        notePoll(happened)
+        reportPoll(happened)
         return
       }
       case 'skipped':
@@ -195,7 +195,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
         return
       }
       case 'internal error':
-        noteInternalError(happened.target, happened.error, happened.seconds)
+        reportInternalError(happened.target, happened.error, happened.seconds)
         return
       case 'removed': {
         const { target, notifications } = happened
@@ -205,13 +205,13 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
         return
       }
       case 'ownership':
-        noteOwnership(happened.event)
+        reportOwnership(happened.event)
         return
       case 'reload':
-        noteReload(happened.reload)
+        reportReload(happened.reload)
         return
       case 'delivery':
-        noteDelivery(happened.delivery)
+        reportDelivery(happened.delivery)
         return
       case 'heartbeat': {
         const { outcome, problem = '' } = happened.beaten
@@ -220,7 +220,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     }
   }
 
-  function noteDelivery(delivery: AnyDelivery): void {
+  function reportDelivery(delivery: AnyDelivery): void {
     const { notifier, outcome, problem = '', error } = delivery
     recordDelivery(metrics, delivery)
     if (error !== undefined) {

@@ -12,7 +12,7 @@ export function storeTrouble(watched$: Observable<DaemonEvent>): Observable<stri
     return watched$.pipe(
       tap((happened) => {
         if (happened.kind === 'removed') failing.delete(happened.target)
-        if (happened.kind === 'ownership') noteOwnership({ failing, given }, happened.event)
+        if (happened.kind === 'ownership') applyOwnership({ failing, given }, happened.event)
         if (happened.kind !== 'polled' || given.has(happened.target)) return
         const { target, report } = happened
         const { storeFailed, successful, problem = '' } = report
@@ -25,7 +25,7 @@ export function storeTrouble(watched$: Observable<DaemonEvent>): Observable<stri
   })
 }
 
-function noteOwnership(
+function applyOwnership(
   { failing, given }: { failing: Map<string | undefined, string>; given: Set<string> },
   event: OwnershipEvent,
 ): void {

@@ -6,7 +6,7 @@ export type SharedStore = Store & { readonly sharing: Sharing }
 
 /**
  * What the daemons on one store know of each other. A daemon is a member for as long as it renews its lease, by the
- * store's clock; it is dead once another one finds that the lease has ended, and then its targets are free. Every method
+ * store's clock; it is dead once another one finds that the lease has expired, and then its targets are free. Every method
  * rejects with a {@link StoreError} when the store cannot be used now.
  */
 export type Sharing = {
@@ -17,21 +17,21 @@ export type Sharing = {
    *
    * @param name how others show it
    * @param settings what all members must agree in, by name
-   * @param note what the others may show of it until its first beat (JSON)
+   * @param status what the others may show of it until its first renewal (JSON)
    * @throws {OtherSettingsError} where the living members must use other settings
    */
-  join: (name: string, settings: Settings, note: string) => Promise<void>
+  join: (name: string, settings: Settings, status: string) => Promise<void>
   /** Declares reloaded settings: all members must use them while this one lives and no other one declares. */
   declare: (settings: Settings) => Promise<void>
   /**
    * Renews the lease, and reads what the others show of themselves.
    *
-   * @param note what the others may show of this one (JSON)
+   * @param status what the others may show of this one (JSON)
    * @returns undefined where this member is dead: all that it owned may be owned by others
    */
-  beat: (note: string) => Promise<Beat | undefined>
+  renew: (status: string) => Promise<Renewal | undefined>
   /** Acquires targets that no living member owns, `most` at most, and returns those that were acquired. */
-  claim: (targets: readonly string[], most: number) => Promise<readonly string[]>
+  acquire: (targets: readonly string[], most: number) => Promise<readonly string[]>
   /** Releases targets, so that others may acquire them at once. */
   release: (targets: readonly string[]) => Promise<void>
   /** Ends the membership, and releases every target. */
@@ -45,7 +45,7 @@ export type Sharing = {
   missed: (known: ReadonlyMap<string, number>) => Promise<MissedCommit[]>
 }
 
-export type Beat = {
+export type Renewal = {
   /** The living members, this one included, in the order in which they joined. */
   members: readonly Member[]
   /** The id of this one. */
@@ -67,6 +67,6 @@ export class OtherSettingsError extends StoreError {
   }
 }
 
-export type Member = { id: string; name: string; note: string }
+export type Member = { id: string; name: string; status: string }
 
 export type MissedCommit = { target: string; commit: Pick<Commit, 'ledger' | 'alerts'> | undefined }

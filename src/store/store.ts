@@ -9,7 +9,7 @@ import type { Delta, LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { Sharing } from './sharing.ts'
 
-/** What one poll or tick changes of a target; kept whole or not at all. */
+/** What one poll or tick changes of a target, in one transaction. */
 export type Commit = {
   ledger: Delta
   alerts: AlertDelta
@@ -60,15 +60,15 @@ export type Store = {
   /** All that waits for this notifier, the oldest first. */
   outbox: (notifier: string) => Promise<OutboxEntry[]>
   /**
-   * Marks entries as about to be delivered, or, where that failed for sure, as not. Where several daemons share the store,
-   * only one of them delivers: a claim of any other is refused as stale, also one of no entry.
+   * The sender claims entries before it sends them, and takes the claim back if the receiver certainly did not get the
+   * message. Where several daemons share the store, a claim of any but the leader is refused as stale, also one of no entry.
    */
   claimOutbox: (ids: readonly number[], claimed: boolean) => Promise<void>
-  /** Removes what was delivered, or need not or cannot be. */
+  /** Removes entries that were delivered, refused for good or dropped. */
   removeFromOutbox: (ids: readonly number[]) => Promise<void>
   /** How much waits, by notifier. */
   countOutbox: () => Promise<ReadonlyMap<string, number>>
-  /** Enqueues something for each notifier, but nothing where that deduplication key was used before. */
+  /** Enqueues something for each notifier, unless this deduplication key was used before. */
   enqueueOnce: (key: string, content: Outgoing, notifiers: readonly string[]) => Promise<void>
   /** Alerts of targets other than these, which were removed from the configuration. */
   strayAlerts: (targets: readonly string[]) => Promise<{ target: string; alerts: AlertInstance[] }[]>
@@ -79,7 +79,7 @@ export type Store = {
   addSilence: (silence: Omit<Silence, 'id'>) => Promise<Silence>
   /** Ends a silence at once; resolves with whether there was one. */
   endSilence: (id: number) => Promise<boolean>
-  /** Until when requests with a key are paused by a rate limit (UNIX seconds by the host's clock). */
+  /** Until when requests with a budget key are paused by a rate limit (UNIX seconds by the host's clock). */
   pausedUntil: (key: string) => Promise<number | undefined>
   /** Pauses them until then; a pause that is longer already stays. */
   pauseUntil: (key: string, until: number) => Promise<void>
@@ -137,7 +137,7 @@ export function onlyStoreErrors<T>(otherwise: T): (error: unknown) => T {
 }
 
 /**
- * Whether an error comes from the program itself, such as a value of a type that no driver takes: no database, and nothing
+ * Whether an error is a bug of the program itself, such as a value of a type that no driver takes: no database, and nothing
  * on the way to one, fails like that.
  */
 export function isOwnMistake(error: unknown): error is Error {

@@ -14,7 +14,7 @@ export type Committed = Pick<Commit, 'ledger' | 'alerts'> & { target: string; se
  */
 export async function commit(target: Target, decision: Decision): Promise<Committed> {
   const { name, store, clock, route } = target
-  if (target.isUnsure)
+  if (target.lastCommitUnknown)
     throw new StoreError(
       'unavailable',
       `it is not known yet what was last committed of target ${name}: the store has not answered`,
@@ -24,7 +24,7 @@ export async function commit(target: Target, decision: Decision): Promise<Commit
   try {
     await store.commit(name, { ...decision, outgoing })
   } catch (error) {
-    target.isUnsure = store.sharing !== undefined
+    target.lastCommitUnknown = store.sharing !== undefined
     throw error
   }
   return { target: name, ...decision, seconds: clock.monotonic() - begun }
@@ -50,7 +50,7 @@ export function apply(target: Target, committed: Committed, end?: PollEnd): Comm
 
 /** Moves a target on by what was committed of it elsewhere, or without an answer; returns what was new of that. */
 export function replicate(target: Target, commits: readonly Pick<Commit, 'ledger' | 'alerts'>[]): Promise<Committed[]> {
-  return target.inTurn(async () => {
+  return target.serialized(async () => {
     const replicated: Committed[] = []
     for (const { ledger, alerts } of commits) {
       if (ledger.sync.seq !== target.ledger.sync.seq + 1) continue
@@ -58,7 +58,7 @@ export function replicate(target: Target, commits: readonly Pick<Commit, 'ledger
       target.times.evaluated = target.clock.monotonic()
     }
     if (replicated.length > 0) Object.assign(target.times, timesBy(target.ledger.sync, target.clock))
-    target.isUnsure = false
+    target.lastCommitUnknown = false
     return replicated
   })
 }

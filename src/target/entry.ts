@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../clock/clock.ts'
-import type { Ownership, Turn } from '../cluster/ownership.ts'
+import type { Ownership, Tenure } from '../cluster/ownership.ts'
 import { newPollMemory } from '../polling/poll-memory.ts'
 import type { RateBudget } from '../polling/rate-budget.ts'
 import { connect, type Connection, type ConnectionOptions } from './connection.ts'
@@ -28,12 +28,12 @@ export type Entry = {
   budgetKey: string
   /** When its polls began, or are to begin (monotonic seconds): one is due each interval from then on. */
   startsAt: number
-  /** The turn in which it was polled last. */
-  turn: Turn | undefined
+  /** The tenure in which it was last polled. */
+  tenure: Tenure | undefined
   isRunning: boolean
-  /** Its polls have begun in the turn that it has. */
+  /** Metrics may export it: all commits of earlier owners are applied. */
   isCaughtUp: boolean
-  /** A mistake of our own has ended it: what it has in memory may be half of a change. */
+  /** A bug has ended it: what it has in memory may be half of a change. */
   isBroken: boolean
   readonly oneAtATime: <T>(work: () => Promise<T>) => Promise<T>
 }
@@ -60,7 +60,7 @@ export async function openEntry({ ownership, limits, offset, ...options }: OpenE
   target.health = () =>
     ownership.owns(name)
       ? target.record.current()
-      : replicaHealth(ownership.noteOf(name), target.owner() === undefined ? unowned() : undefined)
+      : replicaHealth(ownership.healthOf(name), target.owner() === undefined ? unowned() : undefined)
   return {
     target,
     loaded: settings,
@@ -68,7 +68,7 @@ export async function openEntry({ ownership, limits, offset, ...options }: OpenE
     connection: undefined,
     budgetKey: budgetKey(settings.target),
     startsAt: clock.monotonic() + offset,
-    turn: undefined,
+    tenure: undefined,
     isRunning: false,
     isCaughtUp: false,
     isBroken: false,
@@ -90,7 +90,7 @@ export type PrepareOptions = Omit<ConnectionOptions, 'target' | 'mayAsk'> & {
   ownership: Ownership
   limits: RequestLimits
   settings: TargetSettings
-  turn: Turn
+  tenure: Tenure
   aborted: AbortSignal
 }
 
@@ -98,20 +98,20 @@ export type PrepareOptions = Omit<ConnectionOptions, 'target' | 'mayAsk'> & {
 export type Prepared = { connection: Connection; budget: RateBudget; offset: number }
 
 /**
- * Makes a target ready to be polled with these settings in this turn. In the same turn it continues where it was; what was
+ * Makes a target ready to be polled with these settings in this tenure. In the same tenure it continues where it was; what was
  * read of its list stays read, unless the settings of the poll have changed.
  *
  * @throws {StoreError}
  */
 export async function prepareEntry(entry: Entry, options: PrepareOptions): Promise<Prepared> {
-  const { clock, random, ownership, limits, settings, turn, aborted } = options
+  const { clock, random, ownership, limits, settings, tenure, aborted } = options
   aborted.throwIfAborted()
   const { target, loaded } = entry
   const isSamePoll = isDeepStrictEqual(loaded.poll, settings.poll)
   const isSame = isSamePoll && isDeepStrictEqual(loaded.rules, settings.rules)
-  // Until this daemon's turn, another one may have continued with what was opened.
+  // Before this tenure, another daemon may have continued with what was opened.
   const isAlone = target.store.sharing === undefined
-  const continues = entry.turn === turn || (isAlone && entry.turn === undefined)
+  const continues = entry.tenure === tenure || (isAlone && entry.tenure === undefined)
   const due = continues ? dueIn(entry, clock) : dueAfterFailover(entry, { random, ownership })
   const offset = entry.isBroken ? 0 : Math.min(due, settings.poll.interval)
   if (entry.isBroken || !isSame) await loadEntry(entry, settings)
@@ -132,24 +132,24 @@ export async function prepareEntry(entry: Entry, options: PrepareOptions): Promi
     loaded: settings,
     budgetKey: budgetKey(settings.target),
     startsAt: clock.monotonic() + offset,
-    turn,
+    tenure,
     isBroken: false,
   })
   // The targets that still have the key of before may ask for more now.
-  limits.share(loaded)
+  limits.resizeBudget(loaded)
   return { connection: entry.connection, budget, offset }
 }
 
 /** Seconds until a poll is due, as if the last run continued. */
-function dueIn({ startsAt, loaded, turn }: Entry, clock: Clock): number {
+function dueIn({ startsAt, loaded, tenure }: Entry, clock: Clock): number {
   const late = clock.monotonic() - startsAt
-  if (turn === undefined) return Math.max(0, -late)
+  if (tenure === undefined) return Math.max(0, -late)
   return late < 0 ? -late : Math.ceil(late / loaded.poll.interval) * loaded.poll.interval - late
 }
 
 /**
  * When the first poll is due after another daemon's last one (seconds). Where that is late, at once; but not of all
- * targets at once, and so that a target whose owner died is polled within the lease and two intervals, beats included.
+ * targets at once, and so that a target whose owner died is polled within the lease and two intervals, renewals included.
  */
 function dueAfterFailover(
   { target, loaded: { poll } }: Entry,
@@ -157,5 +157,5 @@ function dueAfterFailover(
 ): number {
   const left = poll.interval - target.pollAge()
   if (left > 0 && target.ledger.sync.lastSuccess !== undefined) return left
-  return (random() * Math.max(0, poll.interval - 2 * ownership.beat)) / 2
+  return (random() * Math.max(0, poll.interval - 2 * ownership.renewalInterval)) / 2
 }

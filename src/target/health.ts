@@ -25,12 +25,12 @@ export type Health = {
 }
 
 /** What health depends on in the report of a poll. */
-export type NotedPoll = Pick<PollReport, 'successful' | 'problem' | 'requests' | 'storeFailed'> &
+export type RecordedPoll = Pick<PollReport, 'successful' | 'problem' | 'requests' | 'storeFailed'> &
   Partial<Pick<PollReport, 'isSweeping' | 'refusedFrom' | 'slowSweep'>>
 
 /** How a target has been doing since the process started. */
 export type HealthRecord = {
-  readonly note: (poll: NotedPoll) => void
+  readonly add: (poll: RecordedPoll) => void
   readonly current: () => Health
 }
 
@@ -38,13 +38,13 @@ const isPage = ({ operation, code }: PollReport['requests'][number]) => operatio
 
 /** @param monotonic seconds */
 export function healthRecord(monotonic: () => number): HealthRecord {
-  let last: (Omit<NotedPoll, 'requests'> & { hasPage: boolean }) | undefined
+  let last: (Omit<RecordedPoll, 'requests'> & { hasPage: boolean }) | undefined
   let recent: { at: number; requests: number }[] = []
   let polledSince = monotonic()
   let endedAt: number | undefined
   let effectiveInterval: number | undefined
   return {
-    note: ({ requests, ...poll }) => {
+    add: ({ requests, ...poll }) => {
       const at = monotonic()
       if (last === undefined) polledSince = at
       effectiveInterval = endedAt && at - endedAt
@@ -70,32 +70,32 @@ export function healthRecord(monotonic: () => number): HealthRecord {
   }
 }
 
-/** What the owner of a target notes for the other daemons. */
-const healthNote = z.object({ up: z.boolean(), problem: z.string().optional(), requests: z.number() })
-export type HealthNote = z.output<typeof healthNote>
+/** What the owner of a target shares with the other daemons. */
+const sharedHealthSchema = z.object({ up: z.boolean(), problem: z.string().optional(), requests: z.number() })
+export type SharedHealth = z.output<typeof sharedHealthSchema>
 
-export function noteOf({ up, problem, requestsLastMinute }: Health): HealthNote {
+export function sharedHealth({ up, problem, requestsLastMinute }: Health): SharedHealth {
   return { up, problem, requests: requestsLastMinute }
 }
 
 /**
  * How a target is doing that another daemon owns.
  *
- * @param note what its owner noted
- * @param problem why nobody owns it, where that is so
+ * @param shared what its owner shares
+ * @param problem why no daemon owns it, if so
  */
-export function replicaHealth(note: unknown, problem: string | undefined): Health {
-  const noted = healthNote.safeParse(note).data
+export function replicaHealth(shared: unknown, problem: string | undefined): Health {
+  const known = sharedHealthSchema.safeParse(shared).data
   return {
-    up: noted?.up ?? false,
-    problem: problem ?? noted?.problem,
+    up: known?.up ?? false,
+    problem: problem ?? known?.problem,
     isSweeping: false,
     hasPage: true,
     storeFailed: false,
     refusedFrom: undefined,
     slowSweep: undefined,
     polledFor: 0,
-    requestsLastMinute: noted?.requests ?? 0,
+    requestsLastMinute: known?.requests ?? 0,
     effectiveInterval: undefined,
   }
 }

@@ -8,15 +8,15 @@ const FIRST_PAUSE = 1
 const LONGEST_PAUSE = 300
 
 /**
- * Ends a target's work where a mistake of our own made it fail, says so, and completes after a pause that doubles from one
- * failure to the next, for whoever repeats it. A poll that succeeds sets it back. No other target is touched.
+ * Ends a target's work when a bug made it fail, reports it, and completes after a pause, so that the caller repeats it. The
+ * pause doubles with each failure, and a successful poll resets it. No other target is touched.
  *
- * @param over$ emits when nothing is to be repeated any more; must replay
+ * @param draining$ emits when nothing must be repeated any more; must replay
  * @param failed called before anything else: what is in memory of the target may be half of a change
  */
 export function internalErrors(
   target: string,
-  { clock, failed, over$ }: { clock: Clock; failed: () => void; over$: Observable<unknown> },
+  { clock, failed, draining$ }: { clock: Clock; failed: () => void; draining$: Observable<unknown> },
 ): (work$: Observable<TargetEvent>) => Observable<TargetEvent> {
   let pause = FIRST_PAUSE
   return (work$) =>
@@ -31,7 +31,7 @@ export function internalErrors(
         const seconds = pause
         pause = Math.min(LONGEST_PAUSE, 2 * pause)
         const happened: TargetEvent = { kind: 'internal error', target, error, seconds }
-        return concat(of(happened), timer(seconds * 1000, clock.scheduler).pipe(takeUntil(over$), ignoreElements()))
+        return concat(of(happened), timer(seconds * 1000, clock.scheduler).pipe(takeUntil(draining$), ignoreElements()))
       }),
     )
 }

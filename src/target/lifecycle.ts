@@ -22,7 +22,7 @@ import {
 import { closedNotifications } from '../alerts/evaluate.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { Clock } from '../clock/clock.ts'
-import type { Ownership, Turn } from '../cluster/ownership.ts'
+import type { Ownership, Tenure } from '../cluster/ownership.ts'
 import type { Config } from '../config/config.ts'
 import { abortable } from '../polling/abortable.ts'
 import type { SweepProgress } from '../polling/poll-memory.ts'
@@ -44,7 +44,7 @@ export type TargetEvent =
   | Replicated
   /** How far an initial sync is that takes long. */
   | { kind: 'progress'; target: string; progress: SweepProgress }
-  /** A mistake of our own ended the work on a target; it is tried again after a pause (seconds). */
+  /** A bug ended the work on a target; it is retried after a pause (seconds). */
   | { kind: 'internal error'; target: string; error: unknown; seconds: number }
   /** A target was removed from the configuration; what is said of its alerts. */
   | { kind: 'removed'; target: string; notifications: readonly Notification[] }
@@ -54,7 +54,7 @@ export type Targets = {
   readonly all: () => readonly Target[]
   /** Those that this daemon owns. */
   readonly own: () => readonly Target[]
-  /** Those of them of which it knows all that was committed, by any daemon: until it does, their counts are too low. */
+  /** Those of them with all commits of earlier owners applied: before, their counters would be too low. */
   readonly exported: () => readonly Target[]
 }
 
@@ -94,7 +94,7 @@ const GRACE_PERIOD_SECONDS = 8
 const OPENED_AT_A_TIME = 8
 
 export function lifecycle(options: LifecycleOptions): Lifecycle {
-  const { clock, store, ownership, draining$, route, random } = options
+  const { clock, store, ownership, draining$: daemonDraining$, route, random } = options
   const entries = new Map<string, Entry>()
   let order: string[] = []
   /** Names of targets whose pipeline must end and start again from the store. */
@@ -108,12 +108,12 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
   const replicas = replication({
     store,
     clock,
-    replicas: () => targetsOf(inOrder(({ target, isRunning }) => !isRunning || target.isUnsure)),
+    replicas: () => targetsOf(inOrder(({ target, isRunning }) => !isRunning || target.lastCommitUnknown)),
     reload: async ({ name }) => {
       const entry = entries.get(name)
       if (entry === undefined) return
       // What it read of the list may not be what is loaded.
-      entry.turn = undefined
+      entry.tenure = undefined
       if (entry.isRunning) restarts.next(name)
       else await loadEntry(entry, entry.wanted)
     },
@@ -134,7 +134,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     )
     await lastValueFrom(opening$, { defaultValue: undefined })
     for (const entry of opened) entries.set(entry.target.name, entry)
-    for (const { loaded } of opened) limits.share(loaded)
+    for (const { loaded } of opened) limits.resizeBudget(loaded)
     order = [...new Set([...config.targets.map(({ name }) => name), ...entries.keys()])]
   }
 
@@ -150,7 +150,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     )
     entries.delete(name)
     const other = [...entries.values()].find((one) => one.budgetKey === entry.budgetKey)
-    if (other !== undefined) limits.share(other.loaded)
+    if (other !== undefined) limits.resizeBudget(other.loaded)
     await entry.connection?.close()
     return [{ kind: 'removed', target: name, notifications }]
   }
@@ -158,52 +158,52 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
   function runOne(
     name: string,
     settings: TargetSettings | undefined,
-    over$: Observable<unknown>,
+    settingsDraining$: Observable<unknown>,
   ): Observable<TargetEvent> {
-    const end$ = merge(over$, draining$)
+    const draining$ = merge(settingsDraining$, daemonDraining$)
     const entry = entries.get(name)
     if (settings === undefined)
-      return defer(() => remove(name)).pipe(storeRetried(clock), takeUntil(draining$), mergeAll())
+      return defer(() => remove(name)).pipe(storeRetried(clock), takeUntil(daemonDraining$), mergeAll())
     if (entry === undefined) {
       return defer(() => openEntry({ ...options, limits, settings, offset: 0 })).pipe(
         storeRetried(clock),
-        takeUntil(end$),
+        takeUntil(draining$),
         mergeMap((opened) => {
           entries.set(name, opened)
-          return runOne(name, settings, over$)
+          return runOne(name, settings, settingsDraining$)
         }),
       )
     }
     // Also where another daemon polls it, it is shown with the settings that hold here.
     entry.wanted = settings
     entry.target.settings = settings
-    return ownership.turn$(name).pipe(
-      takeUntil(end$),
-      concatMap((turn) => runTurn(entry, settings, turn, end$)),
+    return ownership.tenure$(name).pipe(
+      takeUntil(draining$),
+      concatMap((tenure) => runTenure(entry, settings, tenure, draining$)),
     )
   }
 
-  /** Polls a target for as long as it is this daemon's, and the configuration wants it so. */
-  function runTurn(
+  /** Polls a target while this daemon owns it and the settings stay the same. */
+  function runTenure(
     entry: Entry,
     settings: TargetSettings,
-    turn: Turn,
-    end$: Observable<unknown>,
+    tenure: Tenure,
+    settingsDraining$: Observable<unknown>,
   ): Observable<TargetEvent> {
     const { target } = entry
     const { name } = target
-    const over$ = merge(end$, turn.draining$)
-    const draining$ = merge(over$, restarts.pipe(filter((one) => one === name)))
-    const grace$ = over$.pipe(take(1), delay(GRACE_PERIOD_SECONDS * 1000, clock.scheduler))
-    const aborted$ = merge(turn.aborted$, grace$)
+    const tenureDraining$ = merge(settingsDraining$, tenure.draining$)
+    const draining$ = merge(tenureDraining$, restarts.pipe(filter((one) => one === name)))
+    const graceEnded$ = tenureDraining$.pipe(take(1), delay(GRACE_PERIOD_SECONDS * 1000, clock.scheduler))
+    const aborted$ = merge(tenure.aborted$, graceEnded$)
     const ready = (aborted: AbortSignal) =>
       entry.oneAtATime(async () => ({
         replicated: await replicas.catchUp([target]),
-        ...(await prepareEntry(entry, { ...options, limits, settings, turn, aborted })),
+        ...(await prepareEntry(entry, { ...options, limits, settings, tenure, aborted })),
       }))
     const failed = () => {
       entry.isBroken = true
-      target.record.note({ successful: false, problem: 'internal error', requests: [], storeFailed: false })
+      target.record.add({ successful: false, problem: 'internal error', requests: [], storeFailed: false })
     }
     const run$ = abortable(ready).pipe(
       storeRetried(clock),
@@ -211,7 +211,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
       mergeMap(({ replicated, connection: { client }, budget, offset }) => {
         entry.isRunning = true
         entry.isCaughtUp = true
-        limits.share(settings)
+        limits.resizeBudget(settings)
         const { timeout, retries } = settings.poll
         const requestOptions = { budget, timeout, retries, random }
         return merge(
@@ -222,14 +222,14 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
       }),
       finalize(() => {
         entry.isRunning = false
-        limits.share(settings)
+        limits.resizeBudget(settings)
       }),
-      internalErrors(name, { clock, failed, over$: merge(over$, turn.aborted$) }),
+      internalErrors(name, { clock, failed, draining$: merge(tenureDraining$, tenure.aborted$) }),
     )
     return defer(() => {
-      const done = turn.use()
+      const done = tenure.use()
       return run$.pipe(
-        repeat({ delay: () => timer(0, clock.scheduler).pipe(takeUntil(over$)) }),
+        repeat({ delay: () => timer(0, clock.scheduler).pipe(takeUntil(tenureDraining$)) }),
         finalize(() => {
           entry.isCaughtUp = false
           done()
@@ -248,8 +248,8 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
         mergeMap((config) => config.targets.map(({ name }) => name)),
         distinct(),
         mergeMap((name) =>
-          runWhile(config$.pipe(map((config) => settingsOf(config, name))), (settings, over$) =>
-            runOne(name, settings, over$),
+          runWhile(config$.pipe(map((config) => settingsOf(config, name))), (settings, draining$) =>
+            runOne(name, settings, draining$),
           ),
         ),
       ),

@@ -9,7 +9,7 @@ import type { CallsClient } from '../service/calls-client.ts'
 import { onlyStoreErrors, StoreError } from '../store/store.ts'
 import { apply, commit, type Committed } from './commit.ts'
 import { decide, decideTick } from './decide.ts'
-import { generated, type Ends } from './generated.ts'
+import { fromGenerator, type StopState } from './from-generator.ts'
 import type { Health } from './health.ts'
 import type { Target } from './target.ts'
 
@@ -40,8 +40,8 @@ const FIRST_POLL_INTERVALS = 2
 
 /**
  * The way of a call: on schedule, the service is *observed*; what each observation changes is *decided*, *committed* and
- * *applied*, and only then the next one is asked for. Completes when draining and the last poll has ended; errors only by a
- * mistake of our own.
+ * *applied*, and only then the next one is asked for. Completes when draining and the last poll has ended; errors only
+ * through a bug.
  */
 export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
   const { target, offset, draining$, aborted$ } = options
@@ -59,7 +59,7 @@ export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
     const polls$ = due$.pipe(
       exhaustMap(() => {
         isPolling = true
-        return generated((ends) => poll(options, ends), aborted$).pipe(finalize(() => (isPolling = false)))
+        return fromGenerator((stop) => poll(options, stop), aborted$).pipe(finalize(() => (isPolling = false)))
       }),
     )
     const ticks$ = due$.pipe(
@@ -75,7 +75,7 @@ export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
 /** One poll: each observation is committed before the next one is asked for. */
 export async function* poll(
   { target, client, requestOptions, mask }: Pick<PipelineOptions, 'target' | 'client' | 'requestOptions' | 'mask'>,
-  { aborted, isUnsubscribed }: Ends,
+  { aborted, isUnsubscribed }: StopState,
 ): AsyncGenerator<PipelineEvent, void> {
   const { clock, ledger, memory, settings, record } = target
   const observations = observe({ clock, client, requestOptions, ledger, memory, settings: settings.poll }, aborted)
@@ -95,7 +95,7 @@ export async function* poll(
   const { problem } = next.value
   const report = { ...next.value, problem: problem && mask(problem) }
   const before = record.current()
-  record.note(report)
+  record.add(report)
   yield { kind: 'polled', target: target.name, report, before, sync: ledger.sync }
 }
 
@@ -105,7 +105,7 @@ export async function* poll(
  * @throws {StoreError} and then nothing has changed
  */
 export function count(target: Target, observation: Observation): Promise<Committed | undefined> {
-  return target.inTurn(async () => {
+  return target.serialized(async () => {
     const { name, ledger, settings, store, clock } = target
     const unknown = unknownIds(ledger, observation, settings.poll)
     const evicted = unknown.length === 0 ? undefined : await store.evictedCalls(name, unknown)
@@ -120,7 +120,7 @@ export function count(target: Target, observation: Observation): Promise<Committ
  * @throws {StoreError} and then nothing has changed
  */
 export function tick(target: Target): Promise<Committed | undefined> {
-  return target.inTurn(async () => {
+  return target.serialized(async () => {
     const { times, clock, settings, pollAge } = target
     // A process that has just begun is about to poll: the pause before it says nothing of the service.
     const isNew = !times.hasPolled && clock.monotonic() - times.begun < FIRST_POLL_INTERVALS * settings.poll.interval

@@ -4,39 +4,39 @@ import { rateBudget, type AdjustableBudget, type RateBudget } from '../polling/r
 import { onlyStoreErrors, StoreError, type Store } from '../store/store.ts'
 import { budgetKey, type TargetSettings } from './target.ts'
 
-/** A target by its address and key (`budgetKey`), and whether this daemon polls it at the moment. */
-type Member = { budgetKey: string; isRunning: boolean }
+/** A target by its URL and API key (`budgetKey`), and whether this daemon polls it at the moment. */
+type LimitedTarget = { budgetKey: string; isRunning: boolean }
 
 export type RequestLimitsOptions = {
   store: Pick<Store, 'sharing' | 'pausedUntil' | 'pauseUntil'>
   clock: Clock
   /** All targets that are open. */
-  members: () => Iterable<Member>
+  members: () => Iterable<LimitedTarget>
   draining$: Observable<unknown>
-  /** The budgets that there are, by address and key; a missing one is added. */
+  /** The budgets that there are, by URL and API key; a missing one is added. */
   budgets?: Map<string, AdjustableBudget> | undefined
 }
 
-/** The request budgets, one for each address and key; daemons that share a store keep a limit together. */
+/** The request budgets, one for each URL and API key; daemons that share a store keep a limit together. */
 export type RequestLimits = {
   /**
-   * The budget of a target, as it is paused from before a restart or by another daemon.
+   * The budget of a target, with the rate limit pauses stored before a restart or by other daemons.
    *
    * @throws {StoreError}
    */
   budgetOf: (settings: TargetSettings) => Promise<RateBudget>
-  /** Sets this daemon's part of the limit that a target has, with those of the same address and key. */
-  share: (settings: TargetSettings) => void
-  /** Keeps the pauses that other daemons were asked for, until `aborted$`. Emits nothing. */
+  /** Sets this daemon's share of the limit of a target, and of those with the same URL and API key. */
+  resizeBudget: (settings: TargetSettings) => void
+  /** Applies the pauses (Retry-After) that other daemons received, until `aborted$`. Emits nothing. */
   follow: (aborted$: Observable<unknown>) => Observable<never>
 }
 
-/** Seconds between two reads of what other daemons were asked for. */
+/** Seconds between two reads of the pauses of other daemons. */
 const INTERVAL = 1
 /** What differs by less (seconds) is the same pause, by clocks that are not quite the same. */
 const SAME = 0.5
 
-/** Of a limit a daemon has as large a part as it has of the targets: so much is asked for, wherever they are polled. */
+/** A daemon's share of a limit is its share of the targets with that URL and API key. */
 export function requestLimits(options: RequestLimitsOptions): RequestLimits {
   const { store, clock, members, draining$, budgets = new Map<string, AdjustableBudget>() } = options
   const { sharing } = store
@@ -94,7 +94,7 @@ export function requestLimits(options: RequestLimitsOptions): RequestLimits {
 
   return {
     budgetOf,
-    share: ({ target, poll }) => {
+    resizeBudget: ({ target, poll }) => {
       if (sharing === undefined) return
       const key = budgetKey(target)
       const all = [...members()].filter((member) => member.budgetKey === key)

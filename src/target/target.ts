@@ -57,8 +57,8 @@ export type Target = ShownTarget & {
   memory: PollMemory
   /** When things happened (monotonic seconds). */
   readonly times: Times
-  /** The answer to the last commit was lost: until it is known what was committed, nothing more is. */
-  isUnsure: boolean
+  /** The answer to the last commit was lost: nothing more is committed until the store says whether it was made. */
+  lastCommitUnknown: boolean
   readonly record: HealthRecord
   health: () => Health
   owner: () => string | undefined
@@ -67,7 +67,7 @@ export type Target = ShownTarget & {
   readonly clock: Clock
   readonly route: Route
   /** Runs polls, ticks and the commits of others one after the other. */
-  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>
+  readonly serialized: <T>(work: () => Promise<T>) => Promise<T>
 }
 
 export type Times = {
@@ -97,7 +97,7 @@ export async function openTarget({ settings, store, clock, route }: OpenTargetOp
     ...stored,
     memory: newPollMemory(stored.ledger, clock),
     times: { ...timesBy(stored.ledger.sync, clock), evaluated: now, begun: now, hasPolled: false },
-    isUnsure: false,
+    lastCommitUnknown: false,
     record,
     health: record.current,
     owner: () => undefined,
@@ -110,17 +110,17 @@ export async function openTarget({ settings, store, clock, route }: OpenTargetOp
     store,
     clock,
     route,
-    inTurn: oneAtATime(),
+    serialized: oneAtATime(),
   }
   return target
 }
 
 /** Takes its state from the store again, as if it had just been opened. */
 export async function reloadTarget(target: Target, settings: TargetSettings): Promise<void> {
-  await target.inTurn(async () => {
+  await target.serialized(async () => {
     const stored = await load(settings, target)
     const now = target.clock.monotonic()
-    Object.assign(target, { ...stored, settings, isUnsure: false })
+    Object.assign(target, { ...stored, settings, lastCommitUnknown: false })
     Object.assign(target.times, timesBy(stored.ledger.sync, target.clock), { evaluated: now })
     beginPolling(target)
   })
@@ -147,7 +147,7 @@ export function fingerprintOf({ baseUrl, onBehalfOf = '', query }: TargetConfig)
   return digest(JSON.stringify([baseUrl, onBehalfOf, sorted]))
 }
 
-/** What is asked with the same address and key has one rate limit; the store must not learn the key itself. */
+/** Requests with the same URL and API key have one rate limit; the store must not learn the key itself. */
 export function budgetKey({ baseUrl, apiKey }: TargetConfig): string {
   return digest(`${baseUrl} ${apiKey}`)
 }

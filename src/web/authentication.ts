@@ -21,14 +21,14 @@ const OPEN_PATHS = ['/healthz', '/readyz']
 export type AuthenticateOptions = {
   /** Read at each request: they may change in between. */
   credentials: Credentials
-  note: (event: WebEvent) => void
+  onEvent: (event: WebEvent) => void
   clock?: Clock
 }
 
 /** Requires user name and password (RFC 7617) for every path except the two health checks. */
 export async function authenticate(
   app: FastifyInstance,
-  { credentials, note, clock = systemClock }: AuthenticateOptions,
+  { credentials, onEvent, clock = systemClock }: AuthenticateOptions,
 ): Promise<void> {
   const attempts = loginAttempts(clock)
   const browsers = knownBrowsers(credentials)
@@ -44,7 +44,7 @@ export async function authenticate(
       }
       const { ip: peer } = request
       attempts.failed(peer, digest(`${givenName}:${givenPassword}`).toString('base64'))
-      note({ kind: 'login failed', peer })
+      onEvent({ kind: 'login failed', peer })
       throw new Error('wrong user name or password')
     },
   })

@@ -19,10 +19,10 @@ export type CallsWanted = {
 /** Where a page begins: after a number of calls in progress, or after a call of the history. */
 export type Position = { offset: number } | { after: HistoryPosition | undefined }
 
-/** Calls that are read and formatted in one turn of the event loop. */
+/** Calls that are read and formatted in one iteration of the event loop. */
 const CALLS_PER_TURN = 500
 
-/** Lists calls in slices, each in its own turn of the event loop. */
+/** Lists calls in slices, each in its own iteration of the event loop. */
 export async function* slicesOf(
   wanted: CallsWanted,
   max: number,

@@ -7,7 +7,7 @@ import { encodeEvent, type FeedEvent } from './event-feed.ts'
  */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024
 
-/** Events that are written in one turn of the event loop. */
+/** Events that are written in one iteration of the event loop. */
 const EVENTS_PER_TURN = 500
 
 /** The event stream of one client. */

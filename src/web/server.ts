@@ -9,7 +9,7 @@ import type { EventFeed } from './event-feed.ts'
 import { eventsRoute } from './events-route.ts'
 import { finishedPerMinuteRoute } from './finished-per-minute.ts'
 import type { Certificate } from './http-section.ts'
-import { oneRequestPerTurn } from './one-request-per-turn.ts'
+import { oneRequestPerIteration } from './one-request-per-iteration.ts'
 import { pageFiles } from './page-files.ts'
 import { BadRequest } from './query.ts'
 import { readiness } from './readiness.ts'
@@ -37,7 +37,7 @@ export type WebOptions = {
   /** The host's clock (UNIX seconds). */
   wall: () => number
   /** Logs and counts an event. */
-  note: (event: WebEvent) => void
+  onEvent: (event: WebEvent) => void
   /** A request that has not arrived completely within these seconds, its body included, is aborted. */
   requestTimeout?: number
 }
@@ -78,7 +78,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
       : { https: { ...timeouts, cert: options.tls.cert, key: options.tls.key } }),
   })
   app.server.maxConnections = MAX_CONNECTIONS
-  oneRequestPerTurn(app)
+  oneRequestPerIteration(app)
   await app.register(helmet, {
     contentSecurityPolicy: {
       useDefaults: false,

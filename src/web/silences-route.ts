@@ -20,14 +20,14 @@ export type SilencesRouteOptions = {
   wall: () => number
   /** The user that can change silences. Without authentication they are read-only: a client could suppress notifications. */
   changedBy: Pick<Credentials, 'username'> | undefined
-  note: (event: WebEvent) => void
+  onEvent: (event: WebEvent) => void
   /** The targets and rules that a silence can match. */
   targets: () => readonly Pick<ShownTarget, 'name' | 'settings'>[]
 }
 
 /** `/api/v1/silences`: GET lists silences, POST adds one (docs/webhook.md), DELETE ends one. */
 export function silencesRoute(app: FastifyInstance, options: SilencesRouteOptions): void {
-  const { store, wall, changedBy, note, targets } = options
+  const { store, wall, changedBy, onEvent, targets } = options
   app.get('/api/v1/silences', async () => ({ silences: (await store.silences(wall())).map(silenceView) }))
   if (changedBy === undefined) {
     const refusal = { error: 'changing silences over HTTP needs http.auth; the command `callwatch silence` does not' }
@@ -43,14 +43,14 @@ export function silencesRoute(app: FastifyInstance, options: SilencesRouteOption
     const { match, seconds, reason } = requested
     const since = wall()
     const silence = await store.addSilence({ match, since, until: since + seconds, reason })
-    note({ kind: 'silence added', peer: request.ip, user: changedBy.username, silence })
+    onEvent({ kind: 'silence added', peer: request.ip, user: changedBy.username, silence })
     return reply.code(201).send(silenceView(silence))
   })
   app.delete<{ Params: { id: string } }>('/api/v1/silences/:id', async (request, reply) => {
     const id = Number(request.params.id)
     const found = /^\d{1,15}$/.test(request.params.id) && (await store.endSilence(id))
     if (!found) return reply.code(404).send({ error: `there is no silence ${request.params.id}` })
-    note({ kind: 'silence ended', peer: request.ip, user: changedBy.username, id })
+    onEvent({ kind: 'silence ended', peer: request.ip, user: changedBy.username, id })
     return reply.code(204).send()
   })
 }

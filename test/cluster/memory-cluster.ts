@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/clock/clock.ts'
 import { difference, type Settings } from '../../src/store/settings.ts'
-import { OtherSettingsError, type Beat, type Member, type Sharing } from '../../src/store/sharing.ts'
+import { OtherSettingsError, type Renewal, type Member, type Sharing } from '../../src/store/sharing.ts'
 import { StoreError } from '../../src/store/store.ts'
 
 export type MemoryCluster = {
@@ -23,7 +23,7 @@ export function memoryCluster(clock: Clock): MemoryCluster {
   const bury = () => {
     for (const [id, { ends }] of members) if (ends <= clock.monotonic()) members.delete(id)
   }
-  const differing = (own: Settings): Beat['differing'] => {
+  const differing = (own: Settings): Renewal['differing'] => {
     const [latest] = [...members.values()].toSorted((a, b) => b.declared - a.declared)
     const how = latest && difference(latest.settings, own)
     return how === undefined ? undefined : new OtherSettingsError(latest!.name, how)
@@ -38,7 +38,7 @@ export function memoryCluster(clock: Clock): MemoryCluster {
     }
     return {
       lease,
-      join: (name, settings, note) =>
+      join: (name, settings, status) =>
         answer(() => {
           bury()
           own = settings
@@ -46,7 +46,7 @@ export function memoryCluster(clock: Clock): MemoryCluster {
           if (differs !== undefined) throw differs
           self = `${name} ${++joined}`
           const ends = clock.monotonic() + lease
-          members.set(self, { id: self, name, note, ends, settings, declared: ++declarations })
+          members.set(self, { id: self, name, status, ends, settings, declared: ++declarations })
         }),
       declare: (settings) =>
         answer(() => {
@@ -54,17 +54,17 @@ export function memoryCluster(clock: Clock): MemoryCluster {
           const member = members.get(self)
           if (member !== undefined) Object.assign(member, { settings, declared: ++declarations })
         }),
-      beat: (note) =>
-        answer((): Beat | undefined => {
+      renew: (status) =>
+        answer((): Renewal | undefined => {
           bury()
           const member = members.get(self)
           if (member === undefined) return undefined
-          member.note = note
+          member.status = status
           member.ends = clock.monotonic() + lease
           const alive = [...owners].filter(([, owner]) => members.has(owner))
           return { members: [...members.values()], self, owners: new Map(alive), differing: differing(own) }
         }),
-      claim: (targets, most) =>
+      acquire: (targets, most) =>
         answer(() => {
           if (!members.has(self)) return []
           const free = targets.filter((target) => !members.has(owners.get(target) ?? '')).slice(0, most)

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { ReplaySubject, Subject, takeUntil } from 'rxjs'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { LOADING } from '../../src/cluster/note.ts'
+import { LOADING } from '../../src/cluster/member-status.ts'
 import { sharedOwnership, type OwnershipEvent } from '../../src/cluster/shared-ownership.ts'
 import type { Settings } from '../../src/store/settings.ts'
 import { StoreError } from '../../src/store/store.ts'
@@ -28,21 +28,21 @@ function cluster(targets: readonly string[] = TARGETS) {
       name,
       settings: () => now.settings,
       targets: () => now.targets,
-      notesOf: (own) => new Map(Array.from(own, (target) => [target, `${target} by ${name}`])),
+      healthOf: (own) => new Map(Array.from(own, (target) => [target, `${target} by ${name}`])),
       draining$,
     })
     const events: OwnershipEvent[] = []
     const running = ownership.keep$.pipe(takeUntil(killed)).subscribe((event) => events.push(event))
     onTestFinished(() => running.unsubscribe())
-    /** Targets that are watched, for as long as their turns say; a cycle goes on for `busy` seconds. */
+    /** Targets that are watched, for as long as their tenures say; a cycle goes on for `busy` seconds. */
     const watched = new Set<string>()
     const lost = new Set<string>()
     for (const target of targets) {
       ownership
-        .turn$(target)
+        .tenure$(target)
         .pipe(takeUntil(killed))
-        .subscribe((turn) => {
-          const done = turn.use()
+        .subscribe((tenure) => {
+          const done = tenure.use()
           watched.add(target)
           let isOver = false
           const end = () => {
@@ -51,8 +51,8 @@ function cluster(targets: readonly string[] = TARGETS) {
             watched.delete(target)
             done()
           }
-          turn.draining$.subscribe(() => (busy === 0 ? end() : void clock.scheduler.schedule(end, busy * 1000)))
-          turn.aborted$.subscribe(() => {
+          tenure.draining$.subscribe(() => (busy === 0 ? end() : void clock.scheduler.schedule(end, busy * 1000)))
+          tenure.aborted$.subscribe(() => {
             lost.add(target)
             end()
           })
@@ -86,7 +86,7 @@ describe('daemons that share a store', () => {
     const a = await start('a')
     await clock.advance(1)
     expect(a.owned()).toEqual(TARGETS)
-    expect(a.leads()).toBe(true)
+    expect(a.isLeader()).toBe(true)
   })
 
   test('those who join and leave get and leave equal parts, and nothing else moves', async () => {
@@ -135,7 +135,7 @@ describe('daemons that share a store', () => {
     a.kill()
     await clock.advance(LEASE + LEASE / 5 + 0.1)
     expect(counts(b, c)).toEqual([6, 6])
-    expect([b.leads(), c.leads()]).toEqual([true, false])
+    expect([b.isLeader(), c.isLeader()]).toEqual([true, false])
   })
 
   test('a daemon that cannot renew its lease stops before it ends, and acquires targets again when it can', async () => {
@@ -146,8 +146,8 @@ describe('daemons that share a store', () => {
     await clock.advance(LEASE - 0.1)
     expect(a.watched.size).toBe(0)
     expect(a.owned()).toEqual([])
-    expect(a.leads()).toBe(false)
-    expect(a.ledLast()).toBe(true)
+    expect(a.isLeader()).toBe(false)
+    expect(a.wasLeader()).toBe(true)
     expect(a.problem()).toBe('the database cannot be reached')
     await clock.advance(5)
     expect(counts(a, b)).toEqual([0, 12])
@@ -156,7 +156,7 @@ describe('daemons that share a store', () => {
     expect(counts(a, b)).toEqual([6, 6])
     expect(a.problem()).toBeUndefined()
     expect(kinds(a).filter((kind) => kind === 'lease lost')).toHaveLength(1)
-    expect([a.leads(), b.leads()]).toEqual([false, true])
+    expect([a.isLeader(), b.isLeader()]).toEqual([false, true])
   })
 
   test('a trouble of less than a lease changes nothing', async () => {
@@ -179,7 +179,7 @@ describe('daemons that share a store', () => {
     const monotonic = clock.monotonic
     clock.monotonic = () => monotonic() + 2 * LEASE
     expect(a.owns(target!)).toBe(false)
-    expect(a.leads()).toBe(false)
+    expect(a.isLeader()).toBe(false)
   })
 
   test('one with other settings is refused while another lives, and says so where they change while it runs', async () => {
@@ -194,8 +194,8 @@ describe('daemons that share a store', () => {
     await clock.advance(5)
     expect(counts(a, b)).toEqual([0, 12])
     expect(a.problem()).toMatch(/not that of b, which uses the same store: poll.lookback is \d+ here and 7200 there;/)
-    expect(a.leads()).toBe(false)
-    expect(b.leads()).toBe(true)
+    expect(a.isLeader()).toBe(false)
+    expect(b.isLeader()).toBe(true)
     a.now.settings = { 'poll.lookback': '7200' }
     await clock.advance(10)
     expect(counts(a, b)).toEqual([6, 6])
@@ -206,7 +206,7 @@ describe('daemons that share a store', () => {
     const { clock, start } = cluster()
     const a = await start('a')
     await clock.advance(5)
-    a.sharing.beat = async () => Promise.reject(new StoreError('refused', 'the password is wrong'))
+    a.sharing.renew = async () => Promise.reject(new StoreError('refused', 'the password is wrong'))
     await clock.advance(5)
     expect(a.events.filter(({ kind }) => kind === 'trouble')).toEqual([
       { kind: 'trouble', of: 'store', problem: 'the password is wrong' },
@@ -231,7 +231,7 @@ describe('daemons that share a store', () => {
     await clock.advance(10)
     const [theirs] = [...b.watched]
     expect(a.ownerOf(theirs!)).toBe('b')
-    expect(a.noteOf(theirs!)).toBe(`${theirs} by b`)
+    expect(a.healthOf(theirs!)).toBe(`${theirs} by b`)
   })
 })
 

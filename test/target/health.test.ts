@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RequestRecord } from '../../src/polling/request-with-retries.ts'
-import { healthRecord, noteOf, replicaHealth } from '../../src/target/health.ts'
+import { healthRecord, sharedHealth, replicaHealth } from '../../src/target/health.ts'
 
 /** So many pages of the list. */
 const pages = (count: number): RequestRecord[] =>
@@ -24,13 +24,13 @@ test('a target is down until its first successful poll', () => {
 
 test('the latest poll alone decides', () => {
   const health = healthRecord(() => 0)
-  health.note({ ...POLL, successful: false, problem: 'no answer', storeFailed: true })
+  health.add({ ...POLL, successful: false, problem: 'no answer', storeFailed: true })
   expect([health.current().up, health.current().problem, health.current().storeFailed]).toEqual([
     false,
     'no answer',
     true,
   ])
-  health.note(POLL)
+  health.add(POLL)
   expect([health.current().up, health.current().problem, health.current().storeFailed]).toEqual([
     true,
     undefined,
@@ -41,9 +41,9 @@ test('the latest poll alone decides', () => {
 test('requests count for a minute after their poll', () => {
   let now = 0
   const health = healthRecord(() => now)
-  health.note({ ...POLL, requests: pages(5) })
+  health.add({ ...POLL, requests: pages(5) })
   now = 50
-  health.note({ ...POLL, requests: pages(2) })
+  health.add({ ...POLL, requests: pages(2) })
   expect(health.current().requestsLastMinute).toBe(7)
   now = 61
   expect(health.current().requestsLastMinute).toBe(2)
@@ -56,29 +56,29 @@ test('a target has pages until a poll brought none, and is polled since its firs
   const health = healthRecord(() => now)
   now = 30
   expect([health.current().hasPage, health.current().polledFor]).toEqual([true, 30])
-  health.note({ ...POLL, requests: NO_PAGE })
+  health.add({ ...POLL, requests: NO_PAGE })
   now = 50
   expect([health.current().hasPage, health.current().polledFor]).toEqual([false, 20])
-  health.note(POLL)
+  health.add(POLL)
   expect([health.current().hasPage, health.current().polledFor]).toEqual([true, 20])
 })
 
 test('says from which page on the service refuses its list, as long as it does', () => {
   const health = healthRecord(() => 0)
-  health.note({ ...POLL, refusedFrom: 11 })
+  health.add({ ...POLL, refusedFrom: 11 })
   expect(health.current().refusedFrom).toBe(11)
-  health.note(POLL)
+  health.add(POLL)
   expect(health.current().refusedFrom).toBeUndefined()
 })
 
 test('of a target that another daemon owns, what that one notes counts; where none does, that is the problem', () => {
   const owner = healthRecord(() => 0)
-  owner.note({ ...POLL, successful: false, problem: 'no answer', requests: pages(4) })
+  owner.add({ ...POLL, successful: false, problem: 'no answer', requests: pages(4) })
   const shown = (note: unknown, problem?: string) => {
     const health = replicaHealth(note, problem)
     return [health.up, health.problem, health.requestsLastMinute]
   }
-  const note: unknown = JSON.parse(JSON.stringify(noteOf(owner.current())))
+  const note: unknown = JSON.parse(JSON.stringify(sharedHealth(owner.current())))
   expect(shown(note)).toEqual([false, 'no answer', 4])
   expect(shown('what a later version writes')).toEqual([false, undefined, 0])
   expect(shown(undefined, 'no daemon owns it at the moment')).toEqual([false, 'no daemon owns it at the moment', 0])

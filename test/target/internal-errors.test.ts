@@ -176,7 +176,7 @@ test('what the store refuses for good is no mistake of ours', () => {
   const failed = vi.fn<() => void>()
   const errors: unknown[] = []
   throwError(() => refused)
-    .pipe(internalErrors('a', { clock: virtualClock(), failed, over$: NEVER }))
+    .pipe(internalErrors('a', { clock: virtualClock(), failed, draining$: NEVER }))
     .subscribe({ error: (error: unknown) => void errors.push(error) })
   expect(errors).toEqual([refused])
   expect(failed).not.toHaveBeenCalled()

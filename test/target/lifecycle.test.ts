@@ -10,7 +10,7 @@ test('a daemon that has its store for itself opens each target once', async () =
   expect(opened).toHaveLength(2)
 })
 
-test('a target whose turn is over before it was opened is followed as before', async () => {
+test('a target whose tenure is over before it was opened is followed as before', async () => {
   let gate = Promise.resolve<MissedCommit[]>([])
   let asked: string[] = []
   const { clock, give } = await sharing(['a'], async (names) => {
@@ -101,7 +101,7 @@ test('a replica shows the settings of the active configuration, also where it is
   expect(watched.all()[0]!.settings.poll.interval).toBe(77)
 })
 
-test('what is loaded in a turn that has ended meanwhile does not change what is shown', async () => {
+test('what is loaded in a tenure that has ended meanwhile does not change what is shown', async () => {
   const { clock, give, reload, gate, watched } = await sharing(['a'], async () => [])
   await reload({ poll: { ...pollConfig(), interval: 77 } })
   const loading = Promise.withResolvers<void>()

@@ -52,7 +52,7 @@ async function cluster(names: readonly string[]) {
     const poll = (...targets: string[]) => {
       running.clear()
       for (const target of targets) running.add(target)
-      limits.share(settingsOf('one'))
+      limits.resizeBudget(settingsOf('one'))
     }
     daemons.push({ poll, limits, budget })
   }

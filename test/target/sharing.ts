@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { BehaviorSubject, ReplaySubject, Subject } from 'rxjs'
 import { onTestFinished } from 'vitest'
-import { ALONE, type Turn } from '../../src/cluster/ownership.ts'
+import { ALONE, type Tenure } from '../../src/cluster/ownership.ts'
 import type { Config } from '../../src/config/config.ts'
 import type { TargetConfig } from '../../src/service/target-section.ts'
 import type { AdjustableBudget } from '../../src/polling/rate-budget.ts'
@@ -46,7 +46,7 @@ export async function sharing(
   const limits: number[] = []
   const opened: string[] = []
   const shared: AdjustableBudget = { ...budget, setLimit: (limit) => void limits.push(limit) }
-  const turns = new Map(names.map((name) => [name, new Subject<Turn>()]))
+  const tenures = new Map(names.map((name) => [name, new Subject<Tenure>()]))
   const stop$ = new ReplaySubject<void>(1)
   const store = openSqliteStore({ path: ':memory:' })
   const service = { isOwned: true, asked: 0, closed: 0 }
@@ -78,7 +78,7 @@ export async function sharing(
       }),
     },
     route: () => [],
-    ownership: { ...ALONE, turn$: (name) => turns.get(name)!, owns: () => service.isOwned },
+    ownership: { ...ALONE, tenure$: (name) => tenures.get(name)!, owns: () => service.isOwned },
     budgets: new Map([[budgetKey(targets[0]!), shared]]),
     draining$: stop$,
     transportTo: (address) => {
@@ -103,11 +103,11 @@ export async function sharing(
     running.unsubscribe()
     following.unsubscribe()
   })
-  /** Gives a target to this daemon; what is returned releases it, ends its turn at once, or gives it again after a reload. */
+  /** Gives a target to this daemon; what is returned releases it, ends its tenure at once, or gives it again after a reload. */
   const give = (name: string) => {
     const [draining$, aborted$] = [new ReplaySubject<void>(1), new ReplaySubject<void>(1)]
-    const turn: Turn = { draining$, aborted$, use: () => () => undefined }
-    const again = () => turns.get(name)!.next(turn)
+    const tenure: Tenure = { draining$, aborted$, use: () => () => undefined }
+    const again = () => tenures.get(name)!.next(tenure)
     again()
     const release = () => draining$.next()
     return { release, end: () => (release(), aborted$.next()), again }

@@ -113,12 +113,12 @@ describe('a target', () => {
     await expect(count(target, look)).rejects.toThrow('the connection was closed')
     answers = true
     await expect(count(target, look)).rejects.toThrow('not known yet what was last committed')
-    expect([target.isUnsure, target.ledger.calls.size, log.length]).toEqual([true, 0, 1])
+    expect([target.lastCommitUnknown, target.ledger.calls.size, log.length]).toEqual([true, 0, 1])
     const followed = await replicate(target, log)
     expect(followed.map(({ alerts }) => alerts.notifications.length)).toEqual([1])
     await replicate(target, log)
     await count(target, completePoll(25, failed(1), failed(2), failed(3)))
-    expect([target.isUnsure, total(target.ledger, COUNTERS.finished)]).toEqual([false, 3])
+    expect([target.lastCommitUnknown, total(target.ledger, COUNTERS.finished)]).toEqual([false, 3])
   })
 
   test('moves on by what another daemon commits just as that one does, ages and alerts included', async () => {

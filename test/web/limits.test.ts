@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import fastify, { type FastifyInstance } from 'fastify'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { callsRoute } from '../../src/web/calls-route.ts'
-import { oneRequestPerTurn } from '../../src/web/one-request-per-turn.ts'
+import { oneRequestPerIteration } from '../../src/web/one-request-per-iteration.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { openCall } from '../metrics/hand-made-target.ts'
 import { AUTH, basic, serve, shownTarget } from './serve.ts'
@@ -56,10 +56,10 @@ test('a client that does not read its large response is disconnected', async () 
   expect(slow.bytesRead).toBeLessThan(40_000_000)
 })
 
-test('requests that arrive at once start in separate turns of the event loop', async () => {
+test('requests that arrive at once start in separate iterations of the event loop', async () => {
   const app = fastify()
   onTestFinished(() => app.close())
-  oneRequestPerTurn(app)
+  oneRequestPerIteration(app)
   let turn = 0
   const begun: number[] = []
   app.get('/metrics', () => begun.push(turn))
@@ -86,7 +86,7 @@ const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`
 test('a connection that pipelines requests is destroyed, and does not delay other clients', async () => {
   const app = fastify({ forceCloseConnections: true })
   onTestFinished(() => app.close())
-  oneRequestPerTurn(app)
+  oneRequestPerIteration(app)
   const begun: string[] = []
   app.get('/*', ({ url }) => begun.push(url))
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -114,7 +114,7 @@ test('a request whose client has disconnected before its turn is not started', a
   const app = fastify({ forceCloseConnections: true })
   onTestFinished(() => app.close())
   const left = delayUntilClosed(app, (url) => url === '/leaves')
-  oneRequestPerTurn(app)
+  oneRequestPerIteration(app)
   const begun: string[] = []
   app.get('/*', ({ url }) => begun.push(url))
   const url = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -107,7 +107,7 @@ async function guarded(credentials = { ...AUTH }) {
   onTestFinished(() => app.close())
   const clock = virtualClock()
   const noted: WebEvent[] = []
-  await authenticate(app, { credentials, note: (event) => void noted.push(event), clock })
+  await authenticate(app, { credentials, onEvent: (event) => void noted.push(event), clock })
   app.get('/metrics', () => 'x')
   app.get('/healthz', () => 'ok')
   const get = async (password: string, { url = '/metrics', cookie = '' } = {}) =>

@@ -70,7 +70,7 @@ const unready: [what: string, targets: ShownTarget[], problems: string[]][] = [
       shownTarget({ target: 'b', problem: 'the store x.db cannot be used: disk full', storeFailed: true }),
       shownTarget({ target: 'c', sync: BEFORE_INITIAL_SYNC, problem: 'x', hasPage: true, storeFailed: true }),
     ],
-    [`target b: the store cannot be written to; ${WHY}`, `target c: the store cannot be written; ${WHY}`],
+    [`target b: the store cannot be written to; ${WHY}`, `target c: the store cannot be written to; ${WHY}`],
   ],
 ]
 

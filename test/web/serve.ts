@@ -6,7 +6,7 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Credentials } from '../../src/web/authentication.ts'
 import { eventFeed, type EventFeed } from '../../src/web/event-feed.ts'
 import { startWeb } from '../../src/web/server.ts'
-import { healthRecord, type NotedPoll } from '../../src/target/health.ts'
+import { healthRecord, type RecordedPoll } from '../../src/target/health.ts'
 import type { ShownTarget } from '../../src/target/target.ts'
 import type { WebEvent } from '../../src/web/authentication.ts'
 import { handMadeTarget, POLLED, NOW } from '../metrics/hand-made-target.ts'
@@ -16,7 +16,7 @@ type Made = Parameters<typeof handMadeTarget>[0] & {
   hasPage?: boolean
   polledFor?: number
   problem?: string
-} & Partial<NotedPoll>
+} & Partial<RecordedPoll>
 
 /** A target that is polled every 15 s. Its last poll was successful unless `made` has a problem. */
 export function shownTarget(made: Made = {}): ShownTarget {
@@ -28,7 +28,7 @@ export function shownTarget(made: Made = {}): ShownTarget {
   const successful = problem === undefined
   const code = hasPage ? '200' : '500'
   const requests = [1, 2, 3].map(() => ({ operation: 'list_calls', code, seconds: 0.1 }) as const)
-  health.note({
+  health.add({
     successful,
     problem,
     isSweeping,
@@ -103,7 +103,7 @@ export async function serve(
     problem: () => storeProblem,
     expose: metricsOf(() => targets, '1.2.3').expose,
     wall: () => NOW,
-    note: (event) => void noted.push(event),
+    onEvent: (event) => void noted.push(event),
     ...options,
   })
   onTestFinished(web.close)

@@ -29,11 +29,11 @@ export type Delivery = {
   outcome: 'sent' | 'retried' | 'dropped'
   /** Why it was not sent. */
   problem?: string
-  /** A mistake of our own that kept it from being sent. */
+  /** A bug that kept it from being sent. */
   error?: unknown
 }
 
-/** What holds for all stages of one turn. */
+/** What holds for all stages of one round. */
 export type Moment = {
   /** The host's clock (UNIX seconds). */
   now: number
@@ -45,7 +45,7 @@ export type Moment = {
 
 /**
  * Takes a batch a step further. Resolves to what the next stage gets, a batch of another stage as it came, or to undefined
- * where the batch waits for a later turn. Rejects where the store cannot be used.
+ * where the batch waits for a later round. Rejects where the store cannot be used.
  */
 export type Stage = (batch: Batch, moment: Moment) => Batch | undefined | Promise<Batch | undefined>
 

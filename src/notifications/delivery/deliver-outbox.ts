@@ -8,7 +8,7 @@ import { claim } from './claim.ts'
 import { compose } from './compose.ts'
 import { group } from './group.ts'
 import { backoffOn, send } from './send.ts'
-import { removeUnremoved, settle, type Unremoved } from './settle.ts'
+import { removeDelivered, acknowledge, type ToRemove } from './acknowledge.ts'
 import { silence, type Mute } from './silence.ts'
 import { wait } from './wait.ts'
 
@@ -20,7 +20,7 @@ export type DeliverOptions = {
   mutes: readonly Mute[]
   /** The alerts of all targets as they are now. */
   alerts: () => readonly LiveAlert[]
-  unremoved?: Unremoved
+  toRemove?: ToRemove
   /** Emits when nothing more is to be sent; a delivery under way is finished. */
   stop$: Observable<unknown>
 }
@@ -31,7 +31,7 @@ export type DeliverOptions = {
  * waits, up to five minutes, with what is to be said by then. A store that cannot be used is asked again.
  */
 export function deliverOutbox(notifier: Notifier, options: DeliverOptions): Observable<Delivery> {
-  const { store, clock, groupWait, mutes, unremoved = new Map(), stop$ } = options
+  const { store, clock, groupWait, mutes, toRemove = new Map(), stop$ } = options
   const { name } = notifier
   const backoff = backoffOn(clock)
   const stages: readonly Stage[] = [
@@ -40,13 +40,13 @@ export function deliverOutbox(notifier: Notifier, options: DeliverOptions): Obse
     compose,
     claim(store),
     send(notifier, backoff),
-    settle(name, store, unremoved),
+    acknowledge(name, store, toRemove),
   ]
 
   /** The oldest batch that need not wait passes all stages. */
-  async function turn(): Promise<Delivery | undefined> {
+  async function round(): Promise<Delivery | undefined> {
     if (backoff.isPaused()) return undefined
-    await removeUnremoved(name, store, unremoved)
+    await removeDelivered(name, store, toRemove)
     const entries = await store.outbox(name)
     if (entries.length === 0) return undefined
     const now = clock.wall()
@@ -60,7 +60,7 @@ export function deliverOutbox(notifier: Notifier, options: DeliverOptions): Obse
 
   return timer(0, 1000, clock.scheduler).pipe(
     takeUntil(stop$),
-    exhaustMap(() => turn().catch(onlyStoreErrors(undefined))),
+    exhaustMap(() => round().catch(onlyStoreErrors(undefined))),
     filter((delivery) => delivery !== undefined),
   )
 }

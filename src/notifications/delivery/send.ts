@@ -32,7 +32,7 @@ export function backoffOn(clock: Clock): Backoff {
   }
 }
 
-/** One attempt to deliver a message. A mistake of our own is retried as well, as no message is to be lost for that. */
+/** One attempt to deliver a message. After a bug it is retried as well: no message may be lost for that. */
 export function send(notifier: Notifier, backoff: Backoff): Stage {
   return async (batch) => {
     if (batch.kind !== 'message') return batch

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { difference, type Settings } from '../settings.ts'
-import { OtherSettingsError, type Beat, type Sharing } from '../sharing.ts'
+import { OtherSettingsError, type Renewal, type Sharing } from '../sharing.ts'
 import type { Row, Session } from './connection.ts'
 import { codeOf } from './postgres-error.ts'
 import type { Pool } from './pool.ts'
@@ -81,7 +81,7 @@ export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Me
   async function enter(
     session: Session,
     settings: Settings,
-    [id, name, note]: readonly [id: string, name: string, note: string],
+    [id, name, status]: readonly [id: string, name: string, status: string],
   ): Promise<void> {
     await session.run(LOCK)
     await session.run(DELETE_DEAD)
@@ -89,7 +89,7 @@ export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Me
     const [declared] = await session.run(DECLARED)
     const how = declared && difference(settingsOf(declared['settings']), settings)
     if (how !== undefined) throw new OtherSettingsError(String(declared?.['name']), how)
-    await Promise.all([onJoin(session), session.run(JOIN, [id, name, note, JSON.stringify(settings), lease])])
+    await Promise.all([onJoin(session), session.run(JOIN, [id, name, status, JSON.stringify(settings), lease])])
   }
 
   return {
@@ -100,10 +100,10 @@ export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Me
       return self === undefined || epoch === undefined ? undefined : { owner: self, epoch }
     },
     dropTarget: (target) => void epochs.delete(target),
-    join: (name, settings, note) =>
+    join: (name, settings, status) =>
       pool.use(async (connection) => {
         const id = randomUUID()
-        await transaction(connection, (session) => enter(session, settings, [id, name, note]))
+        await transaction(connection, (session) => enter(session, settings, [id, name, status]))
         loseAll()
         self = id
         own = settings
@@ -113,14 +113,14 @@ export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Me
         own = settings
         if (self !== undefined) await run(DECLARE, [self, JSON.stringify(settings)])
       }),
-    beat: (note) =>
+    renew: (status) =>
       pool.use(async ({ run }) => {
         const me = self
         if (me === undefined) return undefined
         // Three statements without a transaction: none holds a lock while it waits for another one. The lease is renewed
         // also where a dead member cannot be deleted yet, because its last commit still runs.
         const [renewed, , rows] = await Promise.all([
-          run(RENEW, [me, note, lease]),
+          run(RENEW, [me, status, lease]),
           run(DELETE_DEAD).catch(() => []),
           run(LOOK, [me]),
         ])
@@ -130,9 +130,9 @@ export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Me
         }
         const owned = rows.filter(({ kind, id }) => kind === 'owner' && id === me)
         epochs = new Map(owned.map(({ name, number }) => [String(name), Number(number)]))
-        return beatOf(rows, me, own)
+        return renewalOf(rows, me, own)
       }),
-    claim: (targets, most) =>
+    acquire: (targets, most) =>
       pool.use(async ({ run }) => {
         const me = self
         if (me === undefined || targets.length === 0 || most <= 0) return []
@@ -157,7 +157,7 @@ export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Me
   }
 }
 
-function beatOf(rows: readonly Row[], self: string, own: Settings): Beat {
+function renewalOf(rows: readonly Row[], self: string, own: Settings): Renewal {
   const ofKind = (wanted: string) => rows.filter(({ kind }) => kind === wanted)
   const [declared] = ofKind('settings')
   const how = declared && difference(settingsOf(declared['text']), own)
@@ -165,7 +165,7 @@ function beatOf(rows: readonly Row[], self: string, own: Settings): Beat {
     self,
     members: ofKind('member')
       .toSorted((a, b) => Number(a['number']) - Number(b['number']))
-      .map(({ id, name, text }) => ({ id: String(id), name: String(name), note: String(text) })),
+      .map(({ id, name, text }) => ({ id: String(id), name: String(name), status: String(text) })),
     owners: new Map(ofKind('owner').map(({ id, name }) => [String(name), String(id)])),
     differing: how === undefined ? undefined : new OtherSettingsError(String(declared?.['name']), how),
   }

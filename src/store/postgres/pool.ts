@@ -33,7 +33,7 @@ export function openPool({ open, size, clock, isWanted, giveUp }: PoolOptions): 
   let busy = 0
   let isClosed = false
 
-  async function turn(): Promise<void> {
+  async function slot(): Promise<void> {
     if (isClosed) throw closedError()
     if (busy < size) {
       busy += 1
@@ -70,7 +70,7 @@ export function openPool({ open, size, clock, isWanted, giveUp }: PoolOptions): 
 
   return {
     use: async (work) => {
-      await turn()
+      await slot()
       try {
         const kept = await take()
         const { connection } = kept

@@ -59,7 +59,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 
 const NETWORK = /^(E[A-Z]+|CONNECTION_(CLOSED|DESTROYED|ENDED)|CONNECT_TIMEOUT|ERR_SSL_.+|ERR_SOCKET_.+|ERR_STREAM_.+)$/
 
-/** What a failure of PostgreSQL, or of the way there, means. The password is in none of its messages. A mistake of our own stays what it is. */
+/** What a failure of PostgreSQL, or of the way there, means. The password is in none of its messages. A bug stays what it is. */
 export function postgresError(error: unknown, place: string): Error {
   if (error instanceof StoreError || isOwnMistake(error)) return error
   const message = messageOf(error)

@@ -4,7 +4,7 @@ import type { Notification } from '../../../src/alerts/notification.ts'
 import type { Severity } from '../../../src/alerts/match.ts'
 import type { Delivery } from '../../../src/notifications/delivery/batch.ts'
 import { deliverOutbox, type DeliverOptions } from '../../../src/notifications/delivery/deliver-outbox.ts'
-import type { Unremoved } from '../../../src/notifications/delivery/settle.ts'
+import type { ToRemove } from '../../../src/notifications/delivery/acknowledge.ts'
 import type { Message } from '../../../src/notifications/message.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { StoreError, type OutboxEntry, type Outgoing } from '../../../src/store/store.ts'
@@ -72,14 +72,14 @@ export function sending(options: SendingOptions = {}) {
     }
   }
 
-  /** @param unremoved what the same process has not removed yet */
-  function start(unremoved: Unremoved = new Map()): void {
+  /** @param toRemove what the same process has not removed yet */
+  function start(toRemove: ToRemove = new Map()): void {
     let isDead = false
     const paused$ = new Subject<void>()
     pause = async () => {
       paused$.next()
       await clock.advance(1)
-      start(unremoved)
+      start(toRemove)
     }
     const end$ = merge(stop$, paused$)
     const send = (message: Message) =>
@@ -102,7 +102,7 @@ export function sending(options: SendingOptions = {}) {
         groupWait,
         mutes,
         alerts: () => [...live.values()],
-        unremoved,
+        toRemove,
         stop$: end$,
       },
     ).subscribe({ next: (delivery) => deliveries.push(delivery), complete: () => (completed = true) })

@@ -80,7 +80,7 @@ inPostgres('a store that is copied', ({ server, newDatabase }) => {
     const { path, database } = await copied()
     const [before, after] = [await opened({ path }), await opened(database)]
     const names = TARGETS.map(({ name }) => name)
-    await after.sharing?.claim(names, names.length)
+    await after.sharing?.acquire(names, names.length)
     for (const target of TARGETS) {
       const [old, now] = [await before.openTarget(target, NOW, DAY), await after.openTarget(target, NOW, DAY)]
       expect(contents(now.ledger)).toEqual(contents(old.ledger))

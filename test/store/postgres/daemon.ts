@@ -54,7 +54,7 @@ export async function replicaOf(store: SharedStore, identity = A): Promise<Repli
 /** A member that owns a target. */
 export async function owner(url: string, name = 'one', options: Options = {}, identity = A): Promise<Replica> {
   const replica = await replicaOf(await joined(url, name, options), identity)
-  await replica.store.sharing.claim([identity.name], 1)
+  await replica.store.sharing.acquire([identity.name], 1)
   return replica
 }
 
@@ -65,7 +65,7 @@ export async function owningStore(url: string, options: Options = {}): Promise<S
     ...store,
     openTarget: async (identity, ...more) => {
       const opened = await store.openTarget(identity, ...more)
-      await store.sharing.claim([identity.name], 1)
+      await store.sharing.acquire([identity.name], 1)
       return opened
     },
     close: async () => {

@@ -21,7 +21,7 @@ inPostgres('a commit to a target', (postgres) => {
   test('that this daemon does not own is refused, however well it would follow', async () => {
     const { store, next, sees } = await replicaOf(await joined(await newDatabase(), 'one'))
     await expect(store.commit('a', next('b'))).rejects.toMatchObject(STALE)
-    await store.sharing.claim(['a'], 1)
+    await store.sharing.acquire(['a'], 1)
     await sees('b')
     await store.sharing.release(['a'])
     await expect(store.commit('a', next('c'))).rejects.toMatchObject(STALE)
@@ -60,19 +60,19 @@ inPostgres('a commit to a target', (postgres) => {
       const [name, ...order] = round % 2 === 0 ? (['one', 0, 1] as const) : (['two', 1, 0] as const)
       const [before, after] = order.map((i) => daemons[i]!.sharing)
       const owning = await replicaOf(daemons[order[0]]!)
-      expect(await before!.claim(['a'], 1)).toEqual(['a'])
+      expect(await before!.acquire(['a'], 1)).toEqual(['a'])
       const first = resultOf(owning.store.commit('a', owning.next(`owner's ${round}`)))
       await connection.run("UPDATE callwatch.members SET ends = '-infinity' WHERE name = $1", [name])
-      await after!.beat('{}')
+      await after!.renew('{}')
       const inheriting = await replicaOf(daemons[order[1]]!)
-      expect(await after!.claim(['a'], 1)).toEqual(['a'])
+      expect(await after!.acquire(['a'], 1)).toEqual(['a'])
       const second = resultOf(inheriting.store.commit('a', inheriting.next(`heir's ${round}`)))
       const verdicts = await Promise.all([first, second])
       kept += verdicts.filter((verdict) => verdict === 'kept').length
       expect(verdicts.filter((verdict) => verdict !== 'kept' && verdict !== 'stale')).toEqual([])
       last = (await replicaOf(inheriting.store)).ledger.sync.seq
       await after!.release(['a'])
-      await before!.beat('{}')
+      await before!.renew('{}')
       await before!.join(name, {}, '{}')
     }
     expect(last).toBe(kept)
@@ -97,7 +97,7 @@ inPostgres('a commit to a target', (postgres) => {
     await connection.run('COMMIT')
     await late
     await connection.close()
-    await store.sharing.beat('{}')
+    await store.sharing.renew('{}')
     await sees('now')
   })
 

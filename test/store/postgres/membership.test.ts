@@ -19,11 +19,11 @@ inPostgres('the daemons on one database', (postgres) => {
     const url = await newDatabase()
     const [first, second] = [await joined(url, 'first'), await joined(url, 'second')]
     for (const name of ['a', 'b', 'c']) await first.openTarget(named(name), CREATED, DAY)
-    await first.sharing.claim(['a'], 9)
-    await second.sharing.claim(['a', 'b'], 9)
-    await first.sharing.beat('{"at":1}')
-    const seen = (await second.sharing.beat('{"at":2}'))!
-    expect(seen.members.map(({ name, note }) => `${name} ${note}`)).toEqual(['first {"at":1}', 'second {"at":2}'])
+    await first.sharing.acquire(['a'], 9)
+    await second.sharing.acquire(['a', 'b'], 9)
+    await first.sharing.renew('{"at":1}')
+    const seen = (await second.sharing.renew('{"at":2}'))!
+    expect(seen.members.map(({ name, status }) => `${name} ${status}`)).toEqual(['first {"at":1}', 'second {"at":2}'])
     const [one, two] = seen.members.map(({ id }) => id)
     expect(seen).toMatchObject({ self: two, differing: undefined })
     expect(seen.owners).toEqual(new Map([['a', one], ['b', two]])) // oxfmt-ignore
@@ -34,21 +34,21 @@ inPostgres('the daemons on one database', (postgres) => {
     const [first, second] = [await joined(url, 'first', { lease: 1 }), await joined(url, 'second')]
     const all = ['a', 'b', 'c']
     for (const name of all) await first.openTarget(named(name), CREATED, DAY)
-    expect(await first.sharing.claim(all, 2)).toEqual(['a', 'b'])
-    expect(await second.sharing.claim(all, 9)).toEqual(['c'])
+    expect(await first.sharing.acquire(all, 2)).toEqual(['a', 'b'])
+    expect(await second.sharing.acquire(all, 9)).toEqual(['c'])
     await first.sharing.release(['a', 'c'])
-    expect(await second.sharing.claim(all, 9)).toEqual(['a'])
+    expect(await second.sharing.acquire(all, 9)).toEqual(['a'])
     await second.sharing.leave()
-    expect(await first.sharing.claim(all, 1)).toEqual(['a'])
+    expect(await first.sharing.acquire(all, 1)).toEqual(['a'])
     const third = await joined(url, 'third')
-    expect(await third.sharing.claim(all, 9)).toEqual(['c'])
+    expect(await third.sharing.acquire(all, 9)).toEqual(['c'])
     const taken = await eventually(async () => {
-      await third.sharing.beat('{}')
-      const claimed = await third.sharing.claim(all, 9)
+      await third.sharing.renew('{}')
+      const claimed = await third.sharing.acquire(all, 9)
       return claimed.length > 0 ? claimed : undefined
     }, 5)
     expect(taken.toSorted()).toEqual(['a', 'b'])
-    expect(await first.sharing.beat('{}')).toBeUndefined()
+    expect(await first.sharing.renew('{}')).toBeUndefined()
   })
 
   test('live on with a lease that ended, until another daemon finds that', async () => {
@@ -57,18 +57,18 @@ inPostgres('the daemons on one database', (postgres) => {
     const connection = await connect(url)
     await connection.run('SELECT pg_sleep(0.4)')
     await connection.close()
-    expect((await store.sharing.beat('{}'))?.owners.size).toBe(1)
+    expect((await store.sharing.renew('{}'))?.owners.size).toBe(1)
   })
 
   test('that were dead come back as another one, and own nothing', async () => {
     const url = await newDatabase()
     const { store } = await owner(url, 'one', { lease: 0.1 })
     const other = await joined(url, 'two')
-    await eventually(async () => ((await other.sharing.beat('{}'))?.members.length === 1 ? true : undefined), 5)
-    expect(await store.sharing.beat('{}')).toBeUndefined()
-    expect(await store.sharing.claim(['a'], 1)).toEqual([])
+    await eventually(async () => ((await other.sharing.renew('{}'))?.members.length === 1 ? true : undefined), 5)
+    expect(await store.sharing.renew('{}')).toBeUndefined()
+    expect(await store.sharing.acquire(['a'], 1)).toEqual([])
     await store.sharing.join('one', {}, '{}')
-    const beat = await store.sharing.beat('{}')
+    const beat = await store.sharing.renew('{}')
     expect([beat?.members.map(({ name }) => name), beat?.owners.size]).toEqual([['two', 'one'], 0])
   })
 
@@ -80,10 +80,10 @@ inPostgres('the daemons on one database', (postgres) => {
     await connection.run("UPDATE callwatch.members SET ends = '-infinity' WHERE name = 'dead'")
     await connection.run('BEGIN')
     await connection.run('SELECT FROM callwatch.targets FOR UPDATE')
-    expect((await other.sharing.beat('{}'))?.members.map(({ name }) => name)).toEqual(['dead', 'other'])
+    expect((await other.sharing.renew('{}'))?.members.map(({ name }) => name)).toEqual(['dead', 'other'])
     await connection.close()
-    expect((await other.sharing.beat('{}'))?.members.map(({ name }) => name)).toEqual(['other'])
-    expect(await other.sharing.claim(['a'], 1)).toEqual(['a'])
+    expect((await other.sharing.renew('{}'))?.members.map(({ name }) => name)).toEqual(['other'])
+    expect(await other.sharing.acquire(['a'], 1)).toEqual(['a'])
   })
 
   test('claim many targets at once, and none is given to two of them', { timeout: 60_000 }, async () => {
@@ -98,13 +98,13 @@ inPostgres('the daemons on one database', (postgres) => {
           // The first of them come and go meanwhile.
           if (i === 0 && round % 2 === 0) await sharing.leave()
           if (i === 0 && round % 2 === 1) await sharing.join('daemon 0', {}, '{}')
-          for (let tries = 0; tries < 6; tries++) mine.push(...(await sharing.claim(all, 5)))
+          for (let tries = 0; tries < 6; tries++) mine.push(...(await sharing.acquire(all, 5)))
           return mine
         }),
       )
       const given = claimed.flat()
       expect(new Set(given).size).toBe(given.length)
-      const { owners, members } = (await daemons[1]!.sharing.beat('{}'))!
+      const { owners, members } = (await daemons[1]!.sharing.renew('{}'))!
       const ids = new Map(members.map(({ id, name }) => [name, id]))
       for (const [i, mine] of claimed.entries()) {
         for (const name of mine) expect(owners.get(name)).toBe(ids.get(`daemon ${i}`))
@@ -117,7 +117,10 @@ inPostgres('the daemons on one database', (postgres) => {
     const url = await newDatabase()
     const first = await joined(url, 'first')
     await joined(url, 'second', { note: '{"takesPart":false}' })
-    expect((await first.sharing.beat('{}'))?.members.map(({ note }) => note)).toEqual(['{}', '{"takesPart":false}'])
+    expect((await first.sharing.renew('{}'))?.members.map(({ status }) => status)).toEqual([
+      '{}',
+      '{"takesPart":false}',
+    ])
   })
 
   test('must agree in their settings: one that does not is refused, with what differs', async () => {
@@ -134,7 +137,7 @@ inPostgres('the daemons on one database', (postgres) => {
         'its lease has ended)',
     })
     await second.sharing.join('second', { 'poll.lookback': '3d', baseline: 'skip' }, '{}')
-    expect((await second.sharing.beat('{}'))?.members).toHaveLength(2)
+    expect((await second.sharing.renew('{}'))?.members).toHaveLength(2)
   })
 
   test('leave the outbox as it is where they are refused, and clear it where they join', async () => {
@@ -153,7 +156,7 @@ inPostgres('the daemons on one database', (postgres) => {
     const [first, second] = [await joined(url, 'first'), await joined(url, 'second')]
     await first.enqueueOnce('one', notification, ['slack'])
     const [{ id } = { id: 0 }] = await first.outbox('slack')
-    const refused = { kind: 'stale', message: expect.stringMatching(/^this daemon is not the one that sends/) }
+    const refused = { kind: 'stale', message: expect.stringMatching(/^this daemon is not the leader/) }
     for (const ids of [[id], []]) await expect(second.claimOutbox(ids, true)).rejects.toMatchObject(refused)
     expect((await second.outbox('slack')).map(({ claimed }) => claimed)).toEqual([false])
     await first.claimOutbox([], true)
@@ -172,12 +175,12 @@ inPostgres('the daemons on one database', (postgres) => {
     await first.sharing.join('first', { lookback: '1d' }, '{}')
     const second = await joined(url, 'second', { settings: { lookback: '1d' } })
     await second.sharing.declare({ lookback: '2d', other: 'x' })
-    expect((await first.sharing.beat('{}'))?.differing?.message).toContain(
+    expect((await first.sharing.renew('{}'))?.differing?.message).toContain(
       'not that of second, which uses the same store: lookback is 1d here and 2d there;',
     )
-    expect((await second.sharing.beat('{}'))?.differing).toBeUndefined()
+    expect((await second.sharing.renew('{}'))?.differing).toBeUndefined()
     await first.sharing.declare({ lookback: '2d', other: 'x' })
-    expect((await first.sharing.beat('{}'))?.differing).toBeUndefined()
+    expect((await first.sharing.renew('{}'))?.differing).toBeUndefined()
   })
 
   test('use no settings that no living member uses', async () => {
@@ -185,8 +188,8 @@ inPostgres('the daemons on one database', (postgres) => {
     const old = { settings: { lookback: '3d' } }
     const [first, second] = [await joined(url, 'first', old), await joined(url, 'second', { ...old, lease: 0.3 })]
     await second.sharing.declare({ lookback: '1d' })
-    expect((await first.sharing.beat('{}'))?.differing?.message).toContain('not that of second')
-    await eventually(async () => ((await first.sharing.beat('{}'))?.differing === undefined ? true : undefined), 5)
+    expect((await first.sharing.renew('{}'))?.differing?.message).toContain('not that of second')
+    await eventually(async () => ((await first.sharing.renew('{}'))?.differing === undefined ? true : undefined), 5)
     await joined(url, 'third', old)
     await expect(second.sharing.join('second', { lookback: '1d' }, '{}')).rejects.toThrow('is not that of third')
   })
@@ -196,11 +199,11 @@ inPostgres('the daemons on one database', (postgres) => {
     const first = await owner(url, 'first', { lease: 0.3 })
     const second = await joined(url, 'second')
     await first.sees('call')
-    await first.store.sharing.beat('{}')
+    await first.store.sharing.renew('{}')
     await expect(second.resetTarget('a', [])).rejects.toMatchObject({
       kind: 'refused',
       message:
-        'target a is being watched by the daemon first; stop all daemons on this database, then start one with ' +
+        'target a is owned by the daemon first; stop all daemons on this database, then start one with ' +
         '--reset-target a (one that died counts until its lease has ended)',
     })
     expect((await replicaOf(second)).ledger.sync.seq).toBe(1)
@@ -233,7 +236,7 @@ inPostgres('the daemons on one database', (postgres) => {
     // A daemon that still has them in memory must open the target again.
     expect(await store.sharing.missed(new Map([['a', 1]]))).toEqual([{ target: 'a', commit: undefined }])
     expect((await replicaOf(store)).ledger.sync.seq).toBe(2)
-    expect((await store.sharing.beat('{}'))?.owners.size).toBe(0)
+    expect((await store.sharing.renew('{}'))?.owners.size).toBe(0)
   })
 
   test('enqueue nothing for a reset that is refused', async () => {

@@ -27,12 +27,12 @@ describe.skipIf(isSkipped)(`behind a transaction pooler${isSkipped ? ` (${MISSIN
           for (let n = 0; n < 5; n++) {
             const identity = { name: `target ${i} ${n}`, fingerprint: 'x' }
             const { sees } = await replicaOf(store, identity)
-            expect(await store.sharing.claim([identity.name], 1)).toEqual([identity.name])
+            expect(await store.sharing.acquire([identity.name], 1)).toEqual([identity.name])
             for (let k = 0; k < 10; k++) await sees(`call ${k}`)
             const { ledger } = await replicaOf(store, identity)
             expect([ledger.sync.seq, ledger.calls.size]).toEqual([10, 10])
           }
-          expect((await store.sharing.beat('{}'))?.members).toHaveLength(4)
+          expect((await store.sharing.renew('{}'))?.members).toHaveLength(4)
         }),
       )
     })

@@ -39,7 +39,7 @@ inPostgres('a replica of a target that another daemon owns', (postgres) => {
     const stores = [await joined(url, 'owner'), await joined(url, 'follower')] as const
     const open = async (identity = A) => {
       const [mine, replica] = [await replicaOf(stores[0], identity), await replicaOf(stores[1], identity)]
-      await stores[0].sharing.claim([identity.name], 1)
+      await stores[0].sharing.acquire([identity.name], 1)
       const missed = () => stores[1].sharing.missed(since(replica.ledger.sync.seq, identity.name))
       return { mine, replica, missed }
     }
@@ -158,7 +158,7 @@ inPostgres('a replica of a target that another daemon owns', (postgres) => {
     await loseLast()
     const heir = await replicaOf(await joined(url, 'heir'))
     await connection.run('UPDATE callwatch.targets SET owner = NULL')
-    await heir.store.sharing.claim(['a'], 1)
+    await heir.store.sharing.acquire(['a'], 1)
     await heir.sees("heir's")
     for (const { store, ledger } of [opened, committed]) {
       expect(await missedSince(ledger.sync.seq, store)).toEqual(REOPEN)
@@ -175,7 +175,7 @@ inPostgres('a replica of a target that another daemon owns', (postgres) => {
     await owner.resetTarget('a', [])
     expect(await missedSince(1)).toEqual(REOPEN)
     const again = await replicaOf(owner)
-    await owner.sharing.claim(['a'], 1)
+    await owner.sharing.acquire(['a'], 1)
     for (const call of ['c', 'd']) await again.sees(call)
     expect(await missedSince(1)).toEqual(REOPEN)
     await replicaOf(follower)

@@ -52,7 +52,7 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
     await sees('b')
     proxy.stall(true)
     const commits = Array.from({ length: 20 }, (_, i) => store.commit('a', next(`call ${i}`)))
-    const asked = Promise.allSettled([...commits, store.sharing.beat('{}'), store.silences(0)])
+    const asked = Promise.allSettled([...commits, store.sharing.renew('{}'), store.silences(0)])
     let isOver = false
     void asked.then(() => (isOver = true))
     await clock.advance(0.49)
@@ -69,7 +69,7 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
       await sees('c')
       return true
     }, WITHIN_SECONDS)
-    expect((await store.sharing.beat('{}'))?.owners.size).toBe(1)
+    expect((await store.sharing.renew('{}'))?.owners.size).toBe(1)
     expect(contents((await replicaOf(store)).ledger)).toEqual(contents(ledger))
   })
 
@@ -83,7 +83,7 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
     } finally {
       process.kill(server().pid(), 'SIGCONT')
     }
-    expect((await store.sharing.beat('{}'))?.members).toHaveLength(1)
+    expect((await store.sharing.renew('{}'))?.members).toHaveLength(1)
   })
 
   test('and is started again, or killed: what was committed is there, and the daemon continues', async () => {
@@ -91,10 +91,10 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
     await sees('b')
     await server().kill()
     await expect(store.commit('a', next('c'))).rejects.toMatchObject(unavailable(/cannot be reached/))
-    await expect(store.sharing.beat('{}')).rejects.toMatchObject(unavailable(/cannot be reached/))
+    await expect(store.sharing.renew('{}')).rejects.toMatchObject(unavailable(/cannot be reached/))
     await server().restart()
     await sees('c')
-    expect((await store.sharing.beat('{}'))?.owners.size).toBe(1)
+    expect((await store.sharing.renew('{}'))?.owners.size).toBe(1)
     expect(contents((await replicaOf(store)).ledger)).toEqual(contents(ledger))
   }, 60_000)
 

@@ -1,7 +1,7 @@
 import { from, Observable, take } from 'rxjs'
 
 /** What a generator may ask of its subscriber. */
-export type Ends = {
+export type StopState = {
   /** It must end early. */
   aborted: AbortSignal
   /** Nothing is subscribed any more: it must have no further effect. */
@@ -9,8 +9,8 @@ export type Ends = {
 }
 
 /** Emits what an async generator yields. `aborted$`, and unsubscribing, abort its signal. */
-export function generated<T>(
-  create: (ends: Ends) => AsyncGenerator<T, void>,
+export function fromGenerator<T>(
+  create: (ends: StopState) => AsyncGenerator<T, void>,
   aborted$: Observable<unknown>,
 ): Observable<T> {
   return new Observable((subscriber) => {

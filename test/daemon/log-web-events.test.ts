@@ -1,12 +1,12 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { webNotes } from '../../src/daemon/note-web.ts'
+import { logWebEvents } from '../../src/daemon/log-web-events.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 
 test('failed log-ins and changes of silences are logged with the peer, and counted', async () => {
   const { operational, expose } = metricsOf(() => [], 'test')
   const log: Record<string, unknown>[] = []
-  const note = webNotes(
+  const onEvent = logWebEvents(
     pino({ level: 'info' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
     operational,
   )
@@ -18,11 +18,11 @@ test('failed log-ins and changes of silences are logged with the peer, and count
     'callwatch_silence_changes_total{change="ended"} 0',
   ])
   const peer = '10.0.0.1'
-  note({ kind: 'login failed', peer })
-  note({ kind: 'login failed', peer })
+  onEvent({ kind: 'login failed', peer })
+  onEvent({ kind: 'login failed', peer })
   const silence = { id: 3, match: { alert: 'NoCalls' }, since: 0, until: 3600, reason: 'maintenance' }
-  note({ kind: 'silence added', peer, user: 'ops', silence })
-  note({ kind: 'silence ended', peer, user: 'ops', id: 3 })
+  onEvent({ kind: 'silence added', peer, user: 'ops', silence })
+  onEvent({ kind: 'silence ended', peer, user: 'ops', id: 3 })
   expect(await counted()).toEqual([
     'callwatch_login_failures_total 2',
     'callwatch_silence_changes_total{change="added"} 1',

@@ -26,7 +26,7 @@ test('a poll that hangs when its target is released ends after the grace period,
   expect(limits.at(-1)).toBe(0)
 })
 
-test('nothing is asked about a target while another daemon may own it, also within its turn', async () => {
+test('nothing is asked about a target while another daemon may own it, also within its tenure', async () => {
   const { clock, service, give } = await sharing(['a'], async () => [], FREE)
   service.isOwned = false
   give('a')
@@ -37,7 +37,7 @@ test('nothing is asked about a target while another daemon may own it, also with
   expect(service.asked).toBeGreaterThan(0)
 })
 
-test('a poll that hangs ends at once where the turn of its target has ended', async () => {
+test('a poll that hangs ends at once where the tenure of its target has ended', async () => {
   const { clock, give, limits } = await sharing(['a', 'b', 'c'], async () => [], { budget: granting().budget })
   const { end } = give('a')
   await clock.advance(2)
@@ -46,7 +46,7 @@ test('a poll that hangs ends at once where the turn of its target has ended', as
   expect(limits.slice(-2)).toEqual([LIMIT / 3, 0])
 })
 
-test('a turn begins with what other daemons have committed: until then nothing is asked, and nothing exported', async () => {
+test('a tenure begins with what other daemons have committed: until then nothing is asked, and nothing exported', async () => {
   const missed = Promise.withResolvers<MissedCommit[]>()
   const { clock, service, give, watched } = await sharing(['a', 'b'], () => missed.promise, FREE)
   give('a')
@@ -64,10 +64,10 @@ test('a target whose commit was not answered learns what was committed, and is p
   give('a')
   await clock.advance(0.5)
   const target = watched.all()[0]!
-  expect([target.isUnsure, target.health().up, storage.log.length]).toEqual([true, false, 1])
+  expect([target.lastCommitUnknown, target.health().up, storage.log.length]).toEqual([true, false, 1])
   storage.losesAnswers = false
   await clock.advance(16)
-  expect([target.isUnsure, target.health().up]).toEqual([false, true])
+  expect([target.lastCommitUnknown, target.health().up]).toEqual([false, true])
 })
 
 test('a target that is polled is taken from the store again only once its poll has ended', async () => {
@@ -85,7 +85,7 @@ test('a target that is polled is taken from the store again only once its poll h
   await clock.advance(15)
   const target = watched.all()[0]!
   const { ledger } = target
-  expect(target.isUnsure).toBe(true)
+  expect(target.lastCommitUnknown).toBe(true)
   state.isGranted = false
   await clock.advance(15)
   isReachable = true
@@ -93,10 +93,10 @@ test('a target that is polled is taken from the store again only once its poll h
   expect(target.ledger).toBe(ledger)
   state.grant()
   await clock.advance(3)
-  expect([target.isUnsure, target.ledger === ledger]).toEqual([false, false])
+  expect([target.lastCommitUnknown, target.ledger === ledger]).toEqual([false, false])
 })
 
-test('a turn says nothing of the time before it until a poll had its chance', async () => {
+test('a tenure says nothing of the time before it until a poll had its chance', async () => {
   const { clock, storage, give } = await sharing(['a'], async () => [], { budget: granting().budget })
   await clock.advance(3600)
   give('a')
@@ -120,8 +120,8 @@ test('the connection of a target is closed when it has another key, and with its
   expect([service.closed, storage.closed]).toEqual([2, ['b']])
 })
 
-test('what polls have read of a list stays read within a turn, unless its pages are others now', async () => {
-  // A subject replays no turn: what is reloaded gets the same one again.
+test('what polls have read of a list stays read within a tenure, unless its pages are others now', async () => {
+  // A subject replays no tenure: what is reloaded gets the same one again.
   const { clock, give, reload, watched, poll } = await sharing(['a'], async () => [], FREE)
   const { again, release } = give('a')
   await clock.advance(20)

@@ -6,27 +6,27 @@ import { ownClaims } from './claim.ts'
  * What was delivered or refused for good, but could not be removed from the outbox yet, by notifier: it must not be sent
  * again. Outlives a sender that is ended and started again. Changed in place.
  */
-export type Unremoved = Map<string, readonly number[]>
+export type ToRemove = Map<string, readonly number[]>
 
 /**
  * Removes from the outbox what was accepted, refused for good or dropped. What certainly did not arrive is claimed no
  * longer: an alert that resolves before the next attempt was not notified.
  */
-export function settle(
+export function acknowledge(
   name: string,
   store: Pick<Store, 'claimOutbox' | 'removeFromOutbox'>,
-  unremoved: Unremoved,
+  toRemove: ToRemove,
 ): Stage {
   return async (batch) => {
     if (batch.kind === 'dropped') await store.removeFromOutbox(batch.entries.map(({ id }) => id))
     if (batch.kind !== 'delivered') return batch
     const { entries, delivery, mayHaveArrived } = batch
     if (delivery.outcome !== 'retried') {
-      unremoved.set(
+      toRemove.set(
         name,
         entries.map(({ id }) => id),
       )
-      await removeUnremoved(name, store, unremoved).catch(onlyStoreErrors(undefined))
+      await removeDelivered(name, store, toRemove).catch(onlyStoreErrors(undefined))
     } else if (!mayHaveArrived) {
       // A claim that stays is only less than it could be: its alerts count as notified.
       await store.claimOutbox(ownClaims(entries), false).catch(onlyStoreErrors(undefined))
@@ -36,13 +36,13 @@ export function settle(
 }
 
 /** Removes what could not be removed before. */
-export async function removeUnremoved(
+export async function removeDelivered(
   name: string,
   store: Pick<Store, 'removeFromOutbox'>,
-  unremoved: Unremoved,
+  toRemove: ToRemove,
 ): Promise<void> {
-  const ids = unremoved.get(name)
+  const ids = toRemove.get(name)
   if (ids === undefined) return
   await store.removeFromOutbox(ids)
-  unremoved.delete(name)
+  toRemove.delete(name)
 }

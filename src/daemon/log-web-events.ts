@@ -4,7 +4,7 @@ import type { WebEvent } from '../web/authentication.ts'
 import { silenceView } from '../web/silences-route.ts'
 
 /** Logs and counts what somebody did over HTTP, with the address from which it came. */
-export function webNotes(
+export function logWebEvents(
   log: Logger,
   { loginFailures, silenceChanges }: OperationalMetrics,
 ): (event: WebEvent) => void {

@@ -1,20 +1,20 @@
-/** What a daemon writes for the others with each beat. */
-export type Note = {
+/** What a daemon writes for the others with each renewal of its lease. */
+export type MemberStatus = {
   /** It takes its share of the targets; not while it loads or drains, or has other settings. */
   takesPart: boolean
-  /** Notes on its targets, by name. */
+  /** The health of its targets, by name. */
   targets: ReadonlyMap<string, unknown>
 }
 
-export function writeNote({ takesPart, targets }: Note): string {
+export function writeStatus({ takesPart, targets }: MemberStatus): string {
   return JSON.stringify({ takesPart, targets: [...targets] })
 }
 
-/** The note of a daemon that has joined and still loads its targets: the others keep its share until then. */
-export const LOADING = writeNote({ takesPart: false, targets: new Map() })
+/** The status of a daemon that has joined and still loads its targets: the others keep its share until then. */
+export const LOADING = writeStatus({ takesPart: false, targets: new Map() })
 
-/** Reads a note, which another version of callwatch may have written: what is not understood counts as missing. */
-export function readNote(text: string): Note {
+/** Reads a status, which another version of callwatch may have written: what is not understood counts as missing. */
+export function readStatus(text: string): MemberStatus {
   const read: unknown = JSON.parse(text === '' ? '{}' : text)
   const { takesPart, targets } = isObject(read) ? read : {}
   const pairs = Array.isArray(targets) ? targets.filter(isPair) : []

@@ -1,11 +1,11 @@
 import { NEVER } from 'rxjs'
 import { expect, test } from 'vitest'
-import { generated } from '../../src/target/generated.ts'
+import { fromGenerator } from '../../src/target/from-generator.ts'
 
 test('what nobody is subscribed to any more is aborted', async () => {
   let aborted: AbortSignal | undefined
-  const subscription = generated(async function* (ends) {
-    aborted = ends.aborted
+  const subscription = fromGenerator(async function* (stop) {
+    aborted = stop.aborted
     yield 1
     await new Promise(() => undefined)
   }, NEVER).subscribe()

@@ -5,12 +5,12 @@ import type { FastifyInstance } from 'fastify'
 const MAX_WAITING_PER_CONNECTION = 4
 
 /**
- * Starts one request per turn of the event loop, so that polls and timers run between requests, however many arrive at
+ * Starts one request per iteration of the event loop, so that polls and timers run between requests, however many arrive at
  * once. Health checks do not wait. A connection that pipelines requests (RFC 9112 §9.3.2) is destroyed: thousands of them
  * fit into a packet or two, and would delay all other clients.
  */
-export function oneRequestPerTurn(app: FastifyInstance): void {
-  let turn: Promise<unknown> = Promise.resolve()
+export function oneRequestPerIteration(app: FastifyInstance): void {
+  let started: Promise<unknown> = Promise.resolve()
   const waiting = new WeakMap<object, number>()
   app.addHook('onRequest', async (request, reply) => {
     const { socket } = request.raw
@@ -23,8 +23,8 @@ export function oneRequestPerTurn(app: FastifyInstance): void {
     waiting.set(socket, count)
     reply.raw.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1))
     if (request.url.startsWith('/healthz')) return
-    turn = turn.then(() => setImmediate())
-    await turn
+    started = started.then(() => setImmediate())
+    await started
     // The client has disconnected.
     if (reply.raw.destroyed) reply.hijack()
   })
