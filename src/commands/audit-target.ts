@@ -78,7 +78,7 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
   const confirmed = await confirmSuspects({
     ...options,
     suspects,
-    isSettled: async (call) => {
+    isEqualNow: async (call) => {
       const row = await reader.call(target, call.id)
       latest = (await reader.target(target))?.sync ?? latest
       if (row === undefined) rows.delete(call.id)

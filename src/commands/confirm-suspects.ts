@@ -17,7 +17,7 @@ export type ConfirmOptions = {
   /** Calls that seem to differ, as they were listed. */
   suspects: ReadonlyMap<string, SeenCall>
   /** Reads the call's row again. Whether it equals the call, as it was served. */
-  isSettled: (call: SeenCall) => Promise<boolean>
+  isEqualNow: (call: SeenCall) => Promise<boolean>
 }
 
 export type Confirmed = {
@@ -40,7 +40,7 @@ const MAX_DIFFERING = 100
 
 /** Requests again each call that seems to differ, after the daemon has had time to count it. */
 export async function confirmSuspects(options: ConfirmOptions): Promise<Confirmed> {
-  const { client, asking, isSettled } = options
+  const { client, asking, isEqualNow } = options
   const suspects = new Map(options.suspects)
   const confirmed: Confirmed = {
     requested: new Map(),
@@ -51,7 +51,7 @@ export async function confirmSuspects(options: ConfirmOptions): Promise<Confirme
   }
 
   const dropSettled = async () => {
-    for (const [id, call] of suspects) if (await isSettled(call)) suspects.delete(id)
+    for (const [id, call] of suspects) if (await isEqualNow(call)) suspects.delete(id)
   }
   const request = async (id: string): Promise<void> => {
     try {
@@ -60,7 +60,7 @@ export async function confirmSuspects(options: ConfirmOptions): Promise<Confirme
       )
       if (call === undefined) return
       confirmed.requested.set(id, call)
-      if (await isSettled(call)) suspects.delete(id)
+      if (await isEqualNow(call)) suspects.delete(id)
       else suspects.set(id, call)
     } catch (error) {
       if (!(error instanceof ServiceError && error.kind === 'not_found')) throw error

@@ -7,8 +7,8 @@ import { secretsOf } from '../config/secrets-of.ts'
 import { alertmanagerAlert } from '../notifications/receivers/alertmanager/alertmanager-alert.ts'
 import { alertmanagerPost } from '../notifications/receivers/alertmanager/alertmanager-post.ts'
 import type { Message } from '../notifications/message.ts'
-import { DeliveryError } from '../notifications/notifier.ts'
-import { messageReceiversIn, notifiersOf } from '../notifications/notifiers.ts'
+import { DeliveryError } from '../notifications/receiver.ts'
+import { messageReceiversIn, configuredReceivers } from '../notifications/configured-receivers.ts'
 import { messageReceiverNames } from '../notifications/receivers.ts'
 import { createLogger, type LogStream } from '../log/logger.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
@@ -18,22 +18,22 @@ import { VERSION } from '../daemon/version.ts'
 type Sample = { instance: AlertInstance; notification: Notification }
 
 /**
- * Sends one sample firing and one sample resolved notification through every notifier.
+ * Sends one sample firing and one sample resolved notification through every receiver.
  *
- * @param stream of the log, which is notified where no other notifier is configured
+ * @param stream of the log, which is notified where no other receiver is configured
  * @returns whether all were accepted
  */
 export async function testNotify(config: Config, print: (line: string) => void, stream: LogStream): Promise<boolean> {
   const mask = maskSecrets(secretsOf(config))
   const log = createLogger({ level: 'info', mask, stream })
-  const notifiers = await notifiersOf(config.notify, {
+  const receivers = await configuredReceivers(config.notify, {
     clock: systemClock,
     log: ({ fields, text }) => log.warn(fields, text),
   })
   if (Object.keys(messageReceiversIn(config.notify)).length === 0) {
     print(`neither ${messageReceiverNames.join(' nor ')} is configured: notifying the log`)
   }
-  const ofMessages = notifiers.map(({ name, send }) => ({
+  const ofMessages = receivers.map(({ name, send }) => ({
     name,
     deliver: ({ notification }: Sample) => send(messageOf(notification)),
   }))

@@ -11,7 +11,7 @@ export type DaemonEvent =
   | { kind: 'delivery'; delivery: AnyDelivery }
   | { kind: 'heartbeat'; beaten: Heartbeat }
 
-/** An attempt to tell somebody something, by whatever notifier. */
+/** An attempt to tell somebody something, by whatever receiver. */
 export type AnyDelivery = {
   notifier: string
   outcome: 'sent' | 'retried' | 'dropped'

@@ -47,7 +47,7 @@ import type { DaemonEvent } from './daemon-event.ts'
 import { secretsMask, type SecretsMask } from '../log/mask-secrets.ts'
 import { sharedSettings } from './shared-settings.ts'
 import { logWebEvents } from './log-web-events.ts'
-import { recipientsOf } from './recipients.ts'
+import { activeReceivers } from './active-receivers.ts'
 import { reporter } from './reporter.ts'
 import { reloads } from './reload.ts'
 import { notifying } from './notifying.ts'
@@ -83,7 +83,7 @@ const RETENTION_INTERVAL = 60
 const LONGEST_WINDOW = Math.max(...Object.values(EXPORTED_WINDOWS))
 
 /**
- * Wires all parts together and opens them: store, targets, metrics, notifiers, web. When the configuration changes, only
+ * Wires all parts together and opens them: store, targets, metrics, receivers, web. When the configuration changes, only
  * the parts whose settings have changed restart.
  *
  * @throws {StoreError} when the store cannot be used
@@ -93,9 +93,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config: first, readings$ = EMPTY, clock, log, stop$ } = options
   const { secrets = secretsMask(secretsOf(first)) } = options
   let active = first
-  const recipients = await recipientsOf(first, clock, log)
-  const route: Route = (change) => recipientsBy(active.notify.routes, recipients.names())(change)
-  const store = await openStore(first.store, recipients.names())
+  const receivers = await activeReceivers(first, clock, log)
+  const route: Route = (change) => recipientsBy(active.notify.routes, receivers.names())(change)
+  const store = await openStore(first.store, receivers.names())
   const closing: (() => Promise<void>)[] = [() => store.close()]
   const closeAll = async () => {
     for (const close of closing.toReversed()) await close()
@@ -126,7 +126,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const expose = async (format: 'prometheus' | 'openmetrics') => {
       // While the store cannot be read, the gauge keeps its value.
       const pending = await store.countOutbox().catch(onlyStoreErrors(undefined))
-      for (const notifier of recipients.shown()) {
+      for (const notifier of receivers.shown()) {
         if (pending !== undefined)
           metrics.operational.notificationsPending.set({ notifier }, pending.get(notifier) ?? 0)
       }
@@ -160,7 +160,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       metrics: metrics.operational,
       feed,
       targets,
-      notifiers: recipients.shown,
+      receivers: receivers.shown,
       mask: secrets.mask,
     })
 
@@ -183,7 +183,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
             if (!isDeepStrictEqual(settings, sharedSettings(active))) await sharing.declare(settings)
           })
         }
-        const activate = await recipients.prepare(next)
+        const activate = await receivers.prepare(next)
         log.level = next.log.level
         activate()
         if (next.http.tls !== undefined) web.renew(next.http.tls)
@@ -204,7 +204,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       config$,
       clock,
       store,
-      notifiers: recipients.notifiers,
+      receivers: receivers.receivers,
       targets,
       ownership,
       watched$,

@@ -7,9 +7,9 @@ import { dailyDigest } from '../notifications/daily-digest.ts'
 import { deliverOutbox } from '../notifications/delivery/deliver-outbox.ts'
 import type { ToRemove } from '../notifications/delivery/acknowledge.ts'
 import { heartbeats } from '../notifications/receivers/heartbeat/heartbeats.ts'
-import { DeliveryError, type Notifier } from '../notifications/notifier.ts'
-import { messageReceiversIn } from '../notifications/notifiers.ts'
-import { notifyOfStore } from '../notifications/notify-of-store.ts'
+import { DeliveryError, type Receiver } from '../notifications/receiver.ts'
+import { messageReceiversIn } from '../notifications/configured-receivers.ts'
+import { notifyOfOutage } from '../notifications/store-outage.ts'
 import type { Store } from '../store/store.ts'
 import type { Targets } from '../target/lifecycle.ts'
 import { runWhile } from '../target/run-while.ts'
@@ -22,7 +22,7 @@ export type NotifyingOptions = {
   clock: Clock
   store: Store
   /** The active ones. */
-  notifiers: () => readonly Notifier[]
+  receivers: () => readonly Receiver[]
   targets: Targets
   /** Of the daemons that share a store one sends all notifications, also of the others' targets. */
   ownership: Pick<Ownership, 'isLeader' | 'isLeader$' | 'wasLeader'>
@@ -39,7 +39,7 @@ const REPLICA_STALE_AFTER_INTERVALS = 6
 /** All notifications: delivery of the outbox, Alertmanager, digest, heartbeat, and trouble with the store. */
 export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
   const { config$, clock, store, targets, ownership, watched$, stop$ } = options
-  const notifiers = () => options.notifiers().map((notifier) => whileLeader(notifier, ownership.isLeader))
+  const receivers = () => options.receivers().map((receiver) => whileLeader(receiver, ownership.isLeader))
   const toRemove: ToRemove = new Map()
   const alerts = () =>
     targets.all().flatMap(({ name, alerts: own }) => [...own.values()].map((instance) => ({ target: name, instance })))
@@ -63,15 +63,15 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
     ({ notify }) => ({ receivers: messageReceiversIn(notify), groupWait: notify.groupWait, mutes: notify.mutes }),
     ({ groupWait, mutes }, end$) =>
       merge(
-        ...notifiers().map((notifier) =>
-          deliverOutbox(notifier, { store, clock, groupWait, mutes, alerts, toRemove, stop$: end$ }),
+        ...receivers().map((receiver) =>
+          deliverOutbox(receiver, { store, clock, groupWait, mutes, alerts, toRemove, stop$: end$ }),
         ),
       ),
   )
   // A daemon that cannot reach the store does not know whether it is still the leader: the last leader notifies.
   const trouble$ = runWhile(config$.pipe(map(({ poll: { interval } }) => interval)), (interval, over$) =>
-    notifyOfStore(storeTrouble(watched$).pipe(map((problem) => (ownership.wasLeader() ? problem : undefined))), {
-      notifiers: options.notifiers,
+    notifyOfOutage(storeTrouble(watched$).pipe(map((problem) => (ownership.wasLeader() ? problem : undefined))), {
+      receivers: options.receivers,
       clock,
       after: 2 * interval,
     }).pipe(takeUntil(merge(over$, stop$))),
@@ -90,10 +90,10 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
   const digest$ = runWith(
     ({ notify }) => ({ receivers: messageReceiversIn(notify), digest: notify.digest }),
     ({ digest }, end$) => {
-      const names = options.notifiers().map(({ name }) => name)
+      const names = options.receivers().map(({ name }) => name)
       return digest === undefined
         ? EMPTY
-        : dailyDigest({ ...digest, clock, store, targets: targets.all, notifiers: names, stop$: end$ })
+        : dailyDigest({ ...digest, clock, store, targets: targets.all, receivers: names, stop$: end$ })
     },
   )
   const heartbeat$ = runWith(
@@ -109,12 +109,12 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
 }
 
 /** A daemon that was suspended must not send what another one has sent since. */
-function whileLeader(notifier: Notifier, isLeader: () => boolean): Notifier {
+function whileLeader(receiver: Receiver, isLeader: () => boolean): Receiver {
   return {
-    name: notifier.name,
+    name: receiver.name,
     send: async (message) => {
       if (!isLeader()) throw new DeliveryError('another daemon sends the notifications by now', { retryable: true })
-      return notifier.send(message)
+      return receiver.send(message)
     },
   }
 }

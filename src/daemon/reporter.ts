@@ -29,7 +29,7 @@ export type ReporterOptions = {
   feed: EventFeed
   targets: Pick<Targets, 'own'>
   /** The names of the receivers that are configured at the moment. */
-  notifiers?: () => readonly string[]
+  receivers?: () => readonly string[]
   /** Takes secrets out of a text. */
   mask: Mask
 }
@@ -52,9 +52,9 @@ const TROUBLE_LINES = {
 
 /** Reports what happened to metrics, live feed and log, after it was committed. One line a failing poll, not one a retry. */
 export function reporter(options: ReporterOptions): (event: DaemonEvent) => void {
-  const { log, metrics, feed, targets, notifiers: told = () => [], mask } = options
+  const { log, metrics, feed, targets, receivers: told = () => [], mask } = options
   /** Whose series there are: of each target with the codes that its requests have come to. */
-  const introduced = { targets: new Map<string, Set<string>>(), notifiers: new Set<string>() }
+  const introduced = { targets: new Map<string, Set<string>>(), receivers: new Set<string>() }
 
   const warned = new Map<string, ReadonlySet<string>>()
 
@@ -72,13 +72,13 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
 
   /** Adds the series of targets and receivers that are there now, and removes those of others. */
   function introduce(): void {
-    const notifiers = new Set(told())
+    const receivers = new Set(told())
     const own = new Set(targets.own().map(({ name }) => name))
     for (const target of own) introduceOne(target)
     for (const target of introduced.targets.keys()) if (!own.has(target)) forget(target)
-    for (const name of notifiers) if (!introduced.notifiers.has(name)) initNotifier(metrics, name)
-    for (const name of introduced.notifiers.difference(notifiers)) removeNotifier(metrics, name)
-    introduced.notifiers = notifiers
+    for (const name of receivers) if (!introduced.receivers.has(name)) initNotifier(metrics, name)
+    for (const name of introduced.receivers.difference(receivers)) removeNotifier(metrics, name)
+    introduced.receivers = receivers
   }
   introduce()
 

@@ -14,7 +14,7 @@ export type DigestOptions = {
   store: Pick<Store, 'countFinished' | 'enqueueOnce'>
   targets: () => readonly { name: string; ledger: LedgerState }[]
   /** Its recipients. */
-  notifiers: readonly string[]
+  receivers: readonly string[]
   stop$: Observable<unknown>
 }
 
@@ -28,7 +28,7 @@ const LATEST = 12 * 3600
  * Emits nothing; a store that cannot be used is asked again a minute later.
  */
 export function dailyDigest(options: DigestOptions): Observable<never> {
-  const { at, timezone, clock, store, notifiers, stop$ } = options
+  const { at, timezone, clock, store, receivers, stop$ } = options
   const [hour, minute] = at.split(':').map(Number)
   let done: number | undefined
 
@@ -38,7 +38,7 @@ export function dailyDigest(options: DigestOptions): Observable<never> {
     if (due === undefined || due === done || now - due > LATEST) return
     const digest = await digestOf(options, due)
     if (digest.targets.length > 0) {
-      await store.enqueueOnce(`digest of ${digest.day}`, { kind: 'digest', digest }, notifiers)
+      await store.enqueueOnce(`digest of ${digest.day}`, { kind: 'digest', digest }, receivers)
     }
     done = due
   }

@@ -2,7 +2,7 @@ import { fetch, type RequestInit, type Response } from 'undici'
 import type { Clock } from '../clock/clock.ts'
 import { readRetryAfter } from '../clock/http-time.ts'
 import { outboundAgent } from '../network/outbound-agent.ts'
-import { DeliveryError } from './notifier.ts'
+import { DeliveryError } from './receiver.ts'
 
 /** One delivery, the whole answer included (seconds). Less than a daemon that is to stop may wait. */
 const TIMEOUT = 8
@@ -15,13 +15,13 @@ const CONNECT_TIMEOUT_MS = 4000
 const GATEWAY_TIMEOUT = 504
 
 export type HttpReceiver = {
-  /** What problems call it: its address may be a secret. */
+  /** What problems call it: its URL may be a secret. */
   receiver: string
   url: string
   clock: Clock
   /** Bytes of an answer; a larger one is an error. */
   maxAnswer?: number
-  /** What the body of a refusal says that may be shown. Else it is not read: it may quote the address, or never end. */
+  /** What the body of a refusal says that may be shown. Else it is not read: it may quote the URL, or never end. */
   reasonIn?: (body: string) => string | undefined
 }
 
@@ -31,7 +31,7 @@ type Request = (init: RequestInit) => Promise<Response>
 /**
  * Delivers to a receiver by HTTP, through a proxy where one is set: `send` makes the one request of each delivery, which
  * is given up after 8 s. Any 2xx is an acceptance; redirects are not followed, for what was sent would go elsewhere, or
- * get lost. Whatever goes wrong becomes a {@link DeliveryError} that names neither the address nor what was sent: errors
+ * get lost. Whatever goes wrong becomes a {@link DeliveryError} that names neither the URL nor what was sent: errors
  * of `fetch` hold both.
  */
 export function httpSender(options: HttpReceiver): (send: (request: Request) => Promise<unknown>) => Promise<void> {
@@ -81,7 +81,7 @@ function deliveryError(error: unknown, receiver: string, isTimeout: boolean): De
     const problem = `${receiver} did not answer within ${TIMEOUT} s`
     return new DeliveryError(problem, { retryable: true, mayHaveArrived: true })
   }
-  // The code alone (`ENOTFOUND`, a TLS code): an error's message may hold the address.
+  // The code alone (`ENOTFOUND`, a TLS code): an error's message may hold the URL.
   const code = causes
     .map((cause) => ('code' in cause ? cause.code : undefined))
     .findLast((one) => typeof one === 'string')

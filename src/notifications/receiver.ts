@@ -1,17 +1,36 @@
-import type { z } from 'zod'
-import type { Clock } from '../clock/clock.ts'
-import type { Send } from './notifier.ts'
+import type { Message } from './message.ts'
 
-/** What can stand in the section `notify`, to be notified. Its folder has all of it; receivers.ts has its key. */
-export type Receiver<Section extends z.ZodType = z.ZodType> = {
-  /** What the key is for, as its description. */
-  about: string
-  /** The key's value: with its defaults, secrets and environment variables. */
-  section: Section
+/** Delivers one message. Rejects with a {@link DeliveryError}. */
+export type Send = (message: Message) => Promise<void>
+
+/** A configured receiver of messages, or the log. */
+export type Receiver = {
+  /** As in the `notifier` label and the outbox. */
+  name: string
+  send: Send
 }
 
-/** One that takes messages from the outbox, and that routes can name. */
-export type MessageReceiver<Section extends z.ZodType = z.ZodType> = Receiver<Section> & {
-  /** Loads what sends to it: every command reads the configuration, and few send anything. */
-  create(config: z.output<Section>, deps: { clock: Clock }): Promise<Send>
+/** A message was not accepted. Its message never holds the URL, which is a secret. */
+export class DeliveryError extends Error {
+  override readonly name = 'DeliveryError'
+  /** Whether it may be accepted when it is sent again. */
+  readonly retryable: boolean
+  /** Seconds that the receiver asked to wait. */
+  readonly retryAfter: number | undefined
+  /** Whether it may have been accepted all the same, as when no answer came. */
+  readonly mayHaveArrived: boolean
+
+  constructor(
+    message: string,
+    {
+      retryable,
+      retryAfter,
+      mayHaveArrived = false,
+    }: { retryable: boolean; retryAfter?: number | undefined; mayHaveArrived?: boolean },
+  ) {
+    super(message)
+    this.retryable = retryable
+    this.retryAfter = retryAfter
+    this.mayHaveArrived = mayHaveArrived
+  }
 }

@@ -1,4 +1,4 @@
-import type { Receiver } from './receiver.ts'
+import type { ReceiverType } from './receiver-type.ts'
 import { alertmanager } from './receivers/alertmanager/alertmanager.ts'
 import { heartbeat } from './receivers/heartbeat/heartbeat.ts'
 import { slack } from './receivers/slack/slack.ts'
@@ -10,7 +10,7 @@ export const receivers = {
   alertmanager,
   webhook,
   heartbeat,
-} satisfies Record<string, Receiver>
+} satisfies Record<string, ReceiverType>
 
 type Receivers = typeof receivers
 export type ReceiverName = keyof Receivers

@@ -7,14 +7,14 @@ export type Route = { match: AlertMatch; notify: readonly string[] }
 /**
  * The recipients of an alert: those of the first route that matches it; all where none does.
  *
- * @param notifiers the names of all that there are
+ * @param receivers the names of all that there are
  */
 export function recipientsBy(
   routes: readonly Route[],
-  notifiers: readonly string[],
+  receivers: readonly string[],
 ): (change: Notification) => readonly string[] {
   return (change) => {
     const route = routes.find(({ match }) => matches(match, change))
-    return route === undefined ? notifiers : notifiers.filter((name) => route.notify.includes(name))
+    return route === undefined ? receivers : receivers.filter((name) => route.notify.includes(name))
   }
 }

@@ -23,7 +23,7 @@ test('a call whose ID would be another path is not requested', async () => {
     clock,
     poll: { interval: 1 },
     suspects: new Map(['.', 'a', '..'].map((id) => [id, seen(id, 'ended')])),
-    isSettled: async () => false,
+    isEqualNow: async () => false,
   })
   for (let i = 0; i < 100; i++) await clock.advance(0.2)
   const { notRequested, problem } = await confirming

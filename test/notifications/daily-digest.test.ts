@@ -19,11 +19,11 @@ function hourly(from: number, to: number): FinishedCounts {
   )
 }
 
-type Setting = Partial<Pick<DigestOptions, 'at' | 'timezone' | 'notifiers'>> & { created?: Record<string, string> }
+type Setting = Partial<Pick<DigestOptions, 'at' | 'timezone' | 'receivers'>> & { created?: Record<string, string> }
 
 /** A digest at nine in the morning in Berlin, of targets with a call an hour and a minute in each quarter of an hour. */
 function digesting(now: string, setting: Setting = {}) {
-  const { at = '09:00', timezone = 'Europe/Berlin', notifiers = ['slack'] } = setting
+  const { at = '09:00', timezone = 'Europe/Berlin', receivers = ['slack'] } = setting
   const { created = { production: '2026-01-01T00:00:00Z' } } = setting
   const clock = virtualClock(utc(now))
   const stop$ = new Subject<void>()
@@ -41,7 +41,7 @@ function digesting(now: string, setting: Setting = {}) {
       at,
       timezone,
       clock,
-      notifiers,
+      receivers,
       targets: () => targets,
       stop$,
       store: {
@@ -124,7 +124,7 @@ describe('the digest', () => {
   })
 
   test('comes to each notifier', async () => {
-    const { clock, digests } = digesting('2026-11-18T12:00:00Z', { notifiers: ['slack', 'webhook'] })
+    const { clock, digests } = digesting('2026-11-18T12:00:00Z', { receivers: ['slack', 'webhook'] })
     await clock.advance(0)
     expect(await digests('webhook')).toEqual(await digests('slack'))
     expect(await digests('webhook')).toHaveLength(1)

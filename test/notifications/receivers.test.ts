@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type * as Masking from '../../src/config/mask-config.ts'
 import type * as Loading from '../../src/config/load-config.ts'
 import type * as JsonSchema from '../../src/config/json-schema.ts'
-import type * as Notifiers from '../../src/notifications/notifiers.ts'
+import type * as ConfiguredReceivers from '../../src/notifications/configured-receivers.ts'
 import { receivers } from '../../src/notifications/receivers.ts'
 import { folderWith } from '../config/folder-with.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
@@ -23,14 +23,14 @@ test('every folder of receivers/ is in the list of receivers', () => {
 const PAGER = `import { nearbyBaseAddress, text } from '../../../schema/scalars.ts'
 import { secret } from '../../../schema/secret.ts'
 import { section } from '../../../schema/section.ts'
-import type { MessageReceiver } from '../../receiver.ts'
+import type { MessageReceiverType } from '../../receiver-type.ts'
 
 const pagerSection = section({
   url: nearbyBaseAddress().describe('Its address'),
   routing_key: secret(text('a key'), { of: 'the routing key', about: 'Key of the service', variable: 'PAGER_KEY' }),
 })
 
-export const pager: MessageReceiver<typeof pagerSection> = {
+export const pager: MessageReceiverType<typeof pagerSection> = {
   about: 'A pager',
   section: pagerSection,
   create: async ({ url, routingKey }, { clock }) => {
@@ -119,11 +119,11 @@ describe('a further receiver costs its folder and a line in the list', () => {
       })
     })
     const { loadConfig } = await load<typeof Loading>('config/load-config.ts')
-    const { notifiersOf } = await load<typeof Notifiers>('notifications/notifiers.ts')
+    const { configuredReceivers } = await load<typeof ConfiguredReceivers>('notifications/configured-receivers.ts')
     const { notify } = loadConfig(source(`{ pager: { url: "${url}" } }`))
-    const notifiers = await notifiersOf(notify, { clock: virtualClock(AT), log: () => undefined })
-    expect(notifiers.map(({ name }) => name)).toEqual(['pager'])
-    await notifiers[0]?.send(messageOf([FIRING]))
+    const receivers = await configuredReceivers(notify, { clock: virtualClock(AT), log: () => undefined })
+    expect(receivers.map(({ name }) => name)).toEqual(['pager'])
+    await receivers[0]?.send(messageOf([FIRING]))
     expect(received).toMatchObject([{ method: 'POST', headers: { authorization: 'hunter2' }, body: 'alerts' }])
   })
 })

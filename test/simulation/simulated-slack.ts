@@ -1,9 +1,9 @@
 import type { AlertMessage } from '../../src/notifications/message.ts'
-import { DeliveryError, type Notifier } from '../../src/notifications/notifier.ts'
+import { DeliveryError, type Receiver } from '../../src/notifications/receiver.ts'
 
 /** A channel that fails now and then, in every way a real one does, and keeps what it accepted. */
 export type SimulatedSlack = {
-  notifier: Notifier
+  notifier: Receiver
   accepted: AlertMessage[]
   /** While it is down nothing is accepted. */
   isDown: boolean

@@ -8,7 +8,7 @@ export type Draft = {
   /** What was wrong so far; paths are the user's. */
   problems: readonly Problem[]
   /** Places in the tree about which a problem already speaks. */
-  settled: readonly string[]
+  reported: readonly string[]
   /** Places in the tree whose value is not from there in the file, and what the user calls them. */
   origins: ReadonlyMap<string, string>
   /** Places whose value came by interpolation, and the text before it. Only that text may be shown. */
@@ -26,7 +26,7 @@ export function withProblem(draft: Draft, path: Path, message: string): Draft {
   return {
     ...draft,
     problems: [...draft.problems, { path: nameOf(draft, path), message }],
-    settled: [...draft.settled, formatPath(path)],
+    reported: [...draft.reported, formatPath(path)],
   }
 }
 

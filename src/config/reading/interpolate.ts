@@ -47,6 +47,6 @@ export function interpolate(content: unknown, env: Environment): { draft: Draft;
   }
 
   const tree = walk(content ?? {}, [])
-  const start: Draft = { tree, problems: [], settled: [], origins: new Map(), templates }
+  const start: Draft = { tree, problems: [], reported: [], origins: new Map(), templates }
   return { draft: mistakes.reduce((draft, { path, message }) => withProblem(draft, path, message), start), names }
 }

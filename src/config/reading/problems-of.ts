@@ -12,7 +12,7 @@ const kinds: Record<string, string> = { object: 'a map', record: 'a map', array:
  */
 export function problemsOf(issues: readonly z.core.$ZodIssue[], draft: Draft): Problem[] {
   return issues.flatMap((issue) => {
-    if (draft.settled.includes(formatPath(issue.path))) return []
+    if (draft.reported.includes(formatPath(issue.path))) return []
     return issue.code === 'unrecognized_keys' ? unknownKeys(issue, draft) : [problemOf(issue, draft)]
   })
 }

@@ -25,7 +25,7 @@ function readSecretFile(draft: Draft, secret: Path, folders: Folders): Draft {
     const own = draft.origins.get(formatPath(secret)) ?? String(secret.at(-1))
     return withProblem(draft, place, `not accepted beside \`${own}\`; expected one of them`)
   }
-  if (typeof name !== 'string' || name === '' || draft.settled.includes(formatPath(place))) return draft
+  if (typeof name !== 'string' || name === '' || draft.reported.includes(formatPath(place))) return draft
 
   const folder = draft.origins.has(formatPath(place)) ? folders.cwd : folders.file
   const content = read(resolve(folder, name), folders.readText)

@@ -34,7 +34,7 @@ export function readTlsFiles(draft: Draft, from: From): { draft: Draft; tls: Cer
 function readPem(draft: Draft, place: Path, { folder, readText }: From, what: string): { draft: Draft; pem?: string } {
   const name = valueAt(draft.tree, place)
   // The schema reports anything else.
-  if (typeof name !== 'string' || name === '' || draft.settled.includes(formatPath(place))) return { draft }
+  if (typeof name !== 'string' || name === '' || draft.reported.includes(formatPath(place))) return { draft }
   try {
     return { draft, pem: readText(resolve(folder, name)) }
   } catch (error) {

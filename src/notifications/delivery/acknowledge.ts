@@ -3,7 +3,7 @@ import type { Stage } from './batch.ts'
 import { ownClaims } from './claim.ts'
 
 /**
- * What was delivered or refused for good, but could not be removed from the outbox yet, by notifier: it must not be sent
+ * What was delivered or refused for good, but could not be removed from the outbox yet, by receiver: it must not be sent
  * again. Outlives a sender that is ended and started again. Changed in place.
  */
 export type ToRemove = Map<string, readonly number[]>

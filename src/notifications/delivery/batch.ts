@@ -8,7 +8,7 @@ import type { Outcome } from './outcome.ts'
 /** All that waits in the outbox of one alert, oldest first: the entries, and the changes in them. */
 export type WaitingAlert = { entries: OutboxEntry[]; changes: Notification[] }
 
-/** Some of what waits for a notifier, on its way through the stages of delivery. */
+/** Some of what waits for a receiver, on its way through the stages of delivery. */
 export type Batch =
   /** Alerts of one target and severity. */
   | { kind: 'alerts'; alerts: readonly WaitingAlert[] }

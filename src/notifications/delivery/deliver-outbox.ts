@@ -2,7 +2,7 @@ import { exhaustMap, filter, takeUntil, timer, type Observable } from 'rxjs'
 import type { LiveAlert } from '../../alerts/alert-instance.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { onlyStoreErrors, type Store } from '../../store/store.ts'
-import type { Notifier } from '../notifier.ts'
+import type { Receiver } from '../receiver.ts'
 import type { Batch, Delivery, Moment, Stage } from './batch.ts'
 import { claim } from './claim.ts'
 import { compose } from './compose.ts'
@@ -30,16 +30,16 @@ export type DeliverOptions = {
  * leaves the outbox after it was accepted, or refused for good; a failing receiver is retried after longer and longer
  * waits, up to five minutes, with what is to be said by then. A store that cannot be used is asked again.
  */
-export function deliverOutbox(notifier: Notifier, options: DeliverOptions): Observable<Delivery> {
+export function deliverOutbox(receiver: Receiver, options: DeliverOptions): Observable<Delivery> {
   const { store, clock, groupWait, mutes, toRemove = new Map(), stop$ } = options
-  const { name } = notifier
+  const { name } = receiver
   const backoff = backoffOn(clock)
   const stages: readonly Stage[] = [
     silence(mutes),
     wait(groupWait),
     compose,
     claim(store),
-    send(notifier, backoff),
+    send(receiver, backoff),
     acknowledge(name, store, toRemove),
   ]
 

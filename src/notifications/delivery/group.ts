@@ -3,7 +3,7 @@ import type { DigestMessage } from '../message.ts'
 import type { Batch, WaitingAlert } from './batch.ts'
 
 /**
- * Puts together what waits for a notifier: one batch for each target and severity, and one of digests, the oldest first.
+ * Puts together what waits for a receiver: one batch for each target and severity, and one of digests, the oldest first.
  *
  * @param entries the oldest first
  */

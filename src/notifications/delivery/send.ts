@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock/clock.ts'
 import type { Message } from '../message.ts'
-import { DeliveryError, type Notifier } from '../notifier.ts'
+import { DeliveryError, type Receiver } from '../receiver.ts'
 import type { Batch, Delivery, Stage } from './batch.ts'
 
 const FIRST_DELAY = 1
@@ -33,16 +33,16 @@ export function backoffOn(clock: Clock): Backoff {
 }
 
 /** One attempt to deliver a message. After a bug it is retried as well: no message may be lost for that. */
-export function send(notifier: Notifier, backoff: Backoff): Stage {
+export function send(receiver: Receiver, backoff: Backoff): Stage {
   return async (batch) => {
     if (batch.kind !== 'message') return batch
     return { kind: 'delivered', entries: batch.entries, ...(await attempt(batch.message)) }
   }
 
   async function attempt(message: Message): Promise<Omit<Extract<Batch, { kind: 'delivered' }>, 'kind' | 'entries'>> {
-    const delivery = (outcome: Delivery['outcome'], why = {}) => ({ notifier: notifier.name, message, outcome, ...why })
+    const delivery = (outcome: Delivery['outcome'], why = {}) => ({ notifier: receiver.name, message, outcome, ...why })
     try {
-      await notifier.send(message)
+      await receiver.send(message)
       backoff.answered()
       return { delivery: delivery('sent'), mayHaveArrived: true }
     } catch (error) {

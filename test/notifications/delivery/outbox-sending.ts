@@ -117,8 +117,8 @@ export function sending(options: SendingOptions = {}) {
     return notification
   }
 
-  async function put(content: Outgoing, notifiers: readonly string[] = ['slack']): Promise<void> {
-    await store.enqueueOnce(`${(lastId += 1)}`, content, notifiers)
+  async function put(content: Outgoing, receivers: readonly string[] = ['slack']): Promise<void> {
+    await store.enqueueOnce(`${(lastId += 1)}`, content, receivers)
   }
 
   start()

@@ -1,6 +1,6 @@
 import { NEVER } from 'rxjs'
 import { expect, onTestFinished, vi } from 'vitest'
-import { DeliveryError } from '../../../src/notifications/notifier.ts'
+import { DeliveryError } from '../../../src/notifications/receiver.ts'
 import type { ReceiverName } from '../../../src/notifications/receivers.ts'
 import { alertmanagerAlert } from '../../../src/notifications/receivers/alertmanager/alertmanager-alert.ts'
 import { alertmanagerPost } from '../../../src/notifications/receivers/alertmanager/alertmanager-post.ts'
@@ -54,7 +54,7 @@ export const HTTP_RECEIVERS: Record<ReceiverName, HttpReceiver> = {
     reasons: [['"no disk"', '']],
   },
   heartbeat: {
-    called: 'the heartbeat address',
+    called: 'the heartbeat URL',
     send: beat,
     reads: { acceptance: false, refusal: false },
     reasons: [['"no disk"', '']],

@@ -5,7 +5,7 @@ import { httpSender } from '../../http-sender.ts'
 /** What became of one beat. */
 export type Heartbeat = {
   outcome: 'sent' | 'failed'
-  /** Why it was not sent, without the address. */
+  /** Why it was not sent, without the URL. */
   problem?: string
 }
 
@@ -14,7 +14,7 @@ export type HeartbeatOptions = {
   url: string
   /** Seconds between two beats, above 0 and at most 24 days. */
   interval: number
-  /** Whether callwatch does what it is there for. */
+  /** Whether callwatch does its work. */
   isWorking: () => boolean
   clock: Clock
   /** Emits when there is to be no further beat; one under way is finished. */
@@ -22,11 +22,11 @@ export type HeartbeatOptions = {
 }
 
 /**
- * Calls an address each interval for as long as callwatch works, until `stop$`: the service there notices when the
- * calls stop. A beat that fails is not sent again, the next one follows soon enough. Never errors.
+ * Requests a URL each interval for as long as callwatch works, until `stop$`: the service there notices when the
+ * requests stop. A beat that fails is not sent again, the next one follows soon enough. Never errors.
  */
 export function heartbeats({ url, interval, isWorking, clock, stop$ }: HeartbeatOptions): Observable<Heartbeat> {
-  const deliver = httpSender({ receiver: 'the heartbeat address', url, clock })
+  const deliver = httpSender({ receiver: 'the heartbeat URL', url, clock })
   const beat = async (): Promise<Heartbeat | undefined> => {
     try {
       if (!isWorking()) return undefined

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { address, link } from '../../../schema/scalars.ts'
 import { secret } from '../../../schema/secret.ts'
 import { section } from '../../../schema/section.ts'
-import type { MessageReceiver } from '../../receiver.ts'
+import type { MessageReceiverType } from '../../receiver-type.ts'
 
 const slackSection = section({
   webhook_url: secret(address(), { of: 'the webhook', about: 'Incoming webhook', variable: 'SLACK_WEBHOOK_URL' }),
@@ -12,7 +12,7 @@ const slackSection = section({
 export type SlackConfig = z.output<typeof slackSection>
 
 /** A Slack channel, by an incoming webhook. */
-export const slack: MessageReceiver<typeof slackSection> = {
+export const slack: MessageReceiverType<typeof slackSection> = {
   about: 'A Slack channel, by its incoming webhook',
   section: slackSection,
   create: async (config, deps) => (await import('./slack-send.ts')).slackSend(config, deps),

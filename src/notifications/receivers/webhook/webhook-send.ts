@@ -1,7 +1,7 @@
 import { Headers } from 'undici'
 import type { Clock } from '../../../clock/clock.ts'
 import { httpSender } from '../../http-sender.ts'
-import type { Send } from '../../notifier.ts'
+import type { Send } from '../../receiver.ts'
 import { webhookBody } from './webhook-body.ts'
 import type { WebhookConfig } from './webhook.ts'
 

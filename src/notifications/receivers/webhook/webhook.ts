@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { address } from '../../../schema/scalars.ts'
 import { secret } from '../../../schema/secret.ts'
 import { section } from '../../../schema/section.ts'
-import type { MessageReceiver } from '../../receiver.ts'
+import type { MessageReceiverType } from '../../receiver-type.ts'
 import { httpHeaders } from './http-headers.ts'
 
 const webhookSection = section({
@@ -13,7 +13,7 @@ const webhookSection = section({
 export type WebhookConfig = z.output<typeof webhookSection>
 
 /** A generic webhook: gets each message as JSON (webhook-body.ts). */
-export const webhook: MessageReceiver<typeof webhookSection> = {
+export const webhook: MessageReceiverType<typeof webhookSection> = {
   about: 'A generic webhook',
   section: webhookSection,
   create: async (config, deps) => (await import('./webhook-send.ts')).webhookSend(config, deps),

@@ -68,10 +68,10 @@ test('it is not called while callwatch does not work', async () => {
 })
 
 test.each([
-  [404, {}, 'the heartbeat address refused the message with 404'],
-  [503, {}, 'the heartbeat address answered 503'],
-  [302, { location: '/login' }, 'the heartbeat address refused the message with 302'],
-])('an answer of %d is a failure without the address, and the next beat follows', async (status, headers, problem) => {
+  [404, {}, 'the heartbeat URL refused the message with 404'],
+  [503, {}, 'the heartbeat URL answered 503'],
+  [302, { location: '/login' }, 'the heartbeat URL refused the message with 302'],
+])('an answer of %d is a failure without the URL, and the next beat follows', async (status, headers, problem) => {
   let fails = true
   const { asked, beats, beat } = await beating((request, response) => {
     if (fails) response.writeHead(status, headers).write(`no such thing as ${request.url}`)
@@ -92,7 +92,7 @@ test('an address that hangs is called by one at a time, and given up after 8 sec
   expect(beats).toEqual([])
   await clock.advance(0.1)
   await vi.waitFor(() => expect(beats).toHaveLength(1))
-  expect(beats).toEqual([{ outcome: 'failed', problem: 'the heartbeat address did not answer within 8 s' }])
+  expect(beats).toEqual([{ outcome: 'failed', problem: 'the heartbeat URL did not answer within 8 s' }])
   expect(asked).toHaveLength(1)
   await clock.advance(1)
   await vi.waitFor(() => expect(asked).toHaveLength(2))

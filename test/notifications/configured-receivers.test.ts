@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { notifiersOf } from '../../src/notifications/notifiers.ts'
+import { configuredReceivers } from '../../src/notifications/configured-receivers.ts'
 import type { NotifyConfig } from '../../src/notifications/notify-section.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 
@@ -16,6 +16,6 @@ test.each<[Partial<NotifyConfig>, string[]]>([
   [{ alertmanager: ALERTMANAGER, webhook: WEBHOOK }, ['webhook']],
 ])('%j are configured: %j are notified', async (configured, names) => {
   const notify: NotifyConfig = { groupWait: 10, routes: [], mutes: [], ...configured }
-  const notifiers = await notifiersOf(notify, { clock: virtualClock(), log: () => undefined })
-  expect(notifiers.map(({ name }) => name)).toEqual(names)
+  const receivers = await configuredReceivers(notify, { clock: virtualClock(), log: () => undefined })
+  expect(receivers.map(({ name }) => name)).toEqual(names)
 })

@@ -15,11 +15,11 @@ import {
 import type { Clock } from '../clock/clock.ts'
 import type { Delivery } from './delivery/batch.ts'
 import type { StoreMessage } from './message.ts'
-import { DeliveryError, type Notifier } from './notifier.ts'
+import { DeliveryError, type Receiver } from './receiver.ts'
 
-export type NotifyOfStoreOptions = {
+export type OutageOptions = {
   /** The active ones. */
-  notifiers: () => readonly Notifier[]
+  receivers: () => readonly Receiver[]
   clock: Clock
   /** The store must have failed for so long (seconds): a moment's trouble is none. */
   after: number
@@ -34,9 +34,9 @@ const LONGEST_DELAY = 60
  *
  * @param trouble$ after each attempt to commit, why it failed; undefined where it did not
  */
-export function notifyOfStore(
+export function notifyOfOutage(
   trouble$: Observable<string | undefined>,
-  { notifiers, clock, after }: NotifyOfStoreOptions,
+  { receivers, clock, after }: OutageOptions,
 ): Observable<Delivery> {
   let notified: StoreMessage | undefined
   return trouble$.pipe(
@@ -60,12 +60,12 @@ export function notifyOfStore(
   )
 
   function deliverToAll(message: StoreMessage): Observable<Delivery> {
-    return merge(...notifiers().map((notifier) => deliver(notifier, message)))
+    return merge(...receivers().map((receiver) => deliver(receiver, message)))
   }
 
-  function deliver(notifier: Notifier, message: StoreMessage): Observable<Delivery> {
-    return defer(() => from(notifier.send(message))).pipe(
-      map(() => ({ notifier: notifier.name, message, outcome: 'sent' as const })),
+  function deliver(receiver: Receiver, message: StoreMessage): Observable<Delivery> {
+    return defer(() => from(receiver.send(message))).pipe(
+      map(() => ({ notifier: receiver.name, message, outcome: 'sent' as const })),
       retry({
         count: RETRIES,
         delay: (error, attempt) => {
@@ -74,7 +74,7 @@ export function notifyOfStore(
         },
       }),
       catchError((error: Error) =>
-        of({ notifier: notifier.name, message, outcome: 'dropped' as const, problem: error.message }),
+        of({ notifier: receiver.name, message, outcome: 'dropped' as const, problem: error.message }),
       ),
     )
   }

@@ -2,8 +2,8 @@ import { Subject } from 'rxjs'
 import { describe, expect, test } from 'vitest'
 import type { Delivery } from '../../src/notifications/delivery/batch.ts'
 import type { Message } from '../../src/notifications/message.ts'
-import { DeliveryError } from '../../src/notifications/notifier.ts'
-import { notifyOfStore } from '../../src/notifications/notify-of-store.ts'
+import { DeliveryError } from '../../src/notifications/receiver.ts'
+import { notifyOfOutage } from '../../src/notifications/store-outage.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { AT } from './delivery/outbox-sending.ts'
 
@@ -12,14 +12,14 @@ const FULL = 'the disk is full'
 
 const busy = (retryAfter?: number) => new DeliveryError('it answered 503', { retryable: true, retryAfter })
 
-/** Notifications of the store by some notifiers, each with a receiver that answers an attempt with an error or nothing. */
-function notifying(receivers: Record<string, (attempt: number) => Error | undefined> = { slack: () => undefined }) {
+/** Notifications of the store to some receivers, each of which answers an attempt with an error or nothing. */
+function notifying(answers: Record<string, (attempt: number) => Error | undefined> = { slack: () => undefined }) {
   const clock = virtualClock(AT)
   const trouble$ = new Subject<string | undefined>()
   const received: [second: number, notifier: string, state: string][] = []
   const messages: Message[] = []
   const deliveries: Delivery[] = []
-  const notifiers = Object.entries(receivers).map(([name, receive]) => {
+  const receivers = Object.entries(answers).map(([name, receive]) => {
     let attempts = 0
     const send = async (message: Message) => {
       if (message.kind !== 'store') throw new Error('not of the store')
@@ -30,7 +30,7 @@ function notifying(receivers: Record<string, (attempt: number) => Error | undefi
     }
     return { name, send }
   })
-  notifyOfStore(trouble$, { notifiers: () => notifiers, clock, after: FAILING_SECONDS }).subscribe((delivery) =>
+  notifyOfOutage(trouble$, { receivers: () => receivers, clock, after: FAILING_SECONDS }).subscribe((delivery) =>
     deliveries.push(delivery),
   )
   /** The store is tried every ten seconds, with the same result. */

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import type { Message } from '../../src/notifications/message.ts'
-import { logNotifier, type NotifierLine } from '../../src/notifications/log-notifier.ts'
+import { logReceiver, type LogLine } from '../../src/notifications/log-receiver.ts'
 import { AT, DIGEST, FIRING, messageOf, RESOLVED, SIGNALS, STORE_FAILING } from './sample.ts'
 
-async function logged(message: Message): Promise<NotifierLine[]> {
-  const lines: NotifierLine[] = []
-  const notifier = logNotifier((line) => void lines.push(line))
-  await notifier.send(message)
-  expect(notifier.name).toBe('log')
+async function logged(message: Message): Promise<LogLine[]> {
+  const lines: LogLine[] = []
+  const receiver = logReceiver((line) => void lines.push(line))
+  await receiver.send(message)
+  expect(receiver.name).toBe('log')
   return lines
 }
 

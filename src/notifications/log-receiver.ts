@@ -1,22 +1,22 @@
 import { digestLine } from './text/digest-text.ts'
 import type { AlertMessage, Message } from './message.ts'
 import { summaryOf, titleOf } from './text/notification-text.ts'
-import type { Notifier } from './notifier.ts'
+import type { Receiver } from './receiver.ts'
 import { passedText } from './text/passed-text.ts'
 import { storeText } from './text/store-text.ts'
 
 /** A line for the log: what it is about, to filter by, and the words. */
-export type NotifierLine = { fields: Record<string, string>; text: string }
+export type LogLine = { fields: Record<string, string>; text: string }
 
 /** Where no receiver of messages is configured, they are logged: one line for each alert, or each target of a digest. */
-export function logNotifier(log: (line: NotifierLine) => void): Notifier {
+export function logReceiver(log: (line: LogLine) => void): Receiver {
   return {
     name: 'log',
     send: async (message) => linesOf(message).forEach(log),
   }
 }
 
-function linesOf(message: Message): NotifierLine[] {
+function linesOf(message: Message): LogLine[] {
   switch (message.kind) {
     case 'alerts':
       return alertLines(message)
@@ -32,7 +32,7 @@ function linesOf(message: Message): NotifierLine[] {
   }
 }
 
-function alertLines({ target, severity, alerts, passed }: AlertMessage): NotifierLine[] {
+function alertLines({ target, severity, alerts, passed }: AlertMessage): LogLine[] {
   const updates = alerts.map(({ notification }) => ({
     fields: { target, alert: notification.alert, severity, state: notification.kind },
     text: `alert ${notification.kind}: ${titleOf(notification)}: ${summaryOf(notification)}`,
