@@ -58,7 +58,7 @@ export const notifySection = section(
       .array(route)
       .prefault([])
       .describe(
-        'ActiveReceivers of alerts: the first route that matches an alert counts; one that none matches is sent to all',
+        'Recipients of alerts: the first route that matches an alert counts; one that none matches is sent to all',
       ),
     mutes: z.array(mute).prefault([]).describe('Times at which the alerts that they match are not notified'),
   },
