@@ -15,12 +15,12 @@ const given = section({
     .prefault('15s')
     .describe('Time between the starts of two polls')
     .register(variables, { name: 'CALLWATCH_POLL_INTERVAL' }),
-  page_size: wholeNumber(1, 1000).prefault(100).describe('Calls asked for in one page'),
+  page_size: wholeNumber(1, 1000).prefault(100).describe('Calls requested in one page'),
   max_answer_bytes: wholeNumber(65_536, 268_435_456)
     .optional()
     .describe('A longer answer of the service is an error; default: 32 KiB for each call of a page, at least 1 MiB'),
   timeout: duration({ max: longestTimer }).prefault('10s').describe('How long one request may take'),
-  retries: wholeNumber(0, 20).prefault(4).describe('Further attempts of a request that failed for the moment'),
+  retries: wholeNumber(0, 20).prefault(4).describe('Retries of a request after a transient failure'),
   lookback: duration().prefault('24h').describe('How far back a call may still change, and how long it is tracked'),
   sweep_interval: duration({ max: longestTimer })
     .prefault('15m')

@@ -25,11 +25,9 @@ const given = section(
       .describe(`Domain of the calls service; default: ${DEFAULT_DOMAIN}`),
     base_url: baseAddress()
       .optional()
-      .describe('Whole address of the calls service, path prefix included, in place of app_id and region')
+      .describe('URL of the calls service, path prefix included, in place of app_id and region')
       .register(variables, { name: 'CALLWATCH_BASE_URL', unless: ['region', 'domain'] }),
-    chat_base_url: baseAddress()
-      .optional()
-      .describe('With base_url: whole address of the chat service, for the command `token`'),
+    chat_base_url: baseAddress().optional().describe('With base_url: URL of the chat service, for the command `token`'),
     api_key: secret(headerValue('the key'), {
       of: 'the key',
       about: 'A key of scope fullAccess',
@@ -50,10 +48,7 @@ const given = section(
     if (target.base_url !== undefined) {
       for (const key of ['region', 'domain'] as const) {
         if (target[key] === undefined) continue
-        report(
-          [key],
-          `\`${key}\` is not accepted beside \`base_url\`, which is the whole address; expected one of them`,
-        )
+        report([key], `\`${key}\` is not accepted beside \`base_url\`, which is the whole URL; expected one of them`)
       }
     } else {
       if (target.app_id === undefined)

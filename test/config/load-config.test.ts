@@ -6,7 +6,7 @@ import { problemsWhenLoading } from './problems-when-loading.ts'
 const target = (name: string) => `targets: [{ name: ${name}, app_id: a1, region: us, api_key: k }]\n`
 
 describe('what a file may say', () => {
-  test('a target by its whole address, named by app_id or by the host', () => {
+  test('a target by its whole URL, named by app_id or by the host', () => {
     const yaml = `
       targets:
         - { base_url: https://calls.example/v3/, chat_base_url: https://chat.example/v3/, app_id: a1, api_key: k }
