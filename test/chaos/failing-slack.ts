@@ -105,8 +105,15 @@ function readMessage(body: string, life: number): Accepted {
   const [, word, alert, target] = /^\S+ ([a-z, ]+): (\w+) on ([\w-]+)/u.exec(text) ?? []
   if (word === undefined || alert === undefined || target === undefined)
     throw new Error(`no message of an alert: ${text}`)
-  if (word === 'already over') {
-    return { alert, target, kind: 'passed', cycles: Number(/over again (\d+) times/.exec(text)?.[1] ?? 1), text, life }
+  if (word === 'already resolved') {
+    return {
+      alert,
+      target,
+      kind: 'passed',
+      cycles: Number(/fired and resolved (\d+) times/.exec(text)?.[1] ?? 1),
+      text,
+      life,
+    }
   }
   const [, once, times] = /fired and resolved (?:(once more)|(\d+) more times) meanwhile/.exec(body) ?? []
   const kind = word === 'resolved' ? word : word.startsWith('closed') ? 'closed' : 'firing'
