@@ -23,7 +23,7 @@ export type AlertInstance = {
   readonly since: number
   readonly firingSince: number | undefined
   /** Seconds of breach that count towards `for`; while recovering, seconds cleared towards `keep_firing_for`. */
-  readonly countedSeconds: number
+  readonly credited: number
   readonly evaluatedAt: number
   readonly value: number
   /** The worst value so far. */
@@ -33,7 +33,7 @@ export type AlertInstance = {
   /** Since when a firing alert has had too few calls for a result, later by the time without polls. */
   readonly tooFewSince: number | undefined
   /** When it was last notified that it fires. */
-  readonly notifiedAt: number | undefined
+  readonly toldAt: number | undefined
 }
 
 /** An alert as its target has it now. */
@@ -71,7 +71,7 @@ export function advance(
     const peak = isSameSignal && !isBeyond(rule, value, before.peak) ? before.peak : value
     const seen = { ...before, rule, value, calls, counts, peak, evaluatedAt: now, tooFewSince: undefined }
     return isBeyond(rule, value, rule.clear)
-      ? remind({ ...seen, state: 'firing', countedSeconds: 0 }, now)
+      ? remind({ ...seen, state: 'firing', credited: 0 }, now)
       : recover(before, { ...seen, state: 'recovering' }, evaluation)
   }
   if (sample.tooFew || !sample.mayBreach || !isBeyond(rule, value, rule.threshold)) return { instance: undefined }
@@ -82,36 +82,36 @@ export function advance(
     state: 'pending',
     since: before?.since ?? now,
     firingSince: undefined,
-    countedSeconds: before === undefined ? 0 : before.countedSeconds + countedSince(before, evaluation),
+    credited: before === undefined ? 0 : before.credited + countedSince(before, evaluation),
     evaluatedAt: now,
     value,
     peak: before === undefined || isBeyond(rule, value, before.peak) ? value : before.peak,
     calls,
     counts,
     tooFewSince: undefined,
-    notifiedAt: undefined,
+    toldAt: undefined,
   }
-  if (!hasLasted(pending.countedSeconds, rule.for, evaluation)) return { instance: pending }
+  if (!hasLasted(pending.credited, rule.for, evaluation)) return { instance: pending }
   return {
-    instance: { ...pending, state: 'firing', countedSeconds: 0, firingSince: now, notifiedAt: now },
+    instance: { ...pending, state: 'firing', credited: 0, firingSince: now, toldAt: now },
     change: 'firing',
   }
 }
 
 /** A firing instance, with a reminder where one is due. */
 export function remind(instance: AlertInstance, now: number): { instance: AlertInstance; change?: Change } {
-  const { rule, notifiedAt = now } = instance
+  const { rule, toldAt = now } = instance
   // The clock stepped back: `repeat` restarts, or the next reminder would be late by as much.
-  if (notifiedAt > now) return { instance: { ...instance, notifiedAt: now } }
-  const isDue = instance.state === 'firing' && rule.repeat > 0 && now - notifiedAt >= rule.repeat
-  return isDue ? { instance: { ...instance, notifiedAt: now }, change: 'reminder' } : { instance }
+  if (toldAt > now) return { instance: { ...instance, toldAt: now } }
+  const isDue = instance.state === 'firing' && rule.repeat > 0 && now - toldAt >= rule.repeat
+  return isDue ? { instance: { ...instance, toldAt: now }, change: 'reminder' } : { instance }
 }
 
 /** Resolves once the value has been cleared for `keep_firing_for`. */
 function recover(before: AlertInstance, seen: AlertInstance, evaluation: Evaluation): NextState {
-  const lasted = before.state === 'recovering' ? before.countedSeconds + countedSince(before, evaluation) : 0
+  const lasted = before.state === 'recovering' ? before.credited + countedSince(before, evaluation) : 0
   if (hasLasted(lasted, seen.rule.keepFiringFor, evaluation)) return { instance: undefined, change: 'resolved' }
-  return { instance: { ...seen, countedSeconds: lasted } }
+  return { instance: { ...seen, credited: lasted } }
 }
 
 /** Too few calls resolve nothing: for one window of polls the alert stays as it was, then it is closed. */
@@ -124,8 +124,8 @@ function withTooFewCalls(before: AlertInstance, rule: Rule, evaluation: Evaluati
 }
 
 /** Rounded to the nearest evaluation, since the duration of polls varies: that must not cost another interval. */
-function hasLasted(countedSeconds: number, needed: number, { interval }: Evaluation): boolean {
-  return needed === 0 || (countedSeconds > 0 && countedSeconds >= needed - interval / 2)
+function hasLasted(credited: number, needed: number, { interval }: Evaluation): boolean {
+  return needed === 0 || (credited > 0 && credited >= needed - interval / 2)
 }
 
 /** Seconds since the last evaluation; 0 if that is too long ago to assume that the breach lasted. */

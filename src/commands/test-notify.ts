@@ -86,14 +86,14 @@ function samples(target: string, now: number): Sample[] {
     state: 'firing',
     since: now - 720,
     firingSince: now - 600,
-    countedSeconds: 120,
+    credited: 120,
     evaluatedAt: now,
     value: 0.425,
     peak: 0.425,
     calls: 40,
     counts: { ended: 23, unanswered: 5, rejected: 12, canceled: 0, other: 0, total: 40 },
     tooFewSince: undefined,
-    notifiedAt: now - 600,
+    toldAt: now - 600,
   }
   const over: AlertInstance = {
     ...fired,

@@ -131,8 +131,8 @@ test('no alert is told as firing twice without `repeat` between, and none ends t
         // Between polls that come as they should, it is left to the next one.
         const isDue = (evaluated: number) => now <= evaluated || now - evaluated > 2 * INTERVAL
         const untold = fires.filter(
-          ({ state, notifiedAt = now, evaluatedAt }) =>
-            state === 'firing' && now - notifiedAt >= variant.repeat && isDue(evaluatedAt),
+          ({ state, toldAt = now, evaluatedAt }) =>
+            state === 'firing' && now - toldAt >= variant.repeat && isDue(evaluatedAt),
         )
         if (variant.repeat > 0 && untold.length > 0) broken.push(['is told too late', untold])
       })

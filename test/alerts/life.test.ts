@@ -31,7 +31,7 @@ describe('an alert that must last for four intervals', () => {
     })
   })
 
-  test('is countedSeconds the time between looks at most three intervals apart, whether polls failed or nobody asked', () => {
+  test('is credited the time between looks at most three intervals apart, whether polls failed or nobody asked', () => {
     expectLife(LASTING, {
       seen: '  5--5---55555',
       state: ' p--p---pffff',

@@ -93,13 +93,13 @@ export function firing(rule: Rule = RATIO_RULE): AlertInstance {
     state: 'firing',
     since: NOW - 180,
     firingSince: NOW - 60,
-    countedSeconds: 120,
+    credited: 120,
     evaluatedAt: NOW,
     value: 0.425,
     peak: 0.5,
     calls: 40,
     counts: { ended: 23, unanswered: 5, rejected: 12, canceled: 0, other: 0, total: 40 },
     tooFewSince: undefined,
-    notifiedAt: NOW - 60,
+    toldAt: NOW - 60,
   }
 }

@@ -18,17 +18,17 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
   const notified: string[] = []
   let lastSuccess: number | undefined
   let lastSuccessHost: number | undefined
-  let breach: { countedSeconds: number; at: number } | undefined
+  let breach: { credited: number; at: number } | undefined
   let firing = false
-  let silence: { countedSeconds: number; at: number } | undefined
-  let recovery: { countedSeconds: number; at: number } | undefined
+  let silence: { credited: number; at: number } | undefined
+  let recovery: { credited: number; at: number } | undefined
 
-  const credit = (since: { countedSeconds: number; at: number }, at: number) => {
+  const credit = (since: { credited: number; at: number }, at: number) => {
     const gap = at - since.at
-    return { countedSeconds: since.countedSeconds + (gap > 0 && gap <= 3 * interval ? gap : 0), at }
+    return { credited: since.credited + (gap > 0 && gap <= 3 * interval ? gap : 0), at }
   }
-  const hasLasted = (countedSeconds: number, needed: number) =>
-    needed === 0 || (countedSeconds > 0 && countedSeconds >= needed - interval / 2)
+  const hasLasted = (credited: number, needed: number) =>
+    needed === 0 || (credited > 0 && credited >= needed - interval / 2)
   const evaluate = (from: number, to: number, at: number) => {
     const inside = finishes.filter((finish) => finish.at >= from && finish.at <= to)
     const reasons = reason === 'any' ? ['unanswered', 'rejected', 'canceled'] : [reason]
@@ -36,10 +36,10 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
     const tooFew = inside.length < Math.max(1, minCalls)
     if (firing) {
       if (tooFew) {
-        silence = silence === undefined ? { countedSeconds: 0, at } : credit(silence, at)
+        silence = silence === undefined ? { credited: 0, at } : credit(silence, at)
         // Without enough calls the alert stays as it was: such polls add nothing to the recovery, however few they are.
         recovery = recovery && { ...recovery, at }
-        if (silence.countedSeconds < window) return
+        if (silence.credited < window) return
         notified.push('closed')
         firing = false
         silence = undefined
@@ -51,8 +51,8 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
         recovery = undefined
         return
       }
-      recovery = recovery === undefined ? { countedSeconds: 0, at } : credit(recovery, at)
-      if (!hasLasted(recovery.countedSeconds, rule.keepFiringFor)) return
+      recovery = recovery === undefined ? { credited: 0, at } : credit(recovery, at)
+      if (!hasLasted(recovery.credited, rule.keepFiringFor)) return
       notified.push('resolved')
       firing = false
       recovery = undefined
@@ -62,8 +62,8 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
       breach = undefined
       return
     }
-    breach = breach === undefined ? { countedSeconds: 0, at } : credit(breach, at)
-    if (!hasLasted(breach.countedSeconds, rule.for)) return
+    breach = breach === undefined ? { credited: 0, at } : credit(breach, at)
+    if (!hasLasted(breach.credited, rule.for)) return
     notified.push('firing')
     firing = true
     breach = undefined

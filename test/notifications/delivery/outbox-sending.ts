@@ -174,13 +174,13 @@ export function changeOf(
 export function liveAlert({ name, severity = 'warning' }: Named, told: Notification) {
   const { target, key, labels, since, firingSince, at, value, peak, calls, counts } = told
   const rule = name === POLL_AGE.name ? POLL_AGE : ruleOn(told.signal, { name, severity })
-  const times = { since, firingSince, evaluatedAt: at, notifiedAt: at, tooFewSince: undefined }
+  const times = { since, firingSince, evaluatedAt: at, toldAt: at, tooFewSince: undefined }
   const instance: AlertInstance = {
     key,
     labels,
     rule,
     state: 'firing',
-    countedSeconds: 0,
+    credited: 0,
     value,
     peak,
     calls,

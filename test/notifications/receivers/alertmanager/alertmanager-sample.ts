@@ -29,14 +29,14 @@ export function firingSince(firing: number, { rule = {}, ...given }: Differing =
     state: 'firing',
     since: firing - ofRule.for,
     firingSince: firing,
-    countedSeconds: 0,
+    credited: 0,
     evaluatedAt: firing,
     value: 0.425,
     peak: 0.5,
     calls: 40,
     counts: { ended: 23, unanswered: 5, rejected: 12, canceled: 0, other: 0, total: 40 },
     tooFewSince: undefined,
-    notifiedAt: firing,
+    toldAt: firing,
     ...given,
   }
   return { target: 'production', instance }
