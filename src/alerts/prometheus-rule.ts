@@ -115,7 +115,7 @@ function valueIn(unit: Unit): string {
 }
 
 function thresholdIn(unit: Unit, threshold: number): string {
-  if (unit === 'share') return `${Number((threshold * 100).toPrecision(6))} %`
+  if (unit === 'share') return `${Number((threshold * 100).toPrecision(6))}%`
   if (unit === 'seconds') return formatDuration(threshold)
   return `${threshold} ${threshold === 1 ? 'call' : 'calls'}`
 }

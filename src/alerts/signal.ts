@@ -67,7 +67,7 @@ type Described<Name extends string, Keys extends Shape, Signal> = {
   readonly peakName?: string
   /** Checks of its rules beyond those of all rules; it also sees rules that are wrong, with the file's keys. */
   check?(rule: { readonly above?: unknown }, report: (path: string[], message: string) => void): void
-  /** What is measured, in a message: `17 of 40 calls that finished in the last 15m failed: 42.5 %`. */
+  /** What is measured, in a message: `17 of 40 calls that finished in the last 15m failed: 42.5%`. */
   describe(message: MessageValue, signal: Signal): string
   /** A value in a message, where the unit alone is too little. */
   format?(value: number, signal: Signal): string
@@ -116,7 +116,7 @@ export function windowOf(signal: object): number | undefined {
   return 'window' in signal && typeof signal.window === 'number' ? signal.window : undefined
 }
 
-/** A value as people read it: `37.5 %`, `12 calls`, `5m 30s`, `310.5 min`. */
+/** A value as people read it: `37.5%`, `12 calls`, `5m 30s`, `310.5 min`. */
 export function formatIn(unit: Unit, value: number): string {
   if (!Number.isFinite(value)) return 'unknown'
   switch (unit) {

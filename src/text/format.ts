@@ -32,9 +32,9 @@ export function formatNumber(value: number, decimals = 1): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: decimals, signDisplay: 'negative' })
 }
 
-/** A share from 0 to 1 as `42.5 %`. */
+/** A share from 0 to 1 as `42.5%`. */
 export function formatShare(share: number): string {
-  return `${formatNumber(share * 100)} %`
+  return `${formatNumber(share * 100)}%`
 }
 
 /** `0 calls`, `1 call`, `12 calls`. */

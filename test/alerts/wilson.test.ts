@@ -4,14 +4,14 @@ import { wilsonBounds } from '../../src/alerts/wilson.ts'
 
 describe('the bounds are those that are published', () => {
   // R. G. Newcombe, "Two-sided confidence intervals for the single proportion: comparison of seven methods",
-  // Statistics in Medicine 17 (1998) 857–872, table I, method 3 (score, no continuity correction): two-sided at 95 %,
-  // so each bound at 97.5 %.
+  // Statistics in Medicine 17 (1998) 857–872, table I, method 3 (score, no continuity correction): two-sided at 95%,
+  // so each bound at 97.5%.
   test.each([
     [81, 263, 0.2553, 0.3662],
     [15, 148, 0.0624, 0.1605],
     [0, 20, 0, 0.1611],
     [1, 29, 0.0061, 0.1718],
-  ])('for %d of %d at 97.5 %: %d to %d', (hits, n, lower, upper) => {
+  ])('for %d of %d at 97.5%: %d to %d', (hits, n, lower, upper) => {
     const bounds = wilsonBounds(hits, n, 0.975)
     expect(bounds.lower).toBeCloseTo(lower, 4)
     expect(bounds.upper).toBeCloseTo(upper, 4)

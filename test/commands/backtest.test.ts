@@ -99,8 +99,8 @@ ${YAML}`)
     expect(lines[0]).toMatch(/^production: \d+ evaluations, 2026-09-21 14:13:20 UTC to 2026-09-21 16:13:05 UTC$/)
     expect(lines[1]).toBe('  Failing: would have fired once, for 20m 15s in all')
     expect(lines[2]).toBe(
-      '    2026-09-21 14:37:20 UTC  5 of 11 calls that finished in the last 10m failed: 45.5 %, above the threshold of ' +
-        '30 %; resolved after 20m 15s, worst 100 %',
+      '    2026-09-21 14:37:20 UTC  5 of 11 calls that finished in the last 10m failed: 45.5%, above the threshold of ' +
+        '30%; resolved after 20m 15s, worst 100%',
     )
     expect(lines.at(-1)).toBe('Busy: not replayed, the history lacks the data of in_progress')
   })

@@ -155,7 +155,7 @@ describe('a rule in PromQL', () => {
     ['{value}', RATIO, '{{ $value | humanizePercentage }}'],
     ['{value}', POLL_AGE, '{{ $value | humanizeDuration }}'],
     ['{value}', ruleOn({ name: 'in_progress' }), CALLS],
-    ['{threshold}', { ...RATIO, threshold: 0.29 }, '29 %'],
+    ['{threshold}', { ...RATIO, threshold: 0.29 }, '29%'],
     ['{threshold}', POLL_AGE, '5m'],
     ['{threshold}', ruleOn({ name: 'calls', window }, { threshold: 1, breach: 'below' }), '1 call'],
     ['{threshold}', STUCK, '0 calls'],
@@ -187,7 +187,7 @@ describe('a rule in PromQL', () => {
     const runbookUrl = 'https://wiki.example/{{ a }}'
     const rule = { ...RATIO, by: ['type' as const], match: { mode: 'call' }, description, runbookUrl }
     const annotations = {
-      description: '{{50%}} of 40 calls, type=video, mode=call: more than 30 % {{ $value }} in 15m',
+      description: '{{50%}} of 40 calls, type=video, mode=call: more than 30% {{ $value }} in 15m',
       runbook_url: runbookUrl,
     }
     const series = (name: string, labels: string, values: string) => ({ series: `${name}{${labels}}`, values })

@@ -56,7 +56,7 @@ test('it is evaluated, shown in a message and in the status, replayed, and said 
   const rule = videoRule()
   const target = watched([rule])
   target.evaluate(pollAt(at(0), { finished: FINISHED }), at(0))
-  const summary = '60 % of the calls that finished in the last 1h are of type video, above the threshold of 50 %'
+  const summary = '60% of the calls that finished in the last 1h are of type video, above the threshold of 50%'
   expect(target.said.map(summaryOf)).toEqual([summary])
   expect(target.said).toMatchObject([{ key: 'Video{mode="call"}', value: 0.6, calls: 5, trend: { length: 8 } }])
 

@@ -201,7 +201,7 @@ describe('a rule', () => {
   })
 
   test('may have any letters and signs in its name, and so may a target', () => {
-    const name = 'Výpadek „hovorů“ – 50 % [a, b] 👩‍👧: "x" \\'
+    const name = 'Výpadek „hovorů“ – 50% [a, b] 👩‍👧: "x" \\'
     const { alerts, targets } = loadConfig({
       env: {},
       cwd: folderWith({

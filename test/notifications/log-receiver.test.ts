@@ -18,18 +18,18 @@ test('each alert is a line', async () => {
       fields: { target: 'production', alert: 'HighFailureRate', severity: 'critical', state: 'firing' },
       text:
         'alert firing: HighFailureRate: ' +
-        '17 of 40 calls that finished in the last 15m failed: 42.5 %, above the threshold of 30 %',
+        '17 of 40 calls that finished in the last 15m failed: 42.5%, above the threshold of 30%',
     },
     {
       fields: { target: 'production', alert: 'HighFailureRate', severity: 'critical', state: 'resolved' },
       text:
-        'alert resolved: HighFailureRate: 4 of 40 calls that finished in the last 15m failed: 10 %, ' +
-        'back at or below 20 %; peak 62.5 %, lasted 1h 3m',
+        'alert resolved: HighFailureRate: 4 of 40 calls that finished in the last 15m failed: 10%, ' +
+        'back at or below 20%; peak 62.5%, lasted 1h 3m',
     },
     {
       fields: { target: 'production', alert: 'VideoRejected', severity: 'critical', state: 'passed' },
       text:
-        'alert passed: VideoRejected (type=video) fired and resolved 3 times, worst 62 %, ' +
+        'alert passed: VideoRejected (type=video) fired and resolved 3 times, worst 62%, ' +
         'last at 2026-11-20 08:15:30 UTC',
     },
   ])

@@ -122,7 +122,7 @@ describe('faults', () => {
       expect(share(wanted)).toBeGreaterThan(0.03)
       expect(share(wanted)).toBeLessThan(0.07)
     }
-    // Of the requests 40 % meet no fault, and three faults answer 200 as well.
+    // Of the requests 40% meet no fault, and three faults answer 200 as well.
     expect(share('200 whole')).toBeGreaterThan(0.5)
     expect(share('200 whole')).toBeLessThan(0.6)
     expect(service.world.reached.get('fault.reset')! / 2000).toBe(share('0 reset'))

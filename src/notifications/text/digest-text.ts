@@ -3,7 +3,7 @@ import { failureRatio } from '../../ledger/failure-ratio.ts'
 import type { DayFigures, DigestMessage } from '../message.ts'
 import { formatNumber, formatShare } from '../../text/format.ts'
 
-/** A day of one target: `1,204 calls (+12 %), 8,310 participant minutes (-3 %), 4.2 % failed (3.1 % before)`. */
+/** A day of one target: `1,204 calls (+12%), 8,310 participant minutes (-3%), 4.2% failed (3.1% before)`. */
 export function digestLine({ day, weekBefore }: DigestMessage['targets'][number]): string {
   const { total } = day.counts
   const calls = `${formatNumber(total)} ${total === 1 ? 'call' : 'calls'}${change(total, weekBefore?.counts.total)}`
@@ -37,10 +37,10 @@ function ratioOf({ counts }: DayFigures): number {
   return failureRatio(counts, 'any')
 }
 
-/** ` (+12 %)`; of something that there was nothing of before, there is no percentage. */
+/** ` (+12%)`; of something that there was nothing of before, there is no percentage. */
 function change(now: number, before: number | undefined): string {
   if (before === undefined) return ''
   if (before === 0) return now === 0 ? ' (as before)' : ' (0 before)'
   const percent = formatNumber((now / before - 1) * 100, 0)
-  return ` (${percent === '0' ? '±0' : percent.startsWith('-') ? percent : `+${percent}`} %)`
+  return ` (${percent === '0' ? '±0' : percent.startsWith('-') ? percent : `+${percent}`}%)`
 }

@@ -4,7 +4,7 @@ import { RULE_LABELS, type RuleLabels } from '../../alerts/groups.ts'
 import { describedWindow, formatIn, isBeyond } from '../../alerts/signal.ts'
 import { formatNumber, formatSeconds, formatTime } from '../../text/format.ts'
 
-/** A value of the notification's signal, as people read it: `37.5 %`, `12 calls`, `5m 30s`. */
+/** A value of the notification's signal, as people read it: `37.5%`, `12 calls`, `5m 30s`. */
 export function formatValue({ signal }: Pick<Notification, 'signal'>, value: number): string {
   const definition = definitionOf(signal)
   const own = Number.isFinite(value) ? definition.format?.(value, signal) : undefined
@@ -32,7 +32,7 @@ export function resultOf(notification: Notification): string {
   return `${measured}${comparisonOf(notification)}`
 }
 
-/** The worst value, and what it is called: `['peak', '62.5 %']`. */
+/** The worst value, and what it is called: `['peak', '62.5%']`. */
 export function worstOf(notification: Notification): [name: string, value: string] {
   const { signal, breach, peak } = notification
   const { peakName = 'peak' } = definitionOf(signal)
@@ -76,7 +76,7 @@ function formatLabels(labels: RuleLabels): string {
   return RULE_LABELS.flatMap((label) => (labels[label] === undefined ? [] : [`${label}=${labels[label]}`])).join(', ')
 }
 
-/** `, above the threshold of 30 %`. A firing alert may be within the threshold, and not cleared yet. */
+/** `, above the threshold of 30%`. A firing alert may be within the threshold, and not cleared yet. */
 function comparisonOf(notification: Notification): string {
   const { kind, signal, breach, value, threshold } = notification
   const limit = limitOf(notification)

@@ -2,7 +2,7 @@ import type { PassedAlert } from '../message.ts'
 import { formatTime } from '../../text/format.ts'
 import { formatValue } from './notification-text.ts'
 
-/** What became of an alert that fired and resolved between deliveries: `fired and resolved 3 times, worst 62 %, last at …`. */
+/** What became of an alert that fired and resolved between deliveries: `fired and resolved 3 times, worst 62%, last at …`. */
 export function passedText({ notification, times, peak, over }: PassedAlert): string {
   const worst = formatValue(notification, peak)
   if (times === 1) return `fired and resolved at ${formatTime(over)}, worst ${worst}`

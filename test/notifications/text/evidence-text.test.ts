@@ -58,7 +58,7 @@ test('the top contributor has its share of the failures, and its number of calls
 
 test('a budget has a forecast while it fires', () => {
   const { budget_minutes: budget } = SIGNALS
-  expect(forecastOf(budget)).toBe('at this rate 104,000 min, 104 % of the limit, by the end of the month')
+  expect(forecastOf(budget)).toBe('at this rate 104,000 min, 104% of the limit, by the end of the month')
   expect(forecastOf({ ...budget, kind: 'reminder' })).toBe(forecastOf(budget))
   expect([forecastOf({ ...budget, kind: 'resolved' }), forecastOf({ ...FIRING, forecast: 1 })]).toEqual([
     undefined,

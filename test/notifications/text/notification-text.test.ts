@@ -34,19 +34,19 @@ describe('the summary says value against threshold, and the calls behind it', ()
   const longWindow: Signal = { name: 'failure_ratio', reason: 'any', window: 5400, minCalls: 1 }
 
   test.each<[Notification, string]>([
-    [FIRING, '17 of 40 calls that finished in the last 15m failed: 42.5 %, above the threshold of 30 %'],
+    [FIRING, '17 of 40 calls that finished in the last 15m failed: 42.5%, above the threshold of 30%'],
     [
       SIGNALS.failure_ratio,
-      '12 of 40 calls that finished in the last 15m were rejected: 30 %, above the threshold of 25 %',
+      '12 of 40 calls that finished in the last 15m were rejected: 30%, above the threshold of 25%',
     ],
     [
       { ...FIRING, value: 1, signal: longWindow, calls: 1, counts },
-      '1 of 1 call that finished in the last 1h 30m failed: 100 %, above the threshold of 30 %',
+      '1 of 1 call that finished in the last 1h 30m failed: 100%, above the threshold of 30%',
     ],
     // 0.29 × 100 is a little less than 29.
     [
       { ...FIRING, value: 0.29, threshold: 0.25, calls: 100, counts: hundred },
-      '29 of 100 calls that finished in the last 15m failed: 29 %, above the threshold of 25 %',
+      '29 of 100 calls that finished in the last 15m failed: 29%, above the threshold of 25%',
     ],
     [NO_CALLS, 'no call finished in the last 1h'],
     [{ ...NO_CALLS, threshold: 5 }, 'no call finished in the last 1h, below the threshold of 5'],
@@ -73,7 +73,7 @@ describe('the summary says value against threshold, and the calls behind it', ()
     [{ ...STUCK, value: 1 }, '1 call has been open for longer than 3h'],
     [{ ...STUCK, threshold: 2 }, '3 calls have been open for longer than 3h, above the threshold of 2'],
     [NO_POLL, 'no successful poll for 5m 12s, above the threshold of 5m'],
-    [BUDGET, '81,204 of 100,000 participant minutes of this month are used: 81.2 %, above the threshold of 80 %'],
+    [BUDGET, '81,204 of 100,000 participant minutes of this month are used: 81.2%, above the threshold of 80%'],
   ])('while it fires, %#: $1', (notification, summary) => {
     expect(summaryOf(notification)).toBe(summary)
   })
@@ -81,7 +81,7 @@ describe('the summary says value against threshold, and the calls behind it', ()
   test.each<[Notification, string]>([
     [
       RESOLVED,
-      '4 of 40 calls that finished in the last 15m failed: 10 %, back at or below 20 %; peak 62.5 %, lasted 1h 3m',
+      '4 of 40 calls that finished in the last 15m failed: 10%, back at or below 20%; peak 62.5%, lasted 1h 3m',
     ],
     [
       over(NO_CALLS, { value: 6, threshold: 5, peak: 0 }),
@@ -91,8 +91,8 @@ describe('the summary says value against threshold, and the calls behind it', ()
     [POLLS_AGAIN, 'polls succeed again; longest gap 15m 5s, lasted 10m'],
     [
       over(BUDGET, { value: 0.00004, peak: 1.02 }),
-      '4 of 100,000 participant minutes of this month are used: 0 %, back at or below 80 %; ' +
-        'peak 102 % (102,000 of 100,000 min), lasted 1h',
+      '4 of 100,000 participant minutes of this month are used: 0%, back at or below 80%; ' +
+        'peak 102% (102,000 of 100,000 min), lasted 1h',
     ],
   ])('once it is resolved also the worst value and how long it lasted, %#: $1', (notification, summary) => {
     expect(summaryOf(notification)).toBe(summary)
@@ -101,11 +101,11 @@ describe('the summary says value against threshold, and the calls behind it', ()
   test.each<[Notification, string]>([
     [
       TOO_FEW,
-      'closed, not resolved: too few calls. When last evaluated, 17 of 40 calls that finished in the last 15m failed: 42.5 %',
+      'closed, not resolved: too few calls. When last evaluated, 17 of 40 calls that finished in the last 15m failed: 42.5%',
     ],
     [
       REMOVED,
-      'closed, not resolved: rule removed. When last evaluated, 17 of 40 calls that finished in the last 15m failed: 42.5 %',
+      'closed, not resolved: rule removed. When last evaluated, 17 of 40 calls that finished in the last 15m failed: 42.5%',
     ],
     [
       { ...NO_POLL, kind: 'closed', closedBecause: 'target removed' },
@@ -122,7 +122,7 @@ describe('the summary says value against threshold, and the calls behind it', ()
   test('of a reminder since when it fires', () => {
     expect(summaryOf(REMINDER)).toBe(
       'still firing since 2026-11-20 04:15:30 UTC: ' +
-        '17 of 40 calls that finished in the last 15m failed: 42.5 %, above the threshold of 30 %',
+        '17 of 40 calls that finished in the last 15m failed: 42.5%, above the threshold of 30%',
     )
   })
 })
@@ -132,12 +132,12 @@ describe('the summary says nothing wrong', () => {
     [
       'of a value that is within the threshold again',
       { ...FIRING, value: 0.25 },
-      /, no longer above .* 30 %, but not resolved yet$/,
+      /, no longer above .* 30%, but not resolved yet$/,
     ],
     [
       'of a value at the threshold',
       { ...FIRING, value: 0.3 },
-      /, no longer above the threshold of 30 %, but not resolved yet$/,
+      /, no longer above the threshold of 30%, but not resolved yet$/,
     ],
     ['of calls that come again', { ...NO_CALLS, value: 3 }, /^3 calls .*, no longer below the threshold of 1, but not/],
     ['of stuck calls that are gone', { ...STUCK, value: 0 }, /^no call .* than 3h, but not resolved yet$/],
@@ -145,7 +145,7 @@ describe('the summary says nothing wrong', () => {
     [
       'of a value that only rounding makes equal',
       { ...FIRING, value: 0.3001 },
-      /: 30 %, just above the threshold of 30 %$/,
+      /: 30%, just above the threshold of 30%$/,
     ],
     ['of a value that is lost', { ...FIRING, value: NaN }, /: unknown, /],
   ])('%s', (_case, notification, said) => {
@@ -157,7 +157,7 @@ describe('the description', () => {
   test('has its placeholders filled in', () => {
     const description = '{value} > {threshold} of {calls} in {window} ({labels}), twice {value}'
     expect(descriptionOf({ ...SIGNALS.failure_ratio, description })).toBe(
-      '30 % > 25 % of 40 in 15m (type=video, mode=call), twice 30 %',
+      '30% > 25% of 40 in 15m (type=video, mode=call), twice 30%',
     )
     expect(descriptionOf({ ...STUCK, description })).toBe(
       '3 calls > 0 calls of 3 in 3h (target=production), twice 3 calls',
@@ -205,11 +205,11 @@ test.each([
 })
 
 test.each<[Notification, number, string]>([
-  [FIRING, 0, '0 %'],
-  [FIRING, 0.4251, '42.5 %'],
-  [FIRING, 1 / 3, '33.3 %'],
-  [FIRING, 1, '100 %'],
-  [FIRING, -0.0001, '0 %'],
+  [FIRING, 0, '0%'],
+  [FIRING, 0.4251, '42.5%'],
+  [FIRING, 1 / 3, '33.3%'],
+  [FIRING, 1, '100%'],
+  [FIRING, -0.0001, '0%'],
   [NO_CALLS, 0, '0 calls'],
   [STARTED, 1, '1 call'],
   [OPEN, 12, '12 calls'],
@@ -219,7 +219,7 @@ test.each<[Notification, number, string]>([
   [DELAY, 330, '5m 30s'],
   [DURATION, 45, '45s'],
   [NO_POLL, 330, '5m 30s'],
-  [BUDGET, 0.81204, '81.2 % (81,204 of 100,000 min)'],
+  [BUDGET, 0.81204, '81.2% (81,204 of 100,000 min)'],
   [FIRING, NaN, 'unknown'],
 ])('%#: a value is %d, in words %s', (notification, value, text) => {
   expect(formatValue(notification, value)).toBe(text)
