@@ -33,6 +33,8 @@ function keepCompiled(): void {
     // Not recursively: that would create the home of a user without one, and never return below /proc.
     for (const each of [caches, folder]) if (!existsSync(each)) mkdirSync(each, { mode: 0o700 })
     enableCompileCache(folder)
+    // For the thread of the store.
+    process.env['NODE_COMPILE_CACHE'] = folder
   } catch {
     // Read-only, as in many containers, or no home.
   }

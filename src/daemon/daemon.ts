@@ -14,6 +14,7 @@ import {
   lastValueFrom,
   map,
   merge,
+  race,
   share,
   takeUntil,
   tap,
@@ -79,6 +80,8 @@ export type DaemonOptions = {
 }
 
 const RETENTION_INTERVAL = 60
+/** A scrape waits so long for the store (seconds). */
+const COUNTED_WITHIN = 0.02
 /** The exported windows are counted from the history after a restart (seconds). */
 const LONGEST_WINDOW = Math.max(...Object.values(EXPORTED_WINDOWS))
 
@@ -124,8 +127,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const metrics = metricsOf(targets.exported, VERSION)
     const feed = eventFeed()
     const expose = async (format: 'prometheus' | 'openmetrics') => {
-      // While the store cannot be read, the gauge keeps its value.
-      const pending = await store.countOutbox().catch(onlyStoreErrors(undefined))
+      // While the store cannot be read, or a slow disk keeps it busy, the gauge keeps its value.
+      const pending = await lastValueFrom(
+        race(
+          store.countOutbox().catch(onlyStoreErrors(undefined)),
+          timer(COUNTED_WITHIN * 1000, clock.scheduler).pipe(map(() => undefined)),
+        ),
+      )
       for (const notifier of receivers.shown()) {
         if (pending !== undefined)
           metrics.operational.notificationsPending.set({ notifier }, pending.get(notifier) ?? 0)

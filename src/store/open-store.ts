@@ -2,7 +2,7 @@ import type { CopySource, CopyTarget } from './copy-tables.ts'
 import { openSqliteSource, openSqliteTarget } from './sqlite/open-copy.ts'
 import { openSqliteReader } from './sqlite/open-reader.ts'
 import { openSqliteSilences } from './sqlite/silences.ts'
-import { openSqliteStore } from './sqlite/sqlite-store.ts'
+import { openSqliteThread } from './sqlite/thread.ts'
 import { StoreError, type SilenceBook, type Store } from './store.ts'
 import type { StoreReader } from './store-reader.ts'
 
@@ -24,7 +24,7 @@ export type DaemonStoreAddress =
  * @throws {StoreError} refused: it is in use, damaged, not ours, of a newer callwatch, or a database that cannot be used now
  */
 export async function openStore(address: DaemonStoreAddress, notifiers: readonly string[]): Promise<Store> {
-  if ('path' in address) return openSqliteStore({ path: address.path, notifiers })
+  if ('path' in address) return openSqliteThread({ path: address.path, notifiers })
   const { openPostgresStore } = await import('./postgres/postgres-store.ts')
   try {
     return await openPostgresStore({ url: address.url, lease: address.lease, notifiers })

@@ -30,13 +30,21 @@ export function callOf(row: Row): TrackedCall {
   return unpackCall(String(row['id']), bytesOf(row))
 }
 
-/** A target's ledger before its calls and counters are added, and since when finished calls are needed (UNIX seconds). */
-export function ledgerOf({ sync: text }: Row, keepFinished: number): { ledger: LedgerState; oldest: number } {
-  const sync = parse<SyncState>(text)
-  const { lastSuccess = sync.created, previousSuccess = lastSuccess } = sync
-  const ledger = newLedger(sync.created)
-  ledger.sync = sync
-  return { ledger, oldest: Math.min(previousSuccess, lastSuccess - keepFinished) }
+/** A target's ledger before its calls and counters are added. */
+export function ledgerOf(sync: SyncState): LedgerState {
+  return { ...newLedger(sync.created), sync }
+}
+
+/**
+ * Since when finished calls are needed for windows (UNIX seconds).
+ *
+ * @param keepFinished how far back windows reach (seconds)
+ */
+export function finishedSince(
+  { created, lastSuccess = created, previousSuccess = lastSuccess }: SyncState,
+  keepFinished: number,
+): number {
+  return Math.min(previousSuccess, lastSuccess - keepFinished)
 }
 
 /** The store has another target under this name. */

@@ -1,7 +1,7 @@
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import { QUANTITIES } from '../../ledger/balance.ts'
-import { newLedger, trackRecord } from '../../ledger/state.ts'
-import { bytesOf, callOf, ledgerOf, otherTarget, parse } from '../rows.ts'
+import { newLedger, trackRecord, type SyncState } from '../../ledger/state.ts'
+import { bytesOf, callOf, finishedSince, ledgerOf, otherTarget, parse } from '../rows.ts'
 import type { StoredTarget, TargetIdentity } from '../store.ts'
 import type { Session } from './connection.ts'
 import { snapshot } from './transaction.ts'
@@ -58,7 +58,8 @@ async function readTarget(
     if (row['fingerprint'] !== fingerprint) throw otherTarget(name)
     const { id } = row
     const number = Number(row['number'])
-    const { ledger, oldest } = ledgerOf(row, keepFinished)
+    const ledger = ledgerOf(parse<SyncState>(row['sync']))
+    const oldest = finishedSince(ledger.sync, keepFinished)
     const alerts = new Map<string, AlertInstance>()
     await Promise.all([
       each('SELECT id, data FROM callwatch.calls WHERE target = $1 AND tracked', [number], (call) =>

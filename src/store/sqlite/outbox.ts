@@ -57,7 +57,7 @@ export function sqliteOutbox(db: DatabaseSync, notifiers: readonly string[] | un
       for (const id of ids) statements.remove.run(id)
     },
     /** How much waits, by notifier. */
-    count: (): ReadonlyMap<string, number> =>
+    count: (): Map<string, number> =>
       new Map(statements.count.all().map(({ notifier, n }) => [String(notifier), Number(n)])),
   }
 }

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { Silence } from '../../alerts/match.ts'
 import { silenceOf } from '../rows.ts'
 import type { SilenceBook } from '../store.ts'
 import { openExisting } from './open-database.ts'
@@ -11,22 +12,27 @@ import { attempting } from './sqlite-error.ts'
  */
 export function openSqliteSilences(path: string): SilenceBook {
   const db = openExisting(path, { readOnly: false })
-  return { ...sqliteSilences(db, path), close: () => attempting(path).answer(() => db.close()) }
+  const { answer } = attempting(path)
+  const { silences, addSilence, endSilence } = silencesIn(db)
+  return {
+    silences: (now) => answer(() => silences(now)),
+    addSilence: (silence) => answer(() => addSilence(silence)),
+    endSilence: (id) => answer(() => endSilence(id)),
+    close: () => answer(() => db.close()),
+  }
 }
 
 /** The silences of a database. */
-export function sqliteSilences(db: DatabaseSync, path: string): Omit<SilenceBook, 'close'> {
-  const { answer } = attempting(path)
+export function silencesIn(db: DatabaseSync) {
   return {
-    silences: (now) =>
-      answer(() => db.prepare('SELECT id, data FROM silences WHERE until > ? ORDER BY id').all(now).map(silenceOf)),
-    addSilence: (silence) =>
-      answer(() => {
-        db.prepare('DELETE FROM silences WHERE until <= ?').run(silence.since)
-        const insert = db.prepare('INSERT INTO silences (until, data) VALUES (?, ?)')
-        const { lastInsertRowid } = insert.run(silence.until, JSON.stringify(silence))
-        return { id: Number(lastInsertRowid), ...silence }
-      }),
-    endSilence: (id) => answer(() => db.prepare('DELETE FROM silences WHERE id = ?').run(id).changes === 1),
+    silences: (now: number): Silence[] =>
+      db.prepare('SELECT id, data FROM silences WHERE until > ? ORDER BY id').all(now).map(silenceOf),
+    addSilence: (silence: Omit<Silence, 'id'>): Silence => {
+      db.prepare('DELETE FROM silences WHERE until <= ?').run(silence.since)
+      const insert = db.prepare('INSERT INTO silences (until, data) VALUES (?, ?)')
+      const { lastInsertRowid } = insert.run(silence.until, JSON.stringify(silence))
+      return { id: Number(lastInsertRowid), ...silence }
+    },
+    endSilence: (id: number): boolean => db.prepare('DELETE FROM silences WHERE id = ?').run(id).changes === 1,
   }
 }

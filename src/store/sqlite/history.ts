@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { statusCode } from '../../ledger/call-codes.ts'
 import { FINISH_STATUS_AT } from '../../ledger/call-record.ts'
-import type { TrackedCall } from '../../ledger/tracked-call.ts'
-import { callOf } from '../rows.ts'
-import type { HistoryQuery, Store } from '../store.ts'
+import { bytesOf } from '../rows.ts'
+import type { HistoryQuery } from '../store.ts'
 
-type Found = { target: string; call: TrackedCall }
+/** A finished call of the history, its record as stored (call-record.ts). */
+export type HistoryRow = { target: string; id: string; data: Uint8Array; finished: number }
 
 /** Of many targets not less than so many rows are read at a time. */
 const FEWEST_ROWS = 8
@@ -25,12 +25,10 @@ const newestOf = (tracked: 0 | 1) => `
  * The history, newest first. Each target is read by its index, a few rows at a time: however many targets there are, hardly more
  * rows are read than are asked for.
  */
-export function finishedCallsIn(
-  db: DatabaseSync,
-): (query: HistoryQuery) => Awaited<ReturnType<Store['finishedCalls']>> {
+export function historyIn(db: DatabaseSync): (query: HistoryQuery) => HistoryRow[] {
   const targets = db.prepare('SELECT name, number FROM targets')
   const history = db.prepare(
-    `SELECT id, data FROM (${newestOf(1)} UNION ALL ${newestOf(0)}) ORDER BY finished DESC, id LIMIT :limit`,
+    `SELECT id, data, finished FROM (${newestOf(1)} UNION ALL ${newestOf(0)}) ORDER BY finished DESC, id LIMIT :limit`,
   )
 
   return ({ since, limit, target: wanted, status, after }) => {
@@ -42,28 +40,30 @@ export function finishedCallsIn(
     const rows = Math.min(limit, Math.max(FEWEST_ROWS, Math.ceil(limit / Math.max(1, read.length))))
     const wantedStatus = status === undefined ? null : Uint8Array.of(statusCode(status))
 
-    function* newest(target: string, number: number): Generator<Found, undefined> {
+    function* newest(target: string, number: number): Generator<HistoryRow, undefined> {
       let at = after?.at ?? Infinity
       let above: string | Uint8Array = after === undefined || target > after.target ? '' : ABOVE_ALL
       if (target === after?.target) above = after.id
       for (;;) {
-        const found = history.all({ target: number, since, at, above, status: wantedStatus, limit: rows }).map(callOf)
-        for (const call of found) yield { target, call }
+        const found = history
+          .all({ target: number, since, at, above, status: wantedStatus, limit: rows })
+          .map((row) => ({ target, id: String(row['id']), data: bytesOf(row), finished: Number(row['finished']) }))
+        yield* found
         const last = found.at(-1)
         if (last === undefined || found.length < rows) return undefined
-        at = last.finish!.at
+        at = last.finished
         above = last.id
       }
     }
 
     const lists = read.map(({ name, number }) => newest(name, number))
     const heads = limit === 0 ? [] : lists.map((list) => list.next().value)
-    const merged: Found[] = []
+    const merged: HistoryRow[] = []
     while (merged.length < limit) {
       // Of the same moment the first target comes first: they are read in the order of their names.
       const first = heads.reduce((best, head, i) => {
         const known = heads[best]
-        return head !== undefined && (known === undefined || finishedAt(head) > finishedAt(known)) ? i : best
+        return head !== undefined && (known === undefined || head.finished > known.finished) ? i : best
       }, 0)
       const head = heads[first]
       if (head === undefined) break
@@ -72,8 +72,4 @@ export function finishedCallsIn(
     }
     return merged
   }
-}
-
-function finishedAt({ call }: Found): number {
-  return call.finish!.at
 }

@@ -1,0 +1,174 @@
+import type { AlertInstance } from '../../alerts/alert-instance.ts'
+import type { Silence } from '../../alerts/match.ts'
+import { countByStatus, type FinishedCounts } from '../../ledger/finished-calls.ts'
+import type { SyncState } from '../../ledger/state.ts'
+import { USAGE_KEPT } from '../../ledger/usage.ts'
+import { alertsByTarget, callOf, settledOf } from '../rows.ts'
+import type { Addressed, HistoryQuery, OutboxEntry, Outgoing, TargetIdentity } from '../store.ts'
+import { historyIn, type HistoryRow } from './history.ts'
+import { targetLoader, type CallsPart, type OpenedTarget } from './load-target.ts'
+import { openOwn } from './open-database.ts'
+import { sqliteOutbox } from './outbox.ts'
+import { silencesIn } from './silences.ts'
+import { commitWriter, type PackedCommit } from './write-commit.ts'
+
+export type SqliteOptions = {
+  /** The file, made where it does not exist; `:memory:` keeps nothing. */
+  path: string
+  /** All that are configured; what waits for any other is removed. */
+  notifiers?: readonly string[] | undefined
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+/**
+ * What is done with the file of a store, each in a transaction of its own where it writes. All methods are synchronous:
+ * they run in the store's thread (thread.ts), or where nothing else would have to wait. Arguments and results are values
+ * that a thread can send to another.
+ */
+export type SqliteEngine = {
+  openTarget: (identity: TargetIdentity, newState: SyncState, keepFinished: number) => OpenedTarget
+  readCalls: (reading: number) => CallsPart
+  resetTarget: (name: string, outgoing: readonly Addressed[]) => void
+  /** The sequence number of the last commit of a target; undefined of none that is known. */
+  sequenceNumber: (target: string) => number | undefined
+  commit: (target: string, commit: PackedCommit) => void
+  evictedCalls: (target: string, ids: readonly string[]) => Row[]
+  outbox: (notifier: string) => OutboxEntry[]
+  claimOutbox: (ids: readonly number[], claimed: boolean) => void
+  removeFromOutbox: (ids: readonly number[]) => void
+  countOutbox: () => Map<string, number>
+  enqueueOnce: (key: string, content: Outgoing, notifiers: readonly string[]) => void
+  strayAlerts: (targets: readonly string[]) => { target: string; alerts: AlertInstance[] }[]
+  closeAlerts: (target: string, outgoing: readonly Addressed[]) => void
+  silences: (now: number) => Silence[]
+  addSilence: (silence: Omit<Silence, 'id'>) => Silence
+  endSilence: (id: number) => boolean
+  pausedUntil: (key: string) => number | undefined
+  pauseUntil: (key: string, until: number) => void
+  finishedCalls: (query: HistoryQuery) => HistoryRow[]
+  countFinished: (target: string, from: number, to: number) => FinishedCounts
+  deleteExpired: (before: number) => void
+  close: () => void
+}
+
+/** Tables with the target's number. */
+const OF_TARGET = ['calls', 'counters', 'settled', 'alerts', 'usage', 'evaluations'] as const
+
+/** Calls of all targets that are deleted at a time: everything else waits meanwhile. */
+const DELETED_AT_ONCE = 2000
+
+/**
+ * Opens the file of a store: WAL mode, every commit on disk before it counts. One daemon a file.
+ *
+ * @throws {StoreError} refused: the file is in use by another daemon, damaged, or not ours
+ */
+export function openSqliteEngine({ path, notifiers }: SqliteOptions): SqliteEngine {
+  const { db, release } = openOwn(path)
+  const prepare = (sql: string) => db.prepare(sql)
+  const outbox = sqliteOutbox(db, notifiers)
+  const commits = commitWriter(db, outbox)
+  const loader = targetLoader(db)
+  const statements = {
+    sequenceNumber: prepare('SELECT seq FROM targets WHERE name = ?'),
+    numbers: prepare('SELECT number FROM targets'),
+    readPause: prepare('SELECT until FROM pauses WHERE key = ?'),
+    writePause: prepare(`
+      INSERT INTO pauses (key, until) VALUES (?, ?)
+      ON CONFLICT DO UPDATE SET until = max(until, excluded.until)`),
+    evicted: prepare(`
+      SELECT id, data FROM calls
+      WHERE target = (SELECT number FROM targets WHERE name = ?) AND id = ? AND tracked = 0`),
+    deleteExpired: prepare(`
+      DELETE FROM calls WHERE rowid IN (
+        SELECT rowid FROM calls WHERE target = ? AND tracked = 0 AND finished < ? LIMIT ?)
+      RETURNING id, data`),
+    deleteExpiredEvaluations: prepare('DELETE FROM evaluations WHERE target = ? AND hour < ?'),
+    deleteExpiredUsage: prepare('DELETE FROM usage WHERE target = ? AND quarter < ?'),
+    finishedBetween: prepare(`
+      SELECT id, data FROM calls
+      WHERE target = (SELECT number FROM targets WHERE name = ?)
+        AND tracked IN (0, 1) AND finished >= ? AND finished < ?`),
+  }
+
+  const finishedCalls = historyIn(db)
+  let deletions = 0
+
+  function deleteOf(table: (typeof OF_TARGET)[number], target: string): void {
+    prepare(`DELETE FROM ${table} WHERE target = (SELECT number FROM targets WHERE name = ?)`).run(target)
+  }
+
+  /** Runs `work` in a transaction that is kept whole or not at all. Nothing waits inside: node:sqlite is synchronous. */
+  function transaction<T>(work: () => T): T {
+    db.exec('BEGIN IMMEDIATE')
+    try {
+      const result = work()
+      db.exec('COMMIT')
+      return result
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  return {
+    openTarget: (...given) => transaction(() => loader.open(...given)),
+    readCalls: loader.readCalls,
+    resetTarget: (name, outgoing) =>
+      transaction(() => {
+        for (const table of OF_TARGET) deleteOf(table, name)
+        prepare('DELETE FROM targets WHERE name = ?').run(name)
+        outbox.enqueueChanges(outgoing)
+      }),
+    sequenceNumber: (target) => {
+      const row = statements.sequenceNumber.get(target)
+      return row && Number(row['seq'])
+    },
+    commit: (target, commit) => transaction(() => commits.write(target, commit)),
+    evictedCalls: (target, ids) =>
+      ids.map((id) => statements.evicted.get(target, id)).filter((row) => row !== undefined),
+    outbox: outbox.read,
+    claimOutbox: (ids, claimed) => transaction(() => outbox.claim(ids, claimed)),
+    removeFromOutbox: (ids) => transaction(() => outbox.remove(ids)),
+    countOutbox: outbox.count,
+    enqueueOnce: (key, content, notifiers) => transaction(() => outbox.enqueueOnce(key, content, notifiers)),
+    strayAlerts: (targets) => {
+      const rows = prepare('SELECT name, data FROM alerts JOIN targets ON target = number ORDER BY name, alert').all()
+      return alertsByTarget(rows.filter(({ name }) => !targets.includes(String(name))))
+    },
+    closeAlerts: (target, outgoing) =>
+      transaction(() => {
+        deleteOf('alerts', target)
+        outbox.enqueueChanges(outgoing)
+      }),
+    ...silencesIn(db),
+    pausedUntil: (key) => {
+      const row = statements.readPause.get(key)
+      return row && Number(row['until'])
+    },
+    pauseUntil: (key, until) => void statements.writePause.run(key, until),
+    finishedCalls,
+    countFinished: (target, from, to) => {
+      const rows = statements.finishedBetween.all(target, from, to)
+      return countByStatus(rows.map((row) => ({ status: callOf(row).finish!.status, n: 1 })))
+    },
+    deleteExpired: (before) =>
+      transaction(() => {
+        let left = DELETED_AT_ONCE
+        const targets = statements.numbers.all()
+        // Each time another target comes first, so that none is never reached.
+        const first = deletions++ % Math.max(1, targets.length)
+        for (const { number } of [...targets.slice(first), ...targets.slice(0, first)]) {
+          const deleted = statements.deleteExpired.all(number!, before, left)
+          left -= deleted.length
+          commits.settle(Number(number), settledOf(deleted.map(callOf)))
+          statements.deleteExpiredEvaluations.run(number!, before)
+          statements.deleteExpiredUsage.run(number!, before - USAGE_KEPT)
+        }
+      }),
+    close: () => {
+      db.close()
+      release()
+    },
+  }
+}

@@ -1,0 +1,102 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { AlertInstance } from '../../alerts/alert-instance.ts'
+import { QUANTITIES } from '../../ledger/balance.ts'
+import { RECORD_BYTES } from '../../ledger/call-record.ts'
+import type { SyncState } from '../../ledger/state.ts'
+import { bytesOf, finishedSince, otherTarget, parse } from '../rows.ts'
+import type { TargetIdentity } from '../store.ts'
+import type { PackedCalls } from './write-commit.ts'
+
+/** A target without its calls, and the number of a reading of these. */
+export type OpenedTarget = {
+  sync: SyncState
+  /** Since when its finished calls are read (UNIX seconds). */
+  finishedSince: number
+  counters: Map<string, number>
+  usage: Map<number, number>
+  alerts: AlertInstance[]
+  /** For `readCalls`, until it says that this was the last part; undefined of a target that is new. */
+  reading: number | undefined
+}
+
+/** Part of a target's calls: tracked ones, or evicted ones that finished lately. */
+export type CallsPart = PackedCalls & { tracked: boolean; isLast: boolean }
+
+/** Calls in one part of a reading: few enough that the thread that takes them answers others in between. */
+const CALLS_A_PART = 5000
+
+type Row = Readonly<Record<string, unknown>>
+
+/** Loads targets, each without its calls, and then these in parts. */
+export function targetLoader(db: DatabaseSync) {
+  const prepare = (sql: string) => db.prepare(sql)
+  /** Readings of calls that have not ended, by number. */
+  const readings = new Map<number, Generator<CallsPart, void>>()
+  let lastReading = 0
+
+  function readTarget(row: Row, keepFinished: number): OpenedTarget {
+    const number = Number(row['number'])
+    const sync = parse<SyncState>(row['sync'])
+    const since = finishedSince(sync, keepFinished)
+    const counters = prepare('SELECT series, value FROM counters WHERE target = ?').all(number)
+    const usage = prepare('SELECT quarter, minutes FROM usage WHERE target = ? ORDER BY quarter').all(number)
+    const alerts = prepare('SELECT data FROM alerts WHERE target = ?').all(number)
+    lastReading += 1
+    readings.set(lastReading, callsOf(number, since))
+    return {
+      sync,
+      finishedSince: since,
+      counters: new Map(counters.map(({ series, value }) => [String(series), Number(value)])),
+      usage: new Map(usage.map(({ quarter, minutes }) => [Number(quarter), Number(minutes)])),
+      alerts: alerts.map(({ data }) => parse<AlertInstance>(data)),
+      reading: lastReading,
+    }
+  }
+
+  function* callsOf(target: number, since: number): Generator<CallsPart, void> {
+    const tracked = prepare('SELECT id, data FROM calls WHERE target = ? AND tracked = 1')
+    for (const part of inParts(tracked.iterate(target))) yield { ...part, tracked: true, isLast: false }
+    const evicted = prepare('SELECT id, data FROM calls WHERE target = ? AND tracked = 0 AND finished >= ?')
+    for (const part of inParts(evicted.iterate(target, since))) yield { ...part, tracked: false, isLast: false }
+  }
+
+  function addTarget({ name, fingerprint }: TargetIdentity, sync: SyncState): OpenedTarget {
+    const insert = prepare('INSERT INTO targets (name, fingerprint, seq, sync) VALUES (?, ?, 0, ?)')
+    const { lastInsertRowid: number } = insert.run(name, fingerprint, JSON.stringify(sync))
+    const addSettled = prepare('INSERT INTO settled (target, quantity, value) VALUES (?, ?, 0)')
+    for (const quantity of QUANTITIES) addSettled.run(number, quantity)
+    return { sync, finishedSince: Infinity, counters: new Map(), usage: new Map(), alerts: [], reading: undefined }
+  }
+
+  return {
+    /** A target's state; sets the target up where it is new. */
+    open: (identity: TargetIdentity, newState: SyncState, keepFinished: number): OpenedTarget => {
+      const row = prepare('SELECT fingerprint, number, sync FROM targets WHERE name = ?').get(identity.name)
+      if (row === undefined) return addTarget(identity, newState)
+      if (row['fingerprint'] !== identity.fingerprint) throw otherTarget(identity.name)
+      return readTarget(row, keepFinished)
+    },
+    /** The next part of a reading. */
+    readCalls: (reading: number): CallsPart => {
+      const part = readings.get(reading)?.next()
+      if (part?.value !== undefined) return part.value
+      readings.delete(reading)
+      return { ids: [], records: new Uint8Array(0), tracked: false, isLast: true }
+    },
+  }
+}
+
+/** Rows with an `id` and `data`, so many calls at a time. */
+function* inParts(rows: Iterable<Row>): Generator<PackedCalls, void> {
+  let ids: string[] = []
+  let records = new Uint8Array(CALLS_A_PART * RECORD_BYTES)
+  for (const row of rows) {
+    records.set(bytesOf(row), ids.length * RECORD_BYTES)
+    ids.push(String(row['id']))
+    if (ids.length < CALLS_A_PART) continue
+    yield { ids, records }
+    ids = []
+    records = new Uint8Array(CALLS_A_PART * RECORD_BYTES)
+  }
+  if (ids.length > 0) yield { ids, records: records.subarray(0, ids.length * RECORD_BYTES) }
+}

@@ -1,0 +1,103 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { AlertInstance } from '../../alerts/alert-instance.ts'
+import type { Evaluated } from '../../alerts/trigger.ts'
+import type { Quantity } from '../../ledger/balance.ts'
+import { readFinish, RECORD_BYTES } from '../../ledger/call-record.ts'
+import type { SyncState } from '../../ledger/state.ts'
+import { hourOf, packEvaluated } from '../evaluation-log.ts'
+import { StoreError, type Addressed } from '../store.ts'
+import type { sqliteOutbox } from './outbox.ts'
+
+/** Calls side by side: their ids, and their records (call-record.ts) in the same order. */
+export type PackedCalls = { ids: readonly string[]; records: Uint8Array<ArrayBuffer> }
+
+/** A {@link Commit} as values that a thread can send to another. */
+export type PackedCommit = {
+  sync: SyncState
+  calls: PackedCalls
+  /** Ids of calls that stay in the history alone, and of those whose rows are deleted, with what was counted of these. */
+  evicted: readonly string[]
+  deleted: readonly string[]
+  settled: readonly (readonly [quantity: Quantity, amount: number])[]
+  counters: ReadonlyMap<string, number>
+  usage: ReadonlyMap<number, number>
+  alerts: { changed: readonly AlertInstance[]; ended: readonly string[] }
+  outgoing: readonly Addressed[]
+  evaluated: Evaluated | undefined
+}
+
+/** Calls in one INSERT: past a hundred, more rows a statement gain nothing. */
+const ROWS_A_STATEMENT = 100
+
+/** The rows of commits. Nothing here begins a transaction: the caller does. */
+export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sqliteOutbox>, 'enqueueChanges'>) {
+  const prepare = (sql: string) => db.prepare(sql)
+  const insertCalls = (rows: number) =>
+    prepare(`
+      INSERT INTO calls (target, id, finished, tracked, data)
+      VALUES ${Array.from({ length: rows }, () => '(?, ?, ?, 1, ?)').join(', ')}
+      ON CONFLICT DO UPDATE SET finished = excluded.finished, tracked = 1, data = excluded.data`)
+  const statements = {
+    move: prepare('UPDATE targets SET seq = seq + 1, sync = ? WHERE name = ? AND seq = ? RETURNING number'),
+    insertMany: insertCalls(ROWS_A_STATEMENT),
+    insertOne: insertCalls(1),
+    evict: prepare('UPDATE calls SET tracked = 0 WHERE target = ? AND id = ?'),
+    deleteCall: prepare('DELETE FROM calls WHERE target = ? AND id = ?'),
+    increment: prepare(`
+      INSERT INTO counters (target, series, value) VALUES (?, ?, ?)
+      ON CONFLICT DO UPDATE SET value = value + excluded.value`),
+    setAlert: prepare('INSERT OR REPLACE INTO alerts (target, alert, data) VALUES (?, ?, ?)'),
+    deleteAlert: prepare('DELETE FROM alerts WHERE target = ? AND alert = ?'),
+    use: prepare(`
+      INSERT INTO usage (target, quarter, minutes) VALUES (?, ?, ?)
+      ON CONFLICT DO UPDATE SET minutes = minutes + excluded.minutes`),
+    logEvaluation: prepare(`
+      INSERT INTO evaluations (target, hour, data) VALUES (?, ?, ?)
+      ON CONFLICT DO UPDATE SET data = data || excluded.data`),
+    settle: prepare('UPDATE settled SET value = value + ? WHERE target = ? AND quantity = ?'),
+  }
+
+  function write(target: string, commit: PackedCommit): void {
+    const { sync, calls, evicted, deleted, settled, counters, usage, alerts, outgoing, evaluated } = commit
+    const moved = statements.move.get(JSON.stringify(sync), target, sync.seq - 1)
+    if (moved === undefined) {
+      throw new StoreError('stale', `the store is not where this daemon left target ${target}: another one wrote to it`)
+    }
+    const number = Number(moved['number'])
+    writeCalls(number, calls)
+    for (const id of deleted) statements.deleteCall.run(number, id)
+    for (const id of evicted) statements.evict.run(number, id)
+    settle(number, settled)
+    for (const [series, increment] of counters) statements.increment.run(number, series, increment)
+    for (const [quarter, minutes] of usage) statements.use.run(number, quarter, minutes)
+    for (const instance of alerts.changed) statements.setAlert.run(number, instance.key, JSON.stringify(instance))
+    for (const key of alerts.ended) statements.deleteAlert.run(number, key)
+    outbox.enqueueChanges(outgoing)
+    if (evaluated !== undefined) {
+      statements.logEvaluation.run(number, hourOf(evaluated), packEvaluated(evaluated))
+    }
+  }
+
+  /** Adds up what was counted of calls whose rows are deleted in the same transaction. */
+  function settle(target: number, amounts: PackedCommit['settled']): void {
+    for (const [quantity, amount] of amounts) statements.settle.run(amount, target, quantity)
+  }
+
+  function writeCalls(target: number, { ids, records }: PackedCalls): void {
+    const view = new DataView(records.buffer, records.byteOffset)
+    const row = (i: number): SQLInputValue[] => {
+      const offset = i * RECORD_BYTES
+      const record = records.subarray(offset, offset + RECORD_BYTES)
+      return [target, ids[i]!, readFinish(view, offset)?.at ?? null, record]
+    }
+    let next = 0
+    while (ids.length - next >= ROWS_A_STATEMENT) {
+      const values: SQLInputValue[] = []
+      for (const end = next + ROWS_A_STATEMENT; next < end; next++) values.push(...row(next))
+      statements.insertMany.run(...values)
+    }
+    for (; next < ids.length; next++) statements.insertOne.run(...row(next))
+  }
+
+  return { write, settle }
+}

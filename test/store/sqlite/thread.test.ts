@@ -1,0 +1,113 @@
+import { join } from 'node:path'
+import type { Worker } from 'node:worker_threads'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openSqliteEngine } from '../../../src/store/sqlite/engine.ts'
+import { openSqliteReader } from '../../../src/store/sqlite/open-reader.ts'
+import { callMethod, EngineEnded, sqliteStore, type CallEngine } from '../../../src/store/sqlite/sqlite-store.ts'
+import { openSqliteThread } from '../../../src/store/sqlite/thread.ts'
+import { completePoll, CREATED, seen } from '../../ledger/seen.ts'
+import { A, commitOf, DAY, filled, many, openIn } from '../contract/place.ts'
+import { storeContract } from '../contract/store-contract.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+
+const newPath = () => join(temporaryFolder(), 'callwatch.db')
+
+async function open(path: string, notifiers?: readonly string[]) {
+  const store = await openSqliteThread({ path, notifiers })
+  onTestFinished(() => store.close().catch(() => undefined))
+  return store
+}
+
+/** Each thread that is started from now on. */
+function threads(onStart: (thread: Worker) => void): void {
+  process.on('worker', onStart)
+  onTestFinished(() => void process.off('worker', onStart))
+}
+
+describe('the thread of the SQLite store', () => {
+  storeContract(async () => {
+    const path = newPath()
+    return { open: (notifiers) => open(path, notifiers), reader: async () => openSqliteReader(path) }
+  })
+
+  test('refuses at the start what the engine refuses', async () => {
+    const path = newPath()
+    await open(path)
+    await expect(open(path)).rejects.toMatchObject({ kind: 'refused', message: expect.stringContaining('in use by') })
+  })
+
+  test('reads a target of many calls in parts', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const ended = many(12_003)
+    await filled(store, A, ended, Object.keys(ended).slice(0, 6001))
+    const { ledger } = await store.openTarget(A, CREATED, DAY)
+    expect(ledger.calls.size).toBe(6001)
+    expect(ledger.finished.tally(0, Infinity)).toMatchObject([{ n: 12_003 }])
+  })
+
+  test('keeps what was committed when it ends, and is started again by the next request', async () => {
+    const started: Worker[] = []
+    threads((thread) => started.push(thread))
+    const { store, see, deltaOf, ledger } = await openIn(await open(newPath()))
+    await see(completePoll(10, seen('c1', 'ongoing')))
+    await started[0]!.terminate()
+    await see(completePoll(20, seen('c1', 'ongoing'), seen('c2', 'ongoing')))
+    expect(started.length).toBe(2)
+    const unanswered = store.commit('a', commitOf(deltaOf(completePoll(30, seen('c3', 'ongoing')))))
+    await Promise.all([started[1]!.terminate(), unanswered.catch(() => undefined)])
+    const again = await store.openTarget(A, CREATED, DAY)
+    const wasDone = again.ledger.sync.seq > ledger.sync.seq
+    expect([...again.ledger.calls.values()].map(({ id }) => id)).toEqual(wasDone ? ['c1', 'c2', 'c3'] : ['c1', 'c2'])
+    if (wasDone) await expect(unanswered).resolves.toBeUndefined()
+    else await expect(unanswered).rejects.toMatchObject({ kind: 'unavailable' })
+  })
+
+  test('that ends again and again is a store that is refused, with the reason', async () => {
+    let ending = false
+    const started: Worker[] = []
+    threads((thread) => {
+      started.push(thread)
+      if (ending) void thread.terminate()
+    })
+    const store = await open(newPath())
+    ending = true
+    await started[0]!.terminate()
+    const errors: unknown[] = []
+    for (let i = 0; i < 5; i++) errors.push(await store.silences(CREATED).catch((error: unknown) => error))
+    expect(errors).toMatchObject([...Array.from({ length: 4 }, () => ({ kind: 'unavailable' })), { kind: 'refused' }])
+    expect(errors.at(-1)).toMatchObject({
+      message: expect.stringMatching(/its thread ended \(exit code \d\), 5 times/),
+    })
+  })
+})
+
+describe('a commit that was not answered because the engine of the SQLite store ended', () => {
+  /** The engine ends after the next commit, or before it. */
+  async function ending(when: 'before' | 'after') {
+    const engine = openSqliteEngine({ path: ':memory:' })
+    let isEnding = false
+    const call: CallEngine = async (method, args) => {
+      const ends = method === 'commit' && isEnding
+      if (ends && when === 'before') throw new EngineEnded('it ended')
+      const value = callMethod(engine, method, args)
+      if (ends) throw new EngineEnded('it ended')
+      return value
+    }
+    const target = await openIn(sqliteStore(call))
+    isEnding = true
+    return target
+  }
+
+  test('succeeds where the store has it', async () => {
+    const { see, store } = await ending('after')
+    await see(completePoll(10, seen('c1', 'ongoing')))
+    expect((await store.openTarget(A, CREATED, DAY)).ledger.calls.size).toBe(1)
+  })
+
+  test('fails where the store does not have it', async () => {
+    const { see, store } = await ending('before')
+    await expect(see(completePoll(10, seen('c1', 'ongoing')))).rejects.toMatchObject({ kind: 'unavailable' })
+    expect((await store.openTarget(A, CREATED, DAY)).ledger.calls.size).toBe(0)
+  })
+})
