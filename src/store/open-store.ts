@@ -20,14 +20,14 @@ export type DaemonStoreAddress =
 /**
  * Opens the store of a daemon.
  *
- * @param notifiers all that are configured; what waits for any other is removed
+ * @param receivers all that are configured; what waits for any other is removed
  * @throws {StoreError} refused: it is in use, damaged, not ours, of a newer callwatch, or a database that cannot be used now
  */
-export async function openStore(address: DaemonStoreAddress, notifiers: readonly string[]): Promise<Store> {
-  if ('path' in address) return openSqliteThread({ path: address.path, notifiers })
+export async function openStore(address: DaemonStoreAddress, receivers: readonly string[]): Promise<Store> {
+  if ('path' in address) return openSqliteThread({ path: address.path, receivers })
   const { openPostgresStore } = await import('./postgres/postgres-store.ts')
   try {
-    return await openPostgresStore({ url: address.url, lease: address.lease, notifiers })
+    return await openPostgresStore({ url: address.url, lease: address.lease, receivers })
   } catch (error) {
     // A running daemon waits for its database; at the start, it cannot be told from a wrong address.
     throw error instanceof StoreError ? new StoreError('refused', error.message, error) : error

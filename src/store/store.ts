@@ -13,7 +13,7 @@ import type { Sharing } from './sharing.ts'
 export type Commit = {
   ledger: Delta
   alerts: AlertDelta
-  /** The changes of alerts that are notified, each with its notifiers. */
+  /** The changes of alerts that are notified, each with its receivers. */
   outgoing: readonly Addressed[]
   /** The evaluation that `alerts` came from. */
   evaluated?: Evaluated
@@ -22,10 +22,10 @@ export type Commit = {
 /** A target as the store last committed it. */
 export type StoredTarget = { ledger: LedgerState; alerts: Map<string, AlertInstance> }
 
-/** A change of an alert, and its notifiers. An end also goes to every recipient of the beginning. */
+/** A change of an alert, and its receivers. An end also goes to every recipient of the beginning. */
 export type Addressed = { change: Notification; to: readonly string[] }
 
-/** What waits to be sent by one notifier. */
+/** What waits to be sent by one receiver. */
 export type OutboxEntry = {
   id: number
   content: Outgoing
@@ -33,7 +33,7 @@ export type OutboxEntry = {
   claimed: boolean
 }
 
-/** A change of one alert, or a day's digest as its notifier will show it (JSON). */
+/** A change of one alert, or a day's digest as its receiver will show it (JSON). */
 export type Outgoing = Notification | { kind: 'digest'; digest: unknown }
 
 /** What identifies a target: under the name of one, another fingerprint is refused. */
@@ -57,7 +57,7 @@ export type Store = {
   evictedCalls: (target: string, ids: readonly string[]) => Promise<Map<string, TrackedCall>>
   /** Commits a delta that follows the stored sequence number by one; any other is refused as stale. */
   commit: (target: string, commit: Commit) => Promise<void>
-  /** All that waits for this notifier, the oldest first. */
+  /** All that waits for this receiver, the oldest first. */
   outbox: (notifier: string) => Promise<OutboxEntry[]>
   /**
    * The sender claims entries before it sends them, and takes the claim back if the receiver certainly did not get the
@@ -66,10 +66,10 @@ export type Store = {
   claimOutbox: (ids: readonly number[], claimed: boolean) => Promise<void>
   /** Removes entries that were delivered, refused for good or dropped. */
   removeFromOutbox: (ids: readonly number[]) => Promise<void>
-  /** How much waits, by notifier. */
+  /** How much waits, by receiver. */
   countOutbox: () => Promise<ReadonlyMap<string, number>>
-  /** Enqueues something for each notifier, unless this deduplication key was used before. */
-  enqueueOnce: (key: string, content: Outgoing, notifiers: readonly string[]) => Promise<void>
+  /** Enqueues something for each receiver, unless this deduplication key was used before. */
+  enqueueOnce: (key: string, content: Outgoing, receivers: readonly string[]) => Promise<void>
   /** Alerts of targets other than these, which were removed from the configuration. */
   strayAlerts: (targets: readonly string[]) => Promise<{ target: string; alerts: AlertInstance[] }[]>
   /** Deletes all alerts of a target, and enqueues their ends. */

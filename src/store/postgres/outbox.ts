@@ -4,14 +4,14 @@ import type { Session } from './connection.ts'
 
 const ENQUEUE = 'INSERT INTO callwatch.outbox (notifier, data)'
 
-/** For its notifiers, in order, which are kept as recipients for its end. */
+/** For its receivers, in order, which are kept as recipients for its end. */
 const ENQUEUE_BEGINNING = `
   WITH kept AS (
     INSERT INTO callwatch.recipients (target, alert, notifier) SELECT $1, $2, unnest($3::text[]) ON CONFLICT DO NOTHING
   )
   ${ENQUEUE} SELECT notifier, $5 FROM unnest($4::text[]) WITH ORDINALITY AS given (notifier, place) ORDER BY place`
 
-/** For its notifiers and the recipients of its beginning, as far as these are configured ($4, or null for all). */
+/** For its receivers and the recipients of its beginning, as far as these are configured ($4, or null for all). */
 const ENQUEUE_END = `
   WITH before AS (
     DELETE FROM callwatch.recipients WHERE target = $1 AND alert = $2 RETURNING notifier
@@ -38,25 +38,25 @@ const CLAIM = `
 /**
  * The outbox's rows. Nothing here begins a transaction: the caller that enqueues several changes does.
  *
- * @param notifiers all that are configured; what waits for any other is removed
+ * @param receivers all that are configured; what waits for any other is removed
  */
-export function postgresOutbox(notifiers: readonly string[] | undefined) {
+export function postgresOutbox(receivers: readonly string[] | undefined) {
   const configured = (recipients: Iterable<string>) =>
-    [...new Set(recipients)].filter((notifier) => notifiers?.includes(notifier) ?? true)
+    [...new Set(recipients)].filter((notifier) => receivers?.includes(notifier) ?? true)
   return {
-    /** Removes what waits for notifiers that are not configured. */
+    /** Removes what waits for receivers that are not configured. */
     clear: async (session: Session): Promise<void> => {
-      if (notifiers !== undefined) {
-        await session.run('DELETE FROM callwatch.outbox WHERE notifier <> ALL ($1::text[])', [notifiers])
+      if (receivers !== undefined) {
+        await session.run('DELETE FROM callwatch.outbox WHERE notifier <> ALL ($1::text[])', [receivers])
       }
     },
-    /** Enqueues a change for its notifiers; an end also for every recipient of its beginning. */
+    /** Enqueues a change for its receivers; an end also for every recipient of its beginning. */
     enqueueChange: async (session: Session, { change, to }: Addressed): Promise<void> => {
       const { target, key, kind } = change
       const begins = kind === 'firing' || kind === 'reminder'
       const content = JSON.stringify(change)
       if (begins) await session.run(ENQUEUE_BEGINNING, [target, key, [...new Set(to)], configured(to), content])
-      else await session.run(ENQUEUE_END, [target, key, [...to], notifiers ?? null, content])
+      else await session.run(ENQUEUE_END, [target, key, [...to], receivers ?? null, content])
     },
     /** Enqueues something for each notifier, but nothing where that deduplication key was used before. */
     enqueueOnce: async (

@@ -21,7 +21,7 @@ export type PostgresStoreOptions = {
   /** As in {@link readAddress}. */
   url: string
   /** All that are configured; what waits for any other is removed. */
-  notifiers?: readonly string[] | undefined
+  receivers?: readonly string[] | undefined
   /** How long a daemon lives without renewing its lease (seconds). */
   lease: number
   /** After so many seconds in which nothing is heard from the database, it counts as unavailable. */
@@ -48,7 +48,7 @@ const deadlineFor = (lease: number) => Math.max(1, Math.min(5, lease / 3))
  * unavailable: it cannot be reached now
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<SharedStore> {
-  const { url, lease, notifiers, clock = systemClock, deadline = deadlineFor(lease) } = options
+  const { url, lease, receivers, clock = systemClock, deadline = deadlineFor(lease) } = options
   let address = readAddress(url)
   const open = async () => {
     const connection = await connect(address, { deadline, clock })
@@ -64,7 +64,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
   const pool = openPool({ open, size: CONNECTIONS, clock, isWanted, giveUp })
   const memberPool = openPool({ open, size: 1, clock, isWanted, giveUp })
-  const outbox = postgresOutbox(notifiers)
+  const outbox = postgresOutbox(receivers)
   // A daemon that is refused must not clear the outbox.
   const members = membership(memberPool, { lease, onJoin: outbox.clear })
   /** The targets that were opened, as this daemon knows them: a reset one has another number. */
@@ -165,7 +165,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     },
     removeFromOutbox: (ids) => outbox.remove(session, ids),
     countOutbox: () => outbox.count(session),
-    enqueueOnce: (key, content, notifiers) => outbox.enqueueOnce(session, key, content, notifiers),
+    enqueueOnce: (key, content, receivers) => outbox.enqueueOnce(session, key, content, receivers),
     strayAlerts: async (targets) => {
       const rows = await session.run(
         `SELECT name, data FROM callwatch.alerts JOIN callwatch.targets ON target = number

@@ -100,7 +100,7 @@ export const MIGRATIONS: readonly string[] = [
     data text NOT NULL              -- JSON of store.ts Outgoing
   );
 
-  -- The notifiers that were notified of a firing alert, for its end.
+  -- The receivers that were notified of a firing alert, for its end.
   CREATE TABLE callwatch.recipients (
     target text NOT NULL,           -- targets.name, which may be gone by then
     alert text NOT NULL,

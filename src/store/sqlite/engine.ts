@@ -16,7 +16,7 @@ export type SqliteOptions = {
   /** The file, made where it does not exist; `:memory:` keeps nothing. */
   path: string
   /** All that are configured; what waits for any other is removed. */
-  notifiers?: readonly string[] | undefined
+  receivers?: readonly string[] | undefined
 }
 
 type Row = Readonly<Record<string, unknown>>
@@ -38,7 +38,7 @@ export type SqliteEngine = {
   claimOutbox: (ids: readonly number[], claimed: boolean) => void
   removeFromOutbox: (ids: readonly number[]) => void
   countOutbox: () => Map<string, number>
-  enqueueOnce: (key: string, content: Outgoing, notifiers: readonly string[]) => void
+  enqueueOnce: (key: string, content: Outgoing, receivers: readonly string[]) => void
   strayAlerts: (targets: readonly string[]) => { target: string; alerts: AlertInstance[] }[]
   closeAlerts: (target: string, outgoing: readonly Addressed[]) => void
   silences: (now: number) => Silence[]
@@ -63,10 +63,10 @@ const DELETED_AT_ONCE = 2000
  *
  * @throws {StoreError} refused: the file is in use by another daemon, damaged, or not ours
  */
-export function openSqliteEngine({ path, notifiers }: SqliteOptions): SqliteEngine {
+export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngine {
   const { db, release } = openOwn(path)
   const prepare = (sql: string) => db.prepare(sql)
-  const outbox = sqliteOutbox(db, notifiers)
+  const outbox = sqliteOutbox(db, receivers)
   const commits = commitWriter(db, outbox)
   const loader = targetLoader(db)
   const statements = {
@@ -131,7 +131,7 @@ export function openSqliteEngine({ path, notifiers }: SqliteOptions): SqliteEngi
     claimOutbox: (ids, claimed) => transaction(() => outbox.claim(ids, claimed)),
     removeFromOutbox: (ids) => transaction(() => outbox.remove(ids)),
     countOutbox: outbox.count,
-    enqueueOnce: (key, content, notifiers) => transaction(() => outbox.enqueueOnce(key, content, notifiers)),
+    enqueueOnce: (key, content, receivers) => transaction(() => outbox.enqueueOnce(key, content, receivers)),
     strayAlerts: (targets) => {
       const rows = prepare('SELECT name, data FROM alerts JOIN targets ON target = number ORDER BY name, alert').all()
       return alertsByTarget(rows.filter(({ name }) => !targets.includes(String(name))))

@@ -5,9 +5,9 @@ import type { Addressed, OutboxEntry, Outgoing } from '../store.ts'
 /**
  * The outbox's rows. Nothing here begins a transaction: the caller that writes several rows does.
  *
- * @param notifiers all that are configured; what waits for any other is removed
+ * @param receivers all that are configured; what waits for any other is removed
  */
-export function sqliteOutbox(db: DatabaseSync, notifiers: readonly string[] | undefined) {
+export function sqliteOutbox(db: DatabaseSync, receivers: readonly string[] | undefined) {
   const statements = {
     recipients: db.prepare('SELECT notifier FROM recipients WHERE target = ? AND alert = ?'),
     addRecipient: db.prepare('INSERT OR IGNORE INTO recipients (target, alert, notifier) VALUES (?, ?, ?)'),
@@ -20,7 +20,7 @@ export function sqliteOutbox(db: DatabaseSync, notifiers: readonly string[] | un
     removeAll: db.prepare('DELETE FROM outbox WHERE notifier = ?'),
     count: db.prepare('SELECT notifier, count(*) AS n FROM outbox GROUP BY notifier'),
   }
-  const isConfigured = (notifier: string) => notifiers?.includes(notifier) ?? true
+  const isConfigured = (notifier: string) => receivers?.includes(notifier) ?? true
   for (const { notifier } of statements.count.all()) {
     if (!isConfigured(String(notifier))) statements.removeAll.run(String(notifier))
   }
@@ -30,7 +30,7 @@ export function sqliteOutbox(db: DatabaseSync, notifiers: readonly string[] | un
     }
   }
   return {
-    /** Enqueues changes for their notifiers; an end also for every recipient of its beginning. */
+    /** Enqueues changes for their receivers; an end also for every recipient of its beginning. */
     enqueueChanges: (outgoing: readonly Addressed[]): void => {
       for (const { change, to } of outgoing) {
         const { target, key, kind } = change

@@ -76,7 +76,7 @@ export const MIGRATIONS: readonly string[] = [
     data TEXT NOT NULL              -- JSON of store.ts Outgoing
   ) STRICT;
 
-  -- The notifiers that were notified of a firing alert, for its end.
+  -- The receivers that were notified of a firing alert, for its end.
   CREATE TABLE recipients (
     target TEXT NOT NULL,           -- targets.name, which may be gone by then
     alert TEXT NOT NULL,

@@ -74,7 +74,7 @@ export function sqliteStore(call: CallEngine): Store {
     claimOutbox: (ids, claimed) => call('claimOutbox', [ids, claimed]),
     removeFromOutbox: (ids) => call('removeFromOutbox', [ids]),
     countOutbox: () => call('countOutbox', []),
-    enqueueOnce: (key, content, notifiers) => call('enqueueOnce', [key, content, notifiers]),
+    enqueueOnce: (key, content, receivers) => call('enqueueOnce', [key, content, receivers]),
     strayAlerts: (targets) => call('strayAlerts', [targets]),
     closeAlerts: (target, outgoing) => call('closeAlerts', [target, outgoing]),
     silences: (now) => call('silences', [now]),

@@ -57,13 +57,13 @@ export function outboxContract(newPlace: NewPlace): void {
     const kinds = (store: Store) =>
       Promise.all(BOTH.map(async (notifier) => (await store.outbox(notifier)).map(({ content }) => content.kind)))
 
-    /** A store that begins with these notifiers, after one in which an alert fired for others. */
-    async function afterFiring(to: string[], notifiers: readonly string[]): Promise<Store> {
+    /** A store that begins with these receivers, after one in which an alert fired for others. */
+    async function afterFiring(to: string[], receivers: readonly string[]): Promise<Store> {
       const place = await newPlace()
       const before = await place.open(BOTH)
       await notify(before, 'firing', to)
       await before.close()
-      return place.open(notifiers)
+      return place.open(receivers)
     }
 
     test('goes to every recipient of its beginning, wherever the routes lead by then', async () => {

@@ -14,7 +14,7 @@ import { completePoll, contents, CREATED, seen } from '../../ledger/seen.ts'
  * owns each target that it opens, until it is closed.
  */
 export type Place = {
-  open: (notifiers?: readonly string[]) => Promise<Store>
+  open: (receivers?: readonly string[]) => Promise<Store>
   reader: () => Promise<StoreReader>
 }
 /** Makes an empty place. */

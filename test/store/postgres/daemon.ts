@@ -99,6 +99,6 @@ export function emptied(newDatabase: () => Promise<string>): () => Promise<strin
 export function placesIn(newDatabase: () => Promise<string>): NewPlace {
   return async () => {
     const url = await newDatabase()
-    return { open: (notifiers) => owningStore(url, { notifiers }), reader: () => openPostgresReader(url) }
+    return { open: (receivers) => owningStore(url, { receivers }), reader: () => openPostgresReader(url) }
   }
 }

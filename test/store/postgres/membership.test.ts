@@ -142,9 +142,9 @@ inPostgres('the daemons on one database', (postgres) => {
 
   test('leave the outbox as it is where they are refused, and clear it where they join', async () => {
     const url = await newDatabase()
-    const first = await joined(url, 'first', { settings: { notify: 'slack' }, notifiers: ['slack', 'webhook'] })
+    const first = await joined(url, 'first', { settings: { notify: 'slack' }, receivers: ['slack', 'webhook'] })
     await first.enqueueOnce('one', notification, ['slack', 'webhook'])
-    const second = await openShared(url, { notifiers: ['webhook'] })
+    const second = await openShared(url, { receivers: ['webhook'] })
     await expect(second.sharing.join('second', { notify: 'other' }, '{}')).rejects.toMatchObject({ kind: 'refused' })
     expect([...(await first.countOutbox())]).toEqual([['slack', 1], ['webhook', 1]]) // oxfmt-ignore
     await second.sharing.join('second', { notify: 'slack' }, '{}')

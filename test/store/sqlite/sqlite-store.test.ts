@@ -11,8 +11,8 @@ import { A, B, filled, many, openIn, summariesOf } from '../contract/place.ts'
 import { storeContract } from '../contract/store-contract.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
-function open(path: string, notifiers?: readonly string[]): Store {
-  const store = openSqliteStore({ path, notifiers })
+function open(path: string, receivers?: readonly string[]): Store {
+  const store = openSqliteStore({ path, receivers })
   onTestFinished(() => store.close().catch(() => undefined))
   return store
 }
@@ -21,7 +21,7 @@ const newPath = () => join(temporaryFolder(), 'callwatch.db')
 
 storeContract(async () => {
   const path = newPath()
-  return { open: async (notifiers) => open(path, notifiers), reader: async () => openSqliteReader(path) }
+  return { open: async (receivers) => open(path, receivers), reader: async () => openSqliteReader(path) }
 })
 
 test('expired calls are deleted by 2000 at a time, of one target first and then of another, until there are no more', async () => {

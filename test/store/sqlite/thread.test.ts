@@ -12,8 +12,8 @@ import { temporaryFolder } from '../temporary-folder.ts'
 
 const newPath = () => join(temporaryFolder(), 'callwatch.db')
 
-async function open(path: string, notifiers?: readonly string[]) {
-  const store = await openSqliteThread({ path, notifiers })
+async function open(path: string, receivers?: readonly string[]) {
+  const store = await openSqliteThread({ path, receivers })
   onTestFinished(() => store.close().catch(() => undefined))
   return store
 }
@@ -27,7 +27,7 @@ function threads(onStart: (thread: Worker) => void): void {
 describe('the thread of the SQLite store', () => {
   storeContract(async () => {
     const path = newPath()
-    return { open: (notifiers) => open(path, notifiers), reader: async () => openSqliteReader(path) }
+    return { open: (receivers) => open(path, receivers), reader: async () => openSqliteReader(path) }
   })
 
   test('refuses at the start what the engine refuses', async () => {
