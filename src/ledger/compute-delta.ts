@@ -114,13 +114,16 @@ export function computeDelta(
     return own === undefined ? lastComplete === undefined : Math.floor(own) < Math.floor(created)
   }
 
-  function endPoll({ complete, began, hostBegan, now, host, listed, list }: PollEnd): void {
-    const { lastSuccess: previousSuccess } = state.sync
+  function endPoll({ complete, began, hostBegan, now, host, listed, hasInvalid, list }: PollEnd): void {
+    const { lastSuccess: previousSuccess, lastComplete: completeBefore } = state.sync
     delta.sync = { ...delta.sync, lastSuccess: now, previousSuccess, lastSuccessHost: host, list }
     if (!complete) return
     const lastComplete = steadyTime(delta.sync, began, hostBegan)
-    const newHorizon = horizon({ ...delta.sync, lastComplete }, options.lookback)
-    delta.sync = { ...delta.sync, lastComplete, horizon: newHorizon, excluded: countExcluded(listed) }
+    const { horizonSweep: _before, ...sync } = delta.sync
+    const isInDoubt = hasInvalid === true && completeBefore !== undefined
+    const swept = { ...sync, lastComplete, ...(isInDoubt && { horizonSweep: completeBefore }) }
+    const newHorizon = horizon(swept, options.lookback)
+    delta.sync = { ...swept, horizon: newHorizon, excluded: countExcluded(listed) }
     for (const id of new Set([...state.calls.evictable(newHorizon), ...delta.calls.keys()])) {
       const call = find(id)!
       if (evictAfter(call) < newHorizon) delta.evicted.push(call)

@@ -2,11 +2,13 @@ import { finalStatus, ownTime, type SeenCall } from './call.ts'
 import type { SyncState } from './state.ts'
 
 /**
- * How far back calls count (UNIX seconds): `lookback` before the last complete sweep began, or before the set-up. It never
+ * How far back calls count (UNIX seconds): `lookback` before the last complete sweep began, or before the set-up. If that
+ * sweep listed invalid items, before the sweep before it: any of them may be a call that was not seen yet. It never
  * moves back, so that calls that were evicted before a larger lookback was configured do not look new.
  */
-export function horizon({ horizon = -Infinity, lastComplete, created }: SyncState, lookback: number): number {
-  return Math.max(horizon, (lastComplete ?? created) - lookback)
+export function horizon(sync: SyncState, lookback: number): number {
+  const { horizon = -Infinity, horizonSweep, lastComplete, created } = sync
+  return Math.max(horizon, (horizonSweep ?? lastComplete ?? created) - lookback)
 }
 
 /**

@@ -30,6 +30,8 @@ export type PollEnd = {
   host: number
   /** The ids that were listed with a usable status. */
   listed: ReadonlySet<string>
+  /** Invalid items were listed: any of them may be a call that was not seen. */
+  hasInvalid?: boolean
   /** What the next poll can depend on. */
   list: ListKnowledge | undefined
   /** The service refused deeper pages. */

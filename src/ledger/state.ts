@@ -33,6 +33,8 @@ export type SyncState = {
   readonly clockSkew: number | undefined
   /** When the last complete sweep began; undefined before the first one, which ends the baseline. */
   readonly lastComplete: number | undefined
+  /** When the sweep before it began, if the last one listed invalid items: the horizon depends on that one then. */
+  readonly horizonSweep?: number
   /** How far back calls count, since the last complete sweep. Never decreases. Absent before the first one. */
   readonly horizon?: number
   /** When the last successful poll ended, and the one before it, to which windows reach back. */

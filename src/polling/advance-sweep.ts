@@ -49,7 +49,7 @@ export function advanceSweep(
   addPage(sweep, page, order)
 
   const isInOrder = order === (sweep.direction === 1 ? 'newest first' : 'oldest first')
-  const isLast = isLastPage(sweep, page)
+  const isLast = isLastPage(sweep, page, order)
   const total = page.total ?? sweep.countedTotal
   if (total !== undefined && sweep.seen.size >= total) {
     // On a list in order, calls that were added meanwhile may complete the number before the last page is read.
@@ -95,6 +95,10 @@ function addPage(sweep: Sweep, page: ListPage, order: ListOrder): void {
   addToSweep(sweep, page)
   if (order === 'unknown' && page.total === undefined) addToPass(sweep, page)
   sweep.began ??= { now: page.now, host: page.host }
+  if (page.page === 1 && sweep.direction === 1) {
+    sweep.passBegan = { now: page.now, total: page.total }
+    sweep.addedSince = 0
+  }
   sweep.total = page.total
   sweep.lastPage = page.lastPage ?? sweep.lastPage
   sweep.pagesRead += 1
@@ -150,8 +154,16 @@ function endPass(sweep: Sweep, order: ListOrder): SweepStep {
   return 'continue'
 }
 
-function isLastPage({ direction, lastPage, readsPastTotal }: Sweep, page: ListPage): boolean {
+function isLastPage(
+  { direction, lastPage, readsPastTotal, stalePages }: Sweep,
+  page: ListPage,
+  order: ListOrder,
+): boolean {
   if (direction === -1) return page.page <= 1
-  if (readsPastTotal) return page.items === 0
-  return page.items === 0 || (page.total !== undefined && lastPage !== undefined && page.page >= lastPage)
+  if (page.items === 0) return true
+  // A service may show the last page in place of all that follow.
+  if (readsPastTotal) return stalePages >= STALE_PAGES_WITH_TOTAL
+  if (page.total === undefined || lastPage === undefined || page.page < lastPage) return false
+  // If pages are shorter than others, there are more of them than the total says. One more request is less than another pass.
+  return order !== 'unknown' || stalePages > 0
 }

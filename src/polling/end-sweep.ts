@@ -6,7 +6,7 @@ import { farEndIds, readFarEnd } from './far-end.ts'
 import { completeSweep, verifyOrder, refuteOrder } from './list-memory.ts'
 import type { ListPage, PageReader } from './page-reader.ts'
 import type { Slice } from './read-slice.ts'
-import { addToSweep, continuePastTotal, continueWithoutTotal, isOutOfOrder, listedIds, type Sweep } from './sweep.ts'
+import { addToSweep, continuePastTotal, continueWithoutTotal, isOutOfOrder, listedIds, missingItems, type Sweep } from './sweep.ts'
 import { findCap } from './total-cap.ts'
 
 /** Sweeps that find misplaced new calls, after which the order is refuted. */
@@ -99,7 +99,7 @@ async function* endIncomplete(reader: PageReader, sweep: Sweep): AsyncGenerator<
     continuePastTotal(sweep)
     return false
   }
-  const { total, seen, truncatedAt, began } = sweep
+  const { truncatedAt, began } = sweep
   // If already the second page repeats the first, the service ignores the page number.
   if (truncatedAt !== undefined && truncatedAt > 2 && reader.order() === 'newest first') {
     memory.refusedFrom = truncatedAt
@@ -108,7 +108,8 @@ async function* endIncomplete(reader: PageReader, sweep: Sweep): AsyncGenerator<
     return true
   }
   const at = began?.now ?? poll.now
-  const items = total === undefined ? undefined : total + memory.facts.hidden - seen.size
+  const missing = missingItems(sweep)
+  const items = missing === undefined ? undefined : missing + memory.facts.hidden
   const { shortfall, ...facts } = memory.facts
   if (items !== undefined && shortfall?.items === items && at > shortfall.at) {
     const more = items - facts.hidden
@@ -121,7 +122,7 @@ async function* endIncomplete(reader: PageReader, sweep: Sweep): AsyncGenerator<
   if (items !== undefined) memory.facts = { ...facts, shortfall: { items, at } }
   // A background sweep whose shortfall changes each time waits for the sweep interval.
   if (memory.background === sweep && shortfall !== undefined) memory.sweptAt = reader.begun
-  if (memory.foreground === sweep) poll.problem = new ServiceError('invalid', missingItems(sweep))
+  if (memory.foreground === sweep) poll.problem = new ServiceError('invalid', incompleteProblem(sweep))
   memory.foreground = undefined
   memory.background = undefined
   return true
@@ -178,12 +179,14 @@ export async function* listAfter(
 export function endSuccessfully(reader: PageReader, sweep: Sweep, list: ListKnowledge | undefined): void {
   const { poll, memory, clock } = reader
   poll.oldest = sweep.oldest
-  poll.end = { ...sweepTimes(reader, sweep), complete: true, listed: listedIds(sweep), list }
+  poll.invalidKeys = sweep.invalidKeys
+  const hasInvalid = sweep.invalidKeys.size > 0
+  poll.end = { ...sweepTimes(reader, sweep), complete: true, listed: listedIds(sweep), hasInvalid, list }
   memory.newIds.clear()
   completeSweep(memory, clock, sweep)
 }
 
-function missingItems({ total, seen }: Sweep): string {
+function incompleteProblem({ total, seen }: Sweep): string {
   return total === undefined
     ? `the list did not end: after ${seen.size} calls its pages only repeated them`
     : `the service says that it lists ${total} calls, but only ${seen.size} were found on its pages`

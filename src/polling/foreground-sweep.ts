@@ -45,6 +45,7 @@ async function* endAtHorizon(reader: PageReader, sweep: Sweep): AsyncGenerator<C
   }
   const list = yield* listAfter(reader, sweep, undefined)
   poll.oldest = sweep.oldest
+  poll.invalidKeys = sweep.invalidKeys
   poll.end = { ...sweepTimes(reader, sweep), complete: false, listed: listedIds(sweep), list }
   sweep.mustReachEnd = true
   memory.background ??= sweep

@@ -32,6 +32,8 @@ export type ListMemory = {
   sweepPages: number
   /** The first page that the service refuses to show. */
   refusedFrom: number | undefined
+  /** The page past the last one that was last answered with an error, and the number of items before it. */
+  errorPastLast: { page: number; items: number } | undefined
   /** When reading the page at the far end last failed (monotonic seconds). */
   farEndFailedAt: number | undefined
   /** The page that a sweep could not read, and in how many polls in a row. */
@@ -63,6 +65,7 @@ export function newListMemory(
     sweepSeconds: 0,
     sweepPages: 0,
     refusedFrom: undefined,
+    errorPastLast: undefined,
     farEndFailedAt: undefined,
     failingPage: undefined,
     suspectTotal: undefined,

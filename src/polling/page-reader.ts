@@ -121,9 +121,18 @@ export function pageReader(poll: Poll, options: ListOptions): PageReader {
       const { total, lastPage } = first
       const isPastLast = lastPage === undefined ? isBehind : number > lastPageOf(total, undefined, memory.pageSize)!
       if (!isPastLast) throw error
-      if (memory.facts.endsInError !== true) memory.facts = { ...memory.facts, endsInError: true }
+      recordEndInError(number)
       return { ...first, page: number, calls: [], keys: [], invalid: {}, items: 0, medianStart: Infinity }
     }
+  }
+
+  /** An error past the last page moves with it; the first page that is refused for its depth is always the same. */
+  function recordEndInError(page: number): void {
+    const { errorPastLast: before } = memory
+    const end = { page, items: (page - 1) * options.pageSize }
+    memory.errorPastLast = end
+    const hasMoved = before !== undefined && before.page !== end.page && before.items !== end.items
+    if (hasMoved && memory.facts.endsInError !== true) memory.facts = { ...memory.facts, endsInError: true }
   }
 
   function record(page: ListPage): void {

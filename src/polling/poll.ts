@@ -12,6 +12,8 @@ export type Poll = {
   readonly listed: Set<string>
   /** The oldest median start of the pages that a successful poll needed (UNIX seconds). */
   oldest: number
+  /** Ids that a successful poll listed as invalid items only. */
+  invalidKeys: ReadonlySet<string>
   /** Number of items in the list; undefined if neither a total nor a sweep to its end has shown it. */
   size: number | undefined
   /** Its end; undefined for a poll that is not successful. */
@@ -29,6 +31,7 @@ export function newPoll(): Poll {
     pages: 0,
     listed: new Set(),
     oldest: Infinity,
+    invalidKeys: new Set(),
     size: undefined,
     end: undefined,
     limited: false,

@@ -75,6 +75,7 @@ export async function* readNewestPages(
       now: poll.now,
       host: poll.host,
       listed: incremental.seen,
+      hasInvalid: incremental.invalidItems > 0,
       list: {
         order: known.order,
         total,

@@ -4,7 +4,7 @@ import { beganAt } from '../ledger/tracked-call.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { advanceSweep, type SweepStep } from './advance-sweep.ts'
-import { refuteOrder } from './list-memory.ts'
+import { refuteOrder, type ListMemory } from './list-memory.ts'
 import { ownStart } from './list-order.ts'
 import type { ListPage, PageReader } from './page-reader.ts'
 import { isAtNewestEnd, isOutOfOrder, resumeSweep, type Sweep } from './sweep.ts'
@@ -72,8 +72,11 @@ export async function* readSlice(
       if (sweep.pastHorizon || (times >= ATTEMPTS_BEFORE_HORIZON && sweep.page > 1)) return { end: 'refused', error }
       if (!isRefusal(error, sweep)) throw error
       // One refusal may be a transient error; a limit refuses the same page in the next poll as well.
-      const isLimit = memory.refusedFrom !== undefined && sweep.page >= memory.refusedFrom
-      memory.refusedFrom = Math.min(memory.refusedFrom ?? Infinity, sweep.page)
+      const { refusedFrom = Infinity } = memory
+      const isLimit = sweep.page >= refusedFrom
+      // The page before the refused one was read, and is refused as well by now: the limit may be anywhere before it.
+      if (isResumed && pages === 1 && sweep.page === refusedFrom - 1) drop(memory, sweep)
+      memory.refusedFrom = Math.min(refusedFrom, sweep.page)
       if (!isLimit) throw error
       return { end: 'refused', error }
     }
@@ -126,6 +129,12 @@ function earliestTracked({ calls }: LedgerState, horizon: number): number {
     if (call.phase !== 'open' && last >= horizon) earliest = Math.min(earliest, beganAt(call))
   }
   return earliest
+}
+
+/** The next poll reads the list from its first page. */
+function drop(memory: ListMemory, sweep: Sweep): void {
+  if (memory.foreground === sweep) memory.foreground = undefined
+  if (memory.background === sweep) memory.background = undefined
 }
 
 /** A service may refuse pages beyond some depth, but never the first page. */

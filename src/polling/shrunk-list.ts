@@ -23,11 +23,17 @@ export function hasShrunk(size: number, before: number): boolean {
  * The newest and the oldest tracked calls that are missing in a list which has shrunk since the last successful poll. Either
  * its index is being rebuilt, or calls were deleted. Empty if the list has not shrunk, or lost only its oldest calls.
  */
-export function missingCalls({ size, end, now, oldest }: Poll, { calls, sync }: LedgerState): TrackedCall[] {
+export function missingCalls(poll: Poll, { calls, sync }: LedgerState): TrackedCall[] {
+  const { size, end, invalidKeys, now, oldest } = poll
   const before = sync.listFacts?.size
   if (end === undefined || size === undefined || before === undefined || !hasShrunk(size, before)) return []
-  const isMissing = (id: string, time: number) => time <= now && (size === 0 || time > oldest) && !end.listed.has(id)
-  return calls.outermost(REQUESTED, isMissing).filter((call) => size === 0 || beganAt(call) > oldest)
+  const isShown = (id: string) => end.listed.has(id) || invalidKeys.has(id)
+  // A call with wrong times began when it was first seen, at the latest.
+  const beganAfterOldest = (call: TrackedCall) => Math.min(beganAt(call), call.firstSeen) > oldest
+  return calls.outermost(
+    REQUESTED,
+    (id, time) => time <= now && !isShown(id) && (size === 0 || (time > oldest && beganAfterOldest(calls.get(id)!))),
+  )
 }
 
 /**

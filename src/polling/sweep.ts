@@ -1,4 +1,4 @@
-import type { ListOrder } from './list-order.ts'
+import { ownStart, type ListOrder } from './list-order.ts'
 import { newOrderAcrossPages, type OrderAcrossPages } from './order-across-pages.ts'
 import type { ListPage } from './page-reader.ts'
 
@@ -41,6 +41,9 @@ export type Sweep = {
   passes: number
   idlePasses: number
   pass: Pass
+  /** The service's clock and the total at the first page of the latest forward pass, and how many calls seen since began later. */
+  passBegan: { now: number; total: number | undefined } | undefined
+  addedSince: number
   /** Pages in a row that showed nothing new. */
   stalePages: number
   /** The page before is being read again. */
@@ -53,7 +56,7 @@ export type Sweep = {
 
 /** One reading from one end of the list to the other. */
 export type Pass = {
-  /** Whether it found anything new. */
+  /** Whether it found calls that are new, though they began before the sweep. */
   hasNew: boolean
   /** On a list without order and total: the keys on its pages, the number of items there, and the last page. */
   readonly keys: Set<string>
@@ -97,6 +100,8 @@ export function newSweep({
     passes: 0,
     idlePasses: 0,
     pass: newPass(),
+    passBegan: undefined,
+    addedSince: 0,
     stalePages: 0,
     isRepeating: false,
     isConfirmingShrink: false,
@@ -116,11 +121,26 @@ export function resumeSweep(sweep: Sweep): void {
 export function addToSweep(sweep: Sweep, page: ListPage): void {
   const before = sweep.seen.size
   if (page.items !== page.calls.length || sweep.invalidKeys.size > 0) addInvalid(sweep, page)
+  const unseen = page.calls.filter(({ id }) => !sweep.seen.has(id))
+  sweep.pass.hasNew ||= unseen.length > startedAfter(unseen, sweep.began?.now).length
+  sweep.addedSince += new Set(startedAfter(unseen, sweep.passBegan?.now).map(({ id }) => id)).size
   for (const key of page.keys) sweep.seen.add(key)
   sweep.oldest = Math.min(sweep.oldest, page.medianStart)
-  const hasNew = sweep.seen.size > before
-  sweep.pass.hasNew ||= hasNew
-  sweep.stalePages = hasNew ? 0 : sweep.stalePages + 1
+  sweep.stalePages = sweep.seen.size > before ? 0 : sweep.stalePages + 1
+}
+
+/** Those that began after a time of the service's clock (UNIX seconds); none if it is not known. */
+function startedAfter(calls: ListPage['calls'], time = Infinity): ListPage['calls'] {
+  return calls.filter((call) => (ownStart(call) ?? -Infinity) > time)
+}
+
+/**
+ * How many items of the total of the latest pass no page has shown; undefined without a total. Leaves out calls that were
+ * added after the first page of the pass: when the last page of a long list is read, no page may have shown them yet.
+ */
+export function missingItems({ seen, total, passBegan, addedSince }: Sweep): number | undefined {
+  if (total === undefined) return undefined
+  return passBegan?.total === undefined ? total - seen.size : Math.max(0, passBegan.total - (seen.size - addedSince))
 }
 
 function addInvalid({ seen, invalidKeys }: Sweep, { calls, keys }: ListPage): void {
@@ -140,6 +160,7 @@ export function continueWithoutTotal(sweep: Sweep, { page }: ListPage): void {
 /** The pages up to the last one by the total show nothing new: reads those behind it once, until one is empty. */
 export function continuePastTotal(sweep: Sweep): void {
   sweep.readsPastTotal = true
+  sweep.stalePages = 0
   sweep.direction = 1
   sweep.page = (sweep.lastPage ?? 1) + 1
   sweep.idlePasses -= 1

@@ -30,6 +30,21 @@ describe('the horizon', () => {
     expect(book.state.sync.horizon).toBe(CREATED - 800)
   })
 
+  test('depends on the sweep before where items cannot be used: any may be a call that was not seen, after a long outage', () => {
+    const book = ledgerBook({ lookback: 1000 })
+    book.see(completePoll(100))
+    const unusable = (seconds: number, ...calls: Parameters<typeof completePoll>[1][]) => {
+      const { answers, end } = completePoll(seconds, ...calls)
+      book.see({ answers, end: { ...end!, hasInvalid: true } })
+    }
+    unusable(5000)
+    expect([book.state.sync.horizon, book.state.sync.lastComplete]).toEqual([CREATED - 900, CREATED + 5000])
+    unusable(5015, over('a', 200))
+    expect([book.finished(), book.state.sync.horizon]).toEqual([1, CREATED + 4000])
+    book.see(completePoll(5030))
+    expect([book.state.sync.horizon, book.state.sync.horizonSweep]).toEqual([CREATED + 4030, undefined])
+  })
+
   test('does not move back for a larger lookback, so that evicted calls are not new', () => {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completePoll(10, over('a', 5)))

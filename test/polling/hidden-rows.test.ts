@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { newListMemory } from '../../src/polling/list-memory.ts'
-import { polling, numbered } from './polling.ts'
+import { CREATED } from '../ledger/seen.ts'
+import { call, polling, numbered } from './polling.ts'
 
 /** A service whose total counts hidden rows. */
 function hiding(hidden: number, options?: Parameters<typeof polling>[0]) {
@@ -74,6 +75,24 @@ describe('hidden rows', () => {
     expect([memory.facts.hidden, tracked()]).toEqual([hidden, listed])
   })
 
+  test('are known in a list without order as well, though calls are added while it is read', async () => {
+    const { service, wait, clock, poll, memory } = hiding(2)
+    service.calls = Array.from({ length: 22 }, (_none, n) => call(((n * 17) % 23) + 1))
+    let passes = 0
+    service.beforePage = (page) => {
+      wait(5)
+      service.ahead += 5
+      if (page !== 4) return
+      passes += 1
+      const latest = Math.floor(CREATED - clock.wall() - service.ahead)
+      const fresh = numbered(latest, latest + (passes % 4) - 1)
+      service.calls = [...service.calls.slice(0, 10), ...fresh, ...service.calls.slice(10)]
+    }
+    let successful = 0
+    for (let polls = 0; polls < 100; polls++) if ((await poll()).end?.complete) successful += 1
+    expect([successful > 2, memory.facts.hidden]).toEqual([true, 2])
+  })
+
   test('increase once two more sweeps lack the same number', async () => {
     const { service, poll, memory, rows } = hiding(1)
     service.calls = numbered(1, 22)
@@ -111,6 +130,16 @@ describe('a total that no sweep can reach', () => {
     let last = await poll()
     for (let polls = 0; polls < 3 && last.end === undefined; polls++) last = await poll()
     expect([last.end !== undefined, last.limited, memory.facts.hidden, tracked()]).toEqual([true, false, 20, 20])
+  })
+
+  test('because deep pages repeat one before them ends the sweep of a list without order as well', async () => {
+    const { service, poll, wait, memory } = polling()
+    service.calls = Array.from({ length: 40 }, (_none, n) => call(((n * 17) % 41) + 1))
+    service.beforePage = () => void wait(2)
+    const { listCalls } = service.client
+    service.client.listCalls = async (page, signal) => ({ ...(await listCalls(Math.min(page, 5), signal)), page })
+    for (let polls = 0; polls < 60; polls++) await poll()
+    expect(memory.facts.hidden).toBe(20)
   })
 
   test('because deep pages are empty limits the poll of a list that is newest first, and the pages before them count', async () => {

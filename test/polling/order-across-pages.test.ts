@@ -71,6 +71,20 @@ test('a few calls at the end that are spread over all times refute the order', a
   expect(memory.facts.orderRefutedAt).toBeGreaterThan(CREATED)
 })
 
+test('a list without order is read behind its last page by the total if that page has not shown all', async () => {
+  const { service, next } = polling()
+  service.says = { totalPages: undefined }
+  service.calls = Array.from({ length: 40 }, (_none, n) => call(((n * 17) % 41) + 1))
+  const { listCalls } = service.client
+  service.client.listCalls = async (page, signal) => {
+    const repeated = page === 7 || page === 8 ? service.calls.slice((page - 1) * 4 - 2, (page - 1) * 4) : []
+    const shown = await listCalls(page, signal)
+    const calls = [...repeated, ...shown.calls]
+    return { ...shown, calls, keys: calls.map(({ id }) => id), items: calls.length }
+  }
+  expect(await next()).toEqual(['complete', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]])
+})
+
 test('an order that was refuted while answers had a wrong Date is verified again later', async () => {
   const { service, poll, memory, isVerified } = polling({ lookback: 30, pageSize: 10, slice: 4, sweepInterval: 60 })
   service.calls = numbered(1, 60)

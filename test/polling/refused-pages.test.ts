@@ -29,6 +29,18 @@ describe('a service that refuses deep pages', () => {
     expect(memory.refusedFrom).toBeUndefined()
   })
 
+  test('only from some moment on is read from its first page again, not one page back in each poll', async () => {
+    const { service, wait, poll, memory } = polling()
+    service.calls = numbered(1, 100)
+    service.beforePage = () => void wait(2)
+    for (let polls = 0; polls < 3; polls++) expect((await poll()).end).toBeUndefined()
+    expect(memory.foreground?.page).toBeGreaterThan(15)
+    service.fails = refuseFrom(5)
+    for (let polls = 0; polls < 3; polls++) expect((await poll()).problem?.kind).toBe('refused')
+    const { end, limited } = await poll()
+    expect([end?.complete, limited, memory.refusedFrom]).toEqual([true, true, 5])
+  })
+
   test('differs from one whose deep pages fail in another way, however often', async () => {
     const { service, poll, memory } = polling()
     service.calls = numbered(1, 24)
@@ -37,6 +49,16 @@ describe('a service that refuses deep pages', () => {
       const { end, limited, problem } = await poll()
       expect([end, limited, problem?.kind, memory.refusedFrom]).toEqual([undefined, false, 'server', undefined])
     }
+  })
+
+  test('differs from one whose list ends there: when the list has grown to the refused pages, polls are not successful', async () => {
+    const { service, poll, next } = polling()
+    service.says = { total: undefined, totalPages: undefined }
+    service.fails = refuseFrom(6)
+    service.calls = numbered(3, 20).toReversed()
+    expect((await next())[0]).toBe('complete')
+    service.calls = numbered(-3, 20).toReversed()
+    for (let polls = 0; polls < 4; polls++) expect((await poll()).end).toBeUndefined()
   })
 
   test('oldest first, makes polls unsuccessful, because new calls are on those pages', async () => {

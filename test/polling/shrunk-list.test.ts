@@ -45,6 +45,34 @@ describe('the missing calls of a list that has shrunk', () => {
     expect(found).toEqual(expected)
   })
 
+  test('are not those that were seen before the oldest listed call began, though they say that they began later', () => {
+    const misdated = [30, 31, 32].map((n) =>
+      seen(`call ${n}`, 'ended', { initiatedAt: CREATED + n, endedAt: CREATED + n }),
+    )
+    const { end, answers } = completePoll(1, ...numbered(1, 20), ...misdated)
+    const book = ledgerBook({ baseline: 'count' })
+    book.see({ answers, end: end!, listFacts: { hidden: 0, size: 40 } })
+    const later = completePoll(20, seen('call 21', 'ended', { initiatedAt: CREATED + 19, endedAt: CREATED + 19 }))
+    book.see({ answers: later.answers })
+    const poll = {
+      ...newPoll(),
+      now: CREATED + 40,
+      size: 15,
+      oldest: CREATED + 10,
+      end: { ...end!, listed: new Set<string>() },
+    }
+    expect(missingCalls(poll, book.state).map(({ id }) => id)).toEqual(['call 21'])
+  })
+
+  test('are not those that were listed as invalid items', () => {
+    const { end, answers } = completePoll(1, ...numbered(1, 40))
+    const book = ledgerBook({ baseline: 'count' })
+    book.see({ answers, end: end!, listFacts: { hidden: 0, size: 40 } })
+    const listed = new Set(['call 1', 'call 3'])
+    const poll = { ...newPoll(), now: CREATED + 16, size: 3, oldest: CREATED - 4, end: { ...end!, listed } }
+    expect(missingCalls({ ...poll, invalidKeys: new Set(['call 2']) }, book.state)).toEqual([])
+  })
+
   test('are none if the poll was not successful', () => {
     const { answers, end } = completePoll(1, call(1))
     const book = ledgerBook({ baseline: 'count' })

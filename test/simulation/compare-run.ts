@@ -10,6 +10,7 @@ import { replay as replayRules } from '../../src/alerts/replay.ts'
 import { monthOf } from '../../src/clock/calendar.ts'
 import type { AlertMessage } from '../../src/notifications/message.ts'
 import type { Target } from '../../src/target/target.ts'
+import { LONGEST_BLIND } from './draw-run.ts'
 import type { Run } from './simulate-run.ts'
 import { imbalancesOf } from '../../src/ledger/balance.ts'
 import { isOrderRefuted, isTotalWrong } from '../../src/ledger/list-facts.ts'
@@ -18,8 +19,6 @@ import { openSqliteReader } from '../../src/store/sqlite/open-reader.ts'
 import { contribution, differingSums, FAMILIES_OBSERVED_ONCE, sumsOfCounters, sumsOfRows } from './row-sums.ts'
 import { INTERVAL, RULES, START } from './simulated-rules.ts'
 
-/** Seconds; a run in which nothing makes it hard is never without a good poll for 200. */
-const LONGEST_BLIND = 2400
 /** Seconds before the set-up: what ended since then with `endedAt` too far ahead was implausible at the set-up. */
 const LATELY = 900
 const COUNTED = ['callwatch_minutes_corrections_total', ...exactFamilies, ...observedFamilies]

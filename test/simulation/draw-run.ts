@@ -46,11 +46,29 @@ export type DrawnRun = {
   outages: boolean
 }
 
+/** Seconds for which the service is away at most. */
+export const LONGEST_OUTAGE = 7200
+/** Seconds; a run in which nothing makes it hard is never without a successful poll for 200. */
+export const LONGEST_BLIND = 2400
+const SWEEP_INTERVAL = 1800
+
+/**
+ * How many calls the service must show at least: what it shows for less than an outage, the time without a successful poll
+ * after it and a sweep take, no poller can know.
+ */
+export function callsToShow(days: number, callsPerDay: number): number {
+  return Math.ceil((callsPerDay / 86_400) * Math.min(days * 86_400, LONGEST_OUTAGE + LONGEST_BLIND + SWEEP_INTERVAL))
+}
+
 /**
  * @param days how long the run is, in virtual days
  * @param names exactly these hazards, instead of what the seed draws
  */
-export function drawRun(seed: number, days: number, names?: readonly string[]): DrawnRun {
+export function drawRun(
+  seed: number,
+  { days, callsPerDay }: { days: number; callsPerDay: number },
+  names?: readonly string[],
+): DrawnRun {
   const kind = (['calm', 'ordinary', 'troubled'] as const)[seed % 3]!
   let run: DrawnRun = {
     kind,
@@ -58,7 +76,7 @@ export function drawRun(seed: number, days: number, names?: readonly string[]): 
     settings: {
       // Where calls are set aside by name, or polls are replayed, nothing is evicted unless a hazard says so.
       lookback: always(kind === 'ordinary' ? 4 * 3600 : (days + 2) * 86_400),
-      sweepInterval: 1800,
+      sweepInterval: SWEEP_INTERVAL,
       pageSizes: [[50, 20, 50][seed % 3]!],
       maxRequestsPerMinute: 400,
       retention: undefined,
@@ -80,7 +98,10 @@ export function drawRun(seed: number, days: number, names?: readonly string[]): 
     const likely = typeof probability === 'number' ? probability : (probability[kind] ?? 0)
     const isDrawn = chance(stream, likely) && (suits?.(run) ?? true)
     if (!(names?.includes(name) ?? isDrawn)) continue
-    run = changed({ ...run, hazards: [...run.hazards, name] }, change(run, stream, days * 86_400))
+    run = changed(
+      { ...run, hazards: [...run.hazards, name] },
+      change(run, stream, { seconds: days * 86_400, toShow: callsToShow(days, callsPerDay) }),
+    )
     if (isAlone && names === undefined) break
   }
   return run

@@ -13,9 +13,9 @@ export type Hazard = {
    * What it changes of the run that the hazards before have left.
    *
    * @param stream of the seed, for this hazard alone
-   * @param seconds how long the run is
+   * @param scale seconds: how long the run is; toShow: how many calls the service must show at least
    */
-  change: (run: DrawnRun, stream: Random, seconds: number) => HazardChange
+  change: (run: DrawnRun, stream: Random, scale: { seconds: number; toShow: number }) => HazardChange
 }
 
 /** Replaces what is named; `spells` and `bursts` are added. */

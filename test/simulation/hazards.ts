@@ -95,7 +95,7 @@ export const hazards = {
   indexed: {
     probability: { ordinary: 0.12, troubled: 0.12 },
     suits: ({ standing }) => standing.totalCap === undefined,
-    change: (run, stream, seconds) => {
+    change: (run, stream, { seconds }) => {
       const settings = isShort(run) ? run.settings : { ...run.settings, ...shortLookback(stream, 30) }
       const from = between(stream, 0.2, 0.35) * seconds
       const to = from + settings.lookback[1] + between(stream, 20, 45) * MINUTE
@@ -106,7 +106,7 @@ export const hazards = {
   /** No call within the lookback is behind the deepest page, and now and then the oldest leave. */
   farEnd: {
     probability: { calm: 0.1, ordinary: 0.15, troubled: 0.1 },
-    change: (run, stream) => ({
+    change: (run, stream, { toShow }) => ({
       settings: { ...evicting(run, stream), pageSizes: [20] },
       // A call that was open at the set-up and is behind the deepest page was never seen.
       pastFacts: { stuck: 0 },
@@ -114,8 +114,8 @@ export const hazards = {
         order: 'newest',
         perPage: 'honoured',
         deepPages: pick(stream, ['refused', 'hang', 'empty', 'repeated']),
-        mostListed: chance(stream, 0.6) ? whole(stream, 180, 220) : 'all',
-        deepestPage: whole(stream, 6, 8),
+        mostListed: chance(stream, 0.6) ? Math.max(whole(stream, 180, 220), toShow + 60) : 'all',
+        deepestPage: Math.max(whole(stream, 6, 8), Math.ceil(toShow / 20)),
         imports: 0,
       },
     }),
@@ -124,10 +124,10 @@ export const hazards = {
   pastLast: {
     probability: { calm: 0.1, ordinary: 0.12, troubled: 0.12 },
     suits: isReadToItsEnd,
-    change: (run, stream, seconds) => {
+    change: (run, stream, { seconds, toShow }) => {
       const pastLast = chance(stream, 0.5) ? 404 : 400
       const total = chance(stream, 0.7) ? ({ total: 'given' } as const) : {}
-      const switches = { mostListed: whole(stream, 110, 160) }
+      const switches = { mostListed: Math.max(whole(stream, 110, 160), toShow) }
       return {
         standing: { ...total, order: 'oldest', perPage: 'honoured', pastLast },
         spells: [{ from: between(stream, 0.2, 0.6) * seconds, to: Infinity, switches }],
@@ -227,7 +227,7 @@ export const hazards = {
   slowBurst: {
     probability: { calm: 0.03, ordinary: 0.04, troubled: 0.04 },
     suits: ({ hazards, standing }) => standing.order === undefined && !hazards.includes('lowLimit'),
-    change: (_run, stream, seconds) => ({
+    change: (_run, stream, { seconds }) => ({
       bursts: [{ at: between(stream, 0.3, 0.5) * seconds, calls: whole(stream, 150, 300), seconds: 60 }],
       settings: { pageSizes: [10] },
       standing: {

@@ -3,10 +3,12 @@ import { inspect } from 'node:util'
 import { BehaviorSubject, ReplaySubject, type Observable } from 'rxjs'
 import { ALONE } from '../../src/cluster/ownership.ts'
 import { configOf, type Config } from '../../src/config/config.ts'
+import { isOrderRefuted } from '../../src/ledger/list-facts.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
-import type { LedgerState } from '../../src/ledger/state.ts'
+import { NO_LIST_FACTS, type LedgerState } from '../../src/ledger/state.ts'
 import { sumOf } from '../../src/metrics/derived-metrics.ts'
 import { deliverOutbox } from '../../src/notifications/delivery/deliver-outbox.ts'
+import { sizeOf } from '../../src/simulator/listing.ts'
 import type { Random } from '../../src/simulator/random.ts'
 import { lifecycle, type Lifecycle, type TargetEvent } from '../../src/target/lifecycle.ts'
 import { drawSettings } from './draw-run.ts'
@@ -99,11 +101,22 @@ function targetsOf(
   })
 }
 
-/** Keeps how long no poll was successful, but for times in which the service cannot be read. */
-function noteBlindness({ blind, clock, service: { switches } }: Run, successful: boolean): void {
+/** Keeps how long no poll was successful, but for times in which no poll can know that it sees the newest calls. */
+function noteBlindness(run: Run, successful: boolean): void {
+  const { blind, clock } = run
   const now = clock.wall()
   blind.longest = Math.max(blind.longest, now - blind.since)
-  if (successful || switches.outage || switches.indexed < 1) blind.since = now
+  if (successful || !showsNewest(run)) blind.since = now
+}
+
+/** Whether the newest calls are on a page that the service gives; that the first page has them, only the order says. */
+function showsNewest({ service: { switches, world }, settings: { pageSize }, target, clock }: Run): boolean {
+  const { outage, indexed, order, deepestPage, perPage } = switches
+  if (outage || indexed < 1) return false
+  const isRefuted = isOrderRefuted(target?.ledger.sync.listFacts ?? NO_LIST_FACTS, clock.wall())
+  if (deepestPage === 'any' || (order === 'newest' && !isRefuted)) return true
+  const served = typeof perPage === 'number' ? Math.min(perPage, pageSize) : perPage === 'ignored' ? 50 : pageSize
+  return sizeOf(world.listing) <= deepestPage * served
 }
 
 function note(run: Run, event: TargetEvent): void {

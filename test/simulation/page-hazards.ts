@@ -35,7 +35,7 @@ export const pageHazards = {
   shorterPages: {
     probability: 0.04,
     suits: (run) => isReadToItsEnd(run) && run.standing.totalCap === undefined,
-    change: (run, stream, seconds) => {
+    change: (run, stream, { seconds }) => {
       const settings = { ...evicting(run, stream), pageSizes: [50] }
       const order = chance(stream, 0.7) ? 'oldest' : 'newest'
       const switches = { perPage: pick(stream, [10, 20, 30]) }

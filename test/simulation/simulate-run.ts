@@ -17,7 +17,7 @@ import type { Target } from '../../src/target/target.ts'
 import { virtualClock, type VirtualClock } from '../clock/virtual-clock.ts'
 import { alertOracle, type AlertOracle } from './alert-oracle.ts'
 import { compareRun } from './compare-run.ts'
-import { drawRun, drawSettings, type DrawnRun } from './draw-run.ts'
+import { callsToShow, drawRun, drawSettings, LONGEST_BLIND, LONGEST_OUTAGE, type DrawnRun } from './draw-run.ts'
 import { always } from './hazard.ts'
 import { live } from './live.ts'
 import type { DeathPlace } from './mortal-process.ts'
@@ -101,7 +101,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
   const { seed, days, callsPerDay = 5000 } = options
   const draw = random(seed, 'run')
   const clock = virtualClock(START)
-  const drawn = drawRun(seed, days, options.hazards)
+  const drawn = drawRun(seed, { days, callsPerDay }, options.hazards)
   if (options.lookback !== undefined) drawn.settings.lookback = always(options.lookback)
   drawn.standing = { ...drawn.standing, ...options.switches }
   const isCalm = drawn.kind === 'calm'
@@ -188,6 +188,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
       // Its first answer settles by which clock the target was set up; the truth is defined by that.
       mostDateOffset: isCalm || run.target?.ledger.sync.clockSkew === undefined ? 0 : 1800,
       fewestListedSeconds: 5 * 3600,
+      fewestPages: Math.max(20, Math.ceil(callsToShow(days, callsPerDay) / 10)),
     })
     const isShort = drawn.settings.lookback[0] < 4 * 3600
     const { facts } = trouble
@@ -211,7 +212,11 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
       if (clock.wall() >= nextSwitch) {
         nextSwitch = clock.wall() + drawWorld()
         run.slack.isDown = draw() < 0.1
-        if (draw() < (drawn.outages ? 0.1 : 0)) outageUntil = clock.wall() + draw() * 7200
+        // Not soon after another one: a list may show its calls for little longer than one outage.
+        if (draw() < (drawn.outages ? 0.1 : 0)) {
+          const until = clock.wall() + draw() * LONGEST_OUTAGE
+          if (clock.wall() > outageUntil + LONGEST_BLIND) outageUntil = until
+        }
       }
       const { retention } = drawn.settings
       if (retention !== undefined && clock.wall() >= nextTrim) {
