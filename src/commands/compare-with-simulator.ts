@@ -2,7 +2,7 @@ import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
 import { DERIVED_METRICS } from '../metrics/derived-metrics.ts'
 import { seriesName } from '../simulator/series.ts'
 import type { Simulator } from '../simulator/simulator.ts'
-import { exactFamilies } from '../simulator/truth.ts'
+import { exactFamilies } from '../simulator/expected-series.ts'
 import type { ShownTarget } from '../target/target.ts'
 
 /** How the exact series compare with what the simulator recorded. */
@@ -21,7 +21,7 @@ export function compareWithSimulator(watched: ShownTarget, simulator: Simulator)
   const polled = simulator.responses().findLast(({ path }) => /[?&]page=1(&|$)/.test(path))
   const { created } = watched.ledger.sync
   const options = { created, baseline: 'skip' as const, ...(polled === undefined ? {} : { now: polled.at }) }
-  const recorded = new Map([...simulator.truth(options), ...recordedRatios(watched, simulator, options)])
+  const recorded = new Map([...simulator.expectedSeries(options), ...recordedRatios(watched, simulator, options)])
   const counted = exportedSeries(watched, [...exactFamilies, FAILURE_RATIO])
   const names = new Set([...recorded.keys(), ...counted.keys()])
   const differences = [...names].flatMap((series) => {
@@ -34,7 +34,11 @@ export function compareWithSimulator(watched: ShownTarget, simulator: Simulator)
 }
 
 /** The failure ratios of the exported windows, by the simulator's events. */
-function recordedRatios(watched: ShownTarget, simulator: Simulator, options: Parameters<Simulator['truth']>[0]) {
+function recordedRatios(
+  watched: ShownTarget,
+  simulator: Simulator,
+  options: Parameters<Simulator['expectedSeries']>[0],
+) {
   const { lastSuccess = 0, previousSuccess = lastSuccess } = watched.ledger.sync
   return Object.entries(EXPORTED_WINDOWS).flatMap(([window, seconds]) => {
     const { ratio } = simulator.failureRatio({ ...options, from: Math.min(lastSuccess - seconds, previousSuccess) })

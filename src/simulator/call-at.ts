@@ -4,7 +4,7 @@ import { isGone, type TurnName } from './turn.ts'
 
 /**
  * What a call does at a moment: it reaches a status, has its figures updated while it runs, takes a turn, or leaves the
- * list for its age; or it comes into the list when it has long been over, or with a recent row of the same id.
+ * list for its age; or it comes into the list long after it ended, or with a recent row of the same id.
  */
 export type Happening = CallStatus | 'progress' | 'unlisted' | 'imported' | 'repeated' | TurnName
 
@@ -133,7 +133,9 @@ function clockText(ms: number): string {
   return parts.map((part) => String(part).padStart(2, '0')).join(':')
 }
 
-/** The first moment after `ms` at which a call changes; none after its end and its last turn, nor while it is gone. */
+/**
+ * The first moment after `ms` at which a call changes; none after its end and its last turn, nor while it has vanished.
+ */
 export function momentAfter(life: Life, ms: number): Moment | undefined {
   const plain = plainMomentAfter(life, ms)
   if (!life.turns) return plain

@@ -1,7 +1,7 @@
 import type { LedgerEvent, Minutes } from './ledger.ts'
 
 /** Times in seconds since 1970. */
-export type TruthOptions = {
+export type CountOptions = {
   /** When the daemon's store first knew the target. */
   created: number
   /** `skip`: calls that were over before `created` count nowhere. */
@@ -15,20 +15,20 @@ export type TruthOptions = {
 }
 
 /**
- * What happened to one call: its first event, the first that is final, and its last; gone: it has vanished, and not come back.
- * Of a call that was over before the set-up and open again later, the end after that is its first.
+ * What happened to one call: its first event, the first that is final, and its last; `isVanished`: it has not come
+ * back. Of a call that ended before the set-up and is open again later, the end after that is its first.
  */
-export type CountedCall = { first: LedgerEvent; final?: LedgerEvent; last: LedgerEvent; gone: boolean }
+export type CountedCall = { first: LedgerEvent; final?: LedgerEvent; last: LedgerEvent; isVanished: boolean }
 
 /** What happened to one call, in figures. Times in whole seconds since 1970. */
-export type CallTruth = {
+export type ExpectedCall = {
   /** As they were at its first final status, or are now. */
   labels: { type: string; mode: string; receiver_type: string }
   /** The first final status, or that of now: one of the six, or `other`. */
   status: string
   final: boolean
   /** Out of the list and unknown to Get Call. */
-  gone: boolean
+  isVanished: boolean
   initiatedAt?: number
   startedAt?: number
   endedAt?: number
@@ -48,7 +48,7 @@ const FINAL = ['ended', 'unanswered', 'rejected', 'canceled']
 const OPEN = ['initiated', 'ongoing']
 
 /** The calls that a right daemon has counted at `now` (semantics.md, Which calls count), in the order of the events. */
-export function countedCalls(events: readonly LedgerEvent[], options: TruthOptions): CountedCall[] {
+export function countedCalls(events: readonly LedgerEvent[], options: CountOptions): CountedCall[] {
   const { now, baseline, created } = options
   const calls = callsUntil(events, now, baseline === 'skip' ? created : undefined)
   return [...calls.values()].filter((call) => counts(call, options))
@@ -57,33 +57,33 @@ export function countedCalls(events: readonly LedgerEvent[], options: TruthOptio
 /**
  * Every call until `now`, by its session id, in the order in which they began. Times in seconds since 1970.
  *
- * @param created the set-up, where ends before it are to count for nothing once the call is open again
+ * @param created the set-up, where ends before it do not count once the call is open again
  */
 export function callsUntil(events: readonly LedgerEvent[], now: number, created = -Infinity): Map<string, CountedCall> {
   const calls = new Map<string, CountedCall>()
   for (const event of events) {
     if (event.at > now) continue
-    const call = calls.get(event.sessionId) ?? { first: event, last: event, gone: false }
+    const call = calls.get(event.sessionId) ?? { first: event, last: event, isVanished: false }
     if (isFinal(event)) call.final ??= event
     else if (call.final && wasOverBefore(call.final, created)) delete call.final
     call.last = event
-    call.gone = event.event === 'vanished'
+    call.isVanished = event.event === 'vanished'
     calls.set(event.sessionId, call)
   }
   return calls
 }
 
 /** Each call by itself, whether it is counted or not, by its session id; `now` in seconds since 1970. */
-export function callTruth(events: readonly LedgerEvent[], now: number): Map<string, CallTruth> {
-  const truths = new Map<string, CallTruth>()
-  for (const [sessionId, { final, last, gone }] of callsUntil(events, now)) {
+export function expectedCalls(events: readonly LedgerEvent[], now: number): Map<string, ExpectedCall> {
+  const calls = new Map<string, ExpectedCall>()
+  for (const [sessionId, { final, last, isVanished }] of callsUntil(events, now)) {
     const decisive = final ?? last
     const { initiatedAt, startedAt, endedAt, callMinutes, participantMinutes, participants, recorded } = last
-    truths.set(sessionId, {
+    calls.set(sessionId, {
       labels: labelsOf(decisive),
       status: statusLabel(decisive),
       final: final !== undefined,
-      gone,
+      isVanished,
       ...(initiatedAt === undefined ? {} : { initiatedAt }),
       ...(startedAt === undefined ? {} : { startedAt }),
       ...(endedAt === undefined ? {} : { endedAt }),
@@ -93,7 +93,7 @@ export function callTruth(events: readonly LedgerEvent[], now: number): Map<stri
       recorded,
     })
   }
-  return truths
+  return calls
 }
 
 /** The labels as they are counted: values outside the documented ones are `other`. */
@@ -127,7 +127,7 @@ function documented(value: string, values: string[]): string {
   return values.includes(value) ? value : 'other'
 }
 
-function counts({ first, final }: CountedCall, options: TruthOptions): boolean {
+function counts({ first, final }: CountedCall, options: CountOptions): boolean {
   const { created, baseline, horizon = -Infinity, except } = options
   if (except?.has(first.sessionId)) return false
   if (!final) return true

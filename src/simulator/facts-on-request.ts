@@ -20,13 +20,13 @@ const FIRST_BIG_ID = 1_800_000_000_000_000_000_000_000_000n
 const IDS_A_MILLISECOND = 1_000_000
 
 /**
- * Facts that must be asked for by name: each needs a world in which a right daemon can be exact about it. Applied after
- * the ordinary ones, in this order.
+ * Facts that must be asked for by name: each needs a world in which a correct daemon can be exact about it. Applied
+ * after the ordinary ones, in this order.
  */
 export const factsOnRequest = {
   /**
    * An answered call that never ends: it is ongoing until the world is healed, and ends then. Its figures stay as they
-   * were when its participants had left. Truth: in progress, and over once it is over.
+   * were when its participants had left. Expected: in progress until it ends.
    */
   stuck: (life) => {
     if (life.startedMs === undefined || life.turns) return undefined
@@ -34,9 +34,9 @@ export const factsOnRequest = {
   },
   /**
    * An answered call is ongoing again 5 to 40 minutes after its end, for 40 to 60 minutes (of the clock, at any speed:
-   * long enough for any list that is read now and then), and ends a second time with more minutes. Truth: over before
-   * the set-up and open after it, it counts whole and finishes at the second end. Where its first end counts, its final
-   * status changes (`setAside`: `finalChanged`).
+   * long enough for any list that is read now and then), and ends a second time with more minutes. Expected: if it
+   * ended before the set-up and is open after it, it counts whole and finishes at the second end. Where its first end
+   * counts, its final status changes (`setAside`: `finalChanged`).
    */
   reopened: (life, { random }) => {
     if (life.outcome !== 'ended' || life.startedMs === undefined || life.turns) return undefined
@@ -55,7 +55,7 @@ export const factsOnRequest = {
   },
   /**
    * `endedAt` is more than a day ahead, by up to two hours (a device's wrong date), and becomes plausible while a run
-   * lasts. Truth: the call counts once, among those `withoutEndedAt`; or never, where it was over before the set-up.
+   * lasts. Expected: the call counts once, among those `withoutEndedAt`; or never, where it ended before the set-up.
    * Not for unknown statuses, which only an `endedAt` makes final.
    */
   ended_ahead: (life, { random }) => {
@@ -68,7 +68,7 @@ export const factsOnRequest = {
   },
   /**
    * The session id is a number of 28 digits on the wire; calls that began within a few minutes of each other, or
-   * together, differ in the last digits only. Truth: each is a call of its own, by its decimal text.
+   * together, differ in the last digits only. Expected: each is a call of its own, by its decimal text.
    */
   big_id: (life, { random }) => {
     const { shown, initiatedMs } = life
@@ -81,7 +81,7 @@ export const factsOnRequest = {
   },
   /**
    * Some minutes after the end all times of the call are some seconds earlier, and it has more minutes, as where the
-   * records of the media servers replace those of the signalling. Truth: the same call, with the minutes that the
+   * records of the media servers replace those of the signalling. Expected: the same call, with the minutes that the
    * service says last.
    */
   redated: (life, { random, wait }) => {
@@ -96,19 +96,19 @@ export const factsOnRequest = {
     })
     return withTurns(life, { ms: life.endedMs + wait(240, 3600), name: 'corrected', change })
   },
-  /** The call is in the list twice, the same in both rows. Truth: it is one call. */
+  /** The call is in the list twice, the same in both rows. Expected: it is one call. */
   doubled: (life) => withRow(life, 0),
   /**
-   * Another row has the same id: a call that was over within the hour before this one began, as where a room is used
-   * again. Truth: the row that starts later is the call. Which one is seen first depends on when one polls
+   * Another row has the same id: a call that ended within the hour before this one began, as where a room is used
+   * again. Expected: the row that starts later is the call. Which one is seen first depends on when one polls
    * (`setAside`: `repeatedId`).
    */
   repeated: (life, { random }) => withRow(life, whole(random, 10, 60) * MINUTE_MS),
-  /** As `repeated`, but days earlier: the other row never counts. Truth: the row that starts later is the call. */
+  /** As `repeated`, but days earlier: the other row never counts. Expected: the row that starts later is the call. */
   reused: (life, { random }) => withRow(life, whole(random, 1, 3) * DAY_MS),
 } satisfies Record<string, Fact>
 
-/** Not for calls that are gone for a while: the other row would stay. */
+/** Not for calls that vanish for a while: the other row would stay. */
 function withRow(life: Life, startsEarlierMs: number): Life | undefined {
   if (life.otherRow || life.turns?.some(({ name }) => name === 'vanished')) return undefined
   return { ...life, otherRow: { startsEarlierMs } }

@@ -1,4 +1,4 @@
-import { countedCalls, statusLabel, type CountedCall, type TruthOptions } from './counted-calls.ts'
+import { countedCalls, statusLabel, type CountedCall, type CountOptions } from './counted-calls.ts'
 import type { LedgerEvent } from './ledger.ts'
 
 type FailureReason = 'any' | 'unanswered' | 'rejected' | 'canceled'
@@ -13,7 +13,7 @@ const FEWEST_CALLS = 5
  *
  * @param from seconds since 1970, included; the window ends at `options.now`, included
  */
-export function failureRatio(events: readonly LedgerEvent[], options: TruthOptions & { from: number }): FailureRatio {
+export function failureRatio(events: readonly LedgerEvent[], options: CountOptions & { from: number }): FailureRatio {
   const finished = countedCalls(events, options).filter((call) => {
     const time = finishedAt(call, options.now)
     return time !== undefined && time >= options.from

@@ -29,7 +29,7 @@ export type Life = {
   recordedFromMs?: number
   /** It would last for years: it ends when the world is healed. */
   endsWhenHealed?: boolean
-  /** Another row of the list has the same id: the same call, or one that began so much earlier and is over. */
+  /** Another row of the list has the same id: the same call, or one that began so much earlier and has ended. */
   otherRow?: { startsEarlierMs: number }
   /** What else happens to the call, in the order of time. */
   turns?: readonly Turn[]

@@ -12,7 +12,7 @@ type Wire = Record<string, unknown>
 type Oddity = (wire: Wire, context: { random: Random; operation: 'list' | 'get' }) => unknown
 
 const SDK_SPELLINGS: Record<string, string> = { canceled: 'cancelled', unanswered: 'missed', rejected: 'busy' }
-/** Stands for a field that is not there. */
+/** In place of a field that is absent. */
 const MISSING = Symbol('missing')
 const TIMES = ['initiatedAt', 'startedAt']
 const MINUTES = ['totalAudioMinutes', 'totalVideoMinutes', 'totalDurationInMinutes']
@@ -25,7 +25,7 @@ const BAD_MINUTES = ['n/a', -1, 1e12, [5], { minutes: 5 }]
 
 /** How an answer may show a call oddly, by the name in the switch `odd`, in the order in which they are applied. */
 export const oddities = {
-  /** The status as the vendor's SDKs spell it, or in capitals. Truth: the same status. */
+  /** The status as the vendor's SDKs spell it, or in capitals. Expected: the same status. */
   spelling: (wire, { random }) => {
     const { status } = wire
     if (typeof status !== 'string') return wire
@@ -35,7 +35,7 @@ export const oddities = {
       status: pick(random, [spelled, spelled.toUpperCase(), capitalized(spelled), capitalized(status)]),
     }
   },
-  /** Times in milliseconds. Truth: the same seconds. */
+  /** Times in milliseconds. Expected: the same seconds. */
   milliseconds: (wire) => {
     const odd = { ...wire }
     for (const name of ['initiatedAt', 'startedAt', 'endedAt']) {
@@ -45,8 +45,8 @@ export const oddities = {
     return odd
   },
   /**
-   * Up to three fields missing, null, or of another type: numbers as texts, objects, lists, truth values. Never the
-   * session id, the status, a label or `endedAt`, without which a call would count otherwise. Truth: as if they had
+   * Up to three fields missing, null, or of another type: numbers as texts, objects, lists, booleans. Never the
+   * session id, the status, a label or `endedAt`, without which a call would count otherwise. Expected: as if they had
    * been right. None of these can be read as another value, so it is enough to see the call right once.
    */
   fields: (wire, { random }) => {
@@ -63,8 +63,8 @@ export const oddities = {
     return odd
   },
   /**
-   * An item that cannot be used: without session id, without status, or no object. Truth: nothing is known from it, as
-   * if the call had not been in this answer. Such items of one answer differ, but for an occasional null.
+   * An item that cannot be used: without session id, without status, or no object. Expected: nothing is known from it,
+   * as if the call had not been in this answer. Such items of one answer differ, but for an occasional null.
    */
   unusable: (wire, { random, operation }) => {
     const { sessionId: _sessionId, ...nameless } = wire

@@ -21,10 +21,10 @@ const UNKNOWN_LABELS = [
 
 /**
  * The facts that `drawSwitches` draws: any world may have them. They are tried in this order: the first ones change
- * times and statuses that the later ones depend on. "Truth" is what counters must show of such a call.
+ * times and statuses that the later ones depend on. "Expected" is what counters must show of such a call.
  */
 export const ordinaryFacts = {
-  /** All over within a few seconds, between two polls. Truth: as of any other call. */
+  /** Begins and ends within a few seconds, between two polls. Expected: as of any other call. */
   swift: (life) => {
     const { initiatedMs, startedMs, endedMs, recordedFromMs } = life
     const sooner = (ms: number): number => initiatedMs + Math.ceil((ms - initiatedMs) / SWIFT_TIMES)
@@ -44,7 +44,7 @@ export const ordinaryFacts = {
   },
   /**
    * An undocumented status: while the call rings, for a while in its middle, or as its end, which has an `endedAt`
-   * then. Truth: it is in progress, or finishes, as `other`.
+   * then. Expected: it is in progress, or finishes, as `other`.
    */
   unknown_status: (life, { random }) => {
     const kind = pick(random, ['first', 'middle', 'last'])
@@ -60,7 +60,7 @@ export const ordinaryFacts = {
   },
   /**
    * Type, mode or receiver type outside the documented values, missing, null or of another type, all the call's life.
-   * Truth: the label is `other`.
+   * Expected: the label is `other`.
    */
   unknown_label: (life, { random }) => {
     const name = pick(random, ['type', 'mode', 'receiverType'])
@@ -69,7 +69,7 @@ export const ordinaryFacts = {
     const { shown } = life
     return { ...life, [name]: '', shown: (call) => ({ ...(shown?.(call) ?? call), [name]: value }) }
   },
-  /** The session id is a number on the wire. Truth: the same call as the one of its decimal text. */
+  /** The session id is a number on the wire. Expected: the same call as the one of its decimal text. */
   numeric_id: (life, { random }) => {
     const { shown } = life
     return {
@@ -79,8 +79,8 @@ export const ordinaryFacts = {
     }
   },
   /**
-   * All times of the call are ahead of the service's clock, by up to two hours. Truth: the times as they are shown; the
-   * failure ratio depends on when one polls, since no call finishes after the moment at which it is seen.
+   * All times of the call are ahead of the service's clock, by up to two hours. Expected: the times as they are shown;
+   * the failure ratio depends on when one polls, since no call finishes after the moment at which it is seen.
    */
   near_future: (life, { random }) => {
     const ahead = whole(random, 2, 7200)
@@ -90,8 +90,8 @@ export const ordinaryFacts = {
     )
   },
   /**
-   * One of the call's times is twenty years ahead. Truth: that time is missing, and so is what depends on it. Where it
-   * is `endedAt` the call counts among those `withoutEndedAt`.
+   * One of the call's times is twenty years ahead. Expected: that time is missing, and so is what depends on it. Where
+   * it is `endedAt` the call counts among those `withoutEndedAt`.
    */
   far_future: (life, { random }) => {
     const name = pick(random, ['initiatedAt', 'startedAt', 'endedAt'])
@@ -103,7 +103,9 @@ export const ordinaryFacts = {
       always((call) => (call[name] === undefined ? call : { ...call, [name]: call[name] + YEARS_20 })),
     )
   },
-  /** An answered call is shown as begun a minute after it was answered. Truth: no answer delay; the rest as it is. */
+  /**
+   * An answered call is shown as begun a minute after it was answered. Expected: no answer delay; the rest as it is.
+   */
   times_reversed: (life) => {
     if (life.startedMs === undefined) return undefined
     return withTurns(
@@ -112,7 +114,7 @@ export const ordinaryFacts = {
     )
   },
   /**
-   * Type, mode or receiver type changes while the call is open. Truth: started with the first labels, finished with
+   * Type, mode or receiver type changes while the call is open. Expected: started with the first labels, finished with
    * those at the end, minutes with the last ones; exact only as sums over that label (`setAside`: `labelsChanged`).
    */
   labels_changed: (life, { random }) => {
@@ -127,7 +129,7 @@ export const ordinaryFacts = {
     if (life[name] === '') return undefined
     return withTurns(life, { ms, name: 'relabelled', change: (call) => ({ ...call, [name]: value }) })
   },
-  /** An ongoing call is shown as initiated again for a while. Truth: in progress under the status that is shown. */
+  /** An ongoing call is shown as initiated again for a while. Expected: in progress under the status that is shown. */
   set_back: (life, { random }) => {
     const { startedMs, endedMs } = life
     if (startedMs === undefined || endedMs - startedMs < 3) return undefined
@@ -136,14 +138,14 @@ export const ordinaryFacts = {
     const back: Turn = { ms: from, name: 'set_back', change: instead('ongoing', 'initiated') }
     return withTurns(life, back, { ms: to, name: 'resumed', change: instead('initiated', 'ongoing'), undoes: back })
   },
-  /** `hasRecording` comes only some time after the end. Truth: the call counts as recorded from then on. */
+  /** `hasRecording` comes only some time after the end. Expected: the call counts as recorded from then on. */
   recorded_late: (life, { wait }) => {
     if (life.startedMs === undefined || life.recordedFromMs !== undefined) return undefined
     const change = (call: Call): Call => ({ ...call, hasRecording: true })
     return withTurns(life, { ms: life.endedMs + wait(5, 600), name: 'recorded', change })
   },
   /**
-   * The minutes of the call and of its participants rise or fall once or twice in the hour after the end. Truth: the
+   * The minutes of the call and of its participants rise or fall once or twice in the hour after the end. Expected: the
    * minutes that the service says last; compare them less corrections.
    */
   corrected: (life, { random, wait }) => {
@@ -156,8 +158,8 @@ export const ordinaryFacts = {
     return withTurns(life, ...turns)
   },
   /**
-   * Over, but without `endedAt`; half of these calls get it later. Truth: their end counts, at the moment it came; when
-   * it is seen depends on when one polls (`setAside`: `withoutEndedAt`). Not for unknown statuses, which only an
+   * Ended, but without `endedAt`; half of these calls get it later. Expected: their end counts, at the moment it came;
+   * when it is seen depends on when one polls (`setAside`: `withoutEndedAt`). Not for unknown statuses, which only an
    * `endedAt` makes final.
    */
   without_ended_at: (life, { random, wait }) => {
@@ -167,7 +169,7 @@ export const ordinaryFacts = {
     return withTurns({ ...life, endShownMs: ms }, { ms, name: 'dated', change: unchanged })
   },
   /**
-   * A call that is over gets another final status later, or is ongoing again and ends a second time. Truth: the first
+   * A call that ended gets another final status later, or is ongoing again and ends a second time. Expected: the first
    * final status counts; a late poll never saw it (`setAside`: `finalChanged`).
    */
   final_changed: (life, { random, wait }) => {
@@ -190,9 +192,9 @@ export const ordinaryFacts = {
     })
   },
   /**
-   * Out of the list and unknown to Get Call from some moment on, for good: two of three while the call is open. Truth:
-   * what had happened until then; an open call has started, has not finished and is not in progress. Whether a poll saw
-   * it depends on when one polls (`setAside`: `vanished`).
+   * Out of the list and unknown to Get Call from some moment on, for good: two of three while the call is open.
+   * Expected: what had happened until then; an open call has started, has not finished and is not in progress. Whether
+   * a poll saw it depends on when one polls (`setAside`: `vanished`).
    */
   vanished: (life, { random }) => {
     const lasts = life.endedMs - life.initiatedMs
@@ -201,15 +203,15 @@ export const ordinaryFacts = {
   },
   /**
    * Out of the list and unknown to Get Call for some seconds or minutes, then there again, with whatever happened to it
-   * meanwhile. Truth: as if it had been there all the time, but its events in between are dated to its return
+   * meanwhile. Expected: as if it had been there all the time, but its events in between are dated to its return
    * (`setAside`: `vanished`).
    */
   vanished_for_a_while: (life, { random, wait }) => {
     if (life.turns?.some(({ name }) => name === 'vanished')) return undefined
     const lasts = life.endedMs - life.initiatedMs
     const ms = life.initiatedMs + Math.max(1, Math.round(between(random, 0, 1.2) * lasts))
-    const gone: Turn = { ms, name: 'vanished', change: unchanged }
-    return withTurns(life, gone, { ms: ms + wait(5, 300), name: 'returned', change: unchanged, undoes: gone })
+    const vanished: Turn = { ms, name: 'vanished', change: unchanged }
+    return withTurns(life, vanished, { ms: ms + wait(5, 300), name: 'returned', change: unchanged, undoes: vanished })
   },
 } satisfies Record<string, Fact>
 

@@ -92,8 +92,8 @@ export function setSwitches(service: CallsService, patch: Partial<Switches>): vo
 
 /**
  * Makes the service behave as its reference says: every fault, oddity and movement ends, and no call has anomalies any
- * more. What has happened stays, and what is turned still turns back: a call that is gone for a while returns, one that
- * was reopened ends again. `arrivals` stays as it is.
+ * more. What has happened stays, and what is turned still turns back: a call that has vanished for a while returns, one
+ * that was reopened ends again. `arrivals` stays as it is.
  */
 export function heal(service: CallsService): void {
   service.switches = { ...defaultSwitches, arrivals: service.switches.arrivals }
@@ -101,7 +101,7 @@ export function heal(service: CallsService): void {
   calm(service.world)
 }
 
-/** Gives the scope fullAccess to another key and forgets the old one; returns the new one. */
+/** Gives the scope fullAccess to another key and removes the old one; returns the new one. */
 export function rotateKey({ keys, streams, world }: CallsService, key = `rotated-${hex(streams.tokens, 24)}`): string {
   keys.fullAccess = key
   reach(world.reached, 'key.rotated')

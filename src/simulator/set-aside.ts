@@ -1,7 +1,7 @@
 import { callsUntil, isFinal, labelsOf, statusLabel, wasOverBefore } from './counted-calls.ts'
 import type { LedgerEvent } from './ledger.ts'
 
-/** Session ids by the reason for which the truth about a call depends on when one polls; a call may have several. */
+/** Session ids by the reason for which the expected series depend on when one polls; a call may have several. */
 export type SetAside = {
   /** Its status changed after it was final. */
   finalChanged: string[]
@@ -9,16 +9,16 @@ export type SetAside = {
   vanished: string[]
   /** When it became final it had no `endedAt`. */
   withoutEndedAt: string[]
-  /** Another call of the same id was in the list as well, that was over within the hour before. */
+  /** Another call of the same id, that ended within the hour before, was in the list as well. */
   repeatedId: string[]
   /** Type, mode or receiver type changed: exact only as sums over that label. */
   labelsChanged: string[]
 }
 
 /**
- * The calls that a comparison with the truth may set aside, by name (semantics.md, Three kinds of numbers).
+ * The calls that a comparison with the expected series may set aside, by name (semantics.md, Three kinds of numbers).
  *
- * @param created the set-up (seconds since 1970): what was over before it, and is open again later, has not changed its end
+ * @param created the set-up (seconds since 1970): what ended before it, and is open again later, has not changed its end
  */
 export function setAside(events: readonly LedgerEvent[], created?: number): SetAside {
   const calls = callsUntil(events, Infinity, created)

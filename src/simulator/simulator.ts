@@ -4,7 +4,7 @@ import type { Keys } from './admission.ts'
 import { answer } from './answer.ts'
 import { addBurst, type Burst } from './arrivals.ts'
 import { addControl, defaultOutcomes } from './control.ts'
-import { callTruth, type CallTruth, type TruthOptions } from './counted-calls.ts'
+import { expectedCalls, type ExpectedCall, type CountOptions } from './counted-calls.ts'
 import { deliver } from './deliver.ts'
 import { failureRatio, type FailureRatio } from './failure-ratio.ts'
 import type { LedgerEvent } from './ledger.ts'
@@ -13,7 +13,7 @@ import type { Series } from './series.ts'
 import { createService, heal, rotateKey, setSwitches, type CallsService, type ServiceOptions } from './service.ts'
 import { setAside, type SetAside } from './set-aside.ts'
 import type { Switches } from './switches.ts'
-import { truth } from './truth.ts'
+import { expectedSeries } from './expected-series.ts'
 import { advance } from './world.ts'
 
 export type SimulatorOptions = ServiceOptions & {
@@ -32,14 +32,14 @@ export type Simulator = {
   ledger: () => readonly LedgerEvent[]
   /** What was answered, oldest first. */
   responses: () => readonly RecordedResponse[]
-  /** Every exact series that a right daemon exports; `now` is the clock's where it is not given. */
-  truth: (options: Omit<TruthOptions, 'now'> & { now?: number }) => Series
+  /** Every exact series that a correct daemon exports; `now` is the clock's where it is not given. */
+  expectedSeries: (options: Omit<CountOptions, 'now'> & { now?: number }) => Series
   /** What happened to each call by itself, until `now`. */
-  callTruth: (now?: number) => Map<string, CallTruth>
-  /** The calls of which the truth depends on when one polls, by the reason. */
+  expectedCalls: (now?: number) => Map<string, ExpectedCall>
+  /** The calls whose expected series depend on when one polls, by the reason. */
   setAside: () => SetAside
   /** The failure ratio of the window from `from` to `now`. */
-  failureRatio: (options: Omit<TruthOptions, 'now'> & { from: number; now?: number }) => FailureRatio
+  failureRatio: (options: Omit<CountOptions, 'now'> & { from: number; now?: number }) => FailureRatio
   /** Additional calls, beginning evenly over `seconds` from now on; rejected and unanswered ones by default. */
   burst: (burst: Omit<Burst, 'outcomes'> & Partial<Burst>) => void
   switches: () => Switches
@@ -82,8 +82,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     keys: service.keys,
     ledger,
     responses: () => service.recorder.responses,
-    truth: (wanted) => truth(ledger(), { now: clock(), ...wanted }),
-    callTruth: (at) => callTruth(ledger(), at ?? clock()),
+    expectedSeries: (wanted) => expectedSeries(ledger(), { now: clock(), ...wanted }),
+    expectedCalls: (at) => expectedCalls(ledger(), at ?? clock()),
     setAside: () => setAside(ledger()),
     failureRatio: (wanted) => failureRatio(ledger(), { now: clock(), ...wanted }),
     burst: (burst) => addBurst(service.world, now(), { outcomes: defaultOutcomes, ...burst }),

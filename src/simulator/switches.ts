@@ -15,8 +15,8 @@ type Switch<Value> = {
 
 /**
  * Every switch: how the service behaves where its reference is silent, what happens to its calls, and what goes wrong
- * with it. Any may change while the service runs. A comment says what a switch does to the truth; without one, nothing.
- * A new switch is an entry here; of a list of values the first is the default.
+ * with it. Any may change while the service runs. A comment says what a switch does to the expected series; without
+ * one, nothing. A new switch is an entry here; of a list of values the first is the default.
  */
 export const switchTable = {
   /** false: no further calls begin; those that run continue to their end. */
@@ -78,7 +78,7 @@ export const switchTable = {
   deepPages: oneOf('what pages after the deepest one are', ['refused', 'hang', 'empty', 'repeated']),
   pastLast: oneOf('what a page after the last one is', ['empty', 404, 400]),
   /**
-   * As while an index is rebuilt; the total counts those alone, Get Call knows all. The truth is as if they were listed
+   * As while an index is rebuilt; the total counts those alone, Get Call knows all. Expected: as if they were listed
    * once all of them are: a poll can still count every one then.
    */
   indexed: fraction('the share of the calls that List Calls shows', 'a share', 1),
@@ -88,9 +88,9 @@ export const switchTable = {
   /** By chance, not in turn. */
   replicaLag: numberUpTo('by how many seconds every other page lags', 60),
   duplicates: fraction('the probability that a page repeats the end of the one before', 'a probability', 0),
-  /** What happened counts all the same: the truth holds for a daemon that polls at least that often. */
+  /** What happened counts all the same: expected of a daemon that polls at least that often. */
   listedSeconds: wholeNumberOr('for how many seconds a call is listed', ['forever']),
-  /** The oldest make room. The truth as with `listedSeconds`. */
+  /** The oldest make room. Expected: as with `listedSeconds`. */
   mostListed: wholeNumberOr('how many calls are listed at most', ['all']),
   /** `not_found`: those that are open then, or over for less than half of their time on the list, have vanished. */
   unlisted: oneOf('whether Get Call knows calls too old for the list', ['found', 'not_found']),
@@ -101,7 +101,7 @@ export const switchTable = {
   getCallLag: numberUpTo('by how many seconds Get Call lags', 3600),
   /**
    * The id, and the place in the list, of a call that was over before the service started, as where a meeting room is
-   * used again. Truth: it is open again, and counts whole where it was over before the set-up.
+   * used again. Expected: it is open again, and counts whole where it ended before the set-up.
    */
   reusedIds: fraction('the probability that a call reuses an earlier id', 'a probability', 0),
   /** Of the clock that the calls' times are from; negative: behind. */
@@ -111,7 +111,7 @@ export const switchTable = {
   wrongDateOffset: seconds('how far a wrong Date is ahead'),
   oddDates: fraction('the probability that an answer has a wrong Date', 'a probability', 0),
   rateLimitHeaders: oneOf("the names of the rate limit's headers", ['X-RateLimit', 'X-Rate-Limit', 'absent']),
-  /** Of every call that begins. The tables of facts say what the truth is. */
+  /** Of every call that begins. The tables of facts say what is expected. */
   facts: probabilities('anomalies of a call', factNames),
   /** Of each call in each answer. */
   odd: probabilities('malformed fields of a call in an answer', oddityNames),

@@ -30,7 +30,7 @@ export type Turn = {
   undoes?: Turn
 }
 
-/** For turns that change no figure of the call: it is gone or back, or shows what was already so. */
+/** For turns that change no figure of the call: it vanishes or returns, or shows what was already so. */
 export const unchanged = (call: Call): Call => call
 
 /** The call with all its times later by so many seconds. */

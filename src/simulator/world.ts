@@ -47,7 +47,7 @@ export type World = {
   options: WorldOptions
   /** Every call that is listed, oldest first. */
   listing: Listing
-  /** Every call that is known, by its session id, also those that are gone for a while. */
+  /** Every call that is known, by its session id, also those that have vanished for a while. */
   entries: Map<string, Entry>
   /** Calls that are too old for the list and that Get Call still knows. */
   unlisted: Entry[]
@@ -170,7 +170,7 @@ function begin(world: World, drawn: Life, order: number, conduct: Conduct): void
   if (life.otherRow) addFurtherRow(world, entry, life)
 }
 
-/** A call that has long been over comes into the list. */
+/** A call that ended long ago comes into the list. */
 function bringIn(world: World, life: Life, order: number): void {
   const entry = addEntry(world, life, order, life.endedMs)
   write(world, 'imported', entry.call)
@@ -227,7 +227,7 @@ function hide(world: World, entry: Entry): void {
   remove(world.listing, entry)
 }
 
-/** Shows the call again, in the list unless it is too old for it; false where calls of its age are forgotten. */
+/** Shows the call again, in the list unless it is too old for it; false where calls of its age are unknown. */
 function show(world: World, entry: Entry, conduct: Conduct): boolean {
   const tooOld = entry.beganMs <= world.unlistedUntilMs
   if (tooOld && conduct.unlisted === 'not_found') {

@@ -1,9 +1,9 @@
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import type { Series } from '../../src/simulator/series.ts'
 import type { Simulator } from '../../src/simulator/simulator.ts'
-import { exactFamilies } from '../../src/simulator/truth.ts'
+import { exactFamilies } from '../../src/simulator/expected-series.ts'
 import { contribution, FAMILIES_OBSERVED_ONCE } from '../simulation/row-sums.ts'
-import { difference, lessCorrections } from '../system/truth/exposition.ts'
+import { difference, lessCorrections } from '../system/replay/exposition.ts'
 
 export type ExactComparison = {
   /** Series that were compared. */
@@ -29,7 +29,7 @@ export function compareExact(
 ): ExactComparison {
   const reasons = simulator.setAside()
   const aside = new Set(Object.values(reasons).flat())
-  const expected = lessCorrections(simulator.truth({ created, baseline: 'skip', except: aside }))
+  const expected = lessCorrections(simulator.expectedSeries({ created, baseline: 'skip', except: aside }))
   const actual = lessCorrections(exported)
   for (const id of aside) {
     const call = calls.get(id)

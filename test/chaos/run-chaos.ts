@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { random } from '../../src/simulator/random.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import { eventually } from '../system/eventually.ts'
-import { parseExposition } from '../system/truth/exposition.ts'
+import { parseExposition } from '../system/replay/exposition.ts'
 import { chaosConfig, MAX_REQUESTS_PER_MINUTE } from './chaos-config.ts'
 import { startDaemon, stopDaemon, type ChaosRun } from './chaos-run.ts'
 import { chaosSwitches } from './chaos-switches.ts'
@@ -140,7 +140,9 @@ export async function runChaos({ seconds, seed, tell }: ChaosOptions): Promise<C
   }
 }
 
-/** Lets the daemon live a little between two mishaps; one that is held back or waits longer is disturbed while it does. */
+/**
+ * Lets the daemon live a little between two mishaps; one that is held back or waits longer is disturbed while it does.
+ */
 async function goOnUndisturbed(requests: readonly unknown[]): Promise<void> {
   const enough = requests.length + REQUESTS_BETWEEN
   await eventually(async () => (requests.length >= enough ? true : undefined), LONGEST_BETWEEN).catch(() => undefined)

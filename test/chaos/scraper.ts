@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { exactFamilies } from '../../src/simulator/truth.ts'
+import { exactFamilies } from '../../src/simulator/expected-series.ts'
 import type { Series } from '../../src/simulator/series.ts'
-import { parseExposition } from '../system/truth/exposition.ts'
-import { observedFamilies } from '../system/truth/replay.ts'
+import { parseExposition } from '../system/replay/exposition.ts'
+import { observedFamilies } from '../system/replay/replay.ts'
 
 /** What the daemon exported, scrape after scrape, over all lives of its process. */
 export type Scraper = {

@@ -1,5 +1,5 @@
 import { eventually } from '../system/eventually.ts'
-import { parseExposition } from '../system/truth/exposition.ts'
+import { parseExposition } from '../system/replay/exposition.ts'
 import type { ChaosRun } from './chaos-run.ts'
 import type { DaemonProcess } from './daemon-process.ts'
 import { textAt } from './scraper.ts'
@@ -12,8 +12,8 @@ const LOOKS = 60
 const MESSAGES = 60
 
 /**
- * Heals everything, lets no more calls begin, and waits: until nothing more becomes of any call, for two whole looks and as many
- * good cycles after that, and until nothing is left to be told.
+ * Heals everything, lets no more calls begin, and waits: until nothing more becomes of any call, for two whole looks
+ * and as many good cycles after that, and until nothing is left to be told.
  *
  * @returns what is left undone, a line each
  */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Series } from '../../src/simulator/series.ts'
 import { eventually } from '../system/eventually.ts'
-import { parseExposition } from '../system/truth/exposition.ts'
+import { parseExposition } from '../system/replay/exposition.ts'
 import { count, type ChaosRun, type StoreTrouble } from './chaos-run.ts'
 import { running, type DaemonProcess } from './daemon-process.ts'
 import { now } from './observed-requests.ts'
@@ -41,7 +41,9 @@ const TOLD_WITHIN = 90
 const ATTEMPTS = 10
 const COMMITS = 'callwatch_store_commit_duration_seconds_count'
 
-/** Watches the daemon through the trouble; the service does nothing wrong meanwhile, so that only the store is told of. */
+/**
+ * Watches the daemon through the trouble; the service does nothing wrong meanwhile, so that only the store is told of.
+ */
 async function endure(
   run: ChaosRun,
   { url }: DaemonProcess,
@@ -89,7 +91,9 @@ async function endure(
   count(run, `store.${kind}`)
 }
 
-/** How many counters move while no commit succeeds. A full store has room for a small one still, which may move them. */
+/**
+ * How many counters move while no commit succeeds. A full store has room for a small one still, which may move them.
+ */
 async function movedMeanwhile(scrape: () => Promise<Series>): Promise<number> {
   for (let attempt = 1; ; attempt++) {
     const before = await scrape()

@@ -84,7 +84,7 @@ test('audit finds minutes that the service corrected after the last poll', SLOW,
   await world.stop()
   await vi.waitFor(
     () => {
-      const truth = world.simulator.callTruth()
+      const truth = world.simulator.expectedCalls()
       const corrected = countedCalls(world.store).filter(
         ({ id, counted }) => truth.get(id)!.final && truth.get(id)!.callMinutes.audio !== counted[0],
       )

@@ -56,9 +56,9 @@ export async function countedWorld({
     }, WAIT)
   const settle = async () => {
     simulator.setSwitches({ arrivals: false })
-    const open = () => [...simulator.callTruth().values()].filter(({ final }) => !final).length
+    const open = () => [...simulator.expectedCalls().values()].filter(({ final }) => !final).length
     await vi.waitFor(() => expect(open()).toBe(0), WAIT)
-    const all = { in_progress: 0, tracked_calls: simulator.callTruth().size }
+    const all = { in_progress: 0, tracked_calls: simulator.expectedCalls().size }
     await vi.waitFor(async () => expect(await view()).toMatchObject(all), WAIT)
     await stop()
   }

@@ -102,7 +102,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     service.setSwitches({ arrivals: false })
     await vi.waitFor(async () => {
       const created = Math.min(...(await statusOf(two)).map((target) => Date.parse(target.created) / 1000))
-      const truth = service.truth({ created, baseline: 'count' })
+      const truth = service.expectedSeries({ created, baseline: 'count' })
       const started = [...truth].filter(([name]) => name.startsWith('callwatch_calls_started_total'))
       const happened = started.reduce((sum, [, calls]) => sum + calls, 0)
       expect((await statusOf(two)).map((target) => target.started)).toEqual([happened, happened, happened, happened])

@@ -1,10 +1,10 @@
 import { usedBetween } from '../../src/ledger/usage.ts'
 import { callsUntil } from '../../src/simulator/counted-calls.ts'
 import { setAside } from '../../src/simulator/set-aside.ts'
-import { exactFamilies, truth } from '../../src/simulator/truth.ts'
+import { exactFamilies, expectedSeries } from '../../src/simulator/expected-series.ts'
 import { exportedSeries } from '../../src/commands/compare-with-simulator.ts'
-import { difference, lessCorrections } from '../system/truth/exposition.ts'
-import { observedFamilies, replay } from '../system/truth/replay.ts'
+import { difference, lessCorrections } from '../system/replay/exposition.ts'
+import { observedFamilies, replay } from '../system/replay/replay.ts'
 import type { Notification } from '../../src/alerts/notification.ts'
 import { replay as replayRules } from '../../src/alerts/replay.ts'
 import { monthOf } from '../../src/clock/calendar.ts'
@@ -42,9 +42,8 @@ export async function compareRun(run: Run): Promise<void> {
     problems.push(`the last successful poll was at ${lastSuccess}`)
   const { longest } = run.blind
   report.blind = Math.round(longest)
-  // With few requests a minute the first reading alone takes its time.
-  // Nor can one be short of ninety pages that take eight seconds each, beside the calls that are asked for one by one, which
-  // restarts whenever the process dies.
+  // With few requests a minute the first reading alone takes its time. Nor can one be short of ninety pages that take
+  // eight seconds each, beside the calls that are asked for one by one, which restarts whenever the process dies.
   const slowness = run.drawn.hazards.includes('slowBurst') ? 6 : 1
   const most = Math.max(LONGEST_BLIND * slowness, 3600 / run.drawn.settings.maxRequestsPerMinute)
   if (longest > most) problems.push(`no poll was good for ${report.blind} s though the service answered`)
@@ -62,7 +61,7 @@ async function exactProblems({ service, rows, clock }: Run, target: Target): Pro
     ({ event, at, sessionId }) => event === 'unlisted' && at <= created && !rows.has(sessionId),
   )
   const aside = new Set([...Object.values(setAside(events, created)).flat(), ...unseen.map((event) => event.sessionId)])
-  const expected = truth(events, { created, baseline: 'skip', now: clock.wall(), except: aside })
+  const expected = expectedSeries(events, { created, baseline: 'skip', now: clock.wall(), except: aside })
   const actual = lessCorrections(exportedSeries(target, COUNTED))
   for (const id of aside) {
     const call = rows.get(id)
@@ -97,7 +96,10 @@ async function sumProblems({ store, storeFile }: Run, { name, ledger }: Target):
   ]
 }
 
-/** What is set aside from the comparison since `endedAt` was missing counts once, or never where it was over before the set-up. */
+/**
+ * What is set aside from the comparison since `endedAt` was missing counts once, or never where it was over before the
+ * set-up.
+ */
 function onceProblems({ service, rows }: Run, target: Target): string[] {
   const { ledger: events } = service.world
   const { created } = target.ledger.sync
@@ -159,8 +161,8 @@ function alertProblems({ oracle, slack, report, isCalm }: Run): string[] {
 }
 
 /**
- * A healed list is polled by its newest pages, whatever was believed of it before; but for an order that was refuted, and
- * where every tenth row is in another's place.
+ * A healed list is polled by its newest pages, whatever was believed of it before; but for an order that was refuted,
+ * and where every tenth row is in another's place.
  */
 function paceProblems({ latest, drawn: { hazards } }: Run, { ledger: { sync } }: Target): string[] {
   const incremental = latest.filter((outcome) => outcome === 'incremental').length

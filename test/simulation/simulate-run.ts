@@ -5,7 +5,7 @@ import type { Evaluated } from '../../src/alerts/trigger.ts'
 import type { Notification } from '../../src/alerts/notification.ts'
 import type { Finish, TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { addBurst } from '../../src/simulator/arrivals.ts'
-import { callTruth } from '../../src/simulator/counted-calls.ts'
+import { expectedCalls } from '../../src/simulator/counted-calls.ts'
 import { drawSwitches } from '../../src/simulator/draw-switches.ts'
 import { random } from '../../src/simulator/random.ts'
 import { createService, heal, setSwitches, type CallsService } from '../../src/simulator/service.ts'
@@ -77,7 +77,9 @@ export type Run = {
   drawn: DrawnRun
   /** The part of the configuration that is active; `lookback` in seconds. */
   settings: { lookback: number; pageSize: number }
-  /** How long no poll was good though the service could be read (seconds), and since when that may be so (UNIX seconds). */
+  /**
+   * How long no poll was good though the service could be read (seconds), and since when that may be so (UNIX seconds).
+   */
   blind: { longest: number; since: number }
   /** Every call that was counted or excluded, as it was last committed. */
   rows: Map<string, TrackedCall>
@@ -94,8 +96,8 @@ export type Run = {
 }
 
 /**
- * Runs the daemon's own code (loop, client, ledger, store, alerts, outbox) in one process on a virtual clock against the
- * simulated world, with everything that goes wrong drawn from the seed; then heals the world and compares.
+ * Runs the daemon's own code (loop, client, ledger, store, alerts, outbox) in one process on a virtual clock against
+ * the simulated world, with everything that goes wrong drawn from the seed; then heals the world and compares.
  */
 export async function simulateRun(options: RunOptions): Promise<RunReport> {
   const { seed, days, callsPerDay = 5000 } = options
@@ -265,8 +267,8 @@ function isReadInPart({ order, total }: Switches): boolean {
 }
 
 function hasOpenCalls(service: CallsService, now: number): boolean {
-  const open = callTruth(service.world.ledger, now)
-  return [...open.values()].some(({ final, gone }) => !final && !gone)
+  const open = expectedCalls(service.world.ledger, now)
+  return [...open.values()].some(({ final, isVanished }) => !final && !isVanished)
 }
 
 /** Without the facts of which the truth depends on when one polls, or of which a row does not keep enough. */
@@ -276,6 +278,8 @@ function withoutFacts(switches: Switches, ...names: (keyof Switches['facts'])[])
   return { ...switches, facts }
 }
 
-/** With its end in the far future and its other times left out of one answer, an evicted call is one without any time. */
+/**
+ * With its end in the far future and its other times left out of one answer, an evicted call is one without any time.
+ */
 const TIMELESS_FACTS = ['far_future', 'without_ended_at'] as const
 const WILD_FACTS = ['final_changed', 'vanished', 'vanished_for_a_while', 'without_ended_at', 'labels_changed'] as const

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import type { Call } from '../../src/simulator/call.ts'
 import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts'
-import { START } from './asked-service.ts'
+import { START } from './request-service.ts'
 
 type Answer = { status: number; headers: Headers; body: { data: Call[]; meta: { pagination: Pagination } } }
 type Pagination = { total: number; count: number; per_page: number; current_page: number; total_pages: number }
@@ -118,7 +118,7 @@ describe('List Calls', () => {
     })
   })
 
-  test('has the Date of the moment whose state it shows', async () => {
+  test('has a Date header of the moment that it shows', async () => {
     const { headers } = await ask('/calls')
     expect(headers.get('date')).toBe(new Date(START * 1000).toUTCString())
   })
@@ -142,7 +142,7 @@ describe('Get Call', () => {
   })
 })
 
-describe('a key', () => {
+describe('the key of a request', () => {
   test.each([
     ['that is missing', {}, 401, 'AUTH_ERR_EMPTY_APIKEY'],
     ['that is empty', { apikey: '' }, 401, 'AUTH_ERR_EMPTY_APIKEY'],

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts'
 import { defaultSwitches } from '../../src/simulator/switches.ts'
-import { START } from './asked-service.ts'
+import { START } from './request-service.ts'
 
 let simulator: Simulator
 
@@ -50,7 +50,7 @@ describe('the control endpoints', () => {
     expect((await control('switches')).body).toEqual(defaultSwitches)
   })
 
-  test('heal ends everything but whether calls arrive', async () => {
+  test('heal resets every switch but arrivals', async () => {
     simulator.setSwitches({ arrivals: false, order: 'oldest', fault: { reset: 1 }, facts: { swift: 1 }, outage: true })
     const expected = { ...defaultSwitches, arrivals: false }
     expect(await control('heal', {})).toEqual({ status: 200, body: expected })
@@ -74,7 +74,7 @@ describe('the control endpoints', () => {
     await rotating.close()
   })
 
-  test('say what was really reached', async () => {
+  test('report what really happened', async () => {
     const before = (await control('reached')).body
     simulator.setSwitches({ order: 'oldest', fault: { empty: 1 } })
     await fetch(`${simulator.url}/calls`, { headers: { apikey: simulator.keys.fullAccess } })
@@ -126,7 +126,7 @@ describe('the control endpoints', () => {
     expect(JSON.stringify(responses)).not.toContain(simulator.keys.fullAccess)
   })
 
-  test('keep no more responses than allowed, and none where none are wanted', async () => {
+  test('keep no more responses than allowed, and none if recording is off', async () => {
     for (const [options, kept] of [
       [{ mostRecordedResponses: 2 }, 2],
       [{ mostRecordedCharacters: 450 }, 2],

@@ -6,11 +6,11 @@ import { addTo, type Series } from '../../src/simulator/series.ts'
 import { createService, heal, type CallsService } from '../../src/simulator/service.ts'
 import { setAside } from '../../src/simulator/set-aside.ts'
 import { defaultSwitches, type Switches } from '../../src/simulator/switches.ts'
-import { truth } from '../../src/simulator/truth.ts'
+import { expectedSeries } from '../../src/simulator/expected-series.ts'
 import { advance } from '../../src/simulator/world.ts'
-import { difference } from '../system/truth/exposition.ts'
-import { isObject, readCall, type SeenCall } from '../system/truth/seen-call.ts'
-import { ask, getCall, serviceOf, START } from './asked-service.ts'
+import { difference } from '../system/replay/exposition.ts'
+import { isObject, readCall, type SeenCall } from '../system/replay/seen-call.ts'
+import { ask, getCall, serviceOf, START } from './request-service.ts'
 
 const SECONDS = 1800
 const END = START + SECONDS + 4 * 3600
@@ -33,7 +33,7 @@ type Seen = {
   firstLabels: Labels
   labels: Labels
   status: string
-  /** Absent while it is not over. */
+  /** Absent while it is open. */
   finish?: { labels: Labels; status: string }
   minutes: Record<string, number>
   startedAt?: number
@@ -46,10 +46,10 @@ type Labels = { type: string; mode: string; receiver_type: string }
 
 const STATUS_MAP = { cancelled: 'canceled', missed: 'unanswered', busy: 'rejected' }
 
-type Watched = { service: CallsService; calls: Map<string, Seen> }
+type World = { service: CallsService; calls: Map<string, Seen> }
 
 /** A world with these switches, and a reader that sees it all. */
-function watched(seed: number, switches: Switches): Watched {
+function readWorld(seed: number, switches: Switches): World {
   const options = { seed, speed: 2, callsPerMinute: 6, history: 0, open: 0, progressSeconds: 60 }
   const service = serviceOf({ ...options, switches })
   const calls = new Map<string, Seen>()
@@ -57,16 +57,16 @@ function watched(seed: number, switches: Switches): Watched {
   return { service, calls }
 }
 
-/** Polls until the last call is over, and long after. */
-function watchToTheEnd({ service, calls }: Watched, polls: number): void {
+/** Polls until the last call has ended, and long after. */
+function readToTheEnd({ service, calls }: World, polls: number): void {
   service.switches = { ...service.switches, arrivals: false }
   for (let poll = 1; poll <= polls; poll++) pollAll(service, calls, START + SECONDS + (4 * 3600 * poll) / polls)
 }
 
-function expectTruth({ service, calls }: Watched): void {
+function expectEqual({ service, calls }: World): void {
   const { ledger } = service.world
   const except = new Set(Object.values(setAside(ledger)).flat())
-  const expected = truth(ledger, { created: START, baseline: 'count', now: END, except })
+  const expected = expectedSeries(ledger, { created: START, baseline: 'count', now: END, except })
   expect(expected.size).toBeGreaterThan(80)
   expect(difference(expected, counted(calls, except), FAMILIES)).toEqual([])
   expect(except.size).toBeGreaterThan(5)
@@ -100,24 +100,24 @@ function counted(calls: Map<string, Seen>, except: ReadonlySet<string>): Series 
   return series
 }
 
-describe('a reader of everything counts what the simulator recorded, but for the calls set aside:', () => {
+describe('a reader that polls everything counts what the simulator recorded, except for the calls set aside:', () => {
   test.each([1, 2, 3, 4, 5, 6])('after healing, whatever was drawn, seed %i', (seed) => {
-    const world = watched(seed, drawSwitches(seed, 1))
+    const world = readWorld(seed, drawSwitches(seed, 1))
     heal(world.service)
-    watchToTheEnd(world, 2)
-    expectTruth(world)
+    readToTheEnd(world, 2)
+    expectEqual(world)
   })
 
   test.each([1, 2, 3])('without healing, with any fact and oddity, seed %i', (seed) => {
     const { facts, odd } = drawSwitches(seed, 1)
-    const world = watched(seed, { ...defaultSwitches, facts, odd })
-    watchToTheEnd(world, 12)
-    expectTruth(world)
+    const world = readWorld(seed, { ...defaultSwitches, facts, odd })
+    readToTheEnd(world, 12)
+    expectEqual(world)
   })
 })
 
-test('what happened is the same for the same seed, whenever it is read', () => {
-  const { service } = watched(5, drawSwitches(5, 1))
+test('the simulator records the same ledger for the same seed, however often it is read', () => {
+  const { service } = readWorld(5, drawSwitches(5, 1))
   const { world } = createService({ ...service.world.options, switches: service.switches }, START)
   advance(world, START + SECONDS - 30, service.switches)
   expect(world.ledger).toEqual(service.world.ledger)

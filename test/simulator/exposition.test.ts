@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { seriesName } from '../../src/simulator/series.ts'
-import { difference, lessCorrections, parseExposition } from '../system/truth/exposition.ts'
+import { difference, lessCorrections, parseExposition } from '../system/replay/exposition.ts'
 
 const text = `# HELP callwatch_calls_total Calls
 # TYPE callwatch_calls_total counter
@@ -15,7 +15,7 @@ process_cpu_seconds_total 12.5
 `
 
 describe('an exposition', () => {
-  test('is read into series without target, labels in order, callwatch_ only', () => {
+  test('is parsed into callwatch_ series without target, with sorted labels', () => {
     expect([...parseExposition(text, 'a')]).toEqual([
       ['callwatch_calls_total{mode="call",type="audio"}', 3],
       ['callwatch_store_writable', 1],
@@ -23,7 +23,7 @@ describe('an exposition', () => {
     ])
   })
 
-  test('of several targets is added up where none is named', () => {
+  test('of several targets is added up if none is named', () => {
     expect(parseExposition(text).get('callwatch_calls_total{mode="call",type="audio"}')).toBe(7)
     expect(parseExposition(text).get('callwatch_api_ratelimit_remaining')).toBeNaN()
   })
@@ -52,12 +52,12 @@ describe('the difference', () => {
     ])
   })
 
-  test('takes what is absent for 0', () => {
+  test('takes an absent series for 0', () => {
     expect(between({}, { callwatch_calls_total: 0 })).toEqual([])
     expect(between({ callwatch_calls_total: 0 }, {})).toEqual([])
   })
 
-  test('is of the families asked for alone, histograms with all their series', () => {
+  test('is limited to the requested families, with all series of histograms', () => {
     expect(between({}, { callwatch_calls_total_other: 1, callwatch_polls_total: 5 })).toEqual([])
     const suffixes = ['bucket', 'sum', 'count'].map((suffix) => `callwatch_call_duration_seconds_${suffix}`)
     for (const series of suffixes) expect(between({}, { [series]: 1 })).toHaveLength(1)
@@ -74,7 +74,7 @@ describe('the difference', () => {
   })
 })
 
-test('less corrections, minutes are sums by medium and level', () => {
+test('minutes less corrections are sums by medium and level', () => {
   const series = new Map([
     ['callwatch_call_minutes_total{media="audio",type="audio"}', 5],
     ['callwatch_call_minutes_total{media="audio",type="video"}', 2],

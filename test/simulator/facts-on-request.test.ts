@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest'
 import { addBurst } from '../../src/simulator/arrivals.ts'
 import { heal, setSwitches } from '../../src/simulator/service.ts'
 import { setAside } from '../../src/simulator/set-aside.ts'
-import { truth } from '../../src/simulator/truth.ts'
+import { expectedSeries } from '../../src/simulator/expected-series.ts'
 import { advance } from '../../src/simulator/world.ts'
-import { ask, getCall, idsOf, list, serviceOf, START } from './asked-service.ts'
+import { ask, getCall, idsOf, list, serviceOf, START } from './request-service.ts'
 import { livesIn, named, worldWith } from './lives.ts'
 
-test('calls that are stuck are ongoing until the world is healed, and over then', () => {
+test('stuck calls are ongoing until the world is healed, and end then', () => {
   const service = serviceOf({ switches: { facts: { stuck: 1 } } })
   const ongoing = () => list(service, START + 40_000).data.filter(({ status }) => status === 'ongoing')
   expect(ongoing().length).toBeGreaterThan(30)
@@ -25,11 +25,11 @@ describe('a call that is reopened', () => {
   const first = life!.find(({ event }) => event === 'ended')!
   const again = life!.find(({ event }) => event === 'reopened')!
   const last = life!.at(-1)!
-  const of = (created: number, now = START + 12_000) => truth(life!, { created, now, baseline: 'skip' })
+  const of = (created: number, now = START + 12_000) => expectedSeries(life!, { created, now, baseline: 'skip' })
   const sumOf = (series: ReadonlyMap<string, number>, family: string) =>
     [...series].reduce((sum, [name, value]) => sum + (name.startsWith(family) ? value : 0), 0)
 
-  test('a call that is open again after its end is so for 40 minutes or more, and ends with more minutes', () => {
+  test('is open for 40 minutes or more, and ends with more minutes', () => {
     expect(reopened.length).toBeGreaterThan(50)
     expect(again.at - first.at).toBeGreaterThanOrEqual(300)
     expect(last).toMatchObject({ event: 'ended_again', status: 'ended', endedAt: Math.floor(last.at) })
@@ -37,7 +37,7 @@ describe('a call that is reopened', () => {
     expect(last.callMinutes.audio - first.callMinutes.audio).toBeCloseTo((last.at - again.at) / 60, 6)
   })
 
-  test('over before the set-up and open after it, it counts whole and finishes at its second end', () => {
+  test('counts whole and finishes at its second end, if it ended before the target was created and is open after that', () => {
     const created = first.at + 60
     const before = of(created, again.at - 1)
     expect(before.size).toBe(0)
@@ -49,13 +49,13 @@ describe('a call that is reopened', () => {
     expect(setAside(life!, created).finalChanged).toEqual([])
   })
 
-  test('over after the set-up, it has finished at its first end, and is set aside', () => {
+  test('finishes at its first end and is set aside, if it first ended after the target was created', () => {
     const created = first.at - 60
     expect(sumOf(of(created), 'callwatch_call_duration_seconds_sum')).toBe(first.endedAt! - first.startedAt!)
     expect(setAside(life!, created).finalChanged).toEqual([first.sessionId])
   })
 
-  test('over again before the set-up, it counts nowhere', () => {
+  test('does not count if both ends were before the target was created', () => {
     expect(of(last.at + 60).size).toBe(0)
   })
 })
@@ -63,7 +63,7 @@ describe('a call that is reopened', () => {
 const pairsOf = <Row extends { sessionId: string }>(rows: Row[]): Row[][] =>
   [...Map.groupBy(rows, ({ sessionId }) => sessionId).values()].filter(({ length }) => length === 2)
 
-test('a doubled call is in the list twice, as it is, and is one call', () => {
+test('a doubled call is in the list twice, and counts as one call', () => {
   const service = serviceOf({ switches: { facts: { doubled: 1 } } })
   const { data, meta } = list(service, START)
   expect([data.length, meta.pagination.total]).toEqual([120, 120])
@@ -88,12 +88,12 @@ test.each([
       expect(JSON.parse(getCall(service, START, later!.sessionId).body).data).toEqual(later)
     }
     const options = { created: START - 7200, baseline: 'skip', now: START } as const
-    expect(truth(service.world.ledger, options)).toEqual(truth(serviceOf().world.ledger, options))
+    expect(expectedSeries(service.world.ledger, options)).toEqual(expectedSeries(serviceOf().world.ledger, options))
     expect(setAside(service.world.ledger).repeatedId).toHaveLength(fact === 'repeated' ? 60 : 0)
   },
 )
 
-test('the further row leaves the list by its own age, and nothing becomes of the call', () => {
+test('the other row with the same id leaves the list by its own age, which does not change the call', () => {
   const service = serviceOf({ switches: { facts: { reused: 1 } } })
   setSwitches(service, { mostListed: 60 })
   const rows = list(service, START + 1).data
@@ -102,7 +102,7 @@ test('the further row leaves the list by its own age, and nothing becomes of the
   expect(service.world.ledger.filter(({ event }) => event === 'unlisted')).toEqual([])
 })
 
-test('big ids are numbers by whose digits alone calls differ', () => {
+test('big ids are numbers that differ in their last digits only', () => {
   const service = serviceOf({ callsPerMinute: 60, switches: { facts: { big_id: 1 } } })
   const { body } = ask(service, START + 60)
   const digits = [...body.matchAll(/"sessionId":(\d{28}),/g)].map(([, id]) => id!)
@@ -122,7 +122,7 @@ test('calls with big ids that begin together are calls of their own', () => {
   expect(new Set(began.map(({ sessionId }) => sessionId)).size).toBe(200)
 })
 
-test('an endedAt more than a day ahead is no time that anything happened at, and becomes plausible within two hours', () => {
+test('an endedAt more than a day ahead is ignored, and becomes plausible within two hours', () => {
   const service = serviceOf({ switches: { facts: { ended_ahead: 1 } } })
   const over = list(service, START).data.filter(({ endedAt }) => endedAt !== undefined)
   expect(over.length).toBeGreaterThan(40)
@@ -136,7 +136,7 @@ test('an endedAt more than a day ahead is no time that anything happened at, and
   expect(setAside(ledger).withoutEndedAt).toHaveLength(over.length)
 })
 
-test('a redated call gets all its times some seconds earlier, and a minute more, long after its end', () => {
+test('a redated call gets earlier times and one more minute, long after its end', () => {
   const redated = livesIn(worldWith({ redated: 1 })).filter((events) => named(events, 'corrected').length === 1)
   expect(redated.length).toBeGreaterThan(50)
   for (const events of redated) {

@@ -4,13 +4,14 @@ import { isFinal, statusLabel } from '../../src/simulator/counted-calls.ts'
 import type { LedgerEvent } from '../../src/simulator/ledger.ts'
 import { heal, setSwitches } from '../../src/simulator/service.ts'
 import { setAside } from '../../src/simulator/set-aside.ts'
-import { truth } from '../../src/simulator/truth.ts'
+import { expectedSeries } from '../../src/simulator/expected-series.ts'
 import { advance } from '../../src/simulator/world.ts'
-import { getCall, START } from './asked-service.ts'
+import { getCall, START } from './request-service.ts'
 import { livesIn, livesWith, named, some, wires, worldWith } from './lives.ts'
 
 /** What a ledger comes to long after the last arrival. */
-const truthOf = (ledger: LedgerEvent[]) => truth(ledger, { created: START, baseline: 'skip', now: START + 20_000 })
+const seriesOf = (ledger: LedgerEvent[]) =>
+  expectedSeries(ledger, { created: START, baseline: 'skip', now: START + 20_000 })
 
 const minutesOf = ({ callMinutes: call, participantMinutes: participants }: LedgerEvent): number[] => [
   call.audio,
@@ -19,7 +20,7 @@ const minutesOf = ({ callMinutes: call, participantMinutes: participants }: Ledg
   participants.video,
 ]
 
-describe('a call', () => {
+describe('a simulated call', () => {
   test('that is swift goes from its beginning to its end within seconds', () => {
     const lasting = ({ initiatedAt, endedAt }: LedgerEvent): number => endedAt! - initiatedAt!
     const swift = livesWith({ swift: 1 }).map((events) => lasting(events.at(-1)!))
@@ -58,7 +59,7 @@ describe('a call', () => {
     }
   })
 
-  test('whose final status changes gets another, or is ongoing again and ends once more', () => {
+  test('whose final status changes gets another one, or is ongoing again and ends a second time', () => {
     const lives = livesWith({ final_changed: 1 })
     const reopened = some(lives, (events) => named(events, 'final_changed').length === 2)
     expect(reopened).toBeGreaterThan(lives.length / 4)
@@ -72,7 +73,7 @@ describe('a call', () => {
     }
   })
 
-  test('without endedAt is over all the same, and some get it later', () => {
+  test('without endedAt is final all the same, and some get it later', () => {
     const lives = livesWith({ without_ended_at: 1 })
     for (const events of lives) {
       const final = events.find(isFinal)!
@@ -82,7 +83,7 @@ describe('a call', () => {
     expect(some(lives, (events) => events.at(-1)!.event === 'dated')).toBeGreaterThan(lives.length / 4)
   })
 
-  test('whose labels change is open then', () => {
+  test('whose labels change is open at that moment', () => {
     const lives = livesWith({ labels_changed: 1 })
     expect(some(lives, (events) => named(events, 'relabelled').length === 1)).toBeGreaterThan(lives.length * 0.9)
     for (const events of lives) for (const event of named(events, 'relabelled')) expect(isFinal(event)).toBe(false)
@@ -96,13 +97,13 @@ describe('a call', () => {
     )
     expect(odd).toHaveLength(wires(service).length)
     expect(new Set(odd.map((value) => typeof value))).toEqual(new Set(['string', 'number', 'object', 'undefined']))
-    const series = truthOf(service.world.ledger)
+    const series = seriesOf(service.world.ledger)
     const started = [...series.keys()].filter((name) => name.startsWith('callwatch_calls_started_total'))
     expect(started.every((name) => name.includes('="other"'))).toBe(true)
     expect(setAside(service.world.ledger).labelsChanged).toEqual([])
   })
 
-  test('of an unknown status rings, holds or ends so, and is over in the end', () => {
+  test('of an unknown status rings, lasts or ends with it, and is final in the end', () => {
     const lives = livesWith({ unknown_status: 1 })
     const statuses = new Set(lives.flat().map(({ status }) => status))
     for (const status of ['ringing', 'on hold', 'failed']) expect(statuses).toContain(status)
@@ -119,7 +120,7 @@ describe('a call', () => {
     ])
   })
 
-  test('that is set back is initiated for a while', () => {
+  test('that is set back shows the status initiated for a while', () => {
     const lives = livesWith({ set_back: 1 }).filter((events) => named(events, 'set_back').length > 0)
     expect(lives.length).toBeGreaterThan(50)
     for (const events of lives) {
@@ -128,7 +129,7 @@ describe('a call', () => {
     }
   })
 
-  test('in the near future has all its times ahead by the same', () => {
+  test('in the near future has all its times ahead by the same offset', () => {
     const plain = new Map(livesWith({}).map((events) => [events[0]!.sessionId, events.at(-1)!]))
     for (const events of livesWith({ near_future: 1 })) {
       const last = events.at(-1)!
@@ -140,7 +141,7 @@ describe('a call', () => {
     }
   })
 
-  test('in the far future has one time that nothing can have happened at, and the ledger leaves it out', () => {
+  test('in the far future has one impossible time, which the ledger leaves out', () => {
     const service = worldWith({ far_future: 1 })
     const far = wires(service).flatMap((wire) =>
       ['initiatedAt', 'startedAt', 'endedAt'].filter((name) => Number(wire[name]) > START + 10 * 365 * 86_400),
@@ -152,15 +153,15 @@ describe('a call', () => {
     expect(setAside(service.world.ledger).withoutEndedAt).toHaveLength(far.filter((name) => name === 'endedAt').length)
   })
 
-  test('of reversed times has no answer delay', () => {
+  test('with reversed times has no answer delay', () => {
     const { ledger } = worldWith({ times_reversed: 1 }).world
-    const series = truthOf(ledger)
+    const series = seriesOf(ledger)
     const names = [...series.keys()].join()
     expect(names).toContain('callwatch_call_duration_seconds_count')
     expect(names).not.toContain('answer_delay')
   })
 
-  test('of a numeric id has a number on the wire, and its text everywhere else', () => {
+  test('with a numeric id has a number on the wire, and its text everywhere else', () => {
     const service = worldWith({ numeric_id: 1 })
     const ids = wires(service).map(({ sessionId }) => sessionId)
     expect(ids.every((id) => typeof id === 'number')).toBe(true)
@@ -182,7 +183,7 @@ describe('a call', () => {
 
   test('that has vanished while it was open has started and is neither finished nor in progress', () => {
     const { ledger } = worldWith({ vanished: 1 }).world
-    const series = truth(ledger, { created: START, baseline: 'skip', now: START + 20_000 })
+    const series = expectedSeries(ledger, { created: START, baseline: 'skip', now: START + 20_000 })
     const total = (family: string): number =>
       [...series].filter(([name]) => name.startsWith(`${family}{`)).reduce((sum, [, value]) => sum + value, 0)
     const lives = [...Map.groupBy(ledger, ({ sessionId }) => sessionId).values()]
@@ -191,13 +192,13 @@ describe('a call', () => {
     expect(total('callwatch_calls_in_progress')).toBe(0)
   })
 
-  test('that has vanished for a while comes back with what happened to it', () => {
+  test('that has vanished for a while returns with what happened to it meanwhile', () => {
     const service = worldWith({ vanished_for_a_while: 1 })
     const lives = livesIn(service)
     for (const events of lives) {
       const names = events.map(({ event }) => event)
-      const gone = names.indexOf('vanished')
-      expect(names.indexOf('returned')).toBe(gone + 1)
+      const vanished = names.indexOf('vanished')
+      expect(names.indexOf('returned')).toBe(vanished + 1)
       expect(isFinal(events.at(-1)!)).toBe(true)
     }
     expect(
@@ -208,7 +209,7 @@ describe('a call', () => {
     expect(listed).toEqual(listed.toSorted((a, b) => a - b))
   })
 
-  test('that has vanished for a while is not there meanwhile', () => {
+  test('that has vanished for a while is neither listed nor known meanwhile', () => {
     const service = worldWith({ vanished_for_a_while: 1 }, 0)
     setSwitches(service, { arrivals: true })
     let missed = 0
@@ -225,12 +226,12 @@ describe('a call', () => {
   })
 })
 
-test('a healed world has no further anomalies, and turns back what is turned', () => {
+test('a healed world has no further anomalies, and reverts those that are temporary', () => {
   const every = { corrected: 0.5, final_changed: 0.5, vanished: 0.3, vanished_for_a_while: 0.5, labels_changed: 0.5 }
   const service = worldWith({ ...every, unknown_status: 0.5, without_ended_at: 0.5, recorded_late: 0.5 }, 300)
   const before = service.world.ledger.length
   const lastOf = new Map(service.world.ledger.map((event) => [event.sessionId, event]))
-  const gone = [...lastOf.values()].filter(({ event }) => event === 'vanished').length
+  const vanished = [...lastOf.values()].filter(({ event }) => event === 'vanished').length
   const reopened = [...lastOf.values()].filter(({ event, status }) => event === 'final_changed' && status === 'ongoing')
   heal(service)
   advance(service.world, START + 20_000, service.switches)
@@ -239,7 +240,7 @@ test('a healed world has no further anomalies, and turns back what is turned', (
     expect(named(after, name)).toEqual([])
   expect(after.length).toBeGreaterThan(15)
   expect(named(after, 'returned').length).toBeGreaterThan(0)
-  expect(named(after, 'returned').length).toBeLessThan(gone)
+  expect(named(after, 'returned').length).toBeLessThan(vanished)
   expect(reopened.length).toBeGreaterThan(0)
   const changed = named(after, 'final_changed').map(({ sessionId }) => sessionId)
   expect(changed).toEqual(expect.arrayContaining(reopened.map(({ sessionId }) => sessionId)))

@@ -4,7 +4,7 @@ import { faultNames } from '../../src/simulator/faults.ts'
 import { setSwitches } from '../../src/simulator/service.ts'
 import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts'
 import type { Switches } from '../../src/simulator/switches.ts'
-import { ask, serviceOf, START } from './asked-service.ts'
+import { ask, serviceOf, START } from './request-service.ts'
 
 let simulator: Simulator
 
@@ -52,7 +52,7 @@ describe('the fault', () => {
     await expect(list(150)).rejects.toThrow(/timeout/)
   })
 
-  test('drip sends a little again and again, without an end', async () => {
+  test('drip sends a little again and again, and never ends', async () => {
     simulator.setSwitches({ fault: { drip: 1 } })
     const response = await list(400)
     expect(response.status).toBe(200)
@@ -73,7 +73,7 @@ describe('the fault', () => {
     expect(simulator.responses().at(-1)).toMatchObject({ status: 200, delivered: false })
   })
 
-  test('nothing at all leaves the answer whole', async () => {
+  test('none leaves the response complete', async () => {
     const response = await list()
     expect(JSON.parse(await response.text()).data).toHaveLength(33)
     expect(simulator.responses().at(-1)).toMatchObject({ status: 200, delivered: true })
@@ -109,10 +109,10 @@ describe('the fault', () => {
   })
 })
 
-describe('faults', () => {
+describe('faults of the simulator', () => {
   const all: Switches['fault'] = Object.fromEntries(faultNames.map((name) => [name, 0.05]))
 
-  test('come as often as their probabilities say', () => {
+  test('occur with their probabilities', () => {
     const service = serviceOf({ switches: { fault: all } })
     const statuses = Array.from({ length: 2000 }, () => ask(service, START)).map(
       ({ status, delivery }) => `${status} ${delivery}`,

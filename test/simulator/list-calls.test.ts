@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { heal, setSwitches } from '../../src/simulator/service.ts'
-import { ask, getCall, idsOf, list, serviceOf, START } from './asked-service.ts'
+import { ask, getCall, idsOf, list, serviceOf, START } from './request-service.ts'
 
 describe('the pages of List Calls', () => {
   test.each([
@@ -9,13 +9,13 @@ describe('the pages of List Calls', () => {
     ['ignored', 50],
     [20, 20],
     [100, 70],
-  ] as const)('with perPage %s have room for %i calls where 70 were asked for', (perPage, expected) => {
+  ] as const)('with perPage %s have room for %i calls if 70 are requested', (perPage, expected) => {
     const { data, meta } = list(serviceOf({ history: 120, switches: { perPage } }), START, 'perPage=70')
     expect(data).toHaveLength(expected)
     expect(meta.pagination).toMatchObject({ per_page: expected })
   })
 
-  test('with perPage varying have room for half of the calls now and then', () => {
+  test('with perPage varying sometimes have room for half of the calls', () => {
     const service = serviceOf({ switches: { perPage: 'varying' } })
     const sizes = Array.from({ length: 60 }, () => list(service, START, 'perPage=25').data.length)
     expect(new Set(sizes)).toEqual(new Set([25, 13]))
@@ -78,7 +78,7 @@ describe('the pages of List Calls', () => {
     expect(third().delivery).toBe('hang')
   })
 
-  test.each([0, 0.3])('while %d of all calls are indexed show those alone, in the total too', (indexed) => {
+  test.each([0, 0.3])('show only indexed calls, also in the total, while %d of all are indexed', (indexed) => {
     const service = serviceOf()
     const all = idsOf(list(service, START))
     setSwitches(service, { indexed })
@@ -99,7 +99,7 @@ describe('the pages of List Calls', () => {
 })
 
 describe('a stale page', () => {
-  test('is answered again as it was, with the Date that it had and, where that is wanted, its Age', () => {
+  test('is served again with its Date and, if switched on, its Age', () => {
     const service = serviceOf({ callsPerMinute: 60, switches: { cacheSeconds: 5, age: 'given' } })
     const [first, second] = [ask(service, START), ask(service, START + 4)]
     expect(second.body).toBe(first.body)
@@ -110,7 +110,7 @@ describe('a stale page', () => {
     expect(third.headers['age']).toBeUndefined()
   })
 
-  test('lags: half of the pages show what was seconds ago, and Get Call shows what is', () => {
+  test('is served for half of the requests with replicaLag, while Get Call is current', () => {
     const options = { history: 0, callsPerMinute: 30, speed: 5 }
     const [fresh, lagging] = [serviceOf(options), serviceOf({ ...options, switches: { replicaLag: 10 } })]
     const bodies = new Map<number, string>()
@@ -130,13 +130,13 @@ describe('a stale page', () => {
   })
 })
 
-test('the first answers have a Date that is wrong, the others a right one', () => {
+test('with wrongDates the first responses have a wrong Date, the others a right one', () => {
   const service = serviceOf({ switches: { wrongDates: 2, wrongDateOffset: 3600 } })
   const dates = [0, 1, 2, 3].map((i) => Date.parse(ask(service, START + i).headers['date']!) / 1000 - START - i)
   expect(dates).toEqual([3600, 3600, 0, 0])
 })
 
-test('Get Call gives the call bare, where that is wanted', () => {
+test('with getCall bare Get Call returns the call itself', () => {
   const service = serviceOf()
   const [id] = idsOf(list(service, START))
   const { data } = JSON.parse(getCall(service, START, id!).body)

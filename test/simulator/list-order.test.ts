@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
 import { setSwitches } from '../../src/simulator/service.ts'
-import { truth } from '../../src/simulator/truth.ts'
+import { expectedSeries } from '../../src/simulator/expected-series.ts'
 import { advance } from '../../src/simulator/world.ts'
-import { ask, getCall, idsOf, list, serviceOf, START, type ShownPage } from './asked-service.ts'
+import { ask, getCall, idsOf, list, serviceOf, START, type ShownPage } from './request-service.ts'
 
 type Shown = ShownPage['data'][number]
 
@@ -37,14 +37,14 @@ test.each<['type' | 'startedAt' | 'endedAt', string, (call: Shown) => number]>([
   expect(first).toBeGreaterThan(last!)
 })
 
-test('an order that changes is each of the three for a while', () => {
+test('the order changing is each of the three for a while', () => {
   const service = serviceOf({ switches: { order: 'changing' } })
   for (let i = 0; i < 1000; i++) ask(service, START + 60)
   for (const order of ['newest', 'oldest', 'shuffled'])
     expect(service.world.reached.get(`order.${order}`)).toBeGreaterThan(50)
 })
 
-test('shuffled, every call is about as often on every page, and none twice on one', () => {
+test('in a shuffled list every call is about as often on every page, and never twice on one', () => {
   const service = serviceOf({ history: 100, switches: { order: 'shuffled' } })
   const counts = new Map<string, number>()
   for (let i = 0; i < 600; i++) {
@@ -57,7 +57,7 @@ test('shuffled, every call is about as often on every page, and none twice on on
   for (const count of counts.values()) expect(Math.abs(count - 60)).toBeLessThan(5 * Math.sqrt(60))
 })
 
-test('imported calls come in on top by when they were inserted, were over long ago and count nowhere', () => {
+test('imported calls are first in the order of insertion, ended long ago and do not count', () => {
   const service = serviceOf({ switches: { order: 'inserted', imports: 3 } })
   const before = idsOf(list(service, START))
   const after = list(service, START + 7200)
@@ -68,10 +68,12 @@ test('imported calls come in on top by when they were inserted, were over long a
   for (const { sessionId } of imported.slice(0, 3)) expect(getCall(service, START + 7200, sessionId).status).toBe(200)
   const options = { created: START, baseline: 'skip', now: START + 7200 } as const
   const except = new Set(idsOf(after).slice(0, imported.length))
-  expect(truth(service.world.ledger, options)).toEqual(truth(service.world.ledger, { ...options, except }))
+  expect(expectedSeries(service.world.ledger, options)).toEqual(
+    expectedSeries(service.world.ledger, { ...options, except }),
+  )
 })
 
-test('imports change nothing about any other call', () => {
+test('imports do not change any other call', () => {
   const ledgers = [0, 60].map((imports) => {
     const service = serviceOf({ callsPerMinute: 5, switches: { imports } })
     advance(service.world, START + 3600, service.switches)

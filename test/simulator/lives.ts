@@ -3,7 +3,7 @@ import { entriesOf, wireOf } from '../../src/simulator/listing.ts'
 import { setSwitches, type CallsService } from '../../src/simulator/service.ts'
 import type { Switches } from '../../src/simulator/switches.ts'
 import { advance } from '../../src/simulator/world.ts'
-import { serviceOf, START } from './asked-service.ts'
+import { serviceOf, START } from './request-service.ts'
 
 export type Facts = Switches['facts']
 

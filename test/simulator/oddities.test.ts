@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 
 import { oddities, oddityNames, type OddityName } from '../../src/simulator/oddities.ts'
 import { random } from '../../src/simulator/random.ts'
-import { isObject, readCall, type SeenCall, type SeenMinutes } from '../system/truth/seen-call.ts'
-import { ask, getCall, serviceOf, START } from './asked-service.ts'
+import { isObject, readCall, type SeenCall, type SeenMinutes } from '../system/replay/seen-call.ts'
+import { ask, getCall, serviceOf, START } from './request-service.ts'
 import { wires } from './lives.ts'
 
 type Wire = Record<string, unknown>
@@ -30,7 +30,7 @@ const seen = (item: unknown): SeenCall => {
   return result
 }
 
-/** By medium, with the total where it belongs, as semantics.md says of a call that is over. */
+/** By medium, with the total where it belongs, as semantics.md says of a final call. */
 function byMedium({ total, ...known }: SeenMinutes, type: unknown): { audio?: number; video?: number } {
   const own = type === 'video' ? 'video' : 'audio'
   const isOnly = known.audio === undefined && known.video === undefined
@@ -38,15 +38,15 @@ function byMedium({ total, ...known }: SeenMinutes, type: unknown): { audio?: nu
   return { ...known, [own]: (known[own] ?? 0) + total }
 }
 
-describe('shown oddly', () => {
-  test('in milliseconds a call has the same times', () => {
+describe('a call that is shown oddly', () => {
+  test('in milliseconds has the same times', () => {
     for (const { call, odd } of shown('milliseconds')) {
       expect(seen(odd)).toEqual(seen(call))
       expect(odd).toMatchObject({ initiatedAt: Number(call['initiatedAt']) * 1000 })
     }
   })
 
-  test('by another spelling a call has the same status', () => {
+  test('in another spelling has the same status', () => {
     const spellings = new Set<unknown>()
     for (const { call, odd } of shown('spelling')) {
       expect(seen(odd)).toEqual(seen(call))
@@ -55,13 +55,13 @@ describe('shown oddly', () => {
     for (const status of ['cancelled', 'MISSED', 'Busy', 'Ended', 'ONGOING']) expect(spellings).toContain(status)
   })
 
-  test('as an item that cannot be used a call is unreadable, for each of the reasons', () => {
+  test('as an invalid item is unreadable, for each of the reasons', () => {
     const reasons = new Set(shown('unusable').map(({ odd }) => read(odd)))
     expect(reasons).toEqual(new Set(['not_an_object', 'no_session_id', 'no_status']))
     expect(new Set(shown('unusable', 'get').map(({ odd }) => read(odd)))).toEqual(new Set(['no_status']))
   })
 
-  test('in its fields a call is the same, and what is said of its figures is right or nothing', () => {
+  test('with odd fields is the same call, with the right figures or none', () => {
     for (const { call, odd } of shown('fields')) {
       const [right, oddly] = [seen(call), seen(odd)]
       for (const name of ['id', 'status', 'final', 'labels'] as const) expect(oddly[name]).toEqual(right[name])
@@ -76,7 +76,7 @@ describe('shown oddly', () => {
     }
   })
 
-  test('in its fields a call has numbers as texts, objects, lists and truth values, and nothing at all', () => {
+  test('with odd fields has numbers as texts, objects, lists, booleans and nothing at all', () => {
     const kinds = new Set<string>()
     for (const { call, odd } of shown('fields')) {
       if (!isObject(odd)) continue
@@ -95,7 +95,7 @@ describe('shown oddly', () => {
     }
   })
 
-  test('a call is only in that one answer, in lists and by Get Call', () => {
+  test('is odd in that one response only, in lists and in Get Call', () => {
     const id = String(calls.at(-1)!['sessionId'])
     const listed = () => ask(service, START).body
     const got = () => getCall(service, START, id).body

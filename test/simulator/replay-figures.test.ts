@@ -4,11 +4,11 @@ import type { RecordedResponse } from '../../src/simulator/responses.ts'
 import { CREATED, audio, call, list, only, replayed, type Item } from './replayed-answers.ts'
 
 describe('minutes', () => {
-  test('that fall while the call is open are no correction', () => {
+  test('that fall while the call is open are not corrections', () => {
     expect(replayed([audio('ongoing', 5), audio('ongoing', 3)])).not.toHaveProperty('minutes_corrections call audio')
   })
 
-  test('that fall once it is over, or by which it ends lower, are corrections', () => {
+  test('that fall after its end, or with its end, are corrections', () => {
     const down = replayed([
       audio('ongoing', 5),
       audio('ended', 4.5),
@@ -38,7 +38,7 @@ describe('minutes', () => {
     expect(results).toMatchObject({ 'minutes_corrections participant video': 0.5 })
   })
 
-  test('given only as a duration go to the medium of the type', () => {
+  test('given only as a duration count for the medium of its type', () => {
     expect(replayed([only(3), only(2)])).toMatchObject({
       'minutes_corrections call video': 1,
       'minutes_corrections participant video': 2,
@@ -57,20 +57,20 @@ describe('an anomaly', () => {
     expect(replayed([odder, odder])).toMatchObject({ [`call_anomalies ${kind}`]: 1 })
   })
 
-  test('is none where a time is in milliseconds or a number is a text', () => {
+  test('is not counted for a time in milliseconds or a number as a text', () => {
     const fine = { startedAt: (CREATED + 5) * 1000, endedAt: String(CREATED + 9), totalAudioMinutes: '2.5' }
     const results = replayed([list([call('a', 'ended', fine)])])
     expect(Object.keys(results).filter((name) => name.startsWith('call_anomalies'))).toEqual([])
   })
 
-  test('final_changed is for other statuses as well, which are final with an end and open without', () => {
+  test('final_changed includes undocumented statuses, which are final with an endedAt and open without', () => {
     const paused = (end: Item): RecordedResponse => list([call('a', 'paused', end)])
     const ended = list([call('a', 'ended')])
     expect(replayed([paused({ endedAt: CREATED + 9 }), ended])).toMatchObject({ 'call_anomalies final_changed': 1 })
     expect(replayed([paused({}), ended])).not.toHaveProperty('call_anomalies final_changed')
   })
 
-  test('labels_changed is for values that change, not for values that are missing', () => {
+  test('labels_changed counts values that change, not values that are missing', () => {
     const first = list([call('a', 'ongoing')])
     expect(replayed([first, list([call('a', 'ongoing', { type: undefined })])])).not.toHaveProperty(
       'call_anomalies labels_changed',

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 
 import type { RecordedResponse } from '../../src/simulator/responses.ts'
 import type { Series } from '../../src/simulator/series.ts'
-import { truth } from '../../src/simulator/truth.ts'
-import { observedFamilies, replay } from '../system/truth/replay.ts'
-import { list as listOf, serviceOf } from './asked-service.ts'
+import { expectedSeries } from '../../src/simulator/expected-series.ts'
+import { observedFamilies, replay } from '../system/replay/replay.ts'
+import { list as listOf, serviceOf } from './request-service.ts'
 import { CREATED, call, get, list, notFound, replayed, response, timeless, type Item } from './replayed-answers.ts'
 
 describe('transitions', () => {
@@ -44,12 +44,12 @@ describe('transitions', () => {
     expect(Object.fromEntries(added.filter(([, value]) => value > 0))).toEqual(expected)
   })
 
-  describe('further back, since a list may be stale,', () => {
+  describe('steps back, since a list may be stale,', () => {
     const over = list([call('a', 'ended', { totalAudioMinutes: 5 })])
     const open = list([call('a', 'ongoing', { totalAudioMinutes: 4 })])
     const back = { 'ended → ongoing': 1, 'minutes_corrections call audio': 1 }
 
-    test('are believed of two polls in a row, and of Get Call at once', () => {
+    test('are believed from two polls in a row, or from Get Call at once', () => {
       expect(replayed([over, open, open])).toMatchObject(back)
       expect(replayed([over, list([]), get(call('a', 'ongoing', { totalAudioMinutes: 4 }))])).toMatchObject(back)
     })
@@ -68,7 +68,7 @@ describe('transitions', () => {
     })
   })
 
-  test('are seen by Get Call as well, wrapped or bare', () => {
+  test('are seen in Get Call as well, wrapped or bare', () => {
     const wrapped = [list([call('a', 'initiated')]), list([]), get(call('a', 'ongoing'))]
     expect(replayed(wrapped)).toEqual({ 'none → initiated': 1, 'initiated → ongoing': 1 })
     const bare = response('/calls/a', 200, call('a', 'ongoing'))
@@ -76,7 +76,7 @@ describe('transitions', () => {
   })
 })
 
-describe('an answer says nothing', () => {
+describe('a response is ignored', () => {
   test.each([
     ['that did not arrive whole', { ...list([call('a', 'initiated')]), delivered: false }],
     [
@@ -94,30 +94,30 @@ describe('an answer says nothing', () => {
 describe('the baseline', () => {
   const before = call('a', 'ended', { initiatedAt: CREATED - 50, endedAt: CREATED - 1 })
 
-  test('is remembered and counts nowhere', () => {
+  test('is tracked and not counted', () => {
     const changed = { ...before, status: 'rejected', totalAudioMinutes: -1 }
     expect(replayed([list([before]), list([changed])])).toEqual({})
     expect(replayed([list([before])], { baseline: 'count' })).toMatchObject({ 'ongoing → ended (inferred)': 1 })
   })
 
-  test('ends with the second of the creation', () => {
+  test('ends with the second in which the target was created', () => {
     const within = { ...before, endedAt: CREATED }
     expect(replayed([list([within])], { created: CREATED + 0.9 })).toMatchObject({ 'ongoing → ended (inferred)': 1 })
   })
 
-  test('holds calls without times that are seen before the initial sync ends', () => {
+  test('includes calls without times that are seen before the initial sync ends', () => {
     const initialSync = [list([timeless('a')], 2), list([timeless('b')], 2, 2)]
     expect(replayed(initialSync)).toEqual({})
     expect(replayed([...initialSync, list([timeless('c')])])).toMatchObject({ 'ongoing → ended (inferred)': 1 })
   })
 
-  test('holds no call that was seen open', () => {
+  test('includes no call that was seen open', () => {
     const open = call('a', 'ongoing', { initiatedAt: CREATED - 1000 })
     expect(replayed([list([open])])).toMatchObject({ 'initiated → ongoing (inferred)': 1 })
   })
 })
 
-test('a final call from before the horizon is ignored, an open one is not', () => {
+test('the replay excludes a final call from before the horizon, but not an open one', () => {
   const old = { initiatedAt: CREATED - 90_000, endedAt: CREATED - 89_000 }
   expect(replayed([list([call('a', 'ended', old)])], { baseline: 'count' })).toEqual({})
   expect(replayed([list([call('a', 'initiated', old)])], { baseline: 'count' })).toEqual({ 'none → initiated': 1 })
@@ -132,8 +132,8 @@ describe('the horizon', () => {
   const ended = (hours: number): Item => ({ initiatedAt: CREATED, endedAt: CREATED + hours * HOUR })
   const once = { 'ongoing → ended (inferred)': 1 }
 
-  test('forgets a call only when it has passed its own time and the moment at which its end was seen', () => {
-    // Over without an end until it is filled in late: known from 20 h on, its own time long past.
+  test('evicts a call only after both its own time and the moment at which its end was seen', () => {
+    // Final without an end until it is filled in late: known from 20 h on, its own time long past.
     const over = list([call('a', 'ended', { initiatedAt: CREATED })])
     const filledIn = list([call('a', 'ended', ended(19))])
     expect(replayed([at(20, over), at(43, list([])), at(43, filledIn)])).toEqual(replayed([at(20, over)]))
@@ -143,7 +143,7 @@ describe('the horizon', () => {
     })
   })
 
-  test('never forgets a call that is open', () => {
+  test('never evicts an open call', () => {
     const open = list([call('a', 'ongoing', { initiatedAt: undefined })])
     const late = list([call('a', 'ended', ended(99))])
     expect(replayed([at(20, open), at(90, list([])), at(100, late)])).toMatchObject({
@@ -152,7 +152,7 @@ describe('the horizon', () => {
     })
   })
 
-  test('lies before the beginning of the last complete poll, not before its end', () => {
+  test('is before the start of the last complete poll, not before its end', () => {
     const old = call('a', 'ended', ended(2))
     const page = (hours: number, number: number): RecordedResponse =>
       at(hours, list([call(`page ${number}`, 'initiated')], 2, number))
@@ -161,13 +161,13 @@ describe('the horizon', () => {
     expect(replayed([page(27, 1), page(27, 2), at(27, list([old]))])).not.toMatchObject(once)
   })
 
-  test('goes by the clock of the requests where answers have no Date', () => {
+  test('uses the clock of the requests if responses have no Date', () => {
     const dateless = { ...list([call('a', 'initiated')]), at: CREATED + 100 * HOUR, date: '' }
     expect(replayed([list([]), dateless, list([call('b', 'ended', ended(1))])])).toEqual({ 'none → initiated': 1 })
   })
 })
 
-describe('before the service’s clock is settled nothing is counted', () => {
+describe('nothing is counted before the service’s clock is settled', () => {
   const dated = (seconds: number, answered: RecordedResponse): RecordedResponse => ({
     ...answered,
     date: new Date((CREATED + 60 + seconds) * 1000).toUTCString(),
@@ -182,23 +182,23 @@ describe('before the service’s clock is settled nothing is counted', () => {
     'invalid_items no_session_id': 1,
   }
 
-  test('which takes five answers without a Date; one that is no page does not tell', () => {
+  test('which takes five pages without a Date; other responses do not count', () => {
     const failed = response('/calls?page=1', 500, { error: { code: 'ERR' } }, { date: '' })
     expect(replayed([...times(4, undated(ringing)), failed])).toEqual({})
     expect(replayed([...times(4, undated(ringing)), failed, undated(ongoing)])).toEqual(counted)
   })
 
-  test('which takes one answer that agrees with the host', () => {
+  test('which takes one response that agrees with the host', () => {
     expect(replayed([undated(ringing), dated(7, ringing), dated(5, ongoing)])).toEqual(counted)
   })
 
-  test('which takes five answers in a row that agree with each other, where they do not agree with the host', () => {
+  test('which takes five responses in a row that agree with each other, but not with the host', () => {
     const hour = [0, 4, -4, 9, 2].map((seconds) => dated(3600 + seconds, ringing))
     expect(replayed(hour)).toEqual({})
     expect(replayed([...times(4, dated(3600, ringing)), dated(3604, ongoing)])).toEqual(counted)
   })
 
-  test('which takes twenty answers where none agree', () => {
+  test('which takes twenty responses if none agree', () => {
     const apart = Array.from({ length: 19 }, (_none, index) => dated(100 * (index + 1), ringing))
     expect(replayed(apart)).toEqual({})
     expect(replayed([...apart, dated(9000, ongoing)])).toEqual(counted)
@@ -220,7 +220,7 @@ describe('a call that is not found', () => {
     expect(replayed([seen, list([]), notFound('a'), notFound('a')])).not.toHaveProperty('calls_lost')
   })
 
-  test('is asked for in one cycle or in two as the ends of the cycles say, where they are given', () => {
+  test('is requested in one cycle or in two according to the given ends of the cycles', () => {
     const answers = [seen, list([]), notFound('a'), list([]), notFound('a')].map((answer, index) => ({
       ...answer,
       at: CREATED + index,
@@ -235,21 +235,21 @@ describe('a call that is not found', () => {
     expect(replayed([seen, list([]), notFound('a'), seen, list([]), notFound('a')])).not.toHaveProperty('calls_lost')
   })
 
-  test('is never lost once it is over', () => {
+  test('is never lost after its end', () => {
     const over = list([call('a', 'ended')])
     expect(replayed([over, list([]), notFound('a'), list([]), notFound('a')])).not.toHaveProperty('calls_lost')
   })
 
   test('reappears, open or final, without steps in between', () => {
-    const gone = [seen, list([]), notFound('a'), list([]), notFound('a')]
+    const twice = [seen, list([]), notFound('a'), list([]), notFound('a')]
     const back = { ...lost, calls_reappeared: 1 }
-    expect(replayed([...gone, seen])).toMatchObject({ ...back, 'lost → ongoing': 1 })
-    const ended = replayed([...gone, list([call('a', 'ended')])])
+    expect(replayed([...twice, seen])).toMatchObject({ ...back, 'lost → ongoing': 1 })
+    const ended = replayed([...twice, list([call('a', 'ended')])])
     expect(ended).toMatchObject({ ...back, 'lost → ended': 1 })
     expect(ended).not.toHaveProperty('call_anomalies final_changed')
   })
 
-  test('among too many others is believed only where a listed call is found', () => {
+  test('together with too many others is believed only if a listed call is found', () => {
     const ids = ['a', 'b', 'c', 'd', 'e']
     const open = list(ids.map((id) => call(id, 'ongoing')))
     const listed = call('z', 'ongoing')
@@ -261,7 +261,7 @@ describe('a call that is not found', () => {
   })
 })
 
-test('items that cannot be used are counted by reason, every time', () => {
+test('the replay counts invalid items by reason, every time', () => {
   const page = list([
     1,
     null,
@@ -279,7 +279,7 @@ test('items that cannot be used are counted by reason, every time', () => {
   })
 })
 
-test('whatever the times of the polls, as many calls reach each final status as in the truth', () => {
+test('the replay counts as many calls with each final status as the simulator recorded, whatever the poll interval', () => {
   for (const interval of [2.5, 10, 40]) {
     const options = { seed: interval, speed: 20, callsPerMinute: 60, history: 20, open: 3, recordResponses: true }
     const service = serviceOf(options)
@@ -291,7 +291,7 @@ test('whatever the times of the polls, as many calls reach each final status as 
     service.switches = { ...service.switches, arrivals: false }
     poll(CREATED + 7200)
     const observed = replay(service.recorder.responses, { created: CREATED, baseline: 'skip' })
-    const exact = truth(service.world.ledger, { created: CREATED, baseline: 'skip', now: CREATED + 7200 })
+    const exact = expectedSeries(service.world.ledger, { created: CREATED, baseline: 'skip', now: CREATED + 7200 })
     for (const status of ['ended', 'unanswered', 'rejected', 'canceled']) {
       const reached = sum(observed, 'callwatch_call_transitions_total', `to="${status}"`)
       expect(reached).toBeGreaterThan(0)

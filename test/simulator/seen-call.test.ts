@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import { readCall, type SeenCall } from '../system/truth/seen-call.ts'
-import { START as NOW } from './asked-service.ts'
+import { readCall, type SeenCall } from '../system/replay/seen-call.ts'
+import { START as NOW } from './request-service.ts'
 
 function read(fields: Record<string, unknown>): SeenCall {
   const item = { sessionId: 'a', status: 'ended', ...fields }
@@ -21,7 +21,7 @@ describe('the participants of a call', () => {
     ['no list', undefined, {}],
     ['null', null, {}],
     ['an object', {}, {}],
-    ['nobody', [], {}],
+    ['an empty list', [], {}],
     ['entries that say nothing about minutes', [{ uid: 'a' }, {}, null, 7], {}],
     ['entries whose minutes are empty texts', [minutes('', ' ', '')], {}],
     ['both media', [minutes(1, 2), minutes(3, 4)], { audio: 4, video: 6, total: 0 }],

@@ -20,7 +20,7 @@ test.each([
   expect(Object.fromEntries(aside)).toEqual(expected)
 })
 
-test('one fact changes nothing about another, nor about when and how calls begin', () => {
+test('a fact changes neither other facts nor when and how calls begin', () => {
   const ids = (facts: Facts, name: string): string[] =>
     livesWith(facts)
       .filter((events) => named(events, name).length > 0)

@@ -55,7 +55,7 @@ describe('drawn switches', () => {
     }
   })
 
-  test('come to each value that a switch may have', () => {
+  test('include each value that a switch may have', () => {
     const values = (name: keyof typeof defaultSwitches): Set<unknown> =>
       new Set(drawn.map((switches) => (typeof switches[name] === 'number' ? 'number' : switches[name])))
     expect(values('order')).toEqual(new Set(['newest', 'oldest', 'shuffled', 'changing']))

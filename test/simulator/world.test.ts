@@ -7,7 +7,7 @@ import { ledgerEvent, type LedgerEvent } from '../../src/simulator/ledger.ts'
 import { entriesOf } from '../../src/simulator/listing.ts'
 import { defaultSwitches } from '../../src/simulator/switches.ts'
 import { advance, createWorld, type World, type WorldOptions } from '../../src/simulator/world.ts'
-import { START } from './asked-service.ts'
+import { START } from './request-service.ts'
 
 const callsOf = ({ listing }: World): Call[] => entriesOf(listing).map(({ call }) => call)
 
@@ -83,7 +83,7 @@ describe('a world', () => {
     expect(seen((event) => String(event.recorded))).toEqual(['false', 'true'])
   })
 
-  test('begins its calls at the same times, and the same calls, whatever becomes of them', () => {
+  test('begins the same calls at the same times, whatever facts they have', () => {
     const [one, other] = [0.9, 0.1].map((answerProbability) => {
       const calls = callsOf(advanced({ answerProbability }, 60))
       return calls.map(({ sessionId, mode, initiatedAt }) => (mode === 'call' ? initiatedAt : sessionId))
@@ -101,14 +101,14 @@ describe('a world', () => {
     }
   })
 
-  test('spreads its history over the time that is asked for', () => {
+  test('spreads its history over the requested time', () => {
     const calls = callsOf(advanced({ history: 1000, historySeconds: 86_400, open: 0 }, 0))
     const oldest = START - calls[0]!.initiatedAt
     expect(oldest).toBeGreaterThan(0.8 * 86_400)
     expect(oldest).toBeLessThan(1.2 * 86_400)
   })
 
-  test('begins as many calls a minute as asked for, whatever the speed', () => {
+  test('begins the requested number of calls a minute, whatever the speed', () => {
     for (const speed of [1, 100]) {
       const world = advanced({ speed, callsPerMinute: 20, history: 0, open: 0, progressSeconds: 600 }, 6000)
       // Poisson with mean 2000: five standard deviations.
@@ -127,7 +127,7 @@ describe('a world', () => {
     expect(callsOf(world).length).toBeGreaterThan(begun)
   })
 
-  test('has lives that are as many times shorter as the speed says', () => {
+  test('has calls that are shorter by the factor of its speed', () => {
     expect(lasting(1) / lasting(10)).toBeGreaterThan(9.5)
     expect(lasting(1) / lasting(10)).toBeLessThan(10.5)
   })
@@ -191,7 +191,7 @@ describe('a call', () => {
     expect(grown).toBeGreaterThan(20)
   })
 
-  test('does not change any more once it is over', () => {
+  test('does not change after its end', () => {
     for (const seen of lives.values()) {
       const over = seen.filter(isFinal)
       expect(over.length).toBeGreaterThan(0)
@@ -223,7 +223,7 @@ describe('a call', () => {
     }
   })
 
-  test('has own minutes that are the sum of the participants in some calls and less in others', () => {
+  test('has minutes that are the sum of its participants in some calls, and less in others', () => {
     const ended = callsOf(world).filter((call) => call.status === 'ended' && call.totalDurationInMinutes > 0)
     const sums = ended.map((call) => call.participants.reduce((sum, entry) => sum + entry.totalDurationInMinutes, 0))
     const less = ended.filter((call, index) => call.totalDurationInMinutes < sums[index]! * 0.9)
@@ -262,7 +262,7 @@ describe('a call', () => {
   })
 })
 
-test('the ledger only grows, in the order of time', () => {
+test('the ledger of the simulator only grows, in order of time', () => {
   const world = worldOf()
   let before: LedgerEvent[] = []
   for (const second of [0, 1, 30, 31, 300]) {

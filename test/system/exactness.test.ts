@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { exactDifferences, live, settle, systemWorld } from './world.ts'
-import { difference } from './truth/exposition.ts'
-import { observedFamilies, replay } from './truth/replay.ts'
+import { difference } from './replay/exposition.ts'
+import { observedFamilies, replay } from './replay/replay.ts'
 
 const LIVELY = ['--speed', '400', '--calls-per-minute', '600', '--history', '250', '--seed']
 const SECONDS = 60_000
 
 test(
-  'undisturbed, every exact series equals the truth, and every observed one the replay of the responses',
+  'every exact series of an undisturbed daemon equals what the simulator recorded, every observed one a replay of the responses',
   { timeout: 2 * SECONDS },
   async () => {
     const world = await systemWorld(...LIVELY, '21')
@@ -31,7 +31,7 @@ test(
 )
 
 test(
-  'killed twice in the middle of it, the daemon counts on, and every exact series equals the truth',
+  'every exact series of a daemon that was killed twice equals what the simulator recorded',
   { timeout: 2 * SECONDS },
   async () => {
     const world = await systemWorld(...LIVELY, '22')

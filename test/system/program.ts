@@ -36,14 +36,14 @@ export function startProgram(args: readonly string[], env: Record<string, string
     output: () => output,
     said: (pattern) =>
       new Promise((resolve, reject) => {
-        const look = () => {
+        const check = () => {
           const match = output.match(pattern)
           if (match === null) return
-          listeners.delete(look)
+          listeners.delete(check)
           resolve(match)
         }
-        listeners.add(look)
-        look()
+        listeners.add(check)
+        check()
         void exited.then(() => reject(new Error(`the process ended without saying ${String(pattern)}:\n${output}`)))
       }),
     end: (signal) => {

@@ -4,17 +4,17 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { LedgerEvent } from '../../src/simulator/ledger.ts'
 import type { RecordedResponse } from '../../src/simulator/responses.ts'
 import type { Series } from '../../src/simulator/series.ts'
-import { exactFamilies, truth } from '../../src/simulator/truth.ts'
+import { exactFamilies, expectedSeries } from '../../src/simulator/expected-series.ts'
 import { temporaryFolder } from '../store/temporary-folder.ts'
 import { eventually } from './eventually.ts'
 import { startProgram, type Program } from './program.ts'
-import { difference, parseExposition } from './truth/exposition.ts'
+import { difference, parseExposition } from './replay/exposition.ts'
 
 const API_KEY = 'a-key-for-the-tests'
 
-/** The simulated service as a process of its own, and daemons that watch it on one store. */
+/** The simulated service as a process of its own, and daemons that poll it on one store. */
 export type SystemWorld = {
-  /** Starts a daemon; it is ready to be asked when this resolves. */
+  /** Starts a daemon; resolves when it is ready. */
   startDaemon: () => Promise<Daemon>
   setSwitches: (switches: object) => Promise<void>
   ledger: () => Promise<{ now: number; events: LedgerEvent[] }>
@@ -59,7 +59,7 @@ export async function systemWorld(...simulatorArgs: string[]): Promise<SystemWor
   }
 }
 
-/** Small pages and quick sweeps, so that looks of every kind come in a few seconds. */
+/** Small pages and quick sweeps, so that every kind of poll occurs within seconds. */
 function configuration(url: string, folder: string): string {
   return `
 targets: [{ base_url: '${url}', api_key: ${API_KEY} }]
@@ -75,7 +75,7 @@ export async function settle(world: SystemWorld, daemon: Daemon): Promise<void> 
   const polls = async () => (await daemon.scrape()).get('callwatch_polls_total{outcome="complete"}') ?? 0
   await eventually(async () => {
     const { now, events } = await world.ledger()
-    const open = truth(events, { created: 0, baseline: 'count', now })
+    const open = expectedSeries(events, { created: 0, baseline: 'count', now })
     return [...open.keys()].some((series) => series.startsWith('callwatch_calls_in_progress')) ? undefined : true
   }, 60)
   const before = await polls()
@@ -85,11 +85,11 @@ export async function settle(world: SystemWorld, daemon: Daemon): Promise<void> 
 /** Where the daemon's exact series differ from what the simulator says happened. */
 export async function exactDifferences(world: SystemWorld, daemon: Daemon) {
   const { now, events } = await world.ledger()
-  const expected = truth(events, { created: await daemon.created(), baseline: 'skip', now })
+  const expected = expectedSeries(events, { created: await daemon.created(), baseline: 'skip', now })
   return { expected, differences: difference(expected, await daemon.scrape(), exactFamilies) }
 }
 
-/** Lets the world go on for that many seconds of the real clock. */
+/** Lets the world run for that many seconds of the real clock. */
 export function live(seconds: number): Promise<void> {
   return wait(seconds * 1000)
 }

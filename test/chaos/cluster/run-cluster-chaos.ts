@@ -9,7 +9,7 @@ import { callOf } from '../../../src/store/rows.ts'
 import { connect, type Connection } from '../../../src/store/postgres/connection.ts'
 import { startPostgres, startStandby } from '../../postgres/start-postgres.ts'
 import { eventually } from '../../system/eventually.ts'
-import { parseExposition } from '../../system/truth/exposition.ts'
+import { parseExposition } from '../../system/replay/exposition.ts'
 import { compareExact } from '../compare-exact.ts'
 import { compareMessages } from '../compare-messages.ts'
 import { running } from '../daemon-process.ts'
@@ -48,7 +48,9 @@ export type ClusterReport = {
 const INTENSITY = 0.2
 const BETWEEN_MS = 1500
 
-/** One run: services, channel and proxies in this process, the daemons and the two servers of the database in their own. */
+/**
+ * One run: services, channel and proxies in this process, the daemons and the two servers of the database in their own.
+ */
 export async function runClusterChaos({
   seconds,
   seed,
@@ -239,7 +241,9 @@ function latestConnection(run: ClusterRun): { get: () => Promise<Connection | un
   }
 }
 
-/** How many different views the daemons have of who watches what, and of what was counted; while nothing happens, one. */
+/**
+ * How many different views the daemons have of who watches what, and of what was counted; while nothing happens, one.
+ */
 async function viewsOf({ daemons }: ClusterRun): Promise<number> {
   const views = async () => {
     const all = await Promise.all(daemons.map(({ url }) => statusAt(url)))

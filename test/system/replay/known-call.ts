@@ -3,26 +3,29 @@ import type { State } from './replay.ts'
 import type { Medium, SeenCall, SeenMinutes } from './seen-call.ts'
 import { steps } from './steps.ts'
 
-/** What is remembered of a call. */
+/** A tracked call. */
 export type Known = {
   counted: boolean
   standing: string
   finished: boolean
-  /** The answer that was believed last showed it as over. */
-  isOver: boolean
+  /** The last believed answer showed it as final. */
+  isFinal: boolean
   labels: { type: string; mode: string; receiver_type: string }
   minutes: Record<string, number>
   anomalies: Set<string>
   ownTime?: number
   lastListed: number
-  /** When it was first seen to be over, or was lost. */
-  overSince?: number
+  /** When it was first seen as final, or was lost. */
+  finalSince?: number
   missedInCycle?: number
-  /** The cycle in which the list showed it further back than it was known to be, and nothing has contradicted that since. */
+  /**
+   * The cycle in which the list showed it further back than it was known to be, and nothing has contradicted that
+   * since.
+   */
   setBackInCycle?: number
 }
 
-/** A call that was asked for and is not known. */
+/** Counts an answer of Get Call that the call is unknown. */
 export function miss(state: State, id: string): void {
   const call = state.calls.get(id)
   if (!call || !call.counted || call.finished || call.standing === 'lost') return
@@ -30,7 +33,7 @@ export function miss(state: State, id: string): void {
     call.missedInCycle = state.cycle.number
   } else if (call.missedInCycle !== state.cycle.number) {
     addTo(state.series, 'callwatch_calls_lost_total', {}, 1)
-    call.overSince = state.now
+    call.finalSince = state.now
     moveTo(state, call, 'lost')
   }
 }
@@ -39,7 +42,7 @@ export function miss(state: State, id: string): void {
  * Counts what one answer newly says of a call. A list may be stale: that a call is open again, or initiated again, is
  * believed once two cycles in a row list it so or Get Call says so; until then that item says nothing.
  */
-export function look(state: State, seen: SeenCall, source: 'list' | 'get'): void {
+export function observe(state: State, seen: SeenCall, source: 'list' | 'get'): void {
   const known = state.calls.get(seen.id)
   if (!known && tooOld(state, seen)) return
   if (known && source === 'list' && isSetBack(known, seen)) {
@@ -53,7 +56,7 @@ export function look(state: State, seen: SeenCall, source: 'list' | 'get'): void
   call.lastListed = state.now
   if (seen.ownTime !== undefined) call.ownTime = seen.ownTime
   delete call.missedInCycle
-  call.isOver = seen.final
+  call.isFinal = seen.final
   if (!call.counted) return
 
   for (const kind of seen.anomalies) anomaly(state, call, kind)
@@ -63,18 +66,18 @@ export function look(state: State, seen: SeenCall, source: 'list' | 'get'): void
   call.labels = { ...call.labels, ...seen.labels }
   if (call.standing === 'lost') {
     addTo(state.series, 'callwatch_calls_reappeared_total', {}, 1)
-    delete call.overSince
+    delete call.finalSince
   }
   if (call.finished && call.standing !== seen.status) anomaly(state, call, 'final_changed')
   moveTo(state, call, seen.status)
   call.finished ||= seen.final
-  if (call.finished) call.overSince ??= state.now
+  if (call.finished) call.finalSince ??= state.now
   countMinutes(state, call, seen)
 }
 
-/** From over to open, from ongoing to initiated. */
-function isSetBack({ standing, isOver }: Known, { status, final }: SeenCall): boolean {
-  return isOver ? !final : standing === 'ongoing' && status === 'initiated'
+/** From final to open, from ongoing to initiated. */
+function isSetBack({ standing, isFinal }: Known, { status, final }: SeenCall): boolean {
+  return isFinal ? !final : standing === 'ongoing' && status === 'initiated'
 }
 
 function newCall(state: State, seen: SeenCall): Known {
@@ -82,7 +85,7 @@ function newCall(state: State, seen: SeenCall): Known {
     counted: !isBaseline(state, seen),
     standing: 'none',
     finished: false,
-    isOver: seen.final,
+    isFinal: seen.final,
     labels: { type: 'other', mode: 'other', receiver_type: 'other', ...seen.labels },
     minutes: {},
     anomalies: new Set(),
@@ -94,9 +97,9 @@ function tooOld(state: State, seen: SeenCall): boolean {
   return seen.final && seen.ownTime !== undefined && seen.ownTime < state.horizon
 }
 
-function isBaseline({ options, firstLookOver }: State, seen: SeenCall): boolean {
+function isBaseline({ options, initialSyncEnded }: State, seen: SeenCall): boolean {
   if (options.baseline === 'count' || !seen.final) return false
-  return seen.ownTime === undefined ? !firstLookOver : seen.ownTime < Math.floor(options.created)
+  return seen.ownTime === undefined ? !initialSyncEnded : seen.ownTime < Math.floor(options.created)
 }
 
 function moveTo(state: State, call: Known, to: string): void {
@@ -137,8 +140,8 @@ function anomaly(state: State, call: Known, kind: string): void {
   addTo(state.series, 'callwatch_call_anomalies_total', { kind }, 1)
 }
 
-/** Over or lost, and the horizon has passed both its own time and the moment at which that was seen. */
-export function isForgotten({ overSince, ownTime, lastListed }: Known, horizon: number): boolean {
-  if (overSince === undefined) return false
-  return ownTime === undefined ? lastListed < horizon : ownTime < horizon && overSince < horizon
+/** Final or lost, and the horizon has passed both its own time and the moment at which that was seen. */
+export function isEvicted({ finalSince, ownTime, lastListed }: Known, horizon: number): boolean {
+  if (finalSince === undefined) return false
+  return ownTime === undefined ? lastListed < horizon : ownTime < horizon && finalSince < horizon
 }

@@ -1,4 +1,4 @@
-import { countedCalls, labelsOf, statusLabel, type CountedCall, type TruthOptions } from './counted-calls.ts'
+import { countedCalls, labelsOf, statusLabel, type CountedCall, type CountOptions } from './counted-calls.ts'
 import type { LedgerEvent } from './ledger.ts'
 import { addTo, type Series } from './series.ts'
 
@@ -6,7 +6,7 @@ const DURATION_BUCKETS = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200]
 const ANSWER_DELAY_BUCKETS = [1, 2, 5, 10, 15, 20, 30, 45, 60, 90]
 const PARTICIPANTS_BUCKETS = [1, 2, 3, 4, 6, 8, 12, 25, 50]
 
-/** The families whose series `truth` gives: those that semantics.md calls exact. */
+/** The families whose series `expectedSeries` gives: those that semantics.md calls exact. */
 export const exactFamilies = [
   'callwatch_calls_started_total',
   'callwatch_calls_total',
@@ -23,16 +23,16 @@ export const exactFamilies = [
  * Every exact series that a correct daemon exports at `now`, from what happened alone (semantics.md, Three kinds of
  * numbers).
  * Minutes are less corrections: where a final call's minutes fell, compare sums after subtracting them. Minutes of open
- * calls are those that the service shows at `now`. A call that has vanished while it was open has started and is neither
- * finished nor in progress. Series of value 0 are left out.
+ * calls are those that the service shows at `now`. A call that has vanished while it was open has started and is
+ * neither finished nor in progress. Series of value 0 are left out.
  */
-export function truth(events: readonly LedgerEvent[], options: TruthOptions): Series {
+export function expectedSeries(events: readonly LedgerEvent[], options: CountOptions): Series {
   const series: Series = new Map()
   for (const call of countedCalls(events, options)) {
     addTo(series, 'callwatch_calls_started_total', labelsOf(call.first), 1)
     addMinutes(series, call.last)
     if (call.final) addFinish(series, call, call.final)
-    else if (!call.gone)
+    else if (!call.isVanished)
       addTo(series, 'callwatch_calls_in_progress', { ...labelsOf(call.last), status: statusLabel(call.last) }, 1)
   }
   for (const [name, value] of series) if (value === 0) series.delete(name)

@@ -14,7 +14,7 @@ type Shown = {
 }
 export type ShownPage = { data: Shown[]; meta: { pagination: { total?: number; total_pages?: number; count: number } } }
 
-/** A world of 60 calls that have begun, one a minute or so, to which nothing is added. */
+/** A world of 60 calls, about one a minute, in which no more begin. */
 export function serviceOf(options: ServiceOptions = {}): CallsService {
   return createService({ history: 60, open: 0, callsPerMinute: 0, recordResponses: false, ...options }, START)
 }

@@ -5,7 +5,7 @@ export type Standing = string
 
 const UNSUCCESSFUL = ['unanswered', 'rejected', 'canceled']
 
-/** The transitions between what two looks at a call saw (semantics.md, Transitions); none where nothing changed. */
+/** The transitions between two observations of a call (semantics.md, Transitions); none where nothing changed. */
 export function steps(mode: string, from: Standing, to: Standing): Step[] {
   if (from === to) return []
   const via = between(mode, from, to)

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
 
 import type { Call } from '../../src/simulator/call.ts'
-import { callTruth } from '../../src/simulator/counted-calls.ts'
+import { expectedCalls } from '../../src/simulator/counted-calls.ts'
 import { failureRatio } from '../../src/simulator/failure-ratio.ts'
 import type { LedgerEvent } from '../../src/simulator/ledger.ts'
 import { entriesOf } from '../../src/simulator/listing.ts'
 import { addTo, type Series } from '../../src/simulator/series.ts'
 import { defaultSwitches } from '../../src/simulator/switches.ts'
-import { exactFamilies, truth } from '../../src/simulator/truth.ts'
+import { exactFamilies, expectedSeries } from '../../src/simulator/expected-series.ts'
 import { advance, createWorld } from '../../src/simulator/world.ts'
-import { difference } from '../system/truth/exposition.ts'
-import { START } from './asked-service.ts'
+import { difference } from '../system/replay/exposition.ts'
+import { START } from './request-service.ts'
 
 function event(at: number, sessionId: string, status: string, figures: Partial<LedgerEvent> = {}): LedgerEvent {
   return {
@@ -43,9 +43,9 @@ const answered = [
   }),
 ]
 
-describe('the truth', () => {
-  test('of one answered call is each of its figures', () => {
-    const series = truth(answered, { created: 100, baseline: 'skip', now: 200 })
+describe('the expected series', () => {
+  test('of one answered call have each of its figures', () => {
+    const series = expectedSeries(answered, { created: 100, baseline: 'skip', now: 200 })
     const labels = 'mode="call",receiver_type="user",type="audio"'
     const exact = [...series].filter(([name]) => !name.includes('_bucket'))
     expect(Object.fromEntries(exact)).toEqual({
@@ -67,8 +67,8 @@ describe('the truth', () => {
     expect([delay('2'), delay('5'), delay('+Inf')]).toEqual([undefined, 1, 1])
   })
 
-  test('at a moment knows nothing of what comes after it', () => {
-    const series = truth(answered, { created: 100, baseline: 'skip', now: 110 })
+  test('at a moment include nothing after it', () => {
+    const series = expectedSeries(answered, { created: 100, baseline: 'skip', now: 110 })
     expect(Object.fromEntries(series)).toEqual({
       'callwatch_calls_started_total{mode="call",receiver_type="user",type="audio"}': 1,
       'callwatch_calls_in_progress{mode="call",receiver_type="user",status="ongoing",type="audio"}': 1,
@@ -81,24 +81,24 @@ describe('the truth', () => {
     { created: 118, baseline: 'skip', counted: false, why: 'ended before the creation' },
     { created: 118, baseline: 'count', counted: true, why: 'and the baseline is counted' },
     { created: 100, baseline: 'skip', horizon: 118, counted: false, why: 'ended before the horizon' },
-  ] as const)('counts a call ($counted) that $why', ({ counted, why: _why, ...options }) => {
-    expect(truth(answered, { ...options, now: 200 }).size > 0).toBe(counted)
+  ] as const)('count a call ($counted) that $why', ({ counted, why: _why, ...options }) => {
+    expect(expectedSeries(answered, { ...options, now: 200 }).size > 0).toBe(counted)
   })
 
-  test('has no answer delay and no duration for a call that was not answered', () => {
+  test('have no answer delay and no duration for a call that was not answered', () => {
     const events = [event(100, 'one', 'initiated'), event(130, 'one', 'unanswered', { endedAt: 130 })]
-    const names = [...truth(events, { created: 100, baseline: 'skip', now: 200 }).keys()].join()
+    const names = [...expectedSeries(events, { created: 100, baseline: 'skip', now: 200 }).keys()].join()
     expect(names).toContain('callwatch_call_participants_count')
     expect(names).not.toMatch(/duration|delay/)
   })
 
-  test('knows other spellings, and values outside the documented sets as other', () => {
+  test('know other spellings, and have undocumented values as other', () => {
     const events = [
       event(100, 'one', 'Cancelled', { endedAt: 101 }),
       event(100, 'two', 'paused', { endedAt: 101, type: 'hologram' }),
       event(100, 'three', 'paused'),
     ]
-    const series = truth(events, { created: 100, baseline: 'skip', now: 200 })
+    const series = expectedSeries(events, { created: 100, baseline: 'skip', now: 200 })
     const get = (metric: string, status: string, type = 'audio'): number | undefined =>
       series.get(`callwatch_${metric}{mode="call",receiver_type="user",status="${status}",type="${type}"}`)
     expect(get('calls_total', 'canceled')).toBe(1)
@@ -106,7 +106,7 @@ describe('the truth', () => {
     expect(get('calls_in_progress', 'other')).toBe(1)
   })
 
-  test('of an undisturbed world is what its final listing adds up to', () => {
+  test('of an undisturbed world are the sums of its final list', () => {
     for (const seed of [1, 2, 3]) {
       const world = createWorld(
         { seed, speed: 30, callsPerMinute: 60, answerProbability: 0.7, progressSeconds: 15, history: 50, open: 4 },
@@ -118,9 +118,9 @@ describe('the truth', () => {
       const expected = summed(calls.filter((call) => call.endedAt! >= START))
       expect(expected.size).toBeGreaterThan(30)
       const families = exactFamilies.filter((family) => !family.includes('_seconds'))
-      const series = truth(world.ledger, { created: START, baseline: 'skip', now: START + 3600 })
+      const series = expectedSeries(world.ledger, { created: START, baseline: 'skip', now: START + 3600 })
       expect(difference(expected, series, families)).toEqual([])
-      const all = truth(world.ledger, { created: START, baseline: 'count', now: START + 3600 })
+      const all = expectedSeries(world.ledger, { created: START, baseline: 'count', now: START + 3600 })
       expect(difference(summed(calls), all, families)).toEqual([])
     }
   })
@@ -151,16 +151,16 @@ function summed(calls: Call[]): Series {
   return series
 }
 
-describe('a call that has vanished', () => {
+describe('in the expected series, a call that has vanished', () => {
   const goneOpen = [event(100, 'one', 'ongoing'), event(105, 'one', 'ongoing', { event: 'vanished' })]
   const names = (events: LedgerEvent[]): string =>
-    [...truth(events, { created: 100, baseline: 'skip', now: 200 }).keys()].join(' ')
+    [...expectedSeries(events, { created: 100, baseline: 'skip', now: 200 }).keys()].join(' ')
 
   test('while it was open has started, and is neither finished nor in progress', () => {
     expect(names(goneOpen)).toMatch(/^callwatch_calls_started_total\S+$/)
   })
 
-  test('and come back is as if it had never been gone', () => {
+  test('and returned counts as if it had always been listed', () => {
     const back = event(110, 'one', 'ended', { event: 'returned', endedAt: 109 })
     expect(names([...goneOpen, back])).toContain('status="ended"')
     expect(names([...goneOpen, event(110, 'one', 'ongoing', { event: 'returned' })])).toContain('in_progress')
@@ -168,19 +168,21 @@ describe('a call that has vanished', () => {
 
   test('after its end has finished', () => {
     const ended = event(104, 'one', 'ended', { endedAt: 104 })
-    const gone = event(110, 'one', 'ended', { endedAt: 104, event: 'vanished' })
-    expect(names([ended, gone])).toContain('status="ended"')
+    const vanished = event(110, 'one', 'ended', { endedAt: 104, event: 'vanished' })
+    expect(names([ended, vanished])).toContain('status="ended"')
   })
 })
 
-test('calls that are excepted count nowhere', () => {
+test('excepted calls are not in the expected series', () => {
   const events = [...answered, event(120, 'two', 'ongoing')]
   const options = { created: 100, baseline: 'skip', now: 200 } as const
-  expect(truth(events, { ...options, except: new Set(['two', 'three']) })).toEqual(truth(answered, options))
-  expect(truth(events, { ...options, except: new Set(['one', 'two']) }).size).toBe(0)
+  expect(expectedSeries(events, { ...options, except: new Set(['two', 'three']) })).toEqual(
+    expectedSeries(answered, options),
+  )
+  expect(expectedSeries(events, { ...options, except: new Set(['one', 'two']) }).size).toBe(0)
 })
 
-test('each call by itself has its first final status, the labels of then, and its last figures', () => {
+test('an expected call has its first final status with its labels at that moment, and its last figures', () => {
   const corrected = event(130, 'one', 'rejected', {
     type: 'video',
     startedAt: 104,
@@ -188,13 +190,13 @@ test('each call by itself has its first final status, the labels of then, and it
     callMinutes: { audio: 0.2, video: 0 },
   })
   const events = [...answered, corrected, event(120, 'two', 'BUSY', { mode: 'webinar', event: 'vanished' })]
-  const truths = callTruth(events, 200)
-  expect([...truths.keys()]).toEqual(['one', 'two'])
-  expect(truths.get('one')).toEqual({
+  const calls = expectedCalls(events, 200)
+  expect([...calls.keys()]).toEqual(['one', 'two'])
+  expect(calls.get('one')).toEqual({
     labels: { type: 'audio', mode: 'call', receiver_type: 'user' },
     status: 'ended',
     final: true,
-    gone: false,
+    isVanished: false,
     initiatedAt: 100,
     startedAt: 104,
     endedAt: 117,
@@ -203,8 +205,8 @@ test('each call by itself has its first final status, the labels of then, and it
     participants: 2,
     recorded: false,
   })
-  expect(truths.get('two')).toMatchObject({ labels: { mode: 'other' }, status: 'rejected', final: true, gone: true })
-  expect(callTruth(events, 110).get('one')).toMatchObject({ status: 'ongoing', final: false })
+  expect(calls.get('two')).toMatchObject({ labels: { mode: 'other' }, status: 'rejected', final: true, isVanished: true })
+  expect(expectedCalls(events, 110).get('one')).toMatchObject({ status: 'ongoing', final: false })
 })
 
 describe('the failure ratio', () => {

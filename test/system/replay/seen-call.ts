@@ -78,7 +78,7 @@ export function readCall(item: unknown, options: ReadOptions): SeenCall | string
   }
 }
 
-/** The total is looked at only where neither medium is given at all. */
+/** The total is used only where neither medium is given. */
 function readCallMinutes(item: Item, anomalies: Set<string>): SeenMinutes {
   const audio = minutesOf(item['totalAudioMinutes'], anomalies)
   const video = minutesOf(item['totalVideoMinutes'], anomalies)
@@ -108,7 +108,9 @@ function readParticipants(value: unknown, anomalies: Set<string>): SeenMinutes {
   return isSaid && !Number.isNaN(sums.total) ? known(sums) : {}
 }
 
-/** Missing, null and empty text say nothing; NaN, which is the anomaly, is what no number of 0 or more can be read from. */
+/**
+ * Missing, null and empty text say nothing; NaN, which is the anomaly, is what no number of 0 or more can be read from.
+ */
 function numberOf(value: unknown, anomalies: Set<string>, most = Infinity): number | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value === 'string' && value.trim() === '') return undefined

@@ -1,4 +1,4 @@
-/** What answers have told of the difference between the service's clock and the host's (seconds), before it was settled. */
+/** The differences between the service's clock and the host's that answers showed (seconds), until one is settled. */
 export type Settling = {
   isSettled: boolean
   /** The latest ones that agree with each other. */
@@ -17,7 +17,8 @@ export function newSettling(): Settling {
 }
 
 /**
- * Takes one more answer: before the difference is settled nothing is counted, and each poll asks for the first page alone.
+ * Takes one more answer: before the difference is settled nothing is counted, and each poll asks for the first page
+ * alone.
  *
  * @param at by the host's clock, seconds since 1970
  * @param date the Date header; empty where there is none

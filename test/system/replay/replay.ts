@@ -1,7 +1,7 @@
 import type { RecordedResponse } from '../../../src/simulator/responses.ts'
 import { addTo } from '../../../src/simulator/series.ts'
 import type { Series } from '../../../src/simulator/series.ts'
-import { isForgotten, look, miss } from './known-call.ts'
+import { isEvicted, miss, observe } from './known-call.ts'
 import type { Known } from './known-call.ts'
 import { isObject, readCall } from './seen-call.ts'
 import { newSettling, settle, type Settling } from './settling.ts'
@@ -50,7 +50,7 @@ export type State = {
   /** How many of `options.cycles` lie behind. */
   cyclesEnded: number
   horizon: number
-  firstLookOver: boolean
+  initialSyncEnded: boolean
   settling: Settling
   now: number
 }
@@ -58,7 +58,7 @@ export type State = {
 const DEFAULT_STATUS_MAP = { cancelled: 'canceled', missed: 'unanswered', busy: 'rejected' }
 
 /**
- * Every observed series that a right daemon exports after it has committed what these answers say, in their order. An
+ * Every observed series that a correct daemon exports after it has committed what these answers say, in their order. An
  * answer that did not arrive whole says nothing.
  */
 export function replay(responses: readonly RecordedResponse[], options: ReplayOptions): Series {
@@ -70,7 +70,7 @@ export function replay(responses: readonly RecordedResponse[], options: ReplayOp
     cycle: newCycle(0),
     cyclesEnded: 0,
     horizon: Math.floor(options.created) - lookback,
-    firstLookOver: false,
+    initialSyncEnded: false,
     settling: newSettling(),
     now: options.created,
   }
@@ -92,7 +92,8 @@ function replayOne(state: State, response: RecordedResponse): void {
   const body = response.delivered ? parsed(response.body) : undefined
   if (!isObject(body)) return
   const items = id === undefined && response.status === 200 ? body['data'] : undefined
-  // Which calls were over before the set-up depends on the clock: what was shown before it is settled was never counted.
+  // Which calls were over before the set-up depends on the clock: what was shown before it is settled was never
+  // counted.
   if (Array.isArray(items)) settle(state.settling, response.at, response.date)
   if (!state.settling.isSettled) return
   state.now = response.date === '' ? response.at : Date.parse(response.date) / 1000
@@ -124,7 +125,7 @@ function replayPage(state: State, items: unknown[], meta: unknown): void {
     }
     state.cycle.items.add(seen.id)
     state.cycle.listed.add(seen.id)
-    look(state, seen, 'list')
+    observe(state, seen, 'list')
   }
 }
 
@@ -140,7 +141,7 @@ function replayGetCall(state: State, id: string, body: Record<string, unknown>):
   if (cycle.listed.has(id)) cycle.control = found
   else if (found) cycle.found++
   else cycle.missing.push(id)
-  if (found) look(state, seen, 'get')
+  if (found) observe(state, seen, 'get')
 }
 
 /** Decides about the calls that were not found, and what a whole listing says about times. */
@@ -151,9 +152,9 @@ function endCycle(state: State): void {
   const believed = !doubtful || cycle.control === true
   for (const id of cycle.missing) if (believed && !cycle.listed.has(id)) miss(state, id)
   if (cycle.total === undefined ? !cycle.lastPageEmpty : cycle.items.size < cycle.total) return
-  state.firstLookOver = true
+  state.initialSyncEnded = true
   state.horizon = Math.floor((cycle.began ?? state.now) - options.lookback)
-  for (const [id, call] of state.calls) if (isForgotten(call, state.horizon)) state.calls.delete(id)
+  for (const [id, call] of state.calls) if (isEvicted(call, state.horizon)) state.calls.delete(id)
 }
 
 function newCycle(number: number): Cycle {
