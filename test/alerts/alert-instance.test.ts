@@ -3,7 +3,7 @@ import type { Rule } from '../../src/alerts/rule.ts'
 import { labelsOf } from '../../src/ledger/call.ts'
 import { openSince, times } from './sample-calls.ts'
 import { finishAt, POLL_AGE, RATIO, ruleOn } from './sample-rules.ts'
-import { at, finishedAt, INTERVAL, pollAt, watched } from './watched.ts'
+import { at, finishedAt, INTERVAL, pollAt, evaluatedTarget } from './evaluated-target.ts'
 
 // When alerts change state is drawn in life.test.ts. This is what their notifications say, what clocks do to them, and
 // what no diagram can draw.
@@ -14,7 +14,7 @@ const REPEATED: Rule = { ...RATIO, repeat: 60 }
 
 /** A target after polls an interval apart, each of which saw so many failures in 20 calls, and so many open calls. */
 function polled(rule: Rule, seen: readonly number[]) {
-  const target = watched([rule])
+  const target = evaluatedTarget([rule])
   for (const [i, number] of seen.entries()) {
     const now = at(i * INTERVAL)
     const open = Array.from({ length: number }, () => openSince(now - 60))
@@ -81,7 +81,7 @@ describe('an alert is notified', () => {
       { name: 'duration_mean', window: 60, minCalls: 5 },
       { name: 'Brief', breach: 'below', threshold: 30 },
     )
-    const target = watched([brief])
+    const target = evaluatedTarget([brief])
     for (let seconds = 0; seconds <= 75; seconds += INTERVAL) {
       const finished = times(seconds === 0 ? 5 : 4, at(seconds), 'ended', { duration: 10 })
       expect(target.state('Brief')).toBe(seconds === 0 ? 'inactive' : 'firing')
@@ -94,7 +94,7 @@ describe('an alert is notified', () => {
   })
 
   test('of the age of the last successful poll, which is of no calls', () => {
-    const target = watched([POLL_AGE])
+    const target = evaluatedTarget([POLL_AGE])
     for (const age of [300, 315, 330]) target.tick(at(age), age)
     target.poll(at(345), 0, 0)
     expect(target.said).toMatchObject([
@@ -108,7 +108,7 @@ describe('an alert is notified', () => {
 
 describe('a reminder', () => {
   test('at a tick has the time of its value; what is evaluated at ticks has not', () => {
-    const target = watched([REPEATED, { ...POLL_AGE, threshold: 60, clear: 60, repeat: 60 }])
+    const target = evaluatedTarget([REPEATED, { ...POLL_AGE, threshold: 60, clear: 60, repeat: 60 }])
     target.poll(at(0), 10)
     for (let seconds = INTERVAL; seconds <= 135; seconds += INTERVAL) target.tick(at(seconds), seconds)
     expect(target.said.slice(1).map(({ alert, kind, asOf }) => [alert, kind, asOf])).toEqual([
@@ -129,7 +129,7 @@ describe('a reminder', () => {
     })
   })
 
-  test.each<[string, (target: ReturnType<typeof watched>, now: number) => void]>([
+  test.each<[string, (target: ReturnType<typeof evaluatedTarget>, now: number) => void]>([
     ['polls fail', (target, now) => target.tick(now, now - at(0))],
     ['there are too few calls', (target, now) => target.poll(now, 0, 3)],
     ['there are no calls', (target, now) => target.poll(now, 0, 0)],
@@ -148,7 +148,7 @@ describe('a reminder', () => {
     ['counted from the one before, which came late', [0, 100, 159, 160], [0, 100, 160]],
     ['once, when the clock steps forward', [0, 86_400, 86_415, 86_430, 86_445, 86_460], [0, 86_400, 86_460]],
   ])('comes after `repeat`: %s', (_, seconds, notified) => {
-    const target = watched([REPEATED])
+    const target = evaluatedTarget([REPEATED])
     for (const second of seconds) target.poll(at(second), 10)
     expect(target.said.map(({ at: now }) => now - at(0))).toEqual(notified)
   })
@@ -219,14 +219,14 @@ describe('missing data never resolves an alert', () => {
   })
 
   test('but a successful poll without calls does, for a rule that counts them', () => {
-    const target = watched([ruleOn({ name: 'calls', window: 900 }, { threshold: 5 })])
+    const target = evaluatedTarget([ruleOn({ name: 'calls', window: 900 }, { threshold: 5 })])
     target.poll(at(0), 0, 6)
     target.poll(at(15), 0, 0)
     expect(target.said).toMatchObject([{ kind: 'firing' }, { kind: 'resolved', value: 0 }])
   })
 
   test('after a restart and hours without a poll it stays until a poll, and only the poll age changes', () => {
-    const target = watched([{ ...RATIO, for: 30, keepFiringFor: 60, repeat: 300 }, POLL_AGE])
+    const target = evaluatedTarget([{ ...RATIO, for: 30, keepFiringFor: 60, repeat: 300 }, POLL_AGE])
     for (const seconds of [0, 15, 30]) target.poll(at(seconds), 10)
     target.restart()
     target.tick(at(20_000), 301)
@@ -246,7 +246,7 @@ test('a rule that compares with the past fires only where there were calls then,
     { name: 'calls', window: 60 },
     { name: 'NoCalls', breach: 'below', threshold: 1, onlyIf: { offset: 3600, atLeast: 5 } },
   )
-  const target = watched([noCalls])
+  const target = evaluatedTarget([noCalls])
   const busy = times(5, at(-3600))
   const pollWith = (seconds: number, finished: typeof busy) =>
     target.evaluate(pollAt(at(seconds), { finished }), at(seconds))
@@ -262,7 +262,7 @@ test('a rule that compares with the past fires only where there were calls then,
 
 test('of a value that is not documented, there being none is no breach', () => {
   const rule = ruleOn({ name: 'calls', window: 900 }, { breach: 'below', threshold: 5, by: ['type'] })
-  const target = watched([rule])
+  const target = evaluatedTarget([rule])
   const labels = labelsOf('other', 'call', 'user')
   target.evaluate(pollAt(at(0), { finished: [finishAt(at(0), 'ended', { labels })] }), at(0))
   expect([...target.instances.keys()]).toEqual(['HighFailureRate{type="audio"}', 'HighFailureRate{type="video"}'])

@@ -6,17 +6,17 @@ import { evaluate, type AlertDelta } from '../../src/alerts/evaluate.ts'
 import type { Trigger } from '../../src/alerts/trigger.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { openSince } from './sample-calls.ts'
-import { at, finishedAt, INTERVAL, pollAt, monthOf, stored } from './watched.ts'
+import { at, finishedAt, INTERVAL, pollAt, monthOf, stored } from './evaluated-target.ts'
 
 const STATES = { inactive: 'i', pending: 'p', firing: 'f', recovering: 'r' }
 const SAID: Record<Change, string> = { firing: 'F', reminder: 'M', resolved: 'R', closed: 'C' }
 
-/** What a rule's alert was, is, and what has just been said of it. */
-type Life = { instances: ReadonlyMap<string, AlertInstance>; said: AlertDelta['notifications']; polledAt: number }
+/** A rule's alerts, and the notifications of the last evaluation. */
+type Lifecycle = { instances: ReadonlyMap<string, AlertInstance>; said: AlertDelta['notifications']; polledAt: number }
 
 /**
- * Expects of a rule the life that three lines of marbles draw, one frame an interval. callwatch is restarted before
- * every frame, which must make no difference.
+ * Expects of a rule the lifecycle that three lines of marbles draw, one frame an interval. callwatch is restarted
+ * before every frame, which must make no difference.
  *
  * - `seen`: what the rule is evaluated on. `0` to `9`: a poll after which so many tenths of 20 calls had failed, and so
  *   many calls were open; `x`: a poll at three calls, which all failed; `o`: a poll at a list of which the service did
@@ -24,10 +24,10 @@ type Life = { instances: ReadonlyMap<string, AlertInstance>; said: AlertDelta['n
  * - `state`: inactive, pending, firing, recovering
  * - `said`: Firing, reMinder, Resolved, Closed
  */
-export function expectLife(rule: Rule, { seen, state, said }: Record<'seen' | 'state' | 'said', string>): void {
+export function expectLifecycle(rule: Rule, { seen, state, said }: Record<'seen' | 'state' | 'said', string>): void {
   const scheduler = new TestScheduler((actual, expected) => expect(actual).toEqual(expected))
   scheduler.run(({ hot, expectObservable }) => {
-    const atRest: Life = { instances: new Map(), said: [], polledAt: at(0) }
+    const atRest: Lifecycle = { instances: new Map(), said: [], polledAt: at(0) }
     const evaluated$ = hot(seen).pipe(
       timestamp(scheduler),
       scan((before, marble) => evaluateAt(rule, before, marble), atRest),
@@ -40,7 +40,11 @@ export function expectLife(rule: Rule, { seen, state, said }: Record<'seen' | 's
   })
 }
 
-function evaluateAt(rule: Rule, { instances, polledAt }: Life, { value, timestamp: frame }: Timestamp<string>): Life {
+function evaluateAt(
+  rule: Rule,
+  { instances, polledAt }: Lifecycle,
+  { value, timestamp: frame }: Timestamp<string>,
+): Lifecycle {
   const now = at(frame * INTERVAL)
   const trigger = triggerOf(value, now, polledAt)
   const restarted = new Map([...instances].map(([key, instance]) => [key, stored(instance)]))

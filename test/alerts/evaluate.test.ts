@@ -4,7 +4,7 @@ import { evaluate } from '../../src/alerts/evaluate.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { labelled, times } from './sample-calls.ts'
 import { POLL_AGE, RATIO } from './sample-rules.ts'
-import { at, finishedAt, INTERVAL, poll, pollAt, monthOf, stored, watched } from './watched.ts'
+import { at, finishedAt, INTERVAL, poll, pollAt, monthOf, stored, evaluatedTarget } from './evaluated-target.ts'
 
 describe('a failure ratio', () => {
   test.each([
@@ -13,13 +13,13 @@ describe('a failure ratio', () => {
     [19, 19, 'inactive', 'above it, of too few calls'],
     [0, 0, 'inactive', 'of no calls'],
   ])('of %d in %d calls is %s: %s', (failed, total, state) => {
-    const target = watched([RATIO])
+    const target = evaluatedTarget([RATIO])
     target.poll(at(0), failed, total)
     expect(target.state()).toBe(state)
   })
 
-  test('of no calls has no verdict, even where no least number is asked for', () => {
-    const target = watched([{ ...RATIO, signal: { ...RATIO.signal, minCalls: 0 }, threshold: 0, clear: 0 }])
+  test('of no calls has no verdict, even without min_calls', () => {
+    const target = evaluatedTarget([{ ...RATIO, signal: { ...RATIO.signal, minCalls: 0 }, threshold: 0, clear: 0 }])
     target.poll(at(0), 0, 0)
     expect(target.state()).toBe('inactive')
     target.poll(at(15), 1, 1)
@@ -36,15 +36,15 @@ describe('a failure ratio', () => {
   ] as const)('for the reason %s is %d', (reason, value) => {
     const rule: Rule = { ...RATIO, signal: { ...RATIO.signal, reason, minCalls: 1 }, threshold: 0.05, clear: 0.05 }
     const finished = finishedAt(at(0), { unanswered: 3, rejected: 2, canceled: 1, ended: 3, other: 1 })
-    const target = watched([rule])
+    const target = evaluatedTarget([rule])
     target.evaluate(pollAt(at(0), { finished }), at(0))
     expect(target.said).toMatchObject([{ signal: { reason }, value, counts: { total: 10, other: 1 } }])
   })
 })
 
-describe('a reload', () => {
-  test('that removes a rule closes what fired, and forgets what was pending without a word', () => {
-    const target = watched([RATIO, { ...RATIO, name: 'Slow', for: 600 }, POLL_AGE])
+describe('a reload of the rules', () => {
+  test('that removes a rule closes what fired, and drops what was pending without a notification', () => {
+    const target = evaluatedTarget([RATIO, { ...RATIO, name: 'Slow', for: 600 }, POLL_AGE])
     target.poll(at(0), 10)
     expect([target.state(), target.state('Slow')]).toEqual(['firing', 'pending'])
     target.reload([POLL_AGE])
@@ -57,8 +57,8 @@ describe('a reload', () => {
     expect(target.said).toHaveLength(2)
   })
 
-  test('that edits a rule keeps its incident, and speaks of the rule as it is now', () => {
-    const target = watched([RATIO])
+  test('that edits a rule keeps its incident, and notifies with the new rule', () => {
+    const target = evaluatedTarget([RATIO])
     target.poll(at(0), 14)
     target.reload([{ ...RATIO, threshold: 0.8, clear: 0.6, severity: 'critical', description: 'edited' }])
     target.poll(at(15), 11)
@@ -76,8 +76,8 @@ describe('a reload', () => {
 })
 
 describe('a notification', () => {
-  test('of a firing alert says value against threshold, n, the reasons’ split, who contributes most, a trend', () => {
-    const target = watched([RATIO])
+  test('of a firing alert has value, threshold, calls, reasons, top contributor and trend', () => {
+    const target = evaluatedTarget([RATIO])
     const finished = [
       ...times(6, at(-1), 'unanswered', labelled('video')),
       ...times(2, at(-1), 'rejected', labelled('audio')),
@@ -98,8 +98,8 @@ describe('a notification', () => {
     ])
   })
 
-  test('of a resolution says the value now, the peak, and from when to when it fired', () => {
-    const target = watched([{ ...RATIO, for: 15 }])
+  test('of a resolved alert has the value now, the peak, and from when to when it fired', () => {
+    const target = evaluatedTarget([{ ...RATIO, for: 15 }])
     for (const [i, failed] of [8, 10, 18, 9, 3].entries()) target.poll(at(i * INTERVAL), failed)
     expect(target.said[1]).toMatchObject({
       kind: 'resolved',
@@ -112,8 +112,8 @@ describe('a notification', () => {
     })
   })
 
-  test('carries all that the rule says, and no more', () => {
-    const target = watched([{ ...RATIO, runbookUrl: 'https://runbook.test/', description: 'Poll at {value}' }])
+  test('has all that the rule says, and no more', () => {
+    const target = evaluatedTarget([{ ...RATIO, runbookUrl: 'https://runbook.test/', description: 'Poll at {value}' }])
     target.poll(at(0), 10)
     expect(target.said).toEqual([
       {
@@ -142,8 +142,8 @@ describe('a notification', () => {
   })
 })
 
-test('several rules are evaluated each by itself', () => {
-  const target = watched([RATIO, { ...RATIO, name: 'Worse', threshold: 0.5, clear: 0.4 }])
+test('each rule is evaluated by itself', () => {
+  const target = evaluatedTarget([RATIO, { ...RATIO, name: 'Worse', threshold: 0.5, clear: 0.4 }])
   target.poll(at(0), 8)
   expect([target.state(), target.state('Worse')]).toEqual(['firing', 'inactive'])
   target.poll(at(15), 12)
@@ -155,8 +155,8 @@ test('several rules are evaluated each by itself', () => {
   ])
 })
 
-test('evaluating changes nothing by itself: the same state and trigger give the same delta', () => {
-  const target = watched([RATIO, POLL_AGE, { ...RATIO, name: 'Removed' }])
+test('an evaluation changes nothing by itself: the same state and trigger give the same delta', () => {
+  const target = evaluatedTarget([RATIO, POLL_AGE, { ...RATIO, name: 'Removed' }])
   target.poll(at(0), 10)
   const rules: Rule[] = [RATIO, POLL_AGE].map((rule) => Object.freeze({ ...rule }))
   for (const instance of target.instances.values()) Object.freeze(instance)
@@ -169,8 +169,8 @@ test('evaluating changes nothing by itself: the same state and trigger give the 
   expect(delta.ended.map(({ rule }) => rule.name)).toEqual([RATIO.name, 'Removed'])
 })
 
-test('what is kept survives the store: an instance is the same after JSON', () => {
-  const target = watched([{ ...RATIO, for: 30 }])
+test('an alert instance is the same after the store’s JSON', () => {
+  const target = evaluatedTarget([{ ...RATIO, for: 30 }])
   const kept: AlertInstance[] = []
   for (const seconds of [0, 15, 30]) {
     kept.push(...target.poll(at(seconds), 10).changed)

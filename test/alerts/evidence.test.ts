@@ -6,12 +6,12 @@ import type { Rule } from '../../src/alerts/rule.ts'
 import { monthOf } from '../../src/clock/calendar.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
 import { finishAt, RATIO, ruleOn } from './sample-rules.ts'
-import { at, pollAt, watched, type PartOfPoll } from './watched.ts'
+import { at, pollAt, evaluatedTarget, type PartOfPoll } from './evaluated-target.ts'
 
 const WINDOW = 900
 const NOW = at(0)
 
-/** What is said beside the value of a rule, after a poll that showed these calls. */
+/** The evidence for the value of a rule, after a poll that showed these calls. */
 function evidence(rule: Rule, differing: PartOfPoll, labels: RuleLabels = {}, value = 0.5) {
   return evidenceOf(rule, { labels, value }, pollAt(NOW, differing), monthOf)
 }
@@ -21,8 +21,8 @@ const failed = (number: number, ...labels: Parameters<typeof labelled>) =>
 const went = (number: number, ...labels: Parameters<typeof labelled>) =>
   times(number, at(-1), 'ended', labelled(...labels))
 
-describe('the contributor', () => {
-  test('is the label value with the largest part in the failures, told with its calls', () => {
+describe('the top contributor of an alert', () => {
+  test('is the label value with the largest part in the failures, with its calls', () => {
     const finished = [...failed(2, 'audio'), ...went(8, 'audio'), ...failed(9, 'video'), ...went(3, 'video')]
     expect(evidence(RATIO, { finished }).contributor).toEqual({
       label: 'type',
@@ -33,7 +33,7 @@ describe('the contributor', () => {
     })
   })
 
-  test('is of all labels the one that tells most', () => {
+  test('is the most specific of all labels', () => {
     const finished = [
       ...failed(4, 'audio', 'call', 'user'),
       ...failed(3, 'video', 'call', 'group'),
@@ -56,7 +56,7 @@ describe('the contributor', () => {
     })
   })
 
-  test('is none where every label has one value, or the rule leaves only one', () => {
+  test('is absent if every label has one value, or the rule leaves only one', () => {
     const finished = [...failed(10), ...went(10)]
     expect(evidence(RATIO, { finished })).not.toHaveProperty('contributor')
     const mixed = [...finished, ...failed(5, 'video')]
@@ -64,7 +64,7 @@ describe('the contributor', () => {
     expect(evidence({ ...RATIO, match: { type: 'audio' } }, { finished: mixed })).not.toHaveProperty('contributor')
   })
 
-  test('is none where nothing failed for the reason that the rule is about', () => {
+  test('is absent if nothing failed for the reason of the rule', () => {
     const finished = [...failed(10, 'audio'), ...went(10, 'video')]
     const signal = { ...RATIO.signal, reason: 'unanswered' } as const
     expect(evidence({ ...RATIO, signal }, { finished })).not.toHaveProperty('contributor')
@@ -76,12 +76,12 @@ describe('the contributor', () => {
     })
   })
 
-  test('is none for a signal that is not about failures', () => {
+  test('is absent for a signal that is not about failures', () => {
     const finished = [...failed(10, 'audio'), ...went(10, 'video')]
     expect(evidence(ruleOn({ name: 'calls', window: WINDOW }), { finished })).not.toHaveProperty('contributor')
   })
 
-  test('is of the group that the alert is about, and of nothing that the rule does not match', () => {
+  test('counts calls of the group of the alert that match the rule', () => {
     const finished = [
       ...failed(3, 'video', 'call'),
       ...failed(1, 'video', 'meet'),
@@ -97,11 +97,11 @@ describe('the contributor', () => {
     })
   })
 
-  test('has its part in the very failures that the value is made of, also after callwatch was blind for long', () => {
+  test('counts the same failures as the value, also after a long time without polls', () => {
     const longAgo = (number: number, type: 'audio' | 'video') => times(number, at(-5000), 'rejected', labelled(type))
     const finished = [...longAgo(12, 'video'), ...longAgo(3, 'audio'), ...went(10, 'audio')]
     const poll = pollAt(NOW, { finished, previousSuccess: at(-6000) })
-    const target = watched([RATIO])
+    const target = evaluatedTarget([RATIO])
     target.evaluate(poll, NOW)
     expect(target.said).toMatchObject([
       { value: 0.6, counts: { rejected: 15 }, contributor: { value: 'video', failures: 12, ofFailures: 15 } },
@@ -109,8 +109,8 @@ describe('the contributor', () => {
     expect(target.said[0]!.trend?.at(-1)).toBe(0.6)
   })
 
-  test('is none of three calls: noise contributes to nothing', () => {
-    const target = watched([RATIO])
+  test('is absent for three calls, which are noise', () => {
+    const target = evaluatedTarget([RATIO])
     target.evaluate(pollAt(at(0), { finished: [...failed(10, 'audio'), ...failed(10, 'video')] }), at(0))
     const few = [finishAt(at(1000), 'rejected'), finishAt(at(1000), 'ended', labelled('video'))]
     for (let seconds = 1000; seconds <= 1900; seconds += 15) {
@@ -121,7 +121,7 @@ describe('the contributor', () => {
   })
 })
 
-describe('the trend', () => {
+describe('the trend of an alert', () => {
   const window = (number: number, ended: number, rejected: number) => [
     ...times(ended, at(-number * WINDOW - 450)),
     ...times(rejected, at(-number * WINDOW - 450), 'rejected'),
@@ -147,27 +147,27 @@ describe('the trend', () => {
     expect(evidence(rule, { finished }).trend).toEqual([1, 0, 0, 0, 0, 0, 3, 4])
   })
 
-  test('of calls that began has open ones in it too', () => {
+  test('of calls_started includes open calls', () => {
     const rule = ruleOn({ name: 'calls_started', window: WINDOW })
     const finished = [finishAt(at(-10), 'ended', { began: at(-2000) })]
     const open = [openSince(at(-2000)), openSince(at(-5))]
     expect(evidence(rule, { finished, open }).trend).toEqual([0, 0, 0, 0, 0, 2, 0, 1])
   })
 
-  test('is of the group that the alert is about', () => {
+  test('is of the group of the alert', () => {
     const rule: Rule = { ...ruleOn({ name: 'calls', window: WINDOW }), by: ['type'], match: { mode: 'call' } }
     const finished = [...went(3, 'video', 'call'), ...went(5, 'audio', 'call'), ...went(7, 'video', 'meet')]
     expect(evidence(rule, { finished }, { type: 'video' }).trend?.at(-1)).toBe(3)
   })
 
-  test('ends with the value that is told', () => {
+  test('ends with the value of the notification', () => {
     const finished = [...window(0, 7, 13), finishAt(at(0), 'rejected'), finishAt(at(-WINDOW), 'rejected')]
     const value = sample(RATIO, pollAt(NOW, { finished }), monthOf, [])!.get(RATIO.name)!.value
     expect(evidence(RATIO, { finished }).trend?.at(-1)).toBe(value)
   })
 
   test.each<Rule['signal']>([{ name: 'in_progress' }, { name: 'stuck_calls', longerThan: 60 }, { name: 'poll_age' }])(
-    'of $name is none: it looks at what is now',
+    'of $name is absent, because it has no window',
     (signal) => {
       expect(evidence(ruleOn(signal), { open: [openSince(at(-100))] })).toEqual({})
     },
@@ -192,18 +192,18 @@ describe('the forecast of a budget', () => {
     expect(forecast(seconds, value)).toEqual({ forecast: expect.closeTo(expected, 4) })
   })
 
-  test('is none on the first day of a month, which tells nothing of the rest', () => {
+  test('is absent on the first day of a month, which is too short', () => {
     expect(forecast(86_399, 0.5)).toEqual({})
     expect(forecast(86_400, 0.5)).toEqual({ forecast: expect.closeTo(15, 9) })
   })
 
-  test('goes by the days that were counted, in the month in which the target was set up', () => {
+  test('uses the days that were counted, in the month in which the target was created', () => {
     const created = november + 20 * 86_400
     expect(forecast(25 * 86_400, 0.5, { created })).toEqual({ forecast: expect.closeTo(1, 9) })
     expect(forecast(20.5 * 86_400, 0.1, { created })).toEqual({})
   })
 
-  test('goes by the month of the rule’s time zone', () => {
+  test('uses the month of the rule’s time zone', () => {
     // In New York it is still eight in the evening of the last day of October.
     const october = Date.UTC(2026, 9, 1, 4) / 1000
     const share = (31 * 86_400) / (november - october)

@@ -4,7 +4,7 @@ import { documentedGroups, instanceKey, isGroupOf, type RuleLabels } from '../..
 import type { Rule } from '../../src/alerts/rule.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
 import { ruleOn } from './sample-rules.ts'
-import { at, pollAt, monthOf, watched } from './watched.ts'
+import { at, pollAt, monthOf, evaluatedTarget } from './evaluated-target.ts'
 
 const CALLS = ruleOn({ name: 'calls', window: 900 }, { name: 'Calls' })
 
@@ -14,7 +14,7 @@ function valuesOf(rule: Rule, finished: ReturnType<typeof times>, known: RuleLab
   return Object.fromEntries([...samples].map(([key, { value }]) => [key, value]))
 }
 
-describe('an alert is named', () => {
+describe('the key of an alert', () => {
   test.each<[RuleLabels, string]>([
     [{}, 'Calls'],
     [{ mode: 'call' }, 'Calls{mode="call"}'],
@@ -28,8 +28,8 @@ describe('an alert is named', () => {
     expect(instanceKey('Calls', Object.fromEntries(Object.entries(labels).toReversed()))).toBe(key)
   })
 
-  test('alike when the rule lists the labels it groups by in another order, so that no incident is orphaned', () => {
-    const target = watched([{ ...CALLS, by: ['type', 'mode'] }])
+  test('does not depend on the order of the labels in `by`, so that no incident is orphaned', () => {
+    const target = evaluatedTarget([{ ...CALLS, by: ['type', 'mode'] }])
     target.evaluate(pollAt(at(0), { finished: times(3, at(0)) }), at(0))
     target.reload([{ ...CALLS, by: ['mode', 'type'] }])
     target.evaluate(pollAt(at(15), { finished: times(3, at(0)) }), at(15))
@@ -39,7 +39,7 @@ describe('an alert is named', () => {
 })
 
 describe('a rule with groups', () => {
-  test('reads every documented value whether or not there is such a call', () => {
+  test('evaluates every documented value, with or without such calls', () => {
     expect(valuesOf({ ...CALLS, by: ['type'] }, [])).toEqual({ 'Calls{type="audio"}': 0, 'Calls{type="video"}': 0 })
     expect(valuesOf({ ...CALLS, by: ['mode'] }, times(2, at(0)))).toEqual({
       'Calls{mode="call"}': 2,
@@ -48,7 +48,7 @@ describe('a rule with groups', () => {
     })
   })
 
-  test('reads a group of undocumented values only when there is such a call, or its alert is known', () => {
+  test('evaluates a group of undocumented values only if there is such a call, or its alert is known', () => {
     const rule: Rule = { ...CALLS, by: ['receiver_type'] }
     const other = 'Calls{receiver_type="other"}'
     expect(valuesOf(rule, times(1, at(0)))).not.toHaveProperty([other])
@@ -56,14 +56,14 @@ describe('a rule with groups', () => {
     expect(valuesOf(rule, [], [{ receiver_type: 'other' }])).toHaveProperty([other], 0)
   })
 
-  test('reads each combination of the values of several labels', () => {
+  test('evaluates each combination of the values of several labels', () => {
     const values = valuesOf({ ...CALLS, by: ['type', 'mode', 'receiver_type'] }, times(3, at(0)))
     expect(Object.keys(values)).toHaveLength(2 * 3 * 2)
     expect(values).toHaveProperty(['Calls{type="audio", mode="call", receiver_type="user"}'], 3)
     expect(Object.values(values).reduce((a, b) => a + b)).toBe(3)
   })
 
-  test('reads only the matched value of a label that it also matches', () => {
+  test('evaluates only the matched value of a label that it also matches', () => {
     expect(documentedGroups({ by: ['type', 'mode'], match: { mode: 'call' } })).toEqual([
       { type: 'audio', mode: 'call' },
       { type: 'video', mode: 'call' },
@@ -82,9 +82,9 @@ describe('a rule with groups', () => {
     expect(keysAndValues({ ...ruleOn({ name: 'calls_started', window: 900 }), by: ['type'] })).toEqual([1, 1])
   })
 
-  test('raises one alert for each, and the one of an undocumented value resolves once its calls are gone', () => {
+  test('raises one alert for each, and resolves the one of an undocumented value without calls', () => {
     const rule: Rule = { ...ruleOn({ name: 'in_progress' }, { name: 'Busy', threshold: 1 }), by: ['type'] }
-    const target = watched([rule])
+    const target = evaluatedTarget([rule])
     const [audio, other] = [openSince(at(-60)), openSince(at(-60), labelled('other'))]
     target.evaluate(pollAt(at(0), { open: [audio, audio, other, other] }), at(0))
     target.evaluate(pollAt(at(15), { open: [audio, audio] }), at(15))
@@ -97,7 +97,7 @@ describe('a rule with groups', () => {
   })
 })
 
-describe('labels are of a group of a rule', () => {
+describe('the labels of an alert are those of a group of its rule', () => {
   test.each<[string, Pick<Rule, 'by' | 'match'>, RuleLabels, boolean]>([
     ['that has none, without labels', { by: [], match: {} }, {}, true],
     ['that has none, with a label', { by: [], match: {} }, { type: 'audio' }, false],
@@ -114,8 +114,8 @@ describe('labels are of a group of a rule', () => {
     expect(isGroupOf(rule, labels)).toBe(expected)
   })
 
-  test('and a reload after which they are not closes the alert as changed, without calling it resolved', () => {
-    const target = watched([{ ...CALLS, by: ['type'] }])
+  test('and a reload after which they are not closes the alert, and does not resolve it', () => {
+    const target = evaluatedTarget([{ ...CALLS, by: ['type'] }])
     target.evaluate(pollAt(at(0), { finished: times(3, at(0)) }), at(0))
     target.reload([{ ...CALLS, by: ['mode'] }])
     target.tick(at(15), 15)

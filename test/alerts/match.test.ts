@@ -28,6 +28,6 @@ test.each<[AlertMatch, boolean, string]>([
   expect(matches(match, TOLD)).toBe(picked)
 })
 
-test('a label of the alert is what it is grouped by, even if its rule matched it to something else before', () => {
+test('a label of an alert has the value of its group, even if its rule matched another one before', () => {
   expect(matches({ type: 'video' }, { ...TOLD, match: { type: 'audio' } })).toBe(true)
 })

@@ -7,7 +7,7 @@ import { labelsOf } from '../../src/ledger/call.ts'
 import type { Finish } from '../../src/ledger/tracked-call.ts'
 
 /** A rule on any signal, which breaches above 0.3 unless said otherwise. */
-export function ruleOn<Looked extends Signal>(signal: Looked, differing: Partial<Rule> = {}) {
+export function ruleOn<S extends Signal>(signal: S, differing: Partial<Rule> = {}) {
   const threshold = differing.threshold ?? 0.3
   const rule = {
     name: 'HighFailureRate',

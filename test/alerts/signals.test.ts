@@ -10,7 +10,7 @@ import { usedBetween } from '../../src/ledger/usage.ts'
 import { summaryOf } from '../../src/notifications/text/notification-text.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
 import { finishAt, firingOf, ruleOn } from './sample-rules.ts'
-import { at, finishedAt, poll, pollAt, type PartOfPoll } from './watched.ts'
+import { at, finishedAt, poll, pollAt, type PartOfPoll } from './evaluated-target.ts'
 
 const WINDOW = { window: 900 }
 const NOW = at(0)
@@ -28,7 +28,7 @@ function valueOf(signal: Signal, differing: PartOfPoll) {
   return [sampled?.value, sampled?.calls]
 }
 
-test('every file of signals/ is in the list, and every signal of the list in docs/alerting.md', () => {
+test('every file of signals/ is in the list of signals, and every signal in docs/alerting.md', () => {
   const root = join(import.meta.dirname, '../..')
   const files = globSync('*.ts', { cwd: join(root, 'src/alerts/signals') })
   const asFile = (name: string) => `${name.replaceAll('_', '-')}.ts`
@@ -97,7 +97,7 @@ describe('each signal', () => {
     expect(sampleOf(ruleOn(signal), pollAt(NOW, {}))).toMatchObject({ value: NaN, calls: 0, tooFew: true })
   })
 
-  test('at a tick only the age of the last good poll is read', () => {
+  test('is evaluated at a tick only if it is poll_age', () => {
     const tick = { kind: 'tick', pollAge: 42 } as const
     expect(sampleOf(ruleOn({ name: 'poll_age' }), tick)).toMatchObject({ value: 42, tooFew: false })
     expect(sampleOf(ruleOn({ name: 'in_progress' }), tick)).toBeUndefined()
@@ -109,13 +109,13 @@ describe('calls_started', () => {
   const started: Signal = { name: 'calls_started', ...WINDOW }
   const finishedAfter = (seconds: number, began: number) => finishAt(at(seconds), 'ended', { began: at(began) })
 
-  test('counts a call once, whether it is open or finished, by when it began', () => {
+  test('counts an open or finished call once, by when it began', () => {
     const finished = [finishedAfter(-800, -1000), finishedAfter(-600, -700), finishedAfter(-5, -2000)]
     const open = [openSince(at(-1200)), openSince(at(-100))]
     expect(valueOf(started, { finished, open })).toEqual([2, 2])
   })
 
-  test('counts a call in the window in which it began also when that is looked at after it finished', () => {
+  test('counts a call in the window in which it began, also after it finished', () => {
     const rule = ruleOn(started, { onlyIf: { offset: 3600, atLeast: 1 } })
     const began = at(-3600 - 100)
     const finished = [finishAt(at(-60), 'ended', { began })]
@@ -125,7 +125,7 @@ describe('calls_started', () => {
   })
 })
 
-describe('answer_delay_p95 is by the nearest rank', () => {
+describe('answer_delay_p95 is the nearest rank', () => {
   test.each([
     [1, 1],
     [2, 2],
@@ -135,14 +135,14 @@ describe('answer_delay_p95 is by the nearest rank', () => {
     [40, 38],
     [100, 95],
     [101, 96],
-  ])('of the delays 1 to %d it is %d', (n, p95) => {
+  ])('of the delays 1 to %d: %d', (n, p95) => {
     // In an order that is neither theirs nor that of their digits.
     const delays = Array.from({ length: n }, (_, i) => n - i)
     const finished = delays.map((answerDelay) => finishAt(at(-1), 'ended', { answerDelay }))
     expect(valueOf({ name: 'answer_delay_p95', minCalls: 1, ...WINDOW }, { finished })).toEqual([p95, n])
   })
 
-  test('and of answered calls only, which alone count towards the least number', () => {
+  test('counts only answered calls, also for min_calls', () => {
     const signal: Signal = { name: 'answer_delay_p95', minCalls: 3, ...WINDOW }
     const two = [...times(50, at(-1), 'unanswered'), ...times(2, at(-1), 'ended', { answerDelay: 7 })]
     expect(sampleOf(ruleOn(signal), pollAt(NOW, { finished: two }))).toMatchObject({ calls: 2, tooFew: true })
@@ -151,7 +151,7 @@ describe('answer_delay_p95 is by the nearest rank', () => {
   })
 })
 
-test('duration_mean is of the calls that have a duration, which alone count towards the least number', () => {
+test('duration_mean counts only calls that have a duration, also for min_calls', () => {
   const signal: Signal = { name: 'duration_mean', minCalls: 2, ...WINDOW }
   const one = [...times(50, at(-1), 'rejected'), finishAt(at(-1), 'ended', { duration: 30 })]
   expect(sampleOf(ruleOn(signal), pollAt(NOW, { finished: one }))).toMatchObject({ value: 30, calls: 1, tooFew: true })
@@ -201,7 +201,7 @@ test.each([
   expect(sampleOf(rule, trigger)).toMatchObject({ value: share, calls: undefined, tooFew: false, mayBreach: true })
 })
 
-describe('a least number of calls', () => {
+describe('min_calls', () => {
   test.each([
     [3, 3, true],
     [19, 19, true],

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { wilsonBounds } from '../../src/alerts/wilson.ts'
 
-describe('the bounds are those that are published', () => {
+describe('the Wilson bounds equal published ones', () => {
   // R. G. Newcombe, "Two-sided confidence intervals for the single proportion: comparison of seven methods",
   // Statistics in Medicine 17 (1998) 857–872, table I, method 3 (score, no continuity correction): two-sided at 95%,
   // so each bound at 97.5%.
@@ -37,11 +37,11 @@ describe('the bounds are those that are published', () => {
   })
 })
 
-test('of nothing seen, everything is possible', () => {
+test('from 0 to 1 for no calls', () => {
   expect(wilsonBounds(0, 0, 0.95)).toEqual({ lower: 0, upper: 1 })
 })
 
-describe('whatever was seen', () => {
+describe('the Wilson bounds of any numbers', () => {
   const seen = fc
     .integer({ min: 1, max: 5000 })
     .chain((n) => fc.record({ n: fc.constant(n), hits: fc.integer({ min: 0, max: n }) }))

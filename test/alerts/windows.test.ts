@@ -4,7 +4,7 @@ import type { Rule } from '../../src/alerts/rule.ts'
 import type { Signal } from '../../src/alerts/signals.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
 import { finishAt, ruleOn } from './sample-rules.ts'
-import { at, pollAt, monthOf, type PartOfPoll } from './watched.ts'
+import { at, pollAt, monthOf, type PartOfPoll } from './evaluated-target.ts'
 
 const NOW = at(0)
 const WEEK = { offset: 7 * 86_400, atLeast: 5 }
@@ -24,15 +24,15 @@ function sampleOf(rule: Rule, differing: PartOfPoll) {
   return sample(rule, pollAt(NOW, differing), monthOf, [])?.get(rule.name)
 }
 
-describe('a window', () => {
-  test.each(WINDOWED)('of $name includes both of its ends, and nothing past them', (signal) => {
+describe('the window of a rule', () => {
+  test.each(WINDOWED)('on $name includes both of its ends, and nothing past them', (signal) => {
     const counted = [-900.001, -900, -450, 0, 0.001].map(
       (seconds) => sampleOf(ruleOn(signal), { finished: [callAt(at(seconds))] })?.calls,
     )
     expect(counted).toEqual([0, 1, 1, 1, 0])
   })
 
-  test('of calls_started includes both of its ends for open calls as well', () => {
+  test('on calls_started includes both of its ends for open calls as well', () => {
     const rule = ruleOn({ name: 'calls_started', window: 900 })
     const counted = [-900.001, -900, 0, 0.001].map(
       (seconds) => sampleOf(rule, { open: [openSince(at(seconds))] })?.calls,
@@ -40,20 +40,20 @@ describe('a window', () => {
     expect(counted).toEqual([0, 1, 1, 0])
   })
 
-  test.each(WINDOWED)('of $name reaches back to the successful poll before this one, itself included', (signal) => {
+  test.each(WINDOWED)('on $name starts no later than the previous successful poll', (signal) => {
     const counted = (previousSuccess: number) =>
       sampleOf(ruleOn(signal), { finished: [callAt(at(-5000))], previousSuccess })?.calls
     expect([at(-15), at(-4999.999), at(-5000), at(-9000)].map(counted)).toEqual([0, 0, 1, 1])
   })
 
-  test('is not shortened by a successful poll that was just before', () => {
+  test('is not shortened by a recent successful poll', () => {
     const rule = ruleOn({ name: 'calls', window: 900 })
     const finished = [callAt(at(-900)), callAt(at(-1))]
     expect(sampleOf(rule, { finished, previousSuccess: at(-15) })?.value).toBe(2)
   })
 })
 
-describe('a match', () => {
+describe('the match of a rule', () => {
   const finished = [
     ...times(1, at(-1), 'rejected', labelled('audio', 'call', 'user')),
     ...times(2, at(-1), 'rejected', labelled('video', 'call', 'user')),
@@ -74,7 +74,7 @@ describe('a match', () => {
     }
   })
 
-  test('holds for open calls, and for those that the past is compared by', () => {
+  test('applies to open calls, and to the calls of the compared past', () => {
     const open = [openSince(at(-20)), openSince(at(-20), labelled('video'))]
     for (const signal of [{ name: 'in_progress' }, { name: 'stuck_calls', longerThan: 10 }] satisfies Signal[]) {
       expect(sampleOf(ruleOn(signal, { match: { type: 'video' } }), { open })?.value).toBe(1)
@@ -96,11 +96,11 @@ describe('a rule that compares with the past', () => {
     [5, -7 * 86_400 - 3600, true, 'at its beginning'],
     [5, -7 * 86_400 + 1, false, 'after it'],
     [5, -7 * 86_400 - 3601, false, 'before it'],
-  ])('and finds %d calls at %d s has a breach: %s (%s)', (number, seconds, mayBreach) => {
+  ])('with %d calls then and the offset %d s has a breach: %s (%s)', (number, seconds, mayBreach) => {
     expect(sampleOf(NO_CALLS, { finished: times(number, at(seconds)) })).toMatchObject({ value: 0, mayBreach })
   })
 
-  test('looks at a window of its own length there, however long nobody looked', () => {
+  test('compares a window of its own length, however long ago the last poll was', () => {
     const finished = times(5, at(-7 * 86_400 - 10_000))
     expect(sampleOf(NO_CALLS, { finished, previousSuccess: at(-20_000) })?.mayBreach).toBe(false)
   })
@@ -115,7 +115,7 @@ describe('a rule that compares with the past', () => {
   })
 })
 
-describe('a poll with a list of which the service did not show all', () => {
+describe('a limited poll', () => {
   const limited = { limited: true, finished: times(30, at(-1), 'rejected') }
 
   test.each(WINDOWED)('gives a rule on $name a verdict above its threshold, none below it', (signal) => {
@@ -123,7 +123,7 @@ describe('a poll with a list of which the service did not show all', () => {
     expect(sampleOf(ruleOn(signal, { breach: 'below' }), limited)).toBeUndefined()
   })
 
-  test('ends the age of the last good poll all the same', () => {
+  test('resets the poll age', () => {
     expect(sampleOf(ruleOn({ name: 'poll_age' }), limited)?.value).toBe(0)
   })
 })

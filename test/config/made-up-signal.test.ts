@@ -10,7 +10,7 @@ import { ruleView } from '../../src/web/rule-view.ts'
 import { folderWith } from './folder-with.ts'
 import { problemsWhenLoading } from './problems-when-loading.ts'
 import { labelled, times } from '../alerts/sample-calls.ts'
-import { at, INTERVAL, monthOf, pollAt, watched } from '../alerts/watched.ts'
+import { at, INTERVAL, monthOf, pollAt, evaluatedTarget } from '../alerts/evaluated-target.ts'
 
 // A signal that is in the list, and nowhere else.
 vi.mock('../../src/alerts/signals.ts', async (original) => {
@@ -54,7 +54,7 @@ test.each([
 
 test('it is evaluated, shown in a message and in the status, replayed, and said in PromQL', () => {
   const rule = videoRule()
-  const target = watched([rule])
+  const target = evaluatedTarget([rule])
   target.evaluate(pollAt(at(0), { finished: FINISHED }), at(0))
   const summary = '60% of the calls that finished in the last 1h are of type video, above the threshold of 50%'
   expect(target.said.map(summaryOf)).toEqual([summary])

@@ -53,14 +53,14 @@ export function stored(instance: AlertInstance): AlertInstance {
 }
 
 /** A target whose rules are evaluated on one trigger after the other, as if each was committed. */
-export function watched(rules: readonly Rule[]) {
+export function evaluatedTarget(rules: readonly Rule[]) {
   const instances = new Map<string, AlertInstance>()
   let current = rules
   return {
     instances,
-    /** All that was to be said, the oldest first. */
+    /** All notifications, the oldest first. */
     said: [] as Notification[],
-    /** Goes on with what was stored, as after a kill -9. */
+    /** Continues with what was stored, as after a kill -9. */
     restart(): void {
       for (const [key, instance] of instances) instances.set(key, stored(instance))
     },

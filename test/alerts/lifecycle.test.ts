@@ -1,43 +1,43 @@
 import { describe, test } from 'vitest'
-import { expectLife } from './diagram.ts'
+import { expectLifecycle } from './diagram.ts'
 import { POLL_AGE, RATIO, ruleOn } from './sample-rules.ts'
 
 // One frame is an interval of 15 s. Breach above 0.3, clear at 0.2. The marbles are explained in diagram.ts.
 
-describe('an alert that must last for four intervals', () => {
+describe('an alert with a `for` of four intervals', () => {
   const LASTING = { ...RATIO, for: 60 }
 
-  test('fires when the breach has lasted, not before, and once', () => {
-    expectLife(LASTING, {
+  test('fires once, when the breach has lasted, and not before', () => {
+    expectLifecycle(LASTING, {
       seen: '  23455559999',
       state: ' iippppfffff',
       said: '  ------F----',
     })
   })
 
-  test('begins anew after one poll without a breach', () => {
-    expectLife(LASTING, {
+  test('starts again after one poll without a breach', () => {
+    expectLifecycle(LASTING, {
       seen: '  55535555555',
       state: ' pppippppfff',
       said: '  --------F--',
     })
   })
 
-  test('begins anew after one poll at too few calls for a verdict', () => {
-    expectLife(LASTING, {
+  test('starts again after one poll with too few calls', () => {
+    expectLifecycle(LASTING, {
       seen: '  555x5555555',
       state: ' pppippppfff',
       said: '  --------F--',
     })
   })
 
-  test('is credited the time between looks at most three intervals apart, whether polls failed or nobody asked', () => {
-    expectLife(LASTING, {
+  test('counts the time between evaluations at most three intervals apart, with failed polls or without polls', () => {
+    expectLifecycle(LASTING, {
       seen: '  5--5---55555',
       state: ' p--p---pffff',
       said: '  --------F---',
     })
-    expectLife(LASTING, {
+    expectLifecycle(LASTING, {
       seen: '  5tt5ttt55555',
       state: ' ppppppppffff',
       said: '  --------F---',
@@ -45,17 +45,17 @@ describe('an alert that must last for four intervals', () => {
   })
 })
 
-describe('hysteresis', () => {
-  test('resolves at `clear`, and keeps firing between it and the threshold', () => {
-    expectLife(RATIO, {
+describe('hysteresis of an alert', () => {
+  test('resolves the alert at `clear`, and keeps it firing between that and the threshold', () => {
+    expectLifecycle(RATIO, {
       seen: '  3433332333433210',
       state: ' ifffffiiiifffiii',
       said: '  -F----R---F--R--',
     })
   })
 
-  test('a value that hovers around the threshold is told once', () => {
-    expectLife(RATIO, {
+  test('notifies once of a value that hovers around the threshold', () => {
+    expectLifecycle(RATIO, {
       seen: '  3434343434343434',
       state: ' ifffffffffffffff',
       said: '  -F--------------',
@@ -63,8 +63,8 @@ describe('hysteresis', () => {
   })
 })
 
-test('without hysteresis, a value that hovers around the threshold flaps', () => {
-  expectLife(
+test('an alert without hysteresis flaps while its value hovers around the threshold', () => {
+  expectLifecycle(
     { ...RATIO, clear: RATIO.threshold },
     {
       seen: '  4343434343',
@@ -77,24 +77,24 @@ test('without hysteresis, a value that hovers around the threshold flaps', () =>
 describe('keep_firing_for of four intervals', () => {
   const KEPT = { ...RATIO, keepFiringFor: 60 }
 
-  test('begins when the value passes `clear`, and anew when it comes back', () => {
-    expectLife(KEPT, {
+  test('starts when the value passes `clear`, and again when it comes back', () => {
+    expectLifecycle(KEPT, {
       seen: '  5333222232222225',
       state: ' ffffrrrrfrrrriif',
       said: '  F------------R-F',
     })
   })
 
-  test('a value that hovers around `clear` is told once', () => {
-    expectLife(KEPT, {
+  test('notifies once of a value that hovers around `clear`', () => {
+    expectLifecycle(KEPT, {
       seen: '  5232323223223222',
       state: ' frfrfrfrrfrrfrrr',
       said: '  F---------------',
     })
   })
 
-  test('does not pass while nobody looks', () => {
-    expectLife(KEPT, {
+  test('does not elapse while no poll succeeds', () => {
+    expectLifecycle(KEPT, {
       seen: '  52tttttttt22222',
       state: ' frrrrrrrrrrrrri',
       said: '  F-------------R',
@@ -102,27 +102,27 @@ describe('keep_firing_for of four intervals', () => {
   })
 })
 
-describe('with a window of four intervals, and too few calls in it', () => {
+describe('an alert whose window of four intervals has too few calls', () => {
   const BRIEF = { ...RATIO, signal: { ...RATIO.signal, window: 60 } }
 
-  test('a firing alert is kept for one window of polls, then closed; enough calls in between begin a new one', () => {
-    expectLife(BRIEF, {
+  test('keeps firing for one window of polls and is then closed; enough calls in between restart the window', () => {
+    expectLifecycle(BRIEF, {
       seen: '  5xxxx5xxxxxx',
       state: ' ffffffffffii',
       said: '  F---------C-',
     })
   })
 
-  test('the time in which nobody looked closes nothing', () => {
-    expectLife(BRIEF, {
+  test('is not closed by time without polls', () => {
+    expectLifecycle(BRIEF, {
       seen: '  5xtttttx---------xxxxx',
       state: ' ffffffff---------ffffi',
       said: '  F--------------------C',
     })
   })
 
-  test('a recovering alert is closed as well, and does not resolve', () => {
-    expectLife(
+  test('is closed while recovering as well, and does not resolve', () => {
+    expectLifecycle(
       { ...BRIEF, keepFiringFor: 30 },
       {
         seen: '  52xxxxxx5',
@@ -132,8 +132,8 @@ describe('with a window of four intervals, and too few calls in it', () => {
     )
   })
 
-  test('nothing starts', () => {
-    expectLife(BRIEF, {
+  test('does not start', () => {
+    expectLifecycle(BRIEF, {
       seen: '  xxx2xxx',
       state: ' iiiiiii',
       said: '  -------',
@@ -145,12 +145,12 @@ describe('a reminder every four intervals', () => {
   test('comes at polls, each four intervals after the one before, and never without `repeat`', () => {
     const seen = ' 5555555555555'
     const state = 'fffffffffffff'
-    expectLife({ ...RATIO, repeat: 60 }, { seen, state, said: 'F---M---M---M' })
-    expectLife(RATIO, { seen, state, said: 'F------------' })
+    expectLifecycle({ ...RATIO, repeat: 60 }, { seen, state, said: 'F---M---M---M' })
+    expectLifecycle(RATIO, { seen, state, said: 'F------------' })
   })
 
   test('is counted from when the alert fired, and never comes while it is pending', () => {
-    expectLife(
+    expectLifecycle(
       { ...RATIO, for: 75, repeat: 60 },
       {
         seen: '  55555555555',
@@ -161,7 +161,7 @@ describe('a reminder every four intervals', () => {
   })
 
   test('comes at polls, and never while the alert recovers', () => {
-    expectLife(
+    expectLifecycle(
       { ...RATIO, repeat: 60, keepFiringFor: 600 },
       {
         seen: '  5555t5ttt222t225553',
@@ -172,7 +172,7 @@ describe('a reminder every four intervals', () => {
   })
 
   test('never comes while the alert recovers and polls fail or see too few calls', () => {
-    expectLife(
+    expectLifecycle(
       { ...RATIO, repeat: 60, keepFiringFor: 600 },
       {
         seen: '  52ttttttttxxxxxxx',
@@ -183,7 +183,7 @@ describe('a reminder every four intervals', () => {
   })
 
   test('comes at ticks where there has been no poll for longer than two intervals', () => {
-    expectLife(
+    expectLifecycle(
       { ...RATIO, repeat: 60 },
       {
         seen: '  55ttttttttt5',
@@ -194,7 +194,7 @@ describe('a reminder every four intervals', () => {
   })
 
   test('comes once after a long absence, and again four intervals later', () => {
-    expectLife(
+    expectLifecycle(
       { ...RATIO, repeat: 60 },
       {
         seen: '  55-----------tttttx',
@@ -205,19 +205,19 @@ describe('a reminder every four intervals', () => {
   })
 })
 
-describe('the age of the last good poll', () => {
+describe('an alert on poll_age', () => {
   const BLIND = { ...POLL_AGE, threshold: 60, clear: 60 }
 
-  test('is evaluated at ticks, and ended by the first successful poll, be it at part of the list', () => {
-    expectLife(BLIND, {
+  test('is evaluated at ticks, and resolves at the first successful poll, also a limited one', () => {
+    expectLifecycle(BLIND, {
       seen: '  5ttttttt5ttttttox',
       state: ' iiiiifffiiiiiffii',
       said: '  -----F--R----F-R-',
     })
   })
 
-  test('must last as any other', () => {
-    expectLife(
+  test('waits for `for` like any other', () => {
+    expectLifecycle(
       { ...BLIND, for: 30 },
       {
         seen: '  5ttttttttt5',
@@ -228,7 +228,7 @@ describe('the age of the last good poll', () => {
   })
 
   test('recovers at ticks as well as at polls', () => {
-    expectLife(
+    expectLifecycle(
       { ...BLIND, keepFiringFor: 45 },
       {
         seen: '  5ttttt5tttt',
@@ -239,19 +239,19 @@ describe('the age of the last good poll', () => {
   })
 })
 
-describe('fewer than three open calls, clear at five', () => {
+describe('an alert below three open calls, clear at five', () => {
   const QUIET = ruleOn({ name: 'in_progress' }, { breach: 'below', threshold: 3, clear: 5, keepFiringFor: 30 })
 
-  test('is the mirror image', () => {
-    expectLife(QUIET, {
+  test('fires below the threshold and resolves above `clear`', () => {
+    expectLifecycle(QUIET, {
       seen: '  543221345345556',
       state: ' iiifffffrffrrii',
       said: '  ---F---------R-',
     })
   })
 
-  test('has no verdict where the service did not show all of its list', () => {
-    expectLife(QUIET, {
+  test('is not evaluated after a limited poll', () => {
+    expectLifecycle(QUIET, {
       seen: '  5oo2oooooo5o5oo',
       state: ' iiifffffffrriii',
       said: '  ---F--------R--',

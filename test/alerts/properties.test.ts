@@ -4,7 +4,7 @@ import type { Trigger } from '../../src/alerts/trigger.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { labelled, openSince } from './sample-calls.ts'
 import { finishAt, POLL_AGE, RATIO, ruleOn } from './sample-rules.ts'
-import { INTERVAL, pollAt, START, watched } from './watched.ts'
+import { INTERVAL, pollAt, START, evaluatedTarget } from './evaluated-target.ts'
 
 /** Above and below a threshold, with and without a least number of calls, one alert or one for each type or mode. */
 const RULES: readonly Rule[] = [
@@ -77,11 +77,11 @@ const timing = fc.record({
   repeat: fc.constantFrom(0, 30, 120),
 })
 
-/** Takes a target through steps, and tells of each what was said, when, and how far the clock had gone forward. */
+/** Takes a target through steps, and reports the notifications of each, when, and how far the clock had advanced. */
 function walk(
-  target: ReturnType<typeof watched>,
+  target: ReturnType<typeof evaluatedTarget>,
   { rules, steps: taken }: { rules: readonly Rule[]; steps: readonly Step[] },
-  told: (
+  onStep: (
     said: ReturnType<typeof target.evaluate>['notifications'],
     trigger: Trigger,
     now: number,
@@ -96,61 +96,63 @@ function walk(
     if (step.restart) target.restart()
     target.reload(step.rules.map((i) => rules[i]!))
     const trigger = step.trigger(now)
-    told(target.evaluate(trigger, now).notifications, trigger, now, forward)
+    onStep(target.evaluate(trigger, now).notifications, trigger, now, forward)
   }
 }
 
-test('no alert is told as firing twice without `repeat` between, and none ends that did not fire', () => {
+test('no alert is notified as firing twice without `repeat` between, and none ends that did not fire', () => {
   const kinds = new Map<string, number>()
   fc.assert(
     fc.property(timing, steps, (variant, taken) => {
       const rules = RULES.map((rule) => ({ ...rule, ...variant }))
-      const target = watched([])
-      /** When each alert that fires was last told, by how far the clock had gone forward. */
+      const target = evaluatedTarget([])
+      /** When each firing alert was last notified, by how far the clock had advanced. */
       const firing = new Map<string, number>()
       const broken: unknown[] = []
       walk(target, { rules, steps: taken }, (said, trigger, now, forward) => {
-        for (const told of said) {
-          const { kind, key, alert, breach, value, threshold, closedBecause } = told
+        for (const notification of said) {
+          const { kind, key, alert, breach, value, threshold, closedBecause } = notification
           kinds.set(closedBecause ?? kind, (kinds.get(closedBecause ?? kind) ?? 0) + 1)
           const since = firing.get(key)
           const isBeyond = breach === 'above' ? value > threshold : value < threshold
-          if (kind === 'firing' && (since !== undefined || !isBeyond)) broken.push(['fires without cause', told])
+          if (kind === 'firing' && (since !== undefined || !isBeyond)) broken.push(['fires without cause', notification])
           if (kind === 'reminder' && (since === undefined || forward - since < variant.repeat || variant.repeat === 0))
-            broken.push(['is told too soon', told])
-          if (kind === 'resolved' && (since === undefined || isBeyond)) broken.push(['resolves without cause', told])
-          if (kind === 'closed' && since === undefined) broken.push(['is closed and never fired', told])
+            broken.push(['is notified too soon', notification])
+          if (kind === 'resolved' && (since === undefined || isBeyond))
+            broken.push(['resolves without cause', notification])
+          if (kind === 'closed' && since === undefined) broken.push(['is closed and never fired', notification])
           const isByData = kind === 'firing' || kind === 'resolved' || closedBecause === 'too few calls'
-          if (trigger.kind === 'tick' && isByData && alert !== POLL_AGE.name) broken.push(['goes by no data', told])
+          if (trigger.kind === 'tick' && isByData && alert !== POLL_AGE.name)
+            broken.push(['uses no data', notification])
           if (kind === 'firing' || kind === 'reminder') firing.set(key, forward)
           else firing.delete(key)
         }
         const fires = [...target.instances.values()].filter(({ state }) => state !== 'pending')
         if (!new Set(fires.map(({ key }) => key)).isSubsetOf(new Set(firing.keys())) || fires.length !== firing.size)
-          broken.push(['is not what was told', fires])
+          broken.push(['is not what was notified', fires])
         // Between polls that come as they should, it is left to the next one.
         const isDue = (evaluated: number) => now <= evaluated || now - evaluated > 2 * INTERVAL
-        const untold = fires.filter(
+        const overdue = fires.filter(
           ({ state, toldAt = now, evaluatedAt }) =>
             state === 'firing' && now - toldAt >= variant.repeat && isDue(evaluatedAt),
         )
-        if (variant.repeat > 0 && untold.length > 0) broken.push(['is told too late', untold])
+        if (variant.repeat > 0 && overdue.length > 0) broken.push(['is notified too late', overdue])
       })
       expect(broken).toEqual([])
     }),
     { numRuns: 1000 },
   )
-  // Or the law would be about nothing.
+  // Otherwise the property would hold trivially.
   for (const kind of ['firing', 'reminder', 'resolved', 'too few calls', 'rule removed']) {
     expect(kinds.get(kind), kind).toBeGreaterThan(50)
   }
 })
 
-test('restarts make no difference: the same is said, and the same is kept, as without them', () => {
+test('the notifications and instances of alerts are the same with and without restarts', () => {
   fc.assert(
     fc.property(timing, steps, (variant, taken) => {
       const rules = RULES.map((rule) => ({ ...rule, ...variant }))
-      const [restarted, undisturbed] = [watched([]), watched([])]
+      const [restarted, undisturbed] = [evaluatedTarget([]), evaluatedTarget([])]
       walk(restarted, { rules, steps: taken }, () => undefined)
       walk(undisturbed, { rules, steps: taken.map((step) => ({ ...step, restart: false })) }, () => undefined)
       expect(restarted.said).toEqual(undisturbed.said)
