@@ -81,7 +81,7 @@ const counts = (...daemons: Daemon[]) => daemons.map(({ watched }) => watched.si
 const kinds = ({ events }: Daemon) => events.map(({ kind }) => kind)
 
 describe('daemons that share a store', () => {
-  test('one alone watches everything, and leads', async () => {
+  test('one alone owns all targets, and leads', async () => {
     const { clock, start } = cluster()
     const a = await start('a')
     await clock.advance(1)
@@ -89,7 +89,7 @@ describe('daemons that share a store', () => {
     expect(a.isLeader()).toBe(true)
   })
 
-  test('those who join and leave get and leave equal parts, and nothing else moves', async () => {
+  test('daemons that join and leave acquire and release equal parts, and no other target moves', async () => {
     const { clock, store, start } = cluster()
     const a = await start('a')
     await clock.advance(5)
@@ -128,7 +128,7 @@ describe('daemons that share a store', () => {
     expect(counts(a, b)).toEqual([0, 12])
   })
 
-  test('what a dead one watched is taken within its lease and a beat', async () => {
+  test('the targets of a dead one are acquired within its lease and a heartbeat', async () => {
     const { clock, start } = cluster()
     const [a, b, c] = [await start('a'), await start('b'), await start('c')]
     await clock.advance(10)
@@ -159,7 +159,7 @@ describe('daemons that share a store', () => {
     expect([a.isLeader(), b.isLeader()]).toEqual([false, true])
   })
 
-  test('a trouble of less than a lease changes nothing', async () => {
+  test('trouble shorter than a lease changes nothing', async () => {
     const { clock, start } = cluster()
     const [a, b] = [await start('a'), await start('b')]
     await clock.advance(10)
@@ -171,7 +171,7 @@ describe('daemons that share a store', () => {
     expect(a.lost.size).toBe(0)
   })
 
-  test('a process that was halted acts on nothing when it wakes, before any timer has run', async () => {
+  test('a process that was halted owns nothing when it continues, before any timer has run', async () => {
     const { clock, start } = cluster()
     const a = await start('a')
     await clock.advance(5)
@@ -182,14 +182,14 @@ describe('daemons that share a store', () => {
     expect(a.isLeader()).toBe(false)
   })
 
-  test('one with other settings is refused while another lives, and says so where they change while it runs', async () => {
+  test('one with other settings is refused while another lives, and reports settings that change while it runs', async () => {
     const { clock, start } = cluster()
     const a = await start('a')
     await clock.advance(5)
     await expect(start('b', { settings: { 'poll.lookback': '3600' } })).rejects.toThrow('poll.lookback is 3600 here')
     const b = await start('b')
     await clock.advance(10)
-    // b has read its configuration anew, and a has not yet.
+    // b has reloaded its configuration, and a has not yet.
     await b.sharing.declare({ 'poll.lookback': '7200' })
     await clock.advance(5)
     expect(counts(a, b)).toEqual([0, 12])
@@ -202,7 +202,7 @@ describe('daemons that share a store', () => {
     expect(a.problem()).toBeUndefined()
   })
 
-  test('a store that refuses a daemon is in trouble: that is not for want of the same settings', async () => {
+  test('a store that refuses a daemon is reported as trouble with the store, not with the settings', async () => {
     const { clock, start } = cluster()
     const a = await start('a')
     await clock.advance(5)
@@ -213,7 +213,7 @@ describe('daemons that share a store', () => {
     ])
   })
 
-  test('a target that is not configured any more is released, and a new one is acquired by one of them', async () => {
+  test('a removed target is released, and a new one is acquired by one of them', async () => {
     const { clock, start } = cluster()
     const a = await start('a')
     await clock.advance(5)
@@ -225,7 +225,7 @@ describe('daemons that share a store', () => {
     expect(a.owned()).toEqual(expect.arrayContaining(TARGETS))
   })
 
-  test('each knows who watches what, and what the owner says of it', async () => {
+  test('each knows the owner of each target, and what that reports', async () => {
     const { clock, start } = cluster()
     const [a, b] = [await start('a'), await start('b')]
     await clock.advance(10)
@@ -235,7 +235,7 @@ describe('daemons that share a store', () => {
   })
 })
 
-test('whatever happens to them, no target is ever watched by two, and after a quiet while each is by one', async () => {
+test('no target ever has two owners, and after a quiet period each has one, whatever happens to the daemons', async () => {
   const who = fc.integer({ min: 0, max: 2 })
   const event = fc.oneof(
     fc.record({ what: fc.constantFrom('start', 'stop', 'kill', 'cut', 'heal'), who }),

@@ -1,6 +1,6 @@
 import type { Rule } from '../../src/alerts/rule.ts'
 
-/** Fires at the initial sync, and for good. */
+/** Fires at the initial sync, and permanently. */
 export const ANY_CALL: Rule = {
   name: 'AnyCall',
   signal: { name: 'calls_started', window: 3600 },

@@ -11,70 +11,70 @@ const FIRST = loadConfig({ env, cwd: import.meta.dirname })
 const changed = (port: number): Config => ({ ...FIRST, http: { ...FIRST.http, port } })
 const INVALID = { path: 'http.port', message: 'found a map; expected a number' }
 
-/** Reads a configuration that a test changes at will. */
+/** Reads a configuration that the test changes. */
 function reading() {
   const clock = virtualClock()
   const asked$ = new Subject<void>()
   const file: { says: Config | Error } = { says: FIRST }
-  const told: Reading[] = []
+  const readings: Reading[] = []
   const load = () => {
     if (file.says instanceof Error) throw file.says
-    // Read anew it is equal, not the same.
+    // A new reading is equal, not identical.
     return structuredClone(file.says)
   }
-  configReadings({ load, first: FIRST, asked$, clock, stop$: NEVER }).subscribe((one) => told.push(one))
-  return { clock, asked$, file, told }
+  configReadings({ load, first: FIRST, asked$, clock, stop$: NEVER }).subscribe((one) => readings.push(one))
+  return { clock, asked$, file, readings }
 }
 
-test('nothing is told while the configuration says the same', async () => {
-  const { clock, told } = reading()
+test('nothing is emitted while the configuration is unchanged', async () => {
+  const { clock, readings } = reading()
   await clock.advance(60)
-  expect(told).toEqual([])
+  expect(readings).toEqual([])
 })
 
-test('a change is told once, within five seconds', async () => {
-  const { clock, file, told } = reading()
+test('a changed configuration is emitted once, within five seconds', async () => {
+  const { clock, file, readings } = reading()
   await clock.advance(10)
   file.says = changed(1)
   await clock.advance(5)
-  expect(told).toEqual([{ config: changed(1) }])
+  expect(readings).toEqual([{ config: changed(1) }])
   await clock.advance(60)
-  expect(told).toHaveLength(1)
+  expect(readings).toHaveLength(1)
 })
 
-test('what stands there for a moment only, as while the file is being written, is not told', async () => {
-  const { clock, file, told } = reading()
+test('a configuration that is there only for a moment, as while the file is being written, is not emitted', async () => {
+  const { clock, file, readings } = reading()
   await clock.advance(2)
   file.says = new ConfigError([INVALID])
   await clock.advance(2)
   file.says = changed(1)
   await clock.advance(10)
-  expect(told).toEqual([{ config: changed(1) }])
+  expect(readings).toEqual([{ config: changed(1) }])
 })
 
-test('an invalid configuration is told once, and so is the return of the old one', async () => {
-  const { clock, file, told } = reading()
+test('an invalid configuration is emitted once, and so is the return of the old one', async () => {
+  const { clock, file, readings } = reading()
   file.says = new ConfigError([INVALID])
   await clock.advance(60)
-  expect(told).toEqual([{ problems: [INVALID] }])
+  expect(readings).toEqual([{ problems: [INVALID] }])
   file.says = FIRST
   await clock.advance(60)
-  expect(told.slice(1)).toEqual([{ config: FIRST }])
+  expect(readings.slice(1)).toEqual([{ config: FIRST }])
 })
 
-test('whoever asks is told at once, also that nothing has changed', async () => {
-  const { asked$, file, told } = reading()
+test('a requested reading is emitted at once, also of an unchanged configuration', async () => {
+  const { asked$, file, readings } = reading()
   asked$.next()
   file.says = changed(1)
   asked$.next()
-  expect(told).toEqual([{ config: FIRST }, { config: changed(1) }])
+  expect(readings).toEqual([{ config: FIRST }, { config: changed(1) }])
 })
 
-test('whatever keeps it from being read is a problem, not the end', async () => {
-  const { clock, file, told } = reading()
+test('an unexpected error while reading the configuration is a problem, and does not end the readings', async () => {
+  const { clock, file, readings } = reading()
   file.says = new Error('the disk is on fire')
   await clock.advance(10)
-  expect(told).toEqual([
+  expect(readings).toEqual([
     { problems: [{ path: 'the configuration', message: 'cannot be read: Error: the disk is on fire' }] },
   ])
 })

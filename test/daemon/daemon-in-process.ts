@@ -21,7 +21,7 @@ export type LogLine = { level: number; target?: string; msg: string }
 
 export type DaemonInProcess = {
   daemon: Daemon
-  /** Asks it to stop; resolves when everything is closed. */
+  /** Stops it; resolves when everything is closed. */
   stop: () => Promise<void>
   /** Ends it as a kill would, as far as that can be in one process: nothing is closed, and it does nothing more. */
   kill: () => void
@@ -33,7 +33,7 @@ export type DaemonInProcess = {
   recovered: () => Promise<void>
   readyz: () => Promise<{ status: number; body: string }>
   samples: () => Promise<Sample[]>
-  /** The configuration says this from now on; resolves when that was taken over, or refused. */
+  /** The configuration says this from now on; resolves when it was reloaded or refused. */
   reload: (change: Partial<Config> | Problem[]) => Promise<Reload>
 }
 

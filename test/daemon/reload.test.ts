@@ -16,8 +16,8 @@ async function simulator() {
   return started
 }
 
-/** A daemon that watches two apps of one service. */
-async function watchingTwo(differing: Partial<Config> = {}) {
+/** A daemon with two apps of one service as targets. */
+async function daemonWithTwo(differing: Partial<Config> = {}) {
   const service = await simulator()
   const target = (name: string, more: Partial<TargetConfig> = {}): TargetConfig => ({
     name,
@@ -41,26 +41,26 @@ async function value({ samples }: DaemonInProcess, name: string, labels: Record<
   return found.length === 0 ? undefined : found.reduce((sum, sample) => sum + sample.value, 0)
 }
 
-/** What the channel, here the log, was told of alerts. */
-const told = ({ log }: DaemonInProcess, kind: string) =>
+/** The notifications of alerts in the log. */
+const notified = ({ log }: DaemonInProcess, kind: string) =>
   log.map(({ msg }) => msg).filter((msg) => msg.startsWith(`alert ${kind}`))
 
 const shown = ({ daemon }: DaemonInProcess) => daemon.targets.all().map(({ name }) => name)
 
-describe('a configuration that is taken over', () => {
-  test('leaves targets that did not change in peace, opens new ones and closes those that are gone', async () => {
-    const running = await watchingTwo()
+describe('a reloaded configuration', () => {
+  test('keeps unchanged targets as they are, opens new ones and closes removed ones', async () => {
+    const running = await daemonWithTwo()
     const { daemon, a, b, target, reload } = running
-    const [watchedA] = daemon.targets.all()
+    const [targetA] = daemon.targets.all()
     expect(await reload({ targets: [target('c'), a] })).toMatchObject({ problems: [], changed: ['targets'] })
     await vi.waitFor(() => expect(shown(running)).toEqual(['c', 'a']), WAIT)
-    expect(daemon.targets.all()[1]).toBe(watchedA)
+    expect(daemon.targets.all()[1]).toBe(targetA)
     await vi.waitFor(async () => expect(await value(running, 'callwatch_up', { target: 'c' })).toBe(1), WAIT)
     // Its initial sync, and no other.
     expect(await value(running, 'callwatch_polls_total', { target: 'a', outcome: 'complete' })).toBe(1)
 
     expect((await running.samples()).filter(({ labels }) => labels['target'] === 'b')).toEqual([])
-    // Back again, it goes on where it was.
+    // Added again, it continues where it was.
     const {
       daemon: { targets },
     } = running
@@ -71,8 +71,8 @@ describe('a configuration that is taken over', () => {
     )
   })
 
-  test('has another key with no gap: what was read of the list stays read, and the target up', async () => {
-    const running = await watchingTwo()
+  test('rotates a key without a gap: the target stays up, and the list is not read again', async () => {
+    const running = await daemonWithTwo()
     const { service, a, b, reload, morePolls, daemon } = running
     const targetA = daemon.targets.all()[0]!
     const { ledger } = targetA
@@ -90,39 +90,42 @@ describe('a configuration that is taken over', () => {
     expect(running.polls.length).toBeGreaterThan(seen)
   })
 
-  test('has its rules judged from the next look on, and closes the alerts of those that it drops', async () => {
-    const running = await watchingTwo()
+  test('has its rules evaluated from the next poll on, and closes the alerts of removed rules', async () => {
+    const running = await daemonWithTwo()
     const { daemon, reload } = running
     const firing = () => daemon.targets.all().map(({ alerts }) => [...alerts.keys()])
     await reload({ alerts: [ANY_CALL] })
     await vi.waitFor(() => expect(firing()).toEqual([['AnyCall'], ['AnyCall']]), WAIT)
-    await vi.waitFor(() => expect(told(running, 'firing')).toHaveLength(2), WAIT)
+    await vi.waitFor(() => expect(notified(running, 'firing')).toHaveLength(2), WAIT)
     expect(running.polls.filter(({ outcome }) => outcome === 'complete')).toHaveLength(2)
     await reload({ alerts: [] })
     await vi.waitFor(() => expect(firing()).toEqual([[], []]), WAIT)
-    await vi.waitFor(() => expect(told(running, 'closed')).toHaveLength(2), WAIT)
-    expect(told(running, 'closed')[0]).toContain('rule removed')
+    await vi.waitFor(() => expect(notified(running, 'closed')).toHaveLength(2), WAIT)
+    expect(notified(running, 'closed')[0]).toContain('rule removed')
   })
 
-  test('has the alerts of a target that is gone closed with that reason, told on the feed that stays open', async () => {
-    const running = await watchingTwo({ alerts: [ANY_CALL] })
+  test('closes the alerts of a removed target with that reason, also on a feed that is open', async () => {
+    const running = await daemonWithTwo({ alerts: [ANY_CALL] })
     const { daemon, a, reload } = running
-    await vi.waitFor(() => expect(told(running, 'firing')).toHaveLength(2), WAIT)
+    await vi.waitFor(() => expect(notified(running, 'firing')).toHaveLength(2), WAIT)
     const stop = new AbortController()
     onTestFinished(() => stop.abort())
     const { body } = await fetch(`${daemon.url}api/v1/events`, { signal: stop.signal })
     await reload({ targets: [a] })
-    let heard = ''
+    let received = ''
     for await (const chunk of body!.pipeThrough(new TextDecoderStream())) {
-      heard += chunk
-      if (/"state":"closed"/.test(heard)) break
+      received += chunk
+      if (/"state":"closed"/.test(received)) break
     }
-    expect(heard).toMatch(/event: alert\ndata: .*"target":"b","alert":"AnyCall".*"state":"closed"/)
-    await vi.waitFor(() => expect(told(running, 'closed')).toEqual([expect.stringContaining('target removed')]), WAIT)
+    expect(received).toMatch(/event: alert\ndata: .*"target":"b","alert":"AnyCall".*"state":"closed"/)
+    await vi.waitFor(
+      () => expect(notified(running, 'closed')).toEqual([expect.stringContaining('target removed')]),
+      WAIT,
+    )
   })
 
-  test('has its poll interval and page size take effect', async () => {
-    const running = await watchingTwo()
+  test('applies its poll interval and page size', async () => {
+    const running = await daemonWithTwo()
     const poll = pollConfig({
       interval: 0.3,
       pageSize: 7,
@@ -141,32 +144,32 @@ describe('a configuration that is taken over', () => {
     await running.recovered()
   })
 
-  test('sends what is told from then on to the new address, and to whom the routes say', async () => {
-    const told: string[] = []
+  test('sends later notifications to the new address, and by the new routes', async () => {
+    const notified: string[] = []
     const receivers = await Promise.all(
       ['old', 'new'].map((name) =>
         localServer((_request, response) => {
-          told.push(name)
+          notified.push(name)
           response.end()
         }),
       ),
     )
     const [before, after] = receivers.map(({ url }) => ({ url, headers: {} }))
     const notify = { groupWait: 0, routes: [], mutes: [] }
-    const running = await watchingTwo({ alerts: [ANY_CALL], notify: { ...notify, webhook: before! } })
+    const running = await daemonWithTwo({ alerts: [ANY_CALL], notify: { ...notify, webhook: before! } })
     const { reload, a, target } = running
-    await vi.waitFor(() => expect(told).toEqual(['old', 'old']), WAIT)
+    await vi.waitFor(() => expect(notified).toEqual(['old', 'old']), WAIT)
     const c = target('c', { query: {} })
     await reload({ targets: [a, c], notify: { ...notify, webhook: after! } })
     // That b was removed, and that c fires.
-    await vi.waitFor(() => expect(told.slice(2)).toEqual(['new', 'new']), WAIT)
+    await vi.waitFor(() => expect(notified.slice(2)).toEqual(['new', 'new']), WAIT)
     await reload({ alerts: [], notify: { ...notify, webhook: after!, routes: [{ match: {}, notify: [] }] } })
     await vi.waitFor(() => expect(running.daemon.targets.all().map(({ alerts }) => alerts.size)).toEqual([0, 0]), WAIT)
-    // An end is told also to those who were told of the beginning.
-    await vi.waitFor(() => expect(told.slice(4)).toEqual(['new', 'new']), WAIT)
+    // The end of an alert is notified to the recipients of its beginning.
+    await vi.waitFor(() => expect(notified.slice(4)).toEqual(['new', 'new']), WAIT)
   })
 
-  test('asks for the new password from then on', async () => {
+  test('requires the new password', async () => {
     const http = { host: '127.0.0.1', port: 0 }
     const service = await simulator()
     const auth = { username: 'ops', password: 'old-password' }
@@ -181,11 +184,11 @@ describe('a configuration that is taken over', () => {
   })
 })
 
-describe('a configuration that is refused', () => {
+describe('an invalid configuration at a reload', () => {
   const gauge = 'callwatch_config_last_reload_successful'
 
-  test('leaves the old one active, and says why in the log and in the metric until a valid one is read', async () => {
-    const running = await watchingTwo()
+  test('leaves the old one active, and is reported in the log and in the metric until a valid one is read', async () => {
+    const running = await daemonWithTwo()
     const { reload, daemon, log } = running
     const before = daemon.targets.all()
     expect(await value(running, gauge)).toBe(1)
@@ -217,8 +220,8 @@ describe('a configuration that is refused', () => {
     expect((await reload(change)).problems).toEqual([{ path, message }])
   })
 
-  test('says what to do about a target whose address became another, and opens nothing else meanwhile', async () => {
-    const { reload, a, target, ...running } = await watchingTwo()
+  test('says what to do about a target with another address, and opens no other target', async () => {
+    const { reload, a, target, ...running } = await daemonWithTwo()
     const other = { ...target('b'), onBehalfOf: 'ann' }
     const { problems } = await reload({ targets: [a, other, target('c')] })
     expect(problems).toEqual([

@@ -4,7 +4,7 @@ import { reporter } from '../../src/daemon/reporter.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { eventFeed } from '../../src/web/event-feed.ts'
 
-test('the store counts as writable again once the lease can be kept, also where no target is left to commit', async () => {
+test('the store counts as writable again once the lease is renewed, also without a target that commits', async () => {
   const { operational: metrics } = metricsOf(() => [], '1.2.3')
   const log = pino({ level: 'silent' })
   const report = reporter({ log, metrics, feed: eventFeed(), targets: { own: () => [] }, mask: (text) => text })

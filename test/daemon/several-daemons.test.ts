@@ -58,7 +58,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
       return exported
     }, WAIT)
 
-  test('each exports its own targets, and shows all of them with who watches each', async () => {
+  test('each exports its own targets, and shows all of them with their owners', async () => {
     const { start } = await sharing()
     const [one, two] = [await start(), await start()]
     await split(one, two)
@@ -73,7 +73,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     expect([figure('callwatch_targets'), figure('callwatch_targets_owned')]).toEqual([4, 2])
   })
 
-  test('the live feed of each tells of the transitions of all targets, once', async () => {
+  test('the live feed of each has the transitions of all targets once', async () => {
     const { start } = await sharing()
     const [one, two] = [await start(), await start()]
     await split(one, two)
@@ -91,7 +91,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     expect(new Set(steps).size).toBe(steps.length)
   })
 
-  test('what one lets go of when it stops, another goes on with at once, and counts nothing twice', async () => {
+  test('targets that one releases when it stops are acquired by another at once, which counts nothing twice', async () => {
     const { start, service } = await sharing()
     const [one, two] = [await start(), await start()]
     await split(one, two)
@@ -102,8 +102,8 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     service.setSwitches({ arrivals: false })
     await vi.waitFor(async () => {
       const created = Math.min(...(await statusOf(two)).map((target) => Date.parse(target.created) / 1000))
-      const truth = service.expectedSeries({ created, baseline: 'count' })
-      const started = [...truth].filter(([name]) => name.startsWith('callwatch_calls_started_total'))
+      const expected = service.expectedSeries({ created, baseline: 'count' })
+      const started = [...expected].filter(([name]) => name.startsWith('callwatch_calls_started_total'))
       const happened = started.reduce((sum, [, calls]) => sum + calls, 0)
       expect((await statusOf(two)).map((target) => target.started)).toEqual([happened, happened, happened, happened])
     }, WAIT)
@@ -164,56 +164,56 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     )
   }, 20_000)
 
-  test('of all that fires, the channel hears once, also where it takes its time', async () => {
-    const heard: string[] = []
+  test('each firing alert is notified once, also to a slow receiver', async () => {
+    const received: string[] = []
     const slack = await localServer((request, response) => {
-      request.setEncoding('utf8').on('data', (body: string) => heard.push(body))
+      request.setEncoding('utf8').on('data', (body: string) => received.push(body))
       request.once('end', () => setTimeout(() => response.end('ok'), 1500))
     })
     const { start } = await sharing({ notify: { ...QUIET, slack: { webhookUrl: `${slack.url}/services/T/B/x` } } })
     const daemons = [await start(), await start()]
     await split(...daemons)
     const fired = () =>
-      ['a', 'b', 'c', 'd'].map((name) => heard.filter((body) => body.includes(`AnyCall on ${name}`)).length)
+      ['a', 'b', 'c', 'd'].map((name) => received.filter((body) => body.includes(`AnyCall on ${name}`)).length)
     await vi.waitFor(() => expect(fired()).toEqual([1, 1, 1, 1]), WAIT)
     await daemons[1]!.morePolls(20)
     expect(fired()).toEqual([1, 1, 1, 1])
   }, 30_000)
 
-  test('who is asked to stop keeps its lease while its last message is on its way, which comes once', async () => {
-    const heard: string[] = []
+  test('one that stops keeps its lease while its last message is being delivered, which is sent once', async () => {
+    const received: string[] = []
     const slack = await localServer((request, response) => {
       let body = ''
       request.setEncoding('utf8').on('data', (text: string) => (body += text))
       request.once('end', () => {
-        heard.push(body)
+        received.push(body)
         setTimeout(() => response.end('ok'), 1.8 * LEASE * 1000)
       })
     })
     const notify = { ...QUIET, slack: { webhookUrl: `${slack.url}/services/T/B/x` } }
     const { start } = await sharing({ notify, alerts: [{ ...ANY_CALL, match: {} }] })
     const [one, two] = [await start(), await start()]
-    await vi.waitFor(() => expect(heard.length).toBeGreaterThan(0), WAIT)
+    await vi.waitFor(() => expect(received.length).toBeGreaterThan(0), WAIT)
     await one.stop()
-    const first = heard.length
+    const first = received.length
     await split(two)
     await vi.waitFor(async () => {
       const waiting = (await two.samples()).filter(({ name }) => name === 'callwatch_notifications_pending')
       expect(waiting.map(({ value }) => value)).toEqual([0])
     }, WAIT)
-    const told = heard.map((body) => /AnyCall on \w+|\d+ alerts/.exec(body)?.[0])
-    expect(new Set(told).size).toBe(told.length)
+    const alerts = received.map((body) => /AnyCall on \w+|\d+ alerts/.exec(body)?.[0])
+    expect(new Set(alerts).size).toBe(alerts.length)
     expect(first).toBe(1)
   }, 40_000)
 
-  test('one with another configuration is refused, saying in what', async () => {
+  test('one with another configuration is refused with what differs', async () => {
     const { start } = await sharing()
     const one = await start()
     await expect(start(7200)).rejects.toThrow(/poll\.lookback/)
     await split(one)
   })
 
-  test('one that is not to reset a target is refused, and is no member any more', async () => {
+  test('one that may not reset a target is refused, and leaves', async () => {
     const { start, url } = await sharing()
     await split(await start())
     await expect(start(3600, 'a')).rejects.toThrow(/target a is being watched by/)
@@ -222,7 +222,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     await database.close()
   })
 
-  test('what one has reloaded binds the others for as long as it lives, whatever else they read', async () => {
+  test('settings that one has reloaded bind the others as long as it lives', async () => {
     const { start } = await sharing()
     const [one, two] = [await start(), await start()]
     await split(one, two)
@@ -237,7 +237,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     await split(two)
   }, 30_000)
 
-  test('a daemon that knows of later commits than its database, as after a restore, goes on from what that has', async () => {
+  test('a daemon with later commits than its database, as after a restore, continues from the database', async () => {
     const { start, url } = await sharing()
     const one = await start()
     await split(one)
@@ -257,7 +257,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     }, WAIT)
   }, 30_000)
 
-  test('a configuration that is read while the database is away is followed by all when it is back', async () => {
+  test('a configuration that is reloaded while the database is away is applied by all when it is back', async () => {
     const { start } = await sharing()
     const [one, two] = [await start(), await start()]
     await split(one, two)
@@ -267,7 +267,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     await server().restart()
     expect([(await first).problems, (await second).problems]).toEqual([[], []])
     await split(one, two)
-    // Also of the targets that the other one watches.
+    // Also of the targets that the other one owns.
     const shown = [...(await statusOf(one)), ...(await statusOf(two))]
     expect(shown.map(({ rules }) => rules.map(({ threshold }) => threshold))).toEqual(shown.map(() => [5]))
     await vi.waitFor(async () => expect((await one.readyz()).status).toBe(200), WAIT)

@@ -16,7 +16,7 @@ const differing = (env: Record<string, string>) => {
   return Object.keys({ ...before, ...after }).filter((name) => !isDeepStrictEqual(before[name], after[name]))
 }
 
-test('are by the names of the configuration, and hold no secret', () => {
+test('shared settings have the names of the configuration, and no secret', () => {
   const settings = settingsOf({ SLACK_WEBHOOK_URL: 'https://hooks.slack.com/services/T0/B0/hunter2' })
   expect(settings).toMatchObject({ targets: ['1'], 'poll.interval': '15s', 'poll.max_requests_per_minute': '400' })
   expect(settings['alerts']).toContain('NoGoodPoll')
@@ -27,18 +27,18 @@ test.each([
   [{ CALLWATCH_POLL_INTERVAL: '30s' }, ['poll.interval']],
   [{ CALLWATCH_ON_BEHALF_OF: 'someone' }, ['targets.1']],
   [{ SLACK_WEBHOOK_URL: 'https://hooks.slack.com/services/T0/B0/x' }, ['notify.slack']],
-])('differ where %j says something else', (env, names) => {
+])('shared settings differ if %j does', (env, names) => {
   expect(differing(env)).toEqual(names)
 })
 
 test.each([{ CALLWATCH_API_KEY: 'another-key' }, { CALLWATCH_HTTP_PORT: '1' }, { CALLWATCH_LOG_LEVEL: 'debug' }])(
-  'do not differ by what is each daemon’s own, as %j',
+  'shared settings do not differ by what is each daemon’s own, such as %j',
   (env) => {
     expect(differing(env)).toEqual([])
   },
 )
 
-test('have all sections of notify, so that what only one side has is compared', () => {
+test('shared settings have all sections of notify, so that a missing one differs', () => {
   const sections = ['slack', 'webhook', 'alertmanager', 'heartbeat', 'digest']
   expect(sections.map((section) => settingsOf()[`notify.${section}`])).toEqual(sections.map(() => 'not set'))
 })

@@ -7,12 +7,12 @@ import { healthRecord } from '../../src/target/health.ts'
 import { newLedger } from '../../src/ledger/state.ts'
 import { storeTrouble } from '../../src/daemon/store-trouble.ts'
 
-/** What is told after each of these. */
-function told(...events: DaemonEvent[]): (string | undefined)[] {
-  const watched$ = new Subject<DaemonEvent>()
+/** The trouble after each of these events. */
+function troublesAfter(...events: DaemonEvent[]): (string | undefined)[] {
+  const event$ = new Subject<DaemonEvent>()
   const troubles: (string | undefined)[] = []
-  storeTrouble(watched$).subscribe((trouble) => troubles.push(trouble))
-  for (const event of events) watched$.next(event)
+  storeTrouble(event$).subscribe((trouble) => troubles.push(trouble))
+  for (const event of events) event$.next(event)
   return troubles
 }
 
@@ -33,9 +33,9 @@ function poll(target: string, problem?: string): DaemonEvent {
 }
 const owning = (event: OwnershipEvent): DaemonEvent => ({ kind: 'ownership', event })
 
-test('lasts until a poll of the target is successful again, or the target is removed', () => {
+test('trouble with the store lasts until the target has a successful poll or is removed', () => {
   const removed = { kind: 'removed', target: 'b', notifications: [] } as const
-  expect(told(poll('a', 'full'), poll('b', 'full too'), poll('a'), removed)).toEqual([
+  expect(troublesAfter(poll('a', 'full'), poll('b', 'full too'), poll('a'), removed)).toEqual([
     'full',
     'full',
     'full too',
@@ -43,10 +43,10 @@ test('lasts until a poll of the target is successful again, or the target is rem
   ])
 })
 
-test('is not made of a poll that ends after its target is another daemon’s', () => {
+test('a poll that ends after another daemon acquired its target is no trouble with the store', () => {
   const [lost, acquired] = (['lost', 'acquired'] as const).map((kind) => owning({ kind, target: 'a' }))
   const late = poll('a', 'this daemon does not own target a')
-  expect(told(poll('a', 'full'), lost!, late, acquired!, poll('a', 'full'))).toEqual([
+  expect(troublesAfter(poll('a', 'full'), lost!, late, acquired!, poll('a', 'full'))).toEqual([
     'full',
     undefined,
     undefined,
@@ -55,9 +55,9 @@ test('is not made of a poll that ends after its target is another daemon’s', (
   ])
 })
 
-test('is also that the lease cannot be kept, but not that others go by other settings', () => {
+test('a lease that cannot be renewed is trouble with the store, other settings are not', () => {
   const trouble = (of: 'store' | 'settings', problem?: string) => owning({ kind: 'trouble', of, problem })
-  expect(told(trouble('store', 'away'), trouble('store'), trouble('settings', 'other'))).toEqual([
+  expect(troublesAfter(trouble('store', 'away'), trouble('store'), trouble('settings', 'other'))).toEqual([
     'away',
     undefined,
     undefined,

@@ -38,7 +38,7 @@ test('the latest poll alone decides', () => {
   ])
 })
 
-test('requests count for a minute after their poll', () => {
+test('requests are shown for a minute after their poll', () => {
   let now = 0
   const health = healthRecord(() => now)
   health.add({ ...POLL, requests: pages(5) })
@@ -51,7 +51,7 @@ test('requests count for a minute after their poll', () => {
   expect(health.current().requestsLastMinute).toBe(0)
 })
 
-test('a target has pages until a poll brought none, and is polled since its first poll ended', () => {
+test('a target has readable pages until a poll gets none, and is polled since its first poll ended', () => {
   let now = 0
   const health = healthRecord(() => now)
   now = 30
@@ -63,7 +63,7 @@ test('a target has pages until a poll brought none, and is polled since its firs
   expect([health.current().hasPage, health.current().polledFor]).toEqual([true, 20])
 })
 
-test('says from which page on the service refuses its list, as long as it does', () => {
+test('a target has the page from which on the service refuses its list, as long as it does', () => {
   const health = healthRecord(() => 0)
   health.add({ ...POLL, refusedFrom: 11 })
   expect(health.current().refusedFrom).toBe(11)
@@ -71,7 +71,7 @@ test('says from which page on the service refuses its list, as long as it does',
   expect(health.current().refusedFrom).toBeUndefined()
 })
 
-test('of a target that another daemon owns, what that one notes counts; where none does, that is the problem', () => {
+test('the health of another daemon’s target is what its owner notes; without an owner, that is the problem', () => {
   const owner = healthRecord(() => 0)
   owner.add({ ...POLL, successful: false, problem: 'no answer', requests: pages(4) })
   const shown = (note: unknown, problem?: string) => {

@@ -3,7 +3,7 @@ import { initialSyncProgress } from '../../src/target/initial-sync-progress.ts'
 import type { Target } from '../../src/target/target.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 
-test('the progress of an initial sync is said every five seconds in which there is any, until it has ended', async () => {
+test('the progress of an initial sync is logged every five seconds if there is any, until it has ended', async () => {
   const clock = virtualClock()
   const progress = { pagesRead: 1, pages: 9 }
   const sync: { lastSuccess: number | undefined } = { lastSuccess: undefined }

@@ -5,7 +5,7 @@ import { configFile, start } from '../commands/callwatch.ts'
 const WAIT = { timeout: 5000, interval: 50 }
 
 test(
-  'an initial sync that takes long tells how far it is, on the log and page by page in /readyz',
+  'a long initial sync reports its progress in the log and, page by page, in /readyz',
   { timeout: 30_000 },
   async () => {
     const { url, keys, close } = await startSimulator({ history: 400, callsPerMinute: 1 })

@@ -22,8 +22,8 @@ import { pollConfig } from './settings.ts'
 const KEY = 'hunter2-is-the-key'
 
 /**
- * Targets `a` and `b`, each of whose lists has one call more at every poll. `mistake` is made in each commit of `a` while it is
- * set: before anything is written, or after all is.
+ * Targets `a` and `b`, each of whose lists has one call more at every poll. `mistake` is made in each commit of `a`
+ * while it is set: before anything is written, or after all is.
  */
 async function watchingTwo() {
   const clock = virtualClock()
@@ -119,7 +119,7 @@ async function watchingTwo() {
 }
 
 test.each(['before', 'after'] as const)(
-  'a mistake %s a commit stops that target alone, which is tried again and then has counted everything once',
+  'an internal error %s a commit stops that target alone, which is retried and counts everything once',
   async (at) => {
     const { clock, bug, polls, failures, target, started, errors, asked } = await watchingTwo()
     await clock.advance(40)
@@ -135,7 +135,7 @@ test.each(['before', 'after'] as const)(
     delete bug.mistake
     await clock.advance(40)
     expect(target('a').health().up).toBe(true)
-    // What its polls remembered may be half of a change as well.
+    // What its polls kept may be half of a change as well.
     expect(target('a').memory === memory).toBe(false)
     for (const name of ['a', 'b']) expect(started(name)).toBe(asked.get(`http://${name}.test`))
     expect(failures().every((one) => one.target === 'a')).toBe(true)
@@ -143,7 +143,7 @@ test.each(['before', 'after'] as const)(
   },
 )
 
-test('it is tried again after a second, two, four, and at last every five minutes; a good poll sets that back', async () => {
+test('a target with an internal error is retried after a second, two, four, and at last every five minutes, until a poll succeeds', async () => {
   const { clock, bug, failures } = await watchingTwo()
   bug.mistake = new TypeError('no counts')
   await clock.advance(1500)
@@ -156,7 +156,7 @@ test('it is tried again after a second, two, four, and at last every five minute
   expect(pauses().slice(13, 15)).toEqual([1, 2])
 })
 
-test('each is logged with its stack, without secrets, and counted', async () => {
+test('each internal error is logged with its stack, without secrets, and counted', async () => {
   const { clock, bug, lines, metrics } = await watchingTwo()
   bug.mistake = new TypeError(`no counts of ${KEY}`)
   await clock.advance(2)
@@ -171,7 +171,7 @@ test('each is logged with its stack, without secrets, and counted', async () => 
   expect(body).toContain('callwatch_up{target="a"} 0')
 })
 
-test('what the store refuses for good is no mistake of ours', () => {
+test('a commit that the store refuses permanently is not an internal error', () => {
   const refused = new StoreError('refused', 'this is another target')
   const failed = vi.fn<() => void>()
   const errors: unknown[] = []

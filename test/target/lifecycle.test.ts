@@ -31,7 +31,7 @@ test('a target whose tenure is over before it was opened is followed as before',
   expect(asked).toEqual(['a', 'a', 'a'])
 })
 
-test('one that is opened anew leaves the limit of its key as it is shared', async () => {
+test('a target that is opened again does not change its part of the shared limit of its key', async () => {
   let isGap = false
   const { clock, give, limits, watched } = await sharing(['a', 'b', 'c'], async (names) =>
     isGap && names.includes('b') ? [{ target: 'b', commit: undefined }] : [],
@@ -47,7 +47,7 @@ test('one that is opened anew leaves the limit of its key as it is shared', asyn
   expect(Math.max(...limits)).toBe(LIMIT / 3)
 })
 
-test('what a removed target had of the limit of its key is for those that are left', async () => {
+test('the part of the limit of a removed target goes to the others with its key', async () => {
   const { clock, give, limits, remove } = await sharing(['a', 'b', 'c'], async () => [])
   give('a')
   await clock.advance(2)
@@ -59,7 +59,7 @@ test('what a removed target had of the limit of its key is for those that are le
 
 const FREE = { budget: { ...NO_BUDGET, take: async () => undefined } }
 
-test('a first poll is due when the targets run, however long the start took before', async () => {
+test('the first poll is due when the targets run, however long the start took', async () => {
   const { clock, give, polled } = await sharing(['a', 'b'], undefined, { ...FREE, startsAfter: 10 })
   for (const name of ['a', 'b']) give(name)
   await clock.advance(2)

@@ -11,10 +11,10 @@ const ticksOf = (commits: readonly Commit[]) =>
   commits.flatMap(({ evaluated }) => (evaluated?.kind === 'tick' ? [evaluated.at - CREATED] : []))
 const never = () => new Promise<never>(() => undefined)
 
-describe('a mistake of our own', () => {
+describe('an internal error', () => {
   const mistake = new TypeError('undefined is not a function')
 
-  test('in counting what was seen ends the pipeline with it, and is not called trouble with the store', async () => {
+  test('in counting ends the pipeline, and is not reported as trouble with the store', async () => {
     const { clock, service, storage, errors, reports } = await running()
     service.calls = [seen('a', 'ongoing', { initiatedAt: CREATED })]
     Object.assign(storage, { fails: true, mistake })
@@ -23,7 +23,7 @@ describe('a mistake of our own', () => {
     expect(reports()).toEqual([])
   })
 
-  test('in reading a page ends the pipeline with it, and is not called an answer of the service', async () => {
+  test('in reading a page ends the pipeline, and is not reported as an answer of the service', async () => {
     const { clock, service, errors, reports } = await running()
     service.fails = () => mistake
     await clock.advance(1)
@@ -31,7 +31,7 @@ describe('a mistake of our own', () => {
     expect(reports()).toEqual([])
   })
 
-  test('in reading a single call ends the pipeline with it', async () => {
+  test('in reading a single call ends the pipeline', async () => {
     const { clock, service, errors } = await running()
     service.calls = [seen('a', 'ongoing', { initiatedAt: CREATED })]
     await clock.advance(1)
@@ -43,14 +43,14 @@ describe('a mistake of our own', () => {
 })
 
 describe('the pipeline of a target', () => {
-  test('a poll begins at once and then each interval', async () => {
+  test('polls start at once and then each interval', async () => {
     const { clock, service, outcomes } = await running()
     await clock.advance(2 * INTERVAL + 1)
     expect(outcomes()).toEqual(['complete', 'complete', 'complete'])
     expect(service.asked).toEqual([1, 1, 1])
   })
 
-  test('with an offset the first poll waits for it', async () => {
+  test('the first poll waits for its offset', async () => {
     const { clock, service } = await running({ offset: 7 })
     await clock.advance(6.9)
     expect(service.asked).toEqual([])
@@ -58,7 +58,7 @@ describe('the pipeline of a target', () => {
     expect(service.asked).toEqual([1])
   })
 
-  test('what is seen is counted, and what nothing changes is not committed but for the end of the poll', async () => {
+  test('observed changes are counted, and without one only the end of a poll is committed', async () => {
     const { clock, service, book, events } = await running()
     service.calls = [seen('a', 'ongoing', { initiatedAt: CREATED })]
     await clock.advance(INTERVAL + 1)
@@ -66,7 +66,7 @@ describe('the pipeline of a target', () => {
     expect(events.map(({ kind }) => kind)).toEqual(['committed', 'committed', 'polled', 'committed', 'polled'])
   })
 
-  test('no two polls overlap: a tick that falls into a running one is skipped', async () => {
+  test('polls do not overlap: one that is due while another runs is skipped', async () => {
     const { clock, service, outcomes, skipped } = await running({ timeout: 40 })
     const { listCalls } = service.client
     let slow = true
@@ -100,7 +100,7 @@ describe('the pipeline of a target', () => {
     expect(outcomes().slice(-2)).toEqual(['failed', 'complete'])
   })
 
-  test('a failed poll is no empty one: no call is asked for, nothing is committed', async () => {
+  test('a failed poll is no empty list: no call is requested, nothing is committed', async () => {
     const { clock, service, book, reports, commits } = await running()
     service.calls = [seen('a', 'ongoing', { initiatedAt: CREATED })]
     await clock.advance(1)
@@ -112,7 +112,7 @@ describe('the pipeline of a target', () => {
     expect(book.state.open.size).toBe(1)
   })
 
-  test('a failing page makes the poll partial, and what was seen counts', async () => {
+  test('a failing page makes the poll partial, and the other pages count', async () => {
     const { clock, service, book, outcomes } = await running()
     service.calls = ['a', 'b', 'c', 'd'].map((id) => seen(id, 'ongoing', { initiatedAt: CREATED }))
     service.fails = (_operation, page) => (page === 2 ? new ServiceError('network', 'it was cut') : undefined)
@@ -122,7 +122,7 @@ describe('the pipeline of a target', () => {
     expect(book.state.sync.lastComplete).toBeUndefined()
   })
 
-  test('what a partial poll did not list is asked for, and never taken for lost', async () => {
+  test('a call that a partial poll did not list is requested, and not lost', async () => {
     const { clock, service, book, outcomes } = await running()
     service.calls = ['a', 'b', 'c', 'd'].map((id) => seen(id, 'ongoing', { initiatedAt: CREATED }))
     await clock.advance(1)
@@ -134,7 +134,7 @@ describe('the pipeline of a target', () => {
     expect([book.lost(), book.state.open.size]).toEqual([0, 4])
   })
 
-  test('a call that vanishes from the list is asked for before it is lost', async () => {
+  test('a call that vanishes from the list is requested before it is lost', async () => {
     const { clock, service, book } = await running()
     service.calls = [seen('a', 'ongoing', { initiatedAt: CREATED })]
     await clock.advance(1)
@@ -146,7 +146,7 @@ describe('the pipeline of a target', () => {
     expect(book.lost()).toBe(1)
   })
 
-  test('a finished call that was listed without participants is asked for once, in the same poll', async () => {
+  test('a finished call that was listed without participants is requested once, in the same poll', async () => {
     const { clock, service, book } = await running()
     service.calls = [seen('a', 'ended', { endedAt: CREATED, hasParticipantList: false })]
     await clock.advance(INTERVAL + 1)
@@ -154,7 +154,7 @@ describe('the pipeline of a target', () => {
     expect(book.finished()).toBe(1)
   })
 
-  test('a poll ends after what was asked for one by one, so that its windows hold what ended meanwhile', async () => {
+  test('a poll ends after its follow-ups, so that its windows include calls that ended meanwhile', async () => {
     const { clock, service, target, commits } = await running()
     const [a, b] = ['a', 'b'].map((id) => seen(id, 'ongoing', { initiatedAt: CREATED }))
     service.calls = [a!, b!]
@@ -173,7 +173,7 @@ describe('the pipeline of a target', () => {
     ])
   })
 
-  test('when the store fails the poll failed, nothing was counted, and the next one finds the same', async () => {
+  test('a poll fails and counts nothing when the store fails, and the next one counts it', async () => {
     const { clock, service, book, storage, reports } = await running()
     service.calls = [seen('a', 'ongoing', { initiatedAt: CREATED })]
     storage.fails = true
@@ -186,7 +186,7 @@ describe('the pipeline of a target', () => {
     expect(book.started()).toBe(1)
   })
 
-  test('a poll comes with how the target was doing until it ended', async () => {
+  test('a poll is reported with the health of the target before it', async () => {
     const { clock, service, events } = await running()
     await clock.advance(1)
     service.fails = () => new ServiceError('network', 'no answer')
@@ -199,7 +199,7 @@ describe('the pipeline of a target', () => {
     ])
   })
 
-  test('a poll that has ended leaves no deadline behind', async () => {
+  test('a poll that has ended leaves no timer', async () => {
     const { clock, service, target } = await running({ offset: 1000 })
     const budget = { take: async () => undefined, pause: () => undefined, pausedFor: () => 0 }
     const requestOptions = { budget, timeout: 10, retries: 0, random: () => 0 }
@@ -212,7 +212,7 @@ describe('the pipeline of a target', () => {
     expect(clock.waiting()).toBe(before)
   })
 
-  test('what a sweep had read when the store failed is read again, and counted', async () => {
+  test('pages that a sweep had read when the store failed are read again, and counted', async () => {
     const { clock, service, book, storage, commits } = await running({ pageSize: 100 })
     const { listCalls } = service.client
     service.client.listCalls = async (page, signal) => {
@@ -229,7 +229,7 @@ describe('the pipeline of a target', () => {
     expect(commits.length).toBeGreaterThan(6)
   })
 
-  test('where the service knows none of the open calls, nor what it lists, the poll is not successful', async () => {
+  test('a poll is not successful if Get Call knows neither the open calls nor those in the list', async () => {
     const { clock, service, book, reports } = await running({ pageSize: 100 })
     service.calls = Array.from({ length: 8 }, (_, i) => seen(`call ${i}`, 'ongoing', { initiatedAt: CREATED }))
     await clock.advance(1)
@@ -239,7 +239,7 @@ describe('the pipeline of a target', () => {
     expect(book.lost()).toBe(0)
   })
 
-  test('a poll that is distrusted was not complete: the next one reads the whole list again', async () => {
+  test('after a poll whose answers contradict each other the next one reads the whole list again', async () => {
     const { clock, service, reports } = await running({ pageSize: 10 })
     const open = Array.from({ length: 8 }, (_, i) => seen(`open ${i}`, 'ongoing', { initiatedAt: CREATED }))
     const over = Array.from({ length: 40 }, (_, i) => seen(`over ${i}`, 'ended', { endedAt: CREATED - i }))
@@ -257,7 +257,7 @@ describe('the pipeline of a target', () => {
     expect(reports().at(-1)).toMatchObject({ outcome: 'complete', successful: true })
   })
 
-  test('of calls that take long to ask for, those that were answered by the deadline count', async () => {
+  test('follow-ups that were answered before the deadline count', async () => {
     const { clock, service, book } = await running({ pageSize: 100 })
     service.calls = Array.from({ length: 60 }, (_, i) => seen(`call ${i}`, 'ongoing', { initiatedAt: CREATED }))
     await clock.advance(1)
@@ -291,7 +291,7 @@ describe('the pipeline of a target', () => {
     expect(outcomes()).toEqual(['incremental', 'incremental', 'incremental', 'incremental', 'complete'])
   })
 
-  test('a new call that both the increment and the sweep of one poll show is one new call', async () => {
+  test('a new call that both the incremental reading and the sweep of a poll show is one new call', async () => {
     const calls = Array.from({ length: 60 }, (_, i) => seen(`call ${i}`, 'ended', { endedAt: CREATED - 1000 - i }))
     const { answers, end } = completePoll(-890, ...calls)
     const list = { order: 'newest first', verified: true, total: 60, pageSize: 10, end: [] } as const
@@ -308,7 +308,7 @@ describe('the pipeline of a target', () => {
     expect(service.asked).toEqual([1, 1, 1, 2, 3, 1, 3, 4, 5, 1, 5, 6, 7])
   })
 
-  test('calls that a deadline left unasked are asked for by the next polls', async () => {
+  test('follow-ups that a deadline prevented are made by the next polls', async () => {
     const open = Array.from({ length: 24 }, (_, i) => seen(`call ${i}`, 'ongoing', { initiatedAt: CREATED - 10 }))
     const { clock, service } = await running({ before: [completePoll(0, ...open)], timeout: 100 })
     const { getCall } = service.client
@@ -321,7 +321,7 @@ describe('the pipeline of a target', () => {
     expect(new Set(service.asked.filter((asked) => typeof asked === 'string')).size).toBe(24)
   })
 
-  test('what an uncommitted page showed is not held against the next poll', async () => {
+  test('a page that was not committed does not affect the next poll', async () => {
     const { clock, service, storage, target } = await running({ before: [completePoll(0)], pageSize: 10 })
     await clock.advance(20)
     storage.fails = true
@@ -333,7 +333,7 @@ describe('the pipeline of a target', () => {
     expect(target.ledger.calls.size).toBe(1)
   })
 
-  test('nothing is asked while requests are held back for longer than a poll may take', async () => {
+  test('no request is sent during a rate limit pause that is longer than a poll may take', async () => {
     const { clock, service, reports } = await running({ held: 3600 })
     await clock.advance(1)
     expect(service.asked).toEqual([])
@@ -341,7 +341,7 @@ describe('the pipeline of a target', () => {
     expect(reports()).toMatchObject([{ outcome: 'failed', successful: false, problem }])
   })
 
-  test('a long list is committed in chunks of five hundred calls, and concluded by the last', async () => {
+  test('a long list is committed in chunks of five hundred calls, of which the last ends the poll', async () => {
     const { clock, service, commits, book } = await running({ pageSize: 100 })
     service.calls = Array.from({ length: 2450 }, (_, i) => seen(`call ${i}`, 'ongoing', { initiatedAt: CREATED - i }))
     await clock.advance(1)
@@ -350,7 +350,7 @@ describe('the pipeline of a target', () => {
     expect(book.started()).toBe(2450)
   })
 
-  test('an initial sync of 100,000 calls ends as soon as the budget allows, and says meanwhile how far it is', async () => {
+  test('an initial sync of 100,000 calls ends as soon as the budget allows, and reports its progress', async () => {
     const { clock, service, reports, book } = await running({ pageSize: 100, maxRequestsPerMinute: 400 })
     service.calls = Array.from({ length: 100_000 }, (_, i) =>
       seen(`call ${i}`, 'ended', { endedAt: CREATED + (i % 9) }),
@@ -360,15 +360,15 @@ describe('the pipeline of a target', () => {
     await clock.advance((1000 / 360) * 60 + 2 * INTERVAL)
     expect([isGood(), book.finished()]).toEqual([true, 100_000])
     const first = reports().findIndex(({ successful }) => successful)
-    const told = reports()
+    const problems = reports()
       .slice(0, first)
       .flatMap(({ problem }) => problem ?? [])
-    const done = told.map((problem) => Number(/being read: (\d+) of 1000 pages so far$/.exec(problem)?.[1]))
+    const done = problems.map((problem) => Number(/being read: (\d+) of 1000 pages so far$/.exec(problem)?.[1]))
     expect(done.length).toBeGreaterThan(8)
     expect(done).toEqual(done.toSorted((a, b) => a - b))
   })
 
-  test('a list that the budget does not let it read within sweep_interval is reported, with what it takes', async () => {
+  test('a list that the budget cannot read within sweep_interval is reported, with the time that it takes', async () => {
     const { clock, service, reports } = await running({ pageSize: 1, maxRequestsPerMinute: 8 })
     service.calls = Array.from({ length: 61 }, (_, i) => seen(`call ${i}`, 'ended', { endedAt: CREATED - i }))
     await clock.advance(1000)
@@ -377,7 +377,7 @@ describe('the pipeline of a target', () => {
     expect(reports()[0]?.slowSweep).toBeUndefined()
   })
 
-  test('a report says from which page on the service refuses its list', async () => {
+  test('a poll reports from which page on the service refuses its list', async () => {
     const { clock, service, reports } = await running({ pageSize: 4 })
     service.calls = Array.from({ length: 60 }, (_, i) => seen(`call ${i}`, 'ongoing', { initiatedAt: CREATED - i }))
     service.fails = (operation, page) =>
@@ -391,7 +391,7 @@ describe('the pipeline of a target', () => {
     ])
   })
 
-  test('a poll ends at its deadline, four intervals on; what it has seen is committed', async () => {
+  test('a poll ends at its deadline after four intervals, and commits what it has read', async () => {
     const { clock, service, book, reports } = await running({ timeout: 1000 })
     service.calls = ['a', 'b', 'c', 'd'].map((id) => seen(id, 'ongoing', { initiatedAt: CREATED }))
     const { listCalls } = service.client
@@ -404,8 +404,8 @@ describe('the pipeline of a target', () => {
   })
 })
 
-describe('stopping', () => {
-  test('no new poll begins, and the pipeline completes at once when none runs', async () => {
+describe('the pipeline, when it stops,', () => {
+  test('starts no new poll, and completes at once if none runs', async () => {
     const { clock, service, draining$, isCompleted } = await running()
     await clock.advance(1)
     draining$.next()
@@ -414,7 +414,7 @@ describe('stopping', () => {
     expect(isCompleted()).toBe(true)
   })
 
-  test('a running poll may end by itself, and is committed', async () => {
+  test('lets a running poll end, and commits it', async () => {
     const { clock, service, draining$, outcomes, isCompleted } = await running()
     const { listCalls } = service.client
     let answer: (() => void) | undefined
@@ -431,7 +431,7 @@ describe('stopping', () => {
     expect([outcomes(), isCompleted()]).toEqual([['complete'], true])
   })
 
-  test('a running poll that is aborted commits what it has seen, and aborts its request', async () => {
+  test('commits what an aborted poll has read, and aborts its request', async () => {
     const { clock, service, draining$, aborted$, book, outcomes, reports, isCompleted } = await running({
       timeout: 1000,
     })
@@ -453,7 +453,7 @@ describe('stopping', () => {
     expect(book.started()).toBe(2)
   })
 
-  test('a poll that is unsubscribed commits nothing more, and notes nothing', async () => {
+  test('commits and reports nothing more after it was unsubscribed', async () => {
     const { clock, service, target, commits, unsubscribe } = await running({ timeout: 1000 })
     service.calls = ['a', 'b', 'c', 'd'].map((id) => seen(id, 'ongoing', { initiatedAt: CREATED }))
     const { listCalls } = service.client

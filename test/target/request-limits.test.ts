@@ -72,7 +72,7 @@ test('daemons that share the targets of a key share its limit, by how many of th
   expect(await Promise.all([granted(x.budget, time, 60), granted(y.budget, time, 60)])).toEqual([0, 540])
 })
 
-test('what the service asked of the daemon before holds for the next owner', async () => {
+test('a rate limit pause of the previous owner applies to the next one', async () => {
   const { daemons, time, pauses } = await cluster(['x'])
   const { poll, limits, budget } = daemons[0]!
   poll('a', 'b', 'c')
@@ -82,12 +82,12 @@ test('what the service asked of the daemon before holds for the next owner', asy
   expect(await granted(budget, time, 30)).toBeGreaterThan(100)
 })
 
-test('a daemon has no part of a limit that is shared before it polls anything', async () => {
+test('a daemon has no part of a shared limit before it polls a target', async () => {
   const { daemons, time } = await cluster(['x'])
   expect(await granted(daemons[0]!.budget, time, 60)).toBe(0)
 })
 
-test('what the service asks of another daemon holds for this one too, a second later, for as long as they share the key', async () => {
+test('a rate limit pause of another daemon applies to this one a second later, as long as they share the key', async () => {
   const { daemons, time, pauses } = await cluster(['x'])
   const { poll, limits, budget } = daemons[0]!
   poll('a', 'b')
@@ -116,7 +116,7 @@ test('targets with the same address and key share one request budget, others hav
   expect(await limits.budgetOf(other)).not.toBe(await limits.budgetOf(first))
 })
 
-test('the budget that there is gets the limit of a reloaded configuration', async () => {
+test('an existing budget gets the limit of a reloaded configuration', async () => {
   const { limits, time } = alone()
   const budget = await limits.budgetOf(settingsOf('one', 60))
   expect(await granted(budget, time, 60)).toBeLessThanOrEqual(60)
@@ -124,7 +124,7 @@ test('the budget that there is gets the limit of a reloaded configuration', asyn
   expect(await granted(budget, time, 10)).toBeGreaterThan(800)
 })
 
-test('a pause that the store could not take is written as soon as it can be', async () => {
+test('a rate limit pause that the store could not take is written as soon as possible', async () => {
   const written: number[] = []
   let attempts = 0
   const { limits, time } = alone(async (_key, until) => {

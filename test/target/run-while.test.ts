@@ -2,8 +2,8 @@ import { BehaviorSubject, concat, EMPTY, ignoreElements, NEVER, Observable, of, 
 import { expect, test } from 'vitest'
 import { runWhile } from '../../src/target/run-while.ts'
 
-/** Follows a part, and notes what is begun and ended. `finish` lets a run end that was asked to. */
-function followed() {
+/** Runs while a part is the same, and notes each start and end. `finish` lets a run end that must. */
+function started() {
   const part$ = new BehaviorSubject({ value: 1 })
   const finish$ = new Subject<void>()
   const notes: string[] = []
@@ -27,38 +27,38 @@ function followed() {
   return { part$, finish$, notes, isComplete: () => isComplete }
 }
 
-test('a run goes on for as long as its part is equal', () => {
-  const { part$, notes } = followed()
+test('a run continues while its part is equal', () => {
+  const { part$, notes } = started()
   part$.next({ value: 1 })
   expect(notes).toEqual(['begins 1'])
 })
 
-test('when its part has changed a run is asked to end, and the next begins only once it has', () => {
-  const { part$, finish$, notes } = followed()
+test('a run whose part changed must end, and the next starts only after that', () => {
+  const { part$, finish$, notes } = started()
   part$.next({ value: 2 })
   expect(notes).toEqual(['begins 1', 'is to end 1'])
   finish$.next()
   expect(notes.slice(2)).toEqual(['ended 1', 'begins 2'])
 })
 
-test('a part that was overtaken before its turn came is never begun', () => {
-  const { part$, finish$, notes } = followed()
+test('a part that was replaced before its run started never starts', () => {
+  const { part$, finish$, notes } = started()
   part$.next({ value: 2 })
   part$.next({ value: 3 })
   finish$.next()
   expect(notes.slice(-2)).toEqual(['ended 1', 'begins 3'])
 })
 
-test('a part that came back to what it was is begun anew, as the run of before was asked to end', () => {
-  const { part$, finish$, notes } = followed()
+test('a part that changed back starts a new run, because the previous one must end', () => {
+  const { part$, finish$, notes } = started()
   part$.next({ value: 2 })
   part$.next({ value: 1 })
   finish$.next()
   expect(notes).toEqual(['begins 1', 'is to end 1', 'ended 1', 'begins 1'])
 })
 
-test('it completes when the configurations have and the last run has ended', () => {
-  const { part$, finish$, isComplete } = followed()
+test('runWhile completes when its source has completed and the last run has ended', () => {
+  const { part$, finish$, isComplete } = started()
   part$.next({ value: 2 })
   part$.complete()
   expect(isComplete()).toBe(false)

@@ -45,7 +45,7 @@ describe('a target', () => {
     expect(again.alerts.get('Failing')?.state).toBe('firing')
   })
 
-  test('goes on from the history with a call that was counted and evicted, also after a restart', async () => {
+  test('continues from the history with a call that was counted and evicted, also after a restart', async () => {
     const { target, open } = await opened()
     await count(target, completePoll(10, failed(1)))
     await count(target, completePoll(200_000))
@@ -55,29 +55,29 @@ describe('a target', () => {
     expect([total(again.ledger, COUNTERS.finished), again.ledger.calls.size]).toEqual([1, 1])
   })
 
-  test('counts what an alert had lasted before a restart towards the time that it must last', async () => {
+  test('counts the time that an alert was pending before a restart towards `for`', async () => {
     const lasting = RULES.map((rule) => ({ ...rule, for: 60 }))
     const { clock, target, open } = await opened(undefined, lasting)
-    const look = async (kept: typeof target, seconds: number) => {
+    const poll = async (kept: typeof target, seconds: number) => {
       await clock.advance(15)
       return count(kept, completePoll(seconds, failed(1), failed(2)))
     }
-    for (const seconds of [15, 30, 45]) await look(target, seconds)
+    for (const seconds of [15, 30, 45]) await poll(target, seconds)
     const again = await open()
-    expect((await look(again, 60))?.alerts.notifications).toEqual([])
-    expect((await look(again, 75))?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([
+    expect((await poll(again, 60))?.alerts.notifications).toEqual([])
+    expect((await poll(again, 75))?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([
       ['firing', 'Failing'],
     ])
   })
 
-  test('judges the calls of all its looks, not of the last alone', async () => {
+  test('evaluates its rules on the calls of all polls, not of the last alone', async () => {
     const { target } = await opened()
     await count(target, { answers: completePoll(10, failed(1)).answers })
     const committed = await count(target, completePoll(12, failed(2)))
     expect(committed?.alerts.notifications).toHaveLength(1)
   })
 
-  test('changes nothing where the commit fails, and finds the same difference again', async () => {
+  test('changes nothing where the commit fails, and counts the same change at the next poll', async () => {
     let broken = true
     const { target } = await opened((store) => ({
       ...store,
@@ -86,16 +86,16 @@ describe('a target', () => {
         return store.commit(target, commit)
       },
     }))
-    const look = completePoll(10, failed(1), failed(2))
-    await expect(count(target, look)).rejects.toThrow('the disk is full')
+    const poll = completePoll(10, failed(1), failed(2))
+    await expect(count(target, poll)).rejects.toThrow('the disk is full')
     expect([target.ledger.calls.size, target.ledger.sync.seq, target.alerts.size]).toEqual([0, 0, 0])
     broken = false
-    await count(target, look)
+    await count(target, poll)
     expect(total(target.ledger, COUNTERS.finished)).toBe(2)
     expect(target.alerts.size).toBe(1)
   })
 
-  test('counts nothing after a commit whose answer was lost until it knows what was committed, and then that once', async () => {
+  test('counts nothing after a commit whose answer was lost until it knows what was committed, and then counts it once', async () => {
     const log: Commit[] = []
     let answers = false
     // Of a store that several use, only that there are others matters here.
@@ -109,19 +109,19 @@ describe('a target', () => {
         if (!answers) throw new StoreError('unavailable', 'the connection was closed')
       },
     }))
-    const look = completePoll(10, failed(1), failed(2))
-    await expect(count(target, look)).rejects.toThrow('the connection was closed')
+    const poll = completePoll(10, failed(1), failed(2))
+    await expect(count(target, poll)).rejects.toThrow('the connection was closed')
     answers = true
-    await expect(count(target, look)).rejects.toThrow('not known yet what was last committed')
+    await expect(count(target, poll)).rejects.toThrow('not known yet what was last committed')
     expect([target.lastCommitUnknown, target.ledger.calls.size, log.length]).toEqual([true, 0, 1])
-    const followed = await replicate(target, log)
-    expect(followed.map(({ alerts }) => alerts.notifications.length)).toEqual([1])
+    const replicated = await replicate(target, log)
+    expect(replicated.map(({ alerts }) => alerts.notifications.length)).toEqual([1])
     await replicate(target, log)
     await count(target, completePoll(25, failed(1), failed(2), failed(3)))
     expect([target.lastCommitUnknown, total(target.ledger, COUNTERS.finished)]).toEqual([false, 3])
   })
 
-  test('moves on by what another daemon commits just as that one does, ages and alerts included', async () => {
+  test('replicates the commits of another daemon exactly, ages and alerts included', async () => {
     const log: Commit[] = []
     const { clock, target, open } = await opened((store) => ({
       ...store,
@@ -139,7 +139,7 @@ describe('a target', () => {
     expect(contents(other.ledger)).toEqual(contents(target.ledger))
     expect(other.alerts).toEqual(target.alerts)
     expect([other.pollAge(), other.evaluationAge()]).toEqual([5, 0])
-    // What it knows already, and what does not follow upon that, it leaves alone.
+    // Known commits, and those that do not follow them, change nothing.
     await replicate(other, [
       ...log,
       { ...log[1]!, ledger: { ...log[1]!.ledger, sync: { ...log[1]!.ledger.sync, seq: 9 } } },
@@ -147,7 +147,7 @@ describe('a target', () => {
     expect(other.ledger.sync.seq).toBe(2)
   })
 
-  test('is as old as before where the commit of a good look fails', async () => {
+  test('has the poll age of before where the commit of a successful poll fails', async () => {
     let broken = false
     const { clock, target } = await opened((store) => ({
       ...store,
@@ -166,7 +166,7 @@ describe('a target', () => {
     expect(fired?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([['firing', 'Blind']])
   })
 
-  test('keeps finished calls as far back as the rules with which it was loaded need, whatever it is shown with', async () => {
+  test('keeps finished calls as far back as the rules need with which it was loaded, also after a reload', async () => {
     const longest = RULES.map((rule) => ({ ...rule, signal: { ...RATIO.signal, window: 48 * 3600 } }))
     const { target } = await opened(undefined, longest)
     const early = seen('early', 'ended', { endedAt: CREATED - 40 * 3600 })
@@ -179,17 +179,17 @@ describe('a target', () => {
     expect(target.ledger.finished.between(-Infinity, Infinity)).toHaveLength(2)
   })
 
-  test('works off what it is given one after the other', async () => {
+  test('commits its observations one after the other', async () => {
     const { target } = await opened()
-    const looks = [1, 2, 3].map((seconds) =>
+    const counts = [1, 2, 3].map((seconds) =>
       count(target, completePoll(seconds, seen('a', 'ongoing'), seen(`b${seconds}`, 'ongoing'))),
     )
-    const committed = await Promise.all([...looks, tick(target)])
+    const committed = await Promise.all([...counts, tick(target)])
     expect(committed.map((one) => one?.ledger.sync.seq)).toEqual([1, 2, 3, undefined])
     expect(total(target.ledger, COUNTERS.started)).toBe(4)
   })
 
-  test('says how long ago the last good look was, over a restart and whatever the wall clock does', async () => {
+  test('keeps its poll age over a restart and steps of the wall clock', async () => {
     const { clock, target, open } = await opened()
     await clock.advance(20)
     expect(target.pollAge()).toBe(20)
@@ -201,19 +201,19 @@ describe('a target', () => {
     expect((await open()).pollAge()).toBe(30)
   })
 
-  test('says how long ago the last whole look began, which an incremental one is not', async () => {
+  test('has the age of the last complete sweep, counted from its start', async () => {
     const { clock, target, open } = await opened()
     expect(target.sweepAge()).toBeUndefined()
     await clock.advance(20)
-    const look = completePoll(20)
-    await count(target, { ...look, end: { ...look.end!, began: CREATED + 15 } })
+    const poll = completePoll(20)
+    await count(target, { ...poll, end: { ...poll.end!, began: CREATED + 15 } })
     await clock.advance(30)
     await count(target, { ...completePoll(50), end: { ...completePoll(50).end!, complete: false } })
     expect([target.sweepAge(), target.pollAge()]).toEqual([35, 0])
     expect((await open()).sweepAge()).toBe(35)
   })
 
-  test('tells of no poll age that the pause before it made, until its own initial sync had its chance', async () => {
+  test('does not fire on the poll age of a pause before its start until it could poll', async () => {
     const { clock, target, open } = await opened()
     await count(target, completePoll(0))
     await clock.advance(3600)
@@ -224,7 +224,7 @@ describe('a target', () => {
     expect(fired?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([['firing', 'Blind']])
   })
 
-  test('tells of the poll age as soon as it has polled, however short a time ago it began', async () => {
+  test('fires on the poll age as soon as it has polled, however recently it started', async () => {
     const { clock, target } = await opened(undefined, [{ ...POLL_AGE, name: 'Blind', threshold: 10, clear: 10 }])
     await count(target, completePoll(0))
     await clock.advance(11)
@@ -232,7 +232,7 @@ describe('a target', () => {
     expect(fired?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([['firing', 'Blind']])
   })
 
-  test('fires on a poll that hangs, and resolves at the next good look', async () => {
+  test('fires on a poll that hangs, and resolves at the next successful poll', async () => {
     const { clock, target } = await opened()
     await clock.advance(301)
     const fired = await tick(target)
