@@ -1,6 +1,6 @@
 /**
- * What rows are known to come to that fall short of their targets, for the reasons that stand in docs/performance.md. The
- * verdict goes by the target; these figures are for CI, which is to notice what gets worse. They are those of `--short`, where
+ * The figures of rows that are known to miss their targets, for the reasons in docs/performance.md. The verdict
+ * uses the target; these figures are for CI, which must notice what gets worse. They are those of `--short`, where
  * fewer calls leave less time to compile the code.
  */
 export const KNOWN_SHORTFALLS: Readonly<Record<string, number>> = {

@@ -68,8 +68,8 @@ for (const scenario of scenarios) {
 }
 const seconds = Math.round((performance.now() - begun) / 1000)
 if (json) {
-  const judged = rows.map((row) => ({ ...row, verdict: verdictOf(row) }))
-  console.log(JSON.stringify({ machine: header, sizes, seconds, rows: judged }, null, 2))
+  const evaluated = rows.map((row) => ({ ...row, verdict: verdictOf(row) }))
+  console.log(JSON.stringify({ machine: header, sizes, seconds, rows: evaluated }, null, 2))
 } else {
   console.log(`${rows.filter((row) => verdictOf(row) === 'pass').length} of ${rows.length} rows pass; ${seconds} s`)
 }

@@ -4,7 +4,7 @@ import { firstPoll } from './rows/first-poll.ts'
 import { growth } from './rows/growth.ts'
 import { hostilePage } from './rows/hostile-page.ts'
 import { manyTargets } from './rows/many-targets.ts'
-import { memory, restart } from './rows/remembered.ts'
+import { memory, restart } from './rows/tracked-calls.ts'
 import { openSurface } from './rows/open-surface.ts'
 import { responsive } from './rows/responsive.ts'
 import { scrape } from './rows/scrape.ts'
@@ -36,7 +36,7 @@ export function chooseRows(names: readonly string[]): { scenarios: Scenario[]; r
   return { scenarios: SCENARIOS.filter((scenario) => scenario.rows.some((row) => rows.has(row))), rows }
 }
 
-/** The rows that a name stands for; none for an unknown one. */
+/** The rows of a name; none for an unknown one. */
 export function rowsOf(name: string): readonly string[] {
   const scenario = SCENARIOS.find((scenario) => scenario.name === name)
   const rows = SCENARIOS.flatMap(({ rows }) => rows)

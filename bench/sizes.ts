@@ -1,23 +1,23 @@
 /** How much of everything there is. */
 export type Sizes = {
-  /** Calls in the list of the rows that say nothing else. */
+  /** Calls in the list, unless a row has its own number. */
   calls: number
   /** Calls that all change between two polls. */
   busy: number
   /** Polls before the measured ones, so that all code is compiled as it will be, and those that are measured. */
   warmUp: number
   polls: number
-  /** Remembered calls of the rows about memory, restart and growth, and the few that growth compares with. */
-  remembered: number
+  /** Tracked calls of the rows about memory, restart and growth, and the few that growth compares with. */
+  tracked: number
   few: number
   /** Targets of one scrape, and those that one daemon polls. */
   scraped: number
   targets: number
   /** Targets that several daemons share. */
   shared: number
-  /** Seconds for which many targets are watched. */
+  /** Seconds for which many targets are polled. */
   seconds: number
-  /** Runs of which the median counts. */
+  /** Runs whose median counts. */
   rounds: number
 }
 
@@ -27,7 +27,7 @@ export const FULL: Sizes = {
   busy: 10_000,
   warmUp: 100,
   polls: 300,
-  remembered: 1_000_000,
+  tracked: 1_000_000,
   few: 10_000,
   scraped: 200,
   targets: 500,
@@ -42,7 +42,7 @@ export const SHORT: Sizes = {
   busy: 5_000,
   warmUp: 60,
   polls: 100,
-  remembered: 300_000,
+  tracked: 300_000,
   few: 10_000,
   scraped: 50,
   targets: 100,

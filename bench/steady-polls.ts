@@ -1,23 +1,23 @@
 import type { Child } from './child.ts'
 import { writeConfigFile } from './config-file.ts'
 import { copyOfStore } from './prepared-store.ts'
-import type { LookAnswer } from './processes/callwatch.ts'
+import type { PollAnswer } from './processes/callwatch.ts'
 import type { Measured } from './processes/measure.ts'
 import type { Bench } from './scenario.ts'
 import { steadyWorld } from './worlds.ts'
 
-/** Seconds between two polls, and from the look that made the store to the first of them. */
+/** Seconds between two polls, and from the poll that made the store to the first of them. */
 const INTERVAL = 15
 
 export type SteadyPolls = {
   service: Child
   url: string
-  /** Goes on for so many polls, each followed by the floor's asking for the very same. */
-  poll: (polls: number) => Promise<{ callwatch: LookAnswer[]; floor: Measured[] }>
+  /** Runs so many polls, each followed by the same requests from the floor. */
+  poll: (polls: number) => Promise<{ callwatch: PollAnswer[]; floor: Measured[] }>
 }
 
 /**
- * callwatch on a long list, most of which it remembers: between two polls the service's clock goes 15 s on, some 20 calls
+ * callwatch on a long list, most of which it tracks: between two polls the service's clock advances 15 s, some 20 calls
  * begin and as many end.
  *
  * @param options.speed of callwatch's clock; 1 where nothing waits
@@ -39,14 +39,14 @@ export async function steadyPolls(
     service,
     url,
     poll: async (polls) => {
-      const answers: { callwatch: LookAnswer[]; floor: Measured[] } = { callwatch: [], floor: [] }
+      const answers: { callwatch: PollAnswer[]; floor: Measured[] } = { callwatch: [], floor: [] }
       for (let i = 0; i < polls; i++) {
         await service.ask({ now })
-        const look = await callwatch.ask<LookAnswer>({ now })
-        answers.callwatch.push(look)
+        const answer = await callwatch.ask<PollAnswer>({ now })
+        answers.callwatch.push(answer)
         // A tick that falls into a running cycle is left out.
-        now += INTERVAL * Math.max(1, Math.ceil(look.seconds / INTERVAL))
-        answers.floor.push(await floor.ask<Measured>({ paths: look.paths }))
+        now += INTERVAL * Math.max(1, Math.ceil(answer.seconds / INTERVAL))
+        answers.floor.push(await floor.ask<Measured>({ paths: answer.paths }))
       }
       return answers
     },
@@ -59,6 +59,6 @@ export function meanCpu(answers: readonly Measured[]): number {
 }
 
 /** Requests a poll. */
-export function meanRequests(answers: readonly LookAnswer[]): number {
+export function meanRequests(answers: readonly PollAnswer[]): number {
   return answers.reduce((sum, { paths }) => sum + paths.length, 0) / answers.length
 }

@@ -7,7 +7,7 @@ import { openedTarget, type OpenedTarget } from './open-target.ts'
 import { virtualClock } from './virtual-clock.ts'
 
 /** How one poll went. `seconds` is how long it took by the virtual clock. */
-export type LookAnswer = Measured & {
+export type PollAnswer = Measured & {
   /** What was asked for, by path. */
   paths: string[]
   outcome: string
@@ -19,7 +19,7 @@ export type LookAnswer = Measured & {
   open: number
 }
 
-/** callwatch with a durable store, polling one of its targets when it is told to. */
+/** callwatch with a durable store, polling one of its targets on demand. */
 const { file, now, speed = 1 } = forkedWith<{ file: string; now: number; speed?: number }>()
 const config = loadConfig({ file, env: {}, cwd: import.meta.dirname })
 const { clock, goFrom, stop } = virtualClock(now, speed)

@@ -28,7 +28,7 @@ function cpuOf(postmaster: number): number {
 /** The fields of a process from its state on; none where it has ended meanwhile. */
 function statOf(pid: string): string[] {
   try {
-    // Its name stands in brackets, and may hold anything.
+    // Its name is in brackets, and may hold anything.
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
   } catch {
     return []

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { HOSTILE_PAGES, harmlessPage } from '../hostile-pages.ts'
 import { answer } from './answer.ts'
 
-/** A calls service whose list is as it should be, until it is told of a hostile page, which then is each of its pages. */
+/** A calls service with a correct list, until it is given a hostile page, which then is each of its pages. */
 let hostile: Buffer | undefined
 
 const server = createServer((request, response) => {

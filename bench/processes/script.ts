@@ -5,8 +5,8 @@ import { answer, forkedWith } from './answer.ts'
 import { measure } from './measure.ts'
 
 /**
- * The script that one writes in an afternoon: each poll reads the whole list back to the horizon, checks every call with
- * zod, compares it with what a Map remembers of it, and writes the metrics' text anew. It keeps nothing on disk.
+ * The script that one writes in an afternoon: each poll reads the whole list back to the horizon, checks every call
+ * with zod, compares it with what a Map keeps of it, and writes the metrics' text again. It keeps nothing on disk.
  */
 const { url, metricsFile } = forkedWith<{ url: string; metricsFile: string }>()
 const LOOKBACK = 86_400

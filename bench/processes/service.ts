@@ -24,7 +24,7 @@ const server = createServer((request, response) => {
   response.writeHead(body === undefined ? 404 : 200, {
     'content-type': 'application/json',
     'content-length': body?.length ?? 0,
-    // Also where the clock of the calls stands, that of the answers goes on.
+    // Also where the clock of the calls stands still, that of the answers advances.
     date: new Date(Math.max(now * 1000, Date.now())).toUTCString(),
   })
   response.end(body)

@@ -3,7 +3,7 @@ import type { Clock } from '../../src/clock/clock.ts'
 
 export type VirtualClock = {
   clock: Clock
-  /** Sets it on to a moment (UNIX seconds), from which it goes on by itself until it is stopped. */
+  /** Advances it to a moment (UNIX seconds), from which it runs by itself until it is stopped. */
   goFrom: (now: number) => void
   stop: () => void
 }

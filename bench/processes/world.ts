@@ -18,7 +18,7 @@ export type World = {
 
 /** Sums to 1. The rest of what the service documents happens too: 30 % video, 15 % groups, 5 % no mere calls. */
 const OUTCOMES = { ended: 0.8, unanswered: 0.12, rejected: 0.04, canceled: 0.04 }
-/** Seconds until nobody answered, somebody declined, the caller hung up. */
+/** Seconds until a call is unanswered, rejected, canceled. */
 const RINGING = { unanswered: 45, rejected: 8, canceled: 15 }
 /** Seconds of talk on average; exponential, as in Erlang's formula. With 20 calls in 15 s, some 200 are open. */
 const MEAN_TALK = 170

@@ -1,5 +1,5 @@
 import { writeConfigFile } from '../config-file.ts'
-import type { LookAnswer } from '../processes/callwatch.ts'
+import type { PollAnswer } from '../processes/callwatch.ts'
 import type { Measured } from '../processes/measure.ts'
 import { median, times, type Scenario } from '../scenario.ts'
 import { allPages, endingWorld } from '../worlds.ts'
@@ -7,7 +7,7 @@ import { allPages, endingWorld } from '../worlds.ts'
 /** Targets before those that count. */
 const WARM_UP = 3
 
-/** Every remembered call was in progress and has ended since: read, counted and committed anew, against the floor. */
+/** Every tracked call was in progress and has ended since: read, counted and committed again, against the floor. */
 export const busyPoll: Scenario = {
   name: 'busy-poll',
   rows: ['busy-poll cpu'],
@@ -26,10 +26,10 @@ export const busyPoll: Scenario = {
     const floor = await bench.start('floor', { url: targets.at(-1)!.url })
     const polls = await times(targets.length, async (target) => {
       const { now, service } = targets[target]!
-      const before = await callwatch.ask<LookAnswer>({ target, whole: true, now })
+      const before = await callwatch.ask<PollAnswer>({ target, whole: true, now })
       await service.ask({ now: now + 15, prepare: true })
       const read = await floor.ask<Measured>({ paths })
-      const after = await callwatch.ask<LookAnswer>({ target, whole: true, now: now + 15 })
+      const after = await callwatch.ask<PollAnswer>({ target, whole: true, now: now + 15 })
       if (before.open !== busy || after.open !== 0) {
         throw new Error(`of ${busy} calls callwatch saw ${before.open} in progress, and then ${after.open}`)
       }

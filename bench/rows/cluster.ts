@@ -6,7 +6,7 @@ import { lightWorld } from '../worlds.ts'
 
 const DAEMONS = 3
 const INTERVAL = 30
-/** Until all targets are watched, and each had its first look (seconds). */
+/** Until all targets have an owner, and each had its initial sync (seconds). */
 const SETTLING = 2 * INTERVAL
 
 /** Daemons that share many targets and one database, all on one machine: what each of them takes, and how soon they know. */

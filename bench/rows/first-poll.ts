@@ -1,11 +1,11 @@
 import { writeConfigFile } from '../config-file.ts'
-import type { LookAnswer } from '../processes/callwatch.ts'
+import type { PollAnswer } from '../processes/callwatch.ts'
 import type { Measured } from '../processes/measure.ts'
 import { median, times, type Bench, type Scenario } from '../scenario.ts'
 import { allPages, stillWorld } from '../worlds.ts'
 
 /**
- * The first look at a long list of finished calls, and then a sweep of the same calls again. Each round is a new
+ * The initial sync of a long list of finished calls, and then a sweep of the same calls again. Each round is a new
  * process with a new store; the floor reads the list twice as well, once cold and once warm.
  */
 export const firstPoll: Scenario = {
@@ -59,8 +59,8 @@ async function lookTwice(bench: Bench, url: string, round: number): Promise<{ fi
   const { calls } = bench.sizes
   const file = writeConfigFile(bench, { name: `first-poll-${round}`, urls: [url] })
   const callwatch = await bench.start('callwatch', { file, now: bench.now })
-  const first = await callwatch.ask<LookAnswer>({ whole: true })
-  const again = await callwatch.ask<LookAnswer>({ whole: true, now: bench.now + 900 })
+  const first = await callwatch.ask<PollAnswer>({ whole: true })
+  const again = await callwatch.ask<PollAnswer>({ whole: true, now: bench.now + 900 })
   await callwatch.end()
   if (first.calls !== calls || again.calls !== calls) {
     throw new Error(`callwatch saw ${first.calls} of ${calls} calls, and then ${again.calls}`)

@@ -1,14 +1,16 @@
 import { median, type Bench, type Scenario } from '../scenario.ts'
 import { meanCpu, steadyPolls } from '../steady-polls.ts'
 
-/** What a poll costs must not depend on how much is remembered: the same changes on a short list and on a long one. */
+/**
+ * What a poll costs must not depend on how many calls are tracked: the same changes on a short list and on a long one.
+ */
 export const growth: Scenario = {
   name: 'growth',
   rows: ['growth'],
   run: async (bench) => {
-    const { few, remembered } = bench.sizes
+    const { few, tracked } = bench.sizes
     const short = await steadyPolls(bench, { name: 'growth-few', calls: few, poll: { sweep_interval: '1d' } })
-    const long = await steadyPolls(bench, { name: 'growth-many', calls: remembered, poll: { sweep_interval: '1d' } })
+    const long = await steadyPolls(bench, { name: 'growth-many', calls: tracked, poll: { sweep_interval: '1d' } })
     await short.poll(bench.sizes.warmUp)
     await long.poll(bench.sizes.warmUp)
     const cpu: { short: number; long: number }[] = []
@@ -17,7 +19,7 @@ export const growth: Scenario = {
     }
     const [atFew, atMany] = [median(cpu.map(({ short }) => short)), median(cpu.map(({ long }) => long))]
     const milliseconds = (seconds: number) => `${(seconds * 1000).toFixed(1)} ms`
-    const note = `${milliseconds(atMany)} a poll at ${remembered} remembered calls, ${milliseconds(atFew)} at ${few}`
+    const note = `${milliseconds(atMany)} a poll at ${tracked} tracked calls, ${milliseconds(atFew)} at ${few}`
     return [{ row: 'growth', measured: atMany / atFew, target: 1.3, unit: '×', note }]
   },
 }

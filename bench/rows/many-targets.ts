@@ -13,7 +13,7 @@ export const manyTargets: Scenario = {
     const { targets, seconds } = bench.sizes
     const service = await bench.start('service', { world: manyWorld(Date.now() / 1000) })
     const { origin } = new URL((await service.ask<{ url: string }>({})).url)
-    // All apps look the same, but each has an address of its own.
+    // All apps are the same, but each has an address of its own.
     const urls = Array.from({ length: targets }, (_, i) => `${origin}/app-${i}/v3`)
     const daemon = await bench.start('daemon', { file: writeConfigFile(bench, { name: 'many-targets', urls }) })
     await daemon.ask({ until: 2 })

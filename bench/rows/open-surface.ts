@@ -6,7 +6,7 @@ import { endingWorld, stillWorld } from '../worlds.ts'
 
 const DAY = 86_400
 
-/** What a stranger does who reaches the port, and for how many seconds it is watched what becomes of it. */
+/** What an attacker does who reaches the port, and for how many seconds its effect is measured. */
 const ATTACKS: Record<string, Omit<Attack, 'url'>> = {
   'nothing, for comparison': { request: '', count: 0, seconds: 31 },
   'events, 200 times, unread': { request: 'GET /api/v1/events?latest=99999', count: 200, seconds: 5, deaf: true },
@@ -21,7 +21,7 @@ const ATTACKS: Record<string, Omit<Attack, 'url'>> = {
   'bodies, 200, byte by byte': { request: 'POST /api/v1/silences', count: 200, seconds: 13, body: 50_000 },
 }
 
-/** Whoever reaches the port can neither hold the daemon up nor fill its memory. */
+/** A client that reaches the port can neither block the daemon nor fill its memory. */
 export const openSurface: Scenario = {
   name: 'open surface',
   rows: ['open surface', 'open surface (memory)'],

@@ -3,7 +3,7 @@ import type { Worked } from '../processes/daemon.ts'
 import { median, percentile, times, type Scenario } from '../scenario.ts'
 import { stillWorld } from '../worlds.ts'
 
-/** A daemon that reads a long list for the first time goes on answering, Prometheus above all. */
+/** A daemon that reads a long list for the first time still answers, Prometheus above all. */
 export const responsive: Scenario = {
   name: 'responsive',
   rows: ['responsive', 'responsive (/metrics)'],

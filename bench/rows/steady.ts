@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Child } from '../child.ts'
-import type { LookAnswer } from '../processes/callwatch.ts'
+import type { PollAnswer } from '../processes/callwatch.ts'
 import type { Measured } from '../processes/measure.ts'
 import { FULL } from '../sizes.ts'
 import { median, times, type Bench, type Scenario } from '../scenario.ts'
@@ -41,7 +41,7 @@ export const steady: Scenario = {
   },
 }
 
-/** The script reads everything each time: a few polls tell what one takes (seconds). */
+/** The script reads everything each time: a few polls show what one takes (seconds). */
 async function scriptCpu(bench: Bench, service: Child, url: string): Promise<number> {
   const script = await bench.start('script', { url, metricsFile: join(bench.folder, 'script.prom') })
   const { now } = await service.ask<{ now: number }>({})
@@ -52,10 +52,10 @@ async function scriptCpu(bench: Bench, service: Child, url: string): Promise<num
   return median(warm.map(({ cpu }) => cpu))
 }
 
-function requestsOf(looks: readonly LookAnswer[]): string {
-  const asked = looks.flatMap(({ paths }) => paths)
-  const one = asked.filter((path) => !path.startsWith('/calls?')).length
-  const open = looks.reduce((sum, look) => sum + look.open, 0) / looks.length
-  const [pages, calls] = [asked.length - one, one].map((count) => (count / looks.length).toFixed(1))
+function requestsOf(answers: readonly PollAnswer[]): string {
+  const requested = answers.flatMap(({ paths }) => paths)
+  const one = requested.filter((path) => !path.startsWith('/calls?')).length
+  const open = answers.reduce((sum, answer) => sum + answer.open, 0) / answers.length
+  const [pages, calls] = [requested.length - one, one].map((count) => (count / answers.length).toFixed(1))
   return `${pages} pages and ${calls} single calls; ${open.toFixed(0)} open`
 }

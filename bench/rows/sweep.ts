@@ -1,14 +1,17 @@
-import type { LookAnswer } from '../processes/callwatch.ts'
+import type { PollAnswer } from '../processes/callwatch.ts'
 import type { Scenario } from '../scenario.ts'
 import { meanRequests, steadyPolls } from '../steady-polls.ts'
 
 const INTERVAL = 15
-/** Virtual seconds in a real one, as the budget spreads a sweep over minutes. What callwatch itself does looks that much slower. */
+/**
+ * Virtual seconds in a real one, as the budget spreads a sweep over minutes. What callwatch itself does appears that
+ * much slower.
+ */
 const SPEED = 5
 /** The first polls have to make up for the pause before them. */
 const CATCHING_UP = 10
 
-/** One whole sweep beside the ordinary polls, with the request budget and the intervals as they are shipped. */
+/** One complete sweep beside the ordinary polls, with the request budget and the intervals as they are shipped. */
 export const sweep: Scenario = {
   name: 'sweep',
   rows: ['sweep requests', 'sweep requests (delay)'],
@@ -16,14 +19,14 @@ export const sweep: Scenario = {
     const { calls } = bench.sizes
     const poll = { max_requests_per_minute: 400 }
     const polls = await steadyPolls(bench, { name: 'sweep', calls, poll, speed: SPEED })
-    const looks: LookAnswer[] = []
-    while (looks.at(-1)?.outcome !== 'complete') {
-      looks.push(...(await polls.poll(1)).callwatch)
-      if (looks.length > 200) throw new Error('no sweep ended within 200 polls')
+    const answers: PollAnswer[] = []
+    while (answers.at(-1)?.outcome !== 'complete') {
+      answers.push(...(await polls.poll(1)).callwatch)
+      if (answers.length > 200) throw new Error('no sweep ended within 200 polls')
     }
-    const begin = looks.findIndex(({ sweeping }) => sweeping)
-    const ordinary = meanRequests(looks.slice(CATCHING_UP, begin))
-    const swept = looks.slice(begin)
+    const begin = answers.findIndex(({ sweeping }) => sweeping)
+    const ordinary = meanRequests(answers.slice(CATCHING_UP, begin))
+    const swept = answers.slice(begin)
     const requests = swept.reduce((sum, { paths }) => sum + paths.length, 0)
     const slowest = Math.max(...swept.map(({ seconds }) => seconds))
     return [

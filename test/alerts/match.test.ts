@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { matches, type AlertMatch } from '../../src/alerts/match.ts'
 
-const TOLD = {
+const NOTIFICATION = {
   alert: 'HighFailureRate',
   severity: 'critical',
   target: 'production',
@@ -25,9 +25,9 @@ test.each<[AlertMatch, boolean, string]>([
   [{ alert: 'HighFailureRate', severity: 'critical', target: 'production', type: 'video', mode: 'call' }, true, 'all'],
   [{ alert: 'HighFailureRate', severity: 'warning' }, false, 'one that is right and one that is not'],
 ])('a match of %j matches the alert: %s (%s)', (match, picked) => {
-  expect(matches(match, TOLD)).toBe(picked)
+  expect(matches(match, NOTIFICATION)).toBe(picked)
 })
 
 test('a label of an alert has the value of its group, even if its rule matched another one before', () => {
-  expect(matches({ type: 'video' }, { ...TOLD, match: { type: 'audio' } })).toBe(true)
+  expect(matches({ type: 'video' }, { ...NOTIFICATION, match: { type: 'audio' } })).toBe(true)
 })

@@ -115,7 +115,8 @@ test('no alert is notified as firing twice without `repeat` between, and none en
           kinds.set(closedBecause ?? kind, (kinds.get(closedBecause ?? kind) ?? 0) + 1)
           const since = firing.get(key)
           const isBeyond = breach === 'above' ? value > threshold : value < threshold
-          if (kind === 'firing' && (since !== undefined || !isBeyond)) broken.push(['fires without cause', notification])
+          if (kind === 'firing' && (since !== undefined || !isBeyond))
+            broken.push(['fires without cause', notification])
           if (kind === 'reminder' && (since === undefined || forward - since < variant.repeat || variant.repeat === 0))
             broken.push(['is notified too soon', notification])
           if (kind === 'resolved' && (since === undefined || isBeyond))

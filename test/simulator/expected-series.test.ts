@@ -205,7 +205,12 @@ test('an expected call has its first final status with its labels at that moment
     participants: 2,
     recorded: false,
   })
-  expect(calls.get('two')).toMatchObject({ labels: { mode: 'other' }, status: 'rejected', final: true, isVanished: true })
+  expect(calls.get('two')).toMatchObject({
+    labels: { mode: 'other' },
+    status: 'rejected',
+    final: true,
+    isVanished: true,
+  })
   expect(expectedCalls(events, 110).get('one')).toMatchObject({ status: 'ongoing', final: false })
 })
 

@@ -7,23 +7,23 @@ import { median, times, type Scenario } from '../scenario.ts'
 /** No service has this address; nothing is asked of it. */
 const NOWHERE = 'http://127.0.0.1:1/v3'
 
-/** What remembered calls weigh in memory, above the same process with an empty store. */
+/** What tracked calls weigh in memory, above the same process with an empty store. */
 export const memory: Scenario = {
   name: 'memory',
   rows: ['memory'],
   run: async (bench) => {
-    const { remembered } = bench.sizes
-    const storePath = await preparedStore(bench, remembered)
+    const { tracked } = bench.sizes
+    const storePath = await preparedStore(bench, tracked)
     const process = await bench.start('load-store', {}, ['--expose-gc'])
     const idle = await process.ask<Loaded>({ file: writeConfigFile(bench, { name: 'empty', urls: [NOWHERE] }) })
     const full = await process.ask<Loaded>({
       file: writeConfigFile(bench, { name: 'full', urls: [NOWHERE], storePath }),
     })
     await process.end()
-    if (full.calls !== remembered) throw new Error(`the store gave ${full.calls} of ${remembered} calls`)
+    if (full.calls !== tracked) throw new Error(`the store gave ${full.calls} of ${tracked} calls`)
     const megabytes = (bytes: number) => `${Math.round(bytes / 1e6)} MB`
-    const note = `${megabytes(full.rss)} with ${remembered} calls, ${megabytes(idle.rss)} idle`
-    return [{ row: 'memory', measured: (full.rss - idle.rss) / remembered, target: 400, unit: 'bytes a call', note }]
+    const note = `${megabytes(full.rss)} with ${tracked} calls, ${megabytes(idle.rss)} idle`
+    return [{ row: 'memory', measured: (full.rss - idle.rss) / tracked, target: 400, unit: 'bytes a call', note }]
   },
 }
 
@@ -32,7 +32,7 @@ export const restart: Scenario = {
   name: 'restart',
   rows: ['restart'],
   run: async (bench) => {
-    const path = await preparedStore(bench, bench.sizes.remembered)
+    const path = await preparedStore(bench, bench.sizes.tracked)
     const file = writeConfigFile(bench, { name: 'restart', urls: [NOWHERE], storePath: path })
     // The first round warms the operating system's cache for all.
     const [, ...rounds] = await times(bench.sizes.rounds + 1, async () => {
