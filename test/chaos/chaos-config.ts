@@ -1,7 +1,7 @@
-/** So few that the daemon is held back by it wherever a list has no order. */
+/** So few that the limit delays the daemon wherever a list has no order. */
 export const MAX_REQUESTS_PER_MINUTE = 360
 
-/** Small pages and quick sweeps, so that looks of every kind come in a few seconds, and rules that soon have to speak. */
+/** Small pages and quick sweeps, so that every kind of poll occurs within seconds, and rules that soon fire. */
 export function chaosConfig(given: { service: string; apiKey: string; slack: string; store: string }): string {
   return `
 targets: [{ name: chaos, base_url: '${given.service}', api_key: ${given.apiKey} }]

@@ -5,14 +5,14 @@ import { startDaemonProcess, type DaemonProcess } from './daemon-process.ts'
 import type { FailingSlack } from './failing-slack.ts'
 import { now, type RequestLog } from './observed-requests.ts'
 
-/** All that a chaos run is made of and has come to so far. Changed in place. */
+/** The parts and results of a chaos run. Changed in place. */
 export type ChaosRun = {
   draw: Random
   simulator: Simulator
   requests: RequestLog
   slack: FailingSlack
   files: { config: string; store: string; order: string }
-  /** The daemon, while it can be asked. */
+  /** The daemon, while it is running. */
   daemon: DaemonProcess | undefined
   /** One for each process that was started, the first is 1. */
   life: number
@@ -20,15 +20,15 @@ export type ChaosRun = {
   deaths: number[]
   /** What every process has written. */
   outputs: (() => string)[]
-  /** How often each mishap came about. */
+  /** How often each disruption occurred. */
   reached: Map<string, number>
   /** Seconds that each SIGTERM took, and the exit code. */
   stops: { seconds: number; code: number | null }[]
   /** Seconds that each second SIGTERM took, sent while the first one waited for a cycle. */
   secondStops: number[]
-  /** What became of the store's troubles, one for each. */
+  /** The results of the store's troubles. */
   storeTroubles: StoreTrouble[]
-  /** While set, switches are not drawn anew. */
+  /** While set, switches are not drawn again. */
   isSteady: boolean
 }
 
@@ -42,9 +42,9 @@ export type StoreTrouble = {
   requests: number
   /** Counters about calls that moved meanwhile. */
   counted: number
-  /** The channel was told, past the outbox. */
-  told: boolean
-  /** Seconds until it could be written and nothing said otherwise any more; undefined where that never came. */
+  /** A notification was sent, which does not need the outbox. */
+  notified: boolean
+  /** Seconds until it was shown as writable again; undefined if it never was. */
   recovered: number | undefined
 }
 
@@ -66,20 +66,20 @@ export async function killDaemon(run: ChaosRun, daemon: DaemonProcess, how: stri
   count(run, how)
 }
 
-/** Asks the daemon to stop as an orchestrator does, and notes how long that takes. */
+/** Stops the daemon as an orchestrator does, and records how long that takes. */
 export async function stopDaemon(run: ChaosRun, daemon: DaemonProcess): Promise<void> {
   run.daemon = undefined
   const begun = now()
   run.deaths.push(begun)
-  const patience = setTimeout(() => daemon.child.kill('SIGKILL'), 20_000)
+  const timeout = setTimeout(() => daemon.child.kill('SIGKILL'), 20_000)
   const code = await daemon.end('SIGTERM')
-  clearTimeout(patience)
+  clearTimeout(timeout)
   run.stops.push({ seconds: now() - begun, code })
   run.deaths.push(now())
   count(run, 'stop.sigterm')
 }
 
-/** Asks the daemon to stop while it waits for an answer, and then again, as someone does who will not wait. */
+/** Stops the daemon twice while it waits for an answer. */
 export async function stopDaemonTwice(run: ChaosRun, daemon: DaemonProcess): Promise<void> {
   run.daemon = undefined
   run.deaths.push(now())

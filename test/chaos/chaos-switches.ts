@@ -8,15 +8,15 @@ const ORDERS = ['newest', 'oldest', 'shuffled'] as const
 const MOST_DATE_OFFSET = 60
 /** Less than the interval between two polls. */
 const STALE_SECONDS = 0.4
-/** A fault that has not come about yet is so many times as likely. */
-const EAGERNESS = 8
+/** A fault that has not occurred yet is so many times as likely. */
+const BIAS = 8
 
 /**
- * Switches with a quarter of all requests failing, drawn from the seed and bent a little towards what has not come about
+ * Switches with a quarter of all requests failing, drawn from the seed and biased towards what has not occurred
  * yet. Labels do not change: a call's row does not keep enough to take such a call out of a comparison.
  *
  * @param mayStep whether the service's clock may be off: not before it was first compared, since by that the moment of
- *   the set-up is decided, and not without a Date header, since then nobody could know
+ *   the set-up is decided, and not without a Date header, since then the offset would be unknown
  */
 export function chaosSwitches(
   seed: string,
@@ -35,12 +35,12 @@ export function chaosSwitches(
     date,
     order: missing !== undefined && draw() < 0.5 ? missing : drawn.order,
     dateOffset: isStepped ? drawn.dateOffset || Math.round((draw() * 2 - 1) * MOST_DATE_OFFSET) || 1 : 0,
-    fault: bent(drawn.fault, reached),
+    fault: biased(drawn.fault, reached),
     ...hardList(draw),
   }
 }
 
-/** Now and then one way in which a list is not what it says: a stale page, a capped total, hidden rows, no page past the last. */
+/** Sometimes one way in which a list contradicts itself: a stale page, a capped total, hidden rows, no page past the last. */
 function hardList(draw: Random): Partial<Switches> {
   const hard: Partial<Switches>[] = [
     { cacheSeconds: STALE_SECONDS, age: draw() < 0.5 ? 'given' : 'absent' },
@@ -53,11 +53,9 @@ function hardList(draw: Random): Partial<Switches> {
   return { ...none, ...(draw() < 0.3 ? hard[Math.floor(draw() * hard.length)] : {}) }
 }
 
-/** The same sum, with more of what has not come about. */
-function bent(fault: Switches['fault'], reached: Record<string, number>): Switches['fault'] {
-  const weights = faultNames.map(
-    (name) => (fault[name] ?? 0) * (reached[`fault.${name}`] === undefined ? EAGERNESS : 1),
-  )
+/** The same sum, with more of what has not occurred. */
+function biased(fault: Switches['fault'], reached: Record<string, number>): Switches['fault'] {
+  const weights = faultNames.map((name) => (fault[name] ?? 0) * (reached[`fault.${name}`] === undefined ? BIAS : 1))
   const total = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0)
   const scale = total(Object.values(fault)) / total(weights)
   return Object.fromEntries(faultNames.map((name, i) => [name, weights[i]! * scale]))

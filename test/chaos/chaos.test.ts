@@ -8,44 +8,44 @@ import type { Row } from './promise-rows.ts'
 
 const SECONDS = 1000
 
-/** One that stays, so that a change is seen, and one that is drawn, so that no day is like another. */
+/** A fixed one, which shows a regression, and a random one. */
 const SEEDS = [7, Math.floor(Math.random() * 1e6)]
 
-type Report = { promises: Row[]; reached: Row[]; again: string }
+type Report = { promises: Row[]; coverage: Row[]; again: string }
 
 async function run(...args: string[]): Promise<Report> {
   const runner = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), '--json', ...args], {
     stdio: 'pipe',
   })
   onTestFinished(() => void runner.kill('SIGKILL'))
-  const [output, told] = await Promise.all([text(runner.stdout), text(runner.stderr), once(runner, 'exit')])
-  if (output === '') throw new Error(`the run broke off:\n${told}`)
+  const [output, errors] = await Promise.all([text(runner.stdout), text(runner.stderr), once(runner, 'exit')])
+  if (output === '') throw new Error(`the run broke off:\n${errors}`)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own runner prints
   return JSON.parse(output) as Report
 }
 
 test.each(SEEDS)(
-  'seed %i: killed, held in commits, with a full and a locked store and a failing service, every promise holds',
+  'a chaos run keeps every promise: kills, a full and a locked store, a failing service and receiver (seed %i)',
   { timeout: 180 * SECONDS },
   async (seed) => {
-    const { promises, reached, again } = await run('--seconds', '60', '--seed', String(seed))
+    const { promises, coverage, again } = await run('--seconds', '60', '--seed', String(seed))
     expect(promises.length).toBeGreaterThan(8)
     expect(
       promises.filter(({ holds }) => !holds),
       again,
     ).toEqual([])
-    // How often each fault comes about in so short a run depends on the machine; that it was killed in every way does not.
-    expect(reached.find(({ name }) => name === 'kills')?.holds, again).toBe(true)
+    // How often each fault occurs in so short a run depends on the machine; that it was killed in every way does not.
+    expect(coverage.find(({ name }) => name === 'kills')?.holds, again).toBe(true)
   },
 )
 
 test(
-  'daemons on a database that fails over count everything once, and tell all of it',
+  'a chaos run of three daemons counts and notifies everything once, over a failover of the database',
   { timeout: 180 * SECONDS },
   async (context) => {
     skipWithoutPostgres(context)
     const seed = String(Math.floor(Math.random() * 1e6))
-    const { promises, reached, again } = await run(
+    const { promises, coverage, again } = await run(
       '--daemons',
       '3',
       '--targets',
@@ -56,9 +56,9 @@ test(
       seed,
     )
     expect(promises.length).toBeGreaterThan(6)
-    // How long nobody watched depends on how busy the machine is with other tests.
-    const broken = promises.filter(({ name, holds }) => !holds && name !== 'longest time unwatched')
+    // The longest gap depends on how busy the machine is with other tests.
+    const broken = promises.filter(({ name, holds }) => !holds && name !== 'longest time without a request')
     expect(broken, again).toEqual([])
-    expect(reached.find(({ name }) => name === 'database.failed_over')?.holds, again).toBe(true)
+    expect(coverage.find(({ name }) => name === 'database.failed_over')?.holds, again).toBe(true)
   },
 )

@@ -17,8 +17,8 @@ export type ExactComparison = {
 }
 
 /**
- * Compares what the daemon exports with what happened. Calls about which the truth depends on when one looks are taken
- * off on both sides by name; of the histograms, whose parts a row does not keep, each may have added one at most.
+ * Compares what the daemon exports with what happened. Calls whose series depend on when one polls are removed
+ * on both sides by name; of the histograms, whose parts a row does not keep, each may have added one at most.
  *
  * @param calls every call that the store has a row of
  */
@@ -51,7 +51,7 @@ export function compareExact(
   }
 }
 
-/** Where calls were set aside, their sums cannot be told, and of each family they have added one each at most. */
+/** Where calls were set aside, their sums are unknown, and each added at most one to a family. */
 function histogramProblems(expected: Series, actual: Series, aside: number): string[] {
   const problems: string[] = []
   const excess = new Map<string, number>()

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
 const PRELOAD = join(import.meta.dirname, 'pause-commit.ts')
-const PATIENCE_MS = 30_000
+const OUTPUT_TIMEOUT_MS = 30_000
 
-/** One life of the daemon's process. */
+/** A process of the daemon. */
 export type DaemonProcess = {
   child: ChildProcess
   /** Where its page is, with a slash at the end. */
@@ -20,17 +20,17 @@ export type DaemonProcess = {
   end: (signal: NodeJS.Signals) => Promise<number | null>
 }
 
-/** Every daemon that was started and may still run; whoever started it ends it. */
+/** Every daemon that was started and may still run. */
 export const running = new Set<ChildProcess>()
-// Whoever ends without having ended them leaves none behind.
+// None outlives this process.
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
 /**
- * Starts the daemon as a user would, with the preload that can hold it inside a commit; resolves when it can be asked.
+ * Starts the daemon as a user would, with the preload that can pause it inside a commit; resolves when it is ready.
  *
- * @param orderFile what the preload looks at
+ * @param orderFile what the preload reads
  * @throws Error with all of its output when it ends before
  */
 export async function startDaemonProcess(config: string, orderFile: string): Promise<DaemonProcess> {
@@ -55,19 +55,19 @@ export async function startDaemonProcess(config: string, orderFile: string): Pro
   const said = (pattern: RegExp) =>
     new Promise<RegExpMatchArray>((resolve, reject) => {
       const fail = (why: string) =>
-        reject(new Error(`${why} before it said ${String(pattern)}:\n${written.join('').slice(-2000)}`))
-      const patience = setTimeout(() => fail('half a minute passed'), PATIENCE_MS)
-      const look = () => {
+        reject(new Error(`${why} before it wrote ${String(pattern)}:\n${written.join('').slice(-2000)}`))
+      const timeout = setTimeout(() => fail('half a minute passed'), OUTPUT_TIMEOUT_MS)
+      const check = () => {
         const match = written.slice(-20).join('').match(pattern)
         if (match === null) return
-        clearTimeout(patience)
-        listeners.delete(look)
+        clearTimeout(timeout)
+        listeners.delete(check)
         resolve(match)
       }
-      listeners.add(look)
-      look()
+      listeners.add(check)
+      check()
       void exited.then(() => {
-        clearTimeout(patience)
+        clearTimeout(timeout)
         fail('the daemon ended')
       })
     })

@@ -8,23 +8,23 @@ export type Accepted = {
   alert: string
   /** Of which target it is; empty where it is about the store. */
   target: string
-  /** `passed`: it fired and was over before anybody could be told. */
+  /** `passed`: it fired and resolved between deliveries. */
   kind: 'firing' | 'resolved' | 'closed' | 'passed' | 'store'
-  /** How often it fired and was over beside what the kind says. */
+  /** How often it fired and resolved in addition. */
   cycles: number
   text: string
-  /** Which life of the daemon sent it. */
+  /** The number of the daemon's process that sent it. */
   life: number
 }
 
 export type FailingSlack = {
   url: string
-  /** The part of the address that nobody may see. */
+  /** The secret part of the address. */
   secret: string
   accepted: Accepted[]
-  /** All of them, and those that were never answered: whoever sent one cannot know that it was not accepted. */
+  /** All of them, and those that were never answered: their sender does not know that they were not accepted. */
   attempts: { message: Accepted; accepted: boolean }[]
-  /** How often it has failed in which way. */
+  /** How often it has failed, by way. */
   reached: Map<string, number>
   /** From now on it accepts everything. */
   heal: () => void
@@ -33,23 +33,23 @@ export type FailingSlack = {
   close: () => void
 }
 
-const TURNS = ['http_500', 'http_429', 'ok', 'ok', 'hang', 'ok', 'ok', 'ok'] as const
+const RESPONSES = ['http_500', 'http_429', 'ok', 'ok', 'hang', 'ok', 'ok', 'ok'] as const
 
 /**
- * A channel on loopback that fails now and then, in every way a real one does: in an order that the seed draws, each way
+ * A receiver on loopback that sometimes fails, in every way a real one does: in an order that the seed draws, each way
  * once in eight attempts.
  *
- * @param life which life of the daemon it is now
+ * @param life the number of the daemon's current process
  */
 export async function failingSlack(draw: Random, life: () => number): Promise<FailingSlack> {
   const secret = `T0CHAOS/B0CHAOS/${Array.from({ length: 24 }, () => Math.floor(draw() * 36).toString(36)).join('')}`
-  let turns: (typeof TURNS)[number][] = []
+  let turns: (typeof RESPONSES)[number][] = []
   let isHealed = false
   const server = createServer((request, response) => {
     const parts: string[] = []
     request.setEncoding('utf8').on('data', (part: string) => parts.push(part))
     request.once('end', () => {
-      if (turns.length === 0) turns = shuffled(TURNS, draw)
+      if (turns.length === 0) turns = shuffled(RESPONSES, draw)
       const turn = isHealed ? 'ok' : turns.pop()!
       if (turn !== 'ok') slack.reached.set(`slack.${turn}`, (slack.reached.get(`slack.${turn}`) ?? 0) + 1)
       if (turn === 'hang') {
@@ -70,7 +70,7 @@ export async function failingSlack(draw: Random, life: () => number): Promise<Fa
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the channel has no port')
+  if (address === null || typeof address === 'string') throw new Error('the receiver has no port')
   const slack: FailingSlack = {
     url: `http://127.0.0.1:${address.port}/services/${secret}`,
     secret,

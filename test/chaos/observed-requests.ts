@@ -20,7 +20,7 @@ export type RequestLog = {
 type Started = { request: IncomingMessage; response: ServerResponse }
 
 /**
- * Notes every request to the service on `port` and what its answer says of Retry-After, which the simulator's own record
+ * Records every request to the service on `port` and what its answer says of Retry-After, which the simulator's own record
  * leaves out.
  *
  * @param dateOffset seconds by which the service's clock is ahead now
@@ -36,8 +36,8 @@ export function observeRequests(port: number, dateOffset: () => number): Request
     const writeHead = response.writeHead.bind(response)
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the simulator calls it in this form alone
     response.writeHead = ((status: number, headers: Record<string, string>) => {
-      const asked = headers['Retry-After']
-      if (asked !== undefined) observed.retryAfter = secondsOf(asked, dateOffset())
+      const retryAfter = headers['Retry-After']
+      if (retryAfter !== undefined) observed.retryAfter = secondsOf(retryAfter, dateOffset())
       return writeHead(status, headers)
     }) as typeof response.writeHead
     response.once('finish', () => (observed.answered = now()))
@@ -69,16 +69,18 @@ const UNDER_WAY = 0.25
 /** A process that died within this time after an answer, or was held then, need not have read it (seconds). */
 const UNREAD = 0.5
 
-/** Requests that came before the end of a wait that an earlier answer had asked for, whichever process had read that. */
+/** Requests before the end of the Retry-After of an earlier answer, whichever process had read that. */
 export function beforeRetryAfter(requests: readonly ObservedRequest[], deaths: readonly number[]): number {
-  const holds = requests.flatMap(({ answered, retryAfter }) => {
+  const pauses = requests.flatMap(({ answered, retryAfter }) => {
     if (answered === undefined || retryAfter === undefined) return []
     const isUnread = deaths.some((death) => answered > death - UNREAD && answered < death + UNREAD)
     return isUnread ? [] : [{ from: answered + UNDER_WAY, to: answered + retryAfter - 0.02 }]
   })
-  return requests.filter(({ at }) => holds.some(({ from, to }) => at > from && at < to)).length
+  return requests.filter(({ at }) => pauses.some(({ from, to }) => at > from && at < to)).length
 }
 
-function secondsOf(asked: string, dateOffset: number): number {
-  return /^\d+$/.test(asked) ? Number(asked) : Date.parse(asked) / 1000 - (Date.now() / 1000 + dateOffset)
+function secondsOf(retryAfter: string, dateOffset: number): number {
+  return /^\d+$/.test(retryAfter)
+    ? Number(retryAfter)
+    : Date.parse(retryAfter) / 1000 - (Date.now() / 1000 + dateOffset)
 }

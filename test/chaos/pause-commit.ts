@@ -3,8 +3,8 @@ import { DatabaseSync } from 'node:sqlite'
 
 /**
  * Preloaded into the daemon (`node --import`) by the chaos run alone. What the file named by CHAOS_ORDER says decides
- * what happens to the store: `before` and `after` block the next COMMIT on that side of it, until somebody kills the
- * process; `full` lets the database grow no more.
+ * what happens to the store: `before` and `after` block the next COMMIT on that side of it, until the process is
+ * killed; `full` lets the database grow no more.
  */
 const order = process.env['CHAOS_ORDER']!
 const LONGEST_PAUSE_MS = 20_000

@@ -2,7 +2,7 @@ import type { ChaosRun } from './chaos-run.ts'
 import type { ExactComparison } from './compare-exact.ts'
 import type { MessageComparison } from './compare-messages.ts'
 
-/** One promise of the reliability table, or one thing that had to come about. */
+/** One promise of the reliability table, or one kind of event that must occur. */
 export type Row = { name: string; figure: string; holds: boolean; details: string[] }
 
 export type ChaosReport = {
@@ -12,7 +12,7 @@ export type ChaosReport = {
   lives: number
   requests: number
   promises: Row[]
-  reached: Row[]
+  coverage: Row[]
 }
 
 export type Figures = {
@@ -23,7 +23,7 @@ export type Figures = {
   scrapes: number
   mostRequests: number
   early: number
-  /** Texts with a secret in them, and how much was looked through. */
+  /** Texts with a secret in them, and how much was searched. */
   secrets: number
   characters: number
   undone: string[]
@@ -42,9 +42,9 @@ export function promiseRows(
   const aside = Object.entries(exact.aside).map(([reason, calls]) => `${reason} ${calls}`)
   const longest = Math.max(...stops.map(({ seconds }) => seconds))
   return [
-    row('healed, everything comes to rest', undone.length === 0 ? 'yes' : 'no', undone.length === 0, undone),
+    row('after healing, nothing is left to do', undone.length === 0 ? 'yes' : 'no', undone.length === 0, undone),
     row(
-      'exact series equal the truth',
+      'exact series equal what the simulator recorded',
       `${exact.differences.length} of ${exact.series} differ; set aside: ${aside.join(', ')}`,
       exact.differences.length === 0 && exact.series > 50,
       exact.differences,
@@ -54,11 +54,11 @@ export function promiseRows(
       `relative difference ${exact.minutes.toExponential(1)}`,
       exact.minutes <= MINUTES_APART,
     ),
-    row('no counter about calls ever lower', `${lower.length} in ${scrapes} scrapes`, lower.length === 0, lower),
+    row('no counter of calls decreases', `${lower.length} in ${scrapes} scrapes`, lower.length === 0, lower),
     row(
-      'every committed message reaches the channel',
-      `${messages.distinct} messages, ${messages.lost} lost, ${messages.unsaid} changes came and went while held back, ` +
-        `${messages.duplicates} came again after a death`,
+      'every committed notification is delivered',
+      `${messages.distinct} messages, ${messages.lost} lost, ${messages.unsent} changes between deliveries, ` +
+        `${messages.duplicates} repeated after a crash`,
       messages.problems.length === 0,
       messages.problems,
     ),
@@ -75,12 +75,12 @@ export function promiseRows(
       `${Math.max(0, ...secondStops).toFixed(1)} s at most of ${secondStops.length}`,
       secondStops.every((seconds) => seconds <= LONGEST_SECOND_STOP),
     ),
-    ...storeTroubles.map(({ kind, shown, unready, requests, counted, told, recovered }) =>
+    ...storeTroubles.map(({ kind, shown, unready, requests, counted, notified, recovered }) =>
       row(
         `store ${kind}`,
-        `${shown ? 'shown' : 'NOT SHOWN'}, ${unready ? 'not ready' : 'READY'}, ${told ? 'told' : 'NOT TOLD'}, ${requests} requests meanwhile, ` +
+        `${shown ? 'shown' : 'NOT SHOWN'}, ${unready ? 'not ready' : 'READY'}, ${notified ? 'notified' : 'NOT NOTIFIED'}, ${requests} requests meanwhile, ` +
           `${counted} counters moved, ${recovered === undefined ? 'NOT RECOVERED' : `recovered in ${recovered.toFixed(1)} s`}`,
-        shown && unready && told && requests > 0 && counted === 0 && recovered !== undefined,
+        shown && unready && notified && requests > 0 && counted === 0 && recovered !== undefined,
       ),
     ),
   ]

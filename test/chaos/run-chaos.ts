@@ -12,33 +12,33 @@ import { compareExact } from './compare-exact.ts'
 import { compareMessages } from './compare-messages.ts'
 import { running } from './daemon-process.ts'
 import { failingSlack, shuffled } from './failing-slack.ts'
-import { mishaps } from './mishaps.ts'
+import { disruptions } from './disruptions.ts'
 import { beforeRetryAfter, mostInAMinute, now, observeRequests } from './observed-requests.ts'
 import { promiseRows, type ChaosReport } from './promise-rows.ts'
-import { isAllReached, reachedRows } from './reached-rows.ts'
+import { isAllCovered, coverageRows } from './coverage-rows.ts'
 import { readStore } from './read-store.ts'
 import { startScraper, textAt } from './scraper.ts'
 import { settle } from './settle.ts'
 
 export type ChaosOptions = {
-  /** How long everything goes wrong, at least until all of it has come about; healing and comparing come on top. */
+  /** How long disruptions last, at least until all of them have occurred; healing and comparing come on top. */
   seconds: number
   seed: number
-  /** Told what happens, as it happens. */
-  tell: (line: string) => void
+  /** Gets each step. */
+  log: (line: string) => void
 }
 
 const API_KEY = 'chaos-key-6f1d0c9be27a4e53'
 const SWITCH_EVERY_MS = 2500
 const HISTORY = 100
-/** What lies between two mishaps: requests, and seconds at most. */
+/** What lies between two disruptions: requests, and seconds at most. */
 const REQUESTS_BETWEEN = 10
 const LONGEST_BETWEEN = 4
-/** A run that has not reached everything goes on for so many seconds at most. */
+/** A run in which something has not occurred continues for so many seconds at most. */
 const EXTRA_TIME = 60
 
-/** One run: the service and the channel in this process, the daemon in its own, until it is settled and compared. */
-export async function runChaos({ seconds, seed, tell }: ChaosOptions): Promise<ChaosReport> {
+/** One run: the service and the receiver in this process, the daemon in its own, until it is settled and compared. */
+export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<ChaosReport> {
   const folder = mkdtempSync(join(tmpdir(), 'callwatch-chaos-'))
   const files = {
     config: join(folder, 'callwatch.yaml'),
@@ -76,32 +76,32 @@ export async function runChaos({ seconds, seed, tell }: ChaosOptions): Promise<C
     chaosConfig({ service: simulator.url, apiKey: API_KEY, slack: slack.url, store: files.store }),
   )
   const scraper = startScraper(() => run.daemon?.url)
-  const switching = setInterval(drawAnew, SWITCH_EVERY_MS)
+  const switching = setInterval(drawSwitchesAgain, SWITCH_EVERY_MS)
   let drawn = 0
   let mayStep = false
-  function drawAnew(): void {
+  function drawSwitchesAgain(): void {
     if (run.isSteady) return
     const known = { reached: simulator.reached(), mayStep }
     simulator.setSwitches(chaosSwitches(`${seed} ${drawn++}`, run.draw, known))
   }
 
   try {
-    drawAnew()
+    drawSwitchesAgain()
     const end = now() + seconds
     await startDaemon(run)
-    const goesOn = () => now() < end || (now() < end + EXTRA_TIME && !isAllReached(run))
-    while (goesOn()) {
-      for (const name of shuffled(Object.keys(mishaps), run.draw)) {
-        if (!goesOn()) break
-        tell(`${Math.ceil(end - now())} s left: ${name}`)
-        await mishaps[name]!(run, run.daemon!)
-        await goOnUndisturbed(requests.requests)
-        // A mishap like any other, and from the first answer on a step is one that the daemon can see.
+    const continues = () => now() < end || (now() < end + EXTRA_TIME && !isAllCovered(run))
+    while (continues()) {
+      for (const name of shuffled(Object.keys(disruptions), run.draw)) {
+        if (!continues()) break
+        log(`${Math.ceil(end - now())} s left: ${name}`)
+        await disruptions[name]!(run, run.daemon!)
+        await runUndisturbed(requests.requests)
+        // A fault like any other, and from the first answer on a step is one that the daemon can see.
         mayStep ||= requests.requests.some(({ answered }) => answered !== undefined) && (await isSetUp(run))
       }
     }
     clearInterval(switching)
-    tell('healing')
+    log('healing')
     const daemon = run.daemon!
     const undone = await settle(run, daemon)
     const created = await setUpAt(daemon.url)
@@ -109,7 +109,7 @@ export async function runChaos({ seconds, seed, tell }: ChaosOptions): Promise<C
     const exported = parseExposition(await textAt(`${daemon.url}metrics`))
     await stopDaemon(run, daemon)
     const store = readStore(files.store)
-    const told = [...run.outputs.map((output) => output()), ...scraper.served, store.bytes]
+    const texts = [...run.outputs.map((output) => output()), ...scraper.served, store.bytes]
     const figures = {
       exact: compareExact(simulator, exported, { calls: store.calls, created }),
       messages: compareMessages(slack.attempts, store),
@@ -117,8 +117,8 @@ export async function runChaos({ seconds, seed, tell }: ChaosOptions): Promise<C
       scrapes: scraper.scrapes,
       mostRequests: mostInAMinute(requests.requests),
       early: beforeRetryAfter(requests.requests, run.deaths),
-      secrets: told.filter((text) => [API_KEY, slack.secret].some((secret) => text.includes(secret))).length,
-      characters: told.reduce((sum, text) => sum + text.length, 0),
+      secrets: texts.filter((text) => [API_KEY, slack.secret].some((secret) => text.includes(secret))).length,
+      characters: texts.reduce((sum, text) => sum + text.length, 0),
       undone,
     }
     return {
@@ -127,7 +127,7 @@ export async function runChaos({ seconds, seed, tell }: ChaosOptions): Promise<C
       lives: run.life,
       requests: requests.requests.length,
       promises: promiseRows(run, figures, MAX_REQUESTS_PER_MINUTE),
-      reached: reachedRows(run, figures.mostRequests / MAX_REQUESTS_PER_MINUTE),
+      coverage: coverageRows(run, figures.mostRequests / MAX_REQUESTS_PER_MINUTE),
     }
   } finally {
     clearInterval(switching)
@@ -141,9 +141,9 @@ export async function runChaos({ seconds, seed, tell }: ChaosOptions): Promise<C
 }
 
 /**
- * Lets the daemon live a little between two mishaps; one that is held back or waits longer is disturbed while it does.
+ * Lets the daemon run a little between two disruptions, but does not wait for the end of a long rate limit pause.
  */
-async function goOnUndisturbed(requests: readonly unknown[]): Promise<void> {
+async function runUndisturbed(requests: readonly unknown[]): Promise<void> {
   const enough = requests.length + REQUESTS_BETWEEN
   await eventually(async () => (requests.length >= enough ? true : undefined), LONGEST_BETWEEN).catch(() => undefined)
 }

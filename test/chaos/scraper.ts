@@ -7,9 +7,9 @@ import { observedFamilies } from '../system/replay/replay.ts'
 /** What the daemon exported, scrape after scrape, over all lives of its process. */
 export type Scraper = {
   scrapes: number
-  /** Counters about calls that were lower than in an earlier scrape, or gone. */
+  /** Counters about calls that were lower than in an earlier scrape, or missing. */
   lower: string[]
-  /** All that was served, for whoever looks for secrets; each text once. */
+  /** All that was served, each text once; it is searched for secrets. */
   served: Set<string>
   stop: () => Promise<void>
 }
@@ -37,7 +37,7 @@ export function startScraper(url: () => string | undefined): Scraper {
     scraper.scrapes += 1
     for (const [series, value] of before) {
       const now = counters.get(series)
-      if (now === undefined || now < value) scraper.lower.push(`${series}: ${value}, then ${now ?? 'gone'}`)
+      if (now === undefined || now < value) scraper.lower.push(`${series}: ${value}, then ${now ?? 'missing'}`)
     }
     before = counters
     for (const path of ['readyz', 'api/v1/status', 'api/v1/alerts']) scraper.served.add(await textAt(page + path))
@@ -46,7 +46,7 @@ export function startScraper(url: () => string | undefined): Scraper {
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       const page = url()
-      // Whoever is killed answers nothing.
+      // A killed daemon does not answer.
       if (page !== undefined) await scrape(page).catch(unlessUnreachable)
       await wait(PAUSE_MS)
     }
@@ -67,7 +67,7 @@ export async function textAt(url: string): Promise<string> {
   return response.text()
 }
 
-/** A daemon that has died, is held in a commit, or is being started. */
+/** A daemon that has died, is paused in a commit, or is being started. */
 function unlessUnreachable(error: unknown): void {
   if (error instanceof SyntaxError) throw error
 }

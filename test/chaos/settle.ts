@@ -6,14 +6,14 @@ import { textAt } from './scraper.ts'
 
 /** A running call says something new every second or two: after so many seconds without an event all have ended. */
 const QUIET = 5
-/** Seconds that the longest call, the slowest look and the last message may take. */
+/** Seconds that the longest call, two sweeps and the last message may take. */
 const LONGEST_CALL = 90
-const LOOKS = 60
+const SWEEPS = 60
 const MESSAGES = 60
 
 /**
- * Heals everything, lets no more calls begin, and waits: until nothing more becomes of any call, for two whole looks
- * and as many good cycles after that, and until nothing is left to be told.
+ * Heals everything, lets no more calls begin, and waits until every call has ended, for two complete polls after that,
+ * and until no notification is left.
  *
  * @returns what is left undone, a line each
  */
@@ -28,15 +28,15 @@ export async function settle({ simulator, slack }: ChaosRun, { url }: DaemonProc
     })
   }
   const series = async () => parseExposition(await textAt(`${url}metrics`))
-  const whole = async () => (await series()).get('callwatch_polls_total{outcome="complete"}') ?? 0
+  const complete = async () => (await series()).get('callwatch_polls_total{outcome="complete"}') ?? 0
 
-  await until('nothing happens any more', LONGEST_CALL, async () => {
+  await until('every call has ended', LONGEST_CALL, async () => {
     const last = simulator.ledger().at(-1)
     return last === undefined || Date.now() / 1000 - last.at > QUIET
   })
-  const before = await whole()
+  const before = await complete()
   // The one that is under way may have begun too early.
-  await until('two whole looks', LOOKS, async () => (await whole()) >= before + 2)
+  await until('two complete polls', SWEEPS, async () => (await complete()) >= before + 2)
   await until('no alert and no message are left', MESSAGES, async () => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon answers
     const { alerts } = JSON.parse(await textAt(`${url}api/v1/alerts`)) as { alerts: unknown[] }

@@ -15,7 +15,7 @@ import { countersOf, textAt } from './scraper.ts'
 export async function storeFull(run: ChaosRun, daemon: DaemonProcess): Promise<void> {
   writeFileSync(run.files.order, 'full')
   run.simulator.burst({ calls: 80, seconds: 2 })
-  await endure(run, daemon, 'full', async () => writeFileSync(run.files.order, ''))
+  await observeTrouble(run, daemon, 'full', async () => writeFileSync(run.files.order, ''))
 }
 
 /** Another process holds the store's write lock. */
@@ -26,25 +26,25 @@ export async function storeLocked(run: ChaosRun, daemon: DaemonProcess): Promise
   running.add(locker)
   const exited = once(locker, 'exit').then(() => running.delete(locker))
   await Promise.race([once(locker.stdout, 'data'), exited.then(() => Promise.reject(new Error('it was not locked')))])
-  await endure(run, daemon, 'locked', async () => {
+  await observeTrouble(run, daemon, 'locked', async () => {
     locker.stdin.end()
     await exited
   })
 }
 
-/** Seconds that a trouble lasts after it was seen, until it is seen, and until it must be over after it was lifted. */
+/** Seconds that a trouble lasts after it was shown, until it is shown, and until it must have ended once lifted. */
 const LASTS = 1.5
 const SEEN_WITHIN = 15
-const OVER_WITHIN = 30
-/** A channel that hangs twice in a row and fails in other ways between is told after that long. */
-const TOLD_WITHIN = 90
+const ENDED_WITHIN = 30
+/** A receiver that hangs twice in a row and fails in other ways in between is notified within that time. */
+const NOTIFIED_WITHIN = 90
 const ATTEMPTS = 10
 const COMMITS = 'callwatch_store_commit_duration_seconds_count'
 
 /**
  * Watches the daemon through the trouble; the service does nothing wrong meanwhile, so that only the store is told of.
  */
-async function endure(
+async function observeTrouble(
   run: ChaosRun,
   { url }: DaemonProcess,
   kind: StoreTrouble['kind'],
@@ -59,11 +59,11 @@ async function endure(
     unready: false,
     requests: 0,
     counted: 0,
-    told: false,
+    notified: false,
     recovered: undefined,
   }
-  const words = () => run.slack.accepted.filter((message) => message.kind === 'store').length
-  const wordsBefore = words()
+  const messages = () => run.slack.accepted.filter((message) => message.kind === 'store').length
+  const messagesBefore = messages()
   run.storeTroubles.push(trouble)
   const seen = await eventually(async () => {
     const series = await scrape()
@@ -80,14 +80,14 @@ async function endure(
   await lift()
   const lifted = now()
   run.isSteady = false
-  const isOver = async () => {
+  const hasEnded = async () => {
     const isWritable = (await scrape()).get('callwatch_store_writable') === 1
     return isWritable && !(await textAt(`${url}readyz`)).includes('the store') ? now() - lifted : undefined
   }
-  trouble.recovered = await eventually(isOver, OVER_WITHIN).catch(() => undefined)
-  // The channel itself fails now and then; of a trouble that is over by then it hears that it is.
-  const isTold = async () => (words() > wordsBefore ? true : undefined)
-  trouble.told = await eventually(isTold, TOLD_WITHIN).catch(() => false)
+  trouble.recovered = await eventually(hasEnded, ENDED_WITHIN).catch(() => undefined)
+  // The receiver itself fails now and then; if the trouble has ended by then it gets the end.
+  const isNotified = async () => (messages() > messagesBefore ? true : undefined)
+  trouble.notified = await eventually(isNotified, NOTIFIED_WITHIN).catch(() => false)
   count(run, `store.${kind}`)
 }
 
@@ -100,7 +100,7 @@ async function movedMeanwhile(scrape: () => Promise<Series>): Promise<number> {
     await wait(LASTS * 1000)
     const after = await scrape()
     if (before.get(COMMITS) === after.get(COMMITS)) return moved(countersOf(before), countersOf(after))
-    // It commits all the time: then there is nothing to be said of what moves while it does not.
+    // It commits all the time: then nothing is known of what moves while it does not.
     if (attempt === ATTEMPTS) return 0
   }
 }

@@ -1,11 +1,11 @@
 /** Seconds. */
 export const LEASE = 8
 export const INTERVAL = 3
-/** Within so many a target is looked at again, whatever has happened to the daemon that watched it. */
-export const TAKE_OVER = LEASE + 2 * INTERVAL
+/** Within so many a target is polled again, whatever has happened to its owner. */
+export const FAILOVER_SECONDS = LEASE + 2 * INTERVAL
 export const MAX_REQUESTS_PER_MINUTE = 400
 
-/** Targets with a service and a key of their own each, watched by whichever daemon has them. */
+/** Targets with a service and a key of their own each, polled by the daemon that owns them. */
 export function clusterConfig(given: {
   targets: readonly { name: string; url: string; apiKey: string }[]
   slack: string

@@ -4,16 +4,16 @@ import type { Simulator } from '../../../src/simulator/simulator.ts'
 import type { PostgresServer } from '../../postgres/start-postgres.ts'
 import { startDaemonProcess, type DaemonProcess } from '../daemon-process.ts'
 import { now, type RequestLog } from '../observed-requests.ts'
-import { TAKE_OVER } from './cluster-config.ts'
+import { FAILOVER_SECONDS } from './cluster-config.ts'
 import type { DatabaseProxy } from './database-proxy.ts'
 
-/** A target, its service, and what that was asked. */
+/** A target, its service, and the requests to that. */
 export type ClusterTarget = { name: string; simulator: Simulator; requests: RequestLog }
 
 /** One of the two servers of the database, behind its proxy. */
 export type Server = { postgres: PostgresServer; proxy: DatabaseProxy }
 
-/** All that a run is made of and has come to so far. Changed in place. */
+/** The parts and results of a run. Changed in place. */
 export type ClusterRun = {
   draw: Random
   targets: readonly ClusterTarget[]
@@ -23,15 +23,15 @@ export type ClusterRun = {
   /** How many there should be. */
   size: number
   primary: Server
-  /** Gone once it was promoted. */
+  /** Absent once it was promoted. */
   standby: Server | undefined
   outputs: (() => string)[]
-  /** How often each mishap came about. */
+  /** How often each disruption occurred. */
   reached: Map<string, number>
-  /** After which a message may come twice: whoever sent it may have died, been halted or cut off before that was noted. */
+  /** After which a message may come twice: its sender may have died, been halted or cut off before that was recorded. */
   interruptions: number
   stops: { seconds: number; code: number | null }[]
-  /** When a daemon or the database was last hit so that targets have to be taken over (monotonic seconds). */
+  /** When a daemon or the database was last hit so that targets need a failover (monotonic seconds). */
   hitAt: number
 }
 
@@ -47,17 +47,17 @@ export function anyDaemon({ daemons, draw }: ClusterRun): DaemonProcess {
   return daemons[Math.floor(draw() * daemons.length)]!
 }
 
-export function leaveOut(run: ClusterRun, daemon: DaemonProcess): void {
+export function remove(run: ClusterRun, daemon: DaemonProcess): void {
   run.daemons.splice(run.daemons.indexOf(daemon), 1)
   run.interruptions += 1
 }
 
 /**
- * Waits until what was hit last has been made up for. How long a target may go without a look is promised for one failure;
- * where the one who takes over is hit in turn, it begins anew.
+ * Waits until the last failure has been recovered from. How long a target may be without a poll is promised for one
+ * failure; if its new owner fails as well, the time starts again.
  */
-export async function madeUpFor({ hitAt }: ClusterRun): Promise<void> {
-  await wait(Math.max(0, hitAt + TAKE_OVER - now()) * 1000)
+export async function recovered({ hitAt }: ClusterRun): Promise<void> {
+  await wait(Math.max(0, hitAt + FAILOVER_SECONDS - now()) * 1000)
 }
 
 export function count(run: ClusterRun, what: string): void {

@@ -13,7 +13,7 @@ export type CommitAudit = {
   commits: () => number
   /** How often targets changed hands. */
   epochs: () => number
-  /** What was committed to be told, in order, by target. */
+  /** The committed notifications, in order, by target. */
   notifications: () => Map<string, Notification[]>
 }
 

@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** What stands between the daemons and one server of the database. Changed in place. */
+/** A proxy between the daemons and one server of the database. Changed in place. */
 export type DatabaseProxy = {
   readonly port: number
   /** How long each answer takes on top (milliseconds). */
   delay: number
-  /** Cuts the connection on which the next commit of counts is asked for: before it can be answered, or as it is. */
+  /** Cuts the connection on which the next commit of counts is requested: before it can be answered, or as it is. */
   cutNext: 'before the answer' | 'in place of the answer' | undefined
   /** Connections that were cut so. */
   cuts: number
@@ -17,7 +17,7 @@ export type DatabaseProxy = {
 /** What is in the statement of each commit that counts something, and in no other: the name of a durable series. */
 const COUNTING = Buffer.from('callwatch_calls_')
 
-/** Passes everything on to a port of loopback, until it is told otherwise. */
+/** Forwards everything to a port of loopback, unless set otherwise. */
 export async function databaseProxy(target: number): Promise<DatabaseProxy> {
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
@@ -40,9 +40,9 @@ export async function databaseProxy(target: number): Promise<DatabaseProxy> {
         cut()
       })
     }
-    client.on('data', (asked: Buffer) => {
-      upstream.write(asked)
-      if (proxy.cutNext === undefined || !asked.includes(COUNTING)) return
+    client.on('data', (request: Buffer) => {
+      upstream.write(request)
+      if (proxy.cutNext === undefined || !request.includes(COUNTING)) return
       if (proxy.cutNext === 'before the answer') cutOnPurpose()
       else isDoomed = true
       proxy.cutNext = undefined

@@ -17,22 +17,22 @@ import { failingSlack, shuffled } from '../failing-slack.ts'
 import { mostInAMinute, now, observeRequests } from '../observed-requests.ts'
 import { row, type Row } from '../promise-rows.ts'
 import { textAt } from '../scraper.ts'
-import { clusterConfig, MAX_REQUESTS_PER_MINUTE, TAKE_OVER } from './cluster-config.ts'
-import { failOver, mishaps } from './cluster-mishaps.ts'
+import { clusterConfig, MAX_REQUESTS_PER_MINUTE, FAILOVER_SECONDS } from './cluster-config.ts'
+import { failOver, disruptions } from './cluster-disruptions.ts'
 import { startOne, type ClusterRun, type ClusterTarget } from './cluster-run.ts'
 import { auditCommits } from './commit-audit.ts'
 import { databaseProxy } from './database-proxy.ts'
 import { settleCluster, statusAt } from './settle-cluster.ts'
-import { longestUnwatched } from './unwatched.ts'
+import { longestGap } from './longest-gap.ts'
 
 export type ClusterChaosOptions = {
-  /** How long everything goes wrong; setting up, healing and comparing come on top. */
+  /** How long disruptions last; setting up, healing and comparing come on top. */
   seconds: number
   seed: number
   daemons: number
   targets: number
-  /** Told what happens, as it happens. */
-  tell: (line: string) => void
+  /** Gets each step. */
+  log: (line: string) => void
 }
 
 export type ClusterReport = {
@@ -41,43 +41,43 @@ export type ClusterReport = {
   daemons: number
   targets: number
   promises: Row[]
-  reached: Row[]
+  coverage: Row[]
 }
 
-/** Of what may go wrong with a service, so much: what it is about here is the daemons. */
+/** Few faults of the services: this run is about the daemons. */
 const INTENSITY = 0.2
 const BETWEEN_MS = 1500
 
 /**
- * One run: services, channel and proxies in this process, the daemons and the two servers of the database in their own.
+ * One run: services, receiver and proxies in this process, the daemons and the two servers of the database in their own.
  */
 export async function runClusterChaos({
   seconds,
   seed,
   daemons,
   targets,
-  tell,
+  log,
 }: ClusterChaosOptions): Promise<ClusterReport> {
   const folder = mkdtempSync(join(tmpdir(), 'callwatch-chaos-'))
   const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })]
   try {
-    tell('starting the database and its standby')
+    log('starting the database and its standby')
     const primary = await startPostgres({ durable: true })
     closing.push(primary.stop)
     const standby = await startStandby(primary)
     closing.push(standby.stop)
     const proxies = [await databaseProxy(primary.port), await databaseProxy(standby.port)] as const
     for (const { close } of proxies) closing.push(close)
-    const watched = await Promise.all(
+    const clusterTargets = await Promise.all(
       Array.from({ length: targets }, (_, i) => startTarget(`target-${i + 1}`, `${seed} ${i}`)),
     )
-    for (const { simulator, requests } of watched) closing.push(requests.stop, simulator.close)
+    for (const { simulator, requests } of clusterTargets) closing.push(requests.stop, simulator.close)
     const slack = await failingSlack(random(seed, 'slack'), () => run.interruptions)
     closing.push(slack.close)
     slack.heal()
     const run: ClusterRun = {
       draw: random(seed, 'chaos'),
-      targets: watched,
+      targets: clusterTargets,
       files: { config: join(folder, 'callwatch.yaml'), order: join(folder, 'order') },
       daemons: [],
       size: daemons,
@@ -93,7 +93,7 @@ export async function runClusterChaos({
     writeFileSync(
       run.files.config,
       clusterConfig({
-        targets: watched.map(({ name, simulator }) => ({
+        targets: clusterTargets.map(({ name, simulator }) => ({
           name,
           url: simulator.url,
           apiKey: simulator.keys.fullAccess,
@@ -116,38 +116,36 @@ export async function runClusterChaos({
     const end = begun + seconds
     const failsOverAt = now() + seconds * (0.3 + run.draw() * 0.4)
     while (now() < end) {
-      for (const name of shuffled(Object.keys(mishaps), run.draw)) {
+      for (const name of shuffled(Object.keys(disruptions), run.draw)) {
         if (now() >= end) break
         if (run.standby !== undefined && now() >= failsOverAt) {
-          tell(`${Math.ceil(end - now())} s left: the primary of the database dies`)
+          log(`${Math.ceil(end - now())} s left: the primary of the database dies`)
           await failOver(run)
           await wait(BETWEEN_MS)
         }
-        tell(`${Math.ceil(end - now())} s left: ${name}`)
-        await mishaps[name]!(run)
+        log(`${Math.ceil(end - now())} s left: ${name}`)
+        await disruptions[name]!(run)
         await wait(BETWEEN_MS)
       }
     }
     if (run.standby !== undefined) await failOver(run)
-    tell('healing')
-    const unwatched = longestUnwatched(
-      new Map(watched.map(({ name, requests }) => [name, requests.requests])),
-      begun,
-      now(),
-    )
+    log('healing')
+    const gap = longestGap(new Map(clusterTargets.map(({ name, requests }) => [name, requests.requests])), begun, now())
     const undone = await settleCluster(run)
     await audit.read()
     const compared = await compareTargets(run, await database.get())
     const views = await viewsOf(run)
-    const messages = watched.map(({ name }) =>
+    const messages = clusterTargets.map(({ name }) =>
       compareMessages(
         slack.attempts.filter(({ message }) => message.target === name),
-        { committed: changesTold(audit.notifications().get(name) ?? []), left: 0 },
+        { committed: countChanges(audit.notifications().get(name) ?? []), left: 0 },
       ),
     )
     const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
-    const most = Math.max(...watched.map(({ requests }) => mostInAMinute(requests.requests)))
-    const problems = messages.flatMap((each, i) => each.problems.map((problem) => `${watched[i]!.name}: ${problem}`))
+    const most = Math.max(...clusterTargets.map(({ requests }) => mostInAMinute(requests.requests)))
+    const problems = messages.flatMap((each, i) =>
+      each.problems.map((problem) => `${clusterTargets[i]!.name}: ${problem}`),
+    )
     const differences = compared.flatMap((each) => each.differences)
     const doubles = audit.problems()
     const duplicates = sum(messages.map((each) => each.duplicates))
@@ -157,32 +155,32 @@ export async function runClusterChaos({
       daemons,
       targets,
       promises: [
-        row('healed, everything comes to rest', undone.length === 0 ? 'yes' : 'no', undone.length === 0, undone),
+        row('after healing, nothing is left to do', undone.length === 0 ? 'yes' : 'no', undone.length === 0, undone),
         row(
-          'exact series equal the truth',
+          'exact series equal what the simulator recorded',
           `${differences.length} of ${sum(compared.map((each) => each.series))} series of ${targets} targets differ`,
           differences.length === 0,
           differences,
         ),
         row(
-          'no number is committed twice, left out, or by an owner of before',
-          `${doubles.length} in ${audit.commits()} commits; targets changed hands ${audit.epochs()} times`,
+          'no sequence number is repeated, omitted, or committed by a previous owner',
+          `${doubles.length} in ${audit.commits()} commits; targets changed owners ${audit.epochs()} times`,
           doubles.length === 0 && audit.commits() > targets,
           doubles,
         ),
         row(
-          'every committed message reaches the channel',
+          'every committed notification is delivered',
           `${sum(messages.map((each) => each.distinct))} messages, ${sum(messages.map((each) => each.lost))} lost, ` +
-            `${duplicates} came again after one of ${run.interruptions} interruptions`,
+            `${duplicates} repeated after one of ${run.interruptions} interruptions`,
           problems.length === 0,
           problems,
         ),
         row(
-          'longest time unwatched',
-          `${unwatched.seconds.toFixed(1)} s (${unwatched.target}, from second ${Math.round(unwatched.from - begun)} on), of ${TAKE_OVER} s`,
-          unwatched.seconds <= TAKE_OVER,
+          'longest time without a request',
+          `${gap.seconds.toFixed(1)} s (${gap.target}, from second ${Math.round(gap.from - begun)} on), of ${FAILOVER_SECONDS} s`,
+          gap.seconds <= FAILOVER_SECONDS,
         ),
-        row('each daemon shows all targets alike', `${views} views of ${run.daemons.length} daemons`, views === 1),
+        row('all daemons show the same targets', `${views} views of ${run.daemons.length} daemons`, views === 1),
         row('requests in any 60 s', `${most} of ${MAX_REQUESTS_PER_MINUTE}`, most <= MAX_REQUESTS_PER_MINUTE),
         row(
           'SIGTERM to exit',
@@ -190,15 +188,15 @@ export async function runClusterChaos({
           run.stops.every(({ seconds: took, code }) => took <= 10 && code === 0),
         ),
       ],
-      reached: REACHED.map((what) => row(what, `${run.reached.get(what) ?? 0} times`, run.reached.has(what))),
+      coverage: REQUIRED.map((what) => row(what, `${run.reached.get(what) ?? 0} times`, run.reached.has(what))),
     }
   } finally {
     for (const close of closing.toReversed()) await close()
   }
 }
 
-/** What has to come about for a run to mean anything. */
-const REACHED = [
+/** What must occur for a run to be meaningful. */
+const REQUIRED = [
   'daemon.killed',
   'daemon.halted',
   'daemon.replaced',
@@ -242,7 +240,7 @@ function latestConnection(run: ClusterRun): { get: () => Promise<Connection | un
 }
 
 /**
- * How many different views the daemons have of who watches what, and of what was counted; while nothing happens, one.
+ * How many different views the daemons have of the owners and counts of the targets; while nothing happens, one.
  */
 async function viewsOf({ daemons }: ClusterRun): Promise<number> {
   const views = async () => {
@@ -277,7 +275,7 @@ async function compareTargets(run: ClusterRun, connection: Connection | undefine
   return compared
 }
 
-/** Those that are told one by one; a reminder says nothing new. */
-function changesTold(notifications: readonly { kind: string }[]): number {
+/** Reminders are no changes. */
+function countChanges(notifications: readonly { kind: string }[]): number {
   return notifications.filter(({ kind }) => kind !== 'reminder').length
 }

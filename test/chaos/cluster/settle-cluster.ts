@@ -6,9 +6,9 @@ import type { ClusterRun } from './cluster-run.ts'
 
 /** A running call says something new every second or two: after so many seconds without an event all have ended. */
 const QUIET = 5
-/** Seconds that the longest call, the slowest whole look and the last message may take. */
+/** Seconds that the longest call, the slowest sweep and the last message may take. */
 const LONGEST_CALL = 90
-const LOOKS = 90
+const SWEEPS = 90
 const MESSAGES = 60
 
 export type TargetStatus = {
@@ -28,8 +28,8 @@ export async function statusAt(url: string): Promise<TargetStatus[]> {
 }
 
 /**
- * Heals everything, lets no more calls begin, and waits: until nothing more becomes of any call, until each target was looked
- * at whole after that and once more, and until nothing is left to be told.
+ * Heals everything, lets no more calls begin, and waits until every call has ended, until each target had a complete
+ * sweep and another poll after that, and until no notification is left.
  *
  * @returns what is left undone, a line each
  */
@@ -45,20 +45,20 @@ export async function settleCluster({ targets, daemons }: ClusterRun): Promise<s
       undone.push(`${what}: ${error.message}`)
     })
   }
-  await until('nothing happens any more', LONGEST_CALL, async () => {
+  await until('every call has ended', LONGEST_CALL, async () => {
     const last = Math.max(...targets.map(({ simulator }) => simulator.ledger().at(-1)?.at ?? 0))
     return Date.now() / 1000 - last > QUIET
   })
   const quiet = now()
   // An answer that began before does not count.
   await wait(1000)
-  await until('each target is looked at whole', LOOKS, async () => {
+  await until('each target has a complete sweep', SWEEPS, async () => {
     const since = now() - quiet
     return (await statusAt(url)).every(({ sweep_age_seconds: age }) => age !== null && age < since - 1)
   })
-  const looked = now()
-  await until('and once more', LOOKS, async () => {
-    const since = now() - looked
+  const swept = now()
+  await until('each target has another poll', SWEEPS, async () => {
+    const since = now() - swept
     return (await statusAt(url)).every(({ lag_seconds: lag }) => lag < since - 1)
   })
   await until('no alert and no message are left', MESSAGES, async () => {

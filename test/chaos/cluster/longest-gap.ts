@@ -1,17 +1,13 @@
 import type { ObservedRequest } from '../observed-requests.ts'
 
-/** A time in which nobody asked about a target (seconds). */
+/** A time without requests for a target (seconds). */
 export type Gap = { target: string; from: number; seconds: number }
 
 /** The longest time without a request for a target's list, of all targets, from one moment to another. */
-export function longestUnwatched(
-  requests: ReadonlyMap<string, readonly ObservedRequest[]>,
-  begin: number,
-  end: number,
-): Gap {
+export function longestGap(requests: ReadonlyMap<string, readonly ObservedRequest[]>, begin: number, end: number): Gap {
   let longest: Gap = { target: '', from: 0, seconds: 0 }
-  for (const [target, asked] of requests) {
-    const times = [begin, ...asked.map(({ at }) => at).filter((at) => at > begin && at < end), end]
+  for (const [target, sent] of requests) {
+    const times = [begin, ...sent.map(({ at }) => at).filter((at) => at > begin && at < end), end]
     for (const [i, at] of times.entries()) {
       const from = times[i - 1] ?? at
       if (at - from > longest.seconds) longest = { target, from, seconds: at - from }

@@ -2,18 +2,18 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { eventually } from '../../system/eventually.ts'
 import { now } from '../observed-requests.ts'
 import { LEASE } from './cluster-config.ts'
-import { anyDaemon, count, leaveOut, madeUpFor, startOne, type ClusterRun } from './cluster-run.ts'
+import { anyDaemon, count, remove, recovered, startOne, type ClusterRun } from './cluster-run.ts'
 import type { DatabaseProxy } from './database-proxy.ts'
 
-/** Something that happens to the daemons or their database; when it is over there are as many daemons as before. */
-export type Mishap = (run: ClusterRun) => Promise<void>
+/** Something that happens to the daemons or their database; afterwards there are as many daemons as before. */
+export type Disruption = (run: ClusterRun) => Promise<void>
 
 /** In each round each comes once, in an order that the seed draws. */
-export const mishaps: Readonly<Record<string, Mishap>> = {
+export const disruptions: Readonly<Record<string, Disruption>> = {
   killed: async (run) => {
-    await madeUpFor(run)
+    await recovered(run)
     const daemon = anyDaemon(run)
-    leaveOut(run, daemon)
+    remove(run, daemon)
     run.hitAt = now()
     const code = await daemon.end('SIGKILL')
     if (code !== null) throw new Error(`a daemon had ended by itself with ${code}:\n${daemon.output().slice(-2000)}`)
@@ -22,7 +22,7 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
     count(run, 'daemon.killed')
   },
   halted: async (run) => {
-    await madeUpFor(run)
+    await recovered(run)
     const daemon = anyDaemon(run)
     run.interruptions += 1
     run.hitAt = now()
@@ -37,7 +37,7 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
     await startOne(run)
     await wait(2000 + run.draw() * 3000)
     const daemon = anyDaemon(run)
-    leaveOut(run, daemon)
+    remove(run, daemon)
     const begun = now()
     const code = await daemon.end('SIGTERM')
     run.stops.push({ seconds: now() - begun, code })
@@ -46,7 +46,7 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
   cutBeforeTheAnswer: (run) => cutInCommit(run, 'before the answer', 'commit.cut_before_answer'),
   cutInPlaceOfTheAnswer: (run) => cutInCommit(run, 'in place of the answer', 'commit.answer_lost'),
   slow: async (run) => {
-    await madeUpFor(run)
+    await recovered(run)
     run.primary.proxy.delay = 100 + run.draw() * 400
     await wait(LEASE * 500)
     run.primary.proxy.delay = 0
@@ -58,7 +58,7 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
 export async function failOver(run: ClusterRun): Promise<void> {
   const { standby, primary } = run
   if (standby === undefined) throw new Error('there is no standby')
-  await madeUpFor(run)
+  await recovered(run)
   run.interruptions += 1
   run.hitAt = now()
   await primary.postgres.kill()
@@ -69,14 +69,14 @@ export async function failOver(run: ClusterRun): Promise<void> {
   count(run, 'database.failed_over')
 }
 
-/** Until a commit that counts comes by (seconds). */
-const PATIENCE = 30
+/** Until a commit that counts is seen (seconds). */
+const TIMEOUT_SECONDS = 30
 
 async function cutInCommit(run: ClusterRun, when: DatabaseProxy['cutNext'], what: string): Promise<void> {
   const { proxy } = run.primary
   const before = proxy.cuts
   proxy.cutNext = when
   run.interruptions += 1
-  await eventually(async () => (proxy.cuts > before ? true : undefined), PATIENCE)
+  await eventually(async () => (proxy.cuts > before ? true : undefined), TIMEOUT_SECONDS)
   count(run, what)
 }

@@ -5,14 +5,14 @@ import { count, killDaemon, startDaemon, stopDaemon, stopDaemonTwice, type Chaos
 import type { DaemonProcess } from './daemon-process.ts'
 import { storeFull, storeLocked } from './store-trouble.ts'
 
-/** Something that happens to a running daemon; when it is over a daemon runs again. */
-export type Mishap = (run: ChaosRun, daemon: DaemonProcess) => Promise<void>
+/** Something that happens to a running daemon; afterwards a daemon runs again. */
+export type Disruption = (run: ChaosRun, daemon: DaemonProcess) => Promise<void>
 
 /** In each round each comes once, in an order that the seed draws. */
-export const mishaps: Readonly<Record<string, Mishap>> = {
-  killedSomewhen: async (run, daemon) => {
+export const disruptions: Readonly<Record<string, Disruption>> = {
+  killedAtRandom: async (run, daemon) => {
     await wait(run.draw() * 1500)
-    await killDaemon(run, daemon, 'kill.somewhen')
+    await killDaemon(run, daemon, 'kill.at_random')
     await startDaemon(run)
   },
   killedInCycle: async (run, daemon) => {
@@ -22,13 +22,13 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
   },
   killedBeforeCommit: (run, daemon) => killedInCommit(run, daemon, 'before'),
   killedAfterCommit: (run, daemon) => killedInCommit(run, daemon, 'after'),
-  killedWhenTold: async (run, daemon) => {
-    // While nothing goes wrong nothing is said: that polls fail is one message, that they work again another.
+  killedAfterNotification: async (run, daemon) => {
+    // Without an outage no alert fires; with it one message says that polls fail, another that they succeed again.
     run.simulator.setSwitches({ outage: true })
-    const over = setTimeout(() => run.simulator.setSwitches({ outage: false }), OUTAGE_MS)
-    await killedAsSoonAs(run, daemon, 'kill.when_told', (kill) => (run.slack.onAccepted = kill))
+    const end = setTimeout(() => run.simulator.setSwitches({ outage: false }), OUTAGE_MS)
+    await killedAsSoonAs(run, daemon, 'kill.after_notification', (kill) => (run.slack.onAccepted = kill))
     run.slack.onAccepted = undefined
-    clearTimeout(over)
+    clearTimeout(end)
     run.simulator.setSwitches({ outage: false })
     await startDaemon(run)
   },
@@ -56,12 +56,12 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
   locked: storeLocked,
 }
 
-/** Seconds in which something comes about that comes about all the time. */
-const PATIENCE = 90
-/** Longer than the rule about failing polls is patient. */
+/** For something that occurs all the time (seconds). */
+const TIMEOUT_SECONDS = 90
+/** Longer than the rule about failing polls allows. */
 const OUTAGE_MS = 3000
-/** How much of what a daemon wrote is told where it did not do what was waited for (characters). */
-const LAST_WORDS = 20_000
+/** How much of a daemon's output is shown after a timeout (characters). */
+const SHOWN_OUTPUT = 20_000
 /** Until a cycle has begun that waits for its answer. */
 const HANGING_MS = 600
 
@@ -75,8 +75,8 @@ async function killedAsSoonAs(
   listen(() => {
     killed ??= killDaemon(run, daemon, how)
   })
-  await eventually(async () => killed?.then(() => true), PATIENCE).catch((error: Error) => {
-    throw new Error(`${how}: ${error.message}; the daemon last said:\n${daemon.output().slice(-LAST_WORDS)}`)
+  await eventually(async () => killed?.then(() => true), TIMEOUT_SECONDS).catch((error: Error) => {
+    throw new Error(`${how}: ${error.message}; the daemon last wrote:\n${daemon.output().slice(-SHOWN_OUTPUT)}`)
   })
 }
 

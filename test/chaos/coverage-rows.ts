@@ -9,26 +9,26 @@ const WANTED: Record<string, readonly string[]> = {
   'each fault': [...faultNames, 'outage'].map((name) => `fault.${name}`),
   'each order': ['order.newest', 'order.oldest', 'order.shuffled'],
   'turns of events': ['event.vanished', 'event.returned', 'date.offset', 'date.absent', 'odd.unusable', 'odd.fields'],
-  kills: ['kill.somewhen', 'kill.in_cycle', 'kill.before_commit', 'kill.after_commit', 'kill.when_told'],
+  kills: ['kill.at_random', 'kill.in_cycle', 'kill.before_commit', 'kill.after_commit', 'kill.after_notification'],
   stops: ['stop.sigterm', 'stop.second_sigterm'],
   'store troubles': ['store.full', 'store.locked'],
-  'the channel fails': ['slack.http_500', 'slack.http_429', 'slack.hang'],
+  'the receiver fails': ['slack.http_500', 'slack.http_429', 'slack.hang'],
   'messages of each kind': ['message.firing', 'message.end'],
 }
 
-/** Whether everything has come about that has to. */
-export function isAllReached(run: ChaosRun): boolean {
+/** Whether everything that must occur has occurred. */
+export function isAllCovered(run: ChaosRun): boolean {
   const counts = countsOf(run)
   return Object.values(WANTED).every((wanted) => wanted.every((what) => counts.has(what)))
 }
 
-/** What had to come about for the run to mean anything, with how often it did. */
-export function reachedRows(run: ChaosRun, busyness: number): Row[] {
+/** What must occur for the run to be meaningful, with how often it did. */
+export function coverageRows(run: ChaosRun, busyness: number): Row[] {
   const counts = countsOf(run)
   const rows = Object.entries(WANTED).map(([name, wanted]) => {
     const figures = wanted.map((what) => `${what.split('.')[1]} ${counts.get(what) ?? 0}`)
     const missing = wanted.filter((what) => !counts.has(what))
-    const details = missing.map((what) => `${what} never came about: give it more --seconds, or another --seed`)
+    const details = missing.map((what) => `${what} never occurred: give it more --seconds, or another --seed`)
     return row(name, figures.join(', '), missing.length === 0, details)
   })
   return [...rows, row('requests near their limit', `${(busyness * 100).toFixed(0)} %`, busyness >= BUSY)]
