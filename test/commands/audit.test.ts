@@ -84,9 +84,9 @@ test('audit finds minutes that the service corrected after the last poll', SLOW,
   await world.stop()
   await vi.waitFor(
     () => {
-      const truth = world.simulator.expectedCalls()
+      const expected = world.simulator.expectedCalls()
       const corrected = countedCalls(world.store).filter(
-        ({ id, counted }) => truth.get(id)!.final && truth.get(id)!.callMinutes.audio !== counted[0],
+        ({ id, counted }) => expected.get(id)!.final && expected.get(id)!.callMinutes.audio !== counted[0],
       )
       expect(corrected.length).toBeGreaterThan(3)
     },

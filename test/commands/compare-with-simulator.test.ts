@@ -9,13 +9,13 @@ test('counters that equal what the simulator recorded have no differences; a wro
   const { daemon, recovered } = await daemonInProcess(simulator.url, { baseline: 'skip' })
   await recovered()
   // Nothing waits from here to the last line, so no poll comes between.
-  const watched = daemon.targets.all()[0]!
-  const equal = compareWithSimulator(watched, simulator)
+  const target = daemon.targets.all()[0]!
+  const equal = compareWithSimulator(target, simulator)
   const key = 'callwatch_calls_started_total|audio|call|user'
-  const before = watched.ledger.counters.get(key) ?? 0
-  watched.ledger.counters.set(key, before + 1)
-  const different = compareWithSimulator(watched, simulator)
-  watched.ledger.counters.set(key, before)
+  const before = target.ledger.counters.get(key) ?? 0
+  target.ledger.counters.set(key, before + 1)
+  const different = compareWithSimulator(target, simulator)
+  target.ledger.counters.set(key, before)
 
   expect(equal.differences).toEqual([])
   expect(equal.series).toBeGreaterThan(100)

@@ -36,7 +36,7 @@ test('a notification shows the message to the channel, and after the end how lon
 })
 
 test('the summary shows the counts, and whether they equal what the simulator recorded', () => {
-  const watched = shownTarget({
+  const target = shownTarget({
     counters: {
       'callwatch_calls_started_total|audio|call|user': 12,
       'callwatch_calls_total|audio|call|user|ended': 7,
@@ -46,13 +46,13 @@ test('the summary shows the counts, and whether they equal what the simulator re
     finished: [finish('ended'), finish('ended'), finish('rejected'), finish('ended')],
     sync: POLLED,
   })
-  const equal = demoSummary(watched, { series: 150, differences: [] }).join('\n')
+  const equal = demoSummary(target, { series: 150, differences: [] }).join('\n')
   expect(equal).toMatch(/started 12, in progress 0, ended 7, unanswered 0, rejected 3, canceled 0/)
   expect(equal).toMatch(/audio 4\.\d, video 0\.0/)
   expect(equal).toContain('25.0% of 4 calls that finished in the last 15m')
   expect(equal).toContain('simulator equal: all 150 exact series and failure ratios are what it recorded')
   const differences = [{ series: 'callwatch_calls_total{a="b"}', recorded: 2, counted: 3 }]
-  const different = demoSummary(watched, { series: 150, differences }).join('\n')
+  const different = demoSummary(target, { series: 150, differences }).join('\n')
   expect(different).toContain('NOT EQUAL in 1 of 150 exact series')
   expect(different).toContain('callwatch_calls_total{a="b"}: 2 recorded, 3 counted')
 })

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { execForm, only, readDockerfile, type Instruction } from './dockerfile.ts'
 
-/** What the Dockerfile makes, in a folder that stands for the image's root. */
+/** What the Dockerfile makes, in a folder in place of the image's root. */
 export type Image = {
   root: string
   instructions: Instruction[]
-  /** Where processes start, with which variables, and as whom; nobody else where this process may not change users. */
+  /** Where processes start, with which variables, and as which user; the present one where this process may not change users. */
   settings: { cwd: string; env: Record<string, string>; uid?: number; gid?: number }
   command: string[]
   healthcheck: string[]
@@ -78,9 +78,9 @@ function installNode(root: string): string {
 }
 
 function run(command: string, { cwd, env }: { cwd: string; env: Record<string, string> }, root: string): void {
-  // What npm is told by whoever runs these tests is not for the image; where the registry is, is.
-  const told = Object.entries(process.env).filter(([name]) => /^(?:HOME|NODE_EXTRA_CA_CERTS|.*_proxy)$/i.test(name))
+  // Of the npm settings of these tests the image gets only where the registry is.
+  const registry = Object.entries(process.env).filter(([name]) => /^(?:HOME|NODE_EXTRA_CA_CERTS|.*_proxy)$/i.test(name))
   const cache = { npm_config_cache: join(root, 'tmp/npm') }
-  const ran = spawnSync('sh', ['-c', command], { cwd, env: { ...Object.fromEntries(told), ...cache, ...env } })
+  const ran = spawnSync('sh', ['-c', command], { cwd, env: { ...Object.fromEntries(registry), ...cache, ...env } })
   if (ran.status !== 0) throw new Error(`RUN ${command} failed: ${String(ran.stderr)}${String(ran.stdout)}`)
 }

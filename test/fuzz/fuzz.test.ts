@@ -68,7 +68,7 @@ test(
       for (const changed of delta.calls.values()) expect(unpackCall(changed.id, packCall(changed))).toEqual(changed)
       apply(state, delta, 3600)
       if (n % 1000 === 0) expect([...state.counters.values()].every(Number.isFinite)).toBe(true)
-      // Memory is bounded by what is remembered; here by starting over.
+      // Memory is bounded by what is tracked; here by starting over.
       if (n % 1000 === 0) state = newLedger(START)
     }
     expect(json).toBeGreaterThan(BODIES / 2)

@@ -23,7 +23,7 @@ function written(
   return text
 }
 
-test('a line is JSON, with the level by name and the time in UTC', () => {
+test('a log line is JSON, with the level by name and the time in UTC', () => {
   const line = written(false, [], (log) => log.warn({ target: 'a' }, 'poll failed'))
   expect(JSON.parse(line)).toEqual({
     level: 'warn',
@@ -33,32 +33,32 @@ test('a line is JSON, with the level by name and the time in UTC', () => {
   })
 })
 
-test('on a terminal it is readable, and one line', () => {
+test('a log line on a terminal is readable, and one line', () => {
   const line = written(true, [], (log) => log.info({ target: 'a', requests: 2 }, 'poll complete'))
   expect(line).toMatch(/^\[.*\] INFO: poll complete \{"target":"a","requests":2\}\n$/)
 })
 
-test.each([true, false])('on a terminal it has colours exactly where that has them: %s', (hasColors) => {
+test.each([true, false])('the log has colours on a terminal if that supports them: %s', (hasColors) => {
   const line = written(true, [], (log) => log.error('poll failed'), hasColors)
   // oxlint-disable-next-line no-control-regex -- that is how colours begin
   expect(/\u001B\[/.test(line)).toBe(hasColors)
 })
 
-test('on a terminal nothing in a line moves the cursor or turns its direction', () => {
+test('a log line on a terminal cannot move the cursor or turn the direction of text', () => {
   const line = written(true, [], (log) =>
     log.warn({ code: 'x\u009B\u202Ey' }, 'poll failed: \u001B[2J\u202Eevil\r\u200B'),
   )
   expect(line).toMatch(/^\[.*\] WARN: poll failed: \[2Jevil \{"code":"xy"\}\n$/)
 })
 
-test('as JSON a line says all of it, and shows none of it', () => {
+test('a log line in JSON keeps control characters, escaped', () => {
   const msg = 'poll failed: \u001B[2J\u202Eevil\r\u200B'
   const line = written(false, [], (log) => log.warn(msg))
   expect(JSON.parse(line).msg).toBe(msg)
   expect(line).not.toMatch(/\p{Cf}|(?!\n$)\p{Cc}/u)
 })
 
-test.each([false, true])('no secret is written, wherever it stands (terminal: %s)', (isTTY) => {
+test.each([false, true])('the log masks secrets anywhere in a line (terminal: %s)', (isTTY) => {
   const secret = 'hunter2 "quoted"/slash'
   const text = written(isTTY, [secret], (log) => {
     log.info(`in a message: ${secret}`)
@@ -70,10 +70,10 @@ test.each([false, true])('no secret is written, wherever it stands (terminal: %s
   expect(text.match(/\*{8}/g)!.length).toBeGreaterThanOrEqual(5)
 })
 
-test('of two secrets one of which holds the other, nothing is left', () => {
+test('the log masks two secrets, one of which contains the other, completely', () => {
   expect(maskSecrets(['hunter2-long', 'hunter2'])('hunter2-long and hunter2')).toBe('******** and ********')
 })
 
-test('a key of a letter or two does not deface what is printed', () => {
+test('the log does not mask a key of a letter or two', () => {
   expect(maskSecrets(['k', ''])('the key works')).toBe('the key works')
 })

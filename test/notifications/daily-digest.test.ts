@@ -77,7 +77,7 @@ function digesting(now: string, setting: Setting = {}) {
 }
 
 describe('the digest', () => {
-  test('comes each day at its time, of the day before', async () => {
+  test('is sent each day at its time, for the day before', async () => {
     const { clock, days } = digesting('2026-11-18T12:00:00Z')
     await clock.advance(0)
     expect(await days()).toEqual(['2026-11-17'])
@@ -89,7 +89,7 @@ describe('the digest', () => {
     expect(await days()).toEqual(['2026-11-17', '2026-11-18', '2026-11-19'])
   })
 
-  test('comes once, however often the daemon is started', async () => {
+  test('is sent once, however often the daemon is started', async () => {
     const { clock, days, restart } = digesting('2026-11-18T08:00:00Z')
     for (let i = 0; i < 5; i += 1) {
       await clock.advance(600)
@@ -98,13 +98,13 @@ describe('the digest', () => {
     expect(await days()).toEqual(['2026-11-17'])
   })
 
-  test('is not counted again once it is out', async () => {
+  test('is not computed again once it is enqueued', async () => {
     const { clock, counted } = digesting('2026-11-18T08:00:00Z')
     await clock.advance(6 * 3600)
     expect(counted).toEqual(['production', 'production'])
   })
 
-  test('comes when the daemon is back that was away at its time, within half a day', async () => {
+  test('is sent within half a day if the daemon did not run at its time', async () => {
     const late = digesting('2026-11-18T19:59:00Z')
     await late.clock.advance(0)
     expect(await late.days()).toEqual(['2026-11-17'])
@@ -113,7 +113,7 @@ describe('the digest', () => {
     expect(await tooLate.days()).toEqual([])
   })
 
-  test('comes once the store can be used, asked for each minute', async () => {
+  test('is sent once the store can be used, which is tried each minute', async () => {
     const { clock, days, broken } = digesting('2026-11-18T07:59:00Z')
     broken.isBusy = true
     await clock.advance(600)
@@ -130,7 +130,7 @@ describe('the digest', () => {
     expect(await digests('webhook')).toHaveLength(1)
   })
 
-  test('comes no more once the daemon stops', async () => {
+  test('is not sent once the daemon stops', async () => {
     const { clock, days, stop$ } = digesting('2026-11-18T07:59:00Z')
     await clock.advance(30)
     stop$.next()
@@ -142,7 +142,7 @@ describe('the digest', () => {
     ['at midnight, of the day that is just over', '00:00', '2026-11-17T22:59:30Z', '2026-11-17'],
     ['at a time that the clocks leave out', '02:30', '2026-03-29T00:59:30Z', '2026-03-28'],
     ['at a time that comes twice', '02:30', '2026-10-25T00:29:30Z', '2026-10-24'],
-  ])('comes once %s', async (_case, at, now, day) => {
+  ])('is sent once %s', async (_case, at, now, day) => {
     const { clock, days } = digesting(now, { at })
     await clock.advance(0)
     const before = await days()
@@ -176,7 +176,7 @@ describe('a digest', () => {
     })
   })
 
-  test('has no week before of a target that was not watched for all of that day', async () => {
+  test('has no week before of a target that was not polled for all of that day', async () => {
     const { clock, digests } = digesting('2026-11-18T08:00:00Z', {
       created: { young: '2026-11-09T23:00:01Z', old: '2026-11-09T23:00:00Z' },
     })
@@ -202,7 +202,7 @@ describe('a digest', () => {
     expect((await digests()).map(({ targets }) => targets.map(({ target }) => target))).toEqual([['production']])
   })
 
-  test('of no target is none', async () => {
+  test('of no target is not sent', async () => {
     const { clock, days } = digesting('2026-11-18T08:00:00Z', { created: { new: '2026-11-18T00:00:00Z' } })
     await clock.advance(600)
     expect(await days()).toEqual([])

@@ -128,7 +128,7 @@ export const SIGNALS = {
   ),
 } satisfies Record<Signal['name'], Notification>
 
-export const told = (notification: Notification, flaps = 0): AlertUpdate => ({ notification, flaps })
+export const update = (notification: Notification, flaps = 0): AlertUpdate => ({ notification, flaps })
 
 /** A message of these alerts of `production`. */
 export function messageOf(
@@ -139,7 +139,7 @@ export function messageOf(
     kind: 'alerts',
     target: 'production',
     severity: 'critical',
-    alerts: alerts.map((each) => ('notification' in each ? each : told(each))),
+    alerts: alerts.map((each) => ('notification' in each ? each : update(each))),
     passed: [],
     silenced: [],
     ...given,

@@ -53,7 +53,7 @@ describe('a store that cannot be written', () => {
     expect(deliveries).toEqual([{ notifier: 'slack', message: messages[0], outcome: 'sent' }])
   })
 
-  test('is notified as one trouble, though it fails in another way meanwhile', async () => {
+  test('is notified once, though it fails in another way meanwhile', async () => {
     const { tried, received } = notifying()
     await tried(FULL, 20)
     await tried('the store is busy', 600)
@@ -69,7 +69,7 @@ describe('a store that cannot be written', () => {
     expect(received).toEqual([])
   })
 
-  test('is sent by each notifier, whatever becomes of the others', async () => {
+  test('is notified to each receiver, whether or not others fail', async () => {
     const { tried, received } = notifying({ slack: () => new Error('no'), webhook: () => undefined })
     await tried(FULL, 60)
     expect(received).toEqual([
@@ -124,14 +124,14 @@ describe('a store that can be written again', () => {
 })
 
 describe('a receiver that fails', () => {
-  test('is asked again after longer and longer waits, and given up in the end', async () => {
+  test('gets retries with increasing waits, and is given up in the end', async () => {
     const { tried, received, deliveries } = notifying({ slack: () => busy() })
     await tried(FULL, 600)
     expect(received.map(([second]) => second)).toEqual([30, 31, 33, 37, 45, 61])
     expect(deliveries).toMatchObject([{ outcome: 'dropped', problem: 'it answered 503' }])
   })
 
-  test('is waited for as long as it asks, up to a minute', async () => {
+  test('gets a retry after its Retry-After, up to a minute', async () => {
     const { tried, received, deliveries } = notifying({
       slack: (attempt) => [busy(45), busy(3600)][attempt - 1],
     })
@@ -142,8 +142,8 @@ describe('a receiver that fails', () => {
 
   test.each([
     ['a refusal', new DeliveryError('it refused', { retryable: false })],
-    ['a fault that nobody foresaw', new TypeError('it refused')],
-  ])('is not asked again after %s', async (_case, error) => {
+    ['an unforeseen error', new TypeError('it refused')],
+  ])('gets no retry after %s', async (_case, error) => {
     const { tried, received, deliveries } = notifying({ slack: () => error })
     await tried(FULL, 600)
     expect(received).toHaveLength(1)

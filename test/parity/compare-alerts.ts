@@ -3,7 +3,7 @@ import type { Rule } from '../../src/alerts/rule.ts'
 import { CLOSED, isIn } from './episodes.ts'
 import { evaluateAtScrapes } from './evaluate-at-scrapes.ts'
 import type { FiringAlerts } from './evaluate-with-promtool.ts'
-import type { Scrape } from './watched-history.ts'
+import type { Scrape } from './polled-history.ts'
 
 /**
  * Why the alerts differ.

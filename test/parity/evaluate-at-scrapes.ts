@@ -8,7 +8,7 @@ import { monthOf } from '../../src/clock/calendar.ts'
 import { keptFinishes } from '../../src/ledger/finished-calls.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { CREATED } from '../ledger/seen.ts'
-import type { Scrape } from './watched-history.ts'
+import type { Scrape } from './polled-history.ts'
 
 /** The result of callwatch's own code for a rule at a scrape. */
 export type AtScrape = {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import type { Scrape } from './watched-history.ts'
+import type { Scrape } from './polled-history.ts'
 
 /** The names of the alerts that fire, by scrape. */
 export type FiringAlerts = readonly ReadonlySet<string>[]

@@ -7,7 +7,7 @@ import { evaluateWithPromtool, type FiringAlerts } from './evaluate-with-promtoo
 import { evaluationsBy, parityReport } from './parity-report.ts'
 import { shippedRules } from '../alerts/sample-rules.ts'
 import { skipWithoutPromtool } from '../prometheus/promtool.ts'
-import { INTERVAL, watchHistory, type Scrape } from './watched-history.ts'
+import { INTERVAL, pollHistory, type Scrape } from './polled-history.ts'
 import { withGap, withoutGap } from './without-gap.ts'
 
 const SEED = 1
@@ -19,7 +19,7 @@ let scrapes: Scrape[] = []
 
 beforeAll(async () => {
   const metrics = ruleFileOf(rules, INTERVAL).matchAll(/callwatch_\w+/g)
-  scrapes = await watchHistory(SEED, rules, new Set([...metrics].map(([name]) => name)))
+  scrapes = await pollHistory(SEED, rules, new Set([...metrics].map(([name]) => name)))
 }, LONG)
 
 describe('callwatch and Prometheus on the same history', () => {
@@ -69,12 +69,12 @@ describe('alerts in Prometheus of a target that is no longer exported', () => {
   ])('$what', { timeout: LONG }, async ({ isKept, expected }, context) => {
     skipWithoutPromtool(context)
     const before = scrapes.filter(({ at }) => at < later)
-    const gone = before.map((scrape) => {
+    const absent = before.map((scrape) => {
       const kept = [...scrape.series].filter(([name]) => scrape.at < left || isKept(name))
       return { ...scrape, series: new Map(kept) }
     })
     const tested = rules.filter(({ signal }) => signal.name === 'stuck_calls' || signal.name === 'poll_age')
-    const firing = await evaluateWithPromtool(ruleFileOf(tested, INTERVAL), gone, INTERVAL)
+    const firing = await evaluateWithPromtool(ruleFileOf(tested, INTERVAL), absent, INTERVAL)
     expect([...firing[left / INTERVAL - 1]!]).toEqual(['StuckCalls'])
     expect(new Set(firing.at(-1))).toEqual(new Set(expected))
     // No other alert fired in between.

@@ -50,7 +50,7 @@ type Daemon = { target: Target; operational: OperationalMetrics }
  *
  * @param metrics the names of the metrics to scrape
  */
-export async function watchHistory(seed: number, rules: readonly Rule[], metrics: ReadonlySet<string>) {
+export async function pollHistory(seed: number, rules: readonly Rule[], metrics: ReadonlySet<string>) {
   const calls = seededCalls(seed)
   const draw = random(seed, 'looks')
   const store = openSqliteStore({ path: ':memory:' })

@@ -1,5 +1,5 @@
 import type { Period } from './episodes.ts'
-import type { Scrape } from './watched-history.ts'
+import type { Scrape } from './polled-history.ts'
 
 /** The rest of the gap (seconds), longer than any window except the one a week earlier. */
 const LEFT = 7200

@@ -6,7 +6,7 @@ export type CuttingProxy = {
   url: string
   /**
    * Cuts the next connection on which a query with this text passes, as soon as the server answers it: it was done, and
-   * nobody hears of it. Resolves when that has happened.
+   * no client gets it. Resolves when that has happened.
    */
   cutAnswerTo: (text: string) => Promise<void>
   /** From now on nothing passes, though all stays connected. */

@@ -204,7 +204,7 @@ async function launch(folder: string, port: number): Promise<ChildProcess> {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: {},
   })
-  // Whoever ends without having stopped it leaves none behind.
+  // It does not outlive this process.
   const endWithTest = () => postmaster.kill('SIGQUIT')
   process.once('exit', endWithTest)
   postmaster.once('exit', () => process.off('exit', endWithTest))
@@ -264,7 +264,7 @@ function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has gone by itself.
+    // It has ended by itself.
   }
 }
 

@@ -22,7 +22,7 @@ export const missingPrograms = ['prometheus', 'promtool'].filter(
   (program) => spawnSync(program, ['--version']).error !== undefined,
 )
 
-export type Watched = {
+export type RunningPrometheus = {
   /** URL of the daemon's page, with a slash at the end. */
   daemon: string
   /** Runs an instant query, or a query over the last seconds. */
@@ -39,7 +39,7 @@ export type Series = { labels: Record<string, string>; values: number[] }
  * Starts a daemon that polls a busy and healthy simulator, and a Prometheus with the shipped configuration that has
  * scraped the daemon for some seconds. Only the intervals and addresses of the configuration differ.
  */
-export async function watchedByPrometheus(): Promise<Watched> {
+export async function startPrometheus(): Promise<RunningPrometheus> {
   const folder = mkdtempSync(join(tmpdir(), 'callwatch-prometheus-'))
   const children: Child[] = []
   const simulator = await startSimulator({
@@ -123,7 +123,7 @@ function start(program: string, args: readonly string[], cwd: string): Child {
   return { child, exited, said }
 }
 
-function apiOf(url: string): Watched['api'] {
+function apiOf(url: string): RunningPrometheus['api'] {
   return async (path) => {
     const response = await fetch(`${url}/api/v1/${path}`)
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape of every response of Prometheus' API
@@ -135,7 +135,7 @@ function apiOf(url: string): Watched['api'] {
 
 type Result = { metric: Record<string, string>; value?: [number, string]; values?: [number, string][] }
 
-function queryWith(api: Watched['api']): Watched['query'] {
+function queryWith(api: RunningPrometheus['api']): RunningPrometheus['query'] {
   return async (expr, range) => {
     const parameters = new URLSearchParams({ query: expr })
     if (range !== undefined) {

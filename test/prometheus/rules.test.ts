@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { promtool, skipWithoutPromtool } from './promtool.ts'
-import { SHIPPED } from './watched-by-prometheus.ts'
+import { SHIPPED } from './prometheus-process.ts'
 
 test.for<[what: string, args: string[]]>([
   ['the scrape configuration and its rule files', ['check', 'config', join(SHIPPED, 'prometheus.yaml')]],

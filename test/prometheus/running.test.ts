@@ -6,7 +6,7 @@ import { dashboard } from '../../config/grafana/dashboard.ts'
 import { readExposition } from '../metrics/read-exposition.ts'
 import { ACCEPTED_COMPLAINTS, complaintsOf } from './promtool.ts'
 import { interpolate, panelsOf } from './panels-of.ts'
-import { missingPrograms, SHIPPED, TARGETS, watchedByPrometheus, type Watched } from './watched-by-prometheus.ts'
+import { missingPrograms, SHIPPED, TARGETS, startPrometheus, type RunningPrometheus } from './prometheus-process.ts'
 
 /** Panels without data while the service is healthy, each with the reason. */
 const EMPTY_WHILE_HEALTHY: Readonly<Record<string, string>> = {
@@ -20,9 +20,9 @@ if (skipped) {
   test.skip(`${missingPrograms.join(', ')} not on the PATH: apt-get install prometheus`, () => {})
 } else {
   describe('a Prometheus with the shipped configuration that scrapes a daemon', () => {
-    let watched: Watched
-    beforeAll(async () => void (watched = await watchedByPrometheus()), 120_000)
-    afterAll(() => watched?.stop())
+    let prometheus: RunningPrometheus
+    beforeAll(async () => void (prometheus = await startPrometheus()), 120_000)
+    afterAll(() => prometheus?.stop())
 
     test('scrapes OpenMetrics without errors', async () => {
       const { activeTargets } = await askFor<{ activeTargets: object[] }>('targets')
@@ -34,9 +34,9 @@ if (skipped) {
     })
 
     test('has exactly the series that the daemon exports', async () => {
-      const exposition = await (await fetch(`${watched.daemon}metrics`)).text()
+      const exposition = await (await fetch(`${prometheus.daemon}metrics`)).text()
       const exported = [...readExposition(exposition).values()].flatMap(({ samples }) => samples)
-      const known = await watched.query('{__name__=~"callwatch_.+"}')
+      const known = await prometheus.query('{__name__=~"callwatch_.+"}')
       const namesOf = (all: readonly string[]) => [...new Set(all)].filter((name) => name.startsWith('callwatch_'))
       expect(namesOf(known.map(({ labels }) => labels['__name__'] ?? '')).toSorted()).toEqual(
         namesOf(exported.map(({ name }) => name)).toSorted(),
@@ -45,7 +45,7 @@ if (skipped) {
     })
 
     test('scrapes an exposition in which promtool finds only the accepted problems', async () => {
-      const body = await (await fetch(`${watched.daemon}metrics`)).text()
+      const body = await (await fetch(`${prometheus.daemon}metrics`)).text()
       expect(complaintsOf(body)).toEqual(ACCEPTED_COMPLAINTS)
     })
 
@@ -64,7 +64,7 @@ if (skipped) {
       ),
     )
     test.each([...recorded])('has a value of the recording rule %s for each target', async (record) => {
-      const series = await watched.query(record)
+      const series = await prometheus.query(record)
       const targets = series.filter(({ values }) => values.some(Number.isFinite)).map(({ labels }) => labels['target'])
       expect(new Set(targets)).toEqual(new Set(TARGETS))
     })
@@ -73,14 +73,14 @@ if (skipped) {
       const [, variable] = dashboard().templating.list ?? []
       const [, series = '', label = ''] =
         /^label_values\((.+), (\w+)\)$/.exec(typeof variable?.query === 'string' ? variable.query : '') ?? []
-      const known = await watched.query(series)
+      const known = await prometheus.query(series)
       expect(new Set(known.map(({ labels }) => labels[label]))).toEqual(new Set(TARGETS))
     })
 
     test.each(panels)('has data for the panel "$title"', async ({ title, queries }) => {
       expect(queries.length).toBeGreaterThan(0)
       for (const { legend, expr, instant } of queries) {
-        const series = await watched.query(interpolate(expr), instant ? undefined : { seconds: 8 })
+        const series = await prometheus.query(interpolate(expr), instant ? undefined : { seconds: 8 })
         const shown = series.filter(({ values }) => values.some(Number.isFinite))
         const message = `${legend}: ${interpolate(expr)}`
         if (title in EMPTY_WHILE_HEALTHY) expect(shown, message).toEqual([])
@@ -95,7 +95,7 @@ if (skipped) {
 
     async function askFor<T>(path: string): Promise<T> {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the documented shape of Prometheus' API
-      return (await watched.api(path)) as T
+      return (await prometheus.api(path)) as T
     }
   })
 }

@@ -46,7 +46,7 @@ export async function compareRun(run: Run): Promise<void> {
   // eight seconds each, beside the calls that are asked for one by one, which restarts whenever the process dies.
   const slowness = run.drawn.hazards.includes('slowBurst') ? 6 : 1
   const most = Math.max(LONGEST_BLIND * slowness, 3600 / run.drawn.settings.maxRequestsPerMinute)
-  if (longest > most) problems.push(`no poll was good for ${report.blind} s though the service answered`)
+  if (longest > most) problems.push(`no successful poll for ${report.blind} s though the service could be read`)
   const { created } = target.ledger.sync
   if (Math.abs(created - START) > 5) problems.push(`the set-up was at ${START}, and is dated ${created}`)
   if ((await run.store.countOutbox()).size > 0) problems.push('messages were left in the outbox')
@@ -56,7 +56,7 @@ export async function compareRun(run: Run): Promise<void> {
 async function exactProblems({ service, rows, clock }: Run, target: Target): Promise<string[]> {
   const { ledger: events } = service.world
   const { created } = target.ledger.sync
-  // What the list had dropped before the set-up was never shown, though it may go on.
+  // What the list had dropped before the set-up was never shown, though it may continue.
   const unseen = events.filter(
     ({ event, at, sessionId }) => event === 'unlisted' && at <= created && !rows.has(sessionId),
   )

@@ -4,7 +4,7 @@ import { always, type Hazard, type HazardChange } from './hazard.ts'
 import { hazards, isHazardName } from './hazards.ts'
 
 /**
- * `calm`: no crashes, and every answer is replayed; `troubled`: facts of which the truth depends on when one polls, for
+ * `calm`: no crashes, and every answer is replayed; `troubled`: facts whose expected series depend on when one polls, for
  * which calls are set aside by name; `ordinary`: neither.
  */
 export type RunKind = 'calm' | 'troubled' | 'ordinary'

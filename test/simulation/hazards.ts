@@ -83,7 +83,7 @@ export const hazards = {
       return { spells: [{ from: 2 * MINUTE, to: Infinity, switches: { cacheSeconds, replicaLag, age } }] }
     },
   },
-  /** By an hour, by some, or the year 2100. The truth is the set-up by the clock that the calls' times are from. */
+  /** By an hour, by some, or the year 2100. Expected is the set-up by the clock that the calls' times are from. */
   wrongDates: {
     probability: { ordinary: 0.18, troubled: 0.18 },
     change: (_run, stream) => {

@@ -49,9 +49,9 @@ export type RunReport = {
   /** Fault kinds, facts, oddities and orders that really happened. */
   reached: ReadonlyMap<string, number>
   notifications: number
-  /** The longest time without a good poll though the service could be read (seconds). */
+  /** The longest time without a successful poll though the service could be read (seconds). */
   blind: number
-  /** What differs from the truth, a line each; none where the promise holds. */
+  /** What differs from what the simulator recorded, a line each. */
   differences: string[]
   /** The daemon's log. */
   lines: string[]
@@ -60,7 +60,7 @@ export type RunReport = {
 /** So likely does the store refuse a commit. */
 const REFUSALS = 0.002
 /** Seconds between two deletions of expired rows, where the history is kept for a short time. */
-const TRIM_INTERVAL = 600
+const DELETION_INTERVAL = 600
 /** Seconds after which a call that is still open will not end any more. */
 const LONGEST_CALL = 6 * 3600
 
@@ -78,7 +78,7 @@ export type Run = {
   /** The part of the configuration that is active; `lookback` in seconds. */
   settings: { lookback: number; pageSize: number }
   /**
-   * How long no poll was good though the service could be read (seconds), and since when that may be so (UNIX seconds).
+   * How long no poll was successful though the service could be read (seconds), and since when that may be so (UNIX seconds).
    */
   blind: { longest: number; since: number }
   /** Every call that was counted or excluded, as it was last committed. */
@@ -187,7 +187,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
   const end = clock.wall() + days * 86_400
   const drawWorld = (): number => {
     const world = drawSwitches(`${seed} ${clock.wall()}`, draw() * drawn.mostIntensity, {
-      // Its first answer settles by which clock the target was set up; the truth is defined by that.
+      // Its first answer settles by which clock the target was set up; the expected series use that clock.
       mostDateOffset: isCalm || run.target?.ledger.sync.clockSkew === undefined ? 0 : 1800,
       fewestListedSeconds: 5 * 3600,
       fewestPages: Math.max(20, Math.ceil(callsToShow(days, callsPerDay) / 10)),
@@ -206,7 +206,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
     return isReadInPart(service.switches) ? 600 + draw() * 4 * 3600 : 300 + draw() * 600
   }
   let nextSwitch = 0
-  let nextTrim = 0
+  let nextDeletion = 0
   let outageUntil = 0
   const bursts = drawn.bursts.toSorted((a, b) => a.at - b.at)
   while (clock.wall() < end) {
@@ -221,8 +221,8 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
         }
       }
       const { retention } = drawn.settings
-      if (retention !== undefined && clock.wall() >= nextTrim) {
-        nextTrim = clock.wall() + TRIM_INTERVAL
+      if (retention !== undefined && clock.wall() >= nextDeletion) {
+        nextDeletion = clock.wall() + DELETION_INTERVAL
         await store.deleteExpired(clock.wall() - retention)
       }
       const since = clock.wall() - START
@@ -271,7 +271,7 @@ function hasOpenCalls(service: CallsService, now: number): boolean {
   return [...open.values()].some(({ final, isVanished }) => !final && !isVanished)
 }
 
-/** Without the facts of which the truth depends on when one polls, or of which a row does not keep enough. */
+/** Without the facts whose expected series depend on when one polls, or of which a row does not keep enough. */
 function withoutFacts(switches: Switches, ...names: (keyof Switches['facts'])[]): Switches {
   const facts = { ...switches.facts }
   for (const name of names) delete facts[name]

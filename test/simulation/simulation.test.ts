@@ -5,7 +5,7 @@ const SEEDS = Array.from({ length: 24 }, (_none, i) => i + 1)
 const MINUTES = 60_000
 
 test.each(SEEDS)(
-  'seed %i: whatever goes wrong, the daemon counts what the simulator recorded',
+  'the daemon counts what the simulator recorded, whatever goes wrong (seed %i)',
   { timeout: 2 * MINUTES },
   async (seed) => {
     const { differences, polls } = await simulateRun({ seed, days: 0.02 })
@@ -14,7 +14,7 @@ test.each(SEEDS)(
   },
 )
 
-test('the same seed makes the same run, to the last log line', { timeout: 2 * MINUTES }, async () => {
+test('the same seed gives the same simulation, to the last log line', { timeout: 2 * MINUTES }, async () => {
   const [one, two] = [await simulateRun({ seed: 2, days: 0.03 }), await simulateRun({ seed: 2, days: 0.03 })]
   expect(one.lines.length).toBeGreaterThan(100)
   expect(two.lines).toEqual(one.lines)

@@ -9,7 +9,7 @@ import { problemsWhenLoading } from '../problems-when-loading.ts'
 
 const target = (key: string) => `targets: [{ name: a, app_id: a1, region: us, ${key} }]\n`
 
-/** A folder with these files, and a pipe in which nobody writes. */
+/** A folder with these files, and a pipe to which nothing is written. */
 function folder(files: Record<string, string>) {
   const cwd = folderWith(files)
   execFileSync('mkfifo', [join(cwd, 'pipe')])

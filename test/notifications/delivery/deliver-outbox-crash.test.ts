@@ -9,7 +9,7 @@ const never = new Promise<void>(() => undefined)
 const busy = new DeliveryError('it answered 503', { retryable: true })
 const refusal = new DeliveryError('it refused', { retryable: false })
 
-/** The process dies during its first delivery: nobody knows whether that was accepted. */
+/** The process dies during its first delivery: it is unknown whether that was accepted. */
 const diesAtFirst: Receive = (_message, attempt) => (attempt === 1 ? never : undefined)
 
 describe('a daemon that dies while it delivers', () => {
@@ -40,7 +40,7 @@ describe('a daemon that dies while it delivers', () => {
   })
 
   test.each([
-    ['its end, where it is over by then', 1, 'resolved A'],
+    ['its end, if it has ended by then', 1, 'resolved A'],
     ['its end, where it flapped', 3, 'resolved A +2'],
   ])('notifies of what may have been delivered %s', async (_case, times, said) => {
     const { fire, resolve, clock, received, restart, kill, waiting } = sending({ receive: diesAtFirst })
@@ -59,7 +59,7 @@ describe('a daemon that dies while it delivers', () => {
     expect(await waiting()).toEqual([])
   })
 
-  test('notifies the end of what may have been delivered, though the receiver fails for sure when it is back', async () => {
+  test('notifies the end of what may have been delivered, though the receiver certainly fails when it is back', async () => {
     const { fire, resolve, clock, received, restart } = sending({
       groupWait: 10,
       receive: (_message, attempt) => [never, busy][attempt - 1],
@@ -73,7 +73,7 @@ describe('a daemon that dies while it delivers', () => {
     expect(received.map(([, said]) => said)).toEqual(['firing A', 'firing A', 'resolved A'])
   })
 
-  test('says nothing of an alert that its message did not speak of', async () => {
+  test('does not notify the end of an alert that its message did not have', async () => {
     const { fire, resolve, clock, received, restart } = sending({ receive: diesAtFirst, groupWait: 10 })
     await fire(A)
     await clock.advance(5)
@@ -96,7 +96,7 @@ describe('a daemon that dies while it delivers', () => {
   })
 })
 
-describe('a delivery that failed for sure', () => {
+describe('a delivery that certainly failed', () => {
   test('leaves no claim: an alert that resolves before the next attempt fired and resolved between deliveries', async () => {
     const { fire, resolve, clock, received, waiting } = sending({
       receive: (_message, attempt) => (attempt <= 3 ? busy : undefined),
@@ -129,7 +129,7 @@ describe('a delivery that failed for sure', () => {
 
 describe('a store that fails', () => {
   test.each<Step>(['outbox', 'silences', 'claimOutbox'])(
-    'is asked again, and nothing is delivered before it can be claimed: %s',
+    'is retried, and nothing is delivered before it can be claimed: %s',
     async (step) => {
       const { fire, clock, received, broken } = sending()
       await fire(A)
@@ -143,7 +143,7 @@ describe('a store that fails', () => {
     },
   )
 
-  test('is asked before each attempt whether this one may send, also where everything was claimed before', async () => {
+  test('is asked before each attempt whether this process may send, also if everything was claimed before', async () => {
     const { fire, clock, store, received, waiting, broken } = sending()
     await fire(A)
     await store.claimOutbox(
@@ -162,7 +162,7 @@ describe('a store that fails', () => {
     ['sent', undefined],
     ['dropped', refusal],
   ])(
-    'does not make what was %s be sent again: it is removed before anything else is delivered',
+    'does not cause another delivery of what was %s: it is removed before anything else is delivered',
     async (outcome, error) => {
       const { fire, clock, received, outcomes, broken, waiting } = sending({
         receive: (_message, attempt) => (attempt === 1 ? error : undefined),
@@ -180,7 +180,7 @@ describe('a store that fails', () => {
     },
   )
 
-  test('nor where delivery is ended and restarted, as when another daemon leads for a while', async () => {
+  test('does not cause another delivery if sending stops and restarts, as when another daemon leads for a while', async () => {
     const { fire, clock, received, broken, waiting, resume } = sending()
     await fire(A)
     broken.add('removeFromOutbox')
@@ -192,7 +192,7 @@ describe('a store that fails', () => {
     expect(await waiting()).toEqual([])
   })
 
-  test('and a crash before what was delivered is removed make it be sent once more', async () => {
+  test('causes one more delivery together with a crash before the removal', async () => {
     const { fire, clock, received, broken, restart } = sending()
     await fire(A)
     broken.add('removeFromOutbox')

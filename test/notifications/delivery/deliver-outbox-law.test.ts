@@ -15,7 +15,7 @@ const ALERTS: Named[] = [
 ]
 
 type Happening =
-  /** An alert begins to fire; one that fires is told again, or is over. */
+  /** An alert begins to fire; one that fires gets a reminder, or ends. */
   | { kind: 'change'; alert: number; how: 'remind' | 'resolve' | 'close' }
   | { kind: 'wait'; seconds: number }
   | { kind: 'receiver'; answers: 'well' | 'busy' | 'wait' | 'refuse' }
@@ -56,8 +56,8 @@ const happening = fc.oneof<fc.WeightedArbitrary<Happening>[]>(
   },
 )
 
-/** One alert in a message: the change that it was told by, and how many ends that speaks of. */
-type Telling = {
+/** One alert in a message: the notified change, and how many ends it includes. */
+type Notified = {
   alert: string
   kind: Notification['kind'] | 'passed'
   at: number
@@ -66,13 +66,13 @@ type Telling = {
   life: number
 }
 
-function tellingsOf(message: Message, life: number): Telling[] {
+function notifiedIn(message: Message, life: number): Notified[] {
   if (message.kind !== 'alerts') return []
   const nameOf = ({ target, key }: Notification) => `${target} ${key}`
   return [
-    ...message.alerts.map(({ notification: told, flaps }) => {
-      const ends = flaps + (isOver(told.kind) ? 1 : 0)
-      return { alert: nameOf(told), kind: told.kind, at: told.at, ends, life }
+    ...message.alerts.map(({ notification, flaps }) => {
+      const ends = flaps + (isEnd(notification.kind) ? 1 : 0)
+      return { alert: nameOf(notification), kind: notification.kind, at: notification.at, ends, life }
     }),
     ...message.passed.map(({ notification, times, over }) => {
       return { alert: nameOf(notification), kind: 'passed' as const, at: over, ends: times, life }
@@ -80,7 +80,7 @@ function tellingsOf(message: Message, life: number): Telling[] {
   ]
 }
 
-const isOver = (kind: Telling['kind']) => kind !== 'firing' && kind !== 'reminder'
+const isEnd = (kind: Notified['kind']) => kind !== 'firing' && kind !== 'reminder'
 
 /** A change, and for how long the alert had fired by then (seconds). */
 type Change = Notification & { lasted: number }
@@ -88,8 +88,8 @@ type Change = Notification & { lasted: number }
 /** Lets all that happen, then waits until all is quiet. */
 async function play(happenings: readonly Happening[]) {
   const history: Change[] = []
-  // What was refused for good is counted as dropped, and is as settled as what was accepted.
-  const told: Telling[] = []
+  // What was refused permanently is counted as dropped, and is as settled as what was accepted.
+  const allNotified: Notified[] = []
   const silenced = new Set<string>()
   let claimed = new Set<string>()
   let answers: 'well' | 'busy' | 'wait' | 'refuse' = 'well'
@@ -98,29 +98,30 @@ async function play(happenings: readonly Happening[]) {
   let life = 0
   let isDead = false
 
-  const wrong: { what: string; telling: Telling }[] = []
+  const wrong: { what: string; notified: Notified }[] = []
 
-  /** What a telling may follow: judged as it comes, by what was settled before. */
-  const judge = (telling: Telling) => {
-    const before = told.findLast((other) => other.alert === telling.alert)
-    const mayHaveBeenTold = claimed.has(telling.alert)
-    const isKnown = before !== undefined && !isOver(before.kind)
-    const holds = (what: string, isSo: boolean) => isSo || wrong.push({ what, telling })
-    if (telling.kind === 'passed') holds('nobody knew that it fires', !isKnown)
-    else if (telling.kind !== 'firing') holds('that it fires was known, or may have been', isKnown || mayHaveBeenTold)
+  /** Whether a notified change may follow what was settled before. */
+  const check = (notified: Notified) => {
+    const before = allNotified.findLast((other) => other.alert === notified.alert)
+    const mayHaveBeenNotified = claimed.has(notified.alert)
+    const isKnown = before !== undefined && !isEnd(before.kind)
+    const holds = (what: string, isSo: boolean) => isSo || wrong.push({ what, notified })
+    if (notified.kind === 'passed') holds('its firing was not notified', !isKnown)
+    else if (notified.kind !== 'firing')
+      holds('its firing was notified, or may have been', isKnown || mayHaveBeenNotified)
     if (before === undefined) return
-    holds('nothing newer was told before', telling.at >= before.at)
-    const mayComeTwice = mayHaveBeenTold && telling.life > before.life
-    holds('only what was claimed by one that died is told twice', telling.at > before.at || mayComeTwice)
+    holds('nothing newer was notified before', notified.at >= before.at)
+    const mayComeTwice = mayHaveBeenNotified && notified.life > before.life
+    holds('only what was claimed by one that died is notified twice', notified.at > before.at || mayComeTwice)
   }
   const sent = sending({
     groupWait: GROUP_WAIT,
     receive: (message) => {
       if (answers === 'busy') return new DeliveryError('busy', { retryable: true })
       if (answers === 'wait') return new DeliveryError('busy', { retryable: true, retryAfter: 30 })
-      for (const telling of tellingsOf(message, life)) {
-        judge(telling)
-        told.push(telling)
+      for (const notified of notifiedIn(message, life)) {
+        check(notified)
+        allNotified.push(notified)
       }
       return answers === 'refuse' ? new DeliveryError('refused', { retryable: false }) : undefined
     },
@@ -138,7 +139,7 @@ async function play(happenings: readonly Happening[]) {
       const named = ALERTS[happened.alert]!
       await sent.clock.advance(0.25)
       const fires = history.findLast(({ key }) => key === named.name)
-      const change = fires === undefined || isOver(fires.kind) ? 'fire' : happened.how
+      const change = fires === undefined || isEnd(fires.kind) ? 'fire' : happened.how
       const notification = await sent[change](named)
       history.push({ ...notification, lasted: notification.at - notification.firingSince })
     }
@@ -181,42 +182,47 @@ async function play(happenings: readonly Happening[]) {
   }
   expect(wrong).toEqual([])
   expect(await sent.waiting(), 'nothing waits any more').toEqual([])
-  return { history, told, silenced, lives: life + 1 }
+  return { history, allNotified, silenced, lives: life + 1 }
 }
 
-/** What was told of an alert in the end, against all that happened to it. */
+/** Compares the notifications of an alert with all that happened to it. */
 function expectAgreement(
   changes: readonly Change[],
-  tellings: readonly Telling[],
+  sent: readonly Notified[],
   { wasSilenced, lives }: { wasSilenced: boolean; lives: number },
 ): void {
-  const [last, lastTold] = [changes.at(-1), tellings.at(-1)]
+  const [last, lastNotified] = [changes.at(-1), sent.at(-1)]
   if (last === undefined) return
-  const isBrief = ({ kind, lasted }: Change) => !isOver(kind) || lasted < GROUP_WAIT
-  const unheard = changes.filter(({ at }) => at > (lastTold?.at ?? 0))
-  if (unheard.length === 0) expect(isOver(lastTold!.kind), 'the last told is the last state').toBe(isOver(last.kind))
+  const isBrief = ({ kind, lasted }: Change) => !isEnd(kind) || lasted < GROUP_WAIT
+  const unnotified = changes.filter(({ at }) => at > (lastNotified?.at ?? 0))
+  if (unnotified.length === 0)
+    expect(isEnd(lastNotified!.kind), 'the last notification has the last state').toBe(isEnd(last.kind))
   else {
-    const flaps = isOver(last.kind) && (lastTold === undefined || isOver(lastTold.kind))
-    expect(flaps, 'what was not told came and went').toBe(true)
-    expect(wasSilenced || unheard.every(isBrief), 'and was brief, or silenced').toBe(true)
+    const flaps = isEnd(last.kind) && (lastNotified === undefined || isEnd(lastNotified.kind))
+    expect(flaps, 'a change without a notification flapped').toBe(true)
+    expect(wasSilenced || unnotified.every(isBrief), 'and was brief, or silenced').toBe(true)
   }
-  const ends = changes.filter(({ kind }) => isOver(kind))
-  const counted = tellings.reduce((sum, telling) => sum + telling.ends, 0)
+  const ends = changes.filter(({ kind }) => isEnd(kind))
+  const counted = sent.reduce((sum, notified) => sum + notified.ends, 0)
   const lasting = wasSilenced ? [] : ends.filter((end) => !isBrief(end))
   expect(counted, 'no end that lasted is lost').toBeGreaterThanOrEqual(lasting.length)
   if (lives === 1) expect(counted, 'no end is counted twice').toBeLessThanOrEqual(ends.length)
 }
 
-test('whatever changes, fails and dies, what is notified agrees with what happened', { timeout: 120_000 }, async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(happening, { minLength: 1, maxLength: 40 }), async (happenings) => {
-      const { history, told, silenced, lives } = await play(happenings)
-      for (const { name, target = 'production' } of ALERTS) {
-        const changes = history.filter(({ key }) => key === name)
-        const tellings = told.filter(({ alert: its }) => its === `${target} ${name}`)
-        expectAgreement(changes, tellings, { wasSilenced: silenced.has(name), lives })
-      }
-    }),
-    { numRuns: RUNS },
-  )
-})
+test(
+  'notifications agree with what happened, whatever alerts change, receivers fail and processes die',
+  { timeout: 120_000 },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(happening, { minLength: 1, maxLength: 40 }), async (happenings) => {
+        const { history, allNotified, silenced, lives } = await play(happenings)
+        for (const { name, target = 'production' } of ALERTS) {
+          const changes = history.filter(({ key }) => key === name)
+          const sent = allNotified.filter(({ alert: its }) => its === `${target} ${name}`)
+          expectAgreement(changes, sent, { wasSilenced: silenced.has(name), lives })
+        }
+      }),
+      { numRuns: RUNS },
+    )
+  },
+)

@@ -52,7 +52,7 @@ function lastOf({ messages }: Sending): AlertMessage {
 }
 
 describe('a receiver that was away for a day is notified', () => {
-  test('of what fires still, once, with the value as it is now and when it began', async () => {
+  test('once of what still fires, with the value of now and its start', async () => {
     const sent = outage()
     sent.receiver.isAway = true
     await sent.fire(A, { value: 0.4, calls: 40 })
@@ -78,7 +78,7 @@ describe('a receiver that was away for a day is notified', () => {
     expect(lastOf(sent).alerts[0]?.notification.firingSince).toBe(AT + 7 * HOUR)
   })
 
-  test('not of the reminders that it missed', async () => {
+  test('of no reminder that it missed', async () => {
     const sent = outage()
     sent.receiver.isAway = true
     await sent.fire(A)
@@ -89,7 +89,7 @@ describe('a receiver that was away for a day is notified', () => {
     expect(await afterwards(sent)).toEqual(['firing A'])
   })
 
-  test('of the end of what it knew to fire, once, and when that was', async () => {
+  test('once of the end of a notified alert, and when that was', async () => {
     const sent = outage()
     await sent.fire(A)
     await sent.clock.advance(60)
@@ -107,7 +107,7 @@ describe('a receiver that was away for a day is notified', () => {
     })
   })
 
-  test('of the end of what it knew to fire, also where that flapped', async () => {
+  test('of the end of a notified alert, also if that flapped', async () => {
     const sent = outage()
     await sent.fire(A)
     await sent.clock.advance(60)
@@ -117,7 +117,7 @@ describe('a receiver that was away for a day is notified', () => {
     expect(await afterwards(sent)).toEqual(['resolved A +3'])
   })
 
-  test('that what it knew to fire was over meanwhile and fires again', async () => {
+  test('that a notified alert resolved meanwhile and fires again', async () => {
     const sent = outage()
     await sent.fire(A)
     await sent.clock.advance(60)
@@ -146,7 +146,7 @@ describe('a receiver that was away for a day is notified', () => {
     })
   })
 
-  test('nothing of what did not outlast the group wait', async () => {
+  test('of nothing that resolved within the group wait', async () => {
     const sent = outage()
     sent.receiver.isAway = true
     await sent.fire(A)

@@ -41,13 +41,13 @@ const WAYS: [string, () => { sent: Sending; begin: () => Promise<void>; end: () 
   ],
 ]
 
-describe.each(WAYS)('while %s holds alerts back', (way, held) => {
+describe.each(WAYS)('alerts that %s suppress', (way, held) => {
   const ofWarnings = ({ messages, received }: Sending) =>
     messages.flatMap((message, i) =>
       message.kind === 'alerts' && message.severity === 'warning' ? received[i]![1] : [],
     )
 
-  test('what fires waits, and is notified afterwards if it fires still, with its value as it is then', async () => {
+  test('wait while they fire, and are notified afterwards if they still fire, with the value of that moment', async () => {
     const { sent, begin, end } = held()
     await begin()
     await sent.fire(A)
@@ -58,11 +58,11 @@ describe.each(WAYS)('while %s holds alerts back', (way, held) => {
     await end()
     await sent.clock.advance(5)
     expect(ofWarnings(sent)).toEqual(['firing A'])
-    const told = sent.messages.find((message) => message.kind === 'alerts' && message.severity === 'warning')
-    expect(told).toMatchObject({ alerts: [{ notification: { value: 0.9 } }] })
+    const notification = sent.messages.find((message) => message.kind === 'alerts' && message.severity === 'warning')
+    expect(notification).toMatchObject({ alerts: [{ notification: { value: 0.9 } }] })
   })
 
-  test('what flaps is notified afterwards only where it was not silenced or muted', async () => {
+  test('and that flap are notified afterwards only if they were not silenced or muted', async () => {
     const { sent, begin, end } = held()
     await begin()
     await sent.fire(A)
@@ -71,11 +71,11 @@ describe.each(WAYS)('while %s holds alerts back', (way, held) => {
     await sent.clock.advance(HOUR)
     await end()
     await sent.clock.advance(60)
-    const told = way === 'polls that fail' ? ['passed A ×1'] : []
-    expect([ofWarnings(sent), await sent.waiting()]).toEqual([told, []])
+    const notification = way === 'polls that fail' ? ['passed A ×1'] : []
+    expect([ofWarnings(sent), await sent.waiting()]).toEqual([notification, []])
   })
 
-  test('the end of what was notified before is notified afterwards', async () => {
+  test('and that were notified before have their end notified afterwards', async () => {
     const { sent, begin, end } = held()
     await sent.fire(A)
     await sent.clock.advance(20)
@@ -90,7 +90,7 @@ describe.each(WAYS)('while %s holds alerts back', (way, held) => {
     expect(ofWarnings(sent).slice(1)).toEqual(['resolved A'])
   })
 
-  test('other targets are notified as ever', async () => {
+  test('do not affect other targets', async () => {
     const { sent, begin } = held()
     await begin()
     await sent.fire({ name: 'Elsewhere', target: 'staging' })
@@ -99,7 +99,7 @@ describe.each(WAYS)('while %s holds alerts back', (way, held) => {
   })
 })
 
-test('polls that fail hold back all alerts of the target but the one that says so', async () => {
+test('failing polls suppress all alerts of the target but the one on poll_age', async () => {
   const { fire, clock, received } = sending({ groupWait: 10 })
   await fire(NO_POLL)
   await fire({ name: 'Critical', severity: 'critical' })
@@ -107,7 +107,7 @@ test('polls that fail hold back all alerts of the target but the one that says s
   expect(received).toEqual([[10, 'firing NoGoodPoll']])
 })
 
-test('an alert that says that polls fail can be silenced like any other', async () => {
+test('an alert on poll_age can be silenced like any other', async () => {
   const { fire, clock, received, store } = sending()
   await store.addSilence({ match: { alert: NO_POLL.name }, since: AT, until: AT + HOUR, reason: 'known' })
   await fire(NO_POLL)
@@ -115,7 +115,7 @@ test('an alert that says that polls fail can be silenced like any other', async 
   expect(received).toEqual([])
 })
 
-test('an alert that is held back holds back none of its siblings', async () => {
+test('a suppressed alert does not suppress its siblings', async () => {
   const { fire, clock, received, store } = sending({ groupWait: 10 })
   await store.addSilence({ match: { alert: 'A' }, since: AT, until: AT + HOUR, reason: 'known' })
   await fire(A)

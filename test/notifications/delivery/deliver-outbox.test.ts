@@ -9,8 +9,8 @@ const C = { name: 'C', target: 'c' }
 const busy = (retryAfter?: number) => new DeliveryError('it answered 503', { retryable: true, retryAfter })
 const refusal = new DeliveryError('it refused', { retryable: false })
 
-describe('what waits', () => {
-  test('is sent in order, one message a second, and leaves the outbox', async () => {
+describe('the outbox', () => {
+  test('is sent in order, one message a second, and is emptied', async () => {
     const { fire, clock, received, waiting, outcomes } = sending()
     for (const alert of [A, B, C]) await fire(alert)
     await clock.advance(1.5)
@@ -29,7 +29,7 @@ describe('what waits', () => {
     expect(await waiting()).toEqual([])
   })
 
-  test('for another notifier is left to it', async () => {
+  test('keeps entries of other receivers', async () => {
     const { put, fire, clock, received, store } = sending()
     await put(await fire(A), ['webhook'])
     await clock.advance(5)
@@ -37,14 +37,14 @@ describe('what waits', () => {
     expect(await store.outbox('webhook')).toHaveLength(1)
   })
 
-  test('is reported by whom it was sent, as it was sent', async () => {
+  test('reports each delivery with its receiver and message', async () => {
     const { fire, clock, deliveries, messages } = sending()
     await fire(A)
     await clock.advance(0)
     expect(deliveries).toEqual([{ notifier: 'slack', message: messages[0], outcome: 'sent' }])
   })
 
-  test('is never given to a slow receiver two at once', async () => {
+  test('never sends two messages at once to a slow receiver', async () => {
     const { promise, resolve: release } = Promise.withResolvers<void>()
     const { fire, clock, received } = sending({ receive: () => promise })
     await fire(A)
@@ -58,7 +58,7 @@ describe('what waits', () => {
 })
 
 describe('a receiver that fails', () => {
-  test('is asked again after its Retry-After, and what comes later waits behind', async () => {
+  test('gets its next message after its Retry-After, and later ones wait', async () => {
     const { fire, clock, received, deliveries, outcomes } = sending({
       receive: (_message, attempt) => (attempt === 1 ? busy(45) : undefined),
     })
@@ -75,7 +75,7 @@ describe('a receiver that fails', () => {
     expect(deliveries[0]!.problem).toBe('it answered 503')
   })
 
-  test('is asked after longer and longer waits, up to five minutes, and loses nothing', async () => {
+  test('gets retries with increasing waits, up to five minutes, and loses nothing', async () => {
     const { fire, clock, received, waiting } = sending({ receive: () => busy() })
     await fire(A)
     await clock.advance(2000)
@@ -100,7 +100,7 @@ describe('a receiver that fails', () => {
     ])
   })
 
-  test.each([Infinity, 1e9])('and asks for a wait of %d s is asked again after an hour', async (seconds) => {
+  test.each([Infinity, 1e9])('with a Retry-After of %d s gets a retry after an hour', async (seconds) => {
     const { fire, clock, received } = sending({
       receive: (_message, attempt) => (attempt === 1 ? busy(seconds) : undefined),
     })
@@ -111,7 +111,7 @@ describe('a receiver that fails', () => {
     expect(received).toHaveLength(2)
   })
 
-  test('is waited for by the time that passes, not by the clock on the wall', async () => {
+  test('gets a retry by elapsed time, not by the wall clock', async () => {
     const { fire, clock, received } = sending({
       receive: (_message, attempt) => (attempt === 1 ? busy(10) : undefined),
     })
@@ -126,8 +126,8 @@ describe('a receiver that fails', () => {
   })
 })
 
-describe('what can never be delivered', () => {
-  test('is dropped where it is refused for good, and blocks nothing behind it', async () => {
+describe('a message that can never be delivered', () => {
+  test('is dropped when it is refused permanently, and does not block later ones', async () => {
     const { fire, clock, received, outcomes, deliveries, waiting } = sending({
       receive: (message) => (inShort(message) === 'firing A' ? refusal : undefined),
     })
@@ -143,7 +143,7 @@ describe('what can never be delivered', () => {
     expect(await waiting()).toEqual([])
   })
 
-  test('is not what fails by a mistake of our own: that is tried again after longer and longer, and not lost', async () => {
+  test('is not one that fails by an internal error, which is retried with increasing waits', async () => {
     const mistake = new TypeError('no counts')
     let isMended = false
     const { fire, clock, received, deliveries, waiting } = sending({ receive: () => (isMended ? undefined : mistake) })
@@ -159,7 +159,7 @@ describe('what can never be delivered', () => {
     expect(await waiting()).toEqual([])
   })
 
-  test('shows that the receiver answers: the next failure waits a second again', async () => {
+  test('resets the wait, because the receiver answers', async () => {
     const { fire, clock, received } = sending({
       receive: (_message, attempt) => {
         if (attempt === 5) return refusal
@@ -178,7 +178,7 @@ describe('what can never be delivered', () => {
 })
 
 describe('the group wait', () => {
-  test('gathers what fires of one target and severity into one message, the younger ones taken along', async () => {
+  test('collects the alerts of one target and severity into one message, also later ones', async () => {
     const { fire, clock, received } = sending({ groupWait: 10 })
     await fire({ name: 'A' })
     await clock.advance(4)
@@ -196,7 +196,7 @@ describe('the group wait', () => {
     ])
   })
 
-  test.each(['resolved', 'closed', 'reminder'] as const)('holds nothing back but what is new: %s', async (kind) => {
+  test.each(['resolved', 'closed', 'reminder'] as const)('delays only what is new: %s', async (kind) => {
     const { fire, remind, resolve, close, clock, received } = sending({ groupWait: 10 })
     await fire(A)
     await clock.advance(60)
@@ -205,7 +205,7 @@ describe('the group wait', () => {
     expect(received.slice(1)).toEqual([[61, `${kind} A`]])
   })
 
-  test('is never longer, though the clock on the wall is set back', async () => {
+  test('is not longer when the wall clock is set back', async () => {
     const { fire, clock, received } = sending({ groupWait: 10 })
     await fire(A)
     await clock.advance(5)
@@ -214,7 +214,7 @@ describe('the group wait', () => {
     expect(received).toHaveLength(1)
   })
 
-  test('that an alert did not outlast keeps it from being notified at all', async () => {
+  test('prevents notifications of an alert that resolves within it', async () => {
     const { fire, resolve, clock, received, waiting } = sending({ groupWait: 10 })
     await fire(A)
     await clock.advance(9)
@@ -224,8 +224,8 @@ describe('the group wait', () => {
   })
 })
 
-describe('when it is to stop', () => {
-  test('nothing more is begun, and what waits stays in the outbox', async () => {
+describe('sending, when it stops,', () => {
+  test('starts no delivery, and keeps the outbox', async () => {
     const { fire, clock, received, waiting, stop$, isCompleted } = sending()
     await fire(A)
     await fire(B)
@@ -237,7 +237,7 @@ describe('when it is to stop', () => {
     expect(isCompleted()).toBe(true)
   })
 
-  test('a delivery under way is finished and removed from the outbox first', async () => {
+  test('finishes a delivery and removes it from the outbox first', async () => {
     const { promise, resolve: release } = Promise.withResolvers<void>()
     const { fire, clock, waiting, outcomes, stop$, isCompleted } = sending({ receive: () => promise })
     await fire(A)

@@ -49,7 +49,7 @@ export function sending(options: SendingOptions = {}) {
   let sender: Subscription | undefined
   let pause = async () => {}
 
-  /** A step of one process: the dead take none, and never hear of one that they had begun. */
+  /** A step of one process: a dead process takes none, and gets no result of one that it had begun. */
   async function step<T>(name: Step, isDead: () => boolean, work: () => Promise<T>): Promise<T> {
     const unlessDead = () => (isDead() ? new Promise<never>(() => undefined) : undefined)
     onStep()
@@ -144,13 +144,13 @@ export function sending(options: SendingOptions = {}) {
     waiting: (): Promise<OutboxEntry[]> => store.outbox('slack'),
     outcomes: () => deliveries.map(({ outcome }) => outcome),
     isCompleted: () => completed,
-    /** Ends the process at once; a delivery under way is never heard of again. */
+    /** Ends the process at once; a delivery under way never returns. */
     kill: () => sender?.unsubscribe(),
     restart: () => {
       sender?.unsubscribe()
       start()
     },
-    /** Ends sending for a second and begins it anew, in the same process. */
+    /** Ends sending for a second and starts it again, in the same process. */
     resume: () => pause(),
   }
 }
@@ -171,9 +171,9 @@ export function changeOf(
 }
 
 /** A firing alert as its target has it. */
-export function liveAlert({ name, severity = 'warning' }: Named, told: Notification) {
-  const { target, key, labels, since, firingSince, at, value, peak, calls, counts } = told
-  const rule = name === POLL_AGE.name ? POLL_AGE : ruleOn(told.signal, { name, severity })
+export function liveAlert({ name, severity = 'warning' }: Named, notification: Notification) {
+  const { target, key, labels, since, firingSince, at, value, peak, calls, counts } = notification
+  const rule = name === POLL_AGE.name ? POLL_AGE : ruleOn(notification.signal, { name, severity })
   const times = { since, firingSince, evaluatedAt: at, toldAt: at, tooFewSince: undefined }
   const instance: AlertInstance = {
     key,
@@ -191,16 +191,16 @@ export function liveAlert({ name, severity = 'warning' }: Named, told: Notificat
 }
 
 /**
- * A message in one line, one part an alert: what is said of it, its name, `+2` where it came and went twice meanwhile, `×3`
+ * A message in one line, one part an alert: its kind, its name, `+2` where it flapped twice meanwhile, `×3`
  * where it did so three times unheard.
  */
 export function inShort(message: Message): string {
   if (message.kind !== 'alerts') return message.kind === 'digest' ? `digest of ${message.day}` : message.state
-  const told = message.alerts.map(
+  const alerts = message.alerts.map(
     ({ notification: { kind, key }, flaps }) => `${kind} ${key}${flaps === 0 ? '' : ` +${flaps}`}`,
   )
   const passed = message.passed.map(({ notification: { key }, times }) => `passed ${key} ×${times}`)
-  return [...told, ...passed].join(', ')
+  return [...alerts, ...passed].join(', ')
 }
 
 function keyOf({ name, target = 'production' }: Named): string {

@@ -13,15 +13,15 @@ function said(changes: string): string {
   return `${isNew ? 'new ' : ''}${update.notification.kind}${update.flaps === 0 ? '' : ` +${update.flaps}`}`
 }
 
-describe('what is said of an alert', () => {
+describe('the outcome of an alert', () => {
   test.each([
     ['it fires', 'f', 'new firing'],
     ['it fires, with a reminder that was missed', 'fm', 'new firing'],
     ['a reminder is due', 'm', 'reminder'],
     ['several reminders were missed', 'mm', 'reminder'],
-    ['it is over', 'r', 'resolved'],
+    ['it has ended', 'r', 'resolved'],
     ['it is closed', 'c', 'closed'],
-    ['a reminder was missed and it is over', 'mr', 'resolved'],
+    ['a reminder was missed and it has ended', 'mr', 'resolved'],
     ['it fired and resolved between deliveries', 'fr', 'passed ×1'],
     ['it fired and was closed between deliveries', 'fc', 'passed ×1'],
     ['it flapped between deliveries', 'frfmrfc', 'passed ×3'],
@@ -33,7 +33,7 @@ describe('what is said of an alert', () => {
     ['its firing may have been notified, a reminder was missed', 'Fm', 'firing'],
     ['its reminder may have been notified', 'M', 'reminder'],
     ['its end may have been notified', 'R', 'resolved'],
-    ['its firing may have been notified, and it is over', 'Fr', 'resolved'],
+    ['its firing may have been notified, and it has ended', 'Fr', 'resolved'],
     ['its firing may have been notified, and it flapped', 'Frfr', 'resolved +1'],
     ['it may have been notified that it fired and resolved', 'FR', 'resolved'],
     ['its firing may have been notified, and it fires again', 'Frf', 'firing +1'],
@@ -43,7 +43,7 @@ describe('what is said of an alert', () => {
     expect(said(changes)).toBe(what)
   })
 
-  test('is what it was like at last', () => {
+  test('has its last values', () => {
     const all = waiting('frf')
     const outcome = outcomeOf(all, GROUP_WAIT)
     expect(outcome).toMatchObject({ update: { notification: all.changes[2] }, firstAt: all.changes[0]!.at })
@@ -52,7 +52,7 @@ describe('what is said of an alert', () => {
   test.each([
     ['above', 0.3],
     ['below', 0.1],
-  ] as const)('that flapped is the latest firing, the worst value and the last end: %s', (breach, peak) => {
+  ] as const)('that flapped has the latest firing, the worst value and the last end: %s', (breach, peak) => {
     const all = waiting('frfr', { breach })
     const [, , firing, end] = all.changes
     const outcome = outcomeOf(all, GROUP_WAIT)

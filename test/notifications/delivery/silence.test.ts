@@ -8,13 +8,16 @@ import { POLL_AGE } from '../../alerts/sample-rules.ts'
 import { AT, changeOf, liveAlert } from './outbox-sending.ts'
 
 const A = { name: 'A' }
-const told = changeOf(A, 'firing', AT)
+const NOTIFICATION = changeOf(A, 'firing', AT)
 const utc = (text: string) => Date.parse(text) / 1000
 
 type Setting = { mutes?: Mute[]; silences?: Silence[]; alerts?: LiveAlert[]; change?: Notification }
 
 /** Whether an alert waits that fires. */
-function waits(now: string | number, { mutes = [], silences = [], alerts = [], change = told }: Setting = {}): boolean {
+function waits(
+  now: string | number,
+  { mutes = [], silences = [], alerts = [], change = NOTIFICATION }: Setting = {},
+): boolean {
   const batch: Batch = { kind: 'alerts', alerts: [{ entries: [], changes: [change] }] }
   const at = typeof now === 'string' ? utc(now) : now
   const next = silence(mutes)(batch, { now: at, silences, alerts })
@@ -22,7 +25,7 @@ function waits(now: string | number, { mutes = [], silences = [], alerts = [], c
   return next === undefined
 }
 
-describe('a mute holds from its start on, and no longer than it lasts', () => {
+describe('a mute applies from its start on, and for its duration', () => {
   const nightly: Mute = { start: '0 22 * * *', duration: 8 * 3600, timezone: 'UTC', match: {} }
   const berlin = { ...nightly, timezone: 'Europe/Berlin' }
   const saturday: Mute = { start: '0 0 * * 6', duration: 2 * 86_400, timezone: 'Europe/Berlin', match: {} }
@@ -48,7 +51,7 @@ describe('a mute holds from its start on, and no longer than it lasts', () => {
     ['at a time that comes twice: not the second', early, '2026-10-25T01:30:00Z', false],
     ['at a time that the clocks leave out: not before they are set', early, '2026-03-29T00:59:59Z', false],
     ['at a time that the clocks leave out: when they are set', early, '2026-03-29T01:00:00Z', true],
-    ['that begins again before it is over: without a gap', often, '2026-11-20T08:59:59Z', true],
+    ['that starts again before its end: without a gap', often, '2026-11-20T08:59:59Z', true],
   ])('%s', (_case, mute, now, holds) => {
     expect(waits(now, { mutes: [mute] })).toBe(holds)
   })
@@ -57,23 +60,23 @@ describe('a mute holds from its start on, and no longer than it lasts', () => {
     const ofCritical = { ...nightly, match: { severity: 'critical' } }
     const now = '2026-11-20T23:00:00Z'
     expect(waits(now, { mutes: [ofCritical] })).toBe(false)
-    expect(waits(now, { mutes: [ofCritical], change: { ...told, severity: 'critical' } })).toBe(true)
+    expect(waits(now, { mutes: [ofCritical], change: { ...NOTIFICATION, severity: 'critical' } })).toBe(true)
     expect(waits(now, { mutes: [ofCritical, nightly] })).toBe(true)
   })
 })
 
-describe('a silence holds', () => {
+describe('a silence applies to', () => {
   test.each([
     ['everything, where it names nothing', {}, true],
     ['an alert by its name', { alert: 'A' }, true],
     ['an alert by target, severity and label', { target: 'production', severity: 'warning', type: 'video' }, true],
-    ['what its rule looks at only', { mode: 'call' }, true],
+    ['what its rule matches', { mode: 'call' }, true],
     ['no other alert', { alert: 'B' }, false],
     ['no other label', { alert: 'A', type: 'audio' }, false],
     ['nothing without that label', { receiver_type: 'user' }, false],
   ])('%s', (_case, match, holds) => {
     const silences = [{ id: 1, match, since: AT, until: AT + 60, reason: 'known' }]
-    const change = { ...told, labels: { type: 'video' }, match: { mode: 'call' } }
+    const change = { ...NOTIFICATION, labels: { type: 'video' }, match: { mode: 'call' } }
     expect(waits(AT, { silences, change })).toBe(holds)
   })
 })
@@ -88,16 +91,16 @@ describe('a target that cannot be polled', () => {
     ['firing', true],
     ['recovering', true],
     ['pending', false],
-  ] as const)('holds its other alerts back while that is %s: %s', (state, holds) => {
+  ] as const)('suppresses its other alerts while that is %s: %s', (state, holds) => {
     expect(waits(AT, { alerts: inState(state) })).toBe(holds)
   })
 
-  test('does not hold back the alert that says so, nor other targets', () => {
+  test('suppresses neither the alert on poll_age nor other targets', () => {
     expect(waits(AT, { alerts: inState('firing'), change })).toBe(false)
-    expect(waits(AT, { alerts: inState('firing'), change: { ...told, target: 'staging' } })).toBe(false)
+    expect(waits(AT, { alerts: inState('firing'), change: { ...NOTIFICATION, target: 'staging' } })).toBe(false)
   })
 
-  test('is not one that another alert fires for', () => {
-    expect(waits(AT, { alerts: [liveAlert(A, told)] })).toBe(false)
+  test('is not shown by other alerts', () => {
+    expect(waits(AT, { alerts: [liveAlert(A, NOTIFICATION)] })).toBe(false)
   })
 })

@@ -42,11 +42,11 @@ async function next(waiting: readonly OutboxEntry[], differing: Partial<Moment> 
   return undefined
 }
 
-test('nothing is to be done where nothing waits', async () => {
+test('an empty outbox has no next message', async () => {
   expect(await next([])).toBeUndefined()
 })
 
-describe('what goes next', () => {
+describe('the next message', () => {
   test.each<[string, Outgoing, string]>([
     ['of another target', firing({ ...B, target: 'staging' }), 'firing A'],
     ['of another severity', firing({ ...B, severity: 'critical' }), 'firing A'],
@@ -56,26 +56,26 @@ describe('what goes next', () => {
     expect(await next(entries(firing(A), other))).toMatchObject({ said })
   })
 
-  test('is a digest, where that is the oldest', async () => {
+  test('is a digest, if that is the oldest', async () => {
     expect(await next(entries(digest('2026-11-19'), firing(A)))).toMatchObject({
       ids: [1],
       said: 'digest of 2026-11-19',
     })
   })
 
-  test('is what is ready, where the oldest still waits', async () => {
+  test('is one that is ready, if the oldest still waits', async () => {
     expect(await next(entries(firing(A, AT - 1), firing({ ...B, severity: 'critical' })))).toMatchObject({
       said: 'firing B',
     })
     expect(await next(entries(firing(A, AT - 1), digest('2026-11-19')))).toMatchObject({ ids: [2] })
   })
 
-  test('is the last of several digests; those of the days before are no news', async () => {
+  test('is the last of several digests', async () => {
     const days = ['2026-11-17', '2026-11-18', '2026-11-19'].map(digest)
     expect(await next(entries(...days))).toMatchObject({ ids: [1, 2, 3], said: 'digest of 2026-11-19' })
   })
 
-  test('keeps alerts apart that are called the same but for their target', async () => {
+  test('does not mix alerts of the same name of different targets', async () => {
     const all = entries(firing(A), firing({ ...A, target: 'staging' }), resolved({ ...A, target: 'staging' }))
     expect(await next(all)).toMatchObject({ ids: [1], said: 'firing A' })
     expect(await next(all.slice(1))).toMatchObject({ ids: [2, 3], said: 'passed A ×1' })
@@ -90,61 +90,61 @@ describe('what goes next', () => {
 
 describe('an alert that still fires', () => {
   const counts = { ended: 5, unanswered: 5, rejected: 0, canceled: 0, other: 0, total: 10 }
-  const told = firing(A, AT - 3600, { value: 0.4, calls: 40 })
-  const live = liveAlert(A, { ...told, value: 0.8, peak: 0.9, calls: 10, counts })
+  const notification = firing(A, AT - 3600, { value: 0.4, calls: 40 })
+  const live = liveAlert(A, { ...notification, value: 0.8, peak: 0.9, calls: 10, counts })
 
   test.each(['firing', 'reminder'] as const)('is notified with its value as it is now: %s', async (kind) => {
-    const delivery = await next(entries({ ...told, kind }), { alerts: [live] })
+    const delivery = await next(entries({ ...notification, kind }), { alerts: [live] })
     const now = { value: 0.8, peak: 0.9, calls: 10, counts }
-    expect(delivery?.message).toMatchObject({ alerts: [{ notification: { ...told, ...now, kind } }] })
+    expect(delivery?.message).toMatchObject({ alerts: [{ notification: { ...notification, ...now, kind } }] })
   })
 
   test.each([
     ['of another target', { ...live, target: 'staging' }],
     ['of another name', { ...live, instance: { ...live.instance, key: 'B' } }],
     ['that only may fire again', { ...live, instance: { ...live.instance, state: 'pending' as const } }],
-  ])('is not taken for one %s', async (_case, other) => {
-    expect((await next(entries(told), { alerts: [other] }))?.message).toMatchObject({
-      alerts: [{ notification: told }],
+  ])('is not mistaken for one %s', async (_case, other) => {
+    expect((await next(entries(notification), { alerts: [other] }))?.message).toMatchObject({
+      alerts: [{ notification: notification }],
     })
   })
 
   test('that has ended keeps the value that ended it, whatever fires again', async () => {
-    const end = { ...told, kind: 'resolved' as const, value: 0.1 }
+    const end = { ...notification, kind: 'resolved' as const, value: 0.1 }
     expect((await next(entries(end), { alerts: [live] }))?.message).toMatchObject({ alerts: [{ notification: end }] })
   })
 })
 
 const silenceOf = (alert: string): Silence => ({ id: 1, match: { alert }, since: AT, until: AT + 60, reason: 'deploy' })
 
-describe('what is silenced', () => {
+describe('a silenced alert', () => {
   const silences = [silenceOf('A')]
 
-  test('waits, and others go', async () => {
+  test('waits, and others do not', async () => {
     expect(await next(entries(firing(A), firing(B)), { silences })).toMatchObject({ ids: [2], said: 'firing B' })
     expect(await next(entries(firing(A)), { silences })).toBeUndefined()
   })
 
-  test('and flapped is removed without a message', async () => {
+  test('that flapped is removed without a message', async () => {
     const all = entries(firing(A), firing(B), resolved(A))
     expect(await next(all, { silences })).toEqual({ ids: [1, 3], message: undefined, said: undefined })
   })
 
-  test('and resolved waits where its firing was notified, or may have been', async () => {
+  test('that resolved waits if its firing was notified, or may have been', async () => {
     expect(await next(entries(resolved(A)), { silences })).toBeUndefined()
     const all = entries(firing(A), resolved(A)).map((entry) => ({ ...entry, claimed: entry.id === 1 }))
     expect(await next(all, { silences })).toBeUndefined()
   })
 })
 
-test('what flapped while its target cannot be polled waits until it can be', async () => {
+test('an alert that flapped while its target cannot be polled waits until it can be', async () => {
   const noPoll = { name: POLL_AGE.name }
   const alerts = [liveAlert(noPoll, firing(noPoll))]
   expect(await next(entries(firing(A), resolved(A)), { alerts })).toBeUndefined()
   expect(await next(entries(firing(A), resolved(A)))).toMatchObject({ said: 'passed A ×1' })
 })
 
-test('silenced alerts are named beside what is notified: those that fire, of this target and severity', async () => {
+test('a message names the silenced alerts that fire, of its target and severity', async () => {
   const alerts = [
     liveAlert(A, firing(A)),
     liveAlert({ ...A, target: 'staging' }, firing({ ...A, target: 'staging' })),

@@ -8,7 +8,7 @@ import { waiting } from './waiting-alert.ts'
 
 const GROUP_WAIT = 10
 
-describe('a message', () => {
+describe('the group wait of a message', () => {
   const young = (name: string) => waiting('f', { name, seconds: 1 })
   const old = (name: string) => waiting('f', { name, seconds: GROUP_WAIT })
 
@@ -27,11 +27,11 @@ describe('a message', () => {
     expect(await waited([])).toBeUndefined()
   })
 
-  test('takes the younger siblings along', async () => {
+  test('includes later siblings', async () => {
     expect(await goes([old('A'), young('B')])).toEqual(['firing A', 'firing B'])
   })
 
-  test('about something else goes at once, and takes no new firing along', async () => {
+  test('about something else is sent at once, without new firings', async () => {
     expect(await goes([young('A'), waiting('r', { name: 'B', seconds: 1 })])).toEqual(['resolved B'])
     expect(await goes([young('A'), waiting('m', { name: 'B', seconds: 1 })])).toEqual(['reminder B'])
   })
@@ -41,7 +41,7 @@ describe('a message', () => {
     expect(await goes(all)).toEqual(['firing B', 'reminder D', 'resolved A', 'closed C'])
   })
 
-  test('settles all entries of what it speaks of', async () => {
+  test('acknowledges all entries of its alerts', async () => {
     const entries = waiting('frf').entries.map((entry) => ({ ...entry, id: entry.id + 10 }))
     const all = [{ ...waiting('frf'), entries }, waiting('fr', { name: 'B' })]
     expect(await waited(all)).toMatchObject({
@@ -51,12 +51,12 @@ describe('a message', () => {
     })
   })
 
-  test('comes after what needs none was removed by itself', async () => {
+  test('is sent after entries that need none were removed', async () => {
     const brief = waiting('fr', { name: 'B', seconds: 1 })
     expect(await waited([old('A'), brief])).toEqual({ kind: 'dropped', entries: brief.entries })
   })
 
-  test('is not held up by a clock that was set back', async () => {
+  test('is not delayed by a clock that was set back', async () => {
     expect(await goes([young('A')], AT - 86_400)).toEqual(['firing A'])
   })
 })

@@ -63,7 +63,7 @@ describe.each(Object.entries(HTTP_RECEIVERS))('a delivery by HTTP to %s', (name,
   })
 
   test.each([400, 401, 403, 404, 410, 422])(
-    'is refused for good with %d, whatever Retry-After says',
+    'is refused permanently with %d, whatever Retry-After says',
     async (status) => {
       const { deliver } = await answering(status, { 'Retry-After': '5' })
       const message = `${called} refused the message with ${status}`
@@ -72,7 +72,7 @@ describe.each(Object.entries(HTTP_RECEIVERS))('a delivery by HTTP to %s', (name,
     },
   )
 
-  test.each([301, 302, 304, 307])('is refused for good with %d: a redirect is not followed', async (status) => {
+  test.each([301, 302, 304, 307])('is refused permanently with %d: a redirect is not followed', async (status) => {
     const { deliver, requests } = await answering(status, { location: '/elsewhere' })
     const message = `${called} refused the message with ${status}`
     expect(await failure(deliver())).toMatchObject({ ...known({ retryable: false }), message })
@@ -121,7 +121,7 @@ describe.each(Object.entries(HTTP_RECEIVERS))('a delivery by HTTP to %s', (name,
     else expect((await failure(delivery.deliver())).message).toBe(message)
   })
 
-  test('leaves no time-out behind, which would hold up the end of the process', async () => {
+  test('leaves no timer, which would delay the end of the process', async () => {
     const { deliver, clock } = await answering(200)
     const schedule = vi.spyOn(clock.scheduler, 'schedule')
     await deliver()

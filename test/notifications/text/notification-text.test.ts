@@ -140,7 +140,7 @@ describe('the summary says nothing wrong', () => {
       /, no longer above the threshold of 30%, but not resolved yet$/,
     ],
     ['of calls that come again', { ...NO_CALLS, value: 3 }, /^3 calls .*, no longer below the threshold of 1, but not/],
-    ['of stuck calls that are gone', { ...STUCK, value: 0 }, /^no call .* than 3h, but not resolved yet$/],
+    ['of stuck calls that have ended', { ...STUCK, value: 0 }, /^no call .* than 3h, but not resolved yet$/],
     ['of polls that are good again', { ...NO_POLL, value: 0 }, /^polls succeed again, but not resolved yet$/],
     [
       'of a value that only rounding makes equal',

@@ -168,7 +168,7 @@ inPostgres('the daemons on one database', (postgres) => {
     await second.claimOutbox([id], false)
   })
 
-  test('use other settings once the others are gone, or one has reloaded them', async () => {
+  test('use other settings once the others have left, or one has reloaded them', async () => {
     const url = await newDatabase()
     const first = await joined(url, 'first', { settings: { lookback: '3d' } })
     await first.sharing.leave()

@@ -1,7 +1,7 @@
 import { configOf, type Config } from '../../../src/config/config.ts'
 
 /** The configuration of a daemon on a free port of loopback that polls often, without a store file or receivers. */
-export function watchedConfig(name: string, baseUrl: string, apiKey: string): Config {
+export function pageConfig(name: string, baseUrl: string, apiKey: string): Config {
   return configOf({
     targets: [{ name, base_url: baseUrl, api_key: apiKey }],
     poll: {

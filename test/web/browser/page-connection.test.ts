@@ -1,13 +1,13 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { inChromium } from './chromium.ts'
-import { watchedWorld } from './watched-world.ts'
+import { pageWorld } from './page-world.ts'
 
 const WAIT = { timeout: 15_000, interval: 100 }
 const NOT_THERE = /net::ERR_(?:CONNECTION_REFUSED|CONNECTION_RESET|INCOMPLETE_CHUNKED_ENCODING|EMPTY_RESPONSE)/
 
 inChromium('a page that stays open', (open) => {
   test('says that it is not connected while the daemon is down, and then resumes', { timeout: 40_000 }, async () => {
-    const world = await watchedWorld()
+    const world = await pageWorld()
     onTestFinished(world.close)
     const page = await open(world.url)
     const feed = page.locator('#feed li')
@@ -39,7 +39,7 @@ inChromium('a page that stays open', (open) => {
   })
 
   test('shows the age of its data while the service hangs', { timeout: 40_000 }, async () => {
-    const world = await watchedWorld()
+    const world = await pageWorld()
     onTestFinished(world.close)
     const page = await open(world.url)
     await vi.waitFor(async () => expect(await page.locator('.now').textContent()).toMatch(/^live/), WAIT)
@@ -58,7 +58,7 @@ inChromium('a page that stays open', (open) => {
   })
 
   test('shows events at once, except while the feed is paused', { timeout: 40_000 }, async () => {
-    const world = await watchedWorld()
+    const world = await pageWorld()
     onTestFinished(world.close)
     const page = await open(world.url)
     const first = () => page.locator('#feed li:first-child').textContent()

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { TargetView } from '../../../src/web/target-view.ts'
 import { inChromium, type Opened } from './chromium.ts'
-import { watchedWorld, type WatchedWorld } from './watched-world.ts'
+import { pageWorld, type PageWorld } from './page-world.ts'
 
 const WAIT = { timeout: 10_000, interval: 100 }
 const count = new Intl.NumberFormat('en')
@@ -10,7 +10,7 @@ const digits = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFr
 const percent = (ratio: number) => `${digits.format(ratio * 100)}%`
 
 /** Waits until there are calls of every kind, and freezes the simulator. */
-async function freezeWithCalls(world: WatchedWorld): Promise<void> {
+async function freezeWithCalls(world: PageWorld): Promise<void> {
   world.simulator.burst({ calls: 30, seconds: 1 })
   await vi.waitFor(async () => {
     const { started, finished } = await statusOf(world)
@@ -22,11 +22,11 @@ async function freezeWithCalls(world: WatchedWorld): Promise<void> {
   await vi.waitFor(async () => expect((await statusOf(world)).commit).toBeGreaterThan(commit + 3), WAIT)
 }
 
-async function get<Answer>({ url }: Pick<WatchedWorld, 'url'>, path: string): Promise<Answer> {
+async function get<Answer>({ url }: Pick<PageWorld, 'url'>, path: string): Promise<Answer> {
   return JSON.parse(await (await fetch(`${url}api/v1/${path}`)).text())
 }
 
-async function statusOf(world: Pick<WatchedWorld, 'url'>): Promise<TargetView> {
+async function statusOf(world: Pick<PageWorld, 'url'>): Promise<TargetView> {
   const { targets } = await get<{ targets: TargetView[] }>(world, 'status')
   return targets[0]!
 }
@@ -40,9 +40,9 @@ async function cells(page: Opened, within: string): Promise<Record<string, strin
 }
 
 inChromium('the numbers of the page', (open) => {
-  let world: WatchedWorld
+  let world: PageWorld
   beforeAll(async () => {
-    world = await watchedWorld()
+    world = await pageWorld()
     await freezeWithCalls(world)
   }, 30_000)
   afterAll(() => world?.close())

@@ -8,10 +8,10 @@ import { startDaemon } from '../../../src/daemon/daemon.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { startSimulator, type Simulator } from '../../../src/simulator/simulator.ts'
 import { RATIO } from '../../alerts/sample-rules.ts'
-import { watchedConfig } from './watched-config.ts'
+import { pageConfig } from './page-config.ts'
 
 /** A simulator and a daemon that polls it, as in the demo, but faster. */
-export type WatchedWorld = {
+export type PageWorld = {
   simulator: Simulator
   /** Stops time for the simulator: no call changes any more. */
   freeze: () => void
@@ -23,7 +23,7 @@ export type WatchedWorld = {
   close: () => Promise<void>
 }
 
-export async function watchedWorld(): Promise<WatchedWorld> {
+export async function pageWorld(): Promise<PageWorld> {
   let frozenAt: number | undefined
   const clock = () => frozenAt ?? systemClock.wall()
   const simulator = await startSimulator({ seed: 7, speed: 400, callsPerMinute: 900, open: 20, clock })
@@ -32,7 +32,7 @@ export async function watchedWorld(): Promise<WatchedWorld> {
   let port = 0
   let stop: (() => Promise<void>) | undefined
 
-  const world: WatchedWorld = {
+  const world: PageWorld = {
     simulator,
     freeze: () => (frozenAt = systemClock.wall()),
     url: '',
@@ -66,7 +66,7 @@ export async function watchedWorld(): Promise<WatchedWorld> {
 }
 
 function configOf({ url, keys }: Simulator, path: string, port: number): Config {
-  const config = watchedConfig('production', url, keys.fullAccess)
+  const config = pageConfig('production', url, keys.fullAccess)
   return {
     ...config,
     store: { ...config.store, path },

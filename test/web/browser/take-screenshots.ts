@@ -13,7 +13,7 @@ import type { Config } from '../../../src/config/config.ts'
 import { startSimulator, type Simulator } from '../../../src/simulator/simulator.ts'
 import { RATIO } from '../../alerts/sample-rules.ts'
 import { launchChromium } from './chromium-executable.ts'
-import { watchedConfig } from './watched-config.ts'
+import { pageConfig } from './page-config.ts'
 
 const FOLDER = process.argv[2] ?? join(import.meta.dirname, '../../../docs/images')
 const AUTH = { username: 'ops', password: 'screenshots' }
@@ -71,7 +71,7 @@ await Promise.all([production.close(), staging.close()])
 
 function configOf(...simulators: Simulator[]): Config {
   const [first, ...others] = simulators.map(({ url, keys }, i) =>
-    watchedConfig(i === 0 ? 'production' : 'staging', url, keys.fullAccess),
+    pageConfig(i === 0 ? 'production' : 'staging', url, keys.fullAccess),
   )
   const base = first!
   return {

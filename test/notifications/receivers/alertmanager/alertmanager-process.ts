@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest'
 import { localServer } from '../../../commands/local-server.ts'
 import { temporaryFolder } from '../../../store/temporary-folder.ts'
 
-/** A notification as Alertmanager's webhook sends it; what is looked at here. */
+/** The used part of a notification of Alertmanager's webhook. */
 export type WebhookNotification = {
   status: 'firing' | 'resolved'
   groupLabels: Record<string, string>
@@ -25,7 +25,7 @@ export const missingPrograms = ['prometheus-alertmanager', 'amtool'].filter(
 )
 
 /**
- * An Alertmanager that groups by target, waits for a second only, and tells a webhook; on free ports of loopback, gone
+ * An Alertmanager that groups by target, waits for a second only, and notifies a webhook; on free ports of loopback, gone
  * after the test.
  */
 export async function startAlertmanager() {

@@ -13,8 +13,8 @@ import { firingSince, type Differing } from './alertmanager-sample.ts'
 /** Seconds for what should take two. */
 const PATIENCE = 15
 
-/** A real Alertmanager that is told of these instances. */
-async function telling(context: TestContext, clock: Clock = systemClock) {
+/** A real Alertmanager that gets the alerts of these instances. */
+async function connected(context: TestContext, clock: Clock = systemClock) {
   if (missingPrograms.length > 0 && process.env['CI'] !== 'true') {
     context.skip(`${missingPrograms.join(', ')} not on the PATH: apt-get install prometheus-alertmanager`)
   }
@@ -24,7 +24,7 @@ async function telling(context: TestContext, clock: Clock = systemClock) {
   const stop$ = new Subject<void>()
   const instances = new Map<string, LiveAlert>()
   const deliveries: AlertmanagerDelivery[] = []
-  const told = alertmanagerRefresh({
+  const refresh = alertmanagerRefresh({
     url: alertmanager.url,
     clock,
     interval: 15,
@@ -32,7 +32,7 @@ async function telling(context: TestContext, clock: Clock = systemClock) {
     stop$,
     pageUrl: 'http://callwatch.test:9464/',
   }).subscribe((delivery) => deliveries.push(delivery))
-  onTestFinished(() => told.unsubscribe())
+  onTestFinished(() => refresh.unsubscribe())
   return {
     ...alertmanager,
     stop$,
@@ -49,8 +49,8 @@ async function telling(context: TestContext, clock: Clock = systemClock) {
 const names = ({ alerts }: WebhookNotification) => alerts.map(({ labels }) => labels.alertname).toSorted()
 
 describe('a real Alertmanager', { timeout: 60_000 }, () => {
-  test('sends the alerts of one target as one notification, with the labels that silences and routes go by', async (context) => {
-    const { fire, notified, notifications, deliveries } = await telling(context)
+  test('sends the alerts of one target as one notification, with the labels that silences and routes match', async (context) => {
+    const { fire, notified, notifications, deliveries } = await connected(context)
     const video = { type: 'video' }
     fire('HighFailureRate', { key: 'HighFailureRate{type="video"}', labels: video })
     fire('NoGoodPoll', { rule: { severity: 'warning' } })
@@ -67,13 +67,13 @@ describe('a real Alertmanager', { timeout: 60_000 }, () => {
     expect(deliveries).toEqual([{ notifier: 'alertmanager', outcome: 'sent' }])
   })
 
-  test('holds back what is silenced, until the silence ends', async (context) => {
-    const { fire, notified, notifications, amtool } = await telling(context)
+  test('suppresses silenced alerts until the silence ends', async (context) => {
+    const { fire, notified, notifications, amtool } = await connected(context)
     const about = ['--author=us', '--comment=known', '--duration=1h']
     const silence = amtool('silence', 'add', ...about, 'alertname=HighFailureRate', 'target=production')
     fire('HighFailureRate')
     fire('NoGoodPoll')
-    // It is told of both in one post; the other one shows that the time of the silenced one had come.
+    // It gets both in one post; the other one shows that the time of the silenced one had come.
     await notified((notification) => names(notification).includes('NoGoodPoll'))
     expect(notifications.map(names)).toEqual([['NoGoodPoll']])
     expect(amtool('alert', 'query', '--silenced')).toContain('HighFailureRate')
@@ -82,7 +82,7 @@ describe('a real Alertmanager', { timeout: 60_000 }, () => {
   })
 
   test('says that an alert is resolved as soon as it has ended here', async (context) => {
-    const { fire, end, notified } = await telling(context)
+    const { fire, end, notified } = await connected(context)
     fire('HighFailureRate')
     await notified(({ status }) => status === 'firing')
     const ended = systemClock.wall()
@@ -96,7 +96,7 @@ describe('a real Alertmanager', { timeout: 60_000 }, () => {
   test('lets an alert expire that is not refreshed, as when callwatch is dead', async (context) => {
     // For a clock that is 295 s slow, the 300 s that an alert lives are over in five.
     const slow: Clock = { ...systemClock, wall: () => systemClock.wall() - 295 }
-    const { fire, notified, stop$, deliveries } = await telling(context, slow)
+    const { fire, notified, stop$, deliveries } = await connected(context, slow)
     fire('HighFailureRate')
     await eventually(async () => deliveries[0], PATIENCE)
     stop$.next()

@@ -14,8 +14,8 @@ import { AT } from '../../sample.ts'
 /** What Alertmanager makes of a post: an error that it rejects with, or nothing. */
 type Receive = (attempt: number) => Error | Promise<void> | undefined
 
-/** Callwatch with these instances on the virtual clock, and an Alertmanager that writes down what it is told. */
-function telling(receive: Receive = () => undefined, { interval = 15 } = {}) {
+/** Callwatch with these instances on the virtual clock, and an Alertmanager that records what it gets. */
+function refreshed(receive: Receive = () => undefined, { interval = 15 } = {}) {
   const clock = virtualClock(AT)
   const stop$ = new Subject<void>()
   const instances = new Map<string, LiveAlert>()
@@ -52,14 +52,14 @@ function telling(receive: Receive = () => undefined, { interval = 15 } = {}) {
     fire: (alert: string, { rule, ...given }: Differing = {}) =>
       void instances.set(alert, firingSince(clock.wall(), { rule: { name: alert, ...rule }, ...given })),
     end: (alert: string) => void instances.delete(alert),
-    /** When what was told: `a` where it fires, `a over at 10` where it ended ten seconds after the start. */
+    /** What was posted when: `a` where it fires, `a over at 10` where it ended ten seconds after the start. */
     said: () =>
-      posts.map(({ second, alerts }) => `${second}: ${alerts.map((alert) => told(alert, second)).join(', ')}`),
+      posts.map(({ second, alerts }) => `${second}: ${alerts.map((alert) => described(alert, second)).join(', ')}`),
     seconds: () => posts.map(({ second }) => second),
   }
 }
 
-function told({ labels, endsAt }: AlertmanagerAlert, second: number): string {
+function described({ labels, endsAt }: AlertmanagerAlert, second: number): string {
   const end = Date.parse(endsAt) / 1000 - AT
   return end > second ? labels['alertname']! : `${labels['alertname']} over at ${end}`
 }
@@ -68,9 +68,9 @@ const unavailable = (retryAfter?: number) =>
   new DeliveryError('Alertmanager answered 503', { retryable: true, retryAfter })
 const refusal = new DeliveryError('Alertmanager refused with 400', { retryable: false })
 
-describe('what fires, in Alertmanager,', () => {
+describe('a firing alert in Alertmanager', () => {
   test('is posted at once after a start, and again each minute', async () => {
-    const { fire, subscribe, clock, said, posts, deliveries } = telling()
+    const { fire, subscribe, clock, said, posts, deliveries } = refreshed()
     fire('a')
     fire('b')
     subscribe()
@@ -80,8 +80,8 @@ describe('what fires, in Alertmanager,', () => {
     expect(posts[0]!.alerts[0]).toMatchObject({ generatorURL: 'https://callwatch.test/' })
   })
 
-  test('is posted within a second of when it began, all of it', async () => {
-    const { fire, subscribe, clock, said } = telling()
+  test('is posted completely within a second of its start', async () => {
+    const { fire, subscribe, clock, said } = refreshed()
     subscribe()
     fire('a')
     await clock.advance(10.5)
@@ -90,8 +90,8 @@ describe('what fires, in Alertmanager,', () => {
     expect(said()).toEqual(['0: a', '11: a, b', '71: a, b'])
   })
 
-  test('is posted with the value as it is', async () => {
-    const { fire, subscribe, clock, posts } = telling()
+  test('is posted with its current value', async () => {
+    const { fire, subscribe, clock, posts } = refreshed()
     subscribe()
     fire('a')
     await clock.advance(30)
@@ -100,8 +100,8 @@ describe('what fires, in Alertmanager,', () => {
     expect(posts.map(({ alerts }) => alerts[0]!.annotations['value'])).toEqual(['0.425', '0.9'])
   })
 
-  test('is not what is pending, but what is recovering', async () => {
-    const { fire, subscribe, clock, said } = telling()
+  test('may be recovering, but not pending', async () => {
+    const { fire, subscribe, clock, said } = refreshed()
     subscribe()
     fire('a', { state: 'pending', firingSince: undefined })
     await clock.advance(90)
@@ -118,7 +118,7 @@ describe('what fires, in Alertmanager,', () => {
     [75, 300],
     [120, 480],
   ])('ends by itself, with a poll each %d s after %d s', async (interval, lifetime) => {
-    const { fire, subscribe, clock, posts } = telling(undefined, { interval })
+    const { fire, subscribe, clock, posts } = refreshed(undefined, { interval })
     fire('a')
     subscribe()
     await clock.advance(60)
@@ -127,9 +127,9 @@ describe('what fires, in Alertmanager,', () => {
   })
 })
 
-describe('what has ended, in Alertmanager,', () => {
+describe('an ended alert in Alertmanager', () => {
   test('is posted within a second with the time when it ended, once more a minute later, and then no more', async () => {
-    const { fire, end, subscribe, clock, said } = telling()
+    const { fire, end, subscribe, clock, said } = refreshed()
     fire('a')
     subscribe()
     await clock.advance(10)
@@ -139,7 +139,7 @@ describe('what has ended, in Alertmanager,', () => {
   })
 
   test('is posted beside what still fires', async () => {
-    const { fire, end, subscribe, clock, said } = telling()
+    const { fire, end, subscribe, clock, said } = refreshed()
     fire('a')
     fire('b')
     subscribe()
@@ -150,7 +150,7 @@ describe('what has ended, in Alertmanager,', () => {
   })
 
   test('and fires again is firing', async () => {
-    const { fire, end, subscribe, clock, said } = telling()
+    const { fire, end, subscribe, clock, said } = refreshed()
     fire('a')
     subscribe()
     await clock.advance(9.5)
@@ -162,7 +162,7 @@ describe('what has ended, in Alertmanager,', () => {
   })
 
   test('is also what is the same alert with another severity: its labels are its identity', async () => {
-    const { fire, subscribe, clock, said, posts } = telling()
+    const { fire, subscribe, clock, said, posts } = refreshed()
     fire('a')
     subscribe()
     await clock.advance(9.5)
@@ -173,7 +173,7 @@ describe('what has ended, in Alertmanager,', () => {
   })
 
   test('does not end in the future, though the clock was set back meanwhile', async () => {
-    const { fire, end, subscribe, clock, posts } = telling((attempt) => (attempt === 2 ? unavailable() : undefined))
+    const { fire, end, subscribe, clock, posts } = refreshed((attempt) => (attempt === 2 ? unavailable() : undefined))
     fire('a')
     subscribe()
     await clock.advance(10)
@@ -188,8 +188,8 @@ describe('what has ended, in Alertmanager,', () => {
 })
 
 describe('an Alertmanager that fails', () => {
-  test('is asked after longer and longer waits, up to a minute', async () => {
-    const { fire, subscribe, clock, seconds, deliveries } = telling(() => unavailable())
+  test('gets retries with increasing waits, up to a minute', async () => {
+    const { fire, subscribe, clock, seconds, deliveries } = refreshed(() => unavailable())
     fire('a')
     subscribe()
     await clock.advance(250)
@@ -202,7 +202,7 @@ describe('an Alertmanager that fails', () => {
   })
 
   test('is retried quickly when it fails again after it had worked', async () => {
-    const { fire, subscribe, clock, seconds } = telling((attempt) => (attempt === 5 ? undefined : unavailable()))
+    const { fire, subscribe, clock, seconds } = refreshed((attempt) => (attempt === 5 ? undefined : unavailable()))
     fire('a')
     subscribe()
     await clock.advance(79)
@@ -213,16 +213,16 @@ describe('an Alertmanager that fails', () => {
     [45, 45],
     [86_400, 60],
     [Infinity, 60],
-  ])('and asks for a wait of %d s is asked again after %d s', async (asked, waited) => {
-    const { fire, subscribe, clock, seconds } = telling((attempt) => (attempt === 1 ? unavailable(asked) : undefined))
+  ])('with a Retry-After of %d s gets a retry after %d s', async (asked, waited) => {
+    const { fire, subscribe, clock, seconds } = refreshed((attempt) => (attempt === 1 ? unavailable(asked) : undefined))
     fire('a')
     subscribe()
     await clock.advance(70)
     expect(seconds()).toEqual([0, waited])
   })
 
-  test('waits by the time that passes, not by the clock on the wall', async () => {
-    const { fire, subscribe, clock, seconds } = telling((attempt) => (attempt === 1 ? unavailable(10) : undefined))
+  test('gets a retry by elapsed time, not by the wall clock', async () => {
+    const { fire, subscribe, clock, seconds } = refreshed((attempt) => (attempt === 1 ? unavailable(10) : undefined))
     fire('a')
     subscribe()
     await clock.advance(1)
@@ -233,8 +233,8 @@ describe('an Alertmanager that fails', () => {
     expect(seconds()).toEqual([0, 10])
   })
 
-  test('learns of what ended meanwhile, and when', async () => {
-    const { fire, end, subscribe, clock, said } = telling((attempt) =>
+  test('gets the alerts that ended meanwhile, and when', async () => {
+    const { fire, end, subscribe, clock, said } = refreshed((attempt) =>
       attempt > 1 && attempt < 8 ? unavailable() : undefined,
     )
     fire('a')
@@ -245,8 +245,8 @@ describe('an Alertmanager that fails', () => {
     expect(said()).toEqual(['0: a', ...[10, 11, 13, 17, 25, 41, 73].map((second) => `${second}: a over at 10`)])
   })
 
-  test('learns the end of what it may have accepted without an answer', async () => {
-    const { fire, end, subscribe, clock, said } = telling((attempt) => (attempt === 1 ? unavailable() : undefined))
+  test('gets the end of alerts that it may have accepted without an answer', async () => {
+    const { fire, end, subscribe, clock, said } = refreshed((attempt) => (attempt === 1 ? unavailable() : undefined))
     fire('a')
     fire('b')
     subscribe()
@@ -256,8 +256,8 @@ describe('an Alertmanager that fails', () => {
     expect(said()).toEqual(['0: a, b', '1: a over at 1, b'])
   })
 
-  test('and refuses for good is posted to again with the next refresh, and the reason is reported', async () => {
-    const { fire, subscribe, clock, seconds, deliveries } = telling((attempt) => (attempt < 3 ? refusal : undefined))
+  test('and refuses permanently gets the next refresh, and the reason is reported', async () => {
+    const { fire, subscribe, clock, seconds, deliveries } = refreshed((attempt) => (attempt < 3 ? refusal : undefined))
     fire('a')
     subscribe()
     await clock.advance(185)
@@ -270,9 +270,9 @@ describe('an Alertmanager that fails', () => {
     ])
   })
 
-  test('is not asked by two at once', async () => {
+  test('gets one request at a time', async () => {
     const { promise, resolve: release } = Promise.withResolvers<void>()
-    const { fire, subscribe, clock, seconds } = telling((attempt) => (attempt === 1 ? promise : undefined))
+    const { fire, subscribe, clock, seconds } = refreshed((attempt) => (attempt === 1 ? promise : undefined))
     fire('a')
     subscribe()
     await clock.advance(4.5)
@@ -286,7 +286,7 @@ describe('an Alertmanager that fails', () => {
 })
 
 test('an unforeseen error is reported, and does not end the refresh of Alertmanager', async () => {
-  const { fire, subscribe, clock, seconds, deliveries, broken } = telling()
+  const { fire, subscribe, clock, seconds, deliveries, broken } = refreshed()
   fire('a')
   broken.read = true
   subscribe()
@@ -297,9 +297,9 @@ test('an unforeseen error is reported, and does not end the refresh of Alertmana
   expect(seconds()).toEqual([60])
 })
 
-describe('when it is to stop', () => {
-  test('nothing more is posted', async () => {
-    const { fire, end, subscribe, clock, stop$, seconds, isCompleted } = telling()
+describe('the refresh of Alertmanager, when it stops,', () => {
+  test('posts nothing more', async () => {
+    const { fire, end, subscribe, clock, stop$, seconds, isCompleted } = refreshed()
     fire('a')
     subscribe()
     await clock.advance(5)
@@ -309,9 +309,9 @@ describe('when it is to stop', () => {
     expect([seconds(), isCompleted()]).toEqual([[0], true])
   })
 
-  test('a request under way is finished first', async () => {
+  test('finishes a running request first', async () => {
     const { promise, resolve: release } = Promise.withResolvers<void>()
-    const { fire, subscribe, clock, stop$, deliveries, isCompleted } = telling(() => promise)
+    const { fire, subscribe, clock, stop$, deliveries, isCompleted } = refreshed(() => promise)
     fire('a')
     subscribe()
     await clock.advance(1)

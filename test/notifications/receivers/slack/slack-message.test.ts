@@ -17,7 +17,7 @@ import {
   STORE_FAILING,
   STORE_RECOVERED,
   TARGET_REMOVED,
-  told,
+  update,
   TOO_FEW,
 } from '../../sample.ts'
 import { slackTroubles, textsOf } from './slack-limits.ts'
@@ -54,7 +54,7 @@ const MESSAGES: Record<string, [message: Message, now?: number]> = {
   'firing-warning': [messageOf([{ ...FIRING, severity: 'warning' }], { severity: 'warning' })],
   'firing-not-past-the-threshold-now': [messageOf([{ ...FIRING, value: 0.25 }])],
   'firing-late': [messageOf([FIRING]), AT + 3 * 3600],
-  'firing-came-and-went': [messageOf([told(FIRING, 3)])],
+  'firing-flapped': [messageOf([update(FIRING, 3)])],
   reminder: [messageOf([REMINDER])],
   resolved: [messageOf([RESOLVED])],
   'resolved-polls-again': [messageOf([POLLS_AGAIN])],

@@ -12,14 +12,14 @@ import {
   RESOLVED,
   SIGNALS,
   STORE_FAILING,
-  told,
+  update,
   TOO_FEW,
 } from '../../sample.ts'
 
 test.each<[string, Message]>([
   [
     'webhook-alerts',
-    messageOf([told(SIGNALS.failure_ratio, 2), SIGNALS.budget_minutes, NO_POLL, RESOLVED, TOO_FEW], {
+    messageOf([update(SIGNALS.failure_ratio, 2), SIGNALS.budget_minutes, NO_POLL, RESOLVED, TOO_FEW], {
       passed: [{ notification: FIRING, times: 3, peak: 0.62, over: AT - 300 }],
       silenced: [{ alert: 'NoCalls{type="video"}', until: AT + 3600, reason: 'maintenance of the carrier' }],
     }),
