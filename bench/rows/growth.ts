@@ -1,9 +1,7 @@
 import { median, type Bench, type Scenario } from '../scenario.ts'
 import { meanCpu, steadyPolls } from '../steady-polls.ts'
 
-/**
- * What a poll costs must not depend on how many calls are tracked: the same changes on a short list and on a long one.
- */
+/** The costs of a poll must not depend on how many calls are tracked: the same changes on a short and a long list. */
 export const growth: Scenario = {
   name: 'growth',
   rows: ['growth'],

@@ -3,10 +3,7 @@ import type { Scenario } from '../scenario.ts'
 import { meanRequests, steadyPolls } from '../steady-polls.ts'
 
 const INTERVAL = 15
-/**
- * Virtual seconds in a real one, as the budget spreads a sweep over minutes. What callwatch itself does appears that
- * much slower.
- */
+/** Virtual seconds in a real one, as the budget spreads a sweep over minutes. callwatch appears that much slower. */
 const SPEED = 5
 /** The first polls have to make up for the pause before them. */
 const CATCHING_UP = 10

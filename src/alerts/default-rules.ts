@@ -6,7 +6,7 @@ export const defaultRules: z.input<typeof ruleSchema>[] = [
   {
     name: 'HighFailureRate',
     signal: 'failure_ratio',
-    // Meetings do not ring, so that nobody fails to answer them.
+    // Meetings do not ring, so that none is unanswered.
     match: { mode: 'call' },
     window: '15m',
     min_calls: 20,

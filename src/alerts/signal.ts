@@ -141,7 +141,7 @@ export function isBeyond({ breach, value, threshold }: Pick<MessageValue, 'breac
   return breach === 'above' ? value > threshold : value < threshold
 }
 
-/** The time that `{window}` of a description stands for (seconds). */
+/** The time of `{window}` in a description (seconds). */
 export function describedWindow(signal: object): number | undefined {
   return 'longerThan' in signal && typeof signal.longerThan === 'number' ? signal.longerThan : windowOf(signal)
 }

@@ -52,7 +52,7 @@ const TROUBLE_LINES = {
 
 /** Reports what happened to metrics, live feed and log, after it was committed. One line a failing poll, not one a retry. */
 export function reporter(options: ReporterOptions): (event: DaemonEvent) => void {
-  const { log, metrics, feed, targets, receivers: told = () => [], mask } = options
+  const { log, metrics, feed, targets, receivers: configured = () => [], mask } = options
   /** Whose series there are: of each target with the codes that its requests have come to. */
   const introduced = { targets: new Map<string, Set<string>>(), receivers: new Set<string>() }
 
@@ -72,7 +72,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
 
   /** Adds the series of targets and receivers that are there now, and removes those of others. */
   function introduce(): void {
-    const receivers = new Set(told())
+    const receivers = new Set(configured())
     const own = new Set(targets.own().map(({ name }) => name))
     for (const target of own) introduceOne(target)
     for (const target of introduced.targets.keys()) if (!own.has(target)) forget(target)

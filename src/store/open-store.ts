@@ -29,7 +29,7 @@ export async function openStore(address: DaemonStoreAddress, receivers: readonly
   try {
     return await openPostgresStore({ url: address.url, lease: address.lease, receivers })
   } catch (error) {
-    // A running daemon waits for its database; at the start, it cannot be told from a wrong address.
+    // A running daemon waits for its database; at the start, it cannot be distinguished from a wrong address.
     throw error instanceof StoreError ? new StoreError('refused', error.message, error) : error
   }
 }

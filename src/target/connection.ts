@@ -41,7 +41,7 @@ function whileAllowed(send: Transport, mayAsk: () => boolean): Transport {
     mayAsk() ? send(request) : Promise.reject(new Error('the target may be polled by another daemon by now'))
 }
 
-/** The most values that are told apart; a service gone mad must not fill the log. */
+/** The most values that are distinguished; a broken service must not fill the log. */
 const MOST_VALUES = 100
 
 /** Passes on each pair of values the first time that it comes. */

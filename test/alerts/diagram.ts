@@ -12,7 +12,7 @@ const STATES = { inactive: 'i', pending: 'p', firing: 'f', recovering: 'r' }
 const SAID: Record<Change, string> = { firing: 'F', reminder: 'M', resolved: 'R', closed: 'C' }
 
 /** A rule's alerts, and the notifications of the last evaluation. */
-type Lifecycle = { instances: ReadonlyMap<string, AlertInstance>; said: AlertDelta['notifications']; polledAt: number }
+type State = { instances: ReadonlyMap<string, AlertInstance>; said: AlertDelta['notifications']; polledAt: number }
 
 /**
  * Expects of a rule the lifecycle that three lines of marbles draw, one frame an interval. callwatch is restarted
@@ -27,7 +27,7 @@ type Lifecycle = { instances: ReadonlyMap<string, AlertInstance>; said: AlertDel
 export function expectLifecycle(rule: Rule, { seen, state, said }: Record<'seen' | 'state' | 'said', string>): void {
   const scheduler = new TestScheduler((actual, expected) => expect(actual).toEqual(expected))
   scheduler.run(({ hot, expectObservable }) => {
-    const atRest: Lifecycle = { instances: new Map(), said: [], polledAt: at(0) }
+    const atRest: State = { instances: new Map(), said: [], polledAt: at(0) }
     const evaluated$ = hot(seen).pipe(
       timestamp(scheduler),
       scan((before, marble) => evaluateAt(rule, before, marble), atRest),
@@ -40,11 +40,7 @@ export function expectLifecycle(rule: Rule, { seen, state, said }: Record<'seen'
   })
 }
 
-function evaluateAt(
-  rule: Rule,
-  { instances, polledAt }: Lifecycle,
-  { value, timestamp: frame }: Timestamp<string>,
-): Lifecycle {
+function evaluateAt(rule: Rule, { instances, polledAt }: State, { value, timestamp: frame }: Timestamp<string>): State {
   const now = at(frame * INTERVAL)
   const trigger = triggerOf(value, now, polledAt)
   const restarted = new Map([...instances].map(([key, instance]) => [key, stored(instance)]))

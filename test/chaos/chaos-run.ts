@@ -94,6 +94,6 @@ export async function stopDaemonTwice(run: ChaosRun, daemon: DaemonProcess): Pro
   count(run, 'stop.second_sigterm')
 }
 
-export function count(run: ChaosRun, what: string): void {
-  run.reached.set(what, (run.reached.get(what) ?? 0) + 1)
+export function count({ reached }: Pick<ChaosRun, 'reached'>, what: string): void {
+  reached.set(what, (reached.get(what) ?? 0) + 1)
 }

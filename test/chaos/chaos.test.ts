@@ -45,16 +45,7 @@ test(
   async (context) => {
     skipWithoutPostgres(context)
     const seed = String(Math.floor(Math.random() * 1e6))
-    const { promises, coverage, again } = await run(
-      '--daemons',
-      '3',
-      '--targets',
-      '8',
-      '--seconds',
-      '40',
-      '--seed',
-      seed,
-    )
+    const { promises, coverage, again } = await run(...'--daemons 3 --targets 8 --seconds 40 --seed'.split(' '), seed)
     expect(promises.length).toBeGreaterThan(6)
     // The longest gap depends on how busy the machine is with other tests.
     const broken = promises.filter(({ name, holds }) => !holds && name !== 'longest time without a request')

@@ -79,8 +79,6 @@ export function beforeRetryAfter(requests: readonly ObservedRequest[], deaths: r
   return requests.filter(({ at }) => pauses.some(({ from, to }) => at > from && at < to)).length
 }
 
-function secondsOf(retryAfter: string, dateOffset: number): number {
-  return /^\d+$/.test(retryAfter)
-    ? Number(retryAfter)
-    : Date.parse(retryAfter) / 1000 - (Date.now() / 1000 + dateOffset)
+function secondsOf(header: string, dateOffset: number): number {
+  return /^\d+$/.test(header) ? Number(header) : Date.parse(header) / 1000 - (Date.now() / 1000 + dateOffset)
 }

@@ -96,7 +96,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
         log(`${Math.ceil(end - now())} s left: ${name}`)
         await disruptions[name]!(run, run.daemon!)
         await runUndisturbed(requests.requests)
-        // A fault like any other, and from the first answer on a step is one that the daemon can see.
+        // A step of the clock is possible from the first answer on, when the daemon can see it.
         mayStep ||= requests.requests.some(({ answered }) => answered !== undefined) && (await isSetUp(run))
       }
     }
@@ -140,9 +140,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
   }
 }
 
-/**
- * Lets the daemon run a little between two disruptions, but does not wait for the end of a long rate limit pause.
- */
+/** Lets the daemon run a little between two disruptions, but not to the end of a long rate limit pause. */
 async function runUndisturbed(requests: readonly unknown[]): Promise<void> {
   const enough = requests.length + REQUESTS_BETWEEN
   await eventually(async () => (requests.length >= enough ? true : undefined), LONGEST_BETWEEN).catch(() => undefined)

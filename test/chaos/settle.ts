@@ -1,3 +1,4 @@
+import type { Simulator } from '../../src/simulator/simulator.ts'
 import { eventually } from '../system/eventually.ts'
 import { parseExposition } from '../system/replay/exposition.ts'
 import type { ChaosRun } from './chaos-run.ts'
@@ -12,35 +13,45 @@ const SWEEPS = 60
 const MESSAGES = 60
 
 /**
- * Heals everything, lets no more calls begin, and waits until every call has ended, for two complete polls after that,
- * and until no notification is left.
+ * Heals everything, and waits for two complete polls after the end of every call, and until no notification is left.
  *
  * @returns what is left undone, a line each
  */
 export async function settle({ simulator, slack }: ChaosRun, { url }: DaemonProcess): Promise<string[]> {
-  simulator.heal()
-  simulator.setSwitches({ arrivals: false, outage: false })
   slack.heal()
+  const { undone, until } = await healServices([simulator])
+  const complete = async () => (await seriesAt(url)).get('callwatch_polls_total{outcome="complete"}') ?? 0
+  const before = await complete()
+  // The one that is under way may have begun too early.
+  await until('two complete polls', SWEEPS, async () => (await complete()) >= before + 2)
+  await until('no alert and no message are left', MESSAGES, () => isNothingLeft(url))
+  return undone
+}
+
+/** Heals services, lets no more calls begin, and waits until all have ended. `until` adds to `undone` what does not occur. */
+export async function healServices(simulators: readonly Simulator[]) {
   const undone: string[] = []
   const until = async (what: string, seconds: number, isSo: () => Promise<boolean>) => {
     await eventually(async () => ((await isSo()) ? true : undefined), seconds).catch((error: Error) => {
       undone.push(`${what}: ${error.message}`)
     })
   }
-  const series = async () => parseExposition(await textAt(`${url}metrics`))
-  const complete = async () => (await series()).get('callwatch_polls_total{outcome="complete"}') ?? 0
-
+  for (const simulator of simulators) {
+    simulator.heal()
+    simulator.setSwitches({ arrivals: false, outage: false })
+  }
   await until('every call has ended', LONGEST_CALL, async () => {
-    const last = simulator.ledger().at(-1)
-    return last === undefined || Date.now() / 1000 - last.at > QUIET
+    const last = Math.max(...simulators.map((simulator) => simulator.ledger().at(-1)?.at ?? 0))
+    return Date.now() / 1000 - last > QUIET
   })
-  const before = await complete()
-  // The one that is under way may have begun too early.
-  await until('two complete polls', SWEEPS, async () => (await complete()) >= before + 2)
-  await until('no alert and no message are left', MESSAGES, async () => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon answers
-    const { alerts } = JSON.parse(await textAt(`${url}api/v1/alerts`)) as { alerts: unknown[] }
-    return alerts.length === 0 && (await series()).get('callwatch_notifications_pending{notifier="slack"}') === 0
-  })
-  return undone
+  return { undone, until }
 }
+
+/** Whether a daemon has neither an alert nor a pending notification. */
+export async function isNothingLeft(url: string): Promise<boolean> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon answers
+  const { alerts } = JSON.parse(await textAt(`${url}api/v1/alerts`)) as { alerts: unknown[] }
+  return alerts.length === 0 && (await seriesAt(url)).get('callwatch_notifications_pending{notifier="slack"}') === 0
+}
+
+const seriesAt = async (url: string) => parseExposition(await textAt(`${url}metrics`))

@@ -41,9 +41,7 @@ const NOTIFIED_WITHIN = 90
 const ATTEMPTS = 10
 const COMMITS = 'callwatch_store_commit_duration_seconds_count'
 
-/**
- * Watches the daemon through the trouble; the service does nothing wrong meanwhile, so that only the store is told of.
- */
+/** Watches the daemon through the trouble; the service does nothing wrong meanwhile, so that only the store is told of. */
 async function observeTrouble(
   run: ChaosRun,
   { url }: DaemonProcess,
@@ -91,9 +89,7 @@ async function observeTrouble(
   count(run, `store.${kind}`)
 }
 
-/**
- * How many counters move while no commit succeeds. A full store has room for a small one still, which may move them.
- */
+/** How many counters move while no commit succeeds. A full store has room for a small one still, which may move them. */
 async function movedMeanwhile(scrape: () => Promise<Series>): Promise<number> {
   for (let attempt = 1; ; attempt++) {
     const before = await scrape()

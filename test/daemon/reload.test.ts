@@ -42,7 +42,7 @@ async function value({ samples }: DaemonInProcess, name: string, labels: Record<
 }
 
 /** The notifications of alerts in the log. */
-const notified = ({ log }: DaemonInProcess, kind: string) =>
+const sent = ({ log }: DaemonInProcess, kind: string) =>
   log.map(({ msg }) => msg).filter((msg) => msg.startsWith(`alert ${kind}`))
 
 const shown = ({ daemon }: DaemonInProcess) => daemon.targets.all().map(({ name }) => name)
@@ -96,18 +96,18 @@ describe('a reloaded configuration', () => {
     const firing = () => daemon.targets.all().map(({ alerts }) => [...alerts.keys()])
     await reload({ alerts: [ANY_CALL] })
     await vi.waitFor(() => expect(firing()).toEqual([['AnyCall'], ['AnyCall']]), WAIT)
-    await vi.waitFor(() => expect(notified(running, 'firing')).toHaveLength(2), WAIT)
+    await vi.waitFor(() => expect(sent(running, 'firing')).toHaveLength(2), WAIT)
     expect(running.polls.filter(({ outcome }) => outcome === 'complete')).toHaveLength(2)
     await reload({ alerts: [] })
     await vi.waitFor(() => expect(firing()).toEqual([[], []]), WAIT)
-    await vi.waitFor(() => expect(notified(running, 'closed')).toHaveLength(2), WAIT)
-    expect(notified(running, 'closed')[0]).toContain('rule removed')
+    await vi.waitFor(() => expect(sent(running, 'closed')).toHaveLength(2), WAIT)
+    expect(sent(running, 'closed')[0]).toContain('rule removed')
   })
 
   test('closes the alerts of a removed target with that reason, also on a feed that is open', async () => {
     const running = await daemonWithTwo({ alerts: [ANY_CALL] })
     const { daemon, a, reload } = running
-    await vi.waitFor(() => expect(notified(running, 'firing')).toHaveLength(2), WAIT)
+    await vi.waitFor(() => expect(sent(running, 'firing')).toHaveLength(2), WAIT)
     const stop = new AbortController()
     onTestFinished(() => stop.abort())
     const { body } = await fetch(`${daemon.url}api/v1/events`, { signal: stop.signal })
@@ -118,10 +118,7 @@ describe('a reloaded configuration', () => {
       if (/"state":"closed"/.test(received)) break
     }
     expect(received).toMatch(/event: alert\ndata: .*"target":"b","alert":"AnyCall".*"state":"closed"/)
-    await vi.waitFor(
-      () => expect(notified(running, 'closed')).toEqual([expect.stringContaining('target removed')]),
-      WAIT,
-    )
+    await vi.waitFor(() => expect(sent(running, 'closed')).toEqual([expect.stringContaining('target removed')]), WAIT)
   })
 
   test('applies its poll interval and page size', async () => {

@@ -96,10 +96,7 @@ async function sumProblems({ store, storeFile }: Run, { name, ledger }: Target):
   ]
 }
 
-/**
- * What is set aside from the comparison since `endedAt` was missing counts once, or never where it was over before the
- * set-up.
- */
+/** What is set aside from the comparison since `endedAt` was missing counts once, or never where it was over before the set-up. */
 function onceProblems({ service, rows }: Run, target: Target): string[] {
   const { ledger: events } = service.world
   const { created } = target.ledger.sync
@@ -115,7 +112,7 @@ function onceProblems({ service, rows }: Run, target: Target): string[] {
       // Of one that was over earlier, `endedAt` may have been plausible at the set-up already.
       const isBaseline = final!.at < created - 60 && final!.at > created - LATELY
       if (isBaseline && isCounted) return [`call ${id} was over before the set-up, and counted`]
-      if (first.at > created && row?.finish === undefined) return [`call ${id} is over, and was not counted`]
+      if (first.at > created && row?.finish === undefined) return [`call ${id} has ended, and was not counted`]
       return []
     })
 }

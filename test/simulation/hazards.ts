@@ -72,7 +72,7 @@ export const hazards = {
   },
   /**
    * Together never older than two intervals, so that no two polls in a row show a call further back than it is; not at
-   * the set-up, where a call that is over would be seen open.
+   * the set-up, where a final call would be seen open.
    */
   stale: {
     probability: { calm: 0.3, ordinary: 0.15, troubled: 0.15 },

@@ -77,9 +77,7 @@ export type Run = {
   drawn: DrawnRun
   /** The part of the configuration that is active; `lookback` in seconds. */
   settings: { lookback: number; pageSize: number }
-  /**
-   * How long no poll was successful though the service could be read (seconds), and since when that may be so (UNIX seconds).
-   */
+  /** How long no poll was successful though the service could be read (seconds), and since when that may be so (UNIX seconds). */
   blind: { longest: number; since: number }
   /** Every call that was counted or excluded, as it was last committed. */
   rows: Map<string, TrackedCall>
@@ -278,8 +276,6 @@ function withoutFacts(switches: Switches, ...names: (keyof Switches['facts'])[])
   return { ...switches, facts }
 }
 
-/**
- * With its end in the far future and its other times left out of one answer, an evicted call is one without any time.
- */
+/** With its end in the far future and its other times left out of one answer, an evicted call is one without any time. */
 const TIMELESS_FACTS = ['far_future', 'without_ended_at'] as const
 const WILD_FACTS = ['final_changed', 'vanished', 'vanished_for_a_while', 'without_ended_at', 'labels_changed'] as const

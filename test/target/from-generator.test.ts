@@ -2,7 +2,7 @@ import { NEVER } from 'rxjs'
 import { expect, test } from 'vitest'
 import { fromGenerator } from '../../src/target/from-generator.ts'
 
-test('what nobody is subscribed to any more is aborted', async () => {
+test('an unsubscribed generator is aborted', async () => {
   let aborted: AbortSignal | undefined
   const subscription = fromGenerator(async function* (stop) {
     aborted = stop.aborted

@@ -10,7 +10,7 @@ test('a daemon that has its store for itself opens each target once', async () =
   expect(opened).toHaveLength(2)
 })
 
-test('a target whose tenure is over before it was opened is followed as before', async () => {
+test('a target whose tenure ends before it was opened is still replicated', async () => {
   let gate = Promise.resolve<MissedCommit[]>([])
   let asked: string[] = []
   const { clock, give } = await sharing(['a'], async (names) => {

@@ -12,9 +12,7 @@ import { pollConfig, targetConfig } from './settings.ts'
 
 export const INTERVAL = 15
 
-/**
- * Runs the pipeline of a target on a virtual clock, with a fake service, and a store in memory that fails on demand.
- */
+/** Runs the pipeline of a target on a virtual clock, with a fake service, and a store in memory that fails on demand. */
 export async function running({
   timeout = 10,
   retries = 0,

@@ -24,9 +24,7 @@ export const NO_BUDGET: AdjustableBudget = {
 }
 const EMPTY_LIST = JSON.stringify({ data: [], meta: { pagination: { total: 0 } } })
 
-/**
- * Targets of one key, each of them this daemon's when the test says so; with `missed` on a store that several share.
- */
+/** Targets of one key, each of them this daemon's when the test says so; with `missed` on a store that several share. */
 export async function sharing(
   names: readonly string[],
   missed?: (names: string[]) => Promise<MissedCommit[]>,
@@ -105,10 +103,7 @@ export async function sharing(
     running.unsubscribe()
     following.unsubscribe()
   })
-  /**
-   * Gives a target to this daemon; what is returned releases it, ends its tenure at once, or gives it again after a
-   * reload.
-   */
+  /** Gives a target to this daemon; what is returned releases it, ends its tenure at once, or gives it again after a reload. */
   const give = (name: string) => {
     const [draining$, aborted$] = [new ReplaySubject<void>(1), new ReplaySubject<void>(1)]
     const tenure: Tenure = { draining$, aborted$, use: () => () => undefined }

@@ -31,13 +31,26 @@ async function opened(wrap: (store: Store) => Store = (store) => store, rules = 
   return { clock, memory, open, target: await open() }
 }
 
+const storeOn =
+  (disk: { isFull: boolean }) =>
+  (store: Store): Store => ({
+    ...store,
+    commit: async (target, commit) => {
+      if (disk.isFull) throw new StoreError('unavailable', 'the disk is full')
+      return store.commit(target, commit)
+    },
+  })
+
+/** The kind and alert of each notification of a commit. */
+const notified = (commit: Awaited<ReturnType<typeof tick>>) =>
+  commit?.alerts.notifications.map(({ kind, alert }) => [kind, alert])
+
 const failed = (n: number) => seen(`call ${n}`, 'rejected', { endedAt: CREATED + n })
 
 describe('a target', () => {
   test('fires in the same commit as the calls that made it fire, and again after a restart it does not', async () => {
     const { target, memory, open } = await opened()
-    const committed = await count(target, completePoll(10, failed(1), failed(2)))
-    expect(committed?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([['firing', 'Failing']])
+    expect(notified(await count(target, completePoll(10, failed(1), failed(2))))).toEqual([['firing', 'Failing']])
     expect((await memory.countOutbox()).get('slack')).toBe(1)
     const again = await open()
     const second = await count(again, completePoll(25, failed(1), failed(2)))
@@ -65,9 +78,7 @@ describe('a target', () => {
     for (const seconds of [15, 30, 45]) await poll(target, seconds)
     const again = await open()
     expect((await poll(again, 60))?.alerts.notifications).toEqual([])
-    expect((await poll(again, 75))?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([
-      ['firing', 'Failing'],
-    ])
+    expect(notified(await poll(again, 75))).toEqual([['firing', 'Failing']])
   })
 
   test('evaluates its rules on the calls of all polls, not of the last alone', async () => {
@@ -78,18 +89,12 @@ describe('a target', () => {
   })
 
   test('changes nothing where the commit fails, and counts the same change at the next poll', async () => {
-    let broken = true
-    const { target } = await opened((store) => ({
-      ...store,
-      commit: async (target, commit) => {
-        if (broken) throw new StoreError('unavailable', 'the disk is full')
-        return store.commit(target, commit)
-      },
-    }))
+    const disk = { isFull: true }
+    const { target } = await opened(storeOn(disk))
     const poll = completePoll(10, failed(1), failed(2))
     await expect(count(target, poll)).rejects.toThrow('the disk is full')
     expect([target.ledger.calls.size, target.ledger.sync.seq, target.alerts.size]).toEqual([0, 0, 0])
-    broken = false
+    disk.isFull = false
     await count(target, poll)
     expect(total(target.ledger, COUNTERS.finished)).toBe(2)
     expect(target.alerts.size).toBe(1)
@@ -148,22 +153,15 @@ describe('a target', () => {
   })
 
   test('has the poll age of before where the commit of a successful poll fails', async () => {
-    let broken = false
-    const { clock, target } = await opened((store) => ({
-      ...store,
-      commit: async (target, commit) => {
-        if (broken) throw new StoreError('unavailable', 'the disk is full')
-        return store.commit(target, commit)
-      },
-    }))
+    const disk = { isFull: false }
+    const { clock, target } = await opened(storeOn(disk))
     await count(target, completePoll(0))
-    broken = true
+    disk.isFull = true
     await clock.advance(400)
     await expect(count(target, completePoll(400))).rejects.toThrow('the disk is full')
     expect([target.pollAge(), target.sweepAge()]).toEqual([400, 400])
-    broken = false
-    const fired = await tick(target)
-    expect(fired?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([['firing', 'Blind']])
+    disk.isFull = false
+    expect(notified(await tick(target))).toEqual([['firing', 'Blind']])
   })
 
   test('keeps finished calls as far back as the rules need with which it was loaded, also after a reload', async () => {
@@ -220,16 +218,14 @@ describe('a target', () => {
     const again = await open()
     expect(await tick(again)).toBeUndefined()
     await clock.advance(31)
-    const fired = await tick(again)
-    expect(fired?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([['firing', 'Blind']])
+    expect(notified(await tick(again))).toEqual([['firing', 'Blind']])
   })
 
   test('fires on the poll age as soon as it has polled, however recently it started', async () => {
     const { clock, target } = await opened(undefined, [{ ...POLL_AGE, name: 'Blind', threshold: 10, clear: 10 }])
     await count(target, completePoll(0))
     await clock.advance(11)
-    const fired = await tick(target)
-    expect(fired?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([['firing', 'Blind']])
+    expect(notified(await tick(target))).toEqual([['firing', 'Blind']])
   })
 
   test('fires on a poll that hangs, and resolves at the next successful poll', async () => {
@@ -237,9 +233,8 @@ describe('a target', () => {
     await clock.advance(301)
     const fired = await tick(target)
     expect(target.evaluationAge()).toBe(0)
-    expect(fired?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([['firing', 'Blind']])
-    const resolved = await count(target, completePoll(301))
-    expect(resolved?.alerts.notifications.map(({ kind, alert }) => [kind, alert])).toEqual([['resolved', 'Blind']])
+    expect(notified(fired)).toEqual([['firing', 'Blind']])
+    expect(notified(await count(target, completePoll(301)))).toEqual([['resolved', 'Blind']])
     expect(target.alerts.size).toBe(0)
     expect((await count(target, completePoll(302)))?.alerts.notifications).toEqual([])
   })

@@ -41,7 +41,7 @@ export function parseYaml(source: string, name: string): unknown {
   }
 }
 
-/** To find what an alias stands for takes time: with thousands of them, minutes. */
+/** Resolving an alias takes time: with thousands of them, minutes. */
 const MOST_ALIASES = 1000
 
 function countAliases(document: Document): number {

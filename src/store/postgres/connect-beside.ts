@@ -13,7 +13,7 @@ export type Beside = Session & { readonly place: string; close: () => Promise<vo
 /**
  * Connects to a database beside the daemons that may be using it.
  *
- * @throws {StoreError} refused: nothing of callwatch is in it, or of another schema, or it lets nobody in
+ * @throws {StoreError} refused: nothing of callwatch is in it, or of another schema, or it refuses connections
  */
 export async function connectBeside(url: string, options: Options = {}): Promise<Beside> {
   const open = async (): Promise<Connection> => {

@@ -19,7 +19,7 @@ import { expectSchema, LOCK, migrate } from './schema.ts'
 /**
  * Opens a store for a copy of it, and keeps every daemon away from it meanwhile; a standby is good enough.
  *
- * @throws {StoreError} refused: a daemon uses it, it is not ours or of another schema, or it lets nobody in
+ * @throws {StoreError} refused: a daemon uses it, it is not ours or of another schema, or it refuses connections
  */
 export async function openPostgresSource(url: string): Promise<CopySource> {
   const connection = await connectAlone(url, { readOnly: true, prepare: expectSchema })
@@ -33,7 +33,7 @@ export async function openPostgresSource(url: string): Promise<CopySource> {
 /**
  * Opens an empty store to copy another one into it, and keeps every daemon away from it meanwhile.
  *
- * @throws {StoreError} refused: it is not empty, a daemon uses it, it is of a newer schema, or it lets nobody in
+ * @throws {StoreError} refused: it is not empty, a daemon uses it, it is of a newer schema, or it refuses connections
  */
 export async function openPostgresTarget(url: string): Promise<CopyTarget> {
   const connection = await connectAlone(url, { readOnly: false, prepare: migrate, check: expectEmpty })

@@ -13,7 +13,7 @@ const OF_TARGET = 'target = (SELECT number FROM callwatch.targets WHERE name = $
 /**
  * Opens a store beside the daemons that may be using it, without writing; a standby is good enough.
  *
- * @throws {StoreError} refused: nothing of callwatch is in the database, or of another schema, or it lets nobody in
+ * @throws {StoreError} refused: nothing of callwatch is in the database, or of another schema, or it refuses connections
  */
 export async function openPostgresReader(url: string): Promise<StoreReader> {
   const session = await connectBeside(url, { readOnly: true })

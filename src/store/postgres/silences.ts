@@ -6,7 +6,7 @@ import type { Session } from './connection.ts'
 /**
  * Opens a store for its silences alone: the daemons that use it apply them when they read them next.
  *
- * @throws {StoreError} refused: nothing of callwatch is in the database, or of another schema, or it lets nobody in
+ * @throws {StoreError} refused: nothing of callwatch is in the database, or of another schema, or it refuses connections
  */
 export async function openPostgresSilences(url: string): Promise<SilenceBook> {
   const session = await connectBeside(url)

@@ -2,7 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { eventually } from '../../system/eventually.ts'
 import { now } from '../observed-requests.ts'
 import { LEASE } from './cluster-config.ts'
-import { anyDaemon, count, remove, recovered, startOne, type ClusterRun } from './cluster-run.ts'
+import { count } from '../chaos-run.ts'
+import { anyDaemon, remove, recovered, startOne, type ClusterRun } from './cluster-run.ts'
 import type { DatabaseProxy } from './database-proxy.ts'
 
 /** Something that happens to the daemons or their database; afterwards there are as many daemons as before. */

@@ -59,7 +59,3 @@ export function remove(run: ClusterRun, daemon: DaemonProcess): void {
 export async function recovered({ hitAt }: ClusterRun): Promise<void> {
   await wait(Math.max(0, hitAt + FAILOVER_SECONDS - now()) * 1000)
 }
-
-export function count(run: ClusterRun, what: string): void {
-  run.reached.set(what, (run.reached.get(what) ?? 0) + 1)
-}

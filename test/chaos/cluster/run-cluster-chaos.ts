@@ -48,9 +48,7 @@ export type ClusterReport = {
 const INTENSITY = 0.2
 const BETWEEN_MS = 1500
 
-/**
- * One run: services, receiver and proxies in this process, the daemons and the two servers of the database in their own.
- */
+/** One run: services, receiver and proxies in this process, the daemons and the two servers of the database in their own. */
 export async function runClusterChaos({
   seconds,
   seed,
@@ -239,9 +237,7 @@ function latestConnection(run: ClusterRun): { get: () => Promise<Connection | un
   }
 }
 
-/**
- * How many different views the daemons have of the owners and counts of the targets; while nothing happens, one.
- */
+/** How many different views the daemons have of the owners and counts of the targets; while nothing happens, one. */
 async function viewsOf({ daemons }: ClusterRun): Promise<number> {
   const views = async () => {
     const all = await Promise.all(daemons.map(({ url }) => statusAt(url)))

@@ -103,15 +103,14 @@ async function play(happenings: readonly Happening[]) {
   /** Whether a notified change may follow what was settled before. */
   const check = (notified: Notified) => {
     const before = allNotified.findLast((other) => other.alert === notified.alert)
-    const mayHaveBeenNotified = claimed.has(notified.alert)
+    const mayBeKnown = claimed.has(notified.alert)
     const isKnown = before !== undefined && !isEnd(before.kind)
     const holds = (what: string, isSo: boolean) => isSo || wrong.push({ what, notified })
     if (notified.kind === 'passed') holds('its firing was not notified', !isKnown)
-    else if (notified.kind !== 'firing')
-      holds('its firing was notified, or may have been', isKnown || mayHaveBeenNotified)
+    else if (notified.kind !== 'firing') holds('its firing was notified, or may have been', isKnown || mayBeKnown)
     if (before === undefined) return
     holds('nothing newer was notified before', notified.at >= before.at)
-    const mayComeTwice = mayHaveBeenNotified && notified.life > before.life
+    const mayComeTwice = mayBeKnown && notified.life > before.life
     holds('only what was claimed by one that died is notified twice', notified.at > before.at || mayComeTwice)
   }
   const sent = sending({
@@ -191,16 +190,16 @@ function expectAgreement(
   sent: readonly Notified[],
   { wasSilenced, lives }: { wasSilenced: boolean; lives: number },
 ): void {
-  const [last, lastNotified] = [changes.at(-1), sent.at(-1)]
+  const [last, latest] = [changes.at(-1), sent.at(-1)]
   if (last === undefined) return
   const isBrief = ({ kind, lasted }: Change) => !isEnd(kind) || lasted < GROUP_WAIT
-  const unnotified = changes.filter(({ at }) => at > (lastNotified?.at ?? 0))
-  if (unnotified.length === 0)
-    expect(isEnd(lastNotified!.kind), 'the last notification has the last state').toBe(isEnd(last.kind))
+  const unsent = changes.filter(({ at }) => at > (latest?.at ?? 0))
+  if (unsent.length === 0)
+    expect(isEnd(latest!.kind), 'the last notification has the last state').toBe(isEnd(last.kind))
   else {
-    const flaps = isEnd(last.kind) && (lastNotified === undefined || isEnd(lastNotified.kind))
+    const flaps = isEnd(last.kind) && (latest === undefined || isEnd(latest.kind))
     expect(flaps, 'a change without a notification flapped').toBe(true)
-    expect(wasSilenced || unnotified.every(isBrief), 'and was brief, or silenced').toBe(true)
+    expect(wasSilenced || unsent.every(isBrief), 'and was brief, or silenced').toBe(true)
   }
   const ends = changes.filter(({ kind }) => isEnd(kind))
   const counted = sent.reduce((sum, notified) => sum + notified.ends, 0)

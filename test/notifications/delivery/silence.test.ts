@@ -8,7 +8,7 @@ import { POLL_AGE } from '../../alerts/sample-rules.ts'
 import { AT, changeOf, liveAlert } from './outbox-sending.ts'
 
 const A = { name: 'A' }
-const NOTIFICATION = changeOf(A, 'firing', AT)
+const FIRED = changeOf(A, 'firing', AT)
 const utc = (text: string) => Date.parse(text) / 1000
 
 type Setting = { mutes?: Mute[]; silences?: Silence[]; alerts?: LiveAlert[]; change?: Notification }
@@ -16,7 +16,7 @@ type Setting = { mutes?: Mute[]; silences?: Silence[]; alerts?: LiveAlert[]; cha
 /** Whether an alert waits that fires. */
 function waits(
   now: string | number,
-  { mutes = [], silences = [], alerts = [], change = NOTIFICATION }: Setting = {},
+  { mutes = [], silences = [], alerts = [], change = FIRED }: Setting = {},
 ): boolean {
   const batch: Batch = { kind: 'alerts', alerts: [{ entries: [], changes: [change] }] }
   const at = typeof now === 'string' ? utc(now) : now
@@ -60,7 +60,7 @@ describe('a mute applies from its start on, and for its duration', () => {
     const ofCritical = { ...nightly, match: { severity: 'critical' } }
     const now = '2026-11-20T23:00:00Z'
     expect(waits(now, { mutes: [ofCritical] })).toBe(false)
-    expect(waits(now, { mutes: [ofCritical], change: { ...NOTIFICATION, severity: 'critical' } })).toBe(true)
+    expect(waits(now, { mutes: [ofCritical], change: { ...FIRED, severity: 'critical' } })).toBe(true)
     expect(waits(now, { mutes: [ofCritical, nightly] })).toBe(true)
   })
 })
@@ -76,7 +76,7 @@ describe('a silence applies to', () => {
     ['nothing without that label', { receiver_type: 'user' }, false],
   ])('%s', (_case, match, holds) => {
     const silences = [{ id: 1, match, since: AT, until: AT + 60, reason: 'known' }]
-    const change = { ...NOTIFICATION, labels: { type: 'video' }, match: { mode: 'call' } }
+    const change = { ...FIRED, labels: { type: 'video' }, match: { mode: 'call' } }
     expect(waits(AT, { silences, change })).toBe(holds)
   })
 })
@@ -97,10 +97,10 @@ describe('a target that cannot be polled', () => {
 
   test('suppresses neither the alert on poll_age nor other targets', () => {
     expect(waits(AT, { alerts: inState('firing'), change })).toBe(false)
-    expect(waits(AT, { alerts: inState('firing'), change: { ...NOTIFICATION, target: 'staging' } })).toBe(false)
+    expect(waits(AT, { alerts: inState('firing'), change: { ...FIRED, target: 'staging' } })).toBe(false)
   })
 
   test('is not shown by other alerts', () => {
-    expect(waits(AT, { alerts: [liveAlert(A, NOTIFICATION)] })).toBe(false)
+    expect(waits(AT, { alerts: [liveAlert(A, FIRED)] })).toBe(false)
   })
 })

@@ -45,7 +45,7 @@ inPostgres('the way to PostgreSQL', ({ server }) => {
     expect(await isEncrypted('')).toBe(true)
     expect(await isEncrypted('?sslmode=disable')).toBe(false)
     expect(await isEncrypted('?sslmode=require')).toBe(true)
-    // An error of it that nobody handles would end the process, and ends this run.
+    // An unhandled error of it would end the process, and ends this run.
     const dropped = await connect(server().url)
     dropped.drop(new Error('cut'))
     expect(await isEncrypted(`?sslmode=verify-full&sslrootcert=${ca}`)).toBe(true)

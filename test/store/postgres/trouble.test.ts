@@ -77,7 +77,7 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
     const store = await joined(await newDatabase(), 'one')
     process.kill(server().pid(), 'SIGSTOP')
     try {
-      // Backends that are there still answer: it is new ones that nobody makes.
+      // Existing backends still answer: no new ones are made.
       const second = openPostgresStore({ url: server().url, lease: 60, deadline: 0.5 })
       await expect(second).rejects.toMatchObject(unavailable(/nothing was heard/))
     } finally {

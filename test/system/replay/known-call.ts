@@ -18,10 +18,7 @@ export type Known = {
   /** When it was first seen as final, or was lost. */
   finalSince?: number
   missedInCycle?: number
-  /**
-   * The cycle in which the list showed it further back than it was known to be, and nothing has contradicted that
-   * since.
-   */
+  /** The cycle in which the list showed it further back than it was known to be, and nothing has contradicted that since. */
   setBackInCycle?: number
 }
 

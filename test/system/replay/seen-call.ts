@@ -108,9 +108,7 @@ function readParticipants(value: unknown, anomalies: Set<string>): SeenMinutes {
   return isSaid && !Number.isNaN(sums.total) ? known(sums) : {}
 }
 
-/**
- * Missing, null and empty text say nothing; NaN, which is the anomaly, is what no number of 0 or more can be read from.
- */
+/** Missing, null and empty text say nothing; NaN, which is the anomaly, is what no number of 0 or more can be read from. */
 function numberOf(value: unknown, anomalies: Set<string>, most = Infinity): number | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value === 'string' && value.trim() === '') return undefined
