@@ -6,7 +6,15 @@ import { farEndIds, readFarEnd } from './far-end.ts'
 import { completeSweep, verifyOrder, refuteOrder } from './list-memory.ts'
 import type { ListPage, PageReader } from './page-reader.ts'
 import type { Slice } from './read-slice.ts'
-import { addToSweep, continuePastTotal, continueWithoutTotal, isOutOfOrder, listedIds, missingItems, type Sweep } from './sweep.ts'
+import {
+  addToSweep,
+  continuePastTotal,
+  continueWithoutTotal,
+  isOutOfOrder,
+  listedIds,
+  missingItems,
+  type Sweep,
+} from './sweep.ts'
 import { findCap } from './total-cap.ts'
 
 /** Sweeps that find misplaced new calls, after which the order is refuted. */
