@@ -216,7 +216,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
   test('one that may not reset a target is refused, and leaves', async () => {
     const { start, url } = await sharing()
     await split(await start())
-    await expect(start(3600, 'a')).rejects.toThrow(/target a is being watched by/)
+    await expect(start(3600, 'a')).rejects.toThrow(/target a is owned by the daemon/)
     const database = await connect(url)
     expect(await database.run('SELECT name FROM callwatch.members')).toHaveLength(1)
     await database.close()

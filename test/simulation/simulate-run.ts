@@ -59,6 +59,8 @@ export type RunReport = {
 
 /** So likely does the store refuse a commit. */
 const REFUSALS = 0.002
+/** Seconds that a run may take beyond its days, until the service has healed and a sweep is complete. */
+const TO_END = 7200
 /** Seconds between two deletions of expired rows, where the history is kept for a short time. */
 const DELETION_INTERVAL = 600
 /** Seconds after which a call that is still open will not end any more. */
@@ -123,7 +125,8 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
   const firstSeen = new Map<string, number>()
   const oracle = alertOracle(RULES[0], INTERVAL)
   // Deleted rows are read from the file; in memory the rest takes a fraction of the time.
-  const isDeleting = drawn.settings.retention !== undefined || (trouble && drawn.settings.lookback[0] < days * 86_400)
+  const isDeleting =
+    drawn.settings.retention !== undefined || (trouble && drawn.settings.lookback[0] < days * 86_400 + TO_END)
   const folder = isDeleting ? mkdtempSync(join(tmpdir(), 'callwatch-simtest-')) : undefined
   const memory = openSqliteStore({ path: folder === undefined ? ':memory:' : join(folder, 'store.db') })
   const store: Store = {

@@ -26,7 +26,7 @@ inPostgres('the way to PostgreSQL', ({ server }) => {
       await expect(isEncrypted(`?sslmode=${mode}`)).rejects.toMatchObject({
         kind: 'unavailable',
         message: expect.stringMatching(
-          /broke TLS off .*; see that it offers it, or set another sslmode in store\.url$/,
+          /failed the TLS handshake .*; enable TLS there, or set another sslmode in store\.url$/,
         ),
       })
     }
