@@ -50,6 +50,7 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: str
       'network',
       'text',
     ],
+    files: ['../package.json'],
   },
   simulator: { folders: [] },
 }

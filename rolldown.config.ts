@@ -1,0 +1,57 @@
+import { globSync, readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { defineConfig, type Plugin } from 'rolldown'
+import { pageLibraries } from './src/web/page-libraries.ts'
+
+/** `npm run build`: the program with all of its dependencies, as JavaScript that needs no node_modules, in `dist`. */
+export default defineConfig({
+  input: ['src/main.ts', 'src/store/sqlite/thread-main.ts'],
+  platform: 'node',
+  // For Node.js the package names its CommonJS, of which nothing unused could be left out.
+  resolve: { alias: { rxjs: resolve('node_modules/rxjs/dist/esm/index.js') } },
+  plugins: [page(), licences()],
+  output: {
+    dir: 'dist',
+    cleanDir: true,
+    // Flat, since the modules find the page and the thread's program beside themselves.
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+  },
+})
+
+/** Adds the page with its libraries, and says that the files are modules. */
+function page(): Plugin {
+  const folder = 'src/web/page'
+  return {
+    name: 'page',
+    generateBundle() {
+      this.emitFile({ type: 'asset', fileName: 'package.json', source: JSON.stringify({ type: 'module' }) })
+      const add = (fileName: string, source: string) =>
+        this.emitFile({ type: 'asset', fileName: `page/${fileName}`, source: readFileSync(source) })
+      for (const name of globSync('**/*.{html,css,js,svg}', { cwd: folder })) add(name, join(folder, name))
+      for (const { path, folder, file } of pageLibraries()) add(path, join(folder, file))
+    },
+  }
+}
+
+/** Adds the licences of all packages that are in the bundle or on the page, which require that copies keep them. */
+function licences(): Plugin {
+  return {
+    name: 'licences',
+    generateBundle(_options, bundle) {
+      const bundled = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
+      const files = [...bundled, ...pageLibraries().map(({ folder }) => `${folder}/`)]
+      const packages = new Set(files.flatMap((file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file) ?? []))
+      const texts = [...packages].toSorted().map((folder) => {
+        const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+        const files = readdirSync(folder).filter((file) => /^(?:licen[cs]e|copying)/i.test(file))
+        return [`${name} ${version} (${license})`, ...files.map((file) => readFileSync(join(folder, file), 'utf8'))]
+      })
+      this.emitFile({
+        type: 'asset',
+        fileName: 'licences.txt',
+        source: texts.map((text) => text.join('\n\n')).join('\n\n---\n\n'),
+      })
+    },
+  }
+}
