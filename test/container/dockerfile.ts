@@ -14,6 +14,20 @@ export function readDockerfile(text: string): Instruction[] {
     })
 }
 
+/** A stage of a Dockerfile: its base image, its name if it has one, and its instructions. */
+export type Stage = { from: string; name?: string | undefined; instructions: Instruction[] }
+
+/** Splits a Dockerfile into its stages. */
+export function stagesOf(instructions: readonly Instruction[]): Stage[] {
+  const stages: Stage[] = []
+  for (const instruction of instructions) {
+    const [from = '', , name] = instruction.value.split(' ')
+    if (instruction.name === 'FROM') stages.push({ from, name, instructions: [] })
+    else stages.at(-1)!.instructions.push(instruction)
+  }
+  return stages
+}
+
 /** The value of the only instruction of that name. */
 export function only(instructions: readonly Instruction[], name: string): string {
   const [first, second] = instructions.filter((instruction) => instruction.name === name)

@@ -2,13 +2,16 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
-import { execForm, only, readDockerfile, type Instruction } from './dockerfile.ts'
+import { execForm, only, readDockerfile, stagesOf, type Instruction, type Stage } from './dockerfile.ts'
 
-/** What the Dockerfile makes, in a folder in place of the image's root. */
+/** What the Dockerfile makes, in a folder that is the image's root. */
 export type Image = {
   root: string
+  /** The base images of all stages. */
+  bases: string[]
+  /** Those of the last stage. */
   instructions: Instruction[]
-  /** Where processes start, with which variables, and as which user; the present one where this process may not change users. */
+  /** Where processes start, with which variables, and as which user; the same one if this process may not change users. */
   settings: { cwd: string; env: Record<string, string>; uid?: number; gid?: number }
   command: string[]
   healthcheck: string[]
@@ -18,9 +21,36 @@ export type Image = {
 const project = join(import.meta.dirname, '../..')
 const isRoot = process.getuid?.() === 0
 
-/** Performs the steps of the project's Dockerfile. Absolute paths in it are taken below the image's root. */
+/** Performs the steps of the project's Dockerfile. */
 export function buildImage(): Image {
-  const instructions = readDockerfile(readFileSync(join(project, 'Dockerfile'), 'utf8'))
+  const stages = stagesOf(readDockerfile(readFileSync(join(project, 'Dockerfile'), 'utf8')))
+  const roots = new Map<string, string>()
+  const built = stages.map((stage) => {
+    const image = buildStage(stage, roots)
+    roots.set(stage.name ?? '', image.root)
+    return image
+  })
+  const { root, settings } = built.at(-1)!
+  const { instructions } = stages.at(-1)!
+  return {
+    root,
+    bases: stages.map(({ from }) => from),
+    instructions,
+    settings,
+    command: [...execForm(only(instructions, 'ENTRYPOINT')), ...execForm(only(instructions, 'CMD'))],
+    healthcheck: execForm(only(instructions, 'HEALTHCHECK').replace(/^.*?CMD /, '')),
+    remove: () => {
+      for (const { root } of built) rmSync(root, { recursive: true, force: true })
+    },
+  }
+}
+
+/**
+ * Performs the steps of one stage. Absolute paths in it are taken below its root.
+ *
+ * @param roots of the stages before it, by name
+ */
+function buildStage({ instructions }: Stage, roots: ReadonlyMap<string, string>): Pick<Image, 'root' | 'settings'> {
   const root = mkdtempSync(join(tmpdir(), 'callwatch-image-'))
   chmodSync(root, 0o755)
   const inRoot = (text: string) => text.replaceAll(/(?<![\w.:/])\/(?=\w)/g, `${root}/`)
@@ -38,10 +68,12 @@ export function buildImage(): Image {
       mkdirSync(image.cwd, { recursive: true })
     },
     COPY: (value) => {
-      const sources = value.split(' ')
+      const [, stage, paths = ''] = /^(?:--from=(\S+) )?(.*)$/.exec(value)!
+      const folder = stage === undefined ? project : roots.get(stage)!
+      const sources = paths.split(' ')
       const target = resolve(image.cwd, sources.pop()!)
       for (const source of sources) {
-        cpSync(join(project, source), value.endsWith('/') ? join(target, basename(source)) : target, {
+        cpSync(join(folder, source), value.endsWith('/') ? join(target, basename(source)) : target, {
           recursive: true,
         })
       }
@@ -52,20 +84,13 @@ export function buildImage(): Image {
       if (isRoot) user = { uid, gid }
     },
   }
-  const noted = new Set(['FROM', 'VOLUME', 'EXPOSE', 'HEALTHCHECK', 'ENTRYPOINT', 'CMD'])
+  const noted = new Set(['VOLUME', 'EXPOSE', 'HEALTHCHECK', 'ENTRYPOINT', 'CMD'])
   for (const { name, value } of instructions) {
     if (noted.has(name)) continue
     if (perform[name] === undefined) throw new Error(`this test does not know ${name}`)
     perform[name](value)
   }
-  return {
-    root,
-    instructions,
-    settings: { ...image, ...user },
-    command: [...execForm(only(instructions, 'ENTRYPOINT')), ...execForm(only(instructions, 'CMD'))],
-    healthcheck: execForm(only(instructions, 'HEALTHCHECK').replace(/^.*?CMD /, '')),
-    remove: () => rmSync(root, { recursive: true, force: true }),
-  }
+  return { root, settings: { ...image, ...user } }
 }
 
 /** Node.js where the base image has it, readable for everybody. */
