@@ -6,6 +6,7 @@ import { hostilePage } from './rows/hostile-page.ts'
 import { manyTargets } from './rows/many-targets.ts'
 import { memory, restart } from './rows/tracked-calls.ts'
 import { openSurface } from './rows/open-surface.ts'
+import { idle, settled } from './rows/resting.ts'
 import { responsive } from './rows/responsive.ts'
 import { scrape } from './rows/scrape.ts'
 import { steady } from './rows/steady.ts'
@@ -20,6 +21,8 @@ export const SCENARIOS: readonly Scenario[] = [
   sweep,
   growth,
   memory,
+  idle,
+  settled,
   responsive,
   openSurface,
   hostilePage,

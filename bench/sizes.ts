@@ -17,7 +17,10 @@ export type Sizes = {
   shared: number
   /** Seconds for which many targets are polled. */
   seconds: number
-  /** Runs whose median counts. */
+  /** Calls of the first poll after which a program rests, and for how long any rests (seconds). */
+  settledCalls: number
+  rest: number
+  /** Runs of which the median counts. */
   rounds: number
 }
 
@@ -33,6 +36,8 @@ export const FULL: Sizes = {
   targets: 500,
   shared: 2000,
   seconds: 50,
+  settledCalls: 200_000,
+  rest: 60,
   rounds: 3,
 }
 
@@ -48,5 +53,7 @@ export const SHORT: Sizes = {
   targets: 100,
   shared: 300,
   seconds: 20,
+  settledCalls: 100_000,
+  rest: 8,
   rounds: 3,
 }
