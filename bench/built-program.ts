@@ -27,10 +27,12 @@ export function buildProgram({ folder }: Bench): string {
   return join(dir, 'main.js')
 }
 
-/** Starts the built program with the flags of the image, and asks it as soon as it says its address. */
+/** Starts the built program as the image does, and asks it as soon as it says its address. */
 export async function startProgram(main: string, config: string): Promise<Program> {
+  const { flags, env } = imageStart()
   const begun = performance.now()
-  const child = spawn(process.execPath, [...flagsOfImage(), main, 'run', '--config', config], {
+  const child = spawn(process.execPath, [...flags, main, 'run', '--config', config], {
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exited = once(child, 'exit')
@@ -66,9 +68,13 @@ async function addressIn(log: NodeJS.ReadableStream): Promise<string | undefined
   return undefined
 }
 
-/** What the image's ENTRYPOINT has between `node` and the main file. */
-function flagsOfImage(): string[] {
+/** How the image starts Node.js: what its ENTRYPOINT has between `node` and the main file, and its settings of malloc. */
+function imageStart(): { flags: string[]; env: Record<string, string> } {
   const dockerfile = readFileSync(join(PROJECT, 'Dockerfile'), 'utf8')
   const command: string[] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)![1]!)
-  return command.slice(1, -1)
+  const settings = [...dockerfile.matchAll(/^ENV (MALLOC_\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [
+    name,
+    value,
+  ])
+  return { flags: command.slice(1, -1), env: Object.fromEntries(settings) }
 }
