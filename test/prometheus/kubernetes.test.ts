@@ -132,7 +132,7 @@ describe('docs/kubernetes.md', () => {
   })
 
   test('has only existing commands and options', { timeout: 60_000 }, async () => {
-    const commands = [...shellBlocks.join('\n').matchAll(/node src\/main\.ts (.+)$/gm)].map(([, line = '']) => line)
+    const commands = [...shellBlocks.join('\n').matchAll(/node dist\/main\.js (.+)$/gm)].map(([, line = '']) => line)
     expect(commands.length).toBeGreaterThan(3)
     for (const line of commands) {
       const words = line.replace(/#.*$/, '').match(/"[^"]*"|\S+/g) ?? []

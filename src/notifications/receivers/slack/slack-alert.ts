@@ -46,7 +46,7 @@ export function alertBlocks(
 ): SlackBlock[] {
   const { runbookUrl } = notification
   const result = `*${sentence(resultOf(notification), RESULT)}*`
-  // It says what is wrong, and so nothing of what is over.
+  // It says what is wrong, so it says nothing of an alert that ended.
   const description = isFiring(notification) ? prose(descriptionOf(notification) ?? '', DESCRIPTION[place]) : ''
   const url = runbookUrl !== undefined && runbookUrl.length <= GROUP_URL ? runbookUrl : undefined
   return [
