@@ -20,7 +20,7 @@ export type Answer = {
   invalid: Partial<Record<InvalidReason, number>>
 }
 
-/** How a successful poll ended. It saw every new call, and where `complete`, every call back to the horizon. */
+/** How a successful poll ended. It saw every new call; if `complete`, also all that the service shows back to the horizon, which moves. */
 export type PollEnd = {
   complete: boolean
   /** When it began and ended, by the service's clock and by the host's (UNIX seconds). */

@@ -70,7 +70,7 @@ async function* endComplete(reader: PageReader, sweep: Sweep, last: ListPage): A
   return true
 }
 
-/** Ends a sweep that has reached the horizon and cannot read the rest of the list, which the next sweep will try again. */
+/** Ends a sweep that cannot read the rest of the list: past the horizon it is complete, before it the poll is limited. */
 async function* endTruncated(reader: PageReader, sweep: Sweep): AsyncGenerator<CallPage, void> {
   const { memory, clock } = reader
   memory.failingPage = undefined
@@ -183,7 +183,7 @@ export async function* listAfter(
   return total === undefined ? undefined : { order, total, verified: false, pageSize: memory.pageSize, end }
 }
 
-/** Ends a sweep that has seen every call back to the horizon, and with it the poll. */
+/** Ends a sweep that has seen all that the service shows back to the horizon, and with it the poll. */
 export function endSuccessfully(reader: PageReader, sweep: Sweep, list: ListKnowledge | undefined): void {
   const { poll, memory, clock } = reader
   poll.oldest = sweep.oldest

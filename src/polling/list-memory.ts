@@ -4,7 +4,7 @@ import { NO_LIST_FACTS, type SyncState, type ListFacts } from '../ledger/state.t
 import { evidenceOf, NO_EVIDENCE, knownOrder, type ListOrder, type OrderEvidence } from './list-order.ts'
 import type { Sweep } from './sweep.ts'
 
-/** Polls in a row that request an unexplained total again, before the whole list is read. */
+/** Polls in a row with an unexplained total, before the whole list is read. */
 export const UNEXPLAINED_POLLS = 2
 
 /** What the polls of a target remember of its list, beside what is committed. Changed in place. */
@@ -22,7 +22,7 @@ export type ListMemory = {
   isBehind: boolean
   /** Sweeps that found new calls where the order allows none. */
   misplacedSweeps: number
-  /** The sweep without which no poll can be successful, because nothing else verifies that it missed no call. */
+  /** The sweep that must end before a poll can be successful; undefined if the total can verify polls. */
   foreground: Sweep | undefined
   /** The sweep that runs beside successful polls. */
   background: Sweep | undefined

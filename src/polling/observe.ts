@@ -40,9 +40,9 @@ export type PollSettings = {
 
 /** Calls in one commit, plus at most a page. */
 const MOST_CALLS = 500
-/** A poll may take so many intervals, and so many seconds in any case. */
-const LONGEST_INTERVALS = 4
-const LONGEST_SECONDS = 30
+/** A poll may take so many intervals, but at least so many seconds. */
+const DEADLINE_INTERVALS = 4
+const MIN_DEADLINE_SECONDS = 30
 
 /**
  * One poll of a target. Its parts, in order:
@@ -69,7 +69,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   const { clock, ledger, memory, settings } = options
   const { interval, lookback, sweepInterval, maxRequestsPerMinute, pageSize } = settings
   const begun = clock.monotonic()
-  const longest = Math.max(LONGEST_SECONDS, LONGEST_INTERVALS * interval)
+  const longest = Math.max(MIN_DEADLINE_SECONDS, DEADLINE_INTERVALS * interval)
   // Waiting for the rate limit does not end a poll, because the next one would wait as well. A long Retry-After does.
   const { budget, elapsed, after$ } = activeTime(options.requestOptions.budget, clock)
   const deadline = deadlineOf(after$(longest), aborted)

@@ -40,8 +40,8 @@ export type Outgoing = Notification | { kind: 'digest'; digest: unknown }
 export type TargetIdentity = { name: string; fingerprint: string }
 
 /**
- * Keeps all that is counted. Every method rejects with a {@link StoreError} when the store cannot be used now; nothing is
- * changed then.
+ * Keeps all that is counted. Every method rejects with a {@link StoreError} when the store cannot be used now. Nothing has
+ * changed then, unless the answer was lost with its connection: what was asked may have been done.
  */
 export type Store = {
   /**

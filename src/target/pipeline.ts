@@ -83,7 +83,7 @@ export async function* poll(
   while (next.done !== true) {
     if (isUnsubscribed()) return
     try {
-      const committed = await count(target, next.value)
+      const committed = await commitObservation(target, next.value)
       if (committed !== undefined) yield { kind: 'committed', committed }
       next = await observations.next()
     } catch (error) {
@@ -100,11 +100,11 @@ export async function* poll(
 }
 
 /**
- * Counts what was seen; undefined where it changed nothing.
+ * Decides, commits and applies an observation; undefined if it changed nothing.
  *
- * @throws {StoreError} and then nothing has changed
+ * @throws {StoreError} and then nothing was applied
  */
-export function count(target: Target, observation: Observation): Promise<Committed | undefined> {
+export function commitObservation(target: Target, observation: Observation): Promise<Committed | undefined> {
   return target.serialized(async () => {
     const { name, ledger, settings, store, clock } = target
     const unknown = unknownIds(ledger, observation, settings.poll)
@@ -115,9 +115,9 @@ export function count(target: Target, observation: Observation): Promise<Committ
 }
 
 /**
- * Evaluates the rules that depend on time alone; undefined where that changed nothing.
+ * Evaluates the rules that depend on time alone; undefined if that changed nothing.
  *
- * @throws {StoreError} and then nothing has changed
+ * @throws {StoreError} and then nothing was applied
  */
 export function tick(target: Target): Promise<Committed | undefined> {
   return target.serialized(async () => {

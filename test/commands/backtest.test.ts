@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Notification } from '../../src/alerts/notification.ts'
-import { count, tick } from '../../src/target/pipeline.ts'
+import { commitObservation, tick } from '../../src/target/pipeline.ts'
 import { openTarget } from '../../src/target/target.ts'
 import { pollConfig, targetConfig } from '../target/settings.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
@@ -53,7 +53,7 @@ async function runLive(path: string) {
     if (minute < 60 || minute >= 70) {
       const status = minute >= 20 && minute < 35 ? 'rejected' : 'ended'
       const call = seen(`call ${Math.floor(minute)}`, status, { endedAt: CREATED + Math.floor(minute) * MINUTE })
-      committed.push(await count(target, completePoll(seconds, ...(minute < 100 ? [call] : []))))
+      committed.push(await commitObservation(target, completePoll(seconds, ...(minute < 100 ? [call] : []))))
     }
     notifications.push(...committed.flatMap((each) => each?.alerts.notifications ?? []))
     await clock.advance(INTERVAL)

@@ -10,7 +10,7 @@ import { metricsOf } from '../../src/metrics/registry.ts'
 import { between } from '../../src/simulator/random.ts'
 import { random } from '../../src/simulator/random.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import { count, tick } from '../../src/target/pipeline.ts'
+import { commitObservation, tick } from '../../src/target/pipeline.ts'
 import { openTarget, type Target } from '../../src/target/target.ts'
 import { pollConfig, targetConfig } from '../target/settings.ts'
 import { CREATED, listed as listedAt, seen } from '../ledger/seen.ts'
@@ -94,7 +94,7 @@ export async function pollHistory(seed: number, rules: readonly Rule[], metrics:
     await tick(target)
     const began = now
     now += between(draw, 0.5, 6)
-    const committed = good ? await count(target, observations.next(began, now)) : undefined
+    const committed = good ? await commitObservation(target, observations.next(began, now)) : undefined
     const outcome = good ? ('incremental' as const) : ('failed' as const)
     const report = {
       outcome,

@@ -3,7 +3,7 @@ import type { Observation } from '../../src/ledger/observation.ts'
 import { rateBudget, type RateBudget } from '../../src/polling/rate-budget.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError, type Commit } from '../../src/store/store.ts'
-import { count, pipeline, type PipelineEvent } from '../../src/target/pipeline.ts'
+import { commitObservation, pipeline, type PipelineEvent } from '../../src/target/pipeline.ts'
 import { openTarget } from '../../src/target/target.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { CREATED, ledgerBook } from '../ledger/seen.ts'
@@ -47,7 +47,7 @@ export async function running({
   const settings = { target: targetConfig(), poll, rules: [] }
   const open = () => openTarget({ settings, store, clock, route: () => [] })
   const earlier = await open()
-  for (const observation of before) await count(earlier, observation)
+  for (const observation of before) await commitObservation(earlier, observation)
   const target = await open()
   commits.length = 0
   const unlimited: RateBudget = { take: async () => undefined, pause: () => undefined, pausedFor: () => held }

@@ -4,7 +4,7 @@ import { COUNTERS } from '../../src/ledger/series.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError, type Commit, type Store } from '../../src/store/store.ts'
 import { replicate } from '../../src/target/commit.ts'
-import { count, tick } from '../../src/target/pipeline.ts'
+import { commitObservation, tick } from '../../src/target/pipeline.ts'
 import { openTarget } from '../../src/target/target.ts'
 import { POLL_AGE, RATIO } from '../alerts/sample-rules.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
@@ -50,21 +50,23 @@ const failed = (n: number) => seen(`call ${n}`, 'rejected', { endedAt: CREATED +
 describe('a target', () => {
   test('fires in the same commit as the calls that made it fire, and again after a restart it does not', async () => {
     const { target, memory, open } = await opened()
-    expect(notified(await count(target, completePoll(10, failed(1), failed(2))))).toEqual([['firing', 'Failing']])
+    expect(notified(await commitObservation(target, completePoll(10, failed(1), failed(2))))).toEqual([
+      ['firing', 'Failing'],
+    ])
     expect((await memory.countOutbox()).get('slack')).toBe(1)
     const again = await open()
-    const second = await count(again, completePoll(25, failed(1), failed(2)))
+    const second = await commitObservation(again, completePoll(25, failed(1), failed(2)))
     expect(second?.alerts.notifications).toEqual([])
     expect(again.alerts.get('Failing')?.state).toBe('firing')
   })
 
   test('continues from the history with a call that was counted and evicted, also after a restart', async () => {
     const { target, open } = await opened()
-    await count(target, completePoll(10, failed(1)))
-    await count(target, completePoll(200_000))
+    await commitObservation(target, completePoll(10, failed(1)))
+    await commitObservation(target, completePoll(200_000))
     expect(target.ledger.calls.size).toBe(0)
     const again = await open()
-    await count(again, completePoll(200_010, seen('call 1', 'rejected', { endedAt: CREATED + 200_005 })))
+    await commitObservation(again, completePoll(200_010, seen('call 1', 'rejected', { endedAt: CREATED + 200_005 })))
     expect([total(again.ledger, COUNTERS.finished), again.ledger.calls.size]).toEqual([1, 1])
   })
 
@@ -73,7 +75,7 @@ describe('a target', () => {
     const { clock, target, open } = await opened(undefined, lasting)
     const poll = async (kept: typeof target, seconds: number) => {
       await clock.advance(15)
-      return count(kept, completePoll(seconds, failed(1), failed(2)))
+      return commitObservation(kept, completePoll(seconds, failed(1), failed(2)))
     }
     for (const seconds of [15, 30, 45]) await poll(target, seconds)
     const again = await open()
@@ -83,8 +85,8 @@ describe('a target', () => {
 
   test('evaluates its rules on the calls of all polls, not of the last alone', async () => {
     const { target } = await opened()
-    await count(target, { answers: completePoll(10, failed(1)).answers })
-    const committed = await count(target, completePoll(12, failed(2)))
+    await commitObservation(target, { answers: completePoll(10, failed(1)).answers })
+    const committed = await commitObservation(target, completePoll(12, failed(2)))
     expect(committed?.alerts.notifications).toHaveLength(1)
   })
 
@@ -92,10 +94,10 @@ describe('a target', () => {
     const disk = { isFull: true }
     const { target } = await opened(storeOn(disk))
     const poll = completePoll(10, failed(1), failed(2))
-    await expect(count(target, poll)).rejects.toThrow('the disk is full')
+    await expect(commitObservation(target, poll)).rejects.toThrow('the disk is full')
     expect([target.ledger.calls.size, target.ledger.sync.seq, target.alerts.size]).toEqual([0, 0, 0])
     disk.isFull = false
-    await count(target, poll)
+    await commitObservation(target, poll)
     expect(total(target.ledger, COUNTERS.finished)).toBe(2)
     expect(target.alerts.size).toBe(1)
   })
@@ -115,14 +117,14 @@ describe('a target', () => {
       },
     }))
     const poll = completePoll(10, failed(1), failed(2))
-    await expect(count(target, poll)).rejects.toThrow('the connection was closed')
+    await expect(commitObservation(target, poll)).rejects.toThrow('the connection was closed')
     answers = true
-    await expect(count(target, poll)).rejects.toThrow('not known yet what was last committed')
+    await expect(commitObservation(target, poll)).rejects.toThrow('not known yet what was last committed')
     expect([target.lastCommitUnknown, target.ledger.calls.size, log.length]).toEqual([true, 0, 1])
     const replicated = await replicate(target, log)
     expect(replicated.map(({ alerts }) => alerts.notifications.length)).toEqual([1])
     await replicate(target, log)
-    await count(target, completePoll(25, failed(1), failed(2), failed(3)))
+    await commitObservation(target, completePoll(25, failed(1), failed(2), failed(3)))
     expect([target.lastCommitUnknown, total(target.ledger, COUNTERS.finished)]).toEqual([false, 3])
   })
 
@@ -136,9 +138,9 @@ describe('a target', () => {
       },
     }))
     const other = await open()
-    await count(target, completePoll(10, failed(1), failed(2)))
+    await commitObservation(target, completePoll(10, failed(1), failed(2)))
     await clock.advance(15)
-    await count(target, completePoll(15, failed(1), failed(3)))
+    await commitObservation(target, completePoll(15, failed(1), failed(3)))
     await clock.advance(5)
     await replicate(other, log)
     expect(contents(other.ledger)).toEqual(contents(target.ledger))
@@ -155,10 +157,10 @@ describe('a target', () => {
   test('has the poll age of before where the commit of a successful poll fails', async () => {
     const disk = { isFull: false }
     const { clock, target } = await opened(storeOn(disk))
-    await count(target, completePoll(0))
+    await commitObservation(target, completePoll(0))
     disk.isFull = true
     await clock.advance(400)
-    await expect(count(target, completePoll(400))).rejects.toThrow('the disk is full')
+    await expect(commitObservation(target, completePoll(400))).rejects.toThrow('the disk is full')
     expect([target.pollAge(), target.sweepAge()]).toEqual([400, 400])
     disk.isFull = false
     expect(notified(await tick(target))).toEqual([['firing', 'Blind']])
@@ -168,19 +170,22 @@ describe('a target', () => {
     const longest = RULES.map((rule) => ({ ...rule, signal: { ...RATIO.signal, window: 48 * 3600 } }))
     const { target } = await opened(undefined, longest)
     const early = seen('early', 'ended', { endedAt: CREATED - 40 * 3600 })
-    await count(target, {
+    await commitObservation(target, {
       answers: completePoll(1, seen('open', 'ongoing', { initiatedAt: CREATED - 41 * 3600 })).answers,
     })
-    await count(target, completePoll(2, { ...early, id: 'open' }))
+    await commitObservation(target, completePoll(2, { ...early, id: 'open' }))
     target.settings = { ...target.settings, rules: [] }
-    await count(target, completePoll(3, { ...early, id: 'open' }, seen('late', 'ended', { endedAt: CREATED + 2 })))
+    await commitObservation(
+      target,
+      completePoll(3, { ...early, id: 'open' }, seen('late', 'ended', { endedAt: CREATED + 2 })),
+    )
     expect(target.ledger.finished.between(-Infinity, Infinity)).toHaveLength(2)
   })
 
   test('commits its observations one after the other', async () => {
     const { target } = await opened()
     const counts = [1, 2, 3].map((seconds) =>
-      count(target, completePoll(seconds, seen('a', 'ongoing'), seen(`b${seconds}`, 'ongoing'))),
+      commitObservation(target, completePoll(seconds, seen('a', 'ongoing'), seen(`b${seconds}`, 'ongoing'))),
     )
     const committed = await Promise.all([...counts, tick(target)])
     expect(committed.map((one) => one?.ledger.sync.seq)).toEqual([1, 2, 3, undefined])
@@ -191,7 +196,7 @@ describe('a target', () => {
     const { clock, target, open } = await opened()
     await clock.advance(20)
     expect(target.pollAge()).toBe(20)
-    await count(target, completePoll(20))
+    await commitObservation(target, completePoll(20))
     await clock.advance(30)
     clock.stepWall(-5000)
     expect(target.pollAge()).toBe(30)
@@ -204,16 +209,16 @@ describe('a target', () => {
     expect(target.sweepAge()).toBeUndefined()
     await clock.advance(20)
     const poll = completePoll(20)
-    await count(target, { ...poll, end: { ...poll.end!, began: CREATED + 15 } })
+    await commitObservation(target, { ...poll, end: { ...poll.end!, began: CREATED + 15 } })
     await clock.advance(30)
-    await count(target, { ...completePoll(50), end: { ...completePoll(50).end!, complete: false } })
+    await commitObservation(target, { ...completePoll(50), end: { ...completePoll(50).end!, complete: false } })
     expect([target.sweepAge(), target.pollAge()]).toEqual([35, 0])
     expect((await open()).sweepAge()).toBe(35)
   })
 
   test('does not fire on the poll age of a pause before its start until it could poll', async () => {
     const { clock, target, open } = await opened()
-    await count(target, completePoll(0))
+    await commitObservation(target, completePoll(0))
     await clock.advance(3600)
     const again = await open()
     expect(await tick(again)).toBeUndefined()
@@ -223,7 +228,7 @@ describe('a target', () => {
 
   test('fires on the poll age as soon as it has polled, however recently it started', async () => {
     const { clock, target } = await opened(undefined, [{ ...POLL_AGE, name: 'Blind', threshold: 10, clear: 10 }])
-    await count(target, completePoll(0))
+    await commitObservation(target, completePoll(0))
     await clock.advance(11)
     expect(notified(await tick(target))).toEqual([['firing', 'Blind']])
   })
@@ -234,8 +239,8 @@ describe('a target', () => {
     const fired = await tick(target)
     expect(target.evaluationAge()).toBe(0)
     expect(notified(fired)).toEqual([['firing', 'Blind']])
-    expect(notified(await count(target, completePoll(301)))).toEqual([['resolved', 'Blind']])
+    expect(notified(await commitObservation(target, completePoll(301)))).toEqual([['resolved', 'Blind']])
     expect(target.alerts.size).toBe(0)
-    expect((await count(target, completePoll(302)))?.alerts.notifications).toEqual([])
+    expect((await commitObservation(target, completePoll(302)))?.alerts.notifications).toEqual([])
   })
 })
