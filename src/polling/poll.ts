@@ -8,7 +8,7 @@ export type Poll = {
   host: number
   /** Number of pages that were read. */
   pages: number
-  /** Ids of the open calls that were listed; if there were none, of any call. */
+  /** Ids of the open calls that were listed, and of the first call. */
   readonly listed: Set<string>
   /** The oldest median start of the pages that a successful poll needed (UNIX seconds). */
   oldest: number

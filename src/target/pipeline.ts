@@ -39,9 +39,8 @@ export type PipelineOptions = {
 const FIRST_POLL_INTERVALS = 2
 
 /**
- * The way of a call: on schedule, the service is *observed*; what each observation changes is *decided*, *committed* and
- * *applied*, and only then the next one is asked for. Completes when draining and the last poll has ended; errors only
- * through a bug.
+ * Runs the polls of a target on schedule: *observe*, *decide*, *commit*, *apply*, one observation after the other. Completes
+ * once it is draining and the last poll has ended; errors only through a bug.
  */
 export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
   const { target, offset, draining$, aborted$ } = options

@@ -7,7 +7,7 @@ import type { HistoryQuery } from '../store.ts'
 /** A finished call of the history, its record as stored (call-record.ts). */
 export type HistoryRow = { target: string; id: string; data: Uint8Array; finished: number }
 
-/** Of many targets not less than so many rows are read at a time. */
+/** The smallest batch of rows that is read of a target. */
 const FEWEST_ROWS = 8
 
 /** No text is above it: SQLite sorts a BLOB after each of them. */

@@ -5,7 +5,7 @@ import type { AlertmanagerAlert } from './alertmanager-alert.ts'
 /** Posts these alerts to Alertmanager; rejects with a DeliveryError. */
 export type PostAlerts = (alerts: readonly AlertmanagerAlert[]) => Promise<void>
 
-/** A refusal is a line; a larger answer (bytes) is somebody else's. */
+/** The longest response body that is read (bytes); Alertmanager's refusals are a line. */
 const MAX_ANSWER = 1024 * 1024
 /** A reason longer than this (characters) is cut. */
 const LONGEST_REASON = 300

@@ -45,11 +45,11 @@ const LEAST_LIFETIME = 300
 type Posted = LiveAlert & { ended?: { wall: number; monotonic: number } }
 
 /**
- * Posts to Alertmanager what fires, until `stop$`: at once when that has changed, and again each minute. Past the outbox,
+ * Posts to Alertmanager what fires, until `stop$`: at once when that has changed, and again each minute. Bypasses the outbox,
  * for it is a state and not a message: what is accepted last is true. When callwatch dies, alerts end by their
  * `endsAt`. A failing Alertmanager is retried after longer and longer waits, up to a minute. Never errors.
  *
- * What has ended is posted as ended until that was accepted a minute after the end. Alertmanager uses its own clock: if
+ * An ended alert is posted until a post at least a minute after its end was accepted. Alertmanager uses its own clock: if
  * that is some milliseconds behind ours, what ends now has not ended yet, and the later `endsAt` that was posted before
  * stays until we repeat ours.
  */
