@@ -47,8 +47,9 @@ process.once('SIGINT', () => process.exit(130))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 
 if (!json) console.log(header)
-const now = Math.floor(Date.now() / 1000)
 for (const scenario of scenarios) {
+  // Of each scenario: the Date of its answers is the host's, and must not be far from it.
+  const now = Math.floor(Date.now() / 1000)
   const children: Child[] = []
   const start = async (program: string, options: object, execArgv: string[] = []) => {
     const child = await startChild(program, options, [...execArgv, ...profiling])
