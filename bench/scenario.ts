@@ -12,7 +12,7 @@ export type Bench = {
   sizes: Sizes
   /** On disk; removed at the end. */
   folder: string
-  /** When the run began: the moment around which all worlds are made (UNIX seconds, whole). */
+  /** When the scenario began: the moment around which its worlds are made (UNIX seconds, whole). */
   now: number
   /** Starts a program of `processes/` that ends with the scenario, at the latest. */
   start: (program: string, options: object, execArgv?: string[]) => Promise<Child>

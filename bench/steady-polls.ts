@@ -1,6 +1,6 @@
 import type { Child } from './child.ts'
 import { writeConfigFile } from './config-file.ts'
-import { copyOfStore } from './prepared-store.ts'
+import { makeStore } from './prepared-store.ts'
 import type { PollAnswer } from './processes/callwatch.ts'
 import type { Measured } from './processes/measure.ts'
 import type { Bench } from './scenario.ts'
@@ -28,7 +28,7 @@ export async function steadyPolls(
   options: { name: string; calls: number; poll: Record<string, unknown>; speed?: number },
 ): Promise<SteadyPolls> {
   const { name, calls, poll, speed = 1 } = options
-  const storePath = await copyOfStore(bench, calls, name)
+  const storePath = await makeStore(bench, calls, name)
   const service = await bench.start('service', { world: steadyWorld(calls, bench.now), now: bench.now })
   const { url } = await service.ask<{ url: string }>({})
   const file = writeConfigFile(bench, { name, urls: [url], storePath, poll })
