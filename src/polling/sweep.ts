@@ -121,17 +121,18 @@ export function resumeSweep(sweep: Sweep): void {
 export function addToSweep(sweep: Sweep, page: ListPage): void {
   const before = sweep.seen.size
   if (page.items !== page.calls.length || sweep.invalidKeys.size > 0) addInvalid(sweep, page)
-  const unseen = page.calls.filter(({ id }) => !sweep.seen.has(id))
-  sweep.pass.hasNew ||= unseen.length > startedAfter(unseen, sweep.began?.now).length
-  sweep.addedSince += new Set(startedAfter(unseen, sweep.passBegan?.now).map(({ id }) => id)).size
+  const { now: sweepBegan = Infinity } = sweep.began ?? {}
+  const { now: passBegan = Infinity } = sweep.passBegan ?? {}
+  for (const call of page.calls) {
+    if (sweep.seen.has(call.id)) continue
+    sweep.seen.add(call.id)
+    const start = ownStart(call) ?? -Infinity
+    sweep.pass.hasNew ||= start <= sweepBegan
+    if (start > passBegan) sweep.addedSince += 1
+  }
   for (const key of page.keys) sweep.seen.add(key)
   sweep.oldest = Math.min(sweep.oldest, page.medianStart)
   sweep.stalePages = sweep.seen.size > before ? 0 : sweep.stalePages + 1
-}
-
-/** Those that began after a time of the service's clock (UNIX seconds); none if it is not known. */
-function startedAfter(calls: ListPage['calls'], time = Infinity): ListPage['calls'] {
-  return calls.filter((call) => (ownStart(call) ?? -Infinity) > time)
 }
 
 /**

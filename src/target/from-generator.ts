@@ -10,7 +10,7 @@ export type StopState = {
 
 /** Emits what an async generator yields. `aborted$`, and unsubscribing, abort its signal. */
 export function fromGenerator<T>(
-  create: (ends: StopState) => AsyncGenerator<T, void>,
+  create: (stop: StopState) => AsyncGenerator<T, void>,
   aborted$: Observable<unknown>,
 ): Observable<T> {
   return new Observable((subscriber) => {

@@ -28,7 +28,7 @@ type Row = Readonly<Record<string, unknown>>
  */
 export type SqliteEngine = {
   openTarget: (identity: TargetIdentity, newState: SyncState, keepFinished: number) => OpenedTarget
-  readCalls: (reading: number) => CallsPart
+  readCalls: (cursor: string) => CallsPart | undefined
   resetTarget: (name: string, outgoing: readonly Addressed[]) => void
   /** The sequence number of the last commit of a target; undefined of none that is known. */
   sequenceNumber: (target: string) => number | undefined

@@ -1,13 +1,14 @@
+import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import { QUANTITIES } from '../../ledger/balance.ts'
 import { RECORD_BYTES } from '../../ledger/call-record.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { bytesOf, finishedSince, otherTarget, parse } from '../rows.ts'
-import type { TargetIdentity } from '../store.ts'
+import { StoreError, type TargetIdentity } from '../store.ts'
 import type { PackedCalls } from './write-commit.ts'
 
-/** A target without its calls, and the number of a reading of these. */
+/** A target without its calls, and a cursor for these. */
 export type OpenedTarget = {
   sync: SyncState
   /** Since when its finished calls are read (UNIX seconds). */
@@ -15,14 +16,14 @@ export type OpenedTarget = {
   counters: Map<string, number>
   usage: Map<number, number>
   alerts: AlertInstance[]
-  /** For `readCalls`, until it says that this was the last part; undefined of a target that is new. */
-  reading: number | undefined
+  /** For `readCalls`; undefined of a target that is new. No other engine knows it. */
+  cursor: string | undefined
 }
 
 /** Part of a target's calls: tracked ones, or evicted ones that finished lately. */
-export type CallsPart = PackedCalls & { tracked: boolean; isLast: boolean }
+export type CallsPart = PackedCalls & { tracked: boolean }
 
-/** Calls in one part of a reading: few enough that the thread that takes them answers others in between. */
+/** Calls in one part: few enough that the thread that takes them answers others in between. */
 const CALLS_A_PART = 5000
 
 type Row = Readonly<Record<string, unknown>>
@@ -30,9 +31,8 @@ type Row = Readonly<Record<string, unknown>>
 /** Loads targets, each without its calls, and then these in parts. */
 export function targetLoader(db: DatabaseSync) {
   const prepare = (sql: string) => db.prepare(sql)
-  /** Readings of calls that have not ended, by number. */
-  const readings = new Map<number, Generator<CallsPart, void>>()
-  let lastReading = 0
+  /** The parts that are still to be read, by cursor. */
+  const cursors = new Map<string, Generator<CallsPart, void>>()
 
   function readTarget(row: Row, keepFinished: number): OpenedTarget {
     const number = Number(row['number'])
@@ -41,23 +41,23 @@ export function targetLoader(db: DatabaseSync) {
     const counters = prepare('SELECT series, value FROM counters WHERE target = ?').all(number)
     const usage = prepare('SELECT quarter, minutes FROM usage WHERE target = ? ORDER BY quarter').all(number)
     const alerts = prepare('SELECT data FROM alerts WHERE target = ?').all(number)
-    lastReading += 1
-    readings.set(lastReading, callsOf(number, since))
+    const cursor = randomUUID()
+    cursors.set(cursor, callsOf(number, since))
     return {
       sync,
       finishedSince: since,
       counters: new Map(counters.map(({ series, value }) => [String(series), Number(value)])),
       usage: new Map(usage.map(({ quarter, minutes }) => [Number(quarter), Number(minutes)])),
       alerts: alerts.map(({ data }) => parse<AlertInstance>(data)),
-      reading: lastReading,
+      cursor,
     }
   }
 
   function* callsOf(target: number, since: number): Generator<CallsPart, void> {
     const tracked = prepare('SELECT id, data FROM calls WHERE target = ? AND tracked = 1')
-    for (const part of inParts(tracked.iterate(target))) yield { ...part, tracked: true, isLast: false }
+    for (const part of inParts(tracked.iterate(target))) yield { ...part, tracked: true }
     const evicted = prepare('SELECT id, data FROM calls WHERE target = ? AND tracked = 0 AND finished >= ?')
-    for (const part of inParts(evicted.iterate(target, since))) yield { ...part, tracked: false, isLast: false }
+    for (const part of inParts(evicted.iterate(target, since))) yield { ...part, tracked: false }
   }
 
   function addTarget({ name, fingerprint }: TargetIdentity, sync: SyncState): OpenedTarget {
@@ -65,7 +65,7 @@ export function targetLoader(db: DatabaseSync) {
     const { lastInsertRowid: number } = insert.run(name, fingerprint, JSON.stringify(sync))
     const addSettled = prepare('INSERT INTO settled (target, quantity, value) VALUES (?, ?, 0)')
     for (const quantity of QUANTITIES) addSettled.run(number, quantity)
-    return { sync, finishedSince: Infinity, counters: new Map(), usage: new Map(), alerts: [], reading: undefined }
+    return { sync, finishedSince: Infinity, counters: new Map(), usage: new Map(), alerts: [], cursor: undefined }
   }
 
   return {
@@ -76,12 +76,19 @@ export function targetLoader(db: DatabaseSync) {
       if (row['fingerprint'] !== identity.fingerprint) throw otherTarget(identity.name)
       return readTarget(row, keepFinished)
     },
-    /** The next part of a reading. */
-    readCalls: (reading: number): CallsPart => {
-      const part = readings.get(reading)?.next()
-      if (part?.value !== undefined) return part.value
-      readings.delete(reading)
-      return { ids: [], records: new Uint8Array(0), tracked: false, isLast: true }
+    /**
+     * The next part of a target's calls; undefined after the last one.
+     *
+     * @throws {StoreError} unavailable: the cursor is of an engine that ended
+     */
+    readCalls: (cursor: string): CallsPart | undefined => {
+      const parts = cursors.get(cursor)
+      if (parts === undefined)
+        throw new StoreError('unavailable', 'the thread of the store ended while a target was loaded')
+      const part = parts.next()
+      if (part.done !== true) return part.value
+      cursors.delete(cursor)
+      return undefined
     },
   }
 }

@@ -92,18 +92,16 @@ export function sqliteStore(call: CallEngine): Store {
 
 /** Reads the calls of a target that was opened, part by part. */
 async function loadTarget(call: CallEngine, opened: OpenedTarget): Promise<StoredTarget> {
-  const { sync, finishedSince, counters, usage, alerts, reading } = opened
+  const { sync, finishedSince, counters, usage, alerts, cursor } = opened
   const ledger = ledgerOf(sync)
   for (const [series, value] of counters) ledger.counters.set(series, value)
   for (const [quarter, minutes] of usage) ledger.usage.set(quarter, minutes)
-  let isLast = reading === undefined
-  while (!isLast) {
-    const part = await call('readCalls', [reading!])
+  const nextPart = async () => (cursor === undefined ? undefined : call('readCalls', [cursor]))
+  for (let part = await nextPart(); part !== undefined; part = await nextPart()) {
     for (const [id, record] of recordsOf(part)) {
       if (part.tracked) trackRecord(ledger, id, record, finishedSince)
       else ledger.finished.add(finishOf(record))
     }
-    isLast = part.isLast
   }
   return { ledger, alerts: new Map(alerts.map((instance) => [instance.key, instance])) }
 }
@@ -118,13 +116,13 @@ function finishOf(record: Uint8Array): Finish {
 
 function packCommit({ ledger, alerts, outgoing, evaluated }: Commit): PackedCommit {
   const { sync, calls, evicted, counters, usage } = ledger
-  const uncounted = evicted.filter(({ finish }) => finish === undefined)
+  const unfinished = evicted.filter(({ finish }) => finish === undefined)
   return {
     sync,
     calls: packCalls([...calls.values()]),
     evicted: evicted.flatMap(({ id, finish }) => (finish === undefined ? [] : id)),
-    deleted: uncounted.map(({ id }) => id),
-    settled: settledOf(uncounted),
+    deleted: unfinished.map(({ id }) => id),
+    settled: settledOf(unfinished),
     counters,
     usage,
     alerts: { changed: alerts.changed, ended: alerts.ended.map(({ key }) => key) },

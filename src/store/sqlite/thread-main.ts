@@ -28,13 +28,13 @@ function answer(id: number, work: () => unknown): void {
   } catch (error) {
     sent =
       error instanceof StoreError
-        ? { id, trouble: { kind: error.kind, message: error.message } }
-        : { id, mistake: error }
+        ? { id, storeError: { kind: error.kind, message: error.message } }
+        : { id, bug: error }
   }
   port.postMessage(sent, recordsIn(sent))
 }
 
-/** Memory that need not be copied: parts of a reading own theirs. */
+/** Memory that need not be copied: each part of a target's calls has its own. */
 function recordsIn({ value }: Answer): ArrayBuffer[] {
   if (typeof value !== 'object' || value === null || !('records' in value)) return []
   return value.records instanceof Uint8Array && value.records.buffer instanceof ArrayBuffer

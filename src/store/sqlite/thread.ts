@@ -7,13 +7,13 @@ import { EngineEnded, sqliteStore, type CallEngine } from './sqlite-store.ts'
 /** What the thread is asked. */
 export type Request = { id: number; method: keyof SqliteEngine; args: Parameters<SqliteEngine[keyof SqliteEngine]> }
 
-/** What it answers: a value, trouble with the store, or a mistake of our own. */
+/** What it answers: a value, the error of a store, or a bug. */
 export type Answer = {
   /** That of the request; OPENING of the first answer, which says whether the file is open. */
   id: number
   value?: unknown
-  trouble?: { kind: StoreError['kind']; message: string }
-  mistake?: unknown
+  storeError?: Pick<StoreError, 'kind' | 'message'>
+  bug?: unknown
 }
 
 export const OPENING = 0
@@ -39,7 +39,10 @@ export async function openSqliteThread(options: SqliteOptions): Promise<Store> {
   let isClosed = false
   const thread = () => {
     if (isClosed) throw new StoreError('unavailable', `the store ${options.path} is closed`)
-    running ??= startThread(options, () => (running = undefined)).catch((error: unknown) => {
+    running ??= startThread(options, () => {
+      running = undefined
+      ended += 1
+    }).catch((error: unknown) => {
       running = undefined
       throw error
     })
@@ -58,7 +61,7 @@ export async function openSqliteThread(options: SqliteOptions): Promise<Store> {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the method returned
       return value as ReturnType<SqliteEngine[typeof method]>
     } catch (error) {
-      if (error instanceof EngineEnded && ++ended >= MOST_ENDED)
+      if (error instanceof EngineEnded && ended >= MOST_ENDED)
         throw new StoreError('refused', `${error.message}, ${ended} times in a row`, error)
       throw error
     }
@@ -80,11 +83,11 @@ async function startThread(options: SqliteOptions, onEnd: () => void): Promise<T
   })
   let cause: Error | undefined
   let isEnding = false
-  worker.on('message', ({ id, value, trouble, mistake }: Answer) => {
+  worker.on('message', ({ id, value, storeError, bug }: Answer) => {
     const { resolve, reject } = waiting.get(id)!
     waiting.delete(id)
-    if (trouble !== undefined) reject(new StoreError(trouble.kind, trouble.message))
-    else if (mistake !== undefined) reject(mistake)
+    if (storeError !== undefined) reject(new StoreError(storeError.kind, storeError.message))
+    else if (bug !== undefined) reject(bug)
     else resolve(value)
   })
   worker.on('error', (error: Error) => (cause = error))

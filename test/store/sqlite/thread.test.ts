@@ -63,6 +63,17 @@ describe('the thread of the SQLite store', () => {
     else await expect(unanswered).rejects.toMatchObject({ kind: 'unavailable' })
   })
 
+  test('that ends once is a store that is unavailable, however many requests were waiting', async () => {
+    const started: Worker[] = []
+    threads((thread) => started.push(thread))
+    const store = await open(newPath())
+    const waiting = Array.from({ length: 12 }, () => store.silences(CREATED).catch((error: unknown) => error))
+    await started[0]!.terminate()
+    for (const answer of await Promise.all(waiting))
+      if (!Array.isArray(answer)) expect(answer).toMatchObject({ kind: 'unavailable' })
+    expect(await store.silences(CREATED)).toEqual([])
+  })
+
   test('that ends again and again is a store that is refused, with the reason', async () => {
     let ending = false
     const started: Worker[] = []
@@ -74,12 +85,27 @@ describe('the thread of the SQLite store', () => {
     ending = true
     await started[0]!.terminate()
     const errors: unknown[] = []
-    for (let i = 0; i < 5; i++) errors.push(await store.silences(CREATED).catch((error: unknown) => error))
-    expect(errors).toMatchObject([...Array.from({ length: 4 }, () => ({ kind: 'unavailable' })), { kind: 'refused' }])
+    for (let i = 0; i < 4; i++) errors.push(await store.silences(CREATED).catch((error: unknown) => error))
+    expect(errors).toMatchObject([...Array.from({ length: 3 }, () => ({ kind: 'unavailable' })), { kind: 'refused' }])
     expect(errors.at(-1)).toMatchObject({
       message: expect.stringMatching(/its thread ended \(exit code \d\), 5 times/),
     })
   })
+})
+
+test('a target is not loaded in part when the engine of the SQLite store ends in between', async () => {
+  const path = newPath()
+  let engine = openSqliteEngine({ path })
+  const store = sqliteStore(async (method, args) => {
+    if (method === 'readCalls') {
+      engine.close()
+      engine = openSqliteEngine({ path })
+    }
+    return callMethod(engine, method, args)
+  })
+  await filled(store, A, many(10), ['call 1'])
+  await expect(store.openTarget(A, CREATED, DAY)).rejects.toMatchObject({ kind: 'unavailable' })
+  await store.close()
 })
 
 describe('a commit that was not answered because the engine of the SQLite store ended', () => {
