@@ -2,7 +2,7 @@ import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { Severity } from '../alerts/match.ts'
 
-/** What goes out at once. Times are UNIX seconds. */
+/** What is sent to a receiver at once. Times are UNIX seconds. */
 export type Message = AlertMessage | DigestMessage | StoreMessage
 
 /** What changed of a target's alerts of one severity. */
@@ -31,8 +31,8 @@ export type PassedAlert = {
   times: number
   /** The worst value of all times. */
   peak: number
-  /** When the latest was over. */
-  over: number
+  /** When the latest ended. */
+  endedAt: number
 }
 
 export type SilencedAlert = { alert: string; until: number; reason: string }
@@ -49,5 +49,5 @@ export type DigestMessage = {
 /** A day of a target: how its calls ended, and the participant minutes counted. */
 export type DayFigures = { counts: FinishedCounts; minutes: number }
 
-/** The store cannot be written, or can again: said past the outbox, which is in the store. */
+/** The store cannot be written, or can again: sent without the outbox, which is in the store. */
 export type StoreMessage = { kind: 'store'; state: 'failing' | 'recovered'; problem: string; since: number; at: number }

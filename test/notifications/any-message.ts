@@ -143,7 +143,7 @@ export const anyMessage: fc.Arbitrary<Message> = fc.oneof(
       alerts: many(fc.record({ notification: anyNotification, flaps: fc.nat() }, PLAIN), 100),
       passed: many(
         fc.record(
-          { notification: anyNotification, times: fc.integer({ min: 1 }), peak: anyNumber, over: anyTime },
+          { notification: anyNotification, times: fc.integer({ min: 1 }), peak: anyNumber, endedAt: anyTime },
           PLAIN,
         ),
         100,

@@ -12,7 +12,7 @@ async function logged(message: Message): Promise<LogLine[]> {
 }
 
 test('each alert is a line', async () => {
-  const passed = [{ notification: SIGNALS.failure_ratio, times: 3, peak: 0.62, over: AT }]
+  const passed = [{ notification: SIGNALS.failure_ratio, times: 3, peak: 0.62, endedAt: AT }]
   expect(await logged(messageOf([FIRING, RESOLVED], { passed }))).toEqual([
     {
       fields: { target: 'production', alert: 'HighFailureRate', severity: 'critical', state: 'firing' },

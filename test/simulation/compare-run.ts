@@ -189,8 +189,8 @@ function changesOf(messages: readonly AlertMessage[], alert: string) {
       changes.push(...(changes.at(-1) === 'firing' ? (['end', 'firing'] as const) : (['firing', 'end'] as const)))
   }
   for (const { alerts, passed } of messages) {
-    for (const { notification, times, over } of passed) {
-      if (notification.alert !== alert || !isNew(`passed ${over}`)) continue
+    for (const { notification, times, endedAt } of passed) {
+      if (notification.alert !== alert || !isNew(`passed ${endedAt}`)) continue
       cycles(times)
       // How it ended, a note in passing does not say.
       lastKind = undefined

@@ -9,7 +9,7 @@ import { ownClaims } from './claim.ts'
 export type ToRemove = Map<string, readonly number[]>
 
 /**
- * Removes from the outbox what was accepted, refused for good or dropped. What certainly did not arrive is claimed no
+ * Removes from the outbox what was accepted, refused for good or discarded. What certainly did not arrive is claimed no
  * longer: an alert that resolves before the next attempt was not notified.
  */
 export function acknowledge(
@@ -18,8 +18,8 @@ export function acknowledge(
   toRemove: ToRemove,
 ): Stage {
   return async (batch) => {
-    if (batch.kind === 'dropped') await store.removeFromOutbox(batch.entries.map(({ id }) => id))
-    if (batch.kind !== 'delivered') return batch
+    if (batch.kind === 'discarded') await store.removeFromOutbox(batch.entries.map(({ id }) => id))
+    if (batch.kind !== 'attempted') return batch
     const { entries, delivery, mayHaveArrived } = batch
     if (delivery.outcome !== 'retried') {
       toRemove.set(
@@ -28,7 +28,7 @@ export function acknowledge(
       )
       await removeDelivered(name, store, toRemove).catch(onlyStoreErrors(undefined))
     } else if (!mayHaveArrived) {
-      // A claim that stays is only less than it could be: its alerts count as notified.
+      // If the claim cannot be taken back, its alerts count as notified.
       await store.claimOutbox(ownClaims(entries), false).catch(onlyStoreErrors(undefined))
     }
     return batch

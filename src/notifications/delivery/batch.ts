@@ -3,24 +3,25 @@ import type { Notification } from '../../alerts/notification.ts'
 import type { Silence } from '../../alerts/match.ts'
 import type { OutboxEntry } from '../../store/store.ts'
 import type { Message } from '../message.ts'
-import type { Outcome } from './outcome.ts'
+import type { MergedChanges } from './merge-changes.ts'
 
-/** All that waits in the outbox of one alert, oldest first: the entries, and the changes in them. */
+/** An alert's entries in the outbox, oldest first, and the changes in them. */
 export type WaitingAlert = { entries: OutboxEntry[]; changes: Notification[] }
 
-/** Some of what waits for a receiver, on its way through the stages of delivery. */
+/** Entries of the outbox of a receiver, as one stage of delivery passes them to the next. */
 export type Batch =
   /** Alerts of one target and severity. */
   | { kind: 'alerts'; alerts: readonly WaitingAlert[] }
-  /** Alerts that go out now, and what is said of each. */
+  /** Alerts that are sent now, each with its changes merged. */
   | { kind: 'ready'; alerts: readonly ReadyAlert[] }
-  /** A message, and all entries that it speaks of. */
+  /** A message, and all entries that it contains. */
   | { kind: 'message'; entries: readonly OutboxEntry[]; message: Message }
-  | { kind: 'delivered'; entries: readonly OutboxEntry[]; delivery: Delivery; mayHaveArrived: boolean }
-  /** Entries of which nothing is said any more. */
-  | { kind: 'dropped'; entries: readonly OutboxEntry[] }
+  /** Entries of a message that was sent, refused, or is retried in a later round. */
+  | { kind: 'attempted'; entries: readonly OutboxEntry[]; delivery: Delivery; mayHaveArrived: boolean }
+  /** Entries that are removed from the outbox without a message. */
+  | { kind: 'discarded'; entries: readonly OutboxEntry[] }
 
-export type ReadyAlert = { alert: WaitingAlert; outcome: Outcome }
+export type ReadyAlert = { alert: WaitingAlert; merged: MergedChanges }
 
 /** What became of one attempt to deliver. */
 export type Delivery = {

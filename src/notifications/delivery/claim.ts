@@ -2,8 +2,8 @@ import type { OutboxEntry, Store } from '../../store/store.ts'
 import type { Stage } from './batch.ts'
 
 /**
- * Claims the entries of a message before it is sent: if the process dies meanwhile, it may have been delivered. Also where
- * all were claimed before, for the store refuses it to a daemon that does not lead.
+ * Claims the entries of a message before it is sent: if the process dies meanwhile, it may have been delivered. Claims even
+ * if all were claimed before, because the store refuses a claim of any daemon but the leader.
  */
 export function claim(store: Pick<Store, 'claimOutbox'>): Stage {
   return async (batch) => {
@@ -12,7 +12,7 @@ export function claim(store: Pick<Store, 'claimOutbox'>): Stage {
   }
 }
 
-/** What one of before claimed may have been delivered by a process that died since: that claim is not ours to take back. */
+/** The entries without an earlier claim. Such a claim is kept: a process that died since may have delivered its entry. */
 export function ownClaims(entries: readonly OutboxEntry[]): number[] {
   return entries.filter(({ claimed }) => !claimed).map(({ id }) => id)
 }

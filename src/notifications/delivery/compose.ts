@@ -1,27 +1,27 @@
 import { matches } from '../../alerts/match.ts'
 import type { AlertMessage, AlertUpdate } from '../message.ts'
 import { entriesOf, latestOf, type Moment, type Stage } from './batch.ts'
-import { isOver } from './outcome.ts'
+import { hasEnded } from './merge-changes.ts'
 
-/** One message of all alerts that are ready: with their values as they are now, those that fire first. */
+/** One message of all alerts that are ready, with their current values; firing ones come first. */
 export const compose: Stage = (batch, moment) => {
   if (batch.kind !== 'ready') return batch
   const { target, severity } = latestOf(batch.alerts[0]!.alert)
-  const updates = batch.alerts.flatMap(({ outcome }) => (outcome.kind === 'update' ? outcome.update : []))
-  const passed = batch.alerts.flatMap(({ outcome }) => (outcome.kind === 'passed' ? outcome.passed : []))
-  const isFiring = ({ notification }: AlertUpdate) => !isOver(notification)
+  const updates = batch.alerts.flatMap(({ merged }) => (merged.kind === 'update' ? merged.update : []))
+  const passed = batch.alerts.flatMap(({ merged }) => (merged.kind === 'passed' ? merged.passed : []))
+  const isFiring = ({ notification }: AlertUpdate) => !hasEnded(notification)
   const ordered = [...updates.filter(isFiring), ...updates.filter((update) => !isFiring(update))]
-  const alerts = ordered.map((update) => asOfNow(update, moment))
+  const alerts = ordered.map((update) => withCurrentValue(update, moment))
   const silenced = silencedBeside(target, severity, moment)
   const entries = entriesOf(batch.alerts.map(({ alert }) => alert))
   return { kind: 'message', entries, message: { kind: 'alerts', target, severity, alerts, passed, silenced } }
 }
 
-/** One that still fires has its value as it is now. */
-function asOfNow(update: AlertUpdate, { alerts }: Moment): AlertUpdate {
+/** Gives an alert that still fires its current value. */
+function withCurrentValue(update: AlertUpdate, { alerts }: Moment): AlertUpdate {
   const { notification } = update
   const { target, key } = notification
-  if (isOver(notification)) return update
+  if (hasEnded(notification)) return update
   const live = alerts.find((alert) => alert.target === target && alert.instance.key === key)
   if (live === undefined || live.instance.state === 'pending') return update
   const { value, peak, calls, counts } = live.instance

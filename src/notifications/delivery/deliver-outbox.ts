@@ -9,7 +9,7 @@ import { compose } from './compose.ts'
 import { group } from './group.ts'
 import { backoffOn, send } from './send.ts'
 import { removeDelivered, acknowledge, type ToRemove } from './acknowledge.ts'
-import { silence, type Mute } from './silence.ts'
+import { suppress, type Mute } from './suppress.ts'
 import { wait } from './wait.ts'
 
 export type DeliverOptions = {
@@ -26,16 +26,16 @@ export type DeliverOptions = {
 }
 
 /**
- * Delivers what waits in the outbox, one message a second, until `stop$`. What a message is made of is claimed before and
- * leaves the outbox after it was accepted, or refused for good; a failing receiver is retried after longer and longer
- * waits, up to five minutes, with what is to be said by then. A store that cannot be used is asked again.
+ * Delivers what waits in the outbox, one message a second, until `stop$`. The entries of a message are claimed before it
+ * is sent, and removed after it was accepted, or refused for good. A failing receiver is retried after longer and longer
+ * waits, up to five minutes, with a message of what waits by then. A store that cannot be used is asked again.
  */
 export function deliverOutbox(receiver: Receiver, options: DeliverOptions): Observable<Delivery> {
   const { store, clock, groupWait, mutes, toRemove = new Map(), stop$ } = options
   const { name } = receiver
   const backoff = backoffOn(clock)
   const stages: readonly Stage[] = [
-    silence(mutes),
+    suppress(mutes),
     wait(groupWait),
     compose,
     claim(store),
@@ -53,7 +53,7 @@ export function deliverOutbox(receiver: Receiver, options: DeliverOptions): Obse
     const moment = { now, silences: await store.silences(now), alerts: options.alerts() }
     for (const batch of group(entries)) {
       const end = await pass(batch, stages, moment)
-      if (end !== undefined) return end.kind === 'delivered' ? end.delivery : undefined
+      if (end !== undefined) return end.kind === 'attempted' ? end.delivery : undefined
     }
     return undefined
   }
@@ -65,7 +65,7 @@ export function deliverOutbox(receiver: Receiver, options: DeliverOptions): Obse
   )
 }
 
-/** What becomes of a batch in these stages; undefined where it waits. */
+/** Passes a batch through these stages; undefined if it waits. */
 export async function pass(batch: Batch, stages: readonly Stage[], moment: Moment): Promise<Batch | undefined> {
   let current: Batch | undefined = batch
   for (const stage of stages) {

@@ -3,7 +3,7 @@ import type { DigestMessage } from '../message.ts'
 import type { Batch, WaitingAlert } from './batch.ts'
 
 /**
- * Puts together what waits for a receiver: one batch for each target and severity, and one of digests, the oldest first.
+ * Groups what waits for a receiver: one batch for each target and severity, and one of digests, the oldest first.
  *
  * @param entries the oldest first
  */
@@ -21,15 +21,15 @@ function alertOf(content: Outgoing): string {
   return content.kind === 'digest' ? DIGESTS : JSON.stringify([content.target, content.key])
 }
 
-/** All changes of an alert go with the latest: its rule's severity may have been edited in between. */
+/** All changes of an alert are in the group of the latest: its rule's severity may have been edited in between. */
 function groupOf(latest: Outgoing): string {
   return latest.kind === 'digest' ? DIGESTS : JSON.stringify([latest.target, latest.severity])
 }
 
-/** Of several days' digests that wait, only the last is news. */
+/** If the digests of several days wait, only the last one is sent. */
 function digestOf(entries: readonly OutboxEntry[]): Batch {
   const { content } = entries.at(-1)!
-  if (content.kind !== 'digest') return { kind: 'dropped', entries }
+  if (content.kind !== 'digest') return { kind: 'discarded', entries }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- enqueued by daily-digest.ts only
   return { kind: 'message', entries, message: content.digest as DigestMessage }
 }

@@ -36,10 +36,10 @@ export function backoffOn(clock: Clock): Backoff {
 export function send(receiver: Receiver, backoff: Backoff): Stage {
   return async (batch) => {
     if (batch.kind !== 'message') return batch
-    return { kind: 'delivered', entries: batch.entries, ...(await attempt(batch.message)) }
+    return { kind: 'attempted', entries: batch.entries, ...(await attempt(batch.message)) }
   }
 
-  async function attempt(message: Message): Promise<Omit<Extract<Batch, { kind: 'delivered' }>, 'kind' | 'entries'>> {
+  async function attempt(message: Message): Promise<Omit<Extract<Batch, { kind: 'attempted' }>, 'kind' | 'entries'>> {
     const delivery = (outcome: Delivery['outcome'], why = {}) => ({ notifier: receiver.name, message, outcome, ...why })
     try {
       await receiver.send(message)

@@ -1,31 +1,31 @@
 import { entriesOf, type ReadyAlert, type Stage } from './batch.ts'
-import { outcomeOf } from './outcome.ts'
+import { mergeChanges } from './merge-changes.ts'
 
 /**
- * A new alert waits for others, and when it goes out takes the younger ones along; everything else goes at once. Alerts
- * that resolved sooner than that are dropped.
+ * A new alert waits for others, and is sent together with younger ones; everything else is sent at once. Alerts that
+ * resolved sooner than that are discarded.
  *
  * @param groupWait seconds
  */
 export function wait(groupWait: number): Stage {
   return (batch, { now }) => {
     if (batch.kind !== 'alerts') return batch
-    const all = batch.alerts.map((alert): ReadyAlert => ({ alert, outcome: outcomeOf(alert, groupWait) }))
-    const isDue = ({ outcome }: ReadyAlert) => {
-      if (outcome.kind !== 'update' || !outcome.isNew) return true
-      const age = now - outcome.firstAt
-      // Where the clock was set back since, there is no telling how long it has waited.
+    const all = batch.alerts.map((alert): ReadyAlert => ({ alert, merged: mergeChanges(alert, groupWait) }))
+    const isDue = ({ merged }: ReadyAlert) => {
+      if (merged.kind !== 'update' || !merged.isNew) return true
+      const age = now - merged.firstAt
+      // If the clock was set back since, how long it has waited is unknown.
       return age < 0 || age >= groupWait
     }
     const ready = all.some((each) => isNew(each) && isDue(each)) ? all : all.filter(isDue)
     if (ready.length === 0) return undefined
-    // What the message does not speak of is not claimed with it: a claimed entry counts as delivered.
-    const silentOutcomes = ready.filter(({ outcome }) => outcome.kind === 'nothing')
-    if (silentOutcomes.length === 0) return { kind: 'ready', alerts: ready }
-    return { kind: 'dropped', entries: entriesOf(silentOutcomes.map(({ alert }) => alert)) }
+    // What the message does not contain is not claimed with it: a claimed entry counts as delivered.
+    const unnotified = ready.filter(({ merged }) => merged.kind === 'nothing')
+    if (unnotified.length === 0) return { kind: 'ready', alerts: ready }
+    return { kind: 'discarded', entries: entriesOf(unnotified.map(({ alert }) => alert)) }
   }
 }
 
-function isNew({ outcome }: ReadyAlert): boolean {
-  return outcome.kind === 'update' && outcome.isNew
+function isNew({ merged }: ReadyAlert): boolean {
+  return merged.kind === 'update' && merged.isNew
 }

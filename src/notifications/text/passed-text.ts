@@ -3,8 +3,8 @@ import { formatTime } from '../../text/format.ts'
 import { formatValue } from './notification-text.ts'
 
 /** What became of an alert that fired and resolved between deliveries: `fired and resolved 3 times, worst 62%, last at …`. */
-export function passedText({ notification, times, peak, over }: PassedAlert): string {
+export function passedText({ notification, times, peak, endedAt }: PassedAlert): string {
   const worst = formatValue(notification, peak)
-  if (times === 1) return `fired and resolved at ${formatTime(over)}, worst ${worst}`
-  return `fired and resolved ${times} times, worst ${worst}, last at ${formatTime(over)}`
+  if (times === 1) return `fired and resolved at ${formatTime(endedAt)}, worst ${worst}`
+  return `fired and resolved ${times} times, worst ${worst}, last at ${formatTime(endedAt)}`
 }

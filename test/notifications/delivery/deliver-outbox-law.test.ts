@@ -74,8 +74,8 @@ function notifiedIn(message: Message, life: number): Notified[] {
       const ends = flaps + (isEnd(notification.kind) ? 1 : 0)
       return { alert: nameOf(notification), kind: notification.kind, at: notification.at, ends, life }
     }),
-    ...message.passed.map(({ notification, times, over }) => {
-      return { alert: nameOf(notification), kind: 'passed' as const, at: over, ends: times, life }
+    ...message.passed.map(({ notification, times, endedAt }) => {
+      return { alert: nameOf(notification), kind: 'passed' as const, at: endedAt, ends: times, life }
     }),
   ]
 }

@@ -142,7 +142,7 @@ describe('a receiver that was away for a day is notified', () => {
     expect(lastOf(sent).passed[1]).toMatchObject({
       notification: { kind: 'firing', at: AT + 12 * HOUR },
       peak: 0.9,
-      over: AT + 13 * HOUR,
+      endedAt: AT + 13 * HOUR,
     })
   })
 

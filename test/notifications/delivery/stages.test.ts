@@ -5,7 +5,7 @@ import type { Moment } from '../../../src/notifications/delivery/batch.ts'
 import { compose } from '../../../src/notifications/delivery/compose.ts'
 import { pass } from '../../../src/notifications/delivery/deliver-outbox.ts'
 import { group } from '../../../src/notifications/delivery/group.ts'
-import { silence } from '../../../src/notifications/delivery/silence.ts'
+import { suppress } from '../../../src/notifications/delivery/suppress.ts'
 import { wait } from '../../../src/notifications/delivery/wait.ts'
 import type { OutboxEntry, Outgoing } from '../../../src/store/store.ts'
 import { POLL_AGE } from '../../alerts/sample-rules.ts'
@@ -32,11 +32,11 @@ const digest = (day: string): Outgoing => ({
 async function next(waiting: readonly OutboxEntry[], differing: Partial<Moment> = {}) {
   const moment = { now: AT, silences: [], alerts: [], ...differing }
   for (const batch of group(waiting)) {
-    const end = await pass(batch, [silence([]), wait(10), compose], moment)
+    const end = await pass(batch, [suppress([]), wait(10), compose], moment)
     if (end === undefined) continue
-    if (end.kind !== 'message' && end.kind !== 'dropped') throw new Error(`a batch that is ${end.kind}`)
+    if (end.kind !== 'message' && end.kind !== 'discarded') throw new Error(`a batch that is ${end.kind}`)
     const ids = end.entries.map(({ id }) => id)
-    if (end.kind === 'dropped') return { ids, message: undefined, said: undefined }
+    if (end.kind === 'discarded') return { ids, message: undefined, said: undefined }
     return { ids, message: end.message, said: inShort(end.message) }
   }
   return undefined

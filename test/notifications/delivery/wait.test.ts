@@ -15,8 +15,8 @@ describe('the group wait of a message', () => {
   const waited = (alerts: WaitingAlert[], now = AT): Promise<Batch | undefined> =>
     pass({ kind: 'alerts', alerts }, [wait(GROUP_WAIT), compose], { now, silences: [], alerts: [] })
 
-  /** What goes out now of these. */
-  const goes = async (all: WaitingAlert[], now = AT) => {
+  /** What sentNow out now of these. */
+  const sentNow = async (all: WaitingAlert[], now = AT) => {
     const batch = await waited(all, now)
     if (batch?.kind !== 'message' || batch.message.kind !== 'alerts') return undefined
     return batch.message.alerts.map(({ notification: { kind, key } }) => `${kind} ${key}`)
@@ -28,17 +28,17 @@ describe('the group wait of a message', () => {
   })
 
   test('includes later siblings', async () => {
-    expect(await goes([old('A'), young('B')])).toEqual(['firing A', 'firing B'])
+    expect(await sentNow([old('A'), young('B')])).toEqual(['firing A', 'firing B'])
   })
 
   test('about something else is sent at once, without new firings', async () => {
-    expect(await goes([young('A'), waiting('r', { name: 'B', seconds: 1 })])).toEqual(['resolved B'])
-    expect(await goes([young('A'), waiting('m', { name: 'B', seconds: 1 })])).toEqual(['reminder B'])
+    expect(await sentNow([young('A'), waiting('r', { name: 'B', seconds: 1 })])).toEqual(['resolved B'])
+    expect(await sentNow([young('A'), waiting('m', { name: 'B', seconds: 1 })])).toEqual(['reminder B'])
   })
 
   test('names what fires first', async () => {
     const all = [waiting('r', { name: 'A' }), old('B'), waiting('c', { name: 'C' }), waiting('m', { name: 'D' })]
-    expect(await goes(all)).toEqual(['firing B', 'reminder D', 'resolved A', 'closed C'])
+    expect(await sentNow(all)).toEqual(['firing B', 'reminder D', 'resolved A', 'closed C'])
   })
 
   test('acknowledges all entries of its alerts', async () => {
@@ -53,10 +53,10 @@ describe('the group wait of a message', () => {
 
   test('is sent after entries that need none were removed', async () => {
     const brief = waiting('fr', { name: 'B', seconds: 1 })
-    expect(await waited([old('A'), brief])).toEqual({ kind: 'dropped', entries: brief.entries })
+    expect(await waited([old('A'), brief])).toEqual({ kind: 'discarded', entries: brief.entries })
   })
 
   test('is not delayed by a clock that was set back', async () => {
-    expect(await goes([young('A')], AT - 86_400)).toEqual(['firing A'])
+    expect(await sentNow([young('A')], AT - 86_400)).toEqual(['firing A'])
   })
 })

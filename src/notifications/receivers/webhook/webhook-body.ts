@@ -122,7 +122,7 @@ export function webhookBody(message: Message, now: number): WebhookBody {
           ...alertOf(each.notification),
           times: each.times,
           worst: number(each.peak),
-          over_at: time(each.over),
+          over_at: time(each.endedAt),
           summary: passedText(each),
         })),
         silenced: silenced.map(({ alert, until, reason }) => ({ alert, until: time(until), reason })),

@@ -40,8 +40,8 @@ const GROUP = [
   { ...RESOLVED, alert: 'Rejected' },
 ]
 const PASSED = [
-  { notification: { ...FIRING, alert: 'Flapping' }, times: 3, peak: 0.62, over: AT - 300 },
-  { notification: SIGNALS.failure_ratio, times: 1, peak: 0.4, over: AT - 900 },
+  { notification: { ...FIRING, alert: 'Flapping' }, times: 3, peak: 0.62, endedAt: AT - 300 },
+  { notification: SIGNALS.failure_ratio, times: 1, peak: 0.4, endedAt: AT - 900 },
 ]
 const SILENCED = [
   { alert: 'NoCalls{type="video"}', until: AT + 3600, reason: 'maintenance of the carrier' },

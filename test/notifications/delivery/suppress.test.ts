@@ -3,7 +3,7 @@ import type { LiveAlert } from '../../../src/alerts/alert-instance.ts'
 import type { Notification } from '../../../src/alerts/notification.ts'
 import type { Silence } from '../../../src/alerts/match.ts'
 import type { Batch } from '../../../src/notifications/delivery/batch.ts'
-import { silence, type Mute } from '../../../src/notifications/delivery/silence.ts'
+import { suppress, type Mute } from '../../../src/notifications/delivery/suppress.ts'
 import { POLL_AGE } from '../../alerts/sample-rules.ts'
 import { AT, changeOf, liveAlert } from './outbox-sending.ts'
 
@@ -20,7 +20,7 @@ function waits(
 ): boolean {
   const batch: Batch = { kind: 'alerts', alerts: [{ entries: [], changes: [change] }] }
   const at = typeof now === 'string' ? utc(now) : now
-  const next = silence(mutes)(batch, { now: at, silences, alerts })
+  const next = suppress(mutes)(batch, { now: at, silences, alerts })
   if (next !== undefined) expect(next).toEqual(batch)
   return next === undefined
 }

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import { outcomeOf } from '../../../src/notifications/delivery/outcome.ts'
+import { mergeChanges } from '../../../src/notifications/delivery/merge-changes.ts'
 import { waiting } from './waiting-alert.ts'
 
 const GROUP_WAIT = 10
 
 /** What becomes of it, in a word or two. */
 function said(changes: string): string {
-  const outcome = outcomeOf(waiting(changes), GROUP_WAIT)
-  if (outcome.kind === 'passed') return `passed ×${outcome.passed.times}`
-  if (outcome.kind === 'nothing') return 'nothing'
-  const { update, isNew } = outcome
+  const merged = mergeChanges(waiting(changes), GROUP_WAIT)
+  if (merged.kind === 'passed') return `passed ×${merged.passed.times}`
+  if (merged.kind === 'nothing') return 'nothing'
+  const { update, isNew } = merged
   return `${isNew ? 'new ' : ''}${update.notification.kind}${update.flaps === 0 ? '' : ` +${update.flaps}`}`
 }
 
-describe('the outcome of an alert', () => {
+describe('the merged changes of an alert', () => {
   test.each([
     ['it fires', 'f', 'new firing'],
     ['it fires, with a reminder that was missed', 'fm', 'new firing'],
@@ -26,9 +26,9 @@ describe('the outcome of an alert', () => {
     ['it fired and was closed between deliveries', 'fc', 'passed ×1'],
     ['it flapped between deliveries', 'frfmrfc', 'passed ×3'],
     ['it fired and resolved between deliveries, and fires', 'frf', 'new firing +1'],
-    ['it was over and fires again', 'rf', 'firing +1'],
-    ['it was over and fires again, with a reminder', 'rfm', 'firing +1'],
-    ['it was over, and flapped', 'rfrfr', 'resolved +2'],
+    ['it had ended and fires again', 'rf', 'firing +1'],
+    ['it had ended and fires again, with a reminder', 'rfm', 'firing +1'],
+    ['it had ended, and flapped', 'rfrfr', 'resolved +2'],
     ['its firing may have been notified', 'F', 'firing'],
     ['its firing may have been notified, a reminder was missed', 'Fm', 'firing'],
     ['its reminder may have been notified', 'M', 'reminder'],
@@ -45,8 +45,8 @@ describe('the outcome of an alert', () => {
 
   test('has its last values', () => {
     const all = waiting('frf')
-    const outcome = outcomeOf(all, GROUP_WAIT)
-    expect(outcome).toMatchObject({ update: { notification: all.changes[2] }, firstAt: all.changes[0]!.at })
+    const merged = mergeChanges(all, GROUP_WAIT)
+    expect(merged).toMatchObject({ update: { notification: all.changes[2] }, firstAt: all.changes[0]!.at })
   })
 
   test.each([
@@ -55,20 +55,20 @@ describe('the outcome of an alert', () => {
   ] as const)('that flapped has the latest firing, the worst value and the last end: %s', (breach, peak) => {
     const all = waiting('frfr', { breach })
     const [, , firing, end] = all.changes
-    const outcome = outcomeOf(all, GROUP_WAIT)
-    expect(outcome).toEqual({ kind: 'passed', passed: { notification: firing, times: 2, peak, over: end!.at } })
+    const merged = mergeChanges(all, GROUP_WAIT)
+    expect(merged).toEqual({ kind: 'passed', passed: { notification: firing, times: 2, peak, endedAt: end!.at } })
   })
 
   test.each([
     [GROUP_WAIT - 1, 'nothing'],
     [GROUP_WAIT, 'passed'],
   ])('that flapped within %d s is %s', (seconds, kind) => {
-    expect(outcomeOf(waiting('frfr', { seconds }), GROUP_WAIT).kind).toBe(kind)
+    expect(mergeChanges(waiting('frfr', { seconds }), GROUP_WAIT).kind).toBe(kind)
   })
 
   test('counts each time, where one of them lasted', () => {
     const [brief, long] = [waiting('fr', { seconds: 1 }), waiting('fr')]
     const both = { entries: [...long.entries, ...brief.entries], changes: [...long.changes, ...brief.changes] }
-    expect(outcomeOf(both, GROUP_WAIT)).toMatchObject({ kind: 'passed', passed: { times: 2 } })
+    expect(mergeChanges(both, GROUP_WAIT)).toMatchObject({ kind: 'passed', passed: { times: 2 } })
   })
 })

@@ -4,30 +4,30 @@ import type { Notification } from '../../alerts/notification.ts'
 import { lastTime } from '../../clock/calendar.ts'
 import type { NotifyConfig } from '../notify-section.ts'
 import { entriesOf, latestOf, type Stage } from './batch.ts'
-import { isKnown, isOver } from './outcome.ts'
+import { isKnown, hasEnded } from './merge-changes.ts'
 
 /** A recurring time in which some alerts are not notified. */
 export type Mute = NotifyConfig['mutes'][number]
 
 /**
- * Alerts wait while a mute or a silence matches them, and, all but `poll_age` itself, while their target cannot be polled.
+ * Alerts wait while a mute or a silence matches them, and while the `poll_age` alert of their target inhibits them.
  * Evaluation continues meanwhile; what still fires afterwards is notified then. What flapped while it was muted or silenced
- * is dropped.
+ * is discarded.
  */
-export function silence(mutes: readonly Mute[]): Stage {
+export function suppress(mutes: readonly Mute[]): Stage {
   return (batch, { now, silences, alerts }) => {
     if (batch.kind !== 'alerts') return batch
     const active = [...mutes.filter((mute) => isActive(mute, now)), ...silences]
-    const isSilenced = (change: Notification) => active.some(({ match }) => matches(match, change))
-    const unpolled = new Set(alerts.filter(isUnpolled).map(({ target }) => target))
-    const isWithheld = (change: Notification) =>
-      isSilenced(change) || (change.signal.name !== 'poll_age' && unpolled.has(change.target))
+    const isMatched = (change: Notification) => active.some(({ match }) => matches(match, change))
+    const inhibited = new Set(alerts.filter(isInhibiting).map(({ target }) => target))
+    const isSuppressed = (change: Notification) =>
+      isMatched(change) || (change.signal.name !== 'poll_age' && inhibited.has(change.target))
 
     const flapped = batch.alerts.filter(
-      (alert) => isSilenced(latestOf(alert)) && isOver(latestOf(alert)) && !isKnown(alert),
+      (alert) => isMatched(latestOf(alert)) && hasEnded(latestOf(alert)) && !isKnown(alert),
     )
-    if (flapped.length > 0) return { kind: 'dropped', entries: entriesOf(flapped) }
-    const others = batch.alerts.filter((alert) => !isWithheld(latestOf(alert)))
+    if (flapped.length > 0) return { kind: 'discarded', entries: entriesOf(flapped) }
+    const others = batch.alerts.filter((alert) => !isSuppressed(latestOf(alert)))
     return others.length === 0 ? undefined : { kind: 'alerts', alerts: others }
   }
 }
@@ -37,6 +37,6 @@ function isActive({ start, timezone, duration }: Mute, now: number): boolean {
   return began !== undefined && now < began + duration
 }
 
-function isUnpolled({ instance }: LiveAlert): boolean {
+function isInhibiting({ instance }: LiveAlert): boolean {
   return instance.rule.signal.name === 'poll_age' && instance.state !== 'pending'
 }
