@@ -261,7 +261,7 @@ async function closeStrayAlerts(
   const closing = (target: string, because: 'target reset' | 'target removed') =>
     closedNotifications(target, stray.get(target) ?? [], because, clock.wall()).map((change) => ({
       change,
-      to: route(change),
+      receivers: route(change),
     }))
   if (resetTarget !== undefined) await store.resetTarget(resetTarget, closing(resetTarget, 'target reset'))
   for (const target of stray.keys()) {

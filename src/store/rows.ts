@@ -6,7 +6,7 @@ import { unpackCall } from '../ledger/call-record.ts'
 import { newLedger, type SyncState, type LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { unpackEvaluated } from './evaluation-log.ts'
-import { StoreError, type OutboxEntry, type Outgoing } from './store.ts'
+import { StoreError, type OutboxEntry, type OutboxContent } from './store.ts'
 
 // What the rows mean that both stores have.
 
@@ -72,7 +72,7 @@ export function evaluationsOf(rows: readonly Row[], since: number): Evaluated[] 
 
 /** What waits in the outbox, of a row with `id`, `claimed` and `data`. */
 export function outboxEntryOf({ id, claimed, data }: Row): OutboxEntry {
-  return { id: Number(id), claimed: claimed === true || claimed === 1, content: parse<Outgoing>(data) }
+  return { id: Number(id), claimed: claimed === true || claimed === 1, content: parse<OutboxContent>(data) }
 }
 
 /** The silence of a row with `id` and `data`. */

@@ -14,7 +14,7 @@ export type Commit = {
   ledger: Delta
   alerts: AlertDelta
   /** The changes of alerts that are notified, each with its receivers. */
-  outgoing: readonly Addressed[]
+  routedChanges: readonly RoutedChange[]
   /** The evaluation that `alerts` came from. */
   evaluated?: Evaluated
 }
@@ -22,26 +22,26 @@ export type Commit = {
 /** A target as the store last committed it. */
 export type StoredTarget = { ledger: LedgerState; alerts: Map<string, AlertInstance> }
 
-/** A change of an alert, and its receivers. An end also goes to every recipient of the beginning. */
-export type Addressed = { change: Notification; to: readonly string[] }
+/** A change of an alert, and the receivers that its route selects. An end is also sent to every recipient of the beginning. */
+export type RoutedChange = { change: Notification; receivers: readonly string[] }
 
 /** What waits to be sent by one receiver. */
 export type OutboxEntry = {
   id: number
-  content: Outgoing
+  content: OutboxContent
   /** An earlier attempt to deliver it has begun: it may have been sent already. */
   claimed: boolean
 }
 
 /** A change of one alert, or a day's digest as its receiver will show it (JSON). */
-export type Outgoing = Notification | { kind: 'digest'; digest: unknown }
+export type OutboxContent = Notification | { kind: 'digest'; digest: unknown }
 
 /** What identifies a target: under the name of one, another fingerprint is refused. */
 export type TargetIdentity = { name: string; fingerprint: string }
 
 /**
  * Keeps all that is counted. Every method rejects with a {@link StoreError} when the store cannot be used now. Nothing has
- * changed then, unless the answer was lost with its connection: what was asked may have been done.
+ * changed then, unless the answer was lost with its connection: the request may have been carried out.
  */
 export type Store = {
   /**
@@ -52,7 +52,7 @@ export type Store = {
    */
   openTarget: (identity: TargetIdentity, created: number, keepFinished: number) => Promise<StoredTarget>
   /** Deletes all rows of a target, and enqueues the ends of its alerts; opened again, it starts from nothing. */
-  resetTarget: (name: string, outgoing: readonly Addressed[]) => Promise<void>
+  resetTarget: (name: string, routedChanges: readonly RoutedChange[]) => Promise<void>
   /** A target's calls that were counted and evicted, by id: those of these ids that the history still has. */
   evictedCalls: (target: string, ids: readonly string[]) => Promise<Map<string, TrackedCall>>
   /** Commits a delta that follows the stored sequence number by one; any other is refused as stale. */
@@ -64,16 +64,16 @@ export type Store = {
    * message. Where several daemons share the store, a claim of any but the leader is refused as stale, also one of no entry.
    */
   claimOutbox: (ids: readonly number[], claimed: boolean) => Promise<void>
-  /** Removes entries that were delivered, refused for good or dropped. */
+  /** Removes entries that were delivered, refused for good or discarded. */
   removeFromOutbox: (ids: readonly number[]) => Promise<void>
   /** How much waits, by receiver. */
   countOutbox: () => Promise<ReadonlyMap<string, number>>
   /** Enqueues something for each receiver, unless this deduplication key was used before. */
-  enqueueOnce: (key: string, content: Outgoing, receivers: readonly string[]) => Promise<void>
+  enqueueOnce: (key: string, content: OutboxContent, receivers: readonly string[]) => Promise<void>
   /** Alerts of targets other than these, which were removed from the configuration. */
   strayAlerts: (targets: readonly string[]) => Promise<{ target: string; alerts: AlertInstance[] }[]>
   /** Deletes all alerts of a target, and enqueues their ends. */
-  closeAlerts: (target: string, outgoing: readonly Addressed[]) => Promise<void>
+  closeAlerts: (target: string, routedChanges: readonly RoutedChange[]) => Promise<void>
   /** Silences that have not ended by then (UNIX seconds). */
   silences: (now: number) => Promise<Silence[]>
   addSilence: (silence: Omit<Silence, 'id'>) => Promise<Silence>

@@ -20,9 +20,9 @@ export async function commit(target: Target, decision: Decision): Promise<Commit
       `it is not known yet what was last committed of target ${name}: the store has not answered`,
     )
   const begun = clock.monotonic()
-  const outgoing = decision.alerts.notifications.map((change) => ({ change, to: route(change) }))
+  const routedChanges = decision.alerts.notifications.map((change) => ({ change, receivers: route(change) }))
   try {
-    await store.commit(name, { ...decision, outgoing })
+    await store.commit(name, { ...decision, routedChanges })
   } catch (error) {
     target.lastCommitUnknown = store.sharing !== undefined
     throw error

@@ -146,7 +146,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     const notifications = closedNotifications(name, alerts, 'target removed', clock.wall())
     await store.closeAlerts(
       name,
-      notifications.map((change) => ({ change, to: route(change) })),
+      notifications.map((change) => ({ change, receivers: route(change) })),
     )
     entries.delete(name)
     const other = [...entries.values()].find((one) => one.budgetKey === entry.budgetKey)

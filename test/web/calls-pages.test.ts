@@ -93,7 +93,11 @@ async function addFinished(
     const id = `${status} ${i}`
     delta.calls.set(id, finishedCall(id, { finish: finish(status, begin - i) }))
   })
-  await store.commit(target, { ledger: delta, alerts: { changed: [], ended: [], notifications: [] }, outgoing: [] })
+  await store.commit(target, {
+    ledger: delta,
+    alerts: { changed: [], ended: [], notifications: [] },
+    routedChanges: [],
+  })
 }
 
 test('/api/v1/calls finds calls of the history by status and target, however many others lie between', async () => {

@@ -1,4 +1,4 @@
-import type { OutboxEntry, Outgoing } from '../../store/store.ts'
+import type { OutboxEntry, OutboxContent } from '../../store/store.ts'
 import type { DigestMessage } from '../message.ts'
 import type { Batch, WaitingAlert } from './batch.ts'
 
@@ -17,12 +17,12 @@ export function group(entries: readonly OutboxEntry[]): Batch[] {
 
 const DIGESTS = 'digests'
 
-function alertOf(content: Outgoing): string {
+function alertOf(content: OutboxContent): string {
   return content.kind === 'digest' ? DIGESTS : JSON.stringify([content.target, content.key])
 }
 
 /** All changes of an alert are in the group of the latest: its rule's severity may have been edited in between. */
-function groupOf(latest: Outgoing): string {
+function groupOf(latest: OutboxContent): string {
   return latest.kind === 'digest' ? DIGESTS : JSON.stringify([latest.target, latest.severity])
 }
 

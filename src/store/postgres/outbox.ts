@@ -1,5 +1,5 @@
 import { outboxEntryOf } from '../rows.ts'
-import type { Addressed, OutboxEntry, Outgoing } from '../store.ts'
+import type { RoutedChange, OutboxEntry, OutboxContent } from '../store.ts'
 import type { Session } from './connection.ts'
 
 const ENQUEUE = 'INSERT INTO callwatch.outbox (notifier, data)'
@@ -38,31 +38,32 @@ const CLAIM = `
 /**
  * The outbox's rows. Nothing here begins a transaction: the caller that enqueues several changes does.
  *
- * @param receivers all that are configured; what waits for any other is removed
+ * @param configuredReceivers what waits for any other receiver is removed; undefined keeps all
  */
-export function postgresOutbox(receivers: readonly string[] | undefined) {
+export function postgresOutbox(configuredReceivers: readonly string[] | undefined) {
   const configured = (recipients: Iterable<string>) =>
-    [...new Set(recipients)].filter((notifier) => receivers?.includes(notifier) ?? true)
+    [...new Set(recipients)].filter((notifier) => configuredReceivers?.includes(notifier) ?? true)
   return {
     /** Removes what waits for receivers that are not configured. */
     clear: async (session: Session): Promise<void> => {
-      if (receivers !== undefined) {
-        await session.run('DELETE FROM callwatch.outbox WHERE notifier <> ALL ($1::text[])', [receivers])
+      if (configuredReceivers !== undefined) {
+        await session.run('DELETE FROM callwatch.outbox WHERE notifier <> ALL ($1::text[])', [configuredReceivers])
       }
     },
     /** Enqueues a change for its receivers; an end also for every recipient of its beginning. */
-    enqueueChange: async (session: Session, { change, to }: Addressed): Promise<void> => {
+    enqueueChange: async (session: Session, { change, receivers }: RoutedChange): Promise<void> => {
       const { target, key, kind } = change
       const begins = kind === 'firing' || kind === 'reminder'
       const content = JSON.stringify(change)
-      if (begins) await session.run(ENQUEUE_BEGINNING, [target, key, [...new Set(to)], configured(to), content])
-      else await session.run(ENQUEUE_END, [target, key, [...to], receivers ?? null, content])
+      if (begins)
+        await session.run(ENQUEUE_BEGINNING, [target, key, [...new Set(receivers)], configured(receivers), content])
+      else await session.run(ENQUEUE_END, [target, key, [...receivers], configuredReceivers ?? null, content])
     },
     /** Enqueues something for each notifier, but nothing where that deduplication key was used before. */
     enqueueOnce: async (
       session: Session,
       key: string,
-      content: Outgoing,
+      content: OutboxContent,
       recipients: readonly string[],
     ): Promise<void> => {
       await session.run(ENQUEUE_ONCE, [key, configured(recipients), JSON.stringify(content)])

@@ -2,7 +2,7 @@ import { systemClock, type Clock } from '../../clock/clock.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { alertsByTarget, parse } from '../rows.ts'
 import type { SharedStore } from '../sharing.ts'
-import { StoreError, type Addressed, type Commit } from '../store.ts'
+import { StoreError, type RoutedChange, type Commit } from '../store.ts'
 import { readAddress } from './address.ts'
 import { connect, type Connection, type Session } from './connection.ts'
 import { countFinished, evictedCalls, finishedCalls, deleteExpired } from './history.ts'
@@ -85,17 +85,17 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   async function commit(target: string, whole: Commit): Promise<void> {
     const fence = members.fenceOf(target)
     if (fence === undefined) throw notOwned(target)
-    const { outgoing } = whole
+    const { routedChanges } = whole
     const write = async (writing: Session) => {
       // This statement is the first: it locks the target's row before any other row.
       const [id] = await Promise.all([
         writeCommit(writing, target, whole, fence),
-        ...outgoing.map((addressed) => outbox.enqueueChange(writing, addressed)),
+        ...routedChanges.map((routed) => outbox.enqueueChange(writing, routed)),
       ])
       if (id === undefined) throw stale(target)
       return id
     }
-    know(target, whole.ledger.sync.seq, outgoing.length === 0 ? await pool.use(write) : await allOrNothing(write))
+    know(target, whole.ledger.sync.seq, routedChanges.length === 0 ? await pool.use(write) : await allOrNothing(write))
   }
 
   async function pauses(keys: readonly string[]): Promise<Map<string, number>> {
@@ -110,7 +110,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     if (known !== undefined && seq > known.seq) opened.set(target, { ...known, seq, id })
   }
 
-  async function closeAlerts(target: string, outgoing: readonly Addressed[]): Promise<void> {
+  async function closeAlerts(target: string, routedChanges: readonly RoutedChange[]): Promise<void> {
     await allOrNothing(async (closing) => {
       const [row] = await closing.run('SELECT sync FROM callwatch.targets WHERE name = $1 FOR UPDATE', [target])
       if (row === undefined) return
@@ -119,11 +119,15 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       const sync = parse<SyncState>(row['sync'])
       const seq = sync.seq + 1
       await closing.run(DISOWN, [target, seq, JSON.stringify({ ...sync, seq })])
-      await removeAlerts(closing, target, outgoing)
+      await removeAlerts(closing, target, routedChanges)
     })
   }
 
-  async function removeAlerts(removing: Session, target: string, outgoing: readonly Addressed[]): Promise<void> {
+  async function removeAlerts(
+    removing: Session,
+    target: string,
+    routedChanges: readonly RoutedChange[],
+  ): Promise<void> {
     const removed = await removing.run(
       `DELETE FROM callwatch.alerts USING callwatch.targets
       WHERE target = number AND name = $1 RETURNING alert`,
@@ -131,8 +135,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     )
     // Of several daemons that find the target removed, one notifies.
     const keys = new Set(removed.map(({ alert }) => String(alert)))
-    for (const addressed of outgoing)
-      if (keys.has(addressed.change.key)) await outbox.enqueueChange(removing, addressed)
+    for (const routed of routedChanges) if (keys.has(routed.change.key)) await outbox.enqueueChange(removing, routed)
   }
 
   return {
@@ -142,12 +145,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       opened.set(identity.name, { target: identity.name, number, seq: ledger.sync.seq, id })
       return { ledger, alerts }
     },
-    resetTarget: async (name, outgoing) => {
+    resetTarget: async (name, routedChanges) => {
       const connection = await connect(address, { deadline: RESET_TIMEOUT_SECONDS, clock })
       try {
         await transaction(connection, async (resetting) => {
           await lockForReset(resetting, name, members.self())
-          await removeAlerts(resetting, name, outgoing)
+          await removeAlerts(resetting, name, routedChanges)
           await removeTarget(resetting, name)
         })
       } finally {

@@ -97,7 +97,7 @@ export const MIGRATIONS: readonly string[] = [
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     notifier text NOT NULL,
     claimed boolean NOT NULL DEFAULT false,
-    data text NOT NULL              -- JSON of store.ts Outgoing
+    data text NOT NULL              -- JSON of store.ts OutboxContent
   );
 
   -- The receivers that were notified of a firing alert, for its end.

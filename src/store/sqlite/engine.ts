@@ -4,7 +4,7 @@ import { countByStatus, type FinishedCounts } from '../../ledger/finished-calls.
 import type { SyncState } from '../../ledger/state.ts'
 import { USAGE_KEPT } from '../../ledger/usage.ts'
 import { alertsByTarget, callOf, settledOf } from '../rows.ts'
-import type { Addressed, HistoryQuery, OutboxEntry, Outgoing, TargetIdentity } from '../store.ts'
+import type { RoutedChange, HistoryQuery, OutboxEntry, OutboxContent, TargetIdentity } from '../store.ts'
 import { historyIn, type HistoryRow } from './history.ts'
 import { targetLoader, type CallsPart, type OpenedTarget } from './load-target.ts'
 import { openOwn } from './open-database.ts'
@@ -29,7 +29,7 @@ type Row = Readonly<Record<string, unknown>>
 export type SqliteEngine = {
   openTarget: (identity: TargetIdentity, newState: SyncState, keepFinished: number) => OpenedTarget
   readCalls: (cursor: string) => CallsPart | undefined
-  resetTarget: (name: string, outgoing: readonly Addressed[]) => void
+  resetTarget: (name: string, routedChanges: readonly RoutedChange[]) => void
   /** The sequence number of the last commit of a target; undefined of none that is known. */
   sequenceNumber: (target: string) => number | undefined
   commit: (target: string, commit: PackedCommit) => void
@@ -38,9 +38,9 @@ export type SqliteEngine = {
   claimOutbox: (ids: readonly number[], claimed: boolean) => void
   removeFromOutbox: (ids: readonly number[]) => void
   countOutbox: () => Map<string, number>
-  enqueueOnce: (key: string, content: Outgoing, receivers: readonly string[]) => void
+  enqueueOnce: (key: string, content: OutboxContent, receivers: readonly string[]) => void
   strayAlerts: (targets: readonly string[]) => { target: string; alerts: AlertInstance[] }[]
-  closeAlerts: (target: string, outgoing: readonly Addressed[]) => void
+  closeAlerts: (target: string, routedChanges: readonly RoutedChange[]) => void
   silences: (now: number) => Silence[]
   addSilence: (silence: Omit<Silence, 'id'>) => Silence
   endSilence: (id: number) => boolean
@@ -114,11 +114,11 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
   return {
     openTarget: (...given) => transaction(() => loader.open(...given)),
     readCalls: loader.readCalls,
-    resetTarget: (name, outgoing) =>
+    resetTarget: (name, routedChanges) =>
       transaction(() => {
         for (const table of OF_TARGET) deleteOf(table, name)
         prepare('DELETE FROM targets WHERE name = ?').run(name)
-        outbox.enqueueChanges(outgoing)
+        outbox.enqueueChanges(routedChanges)
       }),
     sequenceNumber: (target) => {
       const row = statements.sequenceNumber.get(target)
@@ -136,10 +136,10 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
       const rows = prepare('SELECT name, data FROM alerts JOIN targets ON target = number ORDER BY name, alert').all()
       return alertsByTarget(rows.filter(({ name }) => !targets.includes(String(name))))
     },
-    closeAlerts: (target, outgoing) =>
+    closeAlerts: (target, routedChanges) =>
       transaction(() => {
         deleteOf('alerts', target)
-        outbox.enqueueChanges(outgoing)
+        outbox.enqueueChanges(routedChanges)
       }),
     ...silencesIn(db),
     pausedUntil: (key) => {

@@ -1,13 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { outboxEntryOf } from '../rows.ts'
-import type { Addressed, OutboxEntry, Outgoing } from '../store.ts'
+import type { RoutedChange, OutboxEntry, OutboxContent } from '../store.ts'
 
 /**
  * The outbox's rows. Nothing here begins a transaction: the caller that writes several rows does.
  *
- * @param receivers all that are configured; what waits for any other is removed
+ * @param configuredReceivers what waits for any other receiver is removed; undefined keeps all
  */
-export function sqliteOutbox(db: DatabaseSync, receivers: readonly string[] | undefined) {
+export function sqliteOutbox(db: DatabaseSync, configuredReceivers: readonly string[] | undefined) {
   const statements = {
     recipients: db.prepare('SELECT notifier FROM recipients WHERE target = ? AND alert = ?'),
     addRecipient: db.prepare('INSERT OR IGNORE INTO recipients (target, alert, notifier) VALUES (?, ?, ?)'),
@@ -20,21 +20,21 @@ export function sqliteOutbox(db: DatabaseSync, receivers: readonly string[] | un
     removeAll: db.prepare('DELETE FROM outbox WHERE notifier = ?'),
     count: db.prepare('SELECT notifier, count(*) AS n FROM outbox GROUP BY notifier'),
   }
-  const isConfigured = (notifier: string) => receivers?.includes(notifier) ?? true
+  const isConfigured = (notifier: string) => configuredReceivers?.includes(notifier) ?? true
   for (const { notifier } of statements.count.all()) {
     if (!isConfigured(String(notifier))) statements.removeAll.run(String(notifier))
   }
-  const enqueue = (content: Outgoing, recipients: Iterable<string>): void => {
+  const enqueue = (content: OutboxContent, recipients: Iterable<string>): void => {
     for (const notifier of recipients) {
       if (isConfigured(notifier)) statements.enqueue.run(notifier, JSON.stringify(content))
     }
   }
   return {
     /** Enqueues changes for their receivers; an end also for every recipient of its beginning. */
-    enqueueChanges: (outgoing: readonly Addressed[]): void => {
-      for (const { change, to } of outgoing) {
+    enqueueChanges: (routedChanges: readonly RoutedChange[]): void => {
+      for (const { change, receivers } of routedChanges) {
         const { target, key, kind } = change
-        const recipients = new Set(to)
+        const recipients = new Set(receivers)
         if (kind === 'firing' || kind === 'reminder') {
           for (const notifier of recipients) statements.addRecipient.run(target, key, notifier)
         } else {
@@ -45,7 +45,7 @@ export function sqliteOutbox(db: DatabaseSync, receivers: readonly string[] | un
       }
     },
     /** Enqueues something for each notifier, but nothing where that deduplication key was used before. */
-    enqueueOnce: (key: string, content: Outgoing, recipients: readonly string[]): void => {
+    enqueueOnce: (key: string, content: OutboxContent, recipients: readonly string[]): void => {
       if (statements.useKey.run(key).changes === 1) enqueue(content, recipients)
     },
     /** All that waits for a notifier, the oldest first. */

@@ -73,7 +73,7 @@ export const MIGRATIONS: readonly string[] = [
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     notifier TEXT NOT NULL,
     claimed INTEGER NOT NULL DEFAULT 0,
-    data TEXT NOT NULL              -- JSON of store.ts Outgoing
+    data TEXT NOT NULL              -- JSON of store.ts OutboxContent
   ) STRICT;
 
   -- The receivers that were notified of a firing alert, for its end.

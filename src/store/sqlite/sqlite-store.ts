@@ -64,7 +64,7 @@ export function sqliteStore(call: CallEngine): Store {
   return {
     openTarget: async (identity, created, keepFinished) =>
       loadTarget(call, await call('openTarget', [identity, newLedger(created).sync, keepFinished])),
-    resetTarget: (name, outgoing) => call('resetTarget', [name, outgoing]),
+    resetTarget: (name, routedChanges) => call('resetTarget', [name, routedChanges]),
     evictedCalls: async (target, ids) => {
       const rows = await call('evictedCalls', [target, ids])
       return new Map(rows.map(callOf).map((each) => [each.id, each]))
@@ -76,7 +76,7 @@ export function sqliteStore(call: CallEngine): Store {
     countOutbox: () => call('countOutbox', []),
     enqueueOnce: (key, content, receivers) => call('enqueueOnce', [key, content, receivers]),
     strayAlerts: (targets) => call('strayAlerts', [targets]),
-    closeAlerts: (target, outgoing) => call('closeAlerts', [target, outgoing]),
+    closeAlerts: (target, routedChanges) => call('closeAlerts', [target, routedChanges]),
     silences: (now) => call('silences', [now]),
     addSilence: (silence) => call('addSilence', [silence]),
     endSilence: (id) => call('endSilence', [id]),
@@ -114,7 +114,7 @@ function finishOf(record: Uint8Array): Finish {
   return readFinish(new DataView(record.buffer, record.byteOffset), 0)!
 }
 
-function packCommit({ ledger, alerts, outgoing, evaluated }: Commit): PackedCommit {
+function packCommit({ ledger, alerts, routedChanges, evaluated }: Commit): PackedCommit {
   const { sync, calls, evicted, counters, usage } = ledger
   const unfinished = evicted.filter(({ finish }) => finish === undefined)
   return {
@@ -126,7 +126,7 @@ function packCommit({ ledger, alerts, outgoing, evaluated }: Commit): PackedComm
     counters,
     usage,
     alerts: { changed: alerts.changed, ended: alerts.ended.map(({ key }) => key) },
-    outgoing,
+    routedChanges,
     evaluated,
   }
 }

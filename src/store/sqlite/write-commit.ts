@@ -5,7 +5,7 @@ import type { Quantity } from '../../ledger/balance.ts'
 import { readFinish, RECORD_BYTES } from '../../ledger/call-record.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { hourOf, packEvaluated } from '../evaluation-log.ts'
-import { StoreError, type Addressed } from '../store.ts'
+import { StoreError, type RoutedChange } from '../store.ts'
 import type { sqliteOutbox } from './outbox.ts'
 
 /** Calls side by side: their ids, and their records (call-record.ts) in the same order. */
@@ -22,7 +22,7 @@ export type PackedCommit = {
   counters: ReadonlyMap<string, number>
   usage: ReadonlyMap<number, number>
   alerts: { changed: readonly AlertInstance[]; ended: readonly string[] }
-  outgoing: readonly Addressed[]
+  routedChanges: readonly RoutedChange[]
   evaluated: Evaluated | undefined
 }
 
@@ -58,7 +58,7 @@ export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sq
   }
 
   function write(target: string, commit: PackedCommit): void {
-    const { sync, calls, evicted, deleted, settled, counters, usage, alerts, outgoing, evaluated } = commit
+    const { sync, calls, evicted, deleted, settled, counters, usage, alerts, routedChanges, evaluated } = commit
     const moved = statements.move.get(JSON.stringify(sync), target, sync.seq - 1)
     if (moved === undefined) {
       throw new StoreError('stale', `the store is not where this daemon left target ${target}: another one wrote to it`)
@@ -72,7 +72,7 @@ export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sq
     for (const [quarter, minutes] of usage) statements.use.run(number, quarter, minutes)
     for (const instance of alerts.changed) statements.setAlert.run(number, instance.key, JSON.stringify(instance))
     for (const key of alerts.ended) statements.deleteAlert.run(number, key)
-    outbox.enqueueChanges(outgoing)
+    outbox.enqueueChanges(routedChanges)
     if (evaluated !== undefined) {
       statements.logEvaluation.run(number, hourOf(evaluated), packEvaluated(evaluated))
     }

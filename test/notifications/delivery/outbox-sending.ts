@@ -7,7 +7,7 @@ import { deliverOutbox, type DeliverOptions } from '../../../src/notifications/d
 import type { ToRemove } from '../../../src/notifications/delivery/acknowledge.ts'
 import type { Message } from '../../../src/notifications/message.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
-import { StoreError, type OutboxEntry, type Outgoing } from '../../../src/store/store.ts'
+import { StoreError, type OutboxEntry, type OutboxContent } from '../../../src/store/store.ts'
 import { firingOf, POLL_AGE, ruleOn } from '../../alerts/sample-rules.ts'
 import { virtualClock } from '../../clock/virtual-clock.ts'
 
@@ -117,7 +117,7 @@ export function sending(options: SendingOptions = {}) {
     return notification
   }
 
-  async function put(content: Outgoing, receivers: readonly string[] = ['slack']): Promise<void> {
+  async function put(content: OutboxContent, receivers: readonly string[] = ['slack']): Promise<void> {
     await store.enqueueOnce(`${(lastId += 1)}`, content, receivers)
   }
 

@@ -7,14 +7,14 @@ import { pass } from '../../../src/notifications/delivery/deliver-outbox.ts'
 import { group } from '../../../src/notifications/delivery/group.ts'
 import { suppress } from '../../../src/notifications/delivery/suppress.ts'
 import { wait } from '../../../src/notifications/delivery/wait.ts'
-import type { OutboxEntry, Outgoing } from '../../../src/store/store.ts'
+import type { OutboxEntry, OutboxContent } from '../../../src/store/store.ts'
 import { POLL_AGE } from '../../alerts/sample-rules.ts'
 import { AT, changeOf, inShort, liveAlert, type Named } from './outbox-sending.ts'
 
 const A = { name: 'A' }
 const B = { name: 'B' }
 
-const entries = (...contents: Outgoing[]): OutboxEntry[] =>
+const entries = (...contents: OutboxContent[]): OutboxEntry[] =>
   contents.map((content, i) => ({ id: i + 1, content, claimed: false }))
 
 const firing = (alert: Named, at = AT - 60, differing: Partial<Notification> = {}) =>
@@ -23,7 +23,7 @@ const firing = (alert: Named, at = AT - 60, differing: Partial<Notification> = {
 const resolved = (alert: Named, at = AT) =>
   changeOf(alert, 'resolved', at, { since: AT - 60, firingSince: AT - 60, peak: 0.5 })
 
-const digest = (day: string): Outgoing => ({
+const digest = (day: string): OutboxContent => ({
   kind: 'digest',
   digest: { kind: 'digest', day, timezone: 'UTC', targets: [] },
 })
@@ -47,7 +47,7 @@ test('an empty outbox has no next message', async () => {
 })
 
 describe('the next message', () => {
-  test.each<[string, Outgoing, string]>([
+  test.each<[string, OutboxContent, string]>([
     ['of another target', firing({ ...B, target: 'staging' }), 'firing A'],
     ['of another severity', firing({ ...B, severity: 'critical' }), 'firing A'],
     ['of the same target and severity', firing(B), 'firing A, firing B'],

@@ -12,8 +12,8 @@ export function outboxContract(newPlace: NewPlace): void {
     async function withTwo() {
       const target = await openAt(newPlace)
       const notifications = [notification, { ...notification, alert: 'Second' }]
-      const outgoing = notifications.map((change) => ({ change, to: BOTH }))
-      await target.see(completePoll(1), { alerts: { ...NO_ALERTS, notifications }, outgoing })
+      const routedChanges = notifications.map((change) => ({ change, receivers: BOTH }))
+      await target.see(completePoll(1), { alerts: { ...NO_ALERTS, notifications }, routedChanges })
       return target
     }
     const alertsOf = (entries: readonly OutboxEntry[]) =>
@@ -49,10 +49,10 @@ export function outboxContract(newPlace: NewPlace): void {
   })
 
   describe('the end of an alert', () => {
-    const notify = async (store: Store, kind: 'firing' | 'resolved', to: string[]) => {
+    const notify = async (store: Store, kind: 'firing' | 'resolved', receivers: string[]) => {
       const { ledger } = await openIn(store)
-      const outgoing = [{ change: { ...notification, kind }, to }]
-      await store.commit('a', commitOf(newDraft(ledger.sync).delta, { outgoing }))
+      const routedChanges = [{ change: { ...notification, kind }, receivers }]
+      await store.commit('a', commitOf(newDraft(ledger.sync).delta, { routedChanges }))
     }
     const kinds = (store: Store) =>
       Promise.all(BOTH.map(async (notifier) => (await store.outbox(notifier)).map(({ content }) => content.kind)))
@@ -85,7 +85,7 @@ export function outboxContract(newPlace: NewPlace): void {
   describe('alerts of a target', () => {
     const [removed, reset] = (['target removed', 'target reset'] as const).map((closedBecause) => ({
       change: { ...notification, kind: 'closed' as const, closedBecause },
-      to: ['slack'],
+      receivers: ['slack'],
     }))
 
     async function withAlert(): Promise<Store> {

@@ -28,7 +28,7 @@ export const DAY = 86_400
 
 /** A commit of a delta, with nothing else but what is given. */
 export function commitOf(ledger: Delta, more: Partial<Commit> = {}): Commit {
-  return { ledger, alerts: NO_ALERTS, outgoing: [], ...more }
+  return { ledger, alerts: NO_ALERTS, routedChanges: [], ...more }
 }
 
 /** A target in a store, and how it moves on. */

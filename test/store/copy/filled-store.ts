@@ -65,7 +65,7 @@ async function fillTarget(store: Store, target: string, ledger: LedgerState): Pr
   const alert = { ...instance, key: `${POLL_AGE.name}{${target}}` }
   const first = commitOf(delta, {
     alerts: { changed: [alert], ended: [], notifications: [notification] },
-    outgoing: [{ change: notification, to: ['slack', 'webhook'] }],
+    routedChanges: [{ change: notification, receivers: ['slack', 'webhook'] }],
     evaluated: { kind: 'tick', at: NOW, pollAge: 42.5 },
   })
   await store.commit(target, first)

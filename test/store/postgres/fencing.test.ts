@@ -8,7 +8,7 @@ import { DAY, instance, NO_ALERTS, notification } from '../contract/place.ts'
 import { emptied, joined, owner, replicaOf } from './daemon.ts'
 
 const STALE = { kind: 'stale' }
-const OUTGOING = { outgoing: [{ change: notification, to: ['slack'] }] }
+const ROUTED = { routedChanges: [{ change: notification, receivers: ['slack'] }] }
 const resultOf = (commit: Promise<void>) =>
   commit.then(
     () => 'kept',
@@ -38,7 +38,7 @@ inPostgres('a commit to a target', (postgres) => {
     // The heir has committed nothing yet: it is the epoch alone that refuses.
     const late = { ...stalled.next('late'), alerts: { ...NO_ALERTS, changed: [instance] } }
     await expect(stalled.commit(late)).rejects.toMatchObject(STALE)
-    await expect(stalled.commit({ ...late, ...OUTGOING })).rejects.toMatchObject(STALE)
+    await expect(stalled.commit({ ...late, ...ROUTED })).rejects.toMatchObject(STALE)
 
     const stored = await replicaOf(heir.store)
     expect(contents(stored.ledger)).toEqual(contents(heir.ledger))
@@ -106,7 +106,7 @@ inPostgres('a commit to a target', (postgres) => {
     for (let round = 0; round < 20; round++) {
       const commit = next(`call ${round}`)
       const results = await Promise.allSettled(
-        [commit, commit, { ...commit, ...OUTGOING }].map((same) => store.commit('a', same)),
+        [commit, commit, { ...commit, ...ROUTED }].map((same) => store.commit('a', same)),
       )
       expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
       apply(ledger, commit.ledger, DAY)

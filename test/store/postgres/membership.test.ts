@@ -9,7 +9,7 @@ import { emptied, joined, openShared, owner, replicaOf } from './daemon.ts'
 const named = (name: string) => ({ name, fingerprint: `of ${name}` })
 const FIRING = { ...NO_ALERTS, changed: [instance] }
 const closed = (closedBecause: 'target removed' | 'target reset') => [
-  { change: { ...notification, kind: 'closed' as const, closedBecause }, to: ['slack'] },
+  { change: { ...notification, kind: 'closed' as const, closedBecause }, receivers: ['slack'] },
 ]
 
 inPostgres('the daemons on one database', (postgres) => {

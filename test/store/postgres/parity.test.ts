@@ -41,7 +41,7 @@ inPostgres('SQLite and PostgreSQL', ({ newDatabase }) => {
           const delta = computeDelta(ledger, look, OPTIONS)
           if (delta === undefined) continue
           const evaluated = { kind: 'tick', at: CREATED + delta.sync.seq * 900.5, pollAge: 1.25 } as const
-          const commit = { ledger: delta, alerts: NO_ALERTS, outgoing: [], evaluated }
+          const commit = { ledger: delta, alerts: NO_ALERTS, routedChanges: [], evaluated }
           await Promise.all([embedded.commit(name, commit), shared.commit(name, commit)])
           apply(ledger, delta, 500)
         }

@@ -81,7 +81,7 @@ inPostgres('a replica of a target that another daemon owns', (postgres) => {
     await mine.commit(first)
     const alerts = { changed: [], ended: [instance], notifications: [notification] }
     const second = { ...mine.next('b', 'ended'), alerts }
-    await mine.commit({ ...second, outgoing: [{ change: notification, to: ['slack'] }] })
+    await mine.commit({ ...second, routedChanges: [{ change: notification, receivers: ['slack'] }] })
     const commits = await missed()
     expect(commits).toStrictEqual(
       [first, second].map((commit) => ({ target: 'a', commit: { ledger: commit.ledger, alerts: commit.alerts } })),

@@ -32,7 +32,7 @@ inPostgres('the round trips to the database', ({ newDatabase }) => {
   test('are a few for a commit that enqueues notifications', async () => {
     const { next, commit, roundTrips } = await counted()
     const notifying = (call: string) =>
-      commit({ ...next(call), outgoing: [{ change: notification, to: ['slack', 'webhook'] }] })
+      commit({ ...next(call), routedChanges: [{ change: notification, receivers: ['slack', 'webhook'] }] })
     for (const call of ['b', 'c']) await notifying(call)
     expect(await roundTrips(() => notifying('last'))).toBeLessThanOrEqual(4)
   })

@@ -26,14 +26,14 @@ async function proxied(url: string) {
 inPostgres('a database that lets its daemons down', ({ newDatabase, server }) => {
   test.each([
     ['of a commit that enqueues nothing', []],
-    ['of one that does', [{ change: notification, to: ['slack'] }]],
-  ])('and loses the answer %s: the log tells that it was kept', async (_which, outgoing) => {
+    ['of one that does', [{ change: notification, receivers: ['slack'] }]],
+  ])('and loses the answer %s: the log tells that it was kept', async (_which, routedChanges) => {
     const proxy = await proxied(await newDatabase())
     const { store, ledger, next, sees } = await owner(proxy.url)
     await sees('b')
-    const commit = { ...next('c'), outgoing }
+    const commit = { ...next('c'), routedChanges }
     // A statement that is prepared by now: its text does not pass again, but the new sync state does.
-    const cut = proxy.cutAnswerTo(outgoing.length === 0 ? JSON.stringify(commit.ledger.sync) : 'COMMIT')
+    const cut = proxy.cutAnswerTo(routedChanges.length === 0 ? JSON.stringify(commit.ledger.sync) : 'COMMIT')
     await expect(store.commit('a', commit)).rejects.toMatchObject(unavailable(/cannot be reached/))
     await cut
     const missed = await store.sharing.missed(new Map([['a', ledger.sync.seq]]))
@@ -41,7 +41,7 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
     apply(ledger, missed[0]!.commit!.ledger, DAY)
     await sees('d')
     expect(contents((await replicaOf(store)).ledger)).toEqual(contents(ledger))
-    expect(await store.outbox('slack')).toHaveLength(outgoing.length)
+    expect(await store.outbox('slack')).toHaveLength(routedChanges.length)
   })
 
   test('and falls silent: every call fails within its deadline, and works once it answers again', async () => {
