@@ -51,4 +51,4 @@ export type Silence = {
 }
 
 /** No silence is for longer than this (seconds): what must never be notified needs no rule. */
-export const LONGEST_SILENCE = 366 * 86_400
+export const MAX_SILENCE = 366 * 86_400

@@ -52,7 +52,7 @@ export function prometheusRule(rule: Rule, interval: number): PrometheusRule {
 }
 
 /** With short leases no target is without an owner for longer than this (seconds), unless something is wrong. */
-const LONGEST_FAILOVER = 120
+const MAX_FAILOVER = 120
 
 /**
  * Fires if none of the daemons that Prometheus scrapes owns some targets. No rule of the configuration can: a daemon that
@@ -64,7 +64,7 @@ export function unownedTargets(lease: number | undefined): PrometheusRule {
   return {
     alert: 'UnownedTargets',
     expr: `${UNOWNED} > 0`,
-    for: Math.max(LONGEST_FAILOVER, 2 * (lease ?? 0)),
+    for: Math.max(MAX_FAILOVER, 2 * (lease ?? 0)),
     keepFiringFor: 0,
     labels: { severity: 'critical' },
     annotations: {

@@ -3,7 +3,7 @@ import type { Environment } from '../config/reading/environment.ts'
 import { readStoreAddress } from '../config/store-address.ts'
 import { copyStore, type Copied } from '../store/copy-store.ts'
 import { COPY_TABLE_NAMES, type CopyTable } from '../store/copy-tables.ts'
-import { openCopySource, openCopyTarget, type StoreAddress } from '../store/open-store.ts'
+import { openCopySource, openCopyDestination, type StoreAddress } from '../store/open-store.ts'
 import { UsageError } from './explain-error.ts'
 
 /** Each a file or the URL of a PostgreSQL database, with `${NAME}` for a variable; default: the configured store. */
@@ -51,13 +51,13 @@ export async function storeCopy(
   const [from, to] = [addressOf('from'), addressOf('to')]
   const source = await openCopySource(from)
   try {
-    const target = await openCopyTarget(to)
+    const destination = await openCopyDestination(to)
     try {
-      const copied = await copyStore(source, target)
-      copyLines(copied, source.place, target.place).forEach(print)
+      const copied = await copyStore(source, destination)
+      copyLines(copied, source.place, destination.place).forEach(print)
       return copied.differences.length === 0
     } finally {
-      await target.close()
+      await destination.close()
     }
   } finally {
     await source.close()

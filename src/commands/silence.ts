@@ -1,4 +1,4 @@
-import { type AlertMatch, LONGEST_SILENCE, type Silence, unknownIn } from '../alerts/match.ts'
+import { type AlertMatch, MAX_SILENCE, type Silence, unknownIn } from '../alerts/match.ts'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { formatSeconds, formatTime } from '../text/format.ts'
@@ -31,7 +31,7 @@ export async function addSilence(
   const names = { alert: config.alerts.map(({ name }) => name), target: config.targets.map(({ name }) => name) }
   const unknown = unknownIn(match, names)
   if (unknown !== undefined) throw new UsageError(unknown)
-  if (options.for > LONGEST_SILENCE) throw new UsageError('a silence is for 366d at most')
+  if (options.for > MAX_SILENCE) throw new UsageError('a silence is for 366d at most')
   const since = systemClock.wall()
   const silence = { match, since, until: since + options.for, reason: options.reason }
   const added = await withBook(config, (book) => book.addSilence(silence))

@@ -4,7 +4,7 @@ import {
   type CopyRow,
   type CopySource,
   type CopyTable,
-  type CopyTarget,
+  type CopyDestination,
 } from './copy-tables.ts'
 
 /** The result of copying a store. */
@@ -26,19 +26,19 @@ const DIFFERENCES_SHOWN = 5
  *
  * @throws {StoreError} when one of them cannot be read or written; nothing is kept then
  */
-export async function copyStore(source: CopySource, target: CopyTarget): Promise<Copied> {
+export async function copyStore(source: CopySource, destination: CopyDestination): Promise<Copied> {
   const counts: Partial<Record<CopyTable, number>> = {}
   for (const table of COPY_TABLE_NAMES) {
     let count = 0
     for await (const rows of source.rows(table)) {
-      await target.write(table, rows)
+      await destination.write(table, rows)
       count += rows.length
     }
     counts[table] = count
   }
   const differences: string[] = []
-  for (const table of COPY_TABLE_NAMES) differences.push(...(await compareTable(table, source, target)))
-  if (differences.length === 0) await target.commit()
+  for (const table of COPY_TABLE_NAMES) differences.push(...(await compareTable(table, source, destination)))
+  if (differences.length === 0) await destination.commit()
   const targets: Copied['targets'][number][] = []
   for await (const rows of source.rows('targets')) {
     targets.push(...rows.map(([name, , seq]) => ({ name: String(name), seq: Number(seq) })))
@@ -48,9 +48,9 @@ export async function copyStore(source: CopySource, target: CopyTarget): Promise
 }
 
 /** Goes through a table on both sides at the same pace. */
-async function compareTable(table: CopyTable, source: CopySource, target: CopyTarget): Promise<string[]> {
+async function compareTable(table: CopyTable, source: CopySource, destination: CopyDestination): Promise<string[]> {
   const differences: string[] = []
-  const copied = target.rows(table)[Symbol.asyncIterator]()
+  const copied = destination.rows(table)[Symbol.asyncIterator]()
   const compare = (rows: readonly CopyRow[], others: readonly CopyRow[]) => {
     for (let i = 0; i < Math.max(rows.length, others.length) && differences.length < DIFFERENCES_SHOWN; i++) {
       if (!isEqualRow(rows[i], others[i])) differences.push(nameOf(table, rows[i] ?? others[i]!))

@@ -73,7 +73,7 @@ export type CopySource = {
 }
 
 /** An empty store that is filled, in one transaction. `rows` reads what was written so far. */
-export type CopyTarget = CopySource & {
+export type CopyDestination = CopySource & {
   write: (table: CopyTable, rows: readonly CopyRow[]) => Promise<void>
   /** Keeps all that was written; closed without it, the store is as empty as before. */
   commit: () => Promise<void>

@@ -1,5 +1,5 @@
-import type { CopySource, CopyTarget } from './copy-tables.ts'
-import { openSqliteSource, openSqliteTarget } from './sqlite/open-copy.ts'
+import type { CopySource, CopyDestination } from './copy-tables.ts'
+import { openSqliteSource, openSqliteDestination } from './sqlite/open-copy.ts'
 import { openSqliteReader } from './sqlite/open-reader.ts'
 import { openSqliteSilences } from './sqlite/silences.ts'
 import { openSqliteThread } from './sqlite/thread.ts'
@@ -86,8 +86,8 @@ export async function openCopySource(address: StoreAddress): Promise<CopySource>
  *
  * @throws {StoreError} refused: it is not empty, a daemon uses it, it is not ours, or of another schema
  */
-export async function openCopyTarget(address: StoreAddress): Promise<CopyTarget> {
-  if ('path' in address) return openSqliteTarget(address.path)
-  const { openPostgresTarget } = await import('./postgres/open-copy.ts')
-  return openPostgresTarget(address.url)
+export async function openCopyDestination(address: StoreAddress): Promise<CopyDestination> {
+  if ('path' in address) return openSqliteDestination(address.path)
+  const { openPostgresDestination } = await import('./postgres/open-copy.ts')
+  return openPostgresDestination(address.url)
 }

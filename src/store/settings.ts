@@ -5,7 +5,7 @@ export type Settings = Readonly<Record<string, Setting>>
 export type Setting = string | readonly string[] | { readonly digest: string }
 
 /** So many differences, and so many names in each, are reported. */
-const MOST = 3
+const MAX_SHOWN = 3
 
 /**
  * How ours differ from theirs, in words; undefined where they do not. A setting that only one side has was added by
@@ -36,6 +36,6 @@ function isList(setting: Setting): setting is readonly string[] {
 }
 
 function shortened(things: readonly string[]): string {
-  const more = things.length - MOST
-  return [...things.slice(0, MOST), ...(more > 0 ? [`${more} more`] : [])].join(', ')
+  const more = things.length - MAX_SHOWN
+  return [...things.slice(0, MAX_SHOWN), ...(more > 0 ? [`${more} more`] : [])].join(', ')
 }

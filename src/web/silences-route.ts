@@ -1,13 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import {
-  LONGEST_SILENCE,
-  MATCH_KEYS,
-  unknownIn,
-  type AlertMatch,
-  type KnownNames,
-  type Silence,
-} from '../alerts/match.ts'
+import { MAX_SILENCE, MATCH_KEYS, unknownIn, type AlertMatch, type KnownNames, type Silence } from '../alerts/match.ts'
 import { parseDuration } from '../schema/duration-text.ts'
 import type { Store } from '../store/store.ts'
 import type { ShownTarget } from '../target/target.ts'
@@ -68,7 +61,7 @@ const silenceBody = z.strictObject({
   for: z
     .string({ error: 'expected a duration such as "2h"' })
     .transform((text) => parseDuration(text) ?? Number.NaN)
-    .refine((seconds) => seconds > 0 && seconds <= LONGEST_SILENCE, {
+    .refine((seconds) => seconds > 0 && seconds <= MAX_SILENCE, {
       error: 'expected a duration such as "30m", "2h" or "7d", above 0 and at most 366d',
     }),
   reason: z.string().max(1000).default(''),

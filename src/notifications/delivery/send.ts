@@ -4,9 +4,9 @@ import { DeliveryError, type Receiver } from '../receiver.ts'
 import type { Batch, Delivery, Stage } from './batch.ts'
 
 const FIRST_DELAY = 1
-const LONGEST_DELAY = 300
+const MAX_DELAY = 300
 /** A receiver that asks for a longer wait than this (seconds) is asked again all the same: alerts are at stake. */
-const LONGEST_RETRY_AFTER = 3600
+const MAX_RETRY_AFTER = 3600
 
 /** When a receiver that fails may be sent to again: after longer and longer waits, or when it asks for it. */
 export type Backoff = {
@@ -23,8 +23,8 @@ export function backoffOn(clock: Clock): Backoff {
     isPaused: () => clock.monotonic() < pausedUntil,
     failed: (retryAfter) => {
       failures += 1
-      const delay = retryAfter ?? Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (failures - 1))
-      pausedUntil = clock.monotonic() + Math.min(delay, LONGEST_RETRY_AFTER)
+      const delay = retryAfter ?? Math.min(MAX_DELAY, FIRST_DELAY * 2 ** (failures - 1))
+      pausedUntil = clock.monotonic() + Math.min(delay, MAX_RETRY_AFTER)
     },
     answered: () => {
       failures = 0

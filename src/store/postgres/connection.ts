@@ -195,7 +195,7 @@ function openConnection(
     }
   }
 
-  function serialized<T>(work: () => Promise<T>): Promise<T> {
+  function oneAtATime<T>(work: () => Promise<T>): Promise<T> {
     if (isDirect) return work()
     const done = last.then(work)
     last = done.catch(() => undefined)
@@ -211,9 +211,9 @@ function openConnection(
     host: server,
     isDropped: () => dropped !== undefined,
     drop,
-    run: (statement, args = []) => serialized(() => watched(ask(statement, args))),
+    run: (statement, args = []) => oneAtATime(() => watched(ask(statement, args))),
     each: (statement, args, take) =>
-      serialized(async () => {
+      oneAtATime(async () => {
         const rows = ask(statement, args).forEach((row) => {
           heard += 1
           take(row)

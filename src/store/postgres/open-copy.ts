@@ -7,7 +7,7 @@ import {
   type CopyRow,
   type CopySource,
   type CopyTable,
-  type CopyTarget,
+  type CopyDestination,
   type CopyValue,
 } from '../copy-tables.ts'
 import { StoreError } from '../store.ts'
@@ -35,7 +35,7 @@ export async function openPostgresSource(url: string): Promise<CopySource> {
  *
  * @throws {StoreError} refused: it is not empty, a daemon uses it, it is of a newer schema, or it refuses connections
  */
-export async function openPostgresTarget(url: string): Promise<CopyTarget> {
+export async function openPostgresDestination(url: string): Promise<CopyDestination> {
   const connection = await connectAlone(url, { readOnly: false, prepare: migrate, check: expectEmpty })
   return {
     place: connection.place,

@@ -8,7 +8,7 @@ import type { HistoryQuery } from '../store.ts'
 export type HistoryRow = { target: string; id: string; data: Uint8Array; finished: number }
 
 /** The smallest batch of rows that is read of a target. */
-const FEWEST_ROWS = 8
+const MIN_BATCH = 8
 
 /** No text is above it: SQLite sorts a BLOB after each of them. */
 const ABOVE_ALL = new Uint8Array(0)
@@ -37,7 +37,7 @@ export function historyIn(db: DatabaseSync): (query: HistoryQuery) => HistoryRow
       .map(({ name, number }) => ({ name: String(name), number: Number(number) }))
       .filter(({ name }) => wanted === undefined || name === wanted)
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    const rows = Math.min(limit, Math.max(FEWEST_ROWS, Math.ceil(limit / Math.max(1, read.length))))
+    const rows = Math.min(limit, Math.max(MIN_BATCH, Math.ceil(limit / Math.max(1, read.length))))
     const wantedStatus = status === undefined ? null : Uint8Array.of(statusCode(status))
 
     function* newest(target: string, number: number): Generator<HistoryRow, undefined> {

@@ -8,7 +8,7 @@ import {
   type CopyRow,
   type CopySource,
   type CopyTable,
-  type CopyTarget,
+  type CopyDestination,
   type CopyValue,
 } from '../copy-tables.ts'
 import { StoreError } from '../store.ts'
@@ -45,7 +45,7 @@ export function openSqliteSource(path: string): CopySource {
  *
  * @throws {StoreError} refused: it is not empty, in use, in memory, not ours, of another schema, or damaged
  */
-export function openSqliteTarget(path: string): CopyTarget {
+export function openSqliteDestination(path: string): CopyDestination {
   if (path === ':memory:') throw new StoreError('refused', 'a copy in memory would be gone at once; name a file')
   if (existsSync(path)) expectEmpty(path)
   const { db, release } = openOwn(path)

@@ -9,16 +9,17 @@ import { attempting } from './sqlite-error.ts'
 import type { PackedCalls, PackedCommit } from './write-commit.ts'
 
 /**
- * Calls a method of the engine, wherever that runs; `transfer`, the memory of arguments that need not be copied.
- * Rejects with a {@link StoreError}.
+ * Invokes a method of the engine, in this thread or another one. Rejects with a {@link StoreError}.
+ *
+ * @param transfer memory of the arguments that is moved to the other thread instead of copied
  */
-export type CallEngine = <M extends keyof SqliteEngine>(
+export type InvokeEngine = <M extends keyof SqliteEngine>(
   method: M,
   args: Parameters<SqliteEngine[M]>,
   transfer?: ArrayBuffer[],
 ) => Promise<ReturnType<SqliteEngine[M]>>
 
-/** The engine ended before it answered: what it was asked to do may have been done, or not. */
+/** The engine ended before it responded: the request may have been carried out, or not. */
 export class EngineEnded extends StoreError {
   constructor(message: string, cause?: Error) {
     super('unavailable', message, cause)
@@ -34,69 +35,69 @@ export class EngineEnded extends StoreError {
 export function openSqliteStore(options: SqliteOptions): Store {
   const engine = openSqliteEngine(options)
   const { answer } = attempting(options.path)
-  return sqliteStore((method, args) => answer(() => callMethod(engine, method, args)))
+  return sqliteStore((method, args) => answer(() => invokeMethod(engine, method, args)))
 }
 
-/** Calls a method by its name. */
-export function callMethod<M extends keyof SqliteEngine>(
+/** Invokes a method by its name. */
+export function invokeMethod<M extends keyof SqliteEngine>(
   engine: SqliteEngine,
   method: M,
   args: Parameters<SqliteEngine[M]>,
 ): ReturnType<SqliteEngine[M]> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a union of methods TypeScript knows no arguments
-  const call = engine[method] as (...given: Parameters<SqliteEngine[M]>) => ReturnType<SqliteEngine[M]>
-  return call(...args)
+  const run = engine[method] as (...given: Parameters<SqliteEngine[M]>) => ReturnType<SqliteEngine[M]>
+  return run(...args)
 }
 
 /** The store of an engine. */
-export function sqliteStore(call: CallEngine): Store {
+export function sqliteStore(invoke: InvokeEngine): Store {
   async function commit(target: string, given: Commit): Promise<void> {
     const packed = packCommit(given)
     const { buffer } = packed.calls.records
     try {
-      await call('commit', [target, packed], [buffer])
+      await invoke('commit', [target, packed], [buffer])
     } catch (error) {
       if (!(error instanceof EngineEnded)) throw error
-      // The engine that was started after it knows whether it was done.
-      if ((await call('sequenceNumber', [target])) !== packed.sync.seq) throw error
+      // The commit may have succeeded before the engine ended; the next engine reads that from the file.
+      if ((await invoke('sequenceNumber', [target])) !== packed.sync.seq) throw error
     }
   }
   return {
     openTarget: async (identity, created, keepFinished) =>
-      loadTarget(call, await call('openTarget', [identity, newLedger(created).sync, keepFinished])),
-    resetTarget: (name, routedChanges) => call('resetTarget', [name, routedChanges]),
+      loadTarget(invoke, await invoke('openTarget', [identity, newLedger(created).sync, keepFinished])),
+    resetTarget: (name, routedChanges) => invoke('resetTarget', [name, routedChanges]),
     evictedCalls: async (target, ids) => {
-      const rows = await call('evictedCalls', [target, ids])
+      const rows = await invoke('evictedCalls', [target, ids])
       return new Map(rows.map(callOf).map((each) => [each.id, each]))
     },
     commit,
-    outbox: (notifier) => call('outbox', [notifier]),
-    claimOutbox: (ids, claimed) => call('claimOutbox', [ids, claimed]),
-    removeFromOutbox: (ids) => call('removeFromOutbox', [ids]),
-    countOutbox: () => call('countOutbox', []),
-    enqueueOnce: (key, content, receivers) => call('enqueueOnce', [key, content, receivers]),
-    strayAlerts: (targets) => call('strayAlerts', [targets]),
-    closeAlerts: (target, routedChanges) => call('closeAlerts', [target, routedChanges]),
-    silences: (now) => call('silences', [now]),
-    addSilence: (silence) => call('addSilence', [silence]),
-    endSilence: (id) => call('endSilence', [id]),
-    pausedUntil: (key) => call('pausedUntil', [key]),
-    pauseUntil: (key, until) => call('pauseUntil', [key, until]),
+    outbox: (notifier) => invoke('outbox', [notifier]),
+    claimOutbox: (ids, claimed) => invoke('claimOutbox', [ids, claimed]),
+    removeFromOutbox: (ids) => invoke('removeFromOutbox', [ids]),
+    countOutbox: () => invoke('countOutbox', []),
+    enqueueOnce: (key, content, receivers) => invoke('enqueueOnce', [key, content, receivers]),
+    strayAlerts: (targets) => invoke('strayAlerts', [targets]),
+    closeAlerts: (target, routedChanges) => invoke('closeAlerts', [target, routedChanges]),
+    silences: (now) => invoke('silences', [now]),
+    addSilence: (silence) => invoke('addSilence', [silence]),
+    endSilence: (id) => invoke('endSilence', [id]),
+    pausedUntil: (key) => invoke('pausedUntil', [key]),
+    pauseUntil: (key, until) => invoke('pauseUntil', [key, until]),
     finishedCalls: async (query) =>
-      (await call('finishedCalls', [query])).map((row) => ({ target: row.target, call: callOf(row) })),
-    countFinished: (target, from, to) => call('countFinished', [target, from, to]),
-    deleteExpired: (before) => call('deleteExpired', [before]),
-    close: () => call('close', []),
+      (await invoke('finishedCalls', [query])).map((row) => ({ target: row.target, call: callOf(row) })),
+    countFinished: (target, from, to) => invoke('countFinished', [target, from, to]),
+    deleteExpired: (before) => invoke('deleteExpired', [before]),
+    close: () => invoke('close', []),
   }
 }
 
 /** Reads the calls of a target that was opened, part by part. */
-async function loadTarget(call: CallEngine, opened: OpenedTarget): Promise<StoredTarget> {
+async function loadTarget(invoke: InvokeEngine, opened: OpenedTarget): Promise<StoredTarget> {
   const { sync, finishedSince, counters, usage, alerts, cursor } = opened
   const ledger = ledgerOf(sync)
   for (const [series, value] of counters) ledger.counters.set(series, value)
   for (const [quarter, minutes] of usage) ledger.usage.set(quarter, minutes)
-  const nextPart = async () => (cursor === undefined ? undefined : call('readCalls', [cursor]))
+  const nextPart = async () => (cursor === undefined ? undefined : invoke('readCalls', [cursor]))
   for (let part = await nextPart(); part !== undefined; part = await nextPart()) {
     for (const [id, record] of recordsOf(part)) {
       if (part.tracked) trackRecord(ledger, id, record, finishedSince)

@@ -2,8 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { StoreError } from '../store.ts'
 import { openSqliteEngine, type SqliteEngine, type SqliteOptions } from './engine.ts'
 import { attempting } from './sqlite-error.ts'
-import { callMethod } from './sqlite-store.ts'
-import { OPENING, type Answer, type Request } from './thread.ts'
+import { invokeMethod } from './sqlite-store.ts'
+import { OPENING, type EngineResponse, type EngineRequest } from './thread.ts'
 
 // The store's thread: opens the file, and answers one request after the other.
 
@@ -13,29 +13,29 @@ const options = workerData as SqliteOptions
 const { attempt } = attempting(options.path)
 let engine: SqliteEngine | undefined
 
-answer(OPENING, () => {
+respond(OPENING, () => {
   engine = openSqliteEngine(options)
 })
-port.on('message', ({ id, method, args }: Request) => {
-  answer(id, () => callMethod(engine!, method, args))
+port.on('message', ({ id, method, args }: EngineRequest) => {
+  respond(id, () => invokeMethod(engine!, method, args))
   if (method === 'close') port.close()
 })
 
-function answer(id: number, work: () => unknown): void {
-  let sent: Answer
+function respond(id: number, work: () => unknown): void {
+  let response: EngineResponse
   try {
-    sent = { id, value: attempt(work) }
+    response = { id, value: attempt(work) }
   } catch (error) {
-    sent =
+    response =
       error instanceof StoreError
         ? { id, storeError: { kind: error.kind, message: error.message } }
         : { id, bug: error }
   }
-  port.postMessage(sent, recordsIn(sent))
+  port.postMessage(response, recordsIn(response))
 }
 
-/** Memory that need not be copied: each part of a target's calls has its own. */
-function recordsIn({ value }: Answer): ArrayBuffer[] {
+/** Memory that can be moved instead of copied: each part of a target's calls has its own. */
+function recordsIn({ value }: EngineResponse): ArrayBuffer[] {
   if (typeof value !== 'object' || value === null || !('records' in value)) return []
   return value.records instanceof Uint8Array && value.records.buffer instanceof ArrayBuffer
     ? [value.records.buffer]

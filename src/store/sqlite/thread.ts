@@ -2,14 +2,18 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { StoreError, type Store } from '../store.ts'
 import type { SqliteEngine, SqliteOptions } from './engine.ts'
-import { EngineEnded, sqliteStore, type CallEngine } from './sqlite-store.ts'
+import { EngineEnded, sqliteStore, type InvokeEngine } from './sqlite-store.ts'
 
-/** What the thread is asked. */
-export type Request = { id: number; method: keyof SqliteEngine; args: Parameters<SqliteEngine[keyof SqliteEngine]> }
+/** A method of the engine for the thread to run. */
+export type EngineRequest = {
+  id: number
+  method: keyof SqliteEngine
+  args: Parameters<SqliteEngine[keyof SqliteEngine]>
+}
 
-/** What it answers: a value, the error of a store, or a bug. */
-export type Answer = {
-  /** That of the request; OPENING of the first answer, which says whether the file is open. */
+/** The result of a request: a value, the error of a store, or a bug. */
+export type EngineResponse = {
+  /** Of the request; OPENING in the first response, which says whether the file is open. */
   id: number
   value?: unknown
   storeError?: Pick<StoreError, 'kind' | 'message'>
@@ -18,13 +22,16 @@ export type Answer = {
 
 export const OPENING = 0
 
-/** Threads that end in a row without an answer, after which the store is refused. */
-const MOST_ENDED = 5
+/** Threads that end in a row without a response, after which the store is refused. */
+const MAX_ENDED_THREADS = 5
 
 type Waiting = { resolve: (value: unknown) => void; reject: (error: unknown) => void }
 
 /** A running thread. */
-type Thread = { ask: (request: Request, transfer: ArrayBuffer[]) => Promise<unknown>; end: () => Promise<unknown> }
+type Thread = {
+  ask: (request: EngineRequest, transfer: ArrayBuffer[]) => Promise<unknown>
+  end: () => Promise<unknown>
+}
 
 /**
  * Opens the embedded store with its engine in a thread of its own: a disk that takes long to confirm a write delays that
@@ -48,7 +55,7 @@ export async function openSqliteThread(options: SqliteOptions): Promise<Store> {
     })
     return running
   }
-  const call: CallEngine = async (method, args, transfer = []) => {
+  const invoke: InvokeEngine = async (method, args, transfer = []) => {
     const id = ++lastId
     try {
       const { ask, end } = await thread()
@@ -61,19 +68,19 @@ export async function openSqliteThread(options: SqliteOptions): Promise<Store> {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the method returned
       return value as ReturnType<SqliteEngine[typeof method]>
     } catch (error) {
-      if (error instanceof EngineEnded && ended >= MOST_ENDED)
+      if (error instanceof EngineEnded && ended >= MAX_ENDED_THREADS)
         throw new StoreError('refused', `${error.message}, ${ended} times in a row`, error)
       throw error
     }
   }
   await thread()
-  return sqliteStore(call)
+  return sqliteStore(invoke)
 }
 
 /**
  * Starts a thread; resolves when it has opened the file.
  *
- * @param onEnd called when it has ended by itself, before what it was asked is rejected
+ * @param onEnd called when it has ended by itself, before its requests are rejected
  */
 async function startThread(options: SqliteOptions, onEnd: () => void): Promise<Thread> {
   const waiting = new Map<number, Waiting>()
@@ -83,7 +90,7 @@ async function startThread(options: SqliteOptions, onEnd: () => void): Promise<T
   })
   let cause: Error | undefined
   let isEnding = false
-  worker.on('message', ({ id, value, storeError, bug }: Answer) => {
+  worker.on('message', ({ id, value, storeError, bug }: EngineResponse) => {
     const { resolve, reject } = waiting.get(id)!
     waiting.delete(id)
     if (storeError !== undefined) reject(new StoreError(storeError.kind, storeError.message))

@@ -3,8 +3,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { newDraft } from '../../../src/ledger/delta-draft.ts'
 import { copyStore } from '../../../src/store/copy-store.ts'
-import { COPY_TABLE_NAMES, type CopyTarget } from '../../../src/store/copy-tables.ts'
-import { openCopySource, openCopyTarget, openStore, type StoreAddress } from '../../../src/store/open-store.ts'
+import { COPY_TABLE_NAMES, type CopyDestination } from '../../../src/store/copy-tables.ts'
+import { openCopySource, openCopyDestination, openStore, type StoreAddress } from '../../../src/store/open-store.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { contents } from '../../ledger/seen.ts'
@@ -23,15 +23,15 @@ inPostgres('a store that is copied', ({ server, newDatabase }) => {
   async function copy(
     from: StoreAddress,
     to: StoreAddress,
-    change: (target: CopyTarget) => CopyTarget = (same) => same,
+    change: (destination: CopyDestination) => CopyDestination = (same) => same,
   ) {
     const source = await openCopySource(from)
     try {
-      const target = await openCopyTarget(to)
+      const destination = await openCopyDestination(to)
       try {
-        return await copyStore(source, change(target))
+        return await copyStore(source, change(destination))
       } finally {
-        await target.close()
+        await destination.close()
       }
     } finally {
       await source.close()
@@ -98,11 +98,11 @@ inPostgres('a store that is copied', ({ server, newDatabase }) => {
   test.each(['a file', 'a database'])('into %s is not kept where it differs', async (kind) => {
     const path = await filledStore()
     const to = kind === 'a file' ? emptyFile() : await emptyDatabase()
-    const forgetful = (target: CopyTarget): CopyTarget => ({
-      ...target,
+    const forgetful = (destination: CopyDestination): CopyDestination => ({
+      ...destination,
       write: async (table, rows) => {
-        if (table === 'calls') await target.write(table, rows.slice(1))
-        else await target.write(table, table === 'counters' ? rows.map(([name, key]) => [name!, key!, 7]) : rows)
+        if (table === 'calls') await destination.write(table, rows.slice(1))
+        else await destination.write(table, table === 'counters' ? rows.map(([name, key]) => [name!, key!, 7]) : rows)
       },
     })
     const { differences } = await copy({ path }, to, forgetful)

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { EDITION } from '../../../src/store/schema-version.ts'
 import { backupStore } from '../../../src/store/sqlite/backup-store.ts'
-import { openSqliteSource, openSqliteTarget } from '../../../src/store/sqlite/open-copy.ts'
+import { openSqliteSource, openSqliteDestination } from '../../../src/store/sqlite/open-copy.ts'
 import { openSqliteReader } from '../../../src/store/sqlite/open-reader.ts'
 import { openSqliteSilences } from '../../../src/store/sqlite/silences.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
@@ -19,7 +19,7 @@ const BESIDE: Readonly<Record<string, (path: string) => unknown>> = {
 const ALL = {
   ...BESIDE,
   'a daemon': (path: string) => openSqliteStore({ path }),
-  'the target of a copy': openSqliteTarget,
+  'the destination of a copy': openSqliteDestination,
 }
 
 const newPath = () => join(temporaryFolder(), 'other.db')

@@ -3,7 +3,7 @@ import type { Worker } from 'node:worker_threads'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openSqliteEngine } from '../../../src/store/sqlite/engine.ts'
 import { openSqliteReader } from '../../../src/store/sqlite/open-reader.ts'
-import { callMethod, EngineEnded, sqliteStore, type CallEngine } from '../../../src/store/sqlite/sqlite-store.ts'
+import { invokeMethod, EngineEnded, sqliteStore, type InvokeEngine } from '../../../src/store/sqlite/sqlite-store.ts'
 import { openSqliteThread } from '../../../src/store/sqlite/thread.ts'
 import { completePoll, CREATED, seen } from '../../ledger/seen.ts'
 import { A, commitOf, DAY, filled, many, openIn } from '../contract/place.ts'
@@ -101,7 +101,7 @@ test('a target is not loaded in part when the engine of the SQLite store ends in
       engine.close()
       engine = openSqliteEngine({ path })
     }
-    return callMethod(engine, method, args)
+    return invokeMethod(engine, method, args)
   })
   await filled(store, A, many(10), ['call 1'])
   await expect(store.openTarget(A, CREATED, DAY)).rejects.toMatchObject({ kind: 'unavailable' })
@@ -113,14 +113,14 @@ describe('a commit that was not answered because the engine of the SQLite store 
   async function ending(when: 'before' | 'after') {
     const engine = openSqliteEngine({ path: ':memory:' })
     let isEnding = false
-    const call: CallEngine = async (method, args) => {
+    const invoke: InvokeEngine = async (method, args) => {
       const ends = method === 'commit' && isEnding
       if (ends && when === 'before') throw new EngineEnded('it ended')
-      const value = callMethod(engine, method, args)
+      const value = invokeMethod(engine, method, args)
       if (ends) throw new EngineEnded('it ended')
       return value
     }
-    const target = await openIn(sqliteStore(call))
+    const target = await openIn(sqliteStore(invoke))
     isEnding = true
     return target
   }

@@ -8,7 +8,7 @@ export type PostAlerts = (alerts: readonly AlertmanagerAlert[]) => Promise<void>
 /** The longest response body that is read (bytes); Alertmanager's refusals are a line. */
 const MAX_ANSWER = 1024 * 1024
 /** A reason longer than this (characters) is cut. */
-const LONGEST_REASON = 300
+const MAX_REASON_LENGTH = 300
 
 /** Posts to the Alertmanager at this address, `/api/v2/alerts` left out. `version` is that of callwatch. */
 export function alertmanagerPost(options: { url: string; clock: Clock; version?: string | undefined }): PostAlerts {
@@ -27,7 +27,7 @@ function reasonIn(body: string): string | undefined {
   try {
     const parsed: unknown = JSON.parse(body)
     const said = typeof parsed === 'object' && parsed !== null && 'message' in parsed ? parsed.message : parsed
-    return typeof said === 'string' ? said.slice(0, LONGEST_REASON) : undefined
+    return typeof said === 'string' ? said.slice(0, MAX_REASON_LENGTH) : undefined
   } catch {
     return undefined
   }

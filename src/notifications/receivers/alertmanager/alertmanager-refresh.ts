@@ -36,10 +36,10 @@ export type AlertmanagerOptions = {
 const REFRESH = 60
 const FIRST_DELAY = 1
 /** Longer waits (seconds) are not granted, not even by `Retry-After`: alerts that are not refreshed would expire. */
-const LONGEST_DELAY = 60
+const MAX_DELAY = 60
 /** Without a refresh an alert resolves after so many polls, and not before so many seconds. */
 const LIFETIME_POLLS = 4
-const LEAST_LIFETIME = 300
+const MIN_LIFETIME = 300
 
 /** An alert that Alertmanager may know of, and when it ended. */
 type Posted = LiveAlert & { ended?: { wall: number; monotonic: number } }
@@ -55,7 +55,7 @@ type Posted = LiveAlert & { ended?: { wall: number; monotonic: number } }
  */
 export function alertmanagerRefresh(options: AlertmanagerOptions): Observable<AlertmanagerDelivery> {
   const { clock, instances, interval, stop$, pageUrl, post = alertmanagerPost(options) } = options
-  const lifetime = Math.max(LIFETIME_POLLS * interval, LEAST_LIFETIME)
+  const lifetime = Math.max(LIFETIME_POLLS * interval, MIN_LIFETIME)
   const posted = new Map<string, Posted>()
   let accepted = new Set<string>()
   let failures = 0
@@ -112,7 +112,7 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Observable<Al
       return REFRESH
     }
     failures += 1
-    return Math.min(error.retryAfter ?? FIRST_DELAY * 2 ** (failures - 1), LONGEST_DELAY)
+    return Math.min(error.retryAfter ?? FIRST_DELAY * 2 ** (failures - 1), MAX_DELAY)
   }
 
   return timer(0, 1000, clock.scheduler).pipe(

@@ -22,7 +22,7 @@ import { passedText } from '../../text/passed-text.ts'
 /** A message that was made longer ago than this (seconds) says so. */
 const LATE = 120
 /** More alerts in full are not read: the others get a line each. */
-const MOST_IN_FULL = 5
+const MAX_IN_FULL = 5
 /** Kept for the alerts themselves, whatever else there is to say (of MESSAGE_SIZE). */
 const ROOM_FOR_ALERTS = 7000
 /** The most that is said of those that resolved between deliveries, and of those that are silenced (characters). */
@@ -84,7 +84,7 @@ function stateWord(kind: string): string {
 
 function alertsWithin(alerts: readonly AlertUpdate[], size: number, now: number): SlackBlock[] {
   if (alerts.length === 1) return alertBlocks(alerts[0]!, { place: 'alone', now })
-  const inFull = alerts.slice(0, MOST_IN_FULL).map((update) => alertBlocks(update, { place: 'inGroup', now }))
+  const inFull = alerts.slice(0, MAX_IN_FULL).map((update) => alertBlocks(update, { place: 'inGroup', now }))
   const items = alerts.map(alertItem)
   for (let full = inFull.length; full > 0; full -= 1) {
     const first = inFull.slice(0, full).flat()
