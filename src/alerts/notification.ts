@@ -22,7 +22,7 @@ export type Notification = MessageValue & {
   firingSince: number
   peak: number
   at: number
-  /** Who has the largest part in the failures. */
+  /** The top contributor to the failures. */
   contributor?: Contributor
   /** The values of the windows up to now, the oldest first; null where there were too few calls. */
   trend?: readonly (number | null)[]

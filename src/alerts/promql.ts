@@ -169,7 +169,7 @@ export function whileScraped(expr: string, rule: RuleOn<unknown>, interval: numb
   return whileFresh(expr, rule, seen, `${LAST_POLL.record} unless on (target) (${seen})`)
 }
 
-/** What is seen, as long as the target is polled; what fired before goes on, without a value, while it no longer is. */
+/** The breach, while the target is polled; while it is not, what fired before continues to fire, without a value. */
 function whileFresh(expr: string, rule: RuleOn<unknown>, seen: string, unseen: string): string {
   return `(${expr})\nand on (target) (${seen})\nor (NaN * ${firesOf(rule)} and on (target) (${unseen}))`
 }

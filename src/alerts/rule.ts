@@ -8,7 +8,7 @@ import { signals, type Signal } from './signals.ts'
 const names = signals.map(({ name }) => name)
 
 /** A rule in the file: what its signal is decides which keys it has. */
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- map() forgets which section is whose
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- map() loses which section belongs to which signal
 const fileRule = z.discriminatedUnion('signal', signals.map(sectionOf) as unknown as SectionsOf<typeof signals>, {
   error: (issue) =>
     issue.code === 'invalid_union' ? `one of ${names.map((name) => `\`${name}\``).join(', ')}` : undefined,

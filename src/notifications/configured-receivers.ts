@@ -13,7 +13,7 @@ export async function configuredReceivers(
   { clock, log }: ReceiverDeps,
 ): Promise<readonly Receiver[]> {
   const configured = Object.entries(messageReceiversIn(notify)).map(async ([name, config]) => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the language cannot follow which config is whose
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TypeScript cannot tell which config belongs to which type
     const receiver: MessageReceiverType = receivers[name as MessageReceiverName]
     return { name, send: await receiver.create(config, { clock }) }
   })

@@ -4,7 +4,7 @@ import { readRetryAfter } from '../clock/http-time.ts'
 import { outboundAgent } from '../network/outbound-agent.ts'
 import { DeliveryError } from './receiver.ts'
 
-/** One delivery, the whole answer included (seconds). Less than a daemon that is to stop may wait. */
+/** One delivery, the whole response included (seconds). Less than a draining daemon may wait. */
 const TIMEOUT = 8
 
 /** Failures before anything was sent: of names, routes, connections, TLS and certificates. */
@@ -15,24 +15,24 @@ const CONNECT_TIMEOUT_MS = 4000
 const GATEWAY_TIMEOUT = 504
 
 export type HttpReceiver = {
-  /** What problems call it: its URL may be a secret. */
+  /** Its name in error messages: its URL may be a secret. */
   receiver: string
   url: string
   clock: Clock
-  /** Bytes of an answer; a larger one is an error. */
+  /** Bytes of a response; a larger one is an error. */
   maxAnswer?: number
-  /** What the body of a refusal says that may be shown. Else it is not read: it may quote the URL, or never end. */
+  /** The part of a refusal's body that may be shown. Without it the body is not read: it may quote the URL, or never end. */
   reasonIn?: (body: string) => string | undefined
 }
 
-/** Sends one request and resolves to the answer, which is an acceptance. */
+/** Sends one request and resolves to the response, which is an acceptance. */
 type Request = (init: RequestInit) => Promise<Response>
 
 /**
  * Delivers to a receiver by HTTP, through a proxy where one is set: `send` makes the one request of each delivery, which
- * is given up after 8 s. Any 2xx is an acceptance; redirects are not followed, for what was sent would go elsewhere, or
- * get lost. Whatever goes wrong becomes a {@link DeliveryError} that names neither the URL nor what was sent: errors
- * of `fetch` hold both.
+ * is aborted after 8 s. Any 2xx is an acceptance; redirects are not followed, because the message would be sent to
+ * another address, or lost. Any failure becomes a {@link DeliveryError} that names neither the URL nor what was sent:
+ * errors of `fetch` contain both.
  */
 export function httpSender(options: HttpReceiver): (send: (request: Request) => Promise<unknown>) => Promise<void> {
   const { receiver, url, clock, maxAnswer } = options
@@ -59,7 +59,7 @@ export function httpSender(options: HttpReceiver): (send: (request: Request) => 
   }
 }
 
-/** What an answer other than 2xx means: 429 and 5xx may go away, anything else was refused for good. */
+/** What a response other than 2xx means: 429 and 5xx are retryable, anything else was refused for good. */
 async function refusal(response: Response, { receiver, clock, reasonIn }: HttpReceiver): Promise<DeliveryError> {
   const { status, headers, body } = response
   const retryAfter = readRetryAfter(headers.get('retry-after') ?? undefined, clock.wall())

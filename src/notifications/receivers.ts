@@ -4,7 +4,7 @@ import { heartbeat } from './receivers/heartbeat/heartbeat.ts'
 import { slack } from './receivers/slack/slack.ts'
 import { webhook } from './receivers/webhook/webhook.ts'
 
-/** All receivers, by their keys in the section `notify`. Whatever needs one of each goes through this list. */
+/** All receivers, by their keys in the section `notify`. Code that needs one of each iterates over this list. */
 export const receivers = {
   slack,
   alertmanager,

@@ -29,7 +29,7 @@ const RETRIES = 5
 const MAX_DELAY = 60
 
 /**
- * While the store cannot be written, nothing can be enqueued in its outbox: one message is sent past it, with a few
+ * While the store cannot be written, nothing can be enqueued in its outbox: one message is sent without it, with a few
  * retries, and another when the store can be written again.
  *
  * @param trouble$ after each attempt to commit, why it failed; undefined where it did not

@@ -21,8 +21,8 @@ export type Copied = {
 const DIFFERENCES_SHOWN = 5
 
 /**
- * Copies all that a store keeps into an empty one, reads both sides, and keeps the copy where they are equal. Rows go
- * through in batches: what is in memory does not grow with the store.
+ * Copies all that a store keeps into an empty one, reads both sides, and keeps the copy where they are equal. Rows are
+ * copied in batches: memory use does not grow with the store.
  *
  * @throws {StoreError} when one of them cannot be read or written; nothing is kept then
  */
@@ -47,7 +47,7 @@ export async function copyStore(source: CopySource, destination: CopyDestination
   return { counts: counts as Copied['counts'], targets, differences }
 }
 
-/** Goes through a table on both sides at the same pace. */
+/** Compares a table batch by batch; both sides have batches of the same size. */
 async function compareTable(table: CopyTable, source: CopySource, destination: CopyDestination): Promise<string[]> {
   const differences: string[] = []
   const copied = destination.rows(table)[Symbol.asyncIterator]()

@@ -14,13 +14,13 @@ export type DaemonStoreAddress =
   | { path: string }
   | { url: string; /** How long a daemon lives without renewing its lease (seconds). */ lease: number }
 
-// The one place where an address decides which of the implementations it is. That of PostgreSQL, with its client, is
-// loaded where it is used: it would add a tenth to the start of every command.
+// The one place where the address selects the implementation. That of PostgreSQL, with its client, is loaded where it is
+// used: it would add a tenth to the start of every command.
 
 /**
  * Opens the store of a daemon.
  *
- * @param receivers all that are configured; what waits for any other is removed
+ * @param receivers all configured receivers; what waits for any other is removed
  * @throws {StoreError} refused: it is in use, damaged, not ours, of a newer callwatch, or a database that cannot be used now
  */
 export async function openStore(address: DaemonStoreAddress, receivers: readonly string[]): Promise<Store> {

@@ -8,7 +8,7 @@ import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { unpackEvaluated } from './evaluation-log.ts'
 import { StoreError, type OutboxEntry, type OutboxContent } from './store.ts'
 
-// What the rows mean that both stores have.
+// The rows that both stores have, as values.
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -86,7 +86,7 @@ export function settledAmounts(rows: readonly Row[]): Amounts {
   return QUANTITIES.map((quantity) => values.get(quantity) ?? 0)
 }
 
-/** What is added to `settled` for calls whose rows are deleted in the same transaction. */
+/** What was counted of calls whose rows are deleted: the same transaction adds it to the table `settled`. */
 export function settledOf(deleted: readonly TrackedCall[]): (readonly [quantity: Quantity, amount: number])[] {
   const sums = sumOfAmounts(deleted)
   return QUANTITIES.map((quantity, i) => [quantity, sums[i]!] as const).filter(([, amount]) => amount !== 0)

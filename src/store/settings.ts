@@ -4,7 +4,7 @@ export type Settings = Readonly<Record<string, Setting>>
 /** As the configuration has it; names of which each must be there; or a digest of what is too long to be shown. */
 export type Setting = string | readonly string[] | { readonly digest: string }
 
-/** So many differences, and so many names in each, are reported. */
+/** Differences that are reported at most, and names in each. */
 const MAX_SHOWN = 3
 
 /**

@@ -5,7 +5,7 @@ import { StoreError } from '../store/store.ts'
 /** Seconds. */
 const PAUSE = 1
 
-/** Asks a store that cannot be used for the moment again and again, unless it says one of `but`. */
+/** Retries every second while the store cannot be used; errors of the kinds `but` are not retried. */
 export function storeRetried<T>(clock: Clock, but: readonly StoreError['kind'][] = []): MonoTypeOperatorFunction<T> {
   return retry({
     delay: (error) =>

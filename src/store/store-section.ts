@@ -62,7 +62,7 @@ export type StoreConfig = z.output<typeof storeSection>
 
 /**
  * Whether a text is the URL of a PostgreSQL database, as `store.url` takes it: a user, several hosts and parameters
- * are possible, the database has to be named, and a password stands nowhere but before the hosts.
+ * are possible, the database has to be named, and a password is allowed only before the hosts.
  */
 export function isStoreUrl(text: string): boolean {
   const { user = '', password = '', database = '', query = '' } = ADDRESS_FORM.exec(text)?.groups ?? {}
@@ -78,7 +78,7 @@ function passwordsIn(url: string): string[] {
   return password === '' ? [] : [...new Set([password, decodeURIComponent(password)])]
 }
 
-/** Such an address as it may be shown: who, which hosts and which database, but no password. */
+/** Such an address as it may be shown: the user, the hosts and the database, but no password. */
 function maskStoreUrl(url: string, mask: string): string {
   return url.replace(/^(\w+:\/\/[^\s:@/?#]+):[^\s@/?#]*@/, `$1:${mask}@`)
 }

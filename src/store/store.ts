@@ -97,7 +97,7 @@ export type Store = {
 /** The silences of a store, for a command beside the daemons that use it. */
 export type SilenceBook = Pick<Store, 'silences' | 'addSilence' | 'endSilence' | 'close'>
 
-/** Which of the finished calls: the newest of those that meet all that is given, so many at most. */
+/** Selects finished calls: the newest `limit` of those that meet all conditions given. */
 export type HistoryQuery = {
   /** UNIX seconds. */
   since: number
@@ -128,7 +128,7 @@ export class StoreError extends Error {
   }
 }
 
-/** For `catch`: a store that cannot be used comes to `otherwise`; any other error is thrown on. */
+/** For `catch`: returns `otherwise` for a {@link StoreError}; rethrows any other error. */
 export function onlyStoreErrors<T>(otherwise: T): (error: unknown) => T {
   return (error) => {
     if (error instanceof StoreError) return otherwise

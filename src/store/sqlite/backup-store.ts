@@ -51,7 +51,7 @@ function writeBackup(db: DatabaseSync, path: string, { partial, file }: { partia
   }
 }
 
-/** Makes the empty file that the copy goes into. */
+/** Makes the empty file for the copy. */
 function reserve(partial: string, file: string): void {
   try {
     closeSync(openSync(partial, 'wx', 0o600))

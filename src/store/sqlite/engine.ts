@@ -5,7 +5,7 @@ import type { SyncState } from '../../ledger/state.ts'
 import { USAGE_KEPT } from '../../ledger/usage.ts'
 import { alertsByTarget, callOf, settledOf } from '../rows.ts'
 import type { RoutedChange, HistoryQuery, OutboxEntry, OutboxContent, TargetIdentity } from '../store.ts'
-import { historyIn, type HistoryRow } from './history.ts'
+import { finishedCallsIn, type HistoryRow } from './history.ts'
 import { targetLoader, type CallsPart, type OpenedTarget } from './load-target.ts'
 import { openOwn } from './open-database.ts'
 import { sqliteOutbox } from './outbox.ts'
@@ -15,16 +15,16 @@ import { commitWriter, type PackedCommit } from './write-commit.ts'
 export type SqliteOptions = {
   /** The file, made where it does not exist; `:memory:` keeps nothing. */
   path: string
-  /** All that are configured; what waits for any other is removed. */
+  /** All configured receivers; what waits for any other is removed. */
   receivers?: readonly string[] | undefined
 }
 
 type Row = Readonly<Record<string, unknown>>
 
 /**
- * What is done with the file of a store, each in a transaction of its own where it writes. All methods are synchronous:
- * they run in the store's thread (thread.ts), or where nothing else would have to wait. Arguments and results are values
- * that a thread can send to another.
+ * Reads and writes the file of a store; each method that writes is one transaction. All methods are synchronous: they run
+ * in the store's thread (thread.ts), or where nothing else would have to wait. Arguments and results are values that a
+ * thread can send to another.
  */
 export type SqliteEngine = {
   openTarget: (identity: TargetIdentity, newState: SyncState, keepFinished: number) => OpenedTarget
@@ -91,7 +91,7 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
         AND tracked IN (0, 1) AND finished >= ? AND finished < ?`),
   }
 
-  const finishedCalls = historyIn(db)
+  const finishedCalls = finishedCallsIn(db)
   let deletions = 0
 
   function deleteOf(table: (typeof OF_TARGET)[number], target: string): void {

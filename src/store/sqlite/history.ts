@@ -25,9 +25,9 @@ const newestOf = (tracked: 0 | 1) => `
  * The history, newest first. Each target is read by its index, a few rows at a time: however many targets there are, hardly more
  * rows are read than are asked for.
  */
-export function historyIn(db: DatabaseSync): (query: HistoryQuery) => HistoryRow[] {
+export function finishedCallsIn(db: DatabaseSync): (query: HistoryQuery) => HistoryRow[] {
   const targets = db.prepare('SELECT name, number FROM targets')
-  const history = db.prepare(
+  const select = db.prepare(
     `SELECT id, data, finished FROM (${newestOf(1)} UNION ALL ${newestOf(0)}) ORDER BY finished DESC, id LIMIT :limit`,
   )
 
@@ -45,7 +45,7 @@ export function historyIn(db: DatabaseSync): (query: HistoryQuery) => HistoryRow
       let above: string | Uint8Array = after === undefined || target > after.target ? '' : ABOVE_ALL
       if (target === after?.target) above = after.id
       for (;;) {
-        const found = history
+        const found = select
           .all({ target: number, since, at, above, status: wantedStatus, limit: rows })
           .map((row) => ({ target, id: String(row['id']), data: bytesOf(row), finished: Number(row['finished']) }))
         yield* found

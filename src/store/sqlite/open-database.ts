@@ -35,8 +35,8 @@ export function openOwn(path: string): { db: DatabaseSync; release: () => void }
     if (release === undefined) throw heldError(db, path)
     migrate(db, path)
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
-    const who = `${hostname()}, process ${process.pid}`
-    db.prepare('INSERT OR REPLACE INTO holder (only, who) VALUES (1, ?)').run(who)
+    const holder = `${hostname()}, process ${process.pid}`
+    db.prepare('INSERT OR REPLACE INTO holder (only, who) VALUES (1, ?)').run(holder)
     return { db, release }
   } catch (error) {
     db?.close()
@@ -92,7 +92,7 @@ export function takeLock(path: string): (() => void) | undefined {
   }
 }
 
-/** A new file is its owner's alone; SQLite gives what it makes beside it the same mode. What cannot be made it says itself. */
+/** Only its owner may read a new file; SQLite gives the files beside it the same mode, and reports what cannot be made. */
 function makePrivate(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600))
@@ -100,9 +100,9 @@ function makePrivate(path: string): void {
 }
 
 function heldError(db: DatabaseSync, path: string): StoreError {
-  const who = db.prepare('SELECT who FROM holder').get()?.['who'] ?? 'another process'
+  const holder = db.prepare('SELECT who FROM holder').get()?.['who'] ?? 'another process'
   return new StoreError(
     'refused',
-    `${path} is in use by another callwatch (${String(who)}); stop it, or name another file in store.path`,
+    `${path} is in use by another callwatch (${String(holder)}); stop it, or name another file in store.path`,
   )
 }

@@ -1,6 +1,6 @@
 import { isOwnMistake, StoreError } from '../store.ts'
 
-/** What a failure of SQLite means, by its result code (https://www.sqlite.org/rescode.html). A mistake of our own stays what it is. */
+/** What a failure of SQLite means, by its result code (https://www.sqlite.org/rescode.html). A bug of ours is returned as it is. */
 export function sqliteError(error: unknown, path: string): Error {
   if (error instanceof StoreError || isOwnMistake(error)) return error
   const message = error instanceof Error ? error.message : String(error)

@@ -15,8 +15,9 @@ export type PackedCalls = { ids: readonly string[]; records: Uint8Array<ArrayBuf
 export type PackedCommit = {
   sync: SyncState
   calls: PackedCalls
-  /** Ids of calls that stay in the history alone, and of those whose rows are deleted, with what was counted of these. */
+  /** Ids of calls that stay in the history alone. */
   evicted: readonly string[]
+  /** Ids of calls whose rows are deleted, and what was counted of them. */
   deleted: readonly string[]
   settled: readonly (readonly [quantity: Quantity, amount: number])[]
   counters: ReadonlyMap<string, number>

@@ -24,7 +24,7 @@ async function pass({ clock }: Sending, seconds: number): Promise<void> {
   clock.stepWall(seconds - ticking)
 }
 
-/** An alert comes and goes so many times, half an hour each. */
+/** An alert fires and resolves so many times, half an hour each. */
 async function comeAndGo(sent: Sending, alert: { name: string }, times: number): Promise<void> {
   for (let i = 0; i < times; i += 1) {
     await sent.fire(alert)

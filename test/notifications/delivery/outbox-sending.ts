@@ -31,8 +31,8 @@ type SendingOptions = Partial<Pick<DeliverOptions, 'groupWait' | 'mutes'>> & {
 }
 
 /**
- * The outbox of `slack` in a store in memory, its sender on the virtual clock, a receiver that writes down what comes, and
- * alerts that fire and are over at the test's word. A restart loses what the sender knew, and keeps outbox and alerts.
+ * The outbox of `slack` in a store in memory, its sender on the virtual clock, a receiver that records its messages, and
+ * alerts that the test fires and resolves. A restart loses what the sender knew, and keeps outbox and alerts.
  */
 export function sending(options: SendingOptions = {}) {
   const { receive = () => undefined, groupWait = 0, mutes = [], at = AT, onStep = () => undefined } = options

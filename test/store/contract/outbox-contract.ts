@@ -66,7 +66,7 @@ export function outboxContract(newPlace: NewPlace): void {
       return place.open(receivers)
     }
 
-    test('goes to every recipient of its beginning, wherever the routes lead by then', async () => {
+    test('is enqueued for every recipient of its beginning, wherever the routes lead by then', async () => {
       const store = await afterFiring(['slack'], BOTH)
       await notify(store, 'resolved', ['webhook'])
       expect(await kinds(store)).toEqual([['firing', 'resolved'], ['resolved']])
@@ -75,7 +75,7 @@ export function outboxContract(newPlace: NewPlace): void {
       expect((await kinds(store))[0]).toHaveLength(2)
     })
 
-    test('goes to no notifier that is not configured any more, and what waits for that one is removed', async () => {
+    test('is not enqueued for a notifier that is not configured any more, and what waits for that one is removed', async () => {
       const store = await afterFiring(BOTH, ['webhook'])
       await notify(store, 'resolved', ['webhook'])
       expect(await kinds(store)).toEqual([[], ['firing', 'resolved']])

@@ -9,7 +9,7 @@ import { emptied, owningStore, placesIn } from './daemon.ts'
 inPostgres('the store in PostgreSQL', ({ newDatabase }) => {
   storeContract(placesIn(emptied(newDatabase)))
 
-  /** Its clock goes on by `seconds` each time that it is read. */
+  /** Its clock advances by `seconds` each time that it is read. */
   async function twoTargets(seconds: number) {
     let now = 0
     const clock = { ...systemClock, monotonic: () => (now += seconds) }

@@ -3,7 +3,7 @@ import { clip } from './slack-text.ts'
 /** A line of a list, and what to call it where there is no room for the line. */
 export type Item = { line: string; name: string }
 
-/** Kept for the names of those whose lines have no room (characters). */
+/** Reserved for the names of items whose lines have no room (characters). */
 const ROOM_FOR_NAMES = 700
 
 /**

@@ -5,7 +5,7 @@ import { plainText } from '../../../text/plain-text.ts'
  * are. They can neither mention anybody nor make links, formatting, or emoji.
  */
 
-/** Prose for a mrkdwn text: it may span lines and be formatted, but mention nobody and link to nothing. */
+/** Prose for a mrkdwn text: it may span lines and be formatted, but has no mention and no link. */
 export function prose(text: string, limit: number): string {
   const paragraphs = readable(text, limit).replaceAll(/\n{3,}/g, '\n\n')
   return escape(paragraphs.trim(), limit)

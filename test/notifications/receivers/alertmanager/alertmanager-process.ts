@@ -53,7 +53,7 @@ export async function startAlertmanager() {
   )
   await once(child, 'spawn')
   const exited = new Promise<void>((resolve) => child.once('close', () => resolve()))
-  // Its folder goes after it.
+  // Its folder is deleted after it has ended.
   onTestFinished(async () => {
     child.kill('SIGKILL')
     await exited

@@ -40,7 +40,7 @@ async function beating(answer: RequestListener, interval = INTERVAL) {
     clock,
     stop$,
   }).subscribe({ next: (beat) => beats.push(beat), complete: () => (state.completed = true) })
-  /** Goes on to the next time that there may be a beat, and waits until so many beats are over. */
+  /** Advances the clock to the next possible beat, and waits until so many beats have ended. */
   const beat = async (expected: number) => {
     await clock.advance(beats.length === 0 ? 0 : interval)
     await vi.waitFor(() => expect(beats).toHaveLength(expected))
