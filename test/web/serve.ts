@@ -6,6 +6,7 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Credentials } from '../../src/web/authentication.ts'
 import { eventFeed, type EventFeed } from '../../src/web/event-feed.ts'
 import { startWeb } from '../../src/web/server.ts'
+import { isoTime } from '../../src/web/views.ts'
 import { healthRecord, type RecordedPoll } from '../../src/target/health.ts'
 import type { ShownTarget } from '../../src/target/target.ts'
 import type { WebEvent } from '../../src/web/authentication.ts'
@@ -50,6 +51,23 @@ export function shownTarget(made: Made = {}): ShownTarget {
     pausedFor: () => 0,
   }
 }
+
+/** The change of an alert as the event feed has it. */
+export const RESOLVED = {
+  at: isoTime(NOW),
+  since: isoTime(NOW - 600),
+  alert: 'X',
+  target: 'production',
+  state: 'resolved',
+  value: 0.1,
+  threshold: 0.2,
+  signal: 'failure_ratio',
+  severity: 'warning',
+  labels: {},
+  breach: 'above',
+  calls: 20,
+  peak: 0.5,
+} as const
 
 export const AUTH: Credentials = { username: 'ops', password: 'a long: password' }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { POLLED, finish, firing, openCall, RATIO_RULE } from '../../metrics/hand-made-target.ts'
-import { AUTH, basic, serve, shownTarget } from '../serve.ts'
+import { AUTH, basic, RESOLVED, serve, shownTarget } from '../serve.ts'
 import { inChromium, type Open, type Opened } from './chromium.ts'
 import { contrasts, nameless, walk } from './in-page.ts'
 
@@ -28,16 +28,7 @@ async function everything() {
   const headers = { ...basic(), 'content-type': 'application/json' }
   const body = JSON.stringify({ match: { alert: 'HighFailureRate' }, for: '2h', reason: 'a carrier outage' })
   await fetch(`${url}/api/v1/silences`, { method: 'POST', headers, body })
-  feed.publish('alert', () => ({
-    at: '2026-09-21T14:13:20.000Z',
-    alert: 'X',
-    target: 'production',
-    state: 'resolved',
-    value: 0.1,
-    threshold: 0.2,
-    signal: 'failure_ratio',
-    severity: 'warning',
-  }))
+  feed.publish('alert', () => RESOLVED)
   return `${url}/`
 }
 

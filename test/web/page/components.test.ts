@@ -10,7 +10,7 @@ import type { FeedLine, State } from '../../../src/web/page/model/state.js'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { isoTime } from '../../../src/web/views.ts'
 import { finish, firing, NOW, openCall, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
-import { shownTarget } from '../serve.ts'
+import { RESOLVED, shownTarget } from '../serve.ts'
 import { render, stateOf, textOf } from './render-text.ts'
 
 beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
@@ -101,25 +101,7 @@ test('the tiles of the page add up the targets, and name the budgets of the mont
 })
 
 describe('the feed of the page', () => {
-  const resolved: FeedLine = {
-    id: '1',
-    kind: 'alert',
-    data: {
-      at: isoTime(NOW),
-      since: isoTime(NOW - 600),
-      alert: 'X',
-      target: 'production',
-      state: 'resolved',
-      value: 0.1,
-      threshold: 0.2,
-      signal: 'failure_ratio',
-      severity: 'warning',
-      labels: {},
-      breach: 'above',
-      calls: 20,
-      peak: 0.5,
-    },
-  }
+  const resolved: FeedLine = { id: '1', kind: 'alert', data: RESOLVED }
   const lines = (state: State) =>
     render(Feed, state)
       .filter(({ type }) => type === 'li')
