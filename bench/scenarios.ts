@@ -1,4 +1,4 @@
-import { cluster } from './rows/cluster.ts'
+import { cluster, tenThousand } from './rows/cluster.ts'
 import { busyPoll } from './rows/busy-poll.ts'
 import { firstPoll } from './rows/first-poll.ts'
 import { growth } from './rows/growth.ts'
@@ -30,6 +30,7 @@ export const SCENARIOS: readonly Scenario[] = [
   scrape,
   manyTargets,
   cluster,
+  tenThousand,
 ]
 
 /** Which scenarios, and which rows of theirs, are meant by names of rows or scenarios; all by no name at all. */

@@ -13,8 +13,9 @@ export type Sizes = {
   /** Targets of one scrape, and those that one daemon polls. */
   scraped: number
   targets: number
-  /** Targets that several daemons share. */
+  /** Targets that several daemons share, and those that they share where each is polled less often. */
   shared: number
+  sharedAtLeisure: number
   /** Seconds for which many targets are polled. */
   seconds: number
   /** Calls of the first poll after which a program rests, and for how long any rests (seconds). */
@@ -35,6 +36,7 @@ export const FULL: Sizes = {
   scraped: 200,
   targets: 500,
   shared: 2000,
+  sharedAtLeisure: 10_000,
   seconds: 50,
   settledCalls: 200_000,
   rest: 60,
@@ -52,6 +54,7 @@ export const SHORT: Sizes = {
   scraped: 50,
   targets: 100,
   shared: 300,
+  sharedAtLeisure: 1500,
   seconds: 20,
   settledCalls: 100_000,
   rest: 8,

@@ -27,6 +27,9 @@ export type Worked = Measured & {
   peakBytes: number
 }
 
+/** How a daemon is at the moment: its memory (bytes), the targets that it owns, and those of them that it has loaded. */
+export type Present = { url: string; rss: number; owned: number; loaded: number }
+
 /** The daemon as `callwatch run` starts it, log and all; it begins to poll with the first question. */
 const { file } = forkedWith<{ file: string }>()
 const config = loadConfig({ file, env: {}, cwd: import.meta.dirname })
@@ -42,8 +45,11 @@ const seen = nothing()
 const good = new Map<string, number>()
 let isPolling = false
 
-answer(async ({ until, seconds = 0 }: { until?: number; seconds?: number }): Promise<Worked | { url: string }> => {
-  if (until === undefined && seconds === 0) return { url: daemon.url }
+answer(async ({ until, seconds = 0 }: { until?: number; seconds?: number }): Promise<Worked | Present> => {
+  if (until === undefined && seconds === 0) {
+    const [owned, loaded] = [daemon.targets.own().length, daemon.targets.exported().length]
+    return { url: daemon.url, rss: process.memoryUsage.rss(), owned, loaded }
+  }
   Object.assign(seen, nothing())
   turns.reset()
   turns.enable()

@@ -1,7 +1,11 @@
+import { join } from 'node:path'
 import { writeConfigFile } from '../config-file.ts'
 import type { Worked } from '../processes/daemon.ts'
 import { median, percentile, times, type Scenario } from '../scenario.ts'
 import { stillWorld } from '../worlds.ts'
+
+/** On a disk that is slow now and then. */
+const SLOW_COMMITS = ['--import', join(import.meta.dirname, '../processes/slow-commits.ts')]
 
 /** A daemon that reads a long list for the first time still answers, Prometheus above all. */
 export const responsive: Scenario = {
@@ -15,7 +19,7 @@ export const responsive: Scenario = {
     const scraper = await bench.start('scraper', {})
     const rounds = await times(bench.sizes.rounds, async (round) => {
       const file = writeConfigFile(bench, { name: `responsive-${round}`, urls: [url] })
-      const daemon = await bench.start('daemon', { file })
+      const daemon = await bench.start('daemon', { file }, SLOW_COMMITS)
       const { url: page } = await daemon.ask<{ url: string }>({})
       await scraper.ask({ url: `${page}metrics` })
       const worked = await daemon.ask<Worked>({ until: 1 })
@@ -33,7 +37,7 @@ export const responsive: Scenario = {
         measured: median(turns),
         target: 50,
         unit: 'ms',
-        note: `the longest turns of ${turns.length} first polls: ${turns.map((turn) => turn.toFixed(0)).join(', ')} ms; one took ${wall} s`,
+        note: `the longest turns of ${turns.length} first polls: ${turns.map((turn) => turn.toFixed(0)).join(', ')} ms, with commits that take 500 ms now and then; one poll took ${wall} s`,
       },
       {
         row: 'responsive (/metrics)',
