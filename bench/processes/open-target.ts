@@ -9,7 +9,7 @@ import { rateBudget } from '../../src/polling/rate-budget.ts'
 import { undiciTransport } from '../../src/service/undici-transport.ts'
 import type { Store } from '../../src/store/store.ts'
 import { connect } from '../../src/target/connection.ts'
-import { poll } from '../../src/target/pipeline.ts'
+import { runPoll } from '../../src/target/pipeline.ts'
 import { openTarget, type Target, type TargetSettings } from '../../src/target/target.ts'
 import { eventFeed } from '../../src/web/event-feed.ts'
 
@@ -72,7 +72,7 @@ export async function openedTarget(options: OpenedTargetOptions): Promise<Opened
     target,
     poll: async () => {
       paths = []
-      for await (const event of poll({ target, client, requestOptions, mask }, ends)) {
+      for await (const event of runPoll({ target, client, requestOptions, mask }, ends)) {
         report(event)
         if (event.kind !== 'polled') continue
         const sweeping = target.memory.list.background !== undefined || event.report.outcome === 'complete'

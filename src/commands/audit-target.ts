@@ -12,7 +12,7 @@ import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { requestWithRetries, type RequestOptions } from '../polling/request-with-retries.ts'
 import { isOrderVerified } from '../ledger/list-facts.ts'
 import { newListMemory } from '../polling/list-memory.ts'
-import { newPoll, type Poll } from '../polling/poll.ts'
+import { newPoll, type RunningPoll } from '../polling/poll.ts'
 import { readList } from '../polling/read-list.ts'
 import type { CallsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
@@ -120,7 +120,7 @@ async function listLookback(options: AuditTargetOptions, rows: TrackedCalls) {
   const memory = newListMemory({ ...sync, list: undefined }, undefined)
   const seen = new Map<string, SeenCall>()
   const invalid = new Set<string>()
-  const read = async (): Promise<Poll> => {
+  const read = async (): Promise<RunningPoll> => {
     const reading = newPoll()
     const pages = readList(reading, {
       memory,
@@ -156,9 +156,9 @@ async function listLookback(options: AuditTargetOptions, rows: TrackedCalls) {
   try {
     const reading = await read().catch(readAgain)
     // Reading to the end would have verified the order.
-    isEarly = reading.end?.complete === true && memory.facts.orderVerifiedAt === sync.listFacts?.orderVerifiedAt
+    isEarly = reading.success?.movesHorizon === true && memory.facts.orderVerifiedAt === sync.listFacts?.orderVerifiedAt
     if (reading.limited) problem = `the service shows no page from ${memory.refusedFrom} on`
-    else if (reading.end === undefined) problem = reading.problem?.message ?? 'the list has no end'
+    else if (reading.success === undefined) problem = reading.problem?.message ?? 'the list has no end'
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     problem = error.message

@@ -43,16 +43,16 @@ export async function probe(target: TargetConfig, poll: PollConfig): Promise<Pro
   const client = callsClient(transport.send, { ...target, ...poll, pageSize: 1, wall: systemClock.wall })
   const base = { target: target.name }
   try {
-    const { now, host, total, items } = await client.listCalls(1, AbortSignal.timeout(poll.timeout * 1000))
+    const { serviceTime, hostTime, total, items } = await client.listCalls(1, AbortSignal.timeout(poll.timeout * 1000))
     const calls = total ?? items
     const many = total === undefined && items > 0 ? 'calls' : `${calls} ${calls === 1 ? 'call' : 'calls'}`
     const message = `List Calls works at ${target.baseUrl}; its list has ${calls === 0 ? 'no calls' : many}`
-    const warnings = [...clockSkew(now - host), ...(calls === 0 ? emptyForUser(target) : [])]
-    const skew = Math.round(now - host)
+    const warnings = [...clockSkew(serviceTime - hostTime), ...(calls === 0 ? emptyForUser(target) : [])]
+    const skew = Math.round(serviceTime - hostTime)
     return { ...base, works: true, kind: 'works', message, warnings, calls, clock_skew_seconds: skew }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    const skew = error.now === undefined ? undefined : Math.round(error.now - systemClock.wall())
+    const skew = error.serviceTime === undefined ? undefined : Math.round(error.serviceTime - systemClock.wall())
     return {
       ...base,
       works: false,

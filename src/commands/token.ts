@@ -29,7 +29,7 @@ export async function token(
   const transport = undiciTransport(target.chatBaseUrl, config.poll.maxAnswerBytes)
   try {
     const signal = AbortSignal.timeout(config.poll.timeout * 1000)
-    print(await createAuthToken(transport.send, { apiKey: target.apiKey, uid, host: systemClock.wall(), signal }))
+    print(await createAuthToken(transport.send, { apiKey: target.apiKey, uid, hostTime: systemClock.wall(), signal }))
   } finally {
     await transport.close()
   }

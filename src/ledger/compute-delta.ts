@@ -1,7 +1,7 @@
 import { finalStatus, ownTime, type SeenCall } from './call.ts'
 import { newDraft } from './delta-draft.ts'
 import { horizon, isExcluded } from './horizon.ts'
-import type { Answer, Observation, PollEnd } from './observation.ts'
+import type { ServiceAnswer, Observation, PollSuccess } from './observation.ts'
 import { baselineCall, observeCall, observeNotFound, resumedCall, type AnswerContext } from './observe-call.ts'
 import { noteEarlierRow, compareStart, isEarlierRow } from './repeated-id.ts'
 import { COUNTERS, seriesKey } from './series.ts'
@@ -52,10 +52,10 @@ export function computeDelta(
   if (observation.listFacts !== undefined) delta.sync = { ...delta.sync, listFacts: observation.listFacts }
   const oldest = horizon(delta.sync, options.lookback)
 
-  for (const { source, now, host, calls, notFound, invalid } of observation.answers) {
+  for (const { source, serviceTime, hostTime, calls, notFound, invalid } of observation.answers) {
     const answer: AnswerContext = {
-      now,
-      host,
+      serviceTime,
+      hostTime,
       source,
       askForDetails,
       listedPrecision: Math.min(3600, options.lookback / 10),
@@ -70,14 +70,14 @@ export function computeDelta(
     }
     for (const id of notFound) {
       const before = find(id)
-      const after = before && observeNotFound(before, now, draft)
+      const after = before && observeNotFound(before, serviceTime, draft)
       if (after !== undefined && after !== before) delta.calls.set(id, after)
     }
     for (const [reason, items] of Object.entries(invalid)) draft.add(seriesKey(COUNTERS.invalidItems, reason), items)
   }
-  if (observation.end) endPoll(observation.end)
+  if (observation.success) recordSuccess(observation.success)
   const hasChanged =
-    observation.end !== undefined ||
+    observation.success !== undefined ||
     observation.listFacts !== undefined ||
     delta.sync.clockSkew !== state.sync.clockSkew ||
     delta.calls.size > 0 ||
@@ -97,12 +97,12 @@ export function computeDelta(
     if (isEarlierRow(before, seen)) {
       const noted = noteEarlierRow(before, draft)
       // Get Call shows a single row. If that is the other one, the service does not know this call.
-      return answer.source === 'list' ? noted : observeNotFound(noted, answer.now, draft)
+      return answer.source === 'list' ? noted : observeNotFound(noted, answer.serviceTime, draft)
     }
     if (tracked === undefined) {
       // Listed again after its eviction: tracked for as long as any other call.
       const resumed = observeCall(before, seen, answer, draft)
-      return { ...resumed, retainUntil: Math.max(resumed.retainUntil ?? 0, answer.now) }
+      return { ...resumed, retainUntil: Math.max(resumed.retainUntil ?? 0, answer.serviceTime) }
     }
     if (before.phase !== 'baseline') return observeCall(before, seen, answer, draft)
     const isReused = compareStart(before, seen) === 1 && !isBaseline(own)
@@ -114,11 +114,20 @@ export function computeDelta(
     return own === undefined ? lastComplete === undefined : Math.floor(own) < Math.floor(created)
   }
 
-  function endPoll({ complete, began, hostBegan, now, host, listed, hasInvalid, list }: PollEnd): void {
+  function recordSuccess({
+    movesHorizon,
+    beganServiceTime,
+    beganHostTime,
+    serviceTime,
+    hostTime,
+    listed,
+    hasInvalid,
+    list,
+  }: PollSuccess): void {
     const { lastSuccess: previousSuccess, lastComplete: completeBefore } = state.sync
-    delta.sync = { ...delta.sync, lastSuccess: now, previousSuccess, lastSuccessHost: host, list }
-    if (!complete) return
-    const lastComplete = steadyTime(delta.sync, began, hostBegan)
+    delta.sync = { ...delta.sync, lastSuccess: serviceTime, previousSuccess, lastSuccessHost: hostTime, list }
+    if (!movesHorizon) return
+    const lastComplete = steadyTime(delta.sync, beganServiceTime, beganHostTime)
     const { horizonSweep: _before, ...sync } = delta.sync
     const isInDoubt = hasInvalid === true && completeBefore !== undefined
     const swept = { ...sync, lastComplete, ...(isInDoubt && { horizonSweep: completeBefore }) }
@@ -155,12 +164,12 @@ function steadyTime({ lastComplete = -Infinity, clockSkew = 0 }: SyncState, bega
  * answer corrects it, if the clocks differ by more than the resolution of the `Date` header. Later only `clockSkew` changes,
  * when one of the clocks makes a step.
  */
-function setClock(sync: SyncState, { now, host }: Answer, settled: number | undefined): SyncState {
+function setClock(sync: SyncState, { serviceTime, hostTime }: ServiceAnswer, settled: number | undefined): SyncState {
   if (sync.clockSkew !== undefined) {
     const hasStepped = settled !== undefined && Math.abs(settled - sync.clockSkew) >= 2
     return hasStepped ? { ...sync, clockSkew: settled } : sync
   }
-  const difference = settled ?? now - host
+  const difference = settled ?? serviceTime - hostTime
   const skew = Math.abs(difference) < 2 ? 0 : difference
-  return { ...sync, clockSkew: skew, created: Math.min(sync.created + skew, host + difference) }
+  return { ...sync, clockSkew: skew, created: Math.min(sync.created + skew, hostTime + difference) }
 }

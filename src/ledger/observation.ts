@@ -7,12 +7,12 @@ import type { TrackedCall } from './tracked-call.ts'
 export type ListedCall = SeenCall | TrackedCall
 
 /** What one answer of the service showed. */
-export type Answer = {
+export type ServiceAnswer = {
   source: 'list' | 'get'
   /** The service's clock when it answered, or the host's where the answer shows none (UNIX seconds). */
-  now: number
+  serviceTime: number
   /** The host's clock at that moment (UNIX seconds). */
-  host: number
+  hostTime: number
   calls: ListedCall[]
   /** Requested calls that the service does not know. */
   notFound: string[]
@@ -20,14 +20,15 @@ export type Answer = {
   invalid: Partial<Record<InvalidReason, number>>
 }
 
-/** How a successful poll ended. It saw every new call; if `complete`, also all that the service shows back to the horizon, which moves. */
-export type PollEnd = {
-  complete: boolean
+/** The result of a successful poll: it saw every new call. */
+export type PollSuccess = {
+  /** It saw all that the service shows back to the horizon, also where that is limited. */
+  movesHorizon: boolean
   /** When it began and ended, by the service's clock and by the host's (UNIX seconds). */
-  began: number
-  hostBegan: number
-  now: number
-  host: number
+  beganServiceTime: number
+  beganHostTime: number
+  serviceTime: number
+  hostTime: number
   /** The ids that were listed with a usable status. */
   listed: ReadonlySet<string>
   /** Invalid items were listed: any of them may be a call that was not seen. */
@@ -38,11 +39,11 @@ export type PollEnd = {
   limited?: boolean
 }
 
-/** A part of a poll: some answers. The last part has what the poll found out about the list, and the end if it succeeded. */
+/** A part of a poll: some answers. The last part has what the poll found out about the list, and its result if it succeeded. */
 export type Observation = {
-  answers: Answer[]
+  answers: ServiceAnswer[]
   /** By how much the service's clock is ahead of the host's (seconds), once several answers agree; else the first answer decides. */
   clockSkew?: number | undefined
   listFacts?: ListFacts
-  end?: PollEnd
+  success?: PollSuccess
 }

@@ -20,11 +20,11 @@ const ANOMALY_MARKS: Record<Anomaly, number> = {
   repeated_id: MARK.repeatedId,
 }
 
-/** When and how an answer was obtained, and how to count it. `now` is the service's clock at that moment (UNIX seconds). */
+/** When and how an answer was obtained, and how to count it. Times in UNIX seconds. */
 export type AnswerContext = {
-  now: number
+  serviceTime: number
   /** The host's clock at that moment. */
-  host: number
+  hostTime: number
   source: 'list' | 'get'
   askForDetails: boolean
   /** How exactly the last listing of a call without an own time is recorded (seconds). */
@@ -39,10 +39,10 @@ export type AnswerContext = {
 export function baselineCall(
   before: TrackedCall | undefined,
   seen: SeenCall,
-  { now, listedPrecision }: AnswerContext,
+  { serviceTime, listedPrecision }: AnswerContext,
 ): TrackedCall {
-  const known: TrackedCall = before ?? { ...newCall(seen, now), phase: 'baseline' }
-  const retainUntil = retentionOf(known, seen, now, listedPrecision)
+  const known: TrackedCall = before ?? { ...newCall(seen, serviceTime), phase: 'baseline' }
+  const retainUntil = retentionOf(known, seen, serviceTime, listedPrecision)
   return retainUntil === known.retainUntil ? known : { ...known, retainUntil }
 }
 
@@ -74,10 +74,10 @@ export function resumedCall(
 export function observeCall(
   before: TrackedCall | undefined,
   seen: SeenCall,
-  { now, host, source, askForDetails, listedPrecision }: AnswerContext,
+  { serviceTime, hostTime, source, askForDetails, listedPrecision }: AnswerContext,
   draft: DeltaDraft,
 ): TrackedCall {
-  const known = before ?? newCall(seen, now)
+  const known = before ?? newCall(seen, serviceTime)
   if (before === undefined) draft.add(callSeries(known.labels).started, 1)
   if (before?.phase === 'lost') draft.add(seriesKey(COUNTERS.reappeared), 1)
 
@@ -102,16 +102,16 @@ export function observeCall(
     retainUntil: known.retainUntil,
     marks: known.marks | (seen.hasRecording ? MARK.recordingSeen : 0),
   }
-  call.counted = countAllMinutes(call, seen, { final, now }, draft)
+  call.counted = countAllMinutes(call, seen, { final, now: serviceTime }, draft)
   if (ending !== undefined) {
-    call.finish = finish(call, ending, { now, host }, draft)
+    call.finish = finish(call, ending, { serviceTime, hostTime }, draft)
     if (askForDetails) call.marks |= MARK.detailsWanted
   }
   if (seen.hasParticipantList || source === 'get') call.marks &= ~MARK.detailsWanted
-  countTransitions(before, call, now, draft)
+  countTransitions(before, call, serviceTime, draft)
   if (final) observeOnce(call, seen.totalParticipants, draft)
   countAnomalies(call, before, seen, draft)
-  call.retainUntil = retentionOf(call, seen, now, listedPrecision)
+  call.retainUntil = retentionOf(call, seen, serviceTime, listedPrecision)
   return before !== undefined && isSame(before, call) ? before : call
 }
 
@@ -159,20 +159,20 @@ function newCall(seen: SeenCall, now: number): TrackedCall {
 function finish(
   call: TrackedCall,
   status: FinalStatus,
-  { now, host }: Pick<AnswerContext, 'now' | 'host'>,
+  { serviceTime, hostTime }: Pick<AnswerContext, 'serviceTime' | 'hostTime'>,
   draft: DeltaDraft,
 ): Finish {
   draft.add(callSeries(call.labels).finished[status], 1)
   const began = beganAt(call)
-  const at = call.endedAt === undefined ? now : Math.min(Math.max(call.endedAt, began), now)
+  const at = call.endedAt === undefined ? serviceTime : Math.min(Math.max(call.endedAt, began), serviceTime)
   const [audio = 0, video = 0] = call.counted
   const { answerDelay, duration } = answeredTimes(call, status)
   const finish = {
     status,
     labels: call.labels,
     at,
-    known: now,
-    knownHost: host,
+    known: serviceTime,
+    knownHost: hostTime,
     began,
     answerDelay,
     duration,

@@ -60,7 +60,7 @@ export type ListKnowledge = {
   /** The most items that a page had. */
   readonly pageSize: number
   /** Ids at the end with the oldest calls, from the outermost inwards. Calls leave the list there. */
-  readonly end: readonly string[]
+  readonly oldestIds: readonly string[]
 }
 
 /** What polls have found out about a list. Times are UNIX seconds by the service's clock. */

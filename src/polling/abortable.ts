@@ -28,14 +28,14 @@ export function whenAborted(signal: AbortSignal): Observable<unknown> {
   return defer(() => (signal.aborted ? of(undefined) : fromEvent(signal, 'abort')))
 }
 
-/** A signal that is aborted when `after$` emits, when `aborted` is, or by `end`, which must be called in any case. */
+/** A signal that is aborted when `after$` emits, when `aborted` is, or by `dispose`, which must be called in any case. */
 export function deadlineOf(
   after$: Observable<unknown>,
   aborted: AbortSignal,
-): { signal: AbortSignal; end: () => void } {
+): { signal: AbortSignal; dispose: () => void } {
   const controller = new AbortController()
   const abort = () => controller.abort()
   const waiting = merge(after$, whenAborted(aborted)).pipe(take(1)).subscribe(abort)
   waiting.add(abort)
-  return { signal: controller.signal, end: () => waiting.unsubscribe() }
+  return { signal: controller.signal, dispose: () => waiting.unsubscribe() }
 }

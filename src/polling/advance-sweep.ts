@@ -94,9 +94,9 @@ function addPage(sweep: Sweep, page: ListPage, order: ListOrder): void {
   }
   addToSweep(sweep, page)
   if (order === 'unknown' && page.total === undefined) addToPass(sweep, page)
-  sweep.began ??= { now: page.now, host: page.host }
+  sweep.began ??= { serviceTime: page.serviceTime, hostTime: page.hostTime }
   if (page.page === 1 && sweep.direction === 1) {
-    sweep.passBegan = { now: page.now, total: page.total }
+    sweep.passBegan = { serviceTime: page.serviceTime, total: page.total }
     sweep.addedSince = 0
   }
   sweep.total = page.total

@@ -28,11 +28,11 @@ export async function* sweepInBackground(
       mostSeconds: interval * MOST_OF_INTERVAL,
       isResumed,
     })
-    if (slice.end === 'interrupted') return
-    if (slice.end !== 'horizon') {
+    if (slice.result === 'interrupted') return
+    if (slice.result !== 'horizon') {
       if (yield* endSweep(reader, sweep, slice)) return
     } else if (isOrderVerified(memory.facts) && (yield* confirmTotal(reader))) {
-      endSuccessfully(reader, sweep, reader.poll.end?.list)
+      endSuccessfully(reader, sweep, reader.poll.success?.list)
       return
     } else sweep.mustReachEnd = true
     if (sweep.pagesRead - before >= mostPages) return

@@ -1,5 +1,5 @@
 import type { ListKnowledge } from '../ledger/state.ts'
-import type { PollEnd } from '../ledger/observation.ts'
+import type { PollSuccess } from '../ledger/observation.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { farEndIds, readFarEnd } from './far-end.ts'
@@ -28,11 +28,11 @@ const MOST_MISPLACED = 3
 export async function* endSweep(
   reader: PageReader,
   sweep: Sweep,
-  slice: Exclude<Slice, { end: 'interrupted' } | { end: 'horizon' }>,
+  slice: Exclude<Slice, { result: 'interrupted' } | { result: 'horizon' }>,
 ): AsyncGenerator<CallPage, boolean> {
-  if (slice.end === 'complete') return yield* endComplete(reader, sweep, slice.last)
-  if (slice.end === 'incomplete') return yield* endIncomplete(reader, sweep)
-  if (slice.end === 'refused') yield* endRefused(reader, sweep, slice.error)
+  if (slice.result === 'complete') return yield* endComplete(reader, sweep, slice.last)
+  if (slice.result === 'incomplete') return yield* endIncomplete(reader, sweep)
+  if (slice.result === 'refused') yield* endRefused(reader, sweep, slice.error)
   else yield* endTruncated(reader, sweep)
   return true
 }
@@ -60,10 +60,11 @@ async function* endComplete(reader: PageReader, sweep: Sweep, last: ListPage): A
   if (memory.unexplainedPolls > 0 && sweep.foundMisplaced) memory.misplacedSweeps += 1
   if (memory.misplacedSweeps >= MOST_MISPLACED) {
     memory.misplacedSweeps = 0
-    refuteOrder(memory, poll.now)
+    refuteOrder(memory, poll.serviceTime)
   }
   const order = reader.order()
-  if (order !== 'unknown' && !isOutOfOrder(sweep, order)) verifyOrder(memory, sweep.began?.now ?? poll.now)
+  if (order !== 'unknown' && !isOutOfOrder(sweep, order))
+    verifyOrder(memory, sweep.began?.serviceTime ?? poll.serviceTime)
   const known = yield* listAfter(reader, sweep, last)
   poll.size = last.total ?? sweep.seen.size
   endSuccessfully(reader, sweep, known && { ...known, verified: true })
@@ -115,7 +116,7 @@ async function* endIncomplete(reader: PageReader, sweep: Sweep): AsyncGenerator<
     yield* endTruncated(reader, sweep)
     return true
   }
-  const at = began?.now ?? poll.now
+  const at = began?.serviceTime ?? poll.serviceTime
   const missing = missingItems(sweep)
   const items = missing === undefined ? undefined : missing + memory.facts.hidden
   const { shortfall, ...facts } = memory.facts
@@ -140,8 +141,13 @@ async function* endIncomplete(reader: PageReader, sweep: Sweep): AsyncGenerator<
 export function sweepTimes(
   { poll }: PageReader,
   { began = poll }: Sweep,
-): Omit<PollEnd, 'complete' | 'listed' | 'list'> {
-  return { began: began.now, hostBegan: began.host, now: poll.now, host: poll.host }
+): Omit<PollSuccess, 'movesHorizon' | 'listed' | 'list'> {
+  return {
+    beganServiceTime: began.serviceTime,
+    beganHostTime: began.hostTime,
+    serviceTime: poll.serviceTime,
+    hostTime: poll.hostTime,
+  }
 }
 
 /**
@@ -158,14 +164,14 @@ export async function* listAfter(
   const { poll, memory, read } = reader
   const order = reader.order()
   const farEnd = order === 'newest first' ? (sweep.lastPage ?? 1) : 1
-  if (poll.end !== undefined) {
-    const { list } = poll.end
+  if (poll.success !== undefined) {
+    const { list } = poll.success
     if (order === 'unknown' || list?.order !== order) return undefined
-    return last?.page === farEnd ? { ...list, end: farEndIds(last, order) } : list
+    return last?.page === farEnd ? { ...list, oldestIds: farEndIds(last, order) } : list
   }
   if (order === 'unknown' || sweep.total === undefined) return undefined
   const farPage = last?.page === farEnd ? last : yield* readFarEnd(reader, farEnd)
-  const end = farPage === undefined ? [] : farEndIds(farPage, order)
+  const oldestIds = farPage === undefined ? [] : farEndIds(farPage, order)
   // Calls that were added since the sweep began are at the newest end; a total is usable once all of them were seen.
   let total = last?.total !== undefined && sweep.seen.size >= last.total ? last.total : undefined
   for (
@@ -180,7 +186,7 @@ export async function* listAfter(
     if (sweep.seen.size === known) total = newest.total
   }
   memory.newIds.clear()
-  return total === undefined ? undefined : { order, total, verified: false, pageSize: memory.pageSize, end }
+  return total === undefined ? undefined : { order, total, verified: false, pageSize: memory.pageSize, oldestIds }
 }
 
 /** Ends a sweep that has seen all that the service shows back to the horizon, and with it the poll. */
@@ -189,7 +195,7 @@ export function endSuccessfully(reader: PageReader, sweep: Sweep, list: ListKnow
   poll.oldest = sweep.oldest
   poll.invalidKeys = sweep.invalidKeys
   const hasInvalid = sweep.invalidKeys.size > 0
-  poll.end = { ...sweepTimes(reader, sweep), complete: true, listed: listedIds(sweep), hasInvalid, list }
+  poll.success = { ...sweepTimes(reader, sweep), movesHorizon: true, listed: listedIds(sweep), hasInvalid, list }
   memory.newIds.clear()
   completeSweep(memory, clock, sweep)
 }

@@ -1,6 +1,6 @@
 import { EmptyError, from, lastValueFrom, mergeMap, takeUntil, toArray } from 'rxjs'
 import type { LedgerState } from '../ledger/state.ts'
-import type { Answer } from '../ledger/observation.ts'
+import type { ServiceAnswer } from '../ledger/observation.ts'
 import { beganAt, type TrackedCall } from '../ledger/tracked-call.ts'
 import { isRequestable, type CallAnswer } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
@@ -73,7 +73,7 @@ export async function followUps(
   calls: readonly TrackedCall[],
   listed: ReadonlySet<string>,
   options: FollowUpsOptions,
-): Promise<Answer[]> {
+): Promise<ServiceAnswer[]> {
   const answers = await requestCalls(calls, options)
   const known = answers.filter(({ notFound }) => notFound.length === 0)
   const unknown = answers.length - known.length
@@ -88,7 +88,10 @@ export async function followUps(
 }
 
 /** Requests calls one by one, a few at a time. */
-export async function requestCalls(calls: readonly TrackedCall[], options: CallRequestOptions): Promise<Answer[]> {
+export async function requestCalls(
+  calls: readonly TrackedCall[],
+  options: CallRequestOptions,
+): Promise<ServiceAnswer[]> {
   const results$ = from(calls.filter(({ id }) => isRequestable(id))).pipe(
     takeUntil(whenAborted(options.aborted)),
     mergeMap(({ id }) => requestCall(id, options), CONCURRENT),
@@ -103,19 +106,19 @@ export async function requestCalls(calls: readonly TrackedCall[], options: CallR
 async function requestCall(
   id: string,
   { fetchCall, wall }: CallRequestOptions,
-): Promise<{ answer: Answer } | { problem: ServiceError } | undefined> {
+): Promise<{ answer: ServiceAnswer } | { problem: ServiceError } | undefined> {
   try {
-    const { call, now, host } = await fetchCall(id)
-    return { answer: answerFrom({ calls: call === undefined ? [] : [call], now, host }) }
+    const { call, serviceTime, hostTime } = await fetchCall(id)
+    return { answer: answerFrom({ calls: call === undefined ? [] : [call], serviceTime, hostTime }) }
   } catch (error) {
     if (error instanceof EmptyError) return undefined
     if (!(error instanceof ServiceError)) throw error
     if (error.kind !== 'not_found') return { problem: error }
-    const host = wall()
-    return { answer: answerFrom({ notFound: [id], now: error.now ?? host, host }) }
+    const hostTime = wall()
+    return { answer: answerFrom({ notFound: [id], serviceTime: error.serviceTime ?? hostTime, hostTime }) }
   }
 }
 
-function answerFrom(seen: Pick<Answer, 'now' | 'host'> & Partial<Answer>): Answer {
+function answerFrom(seen: Pick<ServiceAnswer, 'serviceTime' | 'hostTime'> & Partial<ServiceAnswer>): ServiceAnswer {
   return { source: 'get', calls: [], notFound: [], invalid: {}, ...seen }
 }

@@ -27,8 +27,8 @@ export async function* sweepInForeground(reader: PageReader): AsyncGenerator<Cal
       mostSeconds: interval * (memory.isBehind ? MOST_OF_INTERVAL_BEHIND : MOST_OF_INTERVAL),
       isResumed,
     })
-    if (slice.end === 'interrupted') return
-    if (slice.end === 'horizon') {
+    if (slice.result === 'interrupted') return
+    if (slice.result === 'horizon') {
       yield* endAtHorizon(reader, sweep)
       return
     }
@@ -38,7 +38,8 @@ export async function* sweepInForeground(reader: PageReader): AsyncGenerator<Cal
 
 async function* endAtHorizon(reader: PageReader, sweep: Sweep): AsyncGenerator<CallPage, void> {
   const { poll, memory, horizon, reach } = reader
-  const isVerified = sweep.total === undefined && isOrderVerifiedRecently(memory.facts, { now: poll.now, horizon })
+  const isVerified =
+    sweep.total === undefined && isOrderVerifiedRecently(memory.facts, { now: poll.serviceTime, horizon })
   if (reach === 'horizon' || isVerified) {
     endSuccessfully(reader, sweep, undefined)
     return
@@ -46,7 +47,7 @@ async function* endAtHorizon(reader: PageReader, sweep: Sweep): AsyncGenerator<C
   const list = yield* listAfter(reader, sweep, undefined)
   poll.oldest = sweep.oldest
   poll.invalidKeys = sweep.invalidKeys
-  poll.end = { ...sweepTimes(reader, sweep), complete: false, listed: listedIds(sweep), list }
+  poll.success = { ...sweepTimes(reader, sweep), movesHorizon: false, listed: listedIds(sweep), list }
   sweep.mustReachEnd = true
   memory.background ??= sweep
   memory.foreground = undefined

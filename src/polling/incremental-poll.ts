@@ -24,7 +24,7 @@ export type IncrementalPoll = {
   /** How many calls left at the far end, negative for rows that were added there; undefined until it was read. */
   left: number | undefined
   /** Ids at the far end, from the outermost inwards; empty if unknown. */
-  end: readonly string[]
+  oldestIds: readonly string[]
   /** A new call is at the far end, so the order is not what it was. */
   isMisplaced: boolean
   /** `left` was computed from the total, not seen. */
@@ -55,7 +55,7 @@ export function newIncrementalPoll(known: ListKnowledge, pageSize: number, needs
     invalidItems: 0,
     mayHaveMore: true,
     left: undefined,
-    end: known.end,
+    oldestIds: known.oldestIds,
     isMisplaced: false,
     isAssumed: false,
     reliesOnInvalid: false,
@@ -105,18 +105,18 @@ export function addFarEndPage(incremental: IncrementalPoll, page: ListPage, newI
   const { known } = incremental
   const ids = farEndIds(page, known.order)
   if (page.total === undefined) return 'unexplained'
-  if (known.end.length === 0) {
-    incremental.end = ids
+  if (known.oldestIds.length === 0) {
+    incremental.oldestIds = ids
     return assumeLeft(incremental, newIds)
   }
-  const left = known.end.indexOf(ids[0] ?? '')
-  const knownAt = ids.indexOf(known.end[0]!)
+  const left = known.oldestIds.indexOf(ids[0] ?? '')
+  const knownAt = ids.indexOf(known.oldestIds[0]!)
   if (left === -1 && knownAt === -1) return 'unexplained'
   const added = ids.slice(0, Math.max(0, knownAt))
   incremental.left = left === -1 ? -added.filter((id) => !newIds.has(id)).length : left
   incremental.isMisplaced = added.some((id) => newIds.has(id))
-  const kept = known.end.slice(Math.max(0, left))
-  incremental.end = ids.length >= kept.length ? ids : kept
+  const kept = known.oldestIds.slice(Math.max(0, left))
+  incremental.oldestIds = ids.length >= kept.length ? ids : kept
   incremental.total = page.total
   return verify(incremental, newIds)
 }

@@ -2,7 +2,7 @@ import { EmptyError } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import { NO_LIST_FACTS, type LedgerState } from '../ledger/state.ts'
 import { horizon } from '../ledger/horizon.ts'
-import type { Observation, Answer } from '../ledger/observation.ts'
+import type { Observation, ServiceAnswer } from '../ledger/observation.ts'
 import type { CallPage, CallsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { StoreError } from '../store/store.ts'
@@ -86,7 +86,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
       ledger,
       poll.listed,
       memory.requestedAt,
-      { now: poll.now, monotonic: clock.monotonic() },
+      { now: poll.serviceTime, monotonic: clock.monotonic() },
       { limit, interval, longest: sweepInterval },
     )
 
@@ -120,7 +120,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   }
 
   /** Requests single calls: withheld ones, those that the list did not show, and those that a shrunk list lacks. */
-  async function singleCalls(): Promise<Answer[]> {
+  async function singleCalls(): Promise<ServiceAnswer[]> {
     if (poll.pages === 0 || ledger.sync.clockSkew === undefined) return []
     const limit = Math.max(5, half)
     const unconfirmed = memory.regressions.unconfirmed(ledger).slice(0, limit)
@@ -134,7 +134,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
       onProblem: (problem: ServiceError) => void (poll.problem ??= problem),
     }
     const onDistrust = () => {
-      poll.end = undefined
+      poll.success = undefined
       restartSweeps(memory.list)
     }
     const answers = [
@@ -143,29 +143,36 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
     ]
     checkShrunkList({ poll, memory: memory.list, now: clock.monotonic(), lookback }, answers, missing)
     // Such a call may have ended after the list was read.
-    for (const { now } of answers) poll.now = Math.max(poll.now, now)
+    for (const { serviceTime } of answers) poll.serviceTime = Math.max(poll.serviceTime, serviceTime)
     return answers
   }
 
   /** The last observations of the poll. */
-  function* conclude(answers: Answer[]): Generator<Observation, void> {
+  function* conclude(answers: ServiceAnswer[]): Generator<Observation, void> {
     const { list } = memory
-    const end = poll.end && { ...poll.end, now: poll.now, limited: poll.limited }
-    if (end !== undefined && poll.size !== undefined && poll.size !== list.facts.size)
+    const success = poll.success && { ...poll.success, serviceTime: poll.serviceTime, limited: poll.limited }
+    if (success !== undefined && poll.size !== undefined && poll.size !== list.facts.size)
       list.facts = { ...list.facts, size: poll.size }
     const hasNewFacts = ledger.sync.clockSkew !== undefined && list.facts !== (ledger.sync.listFacts ?? NO_LIST_FACTS)
     let rest = answers
     for (; rest.length > MOST_CALLS; rest = rest.slice(MOST_CALLS)) yield { answers: rest.slice(0, MOST_CALLS) }
-    if (end === undefined && rest.length === 0 && !hasNewFacts) return
-    yield { answers: rest, ...(hasNewFacts && { listFacts: list.facts }), ...(end && { end }) }
+    if (success === undefined && rest.length === 0 && !hasNewFacts) return
+    yield { answers: rest, ...(hasNewFacts && { listFacts: list.facts }), ...(success && { success }) }
   }
 
   memory.regressions.startPoll()
   try {
     for await (const chunk of inChunks(pages())) {
       remaining = chunk.at(-1)?.remaining ?? remaining
-      const answers = chunk.map(({ now, host, calls, invalid }): Answer => {
-        return { source: 'list', now, host, calls: memory.regressions.withhold(calls, ledger), notFound: [], invalid }
+      const answers = chunk.map(({ serviceTime, hostTime, calls, invalid }): ServiceAnswer => {
+        return {
+          source: 'list',
+          serviceTime,
+          hostTime,
+          calls: memory.regressions.withhold(calls, ledger),
+          notFound: [],
+          invalid,
+        }
       })
       memory.regressions.committed()
       yield { answers, clockSkew: memory.clock.settled }
@@ -177,7 +184,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
     // Pages that were not committed must be read again.
     restartSweeps(memory.list)
   } finally {
-    deadline.end()
+    deadline.dispose()
   }
   const measured = { seconds: clock.monotonic() - begun, requests: [...requests.made], remaining }
   return reportOf({ poll, memory: memory.list, settings, slice: half, storeProblem }, measured)

@@ -10,7 +10,7 @@ import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { believedOrder, type ListMemory } from './list-memory.ts'
 import { learnOrder, medianStart, type ListOrder } from './list-order.ts'
-import type { Poll } from './poll.ts'
+import type { RunningPoll } from './poll.ts'
 import { isLastPageSuspicious } from './total-cap.ts'
 
 export type ListOptions = {
@@ -53,7 +53,7 @@ export type ListPage = CallPage & {
 
 /** What the parts of a poll share. */
 export type PageReader = ListOptions & {
-  readonly poll: Poll
+  readonly poll: RunningPoll
   /** When the poll began (monotonic seconds). */
   readonly begun: number
   /** The order that the poll may rely on. */
@@ -68,7 +68,7 @@ export type PageReader = ListOptions & {
   read: (number: number, once?: boolean) => AsyncGenerator<CallPage, ListPage>
 }
 
-export function pageReader(poll: Poll, options: ListOptions): PageReader {
+export function pageReader(poll: RunningPoll, options: ListOptions): PageReader {
   const { memory, state, clock, horizon, fetchPage } = options
   const { list, clockSkew = 0 } = state.sync
   /** All new calls of this poll. An incremental poll clears `newIds`, and a sweep may see them again before they are counted. */
@@ -85,7 +85,7 @@ export function pageReader(poll: Poll, options: ListOptions): PageReader {
     if (page.items < memory.pageSize) shortPage = page.page
     memory.pageSize = pageSizeAfter(memory.pageSize, previous, page)
     previous = page
-    const isUseless = page.total !== undefined && isTotalUseless(memory.facts, page.total, page.now)
+    const isUseless = page.total !== undefined && isTotalUseless(memory.facts, page.total, page.serviceTime)
     const usableTotal = isUseless ? undefined : page.total
     const listed = {
       ...page,
@@ -99,13 +99,13 @@ export function pageReader(poll: Poll, options: ListOptions): PageReader {
   }
 
   /** A larger total refutes a cap. A total that is smaller than what a page or the pages before it show counts something else. */
-  function refuteTotal({ page, total, items, keys, now }: CallPage): void {
+  function refuteTotal({ page, total, items, keys, serviceTime }: CallPage): void {
     const { cap, ...facts } = memory.facts
     if (total === undefined) return
     if (cap !== undefined && total > cap) memory.facts = facts
     const before = (page - 1) * Math.min(memory.pageSize, options.pageSize)
     const isWrong = items > 0 && (total < before / 2 || total < new Set(keys).size)
-    if (isWrong) memory.facts = { ...memory.facts, wrongTotalAt: now }
+    if (isWrong) memory.facts = { ...memory.facts, wrongTotalAt: serviceTime }
   }
 
   async function fetch(number: number, once?: boolean): Promise<ListPage> {
@@ -138,8 +138,8 @@ export function pageReader(poll: Poll, options: ListOptions): PageReader {
   function record(page: ListPage): void {
     const { page: number } = page
     if (number >= (memory.refusedFrom ?? Infinity) && page.items > 0) memory.refusedFrom = undefined
-    poll.now = page.now
-    poll.host = page.host
+    poll.serviceTime = page.serviceTime
+    poll.hostTime = page.hostTime
     poll.pages += 1
     poll.size = page.total ?? poll.size
     for (const call of page.calls) {

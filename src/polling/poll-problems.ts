@@ -1,9 +1,9 @@
 import { ServiceError } from '../service/service-error.ts'
 import { AGREEING_ANSWERS, type ClockSkew } from './clock-skew.ts'
-import type { Poll } from './poll.ts'
+import type { RunningPoll } from './poll.ts'
 
 /** A list that has shrunk, which is not accepted yet. */
-export function shrunkList({ size = 0 }: Poll, areUnknown: boolean): ServiceError {
+export function shrunkList({ size = 0 }: RunningPoll, areUnknown: boolean): ServiceError {
   const listed = size === 0 ? 'an empty list' : `only ${size} calls`
   const why = areUnknown
     ? 'Get Call does not know the missing calls either: the next poll decides'
@@ -29,7 +29,7 @@ export function rateLimitPause(seconds: number): ServiceError {
 }
 
 /** @param isAborted whether the poll was aborted before its deadline */
-export function endedEarly({ pages }: Poll, isAborted: boolean): ServiceError {
+export function endedEarly({ pages }: RunningPoll, isAborted: boolean): ServiceError {
   const read = pages === 0 ? 'before the service answered' : `after ${pages} ${pages === 1 ? 'page' : 'pages'}`
   const what = isAborted ? 'was ended early (the target is released, or this daemon stops)' : 'reached its deadline'
   return new ServiceError('timeout', `the poll ${what} ${read}`)

@@ -1,6 +1,6 @@
 import type { RequestRecord } from './request-with-retries.ts'
 import type { ListMemory } from './list-memory.ts'
-import type { Poll } from './poll.ts'
+import type { RunningPoll } from './poll.ts'
 
 /** The result of a poll, whether or not anything of it was committed. */
 export type PollReport = {
@@ -24,7 +24,7 @@ export type PollReport = {
 }
 
 type Ended = {
-  poll: Poll
+  poll: RunningPoll
   memory: ListMemory
   /** Seconds. */
   settings: { interval: number; sweepInterval: number }
@@ -38,7 +38,7 @@ export function reportOf(
   measured: Pick<PollReport, 'seconds' | 'requests' | 'remaining'>,
 ): PollReport {
   const storeFailed = storeProblem !== undefined
-  const successful = poll.end !== undefined && !storeFailed
+  const successful = poll.success !== undefined && !storeFailed
   const problem = storeProblem?.message ?? poll.problem?.message
   const progress = successful || problem !== undefined ? undefined : foregroundProgress(memory)
   return {
@@ -53,10 +53,10 @@ export function reportOf(
   }
 }
 
-function outcomeOf({ pages, end, limited }: Poll): PollReport['outcome'] {
+function outcomeOf({ pages, success, limited }: RunningPoll): PollReport['outcome'] {
   if (pages === 0) return 'failed'
-  if (end === undefined || limited) return 'partial'
-  return end.complete ? 'complete' : 'incremental'
+  if (success === undefined || limited) return 'partial'
+  return success.movesHorizon ? 'complete' : 'incremental'
 }
 
 function slowSweepOf(

@@ -28,7 +28,7 @@ export type PollRequests = {
   settleClock: () => Promise<boolean>
 }
 
-type Dated = Pick<CallPage, 'now' | 'host' | 'isUndated'>
+type Dated = Pick<CallPage, 'serviceTime' | 'hostTime' | 'isUndated'>
 
 export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal): PollRequests {
   const { client, ledger, memory } = options
@@ -42,10 +42,10 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
   /** The first page, if `settleClock` has read it and `page` has not returned it yet. */
   let firstPage: CallPage | undefined
 
-  function checkClock({ now, host, isUndated }: Dated): void {
+  function checkClock({ serviceTime, hostTime, isUndated }: Dated): void {
     const settled = ledger.sync.clockSkew
     if (settled === undefined || isUndated === true) return
-    const { clock, isAccepted } = checkSkew(memory.clock, now - host, { settled, isCounted: hasStepped })
+    const { clock, isAccepted } = checkSkew(memory.clock, serviceTime - hostTime, { settled, isCounted: hasStepped })
     memory.clock = clock
     hasStepped ||= !isAccepted
     if (!isAccepted) throw unsettledClock(clock)
@@ -84,7 +84,10 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
     settleClock: async () => {
       if (ledger.sync.clockSkew !== undefined) return true
       firstPage = await page(1)
-      memory.clock = addSkew(memory.clock, firstPage.isUndated === true ? undefined : firstPage.now - firstPage.host)
+      memory.clock = addSkew(
+        memory.clock,
+        firstPage.isUndated === true ? undefined : firstPage.serviceTime - firstPage.hostTime,
+      )
       return memory.clock.settled !== undefined
     },
   }

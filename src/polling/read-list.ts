@@ -4,7 +4,7 @@ import { sweepInForeground } from './foreground-sweep.ts'
 import type { IncrementalPoll } from './incremental-poll.ts'
 import { UNEXPLAINED_POLLS } from './list-memory.ts'
 import { pageReader, type ListOptions } from './page-reader.ts'
-import type { Poll } from './poll.ts'
+import type { RunningPoll } from './poll.ts'
 import { readNewestPages } from './read-newest-pages.ts'
 import { readOpenCalls } from './read-open-calls.ts'
 
@@ -17,7 +17,7 @@ import { readOpenCalls } from './read-open-calls.ts'
  *
  * @throws {ServiceError} if a page cannot be read
  */
-export async function* readList(poll: Poll, options: ListOptions): AsyncGenerator<CallPage, void> {
+export async function* readList(poll: RunningPoll, options: ListOptions): AsyncGenerator<CallPage, void> {
   const { memory, state, clock, sweepInterval } = options
   const { list } = state.sync
   const reader = pageReader(poll, options)
@@ -31,10 +31,10 @@ export async function* readList(poll: Poll, options: ListOptions): AsyncGenerato
     if (verified === undefined && isRetried && reader.order() === list.order) return
     poll.problem = undefined
   }
-  if (poll.end?.complete) return
+  if (poll.success?.movesHorizon) return
   if (verified === undefined) yield* sweepInForeground(reader)
   else yield* readOpenCalls(reader, verified)
-  if (poll.end === undefined || poll.end.complete) return
+  if (poll.success === undefined || poll.success.movesHorizon) return
   const isDue = clock.monotonic() - (memory.sweptAt ?? -Infinity) >= sweepInterval - memory.sweepSeconds
   if (memory.background !== undefined || isDue) yield* sweepInBackground(reader, verified)
 }

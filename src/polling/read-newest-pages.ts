@@ -59,28 +59,28 @@ export async function* readNewestPages(
       return undefined
     }
     if (incremental.isMisplaced) {
-      refuteOrder(memory, poll.now)
+      refuteOrder(memory, poll.serviceTime)
       return undefined
     }
     memory.newIds.clear()
     memory.unexplainedPolls = 0
-    const { total, end } = incremental
-    const complete = incremental.seen.size + incremental.invalidItems >= total
-    if (complete) completeSweep(memory, clock, { startedAt: begun, pagesRead: poll.pages })
+    const { total, oldestIds } = incremental
+    const movesHorizon = incremental.seen.size + incremental.invalidItems >= total
+    if (movesHorizon) completeSweep(memory, clock, { startedAt: begun, pagesRead: poll.pages })
     poll.oldest = incremental.oldest
-    poll.end = {
-      complete,
-      began: first.now,
-      hostBegan: first.host,
-      now: poll.now,
-      host: poll.host,
+    poll.success = {
+      movesHorizon,
+      beganServiceTime: first.serviceTime,
+      beganHostTime: first.hostTime,
+      serviceTime: poll.serviceTime,
+      hostTime: poll.hostTime,
       listed: incremental.seen,
       hasInvalid: incremental.invalidItems > 0,
       list: {
         order: known.order,
         total,
-        verified: complete || (known.verified && !incremental.isAssumed && !incremental.reliesOnInvalid),
-        end,
+        verified: movesHorizon || (known.verified && !incremental.isAssumed && !incremental.reliesOnInvalid),
+        oldestIds,
         pageSize: memory.pageSize,
       },
     }
@@ -94,8 +94,8 @@ export async function* readNewestPages(
  */
 export async function* confirmTotal(reader: PageReader): AsyncGenerator<CallPage, boolean> {
   const { poll, memory, pageSize, read } = reader
-  const known = poll.end?.list
-  if (poll.end === undefined || known === undefined || !known.verified) return false
+  const known = poll.success?.list
+  if (poll.success === undefined || known === undefined || !known.verified) return false
   const incremental = newIncrementalPoll(known, pageSize, true)
   for (let tries = 0; tries < 3; tries++) {
     const verification = yield* verifyWithFarEnd(reader, incremental)
@@ -106,10 +106,10 @@ export async function* confirmTotal(reader: PageReader): AsyncGenerator<CallPage
       !incremental.reliesOnInvalid
     ) {
       memory.newIds.clear()
-      poll.end = { ...poll.end, list: { ...known, total: incremental.total, end: incremental.end } }
+      poll.success = { ...poll.success, list: { ...known, total: incremental.total, oldestIds: incremental.oldestIds } }
       return true
     }
-    if (incremental.isMisplaced) refuteOrder(memory, poll.now)
+    if (incremental.isMisplaced) refuteOrder(memory, poll.serviceTime)
     if (verification === 'verified') return !incremental.isMisplaced && !incremental.reliesOnInvalid
     incremental.page = known.order === 'newest first' ? 1 : incremental.lastPage
     addNewestPage(incremental, yield* read(incremental.page), memory.newIds)

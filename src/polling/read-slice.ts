@@ -9,14 +9,14 @@ import { ownStart } from './list-order.ts'
 import type { ListPage, PageReader } from './page-reader.ts'
 import { isAtNewestEnd, isOutOfOrder, resumeSweep, type Sweep } from './sweep.ts'
 
-/** How a slice of a sweep ended. */
+/** The result of reading a slice of a sweep. */
 export type Slice =
   /** It reached its limits, or a page failed: the next poll continues. */
-  | { end: 'interrupted' }
+  | { result: 'interrupted' }
   /** As the last page left it. */
-  | { end: Exclude<SweepStep, 'continue'>; last: ListPage }
+  | { result: Exclude<SweepStep, 'continue'>; last: ListPage }
   /** The service shows no more pages. */
-  | { end: 'refused'; error: ServiceError }
+  | { result: 'refused'; error: ServiceError }
 
 export type SliceLimits = {
   /** The most pages, and how long to read (seconds since the poll began). At least two pages are read. */
@@ -61,15 +61,15 @@ export async function* readSlice(
       yield* extraPages()
     } catch (error) {
       yield* extraPages()
-      if (isDropped()) return { end: 'interrupted' }
+      if (isDropped()) return { result: 'interrupted' }
       if (!(error instanceof ServiceError)) throw error
       const times = memory.failingPage?.page === sweep.page ? memory.failingPage.times + 1 : 1
       memory.failingPage = { page: sweep.page, times }
       if (sweep.pastHorizon && times < ATTEMPTS_PAST_HORIZON) {
         poll.problem = error
-        return { end: 'interrupted' }
+        return { result: 'interrupted' }
       }
-      if (sweep.pastHorizon || (times >= ATTEMPTS_BEFORE_HORIZON && sweep.page > 1)) return { end: 'refused', error }
+      if (sweep.pastHorizon || (times >= ATTEMPTS_BEFORE_HORIZON && sweep.page > 1)) return { result: 'refused', error }
       if (!isRefusal(error, sweep)) throw error
       // One refusal may be a transient error; a limit refuses the same page in the next poll as well.
       const { refusedFrom = Infinity } = memory
@@ -78,10 +78,10 @@ export async function* readSlice(
       if (isResumed && pages === 1 && sweep.page === refusedFrom - 1) drop(memory, sweep)
       memory.refusedFrom = Math.min(refusedFrom, sweep.page)
       if (!isLimit) throw error
-      return { end: 'refused', error }
+      return { result: 'refused', error }
     }
     // A failed commit drops the sweep while the next page is requested.
-    if (isDropped()) return { end: 'interrupted' }
+    if (isDropped()) return { result: 'interrupted' }
     const known = memory.newIds.size
     record(page)
     if (memory.newIds.size > known && !isAtNewestEnd(sweep, page)) sweep.foundMisplaced = true
@@ -90,7 +90,7 @@ export async function* readSlice(
     const step = advanceSweep(sweep, page, order, isPast)
     if (order !== 'unknown' && isOutOfOrder(sweep, order)) {
       // New calls may be anywhere, so the sweep must read the whole list.
-      refuteOrder(memory, page.now)
+      refuteOrder(memory, page.serviceTime)
       sweep.mustReachEnd = true
     }
     const isLate =
@@ -102,8 +102,8 @@ export async function* readSlice(
       next.catch(() => undefined)
     }
     yield page
-    if (isInterrupted) return { end: 'interrupted' }
-    if (step !== 'continue') return { end: step, last: page }
+    if (isInterrupted) return { result: 'interrupted' }
+    if (step !== 'continue') return { result: step, last: page }
   }
 }
 

@@ -1,8 +1,8 @@
 import type { LedgerState } from '../ledger/state.ts'
-import type { Answer } from '../ledger/observation.ts'
+import type { ServiceAnswer } from '../ledger/observation.ts'
 import { beganAt, type TrackedCall } from '../ledger/tracked-call.ts'
 import { UNEXPLAINED_POLLS, type ListMemory } from './list-memory.ts'
-import type { Poll } from './poll.ts'
+import type { RunningPoll } from './poll.ts'
 import { shrunkList } from './poll-problems.ts'
 
 /** Shorter lists are halved by chance. */
@@ -23,16 +23,17 @@ export function hasShrunk(size: number, before: number): boolean {
  * The newest and the oldest tracked calls that are missing in a list which has shrunk since the last successful poll. Either
  * its index is being rebuilt, or calls were deleted. Empty if the list has not shrunk, or lost only its oldest calls.
  */
-export function missingCalls(poll: Poll, { calls, sync }: LedgerState): TrackedCall[] {
-  const { size, end, invalidKeys, now, oldest } = poll
+export function missingCalls(poll: RunningPoll, { calls, sync }: LedgerState): TrackedCall[] {
+  const { size, success, invalidKeys, serviceTime, oldest } = poll
   const before = sync.listFacts?.size
-  if (end === undefined || size === undefined || before === undefined || !hasShrunk(size, before)) return []
-  const isShown = (id: string) => end.listed.has(id) || invalidKeys.has(id)
+  if (success === undefined || size === undefined || before === undefined || !hasShrunk(size, before)) return []
+  const isShown = (id: string) => success.listed.has(id) || invalidKeys.has(id)
   // A call with wrong times began when it was first seen, at the latest.
   const beganAfterOldest = (call: TrackedCall) => Math.min(beganAt(call), call.firstSeen) > oldest
   return calls.outermost(
     REQUESTED,
-    (id, time) => time <= now && !isShown(id) && (size === 0 || (time > oldest && beganAfterOldest(calls.get(id)!))),
+    (id, time) =>
+      time <= serviceTime && !isShown(id) && (size === 0 || (time > oldest && beganAfterOldest(calls.get(id)!))),
   )
 }
 
@@ -44,11 +45,11 @@ export function missingCalls(poll: Poll, { calls, sync }: LedgerState): TrackedC
  * @param now monotonic seconds
  */
 export function checkShrunkList(
-  { poll, memory, now, lookback }: { poll: Poll; memory: ListMemory; now: number; lookback: number },
-  answers: readonly Answer[],
+  { poll, memory, now, lookback }: { poll: RunningPoll; memory: ListMemory; now: number; lookback: number },
+  answers: readonly ServiceAnswer[],
   missing: readonly TrackedCall[],
 ): void {
-  if (poll.end === undefined) return
+  if (poll.success === undefined) return
   const unknown = answers.filter(({ notFound }) => missing.some(({ id }) => notFound.includes(id))).length
   memory.shrunkPolls = missing.length > 0 && unknown === missing.length ? memory.shrunkPolls + 1 : 0
   memory.shrunkSince = missing.length === 0 ? undefined : (memory.shrunkSince ?? now)
@@ -56,7 +57,7 @@ export function checkShrunkList(
   const isAccepted = memory.shrunkPolls >= POLLS_TO_ACCEPT || duration >= Math.max(LONGEST_REBUILD_SECONDS, lookback)
   if (missing.length === 0 || isAccepted) return
   poll.problem ??= shrunkList(poll, memory.shrunkPolls > 0)
-  poll.end = undefined
+  poll.success = undefined
   // The next poll must read the whole list as well.
   memory.unexplainedPolls = Math.max(memory.unexplainedPolls, UNEXPLAINED_POLLS)
 }

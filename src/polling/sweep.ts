@@ -10,7 +10,7 @@ export type Sweep = {
   /** When it was started (monotonic seconds). */
   readonly startedAt: number
   /** The service's clock and the host's at the answer to its first page (UNIX seconds); undefined before. */
-  began: { now: number; host: number } | undefined
+  began: { serviceTime: number; hostTime: number } | undefined
   /** The page to read next, and the direction in which it continues from there. */
   page: number
   direction: 1 | -1
@@ -42,7 +42,7 @@ export type Sweep = {
   idlePasses: number
   pass: Pass
   /** The service's clock and the total at the first page of the latest forward pass, and how many calls seen since began later. */
-  passBegan: { now: number; total: number | undefined } | undefined
+  passBegan: { serviceTime: number; total: number | undefined } | undefined
   addedSince: number
   /** Pages in a row that showed nothing new. */
   stalePages: number
@@ -121,8 +121,8 @@ export function resumeSweep(sweep: Sweep): void {
 export function addToSweep(sweep: Sweep, page: ListPage): void {
   const before = sweep.seen.size
   if (page.items !== page.calls.length || sweep.invalidKeys.size > 0) addInvalid(sweep, page)
-  const { now: sweepBegan = Infinity } = sweep.began ?? {}
-  const { now: passBegan = Infinity } = sweep.passBegan ?? {}
+  const { serviceTime: sweepBegan = Infinity } = sweep.began ?? {}
+  const { serviceTime: passBegan = Infinity } = sweep.passBegan ?? {}
   for (const call of page.calls) {
     if (sweep.seen.has(call.id)) continue
     sweep.seen.add(call.id)

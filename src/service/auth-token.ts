@@ -9,19 +9,19 @@ import type { Transport } from './transport.ts'
  * one that creates anything. Works with a key of either scope.
  *
  * @param transport to the chat service's base address
- * @param host the host's clock (UNIX seconds)
+ * @param hostTime the host's clock (UNIX seconds)
  * @throws {ServiceError}
  */
 export async function createAuthToken(
   transport: Transport,
-  { apiKey, uid, host, signal }: { apiKey: string; uid: string; host: number; signal: AbortSignal },
+  { apiKey, uid, hostTime, signal }: { apiKey: string; uid: string; hostTime: number; signal: AbortSignal },
 ): Promise<string> {
   const path = `/users/${encodeURIComponent(uid)}/auth_tokens`
   const headers = { accept: 'application/json', 'content-type': 'application/json', apikey: apiKey }
   const response = await transport({ method: 'POST', path, headers, body: '{}', signal }).catch((error: unknown) => {
     throw networkError(error)
   })
-  const body = readAnswer(response, { now: host, apiKey })
+  const body = readAnswer(response, { now: hostTime, apiKey })
   const data = isObject(body['data']) ? body['data'] : body
   const token = data['authToken']
   if (typeof token !== 'string' || token === '') {

@@ -34,11 +34,11 @@ export type CallsClientOptions = {
 /** What every answer has beside its content. */
 export type AnswerMetadata = {
   /** The service's clock when it answered (UNIX seconds); without a `Date`, the host's plus the known skew. */
-  now: number
+  serviceTime: number
   /** It has no `Date`. */
   isUndated?: boolean
   /** The host's clock at that moment (UNIX seconds). */
-  host: number
+  hostTime: number
   /** Requests left in the service's own limit, if it sends that. */
   remaining: number | undefined
 }
@@ -89,11 +89,14 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
     } catch (error) {
       throw networkError(error)
     }
-    const host = options.wall()
+    const hostTime = options.wall()
     const date = serviceClock(response)
-    const now = date ?? host + (options.clockSkew?.() ?? 0)
-    const body = readAnswer(response, { now, apiKey: options.apiKey })
-    return { answered: { now, isUndated: date === undefined, host, remaining: rateLimitRemaining(response) }, body }
+    const serviceTime = date ?? hostTime + (options.clockSkew?.() ?? 0)
+    const body = readAnswer(response, { now: serviceTime, apiKey: options.apiKey })
+    return {
+      answered: { serviceTime, isUndated: date === undefined, hostTime, remaining: rateLimitRemaining(response) },
+      body,
+    }
   }
 
   /** The tracked call, if the item shows no change of it. */
@@ -162,8 +165,8 @@ export function isRequestable(sessionId: string): boolean {
 }
 
 /** The later of both clocks, so that a `Date` that is too early does not discard the times of all calls. */
-function latest({ now, host }: AnswerMetadata): number {
-  return Math.max(now, host)
+function latest({ serviceTime, hostTime }: AnswerMetadata): number {
+  return Math.max(serviceTime, hostTime)
 }
 
 /** Keys of the items of a page without an id, different also for equal items. They are short, because a sweep keeps them. */

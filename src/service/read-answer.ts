@@ -15,7 +15,7 @@ const CODES: ReadonlyMap<string, ServiceErrorKind> = new Map([
   ['ERR_TOO_MANY_REQUESTS', 'rate_limited'],
 ])
 
-export type AnswerContext = {
+export type ReadAnswerOptions = {
   /** The service's clock when it answered, or the host's (UNIX seconds), for a Retry-After that is a date. */
   now: number
   /** The key that was sent, which is masked in errors. */
@@ -28,7 +28,7 @@ export type AnswerContext = {
  *
  * @throws {ServiceError} for an error, and for anything but a JSON object
  */
-export function readAnswer(response: TransportResponse, { now, apiKey }: AnswerContext): Record<string, unknown> {
+export function readAnswer(response: TransportResponse, { now, apiKey }: ReadAnswerOptions): Record<string, unknown> {
   const { status } = response
   const body = isTooComplex(response.body) ? undefined : parseObject(quoteLongIds(response.body))
   const error = body?.['error']
@@ -39,11 +39,11 @@ export function readAnswer(response: TransportResponse, { now, apiKey }: AnswerC
       (code?.startsWith('AUTH_ERR_') ? 'auth' : kindOfStatus(status))
     const detail = isObject(error) ? quote(error, apiKey) : 'without an error body'
     const retryAfter = readRetryAfter(header(response, 'retry-after'), now)
-    throw new ServiceError(kind, `the service answered ${status} ${detail}`, { status, retryAfter, now })
+    throw new ServiceError(kind, `the service answered ${status} ${detail}`, { status, retryAfter, serviceTime: now })
   }
   if (body === undefined) {
     const problem = `the service answered ${status} with something that is not a JSON object: ${describe(response.body)}`
-    throw new ServiceError('invalid', problem, { status, now })
+    throw new ServiceError('invalid', problem, { status, serviceTime: now })
   }
   return body
 }

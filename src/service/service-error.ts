@@ -27,18 +27,18 @@ export class ServiceError extends Error {
   /** Seconds to wait, by Retry-After. */
   readonly retryAfter: number | undefined
   /** The service's clock when it answered (UNIX seconds). */
-  readonly now: number | undefined
+  readonly serviceTime: number | undefined
 
   constructor(
     kind: ServiceErrorKind,
     message: string,
-    details: { status?: number; retryAfter?: number | undefined; now?: number; cause?: unknown } = {},
+    details: { status?: number; retryAfter?: number | undefined; serviceTime?: number; cause?: unknown } = {},
   ) {
     super(message, { cause: details.cause })
     this.kind = kind
     this.status = details.status
     this.retryAfter = details.retryAfter
-    this.now = details.now
+    this.serviceTime = details.serviceTime
   }
 }
 

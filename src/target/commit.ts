@@ -1,5 +1,5 @@
 import { apply as applyDelta } from '../ledger/state.ts'
-import type { PollEnd } from '../ledger/observation.ts'
+import type { PollSuccess } from '../ledger/observation.ts'
 import { StoreError, type Commit } from '../store/store.ts'
 import type { Decision } from './decide.ts'
 import { timesBy, type Target } from './target.ts'
@@ -33,18 +33,18 @@ export async function commit(target: Target, decision: Decision): Promise<Commit
 /**
  * Moves the state in memory on by what was committed: the only place that changes it.
  *
- * @param end of the poll that the commit concludes, where it does
+ * @param success of the poll that the commit concludes, where it does
  */
-export function apply(target: Target, committed: Committed, end?: PollEnd): Committed {
+export function apply(target: Target, committed: Committed, success?: PollSuccess): Committed {
   const { ledger, alerts, times, clock } = target
   applyDelta(ledger, committed.ledger, target.keptFor)
   for (const instance of committed.alerts.changed) alerts.set(instance.key, instance)
   for (const { key } of committed.alerts.ended) alerts.delete(key)
-  if (end === undefined) return committed
+  if (success === undefined) return committed
   times.polled = clock.monotonic()
   times.evaluated = times.polled
   times.hasPolled = true
-  if (end.complete) times.swept = times.polled - Math.max(0, end.now - end.began)
+  if (success.movesHorizon) times.swept = times.polled - Math.max(0, success.serviceTime - success.beganServiceTime)
   return committed
 }
 

@@ -5,7 +5,7 @@ import { newDraft } from '../ledger/delta-draft.ts'
 import { withFinishes } from '../ledger/finished-calls.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
 import { computeDelta } from '../ledger/compute-delta.ts'
-import type { Observation, PollEnd } from '../ledger/observation.ts'
+import type { Observation, PollSuccess } from '../ledger/observation.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { usedBetween } from '../ledger/usage.ts'
 import type { Target } from './target.ts'
@@ -33,8 +33,8 @@ export function decide(
 ): Decision | undefined {
   const delta = computeDelta(target.ledger, observation, target.settings.poll, evicted)
   if (delta === undefined) return undefined
-  if (observation.end === undefined) return { ledger: delta, alerts: { changed: [], ended: [], notifications: [] } }
-  const poll = evaluatedPoll(target.ledger, delta, observation.end)
+  if (observation.success === undefined) return { ledger: delta, alerts: { changed: [], ended: [], notifications: [] } }
+  const poll = evaluatedPoll(target.ledger, delta, observation.success)
   const at = wholeMilliseconds(wall)
   const { kind, now, previousSuccess, limited } = poll
   const evaluated: Evaluated = { kind, at, now, previousSuccess, limited }
@@ -68,13 +68,13 @@ function wholeMilliseconds(seconds: number): number {
 }
 
 /** What rules evaluate of a successful poll, before it is committed. */
-function evaluatedPoll(ledger: LedgerState, delta: Delta, { now, limited = false }: PollEnd): Poll {
+function evaluatedPoll(ledger: LedgerState, delta: Delta, { serviceTime, limited = false }: PollSuccess): Poll {
   const { lastSuccess } = ledger.sync
   const unchanged = [...ledger.open.values()].filter(({ id }) => !delta.calls.has(id))
   const changed = [...delta.calls.values()].filter(({ phase }) => phase === 'open')
   return {
     kind: 'poll',
-    now: wholeMilliseconds(now),
+    now: wholeMilliseconds(serviceTime),
     previousSuccess: lastSuccess && wholeMilliseconds(lastSuccess),
     limited,
     finished: withFinishes(ledger.finished, delta.finishes),

@@ -58,7 +58,7 @@ export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
     const polls$ = due$.pipe(
       exhaustMap(() => {
         isPolling = true
-        return fromGenerator((stop) => poll(options, stop), aborted$).pipe(finalize(() => (isPolling = false)))
+        return fromGenerator((stop) => runPoll(options, stop), aborted$).pipe(finalize(() => (isPolling = false)))
       }),
     )
     const ticks$ = due$.pipe(
@@ -72,7 +72,7 @@ export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
 }
 
 /** One poll: each observation is committed before the next one is asked for. */
-export async function* poll(
+export async function* runPoll(
   { target, client, requestOptions, mask }: Pick<PipelineOptions, 'target' | 'client' | 'requestOptions' | 'mask'>,
   { aborted, isUnsubscribed }: StopState,
 ): AsyncGenerator<PipelineEvent, void> {
@@ -109,7 +109,7 @@ export function commitObservation(target: Target, observation: Observation): Pro
     const unknown = unknownIds(ledger, observation, settings.poll)
     const evicted = unknown.length === 0 ? undefined : await store.evictedCalls(name, unknown)
     const decision = decide(target, observation, evicted, clock.wall())
-    return decision && apply(target, await commit(target, decision), observation.end)
+    return decision && apply(target, await commit(target, decision), observation.success)
   })
 }
 

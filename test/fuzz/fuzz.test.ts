@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { packCall, unpackCall } from '../../src/ledger/call-record.ts'
 import { apply, newLedger } from '../../src/ledger/state.ts'
 import { computeDelta, type LedgerOptions } from '../../src/ledger/compute-delta.ts'
-import type { Answer } from '../../src/ledger/observation.ts'
+import type { ServiceAnswer } from '../../src/ledger/observation.ts'
 import { callsClient } from '../../src/service/calls-client.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { answer } from '../../src/simulator/answer.ts'
@@ -59,7 +59,14 @@ test(
       }
       const calls = 'calls' in seen ? seen.calls : seen.call === undefined ? [] : [seen.call]
       const invalid = 'invalid' in seen ? seen.invalid : {}
-      const answer: Answer = { source: isPage ? 'list' : 'get', now, host: now, calls, notFound: [], invalid }
+      const answer: ServiceAnswer = {
+        source: isPage ? 'list' : 'get',
+        serviceTime: now,
+        hostTime: now,
+        calls,
+        notFound: [],
+        invalid,
+      }
       const delta = computeDelta(state, { answers: [answer] }, OPTIONS)
       if (delta === undefined) continue
       for (const [series, increment] of delta.counters) {

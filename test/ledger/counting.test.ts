@@ -213,11 +213,11 @@ describe('of all listed calls,', () => {
 
   test('those since the set-up count by the time of the service, to which the set-up is moved once', () => {
     const book = ledgerBook()
-    const behind = { ...listed(CREATED - 300, seen('a', 'ended', { endedAt: CREATED - 299 })), host: CREATED + 1 }
+    const behind = { ...listed(CREATED - 300, seen('a', 'ended', { endedAt: CREATED - 299 })), hostTime: CREATED + 1 }
     book.see({ answers: [behind] })
     expect(book.state.sync.created).toBe(CREATED - 301)
     expect(book.finished()).toBe(1)
-    book.see({ answers: [{ ...listed(CREATED + 900, seen('b', 'ongoing')), host: CREATED + 2 }] })
+    book.see({ answers: [{ ...listed(CREATED + 900, seen('b', 'ongoing')), hostTime: CREATED + 2 }] })
     expect(book.state.sync.created).toBe(CREATED - 301)
   })
 })
@@ -225,8 +225,16 @@ describe('of all listed calls,', () => {
 describe('a clock step,', () => {
   /** A complete poll at which the two clocks differ. */
   const pollAt = (service: number, host: number, ...calls: SeenCall[]): Observation => ({
-    answers: [{ ...listed(service, ...calls), host }],
-    end: { complete: true, began: service, hostBegan: host, now: service, host, listed: new Set(), list: undefined },
+    answers: [{ ...listed(service, ...calls), hostTime: host }],
+    success: {
+      movesHorizon: true,
+      beganServiceTime: service,
+      beganHostTime: host,
+      serviceTime: service,
+      hostTime: host,
+      listed: new Set(),
+      list: undefined,
+    },
   })
   const old = seen('old', 'ended', { endedAt: CREATED + 100 })
   const DAYS = 86_400

@@ -22,9 +22,9 @@ describe('the horizon', () => {
 
   test('is stored by complete polls only', () => {
     const book = ledgerBook({ lookback: 1000 })
-    const { end, ...part } = completePoll(100)
+    const { success, ...part } = completePoll(100)
     book.see(part)
-    book.see({ answers: [], end: { ...end!, complete: false } })
+    book.see({ answers: [], success: { ...success!, movesHorizon: false } })
     expect(book.state.sync.horizon).toBeUndefined()
     book.see(completePoll(200))
     expect(book.state.sync.horizon).toBe(CREATED - 800)
@@ -34,8 +34,8 @@ describe('the horizon', () => {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completePoll(100))
     const unusable = (seconds: number, ...calls: Parameters<typeof completePoll>[1][]) => {
-      const { answers, end } = completePoll(seconds, ...calls)
-      book.see({ answers, end: { ...end!, hasInvalid: true } })
+      const { answers, success } = completePoll(seconds, ...calls)
+      book.see({ answers, success: { ...success!, hasInvalid: true } })
     }
     unusable(5000)
     expect([book.state.sync.horizon, book.state.sync.lastComplete]).toEqual([CREATED - 900, CREATED + 5000])

@@ -96,7 +96,15 @@ function play(lives: readonly Life[], polls: readonly PollPlan[]) {
       const at = CREATED + now
       book.see({
         answers: [],
-        end: { complete: true, began: at, hostBegan: at, now: at, host: at, listed: ids, list: undefined },
+        success: {
+          movesHorizon: true,
+          beganServiceTime: at,
+          beganHostTime: at,
+          serviceTime: at,
+          hostTime: at,
+          listed: ids,
+          list: undefined,
+        },
       })
     }
     if (restart) book = restarted(book)

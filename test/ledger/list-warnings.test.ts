@@ -6,7 +6,7 @@ import { CREATED } from './seen.ts'
 
 const DAY = 86_400
 const NOW = CREATED + 10 * DAY
-const list = { order: 'newest first', total: 40, verified: true, pageSize: 4, end: [] } as const
+const list = { order: 'newest first', total: 40, verified: true, pageSize: 4, oldestIds: [] } as const
 const warningsOf = (differing: Partial<SyncState>) => listWarnings({ ...newLedger(CREATED).sync, ...differing }, NOW)
 const kindsOf = (differing: Partial<SyncState>) => warningsOf(differing).map(({ kind }) => kind)
 

@@ -3,7 +3,7 @@ import type { FinishedCall } from '../../src/ledger/finished-calls.ts'
 import { COUNTERS, HISTOGRAMS, type DurableCounter } from '../../src/ledger/series.ts'
 import { apply, newLedger, type Delta, type LedgerState } from '../../src/ledger/state.ts'
 import { computeDelta, unknownIds, type LedgerOptions } from '../../src/ledger/compute-delta.ts'
-import type { Observation, Answer } from '../../src/ledger/observation.ts'
+import type { Observation, ServiceAnswer } from '../../src/ledger/observation.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 
 /** When the targets of these tests were set up (UNIX seconds). */
@@ -33,12 +33,19 @@ export function seen(id: string, status: SeenCall['status'], more: Partial<SeenC
   }
 }
 
-export function listed(now: number, ...calls: SeenCall[]): Answer {
-  return { source: 'list', now, host: now, calls, notFound: [], invalid: {} }
+export function listed(now: number, ...calls: SeenCall[]): ServiceAnswer {
+  return { source: 'list', serviceTime: now, hostTime: now, calls, notFound: [], invalid: {} }
 }
 
-export function asked(now: number, call: SeenCall | undefined, notFound: string[] = []): Answer {
-  return { source: 'get', now, host: now, calls: call === undefined ? [] : [call], notFound, invalid: {} }
+export function asked(now: number, call: SeenCall | undefined, notFound: string[] = []): ServiceAnswer {
+  return {
+    source: 'get',
+    serviceTime: now,
+    hostTime: now,
+    calls: call === undefined ? [] : [call],
+    notFound,
+    invalid: {},
+  }
 }
 
 /** A poll that lists just these calls, all there are, `seconds` after the set-up. */
@@ -46,12 +53,12 @@ export function completePoll(seconds: number, ...calls: SeenCall[]): Observation
   const now = CREATED + seconds
   return {
     answers: [listed(now, ...calls)],
-    end: {
-      complete: true,
-      began: now,
-      hostBegan: now,
-      now,
-      host: now,
+    success: {
+      movesHorizon: true,
+      beganServiceTime: now,
+      beganHostTime: now,
+      serviceTime: now,
+      hostTime: now,
       listed: new Set(calls.map(({ id }) => id)),
       list: undefined,
     },

@@ -127,14 +127,19 @@ function observationsOf(calls: readonly SeededCall[]) {
       const shown = open.map((call) => shownAt(call, now))
       past.push(...open.filter(({ shownFinished }) => shownFinished <= now))
       open = open.filter(({ shownFinished }) => shownFinished > now)
-      const complete = began - swept >= SWEEP_INTERVAL
-      if (complete) {
+      const movesHorizon = began - swept >= SWEEP_INTERVAL
+      if (movesHorizon) {
         swept = began
         past = past.filter(({ endedAt }) => endedAt > now - 2 * 86_400)
       }
-      const listed = new Set((complete ? [...past, ...open] : []).map(({ id }) => id))
-      const end = { began: CREATED + began, hostBegan: CREATED + began, now: CREATED + now, host: CREATED + now }
-      return { answers: [listedAt(CREATED + now, ...shown)], end: { ...end, complete, listed, list: undefined } }
+      const listed = new Set((movesHorizon ? [...past, ...open] : []).map(({ id }) => id))
+      const at = {
+        beganServiceTime: CREATED + began,
+        beganHostTime: CREATED + began,
+        serviceTime: CREATED + now,
+        hostTime: CREATED + now,
+      }
+      return { answers: [listedAt(CREATED + now, ...shown)], success: { ...at, movesHorizon, listed, list: undefined } }
     },
   }
 }

@@ -16,7 +16,7 @@ describe('an incremental poll that reads the far end', () => {
   /** Of a list that had calls 1 to 40, newest first, and has so many now. */
   const incremental = (total: number): IncrementalPoll => ({
     ...newIncrementalPoll(
-      { order: 'newest first', total: 40, verified: true, pageSize: 4, end: idsOf(37, 40).toReversed() },
+      { order: 'newest first', total: 40, verified: true, pageSize: 4, oldestIds: idsOf(37, 40).toReversed() },
       4,
       true,
     ),
@@ -73,8 +73,8 @@ describe('a far end that cannot be read', () => {
     const { first, poll } = await unreadable()
     const polls = [first]
     for (let n = 0; n < 60; n++) polls.push(await poll())
-    expect(polls.filter(({ end }) => end === undefined)).toEqual([])
-    expect(polls.some(({ end }) => end?.complete)).toBe(true)
+    expect(polls.filter(({ success }) => success === undefined)).toEqual([])
+    expect(polls.some(({ success }) => success?.movesHorizon)).toBe(true)
   })
 
   test('is requested once a sweep interval, not in every poll', async () => {

@@ -22,10 +22,10 @@ describe('hidden rows', () => {
     const { service, poll, memory, tracked } = hiding(2)
     service.calls = numbered(1, 22)
     const first = await poll()
-    expect([first.end, memory.facts.hidden, memory.facts.shortfall?.items]).toEqual([undefined, 0, 2])
+    expect([first.success, memory.facts.hidden, memory.facts.shortfall?.items]).toEqual([undefined, 0, 2])
     expect(first.problem?.message).toBe('the service says that it lists 24 calls, but only 22 were found on its pages')
     const second = await poll()
-    expect([second.end?.complete, second.limited, second.problem]).toEqual([true, false, undefined])
+    expect([second.success?.movesHorizon, second.limited, second.problem]).toEqual([true, false, undefined])
     expect([memory.facts.hidden, memory.facts.shortfall, tracked()]).toEqual([2, undefined, 22])
   })
 
@@ -55,7 +55,7 @@ describe('hidden rows', () => {
     service.calls = numbered(1, 22)
     for (const hidden of [2, 3, 1]) {
       rows.hidden = hidden
-      expect((await poll()).end).toBeUndefined()
+      expect((await poll()).success).toBeUndefined()
       expect(memory.facts).toMatchObject({ hidden: 0, shortfall: { items: hidden } })
     }
   })
@@ -89,7 +89,7 @@ describe('hidden rows', () => {
       service.calls = [...service.calls.slice(0, 10), ...fresh, ...service.calls.slice(10)]
     }
     let successful = 0
-    for (let polls = 0; polls < 100; polls++) if ((await poll()).end?.complete) successful += 1
+    for (let polls = 0; polls < 100; polls++) if ((await poll()).success?.movesHorizon) successful += 1
     expect([successful > 2, memory.facts.hidden]).toEqual([true, 2])
   })
 
@@ -99,8 +99,8 @@ describe('hidden rows', () => {
     for (let polls = 0; polls < 2; polls++) await poll()
     rows.hidden = 3
     for (let polls = 0; polls < 8; polls++) await poll()
-    const { end, problem } = await poll()
-    expect([memory.facts.hidden, end !== undefined, problem]).toEqual([3, true, undefined])
+    const { success, problem } = await poll()
+    expect([memory.facts.hidden, success !== undefined, problem]).toEqual([3, true, undefined])
   })
 })
 
@@ -118,8 +118,8 @@ describe('a total that no sweep can reach', () => {
     const { service, poll, tracked } = polling()
     service.calls = numbered(1, 22)
     service.says = { total: undefined, totalPages: 3 }
-    const { end, problem } = await poll()
-    expect([end?.complete, problem, tracked()]).toEqual([true, undefined, 22])
+    const { success, problem } = await poll()
+    expect([success?.movesHorizon, problem, tracked()]).toEqual([true, undefined, 22])
   })
 
   test('because deep pages repeat an earlier one counts as hidden rows', async () => {
@@ -128,8 +128,8 @@ describe('a total that no sweep can reach', () => {
     const { listCalls } = service.client
     service.client.listCalls = async (page, signal) => ({ ...(await listCalls(Math.min(page, 5), signal)), page })
     let last = await poll()
-    for (let polls = 0; polls < 3 && last.end === undefined; polls++) last = await poll()
-    expect([last.end !== undefined, last.limited, memory.facts.hidden, tracked()]).toEqual([true, false, 20, 20])
+    for (let polls = 0; polls < 3 && last.success === undefined; polls++) last = await poll()
+    expect([last.success !== undefined, last.limited, memory.facts.hidden, tracked()]).toEqual([true, false, 20, 20])
   })
 
   test('because deep pages repeat one before them ends the sweep of a list without order as well', async () => {
@@ -150,8 +150,8 @@ describe('a total that no sweep can reach', () => {
       ...(await listCalls(page, signal)),
       ...(page > 5 && { calls: [], keys: [], items: 0 }),
     })
-    const { end, limited } = await poll()
-    expect([end?.complete, limited, memory.refusedFrom, tracked()]).toEqual([true, true, 6, 20])
+    const { success, limited } = await poll()
+    expect([success?.movesHorizon, limited, memory.refusedFrom, tracked()]).toEqual([true, true, 6, 20])
     service.calls = numbered(0, 40)
     expect(await next()).toEqual(['incremental', [1]])
   })

@@ -40,8 +40,8 @@ describe('an incremental poll', () => {
     const open = new Set([1, 5, 7, 8, 10, 30])
     const calls = Array.from({ length: 40 }, (_, i) => (open.has(i + 1) ? ongoing(i + 1) : call(i + 1)))
     const { poll, service } = await afterTheFirst(calls)
-    const { listed, end } = await poll()
-    expect([service.asked, end?.complete]).toEqual([[1, 2], false])
+    const { listed, success } = await poll()
+    expect([service.asked, success?.movesHorizon]).toEqual([[1, 2], false])
     expect([...listed].toSorted()).toEqual(['call 1', 'call 5', 'call 7', 'call 8'])
   })
 
@@ -151,7 +151,7 @@ describe('an incremental poll', () => {
     const { service, poll, book } = await afterTheFirst()
     service.calls = numbered(-5, 40)
     service.says = { total: undefined, totalPages: undefined }
-    expect((await poll()).end?.complete).toBe(true)
+    expect((await poll()).success?.movesHorizon).toBe(true)
     expect(book.state.calls.has('call 0')).toBe(true)
   })
 
@@ -171,7 +171,7 @@ describe('an incremental poll', () => {
       fetchPage,
     }))
       continue
-    expect([again.end?.complete, service.asked]).toEqual([false, [1]])
+    expect([again.success?.movesHorizon, service.asked]).toEqual([false, [1]])
     expect(poll).toBeDefined()
   })
 

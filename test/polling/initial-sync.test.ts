@@ -22,14 +22,14 @@ describe('the initial sync', () => {
     const { service, poll } = polling()
     service.calls = numbered(1, 2)
     service.says = { total: 3, totalPages: 1, items: 3, keys: ['call 1', 'call 2', 'no call'] }
-    expect((await poll()).end?.complete).toBe(true)
+    expect((await poll()).success?.movesHorizon).toBe(true)
   })
 
   test('uses the total if the service sends too small a number of pages', async () => {
     const { service, poll, tracked } = polling()
     service.calls = numbered(1, 24)
     service.says = { totalPages: 2 }
-    expect((await poll()).end?.complete).toBe(true)
+    expect((await poll()).success?.movesHorizon).toBe(true)
     expect(tracked()).toBe(24)
   })
 
@@ -46,8 +46,8 @@ describe('the initial sync', () => {
     service.says = { total: undefined, totalPages: undefined }
     const { listCalls } = service.client
     service.client.listCalls = async (page, signal) => ({ ...(await listCalls(1, signal)), page })
-    const { end, problem } = await poll()
-    expect(end).toBeUndefined()
+    const { success, problem } = await poll()
+    expect(success).toBeUndefined()
     expect(problem?.message).toContain('did not end')
     expect(service.asked.length).toBeLessThan(40)
   })
@@ -56,8 +56,8 @@ describe('the initial sync', () => {
     const { service, poll } = polling()
     service.calls = numbered(1, 8)
     service.says = { total: 11, totalPages: 2 }
-    const { end, problem } = await poll()
-    expect(end).toBeUndefined()
+    const { success, problem } = await poll()
+    expect(success).toBeUndefined()
     expect(problem?.message).toBe('the service says that it lists 11 calls, but only 8 were found on its pages')
   })
 
@@ -118,7 +118,7 @@ describe('the initial sync', () => {
     service.beforePage = (page) => {
       if (page === 4) service.calls = numbered(-5, 24)
     }
-    expect((await poll()).end?.complete).toBe(true)
+    expect((await poll()).success?.movesHorizon).toBe(true)
     expect(tracked()).toBe(30)
   })
 
@@ -134,8 +134,8 @@ describe('the initial sync', () => {
       turn += 1
       service.calls = calls.toSorted((a, b) => hash(`${turn} ${a.id}`) - hash(`${turn} ${b.id}`))
     }
-    const { end } = await poll()
-    expect(end?.complete).toBe(true)
+    const { success } = await poll()
+    expect(success?.movesHorizon).toBe(true)
     expect(tracked()).toBe(24)
   })
 
@@ -154,7 +154,7 @@ describe('the initial sync', () => {
     service.calls = numbered(1, 40)
     service.beforePage = () => void wait(6)
     expect(await next()).toEqual(['unsuccessful', [1, 2, 3]])
-    expect((await poll()).end).toBeUndefined()
+    expect((await poll()).success).toBeUndefined()
     expect(service.asked).toEqual([3, 4, 5])
     expect((await next())[1].slice(0, 2)).toEqual([5, 6])
   })

@@ -154,7 +154,7 @@ describe('the order of a list is verified', () => {
     service.beforePage = (page) => {
       if (page === 3) service.calls = numbered(-19, 60)
     }
-    expect((await poll()).end?.complete).toBe(true)
+    expect((await poll()).success?.movesHorizon).toBe(true)
     expect([isVerified(), memory.facts.orderRefutedAt]).toEqual([true, undefined])
   })
 

@@ -48,7 +48,7 @@ describe.each(REFUSALS)('a page past the last one that is answered with %s', (st
     for (let polls = 0; polls < 4; polls++) await poll()
     grow(11)
     const polls = [await poll(), await poll(), await poll(), await poll()]
-    expect(polls.map(({ end }) => end !== undefined)).toContain(true)
+    expect(polls.map(({ success }) => success !== undefined)).toContain(true)
     expect(polls.at(-1)?.problem).toBeUndefined()
   })
 
@@ -60,7 +60,7 @@ describe.each(REFUSALS)('a page past the last one that is answered with %s', (st
     service.calls = numbered(0, 20).toReversed()
     for (let polls = 0; polls < 4; polls++) await poll()
     expect(has(0)).toBe(true)
-    expect((await poll()).end).toBeDefined()
+    expect((await poll()).success).toBeDefined()
   })
 
   test('is an empty page if larger pages are requested than before, oldest first', async () => {
@@ -84,7 +84,12 @@ describe.each(REFUSALS)('a page past the last one that is answered with %s', (st
     })
     const seen = new Set<string>()
     for await (const { calls } of pages) for (const { id } of calls) seen.add(id)
-    expect([again.end !== undefined, again.problem, seen.has('call 0'), has(0)]).toEqual([true, undefined, true, false])
+    expect([again.success !== undefined, again.problem, seen.has('call 0'), has(0)]).toEqual([
+      true,
+      undefined,
+      true,
+      false,
+    ])
   })
 
   test('ends a list without a total that is read until a page is empty', async () => {
@@ -92,23 +97,23 @@ describe.each(REFUSALS)('a page past the last one that is answered with %s', (st
     service.calls = numbered(1, 10)
     service.says = { total: undefined, totalPages: undefined }
     let last = await poll()
-    for (let polls = 0; polls < 2 && last.end === undefined; polls++) last = await poll()
-    expect([last.end?.complete, last.limited, tracked()]).toEqual([true, false, 10])
+    for (let polls = 0; polls < 2 && last.success === undefined; polls++) last = await poll()
+    expect([last.success?.movesHorizon, last.limited, tracked()]).toEqual([true, false, 10])
   })
 
   test.each([12, 40])('is a refusal if a total of %i says that there is such a page', async (total) => {
     const { service, poll } = polling()
     service.calls = numbered(1, total)
     service.fails = (_operation, page) => (page === 3 ? refusal() : undefined)
-    const { end, problem } = await poll()
-    expect([end, problem?.status]).toEqual([undefined, Number(status)])
+    const { success, problem } = await poll()
+    expect([success, problem?.status]).toEqual([undefined, Number(status)])
   })
 
   test('is a refusal if it is the first page', async () => {
     const { service, poll } = polling()
     service.fails = () => refusal()
-    const { end, problem } = await poll()
-    expect([end, problem?.status, service.asked]).toEqual([undefined, Number(status), [1]])
+    const { success, problem } = await poll()
+    expect([success, problem?.status, service.asked]).toEqual([undefined, Number(status), [1]])
   })
 })
 

@@ -3,7 +3,7 @@ import type { SeenCall } from '../../src/ledger/call.ts'
 import { horizon } from '../../src/ledger/horizon.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { newListMemory } from '../../src/polling/list-memory.ts'
-import { newPoll, type Poll } from '../../src/polling/poll.ts'
+import { newPoll, type RunningPoll } from '../../src/polling/poll.ts'
 import { readList } from '../../src/polling/read-list.ts'
 import type { CallPage } from '../../src/service/calls-client.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
@@ -44,25 +44,26 @@ export function polling({
     const options = { memory, state: book.state, clock, horizon: horizon(book.state.sync, lookback) }
     const pages = readList(poll, { ...options, sweepInterval, slice, interval: 15, pageSize, wanted, fetchPage })
     try {
-      for await (const { now, host, calls, invalid } of pages) {
-        book.see({ answers: [{ source: 'list', now, host, calls, notFound: [], invalid }] })
+      for await (const { serviceTime, hostTime, calls, invalid } of pages) {
+        book.see({ answers: [{ source: 'list', serviceTime, hostTime, calls, notFound: [], invalid }] })
       }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       poll.problem = error
     }
-    if (poll.end !== undefined) book.see({ answers: [], listFacts: memory.facts, end: poll.end })
+    if (poll.success !== undefined) book.see({ answers: [], listFacts: memory.facts, success: poll.success })
     await clock.advance(15)
     return poll
   }
   /** Lets an answer take that long. */
   const wait = (seconds: number) => (waited += seconds)
-  const kind = ({ end }: Poll) => (end === undefined ? 'unsuccessful' : end.complete ? 'complete' : 'incremental')
+  const kind = ({ success }: RunningPoll) =>
+    success === undefined ? 'unsuccessful' : success.movesHorizon ? 'complete' : 'incremental'
   /** Polls once; the kind of that poll, and the pages that it requested. */
   const next = async () => [kind(await poll()), [...service.asked]] as const
   /** Polls until one is complete; throws after fifty. */
   const untilComplete = async () => {
-    for (let polls = 0; polls < 50; polls++) if ((await poll()).end?.complete) return
+    for (let polls = 0; polls < 50; polls++) if ((await poll()).success?.movesHorizon) return
     throw new Error('fifty polls, and none was complete')
   }
   const isVerified = () => isOrderVerified(memory.facts)

@@ -13,8 +13,8 @@ describe('a service that refuses deep pages', () => {
     service.calls = numbered(1, 100)
     service.fails = refuseFrom(5)
     expect((await poll()).problem?.kind).toBe('refused')
-    const { end, limited } = await poll()
-    expect([end?.complete, limited, memory.refusedFrom, tracked()]).toEqual([true, true, 5, 16])
+    const { success, limited } = await poll()
+    expect([success?.movesHorizon, limited, memory.refusedFrom, tracked()]).toEqual([true, true, 5, 16])
     service.calls = numbered(0, 100)
     expect(await next()).toEqual(['incremental', [1]])
   })
@@ -23,7 +23,7 @@ describe('a service that refuses deep pages', () => {
     const { service, poll, memory } = polling()
     service.calls = numbered(1, 24)
     service.fails = refuseFrom(3)
-    expect((await poll()).end).toBeUndefined()
+    expect((await poll()).success).toBeUndefined()
     service.fails = () => undefined
     expect((await poll()).limited).toBe(false)
     expect(memory.refusedFrom).toBeUndefined()
@@ -33,12 +33,12 @@ describe('a service that refuses deep pages', () => {
     const { service, wait, poll, memory } = polling()
     service.calls = numbered(1, 100)
     service.beforePage = () => void wait(2)
-    for (let polls = 0; polls < 3; polls++) expect((await poll()).end).toBeUndefined()
+    for (let polls = 0; polls < 3; polls++) expect((await poll()).success).toBeUndefined()
     expect(memory.foreground?.page).toBeGreaterThan(15)
     service.fails = refuseFrom(5)
     for (let polls = 0; polls < 3; polls++) expect((await poll()).problem?.kind).toBe('refused')
-    const { end, limited } = await poll()
-    expect([end?.complete, limited, memory.refusedFrom]).toEqual([true, true, 5])
+    const { success, limited } = await poll()
+    expect([success?.movesHorizon, limited, memory.refusedFrom]).toEqual([true, true, 5])
   })
 
   test('differs from one whose deep pages fail in another way, however often', async () => {
@@ -46,8 +46,8 @@ describe('a service that refuses deep pages', () => {
     service.calls = numbered(1, 24)
     service.fails = (_operation, page) => (Number(page) >= 3 ? new ServiceError('server', 'it is down') : undefined)
     for (let i = 0; i < 3; i++) {
-      const { end, limited, problem } = await poll()
-      expect([end, limited, problem?.kind, memory.refusedFrom]).toEqual([undefined, false, 'server', undefined])
+      const { success, limited, problem } = await poll()
+      expect([success, limited, problem?.kind, memory.refusedFrom]).toEqual([undefined, false, 'server', undefined])
     }
   })
 
@@ -58,7 +58,7 @@ describe('a service that refuses deep pages', () => {
     service.calls = numbered(3, 20).toReversed()
     expect((await next())[0]).toBe('complete')
     service.calls = numbered(-3, 20).toReversed()
-    for (let polls = 0; polls < 4; polls++) expect((await poll()).end).toBeUndefined()
+    for (let polls = 0; polls < 4; polls++) expect((await poll()).success).toBeUndefined()
   })
 
   test('oldest first, makes polls unsuccessful, because new calls are on those pages', async () => {
@@ -66,8 +66,8 @@ describe('a service that refuses deep pages', () => {
     service.calls = numbered(1, 100).toReversed()
     service.fails = refuseFrom(5)
     await poll()
-    const { end, problem } = await poll()
-    expect(end).toBeUndefined()
+    const { success, problem } = await poll()
+    expect(success).toBeUndefined()
     expect(problem?.message).toContain('refuses page 9')
     expect(memory.refusedFrom).toBe(9)
   })

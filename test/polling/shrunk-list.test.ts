@@ -13,10 +13,20 @@ describe('the missing calls of a list that has shrunk', () => {
     listed: string[],
     { before = 40, oldest = CREATED - 20 }: { before?: number | 'unknown'; oldest?: number } = {},
   ) {
-    const { end, answers } = completePoll(1, ...numbered(1, 40))
+    const { success, answers } = completePoll(1, ...numbered(1, 40))
     const book = ledgerBook({ baseline: 'count' })
-    book.see({ answers, end: end!, listFacts: before === 'unknown' ? { hidden: 0 } : { hidden: 0, size: before } })
-    const poll = { ...newPoll(), now: CREATED + 16, size, oldest, end: { ...end!, listed: new Set(listed) } }
+    book.see({
+      answers,
+      success: success!,
+      listFacts: before === 'unknown' ? { hidden: 0 } : { hidden: 0, size: before },
+    })
+    const poll = {
+      ...newPoll(),
+      serviceTime: CREATED + 16,
+      size,
+      oldest,
+      success: { ...success!, listed: new Set(listed) },
+    }
     return missingCalls(poll, book.state).map(({ id }) => id)
   }
   const outermost = ['call 1', 'call 2', 'call 3', 'call 38', 'call 39', 'call 40']
@@ -49,35 +59,41 @@ describe('the missing calls of a list that has shrunk', () => {
     const misdated = [30, 31, 32].map((n) =>
       seen(`call ${n}`, 'ended', { initiatedAt: CREATED + n, endedAt: CREATED + n }),
     )
-    const { end, answers } = completePoll(1, ...numbered(1, 20), ...misdated)
+    const { success, answers } = completePoll(1, ...numbered(1, 20), ...misdated)
     const book = ledgerBook({ baseline: 'count' })
-    book.see({ answers, end: end!, listFacts: { hidden: 0, size: 40 } })
+    book.see({ answers, success: success!, listFacts: { hidden: 0, size: 40 } })
     const later = completePoll(20, seen('call 21', 'ended', { initiatedAt: CREATED + 19, endedAt: CREATED + 19 }))
     book.see({ answers: later.answers })
     const poll = {
       ...newPoll(),
-      now: CREATED + 40,
+      serviceTime: CREATED + 40,
       size: 15,
       oldest: CREATED + 10,
-      end: { ...end!, listed: new Set<string>() },
+      success: { ...success!, listed: new Set<string>() },
     }
     expect(missingCalls(poll, book.state).map(({ id }) => id)).toEqual(['call 21'])
   })
 
   test('are not those that were listed as invalid items', () => {
-    const { end, answers } = completePoll(1, ...numbered(1, 40))
+    const { success, answers } = completePoll(1, ...numbered(1, 40))
     const book = ledgerBook({ baseline: 'count' })
-    book.see({ answers, end: end!, listFacts: { hidden: 0, size: 40 } })
+    book.see({ answers, success: success!, listFacts: { hidden: 0, size: 40 } })
     const listed = new Set(['call 1', 'call 3'])
-    const poll = { ...newPoll(), now: CREATED + 16, size: 3, oldest: CREATED - 4, end: { ...end!, listed } }
+    const poll = {
+      ...newPoll(),
+      serviceTime: CREATED + 16,
+      size: 3,
+      oldest: CREATED - 4,
+      success: { ...success!, listed },
+    }
     expect(missingCalls({ ...poll, invalidKeys: new Set(['call 2']) }, book.state)).toEqual([])
   })
 
   test('are none if the poll was not successful', () => {
-    const { answers, end } = completePoll(1, call(1))
+    const { answers, success } = completePoll(1, call(1))
     const book = ledgerBook({ baseline: 'count' })
-    book.see({ answers, end: end!, listFacts: { hidden: 0, size: 1 } })
-    expect(missingCalls({ ...newPoll(), size: 0, oldest: 0, now: CREATED + 2 }, book.state)).toEqual([])
+    book.see({ answers, success: success!, listFacts: { hidden: 0, size: 1 } })
+    expect(missingCalls({ ...newPoll(), size: 0, oldest: 0, serviceTime: CREATED + 2 }, book.state)).toEqual([])
   })
 })
 

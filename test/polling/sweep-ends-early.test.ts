@@ -12,9 +12,9 @@ function long(options?: Parameters<typeof polling>[0]) {
 async function pagesOfSweep({ service, poll }: ReturnType<typeof long>): Promise<number[]> {
   const pages: number[] = []
   for (let polls = 0; polls < 50; polls++) {
-    const { end } = await poll()
+    const { success } = await poll()
     pages.push(...service.asked.map(Number))
-    if (end?.complete) return pages
+    if (success?.movesHorizon) return pages
   }
   throw new Error('no poll was complete')
 }
@@ -70,7 +70,7 @@ describe('a sweep of a list that is longer than the lookback', () => {
       ...numbered(100, 199),
     ]
     expect(await pagesOfSweep(world)).toContain(12)
-    expect(world.book.state.sync.list?.end[0]).toBe('call 199')
+    expect(world.book.state.sync.list?.oldestIds[0]).toBe('call 199')
   })
 
   test('finds a call that was added behind the horizon, though an invalid item could explain the total', async () => {

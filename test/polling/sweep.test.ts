@@ -73,8 +73,8 @@ describe('a sweep', () => {
     service.calls = numbered(1, 40)
     const sweeps: { began: number; ended: number }[] = []
     for (let i = 0; i < 160; i++) {
-      const { end } = await poll()
-      if (end?.complete) sweeps.push({ began: end.began, ended: clock.wall() })
+      const { success } = await poll()
+      if (success?.movesHorizon) sweeps.push({ began: success.beganServiceTime, ended: clock.wall() })
     }
     const gaps = sweeps.slice(1).map(({ ended }, i) => ended - sweeps[i]!.began)
     expect(sweeps.length).toBeGreaterThan(3)

@@ -30,7 +30,7 @@ describe('a total that stops at a cap', () => {
     service.calls = numbered(1, 22)
     await poll()
     service.calls = numbered(0, 22)
-    expect((await poll()).end?.complete).toBe(true)
+    expect((await poll()).success?.movesHorizon).toBe(true)
     expect([tracked(), book.state.sync.list]).toEqual([23, undefined])
   })
 

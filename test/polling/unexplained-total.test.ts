@@ -76,7 +76,7 @@ describe('a total that new calls do not explain', () => {
       { ...numbered(n, n)[0]!, initiatedAt: numbered(85, 85)[0]!.initiatedAt },
       ...numbered(86, 100),
     ]
-    for (let polls = 0; polls < 2; polls++) expect((await poll()).end).toBeUndefined()
+    for (let polls = 0; polls < 2; polls++) expect((await poll()).success).toBeUndefined()
     expect([(await next())[0], has(n)]).toEqual(['complete', true])
   })
 

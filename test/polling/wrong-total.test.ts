@@ -15,7 +15,7 @@ describe('a total that counts something else', () => {
       return { ...listed, total: totalOf(listed.items), totalPages: undefined }
     }
     service.calls = numbered(1, 14)
-    expect((await poll()).end?.complete).toBe(true)
+    expect((await poll()).success?.movesHorizon).toBe(true)
     expect(tracked()).toBe(14)
     service.calls = [call(0), ...service.calls]
     await poll()
@@ -53,7 +53,7 @@ describe('more new calls than a poll can read', () => {
     service.calls = numbered(-59, 40)
     service.beforePage = () => void wait(6)
     let polls = 0
-    while ((await poll()).end === undefined && polls < 30) polls += 1
+    while ((await poll()).success === undefined && polls < 30) polls += 1
     expect(polls).toBeLessThan(15)
     expect(tracked()).toBe(100)
   })

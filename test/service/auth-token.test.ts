@@ -6,7 +6,7 @@ const HOST = 1_790_000_000
 
 function create(reply: Reply | Error, uid = 'alice') {
   const { transport, requests } = fakeTransport(reply)
-  return { requests, token: createAuthToken(transport, { apiKey: 'k3y', uid, host: HOST, signal: never }) }
+  return { requests, token: createAuthToken(transport, { apiKey: 'k3y', uid, hostTime: HOST, signal: never }) }
 }
 
 test('one request creates an auth token', async () => {

@@ -189,14 +189,14 @@ describe('a page of List Calls', () => {
     ]
     const { client } = clientOf({ headers: { date: DATE }, body: { data } })
     expect(await list(client)).toMatchObject({
-      now: SERVICE,
-      host: HOST,
+      serviceTime: SERVICE,
+      hostTime: HOST,
       calls: [{ endedAt: SERVICE + 86_400 }, { endedAt: undefined }],
     })
   })
 
   test('has the clock of the host if the service sends no Date', async () => {
-    expect(await list(clientOf({ body: { data: [] } }).client)).toMatchObject({ now: HOST, host: HOST })
+    expect(await list(clientOf({ body: { data: [] } }).client)).toMatchObject({ serviceTime: HOST, hostTime: HOST })
   })
 
   test('has the number of requests left', async () => {
@@ -258,8 +258,8 @@ describe('Get Call', () => {
   ])('accepts a call that is %s', async (_case, body) => {
     const { client } = clientOf({ headers: { date: DATE }, body })
     expect(await client.getCall('s', never)).toMatchObject({
-      now: SERVICE,
-      host: HOST,
+      serviceTime: SERVICE,
+      hostTime: HOST,
       call: { id: 's', status: 'ongoing', type: 'video' },
     })
   })
@@ -292,14 +292,18 @@ describe('Get Call', () => {
   test.each([{}, { data: [] }, { data: { sessionId: 's' } }, { message: 'hello' }])(
     'has no call if the answer is %j',
     async (body) => {
-      expect(await clientOf({ body }).client.getCall('s', never)).toMatchObject({ call: undefined, now: HOST })
+      expect(await clientOf({ body }).client.getCall('s', never)).toMatchObject({ call: undefined, serviceTime: HOST })
     },
   )
 
   test('rejects with `not_found` and the clock of the service for an unknown session', async () => {
     const body = { error: { code: 'ERR_CALL_SESSION_NOT_FOUND', message: 'no such session' } }
     const { client } = clientOf({ status: 404, headers: { date: DATE }, body })
-    await expect(client.getCall('s', never)).rejects.toMatchObject({ kind: 'not_found', status: 404, now: SERVICE })
+    await expect(client.getCall('s', never)).rejects.toMatchObject({
+      kind: 'not_found',
+      status: 404,
+      serviceTime: SERVICE,
+    })
   })
 })
 

@@ -42,7 +42,7 @@ describe('the error code in the body of an answer decides, whatever the HTTP sta
     ['ERR_TOO_MANY_REQUESTS', 'rate_limited'],
   ])('%s is %s', (code, kind) => {
     for (const status of [200, 400, 401, 403, 404, 429, 500]) {
-      expect(refusal({ status, body: error(code, 'no') })).toMatchObject({ kind, status, now: NOW })
+      expect(refusal({ status, body: error(code, 'no') })).toMatchObject({ kind, status, serviceTime: NOW })
     }
   })
 })

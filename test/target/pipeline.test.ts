@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { sleep } from '../../src/clock/clock.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import type { Commit } from '../../src/store/store.ts'
-import { poll } from '../../src/target/pipeline.ts'
+import { runPoll } from '../../src/target/pipeline.ts'
 import { completePoll, CREATED, seen } from '../ledger/seen.ts'
 import { INTERVAL, running } from './running.ts'
 
@@ -163,7 +163,7 @@ describe('the pipeline of a target', () => {
     service.client.getCall = async () => {
       await sleep(clock, 3)
       const now = clock.wall()
-      return { now, host: now, remaining: undefined, call: seen('a', 'ended', { endedAt: now }) }
+      return { serviceTime: now, hostTime: now, remaining: undefined, call: seen('a', 'ended', { endedAt: now }) }
     }
     await clock.advance(INTERVAL + 3)
     const finished = target.ledger.calls.get('a')?.finish?.at
@@ -206,7 +206,7 @@ describe('the pipeline of a target', () => {
     const options = { target, client: service.client, requestOptions, mask: (text: string) => text }
     const before = clock.waiting()
     const events = await Array.fromAsync(
-      poll(options, { aborted: new AbortController().signal, isUnsubscribed: () => false }),
+      runPoll(options, { aborted: new AbortController().signal, isUnsubscribed: () => false }),
     )
     expect(events.at(-1)?.kind).toBe('polled')
     expect(clock.waiting()).toBe(before)
@@ -282,9 +282,9 @@ describe('the pipeline of a target', () => {
 
   test('after a restart the next complete sweep is due when it would have been without one', async () => {
     const calls = Array.from({ length: 40 }, (_, i) => seen(`call ${i}`, 'ended', { endedAt: CREATED - 1000 - i }))
-    const { answers, end } = completePoll(-850, ...calls)
-    const list = { order: 'newest first', verified: true, total: 40, pageSize: 10, end: [] } as const
-    const before = [{ answers, end: { ...end!, list } }]
+    const { answers, success } = completePoll(-850, ...calls)
+    const list = { order: 'newest first', verified: true, total: 40, pageSize: 10, oldestIds: [] } as const
+    const before = [{ answers, success: { ...success!, list } }]
     const { clock, service, outcomes } = await running({ pageSize: 10, before })
     service.calls = calls
     await clock.advance(4 * INTERVAL + 1)
@@ -293,9 +293,9 @@ describe('the pipeline of a target', () => {
 
   test('a new call that both the incremental reading and the sweep of a poll show is one new call', async () => {
     const calls = Array.from({ length: 60 }, (_, i) => seen(`call ${i}`, 'ended', { endedAt: CREATED - 1000 - i }))
-    const { answers, end } = completePoll(-890, ...calls)
-    const list = { order: 'newest first', verified: true, total: 60, pageSize: 10, end: [] } as const
-    const before = [{ answers, end: { ...end!, list } }]
+    const { answers, success } = completePoll(-890, ...calls)
+    const list = { order: 'newest first', verified: true, total: 60, pageSize: 10, oldestIds: [] } as const
+    const before = [{ answers, success: { ...success!, list } }]
     const { clock, service, outcomes } = await running({ pageSize: 10, maxRequestsPerMinute: 24, before })
     service.calls = calls
     await clock.advance(INTERVAL - 1)

@@ -209,9 +209,12 @@ describe('a target', () => {
     expect(target.sweepAge()).toBeUndefined()
     await clock.advance(20)
     const poll = completePoll(20)
-    await commitObservation(target, { ...poll, end: { ...poll.end!, began: CREATED + 15 } })
+    await commitObservation(target, { ...poll, success: { ...poll.success!, beganServiceTime: CREATED + 15 } })
     await clock.advance(30)
-    await commitObservation(target, { ...completePoll(50), end: { ...completePoll(50).end!, complete: false } })
+    await commitObservation(target, {
+      ...completePoll(50),
+      success: { ...completePoll(50).success!, movesHorizon: false },
+    })
     expect([target.sweepAge(), target.pollAge()]).toEqual([35, 0])
     expect((await open()).sweepAge()).toBe(35)
   })

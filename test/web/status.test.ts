@@ -81,7 +81,7 @@ test('/api/v1/status has the problem of a failing target', async () => {
 })
 
 test('/api/v1/status has warnings about the list and the clocks', async () => {
-  const list = { order: 'newest first', verified: false, total: 9, pageSize: 50, end: [] } as const
+  const list = { order: 'newest first', verified: false, total: 9, pageSize: 50, oldestIds: [] } as const
   const sync = { ...POLLED, clockSkew: 7300, list, listFacts: { hidden: 2, cap: 10_000 } }
   const { status } = await statusOf(shownTarget({ sync }), shownTarget({ target: 'b', sync: POLLED }))
   const [warned, fine] = status.targets
