@@ -5,7 +5,7 @@ import type { Config } from '../../src/config/config.ts'
 import type { Metrics } from '../../src/metrics/registry.ts'
 import { newListMemory } from '../../src/polling/list-memory.ts'
 import type { PollReport } from '../../src/polling/poll-report.ts'
-import { rateBudget } from '../../src/polling/rate-budget.ts'
+import { newRateLimiter } from '../../src/polling/rate-limiter.ts'
 import { undiciTransport } from '../../src/service/undici-transport.ts'
 import type { Store } from '../../src/store/store.ts'
 import { connect } from '../../src/target/connection.ts'
@@ -63,8 +63,8 @@ export async function openedTarget(options: OpenedTargetOptions): Promise<Opened
       }
     },
   })
-  const budget = rateBudget({ clock, maxRequestsPerMinute, pausedUntil: undefined, onPause: () => undefined })
-  const requestOptions = { budget, timeout, retries, random: Math.random }
+  const rateLimiter = newRateLimiter({ clock, maxRequestsPerMinute, pausedUntil: undefined, onPause: () => undefined })
+  const requestOptions = { rateLimiter, timeout, retries, random: Math.random }
   const targets = { own: () => [target] }
   const report = reporter({ log, metrics: metrics.operational, feed: eventFeed(), targets, mask })
   const ends = { aborted: new AbortController().signal, isUnsubscribed: () => false }

@@ -3,12 +3,12 @@ import type { Scenario } from '../scenario.ts'
 import { meanRequests, steadyPolls } from '../steady-polls.ts'
 
 const INTERVAL = 15
-/** Virtual seconds in a real one, as the budget spreads a sweep over minutes. callwatch appears that much slower. */
+/** Virtual seconds in a real one, as the rate limit spreads a sweep over minutes. callwatch appears that much slower. */
 const SPEED = 5
 /** The first polls have to make up for the pause before them. */
 const CATCHING_UP = 10
 
-/** One complete sweep beside the ordinary polls, with the request budget and the intervals as they are shipped. */
+/** One complete sweep beside the ordinary polls, with the rate limit and the intervals as they are shipped. */
 export const sweep: Scenario = {
   name: 'sweep',
   rows: ['sweep requests', 'sweep requests (delay)'],

@@ -37,11 +37,11 @@ export function replay(
   const replayable = rules.filter(isReplayable)
   const instances = new Map<string, AlertInstance>()
   const notifications: Notification[] = []
-  const byTime = finishes.toSorted((a, b) => a.knownHost - b.knownHost)
+  const byTime = finishes.toSorted((a, b) => a.knownHostTime - b.knownHostTime)
   const finished = keptFinishes()
   let next = 0
   for (const evaluated of evaluations) {
-    for (; next < byTime.length && byTime[next]!.knownHost <= evaluated.at + ROUNDING; next++) {
+    for (; next < byTime.length && byTime[next]!.knownHostTime <= evaluated.at + ROUNDING; next++) {
       finished.add(byTime[next]!)
     }
     const delta = evaluate(instances, triggerOf(evaluated, finished), {

@@ -1,7 +1,7 @@
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import type { TargetConfig } from '../service/target-section.ts'
-import { rateBudget, type RateBudget } from '../polling/rate-budget.ts'
+import { newRateLimiter, type RateLimiter } from '../polling/rate-limiter.ts'
 import { callsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
@@ -10,7 +10,7 @@ import { StoreError } from '../store/store.ts'
 import type { StoreReader } from '../store/store-reader.ts'
 import { auditReport, type AuditReport } from './audit-report.ts'
 import { auditTarget, type TargetAudit } from './audit-target.ts'
-import { budgetKey, fingerprintOf } from '../target/target.ts'
+import { rateLimitKey, fingerprintOf } from '../target/target.ts'
 
 /** Part of `max_requests_per_minute` that an audit may use in addition to a daemon. */
 const RATE_SHARE = 1 / 4
@@ -26,8 +26,9 @@ const LONGEST_WAIT_SECONDS = 60
 export async function* auditStore(config: Config, { full = false } = {}): AsyncGenerator<AuditReport, void> {
   const reader = await openReader(config.store)
   try {
-    const budgets = new Map<string, RateBudget>()
-    for (const target of config.targets) yield auditReport(await auditConfigured(target, config, reader, budgets, full))
+    const rateLimiters = new Map<string, RateLimiter>()
+    for (const target of config.targets)
+      yield auditReport(await auditConfigured(target, config, reader, rateLimiters, full))
   } finally {
     await reader.close()
   }
@@ -37,7 +38,7 @@ async function auditConfigured(
   target: TargetConfig,
   { poll }: Config,
   reader: StoreReader,
-  budgets: Map<string, RateBudget>,
+  rateLimiters: Map<string, RateLimiter>,
   full: boolean,
 ): Promise<TargetAudit> {
   const stored = await reader.target(target.name)
@@ -52,8 +53,10 @@ async function auditConfigured(
   const transport = undiciTransport(target.baseUrl, poll.maxAnswerBytes)
   const client = callsClient(transport.send, { ...target, ...poll, wall: systemClock.wall })
   const { timeout, retries } = poll
-  const budget = impatient(await budgetOf(target, poll.maxRequestsPerMinute * RATE_SHARE, reader, budgets))
-  const asking = { clock: systemClock, budget, timeout, retries, random: Math.random, onRequest: () => undefined }
+  const rateLimiter = impatient(
+    await rateLimiterOf(target, poll.maxRequestsPerMinute * RATE_SHARE, reader, rateLimiters),
+  )
+  const asking = { clock: systemClock, rateLimiter, timeout, retries, random: Math.random, onRequest: () => undefined }
   try {
     const { sync } = stored
     return await auditTarget({ target: target.name, sync, reader, client, asking, clock: systemClock, poll, full })
@@ -62,27 +65,28 @@ async function auditConfigured(
   }
 }
 
-async function budgetOf(
+async function rateLimiterOf(
   target: TargetConfig,
   maxRequestsPerMinute: number,
   reader: StoreReader,
-  budgets: Map<string, RateBudget>,
-): Promise<RateBudget> {
-  const key = budgetKey(target)
+  rateLimiters: Map<string, RateLimiter>,
+): Promise<RateLimiter> {
+  const key = rateLimitKey(target)
   const pausedUntil = await reader.pausedUntil(key)
-  const budget =
-    budgets.get(key) ?? rateBudget({ clock: systemClock, maxRequestsPerMinute, pausedUntil, onPause: () => undefined })
-  budgets.set(key, budget)
-  return budget
+  const rateLimiter =
+    rateLimiters.get(key) ??
+    newRateLimiter({ clock: systemClock, maxRequestsPerMinute, pausedUntil, onPause: () => undefined })
+  rateLimiters.set(key, rateLimiter)
+  return rateLimiter
 }
 
-/** A budget that fails rather than waits for long. */
-function impatient(budget: RateBudget): RateBudget {
+/** A rate limiter that fails rather than waits for long. */
+function impatient(rateLimiter: RateLimiter): RateLimiter {
   return {
-    ...budget,
+    ...rateLimiter,
     take: async (signal) => {
-      const seconds = budget.pausedFor()
-      if (seconds <= LONGEST_WAIT_SECONDS) return budget.take(signal)
+      const seconds = rateLimiter.pausedFor()
+      if (seconds <= LONGEST_WAIT_SECONDS) return rateLimiter.take(signal)
       const message = `the service asked to wait (Retry-After): no request for another ${Math.ceil(seconds)} s`
       throw new ServiceError('refused', message)
     },

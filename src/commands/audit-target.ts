@@ -6,11 +6,11 @@ import type { SeenCall } from '../ledger/call.ts'
 import { compareCall, type Verdict } from '../ledger/compare-call.ts'
 import { compareStart } from '../ledger/repeated-id.ts'
 import type { TrackedCalls } from '../ledger/tracked-calls.ts'
-import { newLedger, NO_LIST_FACTS, type SyncState } from '../ledger/state.ts'
+import { newLedger, NO_LIST_TRAITS, type SyncState } from '../ledger/state.ts'
 import { horizon } from '../ledger/horizon.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { requestWithRetries, type RequestOptions } from '../polling/request-with-retries.ts'
-import { isOrderVerified } from '../ledger/list-facts.ts'
+import { isOrderVerified } from '../ledger/list-traits.ts'
 import { newListMemory } from '../polling/list-memory.ts'
 import { newPoll, type RunningPoll } from '../polling/poll.ts'
 import { readList } from '../polling/read-list.ts'
@@ -104,7 +104,7 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
     unlisted: problem === undefined ? [...before.values()].filter(isMissing).length : undefined,
     daemonPolls: confirmed.daemonPolls,
     notRequested: confirmed.notRequested,
-    orderUnverified: isEarly && !isOrderVerified(sync.listFacts ?? NO_LIST_FACTS),
+    orderUnverified: isEarly && !isOrderVerified(sync.listTraits ?? NO_LIST_TRAITS),
     imbalances: imbalancesOf(await reader.balance(target)),
   }
 }
@@ -156,7 +156,8 @@ async function listLookback(options: AuditTargetOptions, rows: TrackedCalls) {
   try {
     const reading = await read().catch(readAgain)
     // Reading to the end would have verified the order.
-    isEarly = reading.success?.movesHorizon === true && memory.facts.orderVerifiedAt === sync.listFacts?.orderVerifiedAt
+    isEarly =
+      reading.success?.movesHorizon === true && memory.traits.orderVerifiedAt === sync.listTraits?.orderVerifiedAt
     if (reading.limited) problem = `the service shows no page from ${memory.refusedFrom} on`
     else if (reading.success === undefined) problem = reading.problem?.message ?? 'the list has no end'
   } catch (error) {

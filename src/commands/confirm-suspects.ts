@@ -97,7 +97,7 @@ export async function confirmSuspects(options: ConfirmOptions): Promise<Confirme
  * @returns false where no daemon does so in the time of three
  */
 async function nextPoll({ target, reader, clock, poll }: ConfirmOptions): Promise<boolean> {
-  const lastSuccess = async () => (await reader.target(target))?.sync.lastSuccessHost
+  const lastSuccess = async () => (await reader.target(target))?.sync.lastSuccessHostTime
   const pause = Math.min(1, Math.max(0.05, poll.interval / 4))
   const end = clock.monotonic() + 3 * poll.interval + 2
   let last = await lastSuccess()

@@ -78,7 +78,7 @@ export function writeCall(view: DataView, offset: number, call: TrackedCall): vo
   view.setUint8(offset + AT.finishLabels, finish === undefined ? NONE : labelCode(finish.labels))
   put(AT.finishAt, finish?.at)
   put(AT.finishKnown, finish?.known)
-  put(AT.finishKnownHost, finish?.knownHost)
+  put(AT.finishKnownHost, finish?.knownHostTime)
   put(AT.finishBegan, finish?.began)
   put(AT.finishAnswerDelay, finish?.answerDelay)
   put(AT.finishDuration, finish?.duration)
@@ -146,7 +146,7 @@ export function readFinish(view: DataView, offset: number): Finish | undefined {
     labels: labelsOfCode(view.getUint8(offset + AT.finishLabels)),
     at: number(AT.finishAt),
     known: number(AT.finishKnown),
-    knownHost: number(AT.finishKnownHost),
+    knownHostTime: number(AT.finishKnownHost),
     began: number(AT.finishBegan),
     answerDelay: orUndefined(number(AT.finishAnswerDelay)),
     duration: orUndefined(number(AT.finishDuration)),

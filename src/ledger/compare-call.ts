@@ -114,8 +114,8 @@ export function spell({ type, mode, receiverType }: Labels): string {
 }
 
 /** Whether a final call is from before the target was set up. */
-function wasFinalBefore(own: number | undefined, { created, lastComplete }: SyncState): boolean {
-  return own === undefined ? lastComplete === undefined : Math.floor(own) < Math.floor(created)
+function wasFinalBefore(own: number | undefined, { created, lastSweepBegan }: SyncState): boolean {
+  return own === undefined ? lastSweepBegan === undefined : Math.floor(own) < Math.floor(created)
 }
 
 function difference(what: Discrepancy['what'], counted: string, served: string): Verdict {

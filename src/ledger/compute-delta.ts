@@ -18,11 +18,11 @@ export type LedgerOptions = {
 }
 
 /**
- * The ids of calls that would count as new, though they may have been counted and evicted: pass their rows in the history
+ * The ids of calls that would count as new, though they may have been counted and evicted: pass their stored rows
  * to {@link computeDelta}. None before the first complete sweep, because nothing is evicted until then.
  */
-export function unknownIds(state: LedgerState, { answers }: Observation, options: LedgerOptions): string[] {
-  if (state.sync.lastComplete === undefined) return []
+export function possiblyEvictedIds(state: LedgerState, { answers }: Observation, options: LedgerOptions): string[] {
+  if (state.sync.lastSweepBegan === undefined) return []
   const oldest = horizon(state.sync, options.lookback)
   return answers.flatMap(({ calls }) =>
     calls.flatMap((seen) => ('phase' in seen || state.calls.has(seen.id) || isExcluded(seen, oldest) ? [] : seen.id)),
@@ -34,14 +34,14 @@ const NO_ROWS: ReadonlyMap<string, TrackedCall> = new Map()
 /**
  * What an observation changes. A pure function.
  *
- * @param history rows of evicted calls, by id: a call that is listed again continues from its row
+ * @param evictedRows rows of evicted calls, by id: a call that is listed again continues from its row
  * @returns undefined if nothing changed
  */
 export function computeDelta(
   state: LedgerState,
   observation: Observation,
   options: LedgerOptions,
-  history = NO_ROWS,
+  evictedRows = NO_ROWS,
 ): Delta | undefined {
   const draft = newDraft(state.sync)
   const { delta } = draft
@@ -49,7 +49,7 @@ export function computeDelta(
   const askForDetails = options.details === 'missing'
   const [first] = observation.answers
   if (first !== undefined) delta.sync = setClock(delta.sync, first, observation.clockSkew)
-  if (observation.listFacts !== undefined) delta.sync = { ...delta.sync, listFacts: observation.listFacts }
+  if (observation.listTraits !== undefined) delta.sync = { ...delta.sync, listTraits: observation.listTraits }
   const oldest = horizon(delta.sync, options.lookback)
 
   for (const { source, serviceTime, hostTime, calls, notFound, invalid } of observation.answers) {
@@ -65,7 +65,7 @@ export function computeDelta(
       if ('phase' in seen) continue
       const before = find(seen.id)
       const after = track(before, seen, answer)
-      // A row of the history is tracked again even if the answer says nothing new.
+      // An evicted call is tracked again even if the answer says nothing new.
       if (after !== undefined && after !== before) delta.calls.set(seen.id, after)
     }
     for (const id of notFound) {
@@ -78,7 +78,7 @@ export function computeDelta(
   if (observation.success) recordSuccess(observation.success)
   const hasChanged =
     observation.success !== undefined ||
-    observation.listFacts !== undefined ||
+    observation.listTraits !== undefined ||
     delta.sync.clockSkew !== state.sync.clockSkew ||
     delta.calls.size > 0 ||
     delta.counters.size > 0
@@ -88,10 +88,11 @@ export function computeDelta(
     if (tracked === undefined && isExcluded(seen, oldest)) return undefined
     const isOpen = finalStatus(seen) === undefined
     const own = ownTime(seen)
-    const before = tracked ?? history.get(seen.id)
+    const before = tracked ?? evictedRows.get(seen.id)
     if (before === undefined) {
-      const isOld = own !== undefined && own < oldest
-      const isUncounted = !isOpen && (isOld || (options.baseline === 'skip' && isBaseline(own)))
+      // A call with another time in the far future is not excluded, but its own time may be before the horizon.
+      const isBeforeHorizon = own !== undefined && own < oldest
+      const isUncounted = !isOpen && (isBeforeHorizon || (options.baseline === 'skip' && isBaseline(own)))
       return isUncounted ? baselineCall(undefined, seen, answer) : observeCall(undefined, seen, answer, draft)
     }
     if (isEarlierRow(before, seen)) {
@@ -101,8 +102,8 @@ export function computeDelta(
     }
     if (tracked === undefined) {
       // Listed again after its eviction: tracked for as long as any other call.
-      const resumed = observeCall(before, seen, answer, draft)
-      return { ...resumed, retainUntil: Math.max(resumed.retainUntil ?? 0, answer.serviceTime) }
+      const listedAgain = observeCall(before, seen, answer, draft)
+      return { ...listedAgain, retainUntil: Math.max(listedAgain.retainUntil ?? 0, answer.serviceTime) }
     }
     if (before.phase !== 'baseline') return observeCall(before, seen, answer, draft)
     const isReused = compareStart(before, seen) === 1 && !isBaseline(own)
@@ -110,8 +111,8 @@ export function computeDelta(
   }
 
   function isBaseline(own: number | undefined): boolean {
-    const { created, lastComplete } = delta.sync
-    return own === undefined ? lastComplete === undefined : Math.floor(own) < Math.floor(created)
+    const { created, lastSweepBegan } = delta.sync
+    return own === undefined ? lastSweepBegan === undefined : Math.floor(own) < Math.floor(created)
   }
 
   function recordSuccess({
@@ -124,13 +125,13 @@ export function computeDelta(
     hasInvalid,
     list,
   }: PollSuccess): void {
-    const { lastSuccess: previousSuccess, lastComplete: completeBefore } = state.sync
-    delta.sync = { ...delta.sync, lastSuccess: serviceTime, previousSuccess, lastSuccessHost: hostTime, list }
+    const { lastSuccess: previousSuccess, lastSweepBegan: completeBefore } = state.sync
+    delta.sync = { ...delta.sync, lastSuccess: serviceTime, previousSuccess, lastSuccessHostTime: hostTime, list }
     if (!movesHorizon) return
-    const lastComplete = steadyTime(delta.sync, beganServiceTime, beganHostTime)
+    const lastSweepBegan = steadyTime(delta.sync, beganServiceTime, beganHostTime)
     const { horizonSweep: _before, ...sync } = delta.sync
     const isInDoubt = hasInvalid === true && completeBefore !== undefined
-    const swept = { ...sync, lastComplete, ...(isInDoubt && { horizonSweep: completeBefore }) }
+    const swept = { ...sync, lastSweepBegan, ...(isInDoubt && { horizonSweep: completeBefore }) }
     const newHorizon = horizon(swept, options.lookback)
     delta.sync = { ...swept, horizon: newHorizon, excluded: countExcluded(listed) }
     for (const id of new Set([...state.calls.evictable(newHorizon), ...delta.calls.keys()])) {
@@ -155,8 +156,12 @@ export function computeDelta(
  * When a sweep began, for the horizon. If the service's clock or the host's makes a step, the earlier of the two counts, and
  * the time never moves back. So no clock step evicts a call that will be listed again.
  */
-function steadyTime({ lastComplete = -Infinity, clockSkew = 0 }: SyncState, began: number, hostBegan: number): number {
-  return Math.max(lastComplete, Math.min(began, hostBegan + clockSkew))
+function steadyTime(
+  { lastSweepBegan = -Infinity, clockSkew = 0 }: SyncState,
+  began: number,
+  hostBegan: number,
+): number {
+  return Math.max(lastSweepBegan, Math.min(began, hostBegan + clockSkew))
 }
 
 /**
@@ -164,12 +169,12 @@ function steadyTime({ lastComplete = -Infinity, clockSkew = 0 }: SyncState, bega
  * answer corrects it, if the clocks differ by more than the resolution of the `Date` header. Later only `clockSkew` changes,
  * when one of the clocks makes a step.
  */
-function setClock(sync: SyncState, { serviceTime, hostTime }: ServiceAnswer, settled: number | undefined): SyncState {
+function setClock(sync: SyncState, { serviceTime, hostTime }: ServiceAnswer, clockSkew: number | undefined): SyncState {
   if (sync.clockSkew !== undefined) {
-    const hasStepped = settled !== undefined && Math.abs(settled - sync.clockSkew) >= 2
-    return hasStepped ? { ...sync, clockSkew: settled } : sync
+    const hasStepped = clockSkew !== undefined && Math.abs(clockSkew - sync.clockSkew) >= 2
+    return hasStepped ? { ...sync, clockSkew } : sync
   }
-  const difference = settled ?? serviceTime - hostTime
+  const difference = clockSkew ?? serviceTime - hostTime
   const skew = Math.abs(difference) < 2 ? 0 : difference
   return { ...sync, clockSkew: skew, created: Math.min(sync.created + skew, hostTime + difference) }
 }

@@ -1,7 +1,7 @@
 import { transitionSeries, type HistogramSeries } from './call-series.ts'
 import type { Delta, SyncState } from './state.ts'
 import type { Finish, TrackedCall } from './tracked-call.ts'
-import { addUsage, quarterOf } from './usage.ts'
+import { addUsage, quarterHourOf } from './usage.ts'
 import { stepsBetween, type TransitionPoint } from './transitions.ts'
 
 /** A delta while it is computed. */
@@ -34,7 +34,7 @@ export function newDraft(sync: SyncState): DeltaDraft {
   return {
     delta,
     add,
-    use: (minutes, at) => addUsage(delta.usage, quarterOf(at), minutes),
+    use: (minutes, at) => addUsage(delta.usage, quarterHourOf(at), minutes),
     observe: ({ bounds, buckets, sum }, value) => {
       // -1 above all bounds: the last bucket has none.
       const bucket = bounds.findIndex((bound) => value <= bound)

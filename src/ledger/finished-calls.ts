@@ -6,7 +6,7 @@ import type { Finish } from './tracked-call.ts'
 export type FinishedCounts = Record<FinalStatus | 'total', number>
 
 /** A finished call as windows need it. */
-export type FinishedCall = Omit<Finish, 'known' | 'knownHost'>
+export type FinishedCall = Omit<Finish, 'known' | 'knownHostTime'>
 
 /** `n` calls that finished with the same status and labels. */
 export type Tally = { readonly status: FinalStatus; readonly labels: Labels; readonly n: number }

@@ -7,8 +7,8 @@ import type { SyncState } from './state.ts'
  * moves back, so that calls that were evicted before a larger lookback was configured do not look new.
  */
 export function horizon(sync: SyncState, lookback: number): number {
-  const { horizon = -Infinity, horizonSweep, lastComplete, created } = sync
-  return Math.max(horizon, (horizonSweep ?? lastComplete ?? created) - lookback)
+  const { horizon = -Infinity, horizonSweep, lastSweepBegan, created } = sync
+  return Math.max(horizon, (horizonSweep ?? lastSweepBegan ?? created) - lookback)
 }
 
 /**

@@ -1,5 +1,5 @@
-import { isOrderVerified, isOrderRefuted, isTotalWrong } from './list-facts.ts'
-import { NO_LIST_FACTS, type SyncState } from './state.ts'
+import { isOrderVerified, isOrderRefuted, isTotalWrong } from './list-traits.ts'
+import { NO_LIST_TRAITS, type SyncState } from './state.ts'
 
 /** A property of the service's list or clock that a user should know. The counts are correct nevertheless. */
 export type ListWarning = {
@@ -12,7 +12,7 @@ const HOUR = 3600
 
 /** The warnings of a target as last committed; `now` in UNIX seconds by the service's clock. */
 export function listWarnings(
-  { clockSkew = 0, list, listFacts = NO_LIST_FACTS }: SyncState,
+  { clockSkew = 0, list, listTraits = NO_LIST_TRAITS }: SyncState,
   now: number,
 ): ListWarning[] {
   const warnings: ListWarning[] = []
@@ -25,19 +25,19 @@ export function listWarnings(
       `this host's clock is ${hours} h ${side} the service's, which callwatch uses: check the host's clock`,
     )
   }
-  if (isOrderRefuted(listFacts, now)) {
+  if (isOrderRefuted(listTraits, now)) {
     warn('order_refuted', 'the list is not in order of time: each poll reads it to its end')
-  } else if (list !== undefined && !isOrderVerified(listFacts)) {
+  } else if (list !== undefined && !isOrderVerified(listTraits)) {
     warn('order_unproven', 'order not verified: nothing is evicted until the list was read to its end once')
   }
-  if (listFacts.hidden > 0) {
-    const calls = listFacts.hidden === 1 ? '1 call' : `${listFacts.hidden} calls`
+  if (listTraits.hidden > 0) {
+    const calls = listTraits.hidden === 1 ? '1 call' : `${listTraits.hidden} calls`
     warn('hidden_calls', `the service's total counts ${calls} that no page shows: callwatch cannot count them`)
   }
-  if (listFacts.cap !== undefined) {
-    warn('total_capped', `the service's total stops at ${listFacts.cap}: callwatch reads the list without it`)
+  if (listTraits.cap !== undefined) {
+    warn('total_capped', `the service's total stops at ${listTraits.cap}: callwatch reads the list without it`)
   }
-  if (isTotalWrong(listFacts, now)) {
+  if (isTotalWrong(listTraits, now)) {
     warn('total_wrong', "the service's total is smaller than what its pages show: callwatch reads the list without it")
   }
   return warnings

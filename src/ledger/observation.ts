@@ -1,6 +1,6 @@
 import type { SeenCall } from './call.ts'
 import type { InvalidReason } from './series.ts'
-import type { ListFacts, ListKnowledge } from './state.ts'
+import type { ListTraits, ListSnapshot } from './state.ts'
 import type { TrackedCall } from './tracked-call.ts'
 
 /** A call as an answer of the service showed it; its tracked value where the answer said nothing new. */
@@ -34,7 +34,7 @@ export type PollSuccess = {
   /** Invalid items were listed: any of them may be a call that was not seen. */
   hasInvalid?: boolean
   /** What the next poll can depend on. */
-  list: ListKnowledge | undefined
+  list: ListSnapshot | undefined
   /** The service refused deeper pages. */
   limited?: boolean
 }
@@ -44,6 +44,6 @@ export type Observation = {
   answers: ServiceAnswer[]
   /** By how much the service's clock is ahead of the host's (seconds), once several answers agree; else the first answer decides. */
   clockSkew?: number | undefined
-  listFacts?: ListFacts
+  listTraits?: ListTraits
   success?: PollSuccess
 }

@@ -172,7 +172,7 @@ function finish(
     labels: call.labels,
     at,
     known: serviceTime,
-    knownHost: hostTime,
+    knownHostTime: hostTime,
     began,
     answerDelay,
     duration,

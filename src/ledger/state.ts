@@ -32,7 +32,7 @@ export type SyncState = {
   /** By how much the service's clock is ahead of the host's (seconds). Its first value corrected `created`. */
   readonly clockSkew: number | undefined
   /** When the last complete sweep began; undefined before the first one, which ends the baseline. */
-  readonly lastComplete: number | undefined
+  readonly lastSweepBegan: number | undefined
   /** When the sweep before it began, if the last one listed invalid items: the horizon depends on that one then. */
   readonly horizonSweep?: number
   /** How far back calls count, since the last complete sweep. Never decreases. Absent before the first one. */
@@ -41,17 +41,17 @@ export type SyncState = {
   readonly lastSuccess: number | undefined
   readonly previousSuccess: number | undefined
   /** The host's clock at the end of the last successful poll. */
-  readonly lastSuccessHost: number | undefined
+  readonly lastSuccessHostTime: number | undefined
   /** The list at the end of the last successful poll; undefined if its order or total is unknown. */
-  readonly list: ListKnowledge | undefined
+  readonly list: ListSnapshot | undefined
   /** What polls have found out about the list. */
-  readonly listFacts?: ListFacts
+  readonly listTraits?: ListTraits
   /** How many calls the last complete sweep excluded. */
   readonly excluded: { readonly baseline: number; readonly beforeHorizon: number }
 }
 
 /** What an incremental poll depends on. */
-export type ListKnowledge = {
+export type ListSnapshot = {
   readonly order: 'newest first' | 'oldest first'
   /** How many calls the list had, without hidden ones. */
   readonly total: number
@@ -64,7 +64,7 @@ export type ListKnowledge = {
 }
 
 /** What polls have found out about a list. Times are UNIX seconds by the service's clock. */
-export type ListFacts = {
+export type ListTraits = {
   /** When the last listing of the whole list began that found every page in order. */
   readonly orderVerifiedAt?: number
   /** When a page was last out of order. */
@@ -109,7 +109,7 @@ export type Delta = {
 }
 
 /** Of a list that was never read. */
-export const NO_LIST_FACTS: ListFacts = { hidden: 0 }
+export const NO_LIST_TRAITS: ListTraits = { hidden: 0 }
 
 /** The ledger of a target that was just set up. `created` in UNIX seconds by the host's clock. */
 export function newLedger(created: number): LedgerState {
@@ -117,10 +117,10 @@ export function newLedger(created: number): LedgerState {
     seq: 0,
     created,
     clockSkew: undefined,
-    lastComplete: undefined,
+    lastSweepBegan: undefined,
     lastSuccess: undefined,
     previousSuccess: undefined,
-    lastSuccessHost: undefined,
+    lastSuccessHostTime: undefined,
     list: undefined,
     excluded: { baseline: 0, beforeHorizon: 0 },
   }
@@ -150,7 +150,7 @@ export function apply(state: LedgerState, delta: Delta, keepFinished: number): v
     for (const index of [state.calls, state.open, state.detailsWanted]) index.delete(id)
   }
   for (const [key, increment] of delta.counters) state.counters.set(key, (state.counters.get(key) ?? 0) + increment)
-  for (const [quarter, minutes] of delta.usage) addUsage(state.usage, quarter, minutes)
+  for (const [quarterHour, minutes] of delta.usage) addUsage(state.usage, quarterHour, minutes)
   state.sync = delta.sync
   const { lastSuccess, previousSuccess } = delta.sync
   const oldest = Math.min(previousSuccess ?? Infinity, (lastSuccess ?? Infinity) - keepFinished)

@@ -45,7 +45,7 @@ export type Finish = {
   /** When callwatch first saw it final. */
   readonly known: number
   /** The same moment by the host's clock, which dates rule evaluations as well. */
-  readonly knownHost: number
+  readonly knownHostTime: number
   /** As known at that moment: when it began, and, if it was answered, how long it rang and lasted (seconds). */
   readonly began: number
   readonly answerDelay: number | undefined

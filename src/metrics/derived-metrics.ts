@@ -86,7 +86,7 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
     'callwatch_poll_last_success_timestamp_seconds',
     'When the last successful poll ended (UNIX time)',
     [],
-    ({ ledger: { sync } }) => (sync.lastSuccessHost === undefined ? [] : [[[], sync.lastSuccessHost]]),
+    ({ ledger: { sync } }) => (sync.lastSuccessHostTime === undefined ? [] : [[[], sync.lastSuccessHostTime]]),
   ),
   gauge('callwatch_tracked_calls', 'Tracked calls, open and finished', [], ({ ledger }) => [[[], ledger.calls.size]]),
   gauge('callwatch_sweep_age_seconds', 'Time since the last complete sweep began', [], ({ sweepAge }) => {

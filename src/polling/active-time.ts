@@ -1,11 +1,11 @@
 import { EMPTY, expand, filter, take, timer, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
-import type { RateBudget } from './rate-budget.ts'
+import type { RateLimiter } from './rate-limiter.ts'
 
 /** The duration of a poll, without the time in which its requests waited for the rate limit. */
 export type ActiveTime = {
-  /** The budget whose waits do not count. */
-  budget: RateBudget
+  /** The rate limiter whose waits do not count. */
+  rateLimiter: RateLimiter
   /** Seconds so far. */
   elapsed: () => number
   /**
@@ -18,7 +18,7 @@ export type ActiveTime = {
 /** A timer may fire slightly early. */
 const TOLERANCE_SECONDS = 1e-6
 
-export function activeTime(budget: RateBudget, clock: Clock): ActiveTime {
+export function activeTime(rateLimiter: RateLimiter, clock: Clock): ActiveTime {
   const startedAt = clock.monotonic()
   let waited = 0
   let waiting = 0
@@ -26,13 +26,13 @@ export function activeTime(budget: RateBudget, clock: Clock): ActiveTime {
   const waitedUntilNow = () => waited + (waiting === 0 ? 0 : clock.monotonic() - waitingSince)
   const elapsed = () => clock.monotonic() - startedAt - waitedUntilNow()
   return {
-    budget: {
-      ...budget,
+    rateLimiter: {
+      ...rateLimiter,
       take: async (signal) => {
         if (waiting === 0) waitingSince = clock.monotonic()
         waiting += 1
         try {
-          await budget.take(signal)
+          await rateLimiter.take(signal)
         } finally {
           waiting -= 1
           if (waiting === 0) waited += clock.monotonic() - waitingSince
@@ -42,7 +42,7 @@ export function activeTime(budget: RateBudget, clock: Clock): ActiveTime {
     elapsed,
     after$: (seconds) => {
       const left = () => seconds - elapsed()
-      const hasEnded = () => left() <= TOLERANCE_SECONDS || budget.pausedFor() > seconds
+      const hasEnded = () => left() <= TOLERANCE_SECONDS || rateLimiter.pausedFor() > seconds
       return timer(left() * 1000, clock.scheduler).pipe(
         // No time elapses while requests wait, so it checks again after the time that is left.
         expand(() => (hasEnded() ? EMPTY : timer(left() * 1000, clock.scheduler))),

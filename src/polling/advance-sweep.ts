@@ -30,13 +30,13 @@ const SHOWN_AGAIN = 0.9
  * can be made to continue.
  *
  * @param order as known after this page
- * @param isPast whether a page is wholly past the horizon
+ * @param isOlderThanHorizon whether a page is wholly past the horizon
  */
 export function advanceSweep(
   sweep: Sweep,
   page: ListPage,
   order: ListOrder,
-  isPast: (page: ListPage) => boolean,
+  isOlderThanHorizon: (page: ListPage) => boolean,
 ): SweepStep {
   if (hasShrunk(page.total ?? Infinity, sweep.total ?? 0)) {
     // This is another list, of which nothing was seen. But one answer may be wrong, so its page is read again first.
@@ -57,9 +57,9 @@ export function advanceSweep(
   } else if (page.items === 0 && sweep.direction === 1) {
     if (page.total === undefined && isWholeListSeen(sweep, page, order)) return 'complete'
     if (page.page < (page.lastPage ?? 0)) sweep.truncatedAt = page.page
-    if (sweep.truncatedAt !== undefined && sweep.pastHorizon) return 'truncated'
+    if (sweep.truncatedAt !== undefined && sweep.reachedHorizon) return 'truncated'
   }
-  if (isInOrder && isPast(page)) sweep.pastHorizon = true
+  if (isInOrder && isOlderThanHorizon(page)) sweep.reachedHorizon = true
 
   if (sweep.pagesRead === 1 && sweep.direction === 1 && order === 'oldest first' && sweep.lastPage !== undefined) {
     // The first page has shown that the newest calls are at the other end.
@@ -80,11 +80,11 @@ export function advanceSweep(
   const isBeforeEnd = sweep.countedTotal !== undefined && page.page < (sweep.lastPage ?? 0)
   const mostStale = page.total === undefined ? allowedRepeats(sweep, order) : STALE_PAGES_WITH_TOTAL
   const onlyRepeats = sweep.stalePages >= mostStale && !isBeforeEnd
-  if (onlyRepeats && sweep.pastHorizon && !isLast) return 'truncated'
+  if (onlyRepeats && sweep.reachedHorizon && !isLast) return 'truncated'
   if (onlyRepeats && page.total === undefined) sweep.truncatedAt = page.page - mostStale + 1
   if (isKnownFromHere || (onlyRepeats && page.total === undefined) || isLast) return endPass(sweep, order)
   sweep.page = page.page + sweep.direction
-  return sweep.pastHorizon && !sweep.mustReachEnd ? 'horizon' : 'continue'
+  return sweep.reachedHorizon && !sweep.mustReachEnd ? 'horizon' : 'continue'
 }
 
 function addPage(sweep: Sweep, page: ListPage, order: ListOrder): void {

@@ -1,4 +1,4 @@
-import { isOrderVerified } from '../ledger/list-facts.ts'
+import { isOrderVerified } from '../ledger/list-traits.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { endSuccessfully, endSweep } from './end-sweep.ts'
 import type { IncrementalPoll } from './incremental-poll.ts'
@@ -24,14 +24,14 @@ export async function* sweepInBackground(
   const before = sweep.pagesRead
   for (let isResumed = true; ; isResumed = false) {
     const slice = yield* readSlice(reader, sweep, {
-      mostPages: Math.max(1, mostPages - (sweep.pagesRead - before)),
-      mostSeconds: interval * MOST_OF_INTERVAL,
+      maxPages: Math.max(1, mostPages - (sweep.pagesRead - before)),
+      maxSeconds: interval * MOST_OF_INTERVAL,
       isResumed,
     })
     if (slice.result === 'interrupted') return
     if (slice.result !== 'horizon') {
       if (yield* endSweep(reader, sweep, slice)) return
-    } else if (isOrderVerified(memory.facts) && (yield* confirmTotal(reader))) {
+    } else if (isOrderVerified(memory.traits) && (yield* confirmTotal(reader))) {
       endSuccessfully(reader, sweep, reader.poll.success?.list)
       return
     } else sweep.mustReachEnd = true

@@ -6,10 +6,10 @@ export type ClockSkew = {
   /** Number of answers without a `Date`. */
   readonly undated: number
   /**
-   * The skew to use. Until it is known nothing is counted, because it decides which calls were final before the target was
+   * The skew to use. Until there is one nothing is counted, because it decides which calls were final before the target was
    * created.
    */
-  readonly settled: number | undefined
+  readonly accepted: number | undefined
 }
 
 /** Answers that differ by no more show the same clock: a `Date` has whole seconds, and an answer takes time. */
@@ -21,7 +21,7 @@ const MOST_ANSWERS = 20
 /** A larger step is one wrong answer, unless others agree with it. */
 const LARGEST_STEP_SECONDS = 3600
 
-export const UNSETTLED: ClockSkew = { agreeing: [], all: [], undated: 0, settled: undefined }
+export const UNKNOWN_SKEW: ClockSkew = { agreeing: [], all: [], undated: 0, accepted: undefined }
 
 /**
  * Adds the skew that one more answer showed; undefined for an answer without a `Date`. If the clocks agree, both are right.
@@ -33,32 +33,32 @@ export function addSkew(known: ClockSkew, skew: number | undefined): ClockSkew {
   if (skew === undefined) {
     const undated = known.undated + 1
     const isDateless = all.length === 0 && undated >= AGREEING_ANSWERS
-    return { ...known, undated, settled: isDateless ? 0 : medianOfMost(all, undated) }
+    return { ...known, undated, accepted: isDateless ? 0 : medianOfMost(all, undated) }
   }
   const isClose = (other: number) => Math.abs(other - skew) <= TOLERANCE_SECONDS
   const next = agreeing.every(isClose) ? [...agreeing, skew] : [skew]
   const seen = [...all, skew]
-  const settled = isClose(0) ? skew : next.length >= AGREEING_ANSWERS ? median(next) : undefined
-  return { ...known, agreeing: next, all: seen, settled: settled ?? medianOfMost(seen, known.undated) }
+  const agreed = isClose(0) ? skew : next.length >= AGREEING_ANSWERS ? median(next) : undefined
+  return { ...known, agreeing: next, all: seen, accepted: agreed ?? medianOfMost(seen, known.undated) }
 }
 
 /**
- * Checks the skew of an answer after one was settled. If it differs by more than an hour, a clock was set or the answer is
+ * Checks the skew of an answer after one was accepted. If it differs by more than an hour, a clock was set or the answer is
  * wrong: it is accepted once as many answers agree with it as were needed at first.
  *
- * @param settled the skew in use (seconds)
+ * @param inUse the skew in use (seconds)
  * @param isCounted whether an earlier answer of the same poll was already added
  */
 export function checkSkew(
   known: ClockSkew,
   skew: number,
-  { settled, isCounted }: { settled: number; isCounted: boolean },
+  { inUse, isCounted }: { inUse: number; isCounted: boolean },
 ): { clock: ClockSkew; isAccepted: boolean } {
-  if (Math.abs(skew - (known.settled ?? settled)) <= LARGEST_STEP_SECONDS)
-    return { clock: known.settled === undefined ? UNSETTLED : known, isAccepted: true }
-  const before = known.settled === undefined ? known : UNSETTLED
+  if (Math.abs(skew - (known.accepted ?? inUse)) <= LARGEST_STEP_SECONDS)
+    return { clock: known.accepted === undefined ? UNKNOWN_SKEW : known, isAccepted: true }
+  const before = known.accepted === undefined ? known : UNKNOWN_SKEW
   const clock = isCounted ? before : addSkew(before, skew)
-  return { clock, isAccepted: clock.settled !== undefined }
+  return { clock, isAccepted: clock.accepted !== undefined }
 }
 
 /** The median once there are enough answers; those without a `Date` count as the host's clock. */

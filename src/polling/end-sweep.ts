@@ -1,4 +1,4 @@
-import type { ListKnowledge } from '../ledger/state.ts'
+import type { ListSnapshot } from '../ledger/state.ts'
 import type { PollSuccess } from '../ledger/observation.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
@@ -51,12 +51,12 @@ async function* endComplete(reader: PageReader, sweep: Sweep, last: ListPage): A
     continueWithoutTotal(sweep, behind)
     return false
   }
-  const { shortfall: _found, cap, ...facts } = memory.facts
+  const { shortfall: _found, cap, ...facts } = memory.traits
   const { rawTotal } = last
   const hidden = rawTotal === undefined ? facts.hidden : Math.max(0, Math.min(facts.hidden, rawTotal - sweep.seen.size))
   // If the list ends with its total, that total is no cap: the list has only stayed as long as it was.
   const isCapped = cap !== undefined && (rawTotal !== cap || sweep.seen.size > cap)
-  memory.facts = { ...facts, hidden, ...(isCapped && { cap }) }
+  memory.traits = { ...facts, hidden, ...(isCapped && { cap }) }
   if (memory.unexplainedPolls > 0 && sweep.foundMisplaced) memory.misplacedSweeps += 1
   if (memory.misplacedSweeps >= MOST_MISPLACED) {
     memory.misplacedSweeps = 0
@@ -85,14 +85,14 @@ async function* endTruncated(reader: PageReader, sweep: Sweep): AsyncGenerator<C
  */
 async function* endRefused(reader: PageReader, sweep: Sweep, error: ServiceError): AsyncGenerator<CallPage, void> {
   const { poll, memory } = reader
-  if (!sweep.pastHorizon && reader.order() !== 'newest first') {
+  if (!sweep.reachedHorizon && reader.order() !== 'newest first') {
     memory.foreground = undefined
     memory.background = undefined
     const problem = `the service refuses page ${sweep.page} and all after it: ${error.message}`
     poll.problem = new ServiceError('refused', problem, { cause: error })
     return
   }
-  poll.limited = !sweep.pastHorizon
+  poll.limited = !sweep.reachedHorizon
   yield* endTruncated(reader, sweep)
 }
 
@@ -118,17 +118,17 @@ async function* endIncomplete(reader: PageReader, sweep: Sweep): AsyncGenerator<
   }
   const at = began?.serviceTime ?? poll.serviceTime
   const missing = missingItems(sweep)
-  const items = missing === undefined ? undefined : missing + memory.facts.hidden
-  const { shortfall, ...facts } = memory.facts
+  const items = missing === undefined ? undefined : missing + memory.traits.hidden
+  const { shortfall, ...facts } = memory.traits
   if (items !== undefined && shortfall?.items === items && at > shortfall.at) {
     const more = items - facts.hidden
     // This must come before the totals of pages leave these rows out.
     const known = yield* listAfter(reader, sweep, undefined)
-    memory.facts = { ...facts, hidden: items }
+    memory.traits = { ...facts, hidden: items }
     endSuccessfully(reader, sweep, known && { ...known, total: known.total - more, verified: true })
     return true
   }
-  if (items !== undefined) memory.facts = { ...facts, shortfall: { items, at } }
+  if (items !== undefined) memory.traits = { ...facts, shortfall: { items, at } }
   // A background sweep whose shortfall changes each time waits for the sweep interval.
   if (memory.background === sweep && shortfall !== undefined) memory.sweptAt = reader.begun
   if (memory.foreground === sweep) poll.problem = new ServiceError('invalid', incompleteProblem(sweep))
@@ -160,7 +160,7 @@ export async function* listAfter(
   reader: PageReader,
   sweep: Sweep,
   last: ListPage | undefined,
-): AsyncGenerator<CallPage, ListKnowledge | undefined> {
+): AsyncGenerator<CallPage, ListSnapshot | undefined> {
   const { poll, memory, read } = reader
   const order = reader.order()
   const farEnd = order === 'newest first' ? (sweep.lastPage ?? 1) : 1
@@ -190,7 +190,7 @@ export async function* listAfter(
 }
 
 /** Ends a sweep that has seen all that the service shows back to the horizon, and with it the poll. */
-export function endSuccessfully(reader: PageReader, sweep: Sweep, list: ListKnowledge | undefined): void {
+export function endSuccessfully(reader: PageReader, sweep: Sweep, list: ListSnapshot | undefined): void {
   const { poll, memory, clock } = reader
   poll.oldest = sweep.oldest
   poll.invalidKeys = sweep.invalidKeys

@@ -1,4 +1,4 @@
-import type { ListKnowledge } from '../ledger/state.ts'
+import type { ListSnapshot } from '../ledger/state.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import type { ListPage, PageReader } from './page-reader.ts'
@@ -7,7 +7,7 @@ import type { ListPage, PageReader } from './page-reader.ts'
 const MOST_IDS = 100
 
 /** The ids on a page at the far end, where the oldest calls are, from the outermost inwards. */
-export function farEndIds({ calls }: Pick<ListPage, 'calls'>, order: ListKnowledge['order']): string[] {
+export function farEndIds({ calls }: Pick<ListPage, 'calls'>, order: ListSnapshot['order']): string[] {
   const ids = calls.map(({ id }) => id)
   return (order === 'newest first' ? ids.toReversed() : ids).slice(0, MOST_IDS)
 }

@@ -9,7 +9,7 @@ import { whenAborted } from './abortable.ts'
 /** When each call was last requested, by id (monotonic seconds). */
 export type RequestedAt = Map<string, number>
 
-export type FollowUpOptions = {
+export type FollowUpLimits = {
   /** The most calls to request. */
   limit: number
   /** Seconds between two polls, and the longest time between two requests for an open call. */
@@ -31,7 +31,7 @@ export function chooseFollowUps(
   listed: ReadonlySet<string>,
   requestedAt: RequestedAt,
   { now, monotonic }: { now: number; monotonic: number },
-  { limit, interval, longest }: FollowUpOptions,
+  { limit, interval, longest }: FollowUpLimits,
 ): TrackedCall[] {
   for (const id of requestedAt.keys()) if (!state.open.has(id) && !state.detailsWanted.has(id)) requestedAt.delete(id)
   const isDue = (call: TrackedCall) => {
@@ -58,7 +58,7 @@ export type CallRequestOptions = {
   onProblem: (problem: ServiceError) => void
 }
 
-export type FollowUpsOptions = CallRequestOptions & {
+export type FollowUpRequestOptions = CallRequestOptions & {
   /** Called if the service knows none of the calls that it should know. */
   onDistrust: () => void
 }
@@ -72,7 +72,7 @@ export type FollowUpsOptions = CallRequestOptions & {
 export async function followUps(
   calls: readonly TrackedCall[],
   listed: ReadonlySet<string>,
-  options: FollowUpsOptions,
+  options: FollowUpRequestOptions,
 ): Promise<ServiceAnswer[]> {
   const answers = await requestCalls(calls, options)
   const known = answers.filter(({ notFound }) => notFound.length === 0)

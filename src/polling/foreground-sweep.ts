@@ -1,4 +1,4 @@
-import { isOrderVerifiedRecently } from '../ledger/list-facts.ts'
+import { isOrderVerifiedRecently } from '../ledger/list-traits.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { endSuccessfully, endSweep, listAfter, sweepTimes } from './end-sweep.ts'
 import type { PageReader } from './page-reader.ts'
@@ -23,8 +23,8 @@ export async function* sweepInForeground(reader: PageReader): AsyncGenerator<Cal
   sweep.mustReachEnd ||= memory.unexplainedPolls > 0 || memory.isBehind || reach === 'end'
   for (let isResumed = true; ; isResumed = false) {
     const slice = yield* readSlice(reader, sweep, {
-      mostPages: Infinity,
-      mostSeconds: interval * (memory.isBehind ? MOST_OF_INTERVAL_BEHIND : MOST_OF_INTERVAL),
+      maxPages: Infinity,
+      maxSeconds: interval * (memory.isBehind ? MOST_OF_INTERVAL_BEHIND : MOST_OF_INTERVAL),
       isResumed,
     })
     if (slice.result === 'interrupted') return
@@ -39,7 +39,7 @@ export async function* sweepInForeground(reader: PageReader): AsyncGenerator<Cal
 async function* endAtHorizon(reader: PageReader, sweep: Sweep): AsyncGenerator<CallPage, void> {
   const { poll, memory, horizon, reach } = reader
   const isVerified =
-    sweep.total === undefined && isOrderVerifiedRecently(memory.facts, { now: poll.serviceTime, horizon })
+    sweep.total === undefined && isOrderVerifiedRecently(memory.traits, { now: poll.serviceTime, horizon })
   if (reach === 'horizon' || isVerified) {
     endSuccessfully(reader, sweep, undefined)
     return

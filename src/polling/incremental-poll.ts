@@ -1,4 +1,4 @@
-import type { ListKnowledge } from '../ledger/state.ts'
+import type { ListSnapshot } from '../ledger/state.ts'
 import { farEndIds } from './far-end.ts'
 import type { ListPage } from './page-reader.ts'
 
@@ -8,7 +8,7 @@ import type { ListPage } from './page-reader.ts'
  */
 export type IncrementalPoll = {
   /** The list as the last successful poll left it. */
-  readonly known: ListKnowledge
+  readonly known: ListSnapshot
   /** Whether a larger total needs the far end as well, because the last poll could not explain it either. */
   readonly needsFarEnd: boolean
   /** The page to read next, and the last one that was read at the newest end. */
@@ -43,7 +43,7 @@ const MOST_ASSUMED = 10
 const SHARE_ASSUMED = 0.1
 
 /** @param pageSize calls requested in one page, which may be fewer than when the list was last read */
-export function newIncrementalPoll(known: ListKnowledge, pageSize: number, needsFarEnd: boolean): IncrementalPoll {
+export function newIncrementalPoll(known: ListSnapshot, pageSize: number, needsFarEnd: boolean): IncrementalPoll {
   const lastPage = Math.max(1, Math.ceil(known.total / Math.min(known.pageSize, pageSize)))
   return {
     known,

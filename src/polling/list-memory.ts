@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/clock.ts'
-import { isOrderRefuted } from '../ledger/list-facts.ts'
-import { NO_LIST_FACTS, type SyncState, type ListFacts } from '../ledger/state.ts'
+import { isOrderRefuted } from '../ledger/list-traits.ts'
+import { NO_LIST_TRAITS, type SyncState, type ListTraits } from '../ledger/state.ts'
 import { evidenceOf, NO_EVIDENCE, knownOrder, type ListOrder, type OrderEvidence } from './list-order.ts'
 import type { Sweep } from './sweep.ts'
 
@@ -11,7 +11,7 @@ export const UNEXPLAINED_POLLS = 2
 export type ListMemory = {
   order: OrderEvidence
   /** Facts that the poll commits; replaced by a new object when they change. */
-  facts: ListFacts
+  traits: ListTraits
   /** Number of items on a page that is not the last, as the latest pages showed. */
   pageSize: number
   /** Calls that became known since the last successful poll. */
@@ -48,12 +48,12 @@ export type ListMemory = {
 
 /** @param sweptAt when the last complete sweep began (monotonic seconds) */
 export function newListMemory(
-  { list, listFacts }: Pick<SyncState, 'list' | 'listFacts'>,
+  { list, listTraits }: Pick<SyncState, 'list' | 'listTraits'>,
   sweptAt: number | undefined,
 ): ListMemory {
   return {
     order: list === undefined ? NO_EVIDENCE : evidenceOf(list.order),
-    facts: listFacts ?? NO_LIST_FACTS,
+    traits: listTraits ?? NO_LIST_TRAITS,
     pageSize: 1,
     newIds: new Set(),
     unexplainedPolls: 0,
@@ -82,21 +82,21 @@ export function restartSweeps(memory: ListMemory): void {
 }
 
 /** The order that polls may rely on: the one that pages showed, unless it was refuted within a day of `now` (UNIX seconds). */
-export function believedOrder({ order, facts }: ListMemory, now: number): ListOrder {
-  return isOrderRefuted(facts, now) ? 'unknown' : knownOrder(order)
+export function believedOrder({ order, traits }: ListMemory, now: number): ListOrder {
+  return isOrderRefuted(traits, now) ? 'unknown' : knownOrder(order)
 }
 
 /** Every page was in order, in a sweep to the end of the list that began at `now` (UNIX seconds). */
 export function verifyOrder(memory: ListMemory, now: number): void {
-  const { orderRefutedAt: _before, ...facts } = memory.facts
-  memory.facts = { ...facts, orderVerifiedAt: now }
+  const { orderRefutedAt: _before, ...facts } = memory.traits
+  memory.traits = { ...facts, orderVerifiedAt: now }
 }
 
 /** The list is not in the believed order: for a day every poll reads it to its end. */
 export function refuteOrder(memory: ListMemory, now: number): void {
   memory.order = NO_EVIDENCE
-  const { orderVerifiedAt: _before, ...facts } = memory.facts
-  memory.facts = { ...facts, orderRefutedAt: now }
+  const { orderVerifiedAt: _before, ...facts } = memory.traits
+  memory.traits = { ...facts, orderRefutedAt: now }
 }
 
 /** Records a complete sweep. */

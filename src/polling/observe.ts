@@ -1,6 +1,6 @@
 import { EmptyError } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
-import { NO_LIST_FACTS, type LedgerState } from '../ledger/state.ts'
+import { NO_LIST_TRAITS, type LedgerState } from '../ledger/state.ts'
 import { horizon } from '../ledger/horizon.ts'
 import type { Observation, ServiceAnswer } from '../ledger/observation.ts'
 import type { CallPage, CallsClient } from '../service/calls-client.ts'
@@ -12,7 +12,7 @@ import { chooseFollowUps, followUps, requestCalls } from './follow-ups.ts'
 import { restartSweeps } from './list-memory.ts'
 import { newPoll } from './poll.ts'
 import type { PollMemory } from './poll-memory.ts'
-import { endedEarly, rateLimitPause, unsettledClock } from './poll-problems.ts'
+import { endedEarly, rateLimitPause, unknownClockSkew } from './poll-problems.ts'
 import { reportOf, type PollReport } from './poll-report.ts'
 import { pollRequests } from './poll-requests.ts'
 import { readList } from './read-list.ts'
@@ -48,7 +48,7 @@ const MIN_DEADLINE_SECONDS = 30
  * One poll of a target. Its parts, in order:
  *
  * 1. `poll-requests.ts` checks the service's clock (`clock-skew.ts`) with the first answer. All requests use it, and through
- *    it `request-with-retries.ts` and `rate-budget.ts`.
+ *    it `request-with-retries.ts` and `rate-limiter.ts`.
  * 2. `read-list.ts` reads the list:
  *    - `read-newest-pages.ts` reads the newest pages, which `incremental-poll.ts` verifies with the total and `far-end.ts`
  *    - `read-open-calls.ts` reads on if that saves follow-ups
@@ -71,9 +71,9 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   const begun = clock.monotonic()
   const longest = Math.max(MIN_DEADLINE_SECONDS, DEADLINE_INTERVALS * interval)
   // Waiting for the rate limit does not end a poll, because the next one would wait as well. A long Retry-After does.
-  const { budget, elapsed, after$ } = activeTime(options.requestOptions.budget, clock)
+  const { rateLimiter, elapsed, after$ } = activeTime(options.requestOptions.rateLimiter, clock)
   const deadline = deadlineOf(after$(longest), aborted)
-  const requestOptions = { ...options.requestOptions, budget, clock }
+  const requestOptions = { ...options.requestOptions, rateLimiter, clock }
   const requests = pollRequests({ ...options, requestOptions }, deadline.signal)
   const poll = newPoll()
   // Half of the requests that the limit allows in an interval are for a sweep, the other half for follow-ups.
@@ -92,10 +92,10 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
 
   async function* pages(): AsyncGenerator<CallPage, void> {
     try {
-      if (budget.pausedFor() > longest) throw rateLimitPause(budget.pausedFor())
-      if (!(await requests.settleClock())) {
+      if (rateLimiter.pausedFor() > longest) throw rateLimitPause(rateLimiter.pausedFor())
+      if (!(await requests.measureSkew())) {
         poll.pages = 1
-        throw unsettledClock(memory.clock)
+        throw unknownClockSkew(memory.clock)
       }
       yield* readList(poll, {
         memory: memory.list,
@@ -112,7 +112,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
       })
     } catch (error) {
       if (error instanceof EmptyError) {
-        const pause = budget.pausedFor()
+        const pause = rateLimiter.pausedFor()
         poll.problem ??= pause > longest ? rateLimitPause(pause) : endedEarly(poll, elapsed() < longest - 1e-3)
       } else if (error instanceof ServiceError) poll.problem ??= error
       else throw error
@@ -151,13 +151,14 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   function* conclude(answers: ServiceAnswer[]): Generator<Observation, void> {
     const { list } = memory
     const success = poll.success && { ...poll.success, serviceTime: poll.serviceTime, limited: poll.limited }
-    if (success !== undefined && poll.size !== undefined && poll.size !== list.facts.size)
-      list.facts = { ...list.facts, size: poll.size }
-    const hasNewFacts = ledger.sync.clockSkew !== undefined && list.facts !== (ledger.sync.listFacts ?? NO_LIST_FACTS)
+    if (success !== undefined && poll.size !== undefined && poll.size !== list.traits.size)
+      list.traits = { ...list.traits, size: poll.size }
+    const hasNewFacts =
+      ledger.sync.clockSkew !== undefined && list.traits !== (ledger.sync.listTraits ?? NO_LIST_TRAITS)
     let rest = answers
     for (; rest.length > MOST_CALLS; rest = rest.slice(MOST_CALLS)) yield { answers: rest.slice(0, MOST_CALLS) }
     if (success === undefined && rest.length === 0 && !hasNewFacts) return
-    yield { answers: rest, ...(hasNewFacts && { listFacts: list.facts }), ...(success && { success }) }
+    yield { answers: rest, ...(hasNewFacts && { listTraits: list.traits }), ...(success && { success }) }
   }
 
   memory.regressions.startPoll()
@@ -175,7 +176,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
         }
       })
       memory.regressions.committed()
-      yield { answers, clockSkew: memory.clock.settled }
+      yield { answers, clockSkew: memory.clock.accepted }
     }
     yield* conclude(await singleCalls())
   } catch (error) {

@@ -8,8 +8,8 @@ import { ownStart } from './list-order.ts'
  */
 export type OrderAcrossPages = {
   /** Most calls of some page began before this, and most of some page after this (UNIX seconds). */
-  ceiling: number
-  floor: number
+  upperBound: number
+  lowerBound: number
   /** How many calls in a row, up to the last one, are far above the ceiling or below the floor. */
   above: number
   below: number
@@ -27,7 +27,15 @@ const MOST_IN_A_ROW = 3
 const FAR_SECONDS = 600
 
 export function newOrderAcrossPages(): OrderAcrossPages {
-  return { ceiling: Infinity, floor: -Infinity, above: 0, below: 0, isAbove: false, isBelow: false, pending: [] }
+  return {
+    upperBound: Infinity,
+    lowerBound: -Infinity,
+    above: 0,
+    below: 0,
+    isAbove: false,
+    isBelow: false,
+    pending: [],
+  }
 }
 
 /**
@@ -40,8 +48,8 @@ export function addToOrder(order: OrderAcrossPages, calls: readonly ListedCall[]
   for (const call of calls) {
     const start = ownStart(call)
     if (start === undefined) continue
-    order.above = start > order.ceiling + FAR_SECONDS ? order.above + 1 : 0
-    order.below = start < order.floor - FAR_SECONDS ? order.below + 1 : 0
+    order.above = start > order.upperBound + FAR_SECONDS ? order.above + 1 : 0
+    order.below = start < order.lowerBound - FAR_SECONDS ? order.below + 1 : 0
     order.isAbove ||= order.above > MOST_IN_A_ROW
     order.isBelow ||= order.below > MOST_IN_A_ROW
   }
@@ -50,8 +58,8 @@ export function addToOrder(order: OrderAcrossPages, calls: readonly ListedCall[]
   order.pending = isEnough ? [] : [...times]
   if (!isEnough) return
   const at = (share: number) => times[Math.floor(times.length * share)]!
-  order.isAbove ||= at(0.5) > order.ceiling
-  order.isBelow ||= at(0.5) < order.floor
-  order.ceiling = Math.min(order.ceiling, at(0.85))
-  order.floor = Math.max(order.floor, at(0.15))
+  order.isAbove ||= at(0.5) > order.upperBound
+  order.isBelow ||= at(0.5) < order.lowerBound
+  order.upperBound = Math.min(order.upperBound, at(0.85))
+  order.lowerBound = Math.max(order.lowerBound, at(0.15))
 }

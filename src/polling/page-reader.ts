@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/clock.ts'
 import { finalStatus } from '../ledger/call.ts'
-import { isTotalUseless } from '../ledger/list-facts.ts'
+import { isTotalUseless } from '../ledger/list-traits.ts'
 import { isEarlierRow } from '../ledger/repeated-id.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import { isExcluded } from '../ledger/horizon.ts'
@@ -36,7 +36,7 @@ export type ListOptions = {
    *
    * @param once without retries, for a page that the poll does not depend on
    */
-  fetchPage: (page: number, once?: boolean) => Promise<CallPage>
+  fetchPage: (page: number, withoutRetries?: boolean) => Promise<CallPage>
   /** For a single read of the list: whether it must reach the end or only the horizon. By default as polls need it. */
   reach?: 'end' | 'horizon' | undefined
 }
@@ -59,13 +59,13 @@ export type PageReader = ListOptions & {
   /** The order that the poll may rely on. */
   order: () => ListOrder
   /** Requests a page. A page past the last one is empty, even if the service answers it with an error. */
-  fetch: (number: number, once?: boolean) => Promise<ListPage>
+  fetch: (number: number, withoutRetries?: boolean) => Promise<ListPage>
   /** Records what a page showed, whatever it was read for. */
   record: (page: ListPage) => void
   /** Yields the first pages that `fetch` requested to learn the number of the last page. */
   extraPages: () => Generator<CallPage>
   /** Requests a page, records it and yields it. */
-  read: (number: number, once?: boolean) => AsyncGenerator<CallPage, ListPage>
+  read: (number: number, withoutRetries?: boolean) => AsyncGenerator<CallPage, ListPage>
 }
 
 export function pageReader(poll: RunningPoll, options: ListOptions): PageReader {
@@ -81,11 +81,11 @@ export function pageReader(poll: RunningPoll, options: ListOptions): PageReader 
   /** Adds to a page what is known of the list. */
   function toListPage(page: CallPage): ListPage {
     refuteTotal(page)
-    const { hidden } = memory.facts
+    const { hidden } = memory.traits
     if (page.items < memory.pageSize) shortPage = page.page
     memory.pageSize = pageSizeAfter(memory.pageSize, previous, page)
     previous = page
-    const isUseless = page.total !== undefined && isTotalUseless(memory.facts, page.total, page.serviceTime)
+    const isUseless = page.total !== undefined && isTotalUseless(memory.traits, page.total, page.serviceTime)
     const usableTotal = isUseless ? undefined : page.total
     const listed = {
       ...page,
@@ -100,24 +100,24 @@ export function pageReader(poll: RunningPoll, options: ListOptions): PageReader 
 
   /** A larger total refutes a cap. A total that is smaller than what a page or the pages before it show counts something else. */
   function refuteTotal({ page, total, items, keys, serviceTime }: CallPage): void {
-    const { cap, ...facts } = memory.facts
+    const { cap, ...facts } = memory.traits
     if (total === undefined) return
-    if (cap !== undefined && total > cap) memory.facts = facts
+    if (cap !== undefined && total > cap) memory.traits = facts
     const before = (page - 1) * Math.min(memory.pageSize, options.pageSize)
     const isWrong = items > 0 && (total < before / 2 || total < new Set(keys).size)
-    if (isWrong) memory.facts = { ...memory.facts, wrongTotalAt: serviceTime }
+    if (isWrong) memory.traits = { ...memory.traits, wrongTotalAt: serviceTime }
   }
 
-  async function fetch(number: number, once?: boolean): Promise<ListPage> {
+  async function fetch(number: number, withoutRetries?: boolean): Promise<ListPage> {
     try {
-      return toListPage(await fetchPage(number, once))
+      return toListPage(await fetchPage(number, withoutRetries))
     } catch (error) {
       if (number === 1 || !(error instanceof ServiceError) || !isClientError(error)) throw error
       const shortBefore = shortPage
       // Many services answer a page past the last one like this; the first page shows which one is the last now.
-      const first = toListPage(await fetchPage(1, once))
+      const first = toListPage(await fetchPage(1, withoutRetries))
       extra.push(first)
-      const isBehind = error.status === 404 || shortBefore === number - 1 || memory.facts.endsInError === true
+      const isBehind = error.status === 404 || shortBefore === number - 1 || memory.traits.endsInError === true
       const { total, lastPage } = first
       const isPastLast = lastPage === undefined ? isBehind : number > lastPageOf(total, undefined, memory.pageSize)!
       if (!isPastLast) throw error
@@ -132,7 +132,7 @@ export function pageReader(poll: RunningPoll, options: ListOptions): PageReader 
     const end = { page, items: (page - 1) * options.pageSize }
     memory.errorPastLast = end
     const hasMoved = before !== undefined && before.page !== end.page && before.items !== end.items
-    if (hasMoved && memory.facts.endsInError !== true) memory.facts = { ...memory.facts, endsInError: true }
+    if (hasMoved && memory.traits.endsInError !== true) memory.traits = { ...memory.traits, endsInError: true }
   }
 
   function record(page: ListPage): void {
@@ -153,9 +153,9 @@ export function pageReader(poll: RunningPoll, options: ListOptions): PageReader 
     memory.order = learnOrder(memory.order, page.calls)
   }
 
-  async function* read(number: number, once?: boolean): AsyncGenerator<CallPage, ListPage> {
+  async function* read(number: number, withoutRetries?: boolean): AsyncGenerator<CallPage, ListPage> {
     try {
-      const page = await fetch(number, once)
+      const page = await fetch(number, withoutRetries)
       yield* extraPages()
       record(page)
       yield page

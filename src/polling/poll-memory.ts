@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/clock.ts'
 import type { LedgerState } from '../ledger/state.ts'
-import { UNSETTLED, type ClockSkew } from './clock-skew.ts'
+import { UNKNOWN_SKEW, type ClockSkew } from './clock-skew.ts'
 import type { RequestedAt } from './follow-ups.ts'
 import { newListMemory, type ListMemory } from './list-memory.ts'
 import { statusRegressions, type StatusRegressions } from './status-regressions.ts'
@@ -15,13 +15,14 @@ export type PollMemory = {
 
 /** The memory of a target before its first poll. */
 export function newPollMemory({ sync }: LedgerState, clock: Clock): PollMemory {
-  const { lastComplete } = sync
-  const sweptAt = lastComplete === undefined ? undefined : clock.monotonic() - Math.max(0, clock.wall() - lastComplete)
+  const { lastSweepBegan } = sync
+  const sweptAt =
+    lastSweepBegan === undefined ? undefined : clock.monotonic() - Math.max(0, clock.wall() - lastSweepBegan)
   return {
     list: newListMemory(sync, sweptAt),
     requestedAt: new Map(),
     regressions: statusRegressions(),
-    clock: UNSETTLED,
+    clock: UNKNOWN_SKEW,
   }
 }
 

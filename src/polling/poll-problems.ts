@@ -12,7 +12,7 @@ export function shrunkList({ size = 0 }: RunningPoll, areUnknown: boolean): Serv
 }
 
 /** Two clocks that differ: nothing is counted until one is known to be right. */
-export function unsettledClock({ all, agreeing, undated }: ClockSkew): ServiceError {
+export function unknownClockSkew({ all, agreeing, undated }: ClockSkew): ServiceError {
   const minutes = Math.round((all.at(-1) ?? 0) / 60)
   const problem =
     all.length === 0

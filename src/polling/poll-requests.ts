@@ -4,7 +4,7 @@ import type { CallAnswer, CallPage, CallsClient } from '../service/calls-client.
 import { whenAborted } from './abortable.ts'
 import { addSkew, checkSkew } from './clock-skew.ts'
 import type { PollMemory } from './poll-memory.ts'
-import { unsettledClock } from './poll-problems.ts'
+import { unknownClockSkew } from './poll-problems.ts'
 import { requestWithRetries, type RequestOptions, type RequestRecord } from './request-with-retries.ts'
 
 export type PollRequestsOptions = {
@@ -22,10 +22,10 @@ export type PollRequests = {
   /** The finished requests. */
   readonly made: readonly RequestRecord[]
   /** @param once without retries */
-  page: (page: number, once?: boolean) => Promise<CallPage>
+  page: (page: number, withoutRetries?: boolean) => Promise<CallPage>
   call: (id: string) => Promise<CallAnswer>
   /** Until the clock skew is known, reads the first page to measure it. Returns whether it is known. */
-  settleClock: () => Promise<boolean>
+  measureSkew: () => Promise<boolean>
 }
 
 type Dated = Pick<CallPage, 'serviceTime' | 'hostTime' | 'isUndated'>
@@ -39,16 +39,16 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
   }
   /** Whether an answer of this poll was rejected because of its clock. */
   let hasStepped = false
-  /** The first page, if `settleClock` has read it and `page` has not returned it yet. */
+  /** The first page, if `measureSkew` has read it and `page` has not returned it yet. */
   let firstPage: CallPage | undefined
 
   function checkClock({ serviceTime, hostTime, isUndated }: Dated): void {
-    const settled = ledger.sync.clockSkew
-    if (settled === undefined || isUndated === true) return
-    const { clock, isAccepted } = checkSkew(memory.clock, serviceTime - hostTime, { settled, isCounted: hasStepped })
+    const inUse = ledger.sync.clockSkew
+    if (inUse === undefined || isUndated === true) return
+    const { clock, isAccepted } = checkSkew(memory.clock, serviceTime - hostTime, { inUse, isCounted: hasStepped })
     memory.clock = clock
     hasStepped ||= !isAccepted
-    if (!isAccepted) throw unsettledClock(clock)
+    if (!isAccepted) throw unknownClockSkew(clock)
   }
 
   function answerOf<T extends Dated>(request$: Observable<T>): Promise<T> {
@@ -60,11 +60,11 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
     )
   }
 
-  async function page(number: number, once = false): Promise<CallPage> {
+  async function page(number: number, withoutRetries = false): Promise<CallPage> {
     const first = number === 1 ? firstPage : undefined
     firstPage = undefined
     if (first !== undefined) return first
-    const retries = once ? 0 : requestOptions.retries
+    const retries = withoutRetries ? 0 : requestOptions.retries
     const list = (signal: AbortSignal) => client.listCalls(number, signal)
     return answerOf(requestWithRetries('list_calls', list, { ...requestOptions, retries }))
   }
@@ -81,14 +81,14 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
       memory.regressions.answered(id)
       return answer
     },
-    settleClock: async () => {
+    measureSkew: async () => {
       if (ledger.sync.clockSkew !== undefined) return true
       firstPage = await page(1)
       memory.clock = addSkew(
         memory.clock,
         firstPage.isUndated === true ? undefined : firstPage.serviceTime - firstPage.hostTime,
       )
-      return memory.clock.settled !== undefined
+      return memory.clock.accepted !== undefined
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { ListKnowledge } from '../ledger/state.ts'
+import type { ListSnapshot } from '../ledger/state.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { readFarEnd } from './far-end.ts'
@@ -25,15 +25,15 @@ const MOST_OF_INTERVAL = 0.9
  */
 export async function* readNewestPages(
   reader: PageReader,
-  known: ListKnowledge,
+  known: ListSnapshot,
 ): AsyncGenerator<CallPage, IncrementalPoll | undefined> {
   const { poll, memory, state, clock, begun, interval, pageSize, read } = reader
   const { elapsed = () => clock.monotonic() - begun } = reader
   memory.pageSize = Math.max(memory.pageSize, Math.min(known.pageSize, pageSize))
   // A call that was tracked again from the history was in the list before, and is not new.
-  const { lastComplete = -Infinity } = state.sync
+  const { lastSweepBegan = -Infinity } = state.sync
   for (const id of memory.newIds)
-    if ((state.calls.get(id)?.firstSeen ?? Infinity) < lastComplete) memory.newIds.delete(id)
+    if ((state.calls.get(id)?.firstSeen ?? Infinity) < lastSweepBegan) memory.newIds.delete(id)
   const incremental = newIncrementalPoll(known, pageSize, memory.unexplainedPolls > 0)
   let first: CallPage | undefined
   for (;;) {

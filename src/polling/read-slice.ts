@@ -20,8 +20,8 @@ export type Slice =
 
 export type SliceLimits = {
   /** The most pages, and how long to read (seconds since the poll began). At least two pages are read. */
-  mostPages: number
-  mostSeconds: number
+  maxPages: number
+  maxSeconds: number
   /** An earlier poll interrupted the sweep: it reads its last page again, because calls have moved meanwhile. */
   isResumed: boolean
 }
@@ -44,13 +44,13 @@ const LEAST_PAGES_WAITING = 6
 export async function* readSlice(
   reader: PageReader,
   sweep: Sweep,
-  { mostPages, mostSeconds, isResumed }: SliceLimits,
+  { maxPages, maxSeconds, isResumed }: SliceLimits,
 ): AsyncGenerator<CallPage, Slice> {
   const { poll, memory, clock, begun, record, extraPages } = reader
   const { elapsed = () => clock.monotonic() - begun } = reader
   // Past the horizon a page is requested without retries, because the poll does not depend on it.
-  const fetch = () => reader.fetch(sweep.page, sweep.pastHorizon)
-  const isPast = pastHorizon(reader)
+  const fetch = () => reader.fetch(sweep.page, sweep.reachedHorizon)
+  const isOlder = olderThanHorizon(reader)
   const isDropped = () => memory.foreground !== sweep && memory.background !== sweep
   if (isResumed) resumeSweep(sweep)
   let next = fetch()
@@ -65,11 +65,12 @@ export async function* readSlice(
       if (!(error instanceof ServiceError)) throw error
       const times = memory.failingPage?.page === sweep.page ? memory.failingPage.times + 1 : 1
       memory.failingPage = { page: sweep.page, times }
-      if (sweep.pastHorizon && times < ATTEMPTS_PAST_HORIZON) {
+      if (sweep.reachedHorizon && times < ATTEMPTS_PAST_HORIZON) {
         poll.problem = error
         return { result: 'interrupted' }
       }
-      if (sweep.pastHorizon || (times >= ATTEMPTS_BEFORE_HORIZON && sweep.page > 1)) return { result: 'refused', error }
+      if (sweep.reachedHorizon || (times >= ATTEMPTS_BEFORE_HORIZON && sweep.page > 1))
+        return { result: 'refused', error }
       if (!isRefusal(error, sweep)) throw error
       // One refusal may be a transient error; a limit refuses the same page in the next poll as well.
       const { refusedFrom = Infinity } = memory
@@ -87,15 +88,14 @@ export async function* readSlice(
     if (memory.newIds.size > known && !isAtNewestEnd(sweep, page)) sweep.foundMisplaced = true
     if (memory.failingPage?.page === page.page) memory.failingPage = undefined
     const order = reader.order()
-    const step = advanceSweep(sweep, page, order, isPast)
+    const step = advanceSweep(sweep, page, order, isOlder)
     if (order !== 'unknown' && isOutOfOrder(sweep, order)) {
       // New calls may be anywhere, so the sweep must read the whole list.
       refuteOrder(memory, page.serviceTime)
       sweep.mustReachEnd = true
     }
-    const isLate =
-      elapsed() >= mostSeconds || (clock.monotonic() - begun >= mostSeconds && pages >= LEAST_PAGES_WAITING)
-    const isInterrupted = step === 'continue' && pages >= LEAST_PAGES && (pages >= mostPages || isLate)
+    const isLate = elapsed() >= maxSeconds || (clock.monotonic() - begun >= maxSeconds && pages >= LEAST_PAGES_WAITING)
+    const isInterrupted = step === 'continue' && pages >= LEAST_PAGES && (pages >= maxPages || isLate)
     if (step === 'continue' && !isInterrupted) {
       next = fetch()
       // The next turn of the loop handles the error; if the poll ends before, there is none to handle.
@@ -111,7 +111,7 @@ export async function* readSlice(
  * Whether a page is wholly before the horizon, and before the start of every final call that is tracked within it: a long
  * call is listed where it began, though it ended recently. Open calls have follow-ups.
  */
-function pastHorizon({ state, horizon }: PageReader): (page: ListPage) => boolean {
+function olderThanHorizon({ state, horizon }: PageReader): (page: ListPage) => boolean {
   let earliest: number | undefined
   return ({ calls }) => {
     if (calls.length === 0 || !calls.every((call) => (ownTime(call) ?? Infinity) < horizon)) return false

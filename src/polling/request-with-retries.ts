@@ -13,7 +13,7 @@ import {
 import type { Clock } from '../clock/clock.ts'
 import { isRetryable, requestCode, ServiceError } from '../service/service-error.ts'
 import { abortable } from './abortable.ts'
-import type { RateBudget } from './rate-budget.ts'
+import type { RateLimiter } from './rate-limiter.ts'
 
 export type Operation = 'list_calls' | 'get_call'
 
@@ -22,7 +22,7 @@ export type RequestRecord = { operation: Operation; code: string; seconds: numbe
 
 export type RequestOptions = {
   clock: Clock
-  budget: RateBudget
+  rateLimiter: RateLimiter
   /** For one request, including its whole body (seconds). */
   timeout: number
   /** How often a request is repeated after a retryable error. */
@@ -36,9 +36,9 @@ const FIRST_DELAY_SECONDS = 0.5
 const LONGEST_DELAY_SECONDS = 30
 
 /**
- * One request to the service: waits for the rate budget, has a timeout, and is repeated after a retryable error. Delays
+ * One request to the service: waits for the rate limiter, has a timeout, and is repeated after a retryable error. Delays
  * between attempts grow exponentially with full jitter (AWS Architecture Blog, "Exponential Backoff And Jitter", 2015).
- * If the service sends Retry-After, the budget pauses all requests of the key instead.
+ * If the service sends Retry-After, the rate limiter pauses all requests of the key instead.
  *
  * @returns emits the one answer, or errors with a {@link ServiceError}; with any other error only because of a bug in
  *   callwatch. Unsubscribing aborts the request
@@ -46,9 +46,9 @@ const LONGEST_DELAY_SECONDS = 30
 export function requestWithRetries<T>(
   operation: Operation,
   request: (signal: AbortSignal) => Promise<T>,
-  { clock, budget, timeout: limit, retries, random, onRequest }: RequestOptions,
+  { clock, rateLimiter, timeout: limit, retries, random, onRequest }: RequestOptions,
 ): Observable<T> {
-  const once$ = defer(() => {
+  const attempt$ = defer(() => {
     const startedAt = clock.monotonic()
     const record = (code: string) => onRequest({ operation, code, seconds: clock.monotonic() - startedAt })
     return abortable(request).pipe(
@@ -59,18 +59,18 @@ export function requestWithRetries<T>(
         error: (error: unknown) => {
           if (!(error instanceof ServiceError)) return
           record(requestCode(error))
-          if (isRetryable(error) && error.retryAfter !== undefined) budget.pause(error.retryAfter)
+          if (isRetryable(error) && error.retryAfter !== undefined) rateLimiter.pause(error.retryAfter)
         },
       }),
     )
   })
-  return abortable((signal) => budget.take(signal)).pipe(
-    concatMap(() => once$),
+  return abortable((signal) => rateLimiter.take(signal)).pipe(
+    concatMap(() => attempt$),
     retry({
       count: retries,
       delay: (error: unknown, attempts) => {
         if (!(error instanceof ServiceError) || !isRetryable(error)) return throwError(() => error)
-        // The budget waits for as long as Retry-After asks.
+        // The rate limiter waits for as long as Retry-After asks.
         if (error.retryAfter !== undefined) return timer(0, clock.scheduler)
         const longest = Math.min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2 ** (attempts - 1))
         return timer(random() * longest * 1000, clock.scheduler)

@@ -25,7 +25,7 @@ export function hasShrunk(size: number, before: number): boolean {
  */
 export function missingCalls(poll: RunningPoll, { calls, sync }: LedgerState): TrackedCall[] {
   const { size, success, invalidKeys, serviceTime, oldest } = poll
-  const before = sync.listFacts?.size
+  const before = sync.listTraits?.size
   if (success === undefined || size === undefined || before === undefined || !hasShrunk(size, before)) return []
   const isShown = (id: string) => success.listed.has(id) || invalidKeys.has(id)
   // A call with wrong times began when it was first seen, at the latest.

@@ -29,7 +29,7 @@ export type Sweep = {
   pagesRead: number
   largestPage: number
   /** A page was wholly past the horizon. */
-  pastHorizon: boolean
+  reachedHorizon: boolean
   /** It must continue to the end of the list all the same. */
   mustReachEnd: boolean
   /** The first page that showed nothing new, though the list should continue. */
@@ -92,7 +92,7 @@ export function newSweep({
     countedTotal: undefined,
     pagesRead: 0,
     largestPage: 0,
-    pastHorizon: false,
+    reachedHorizon: false,
     mustReachEnd: false,
     truncatedAt: undefined,
     readsPastTotal: false,

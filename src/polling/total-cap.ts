@@ -32,6 +32,6 @@ export async function* findCap(
   // A larger total means that calls were added meanwhile.
   if (!hasNew || (behind.rawTotal ?? 0) > rawTotal) return undefined
   const isCap = behind.rawTotal === rawTotal
-  memory.facts = { ...memory.facts, ...(isCap ? { cap: rawTotal } : { wrongTotalAt: behind.serviceTime }) }
+  memory.traits = { ...memory.traits, ...(isCap ? { cap: rawTotal } : { wrongTotalAt: behind.serviceTime }) }
   return behind
 }

@@ -140,6 +140,6 @@ export function onlyStoreErrors<T>(otherwise: T): (error: unknown) => T {
  * Whether an error is a bug of the program itself, such as a value of a type that no driver takes: no database, and nothing
  * on the way to one, fails like that.
  */
-export function isOwnMistake(error: unknown): error is Error {
+export function isBug(error: unknown): error is Error {
   return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
 }

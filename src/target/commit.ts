@@ -50,7 +50,7 @@ export function apply(target: Target, committed: Committed, success?: PollSucces
 
 /** Moves a target on by what was committed of it elsewhere, or without an answer; returns what was new of that. */
 export function replicate(target: Target, commits: readonly Pick<Commit, 'ledger' | 'alerts'>[]): Promise<Committed[]> {
-  return target.serialized(async () => {
+  return target.runExclusive(async () => {
     const replicated: Committed[] = []
     for (const { ledger, alerts } of commits) {
       if (ledger.sync.seq !== target.ledger.sync.seq + 1) continue

@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership, Tenure } from '../cluster/ownership.ts'
 import { newPollMemory } from '../polling/poll-memory.ts'
-import type { RateBudget } from '../polling/rate-budget.ts'
+import type { RateLimiter } from '../polling/rate-limiter.ts'
 import { connect, type Connection, type ConnectionOptions } from './connection.ts'
 import { replicaHealth } from './health.ts'
 import type { RequestLimits } from './request-limits.ts'
 import {
   beginPolling,
-  budgetKey,
+  rateLimitKey,
   oneAtATime,
   openTarget,
   reloadTarget,
@@ -25,7 +25,7 @@ export type Entry = {
   /** Those of the active configuration, with which it is shown. */
   wanted: TargetSettings
   connection: Connection | undefined
-  budgetKey: string
+  rateLimitKey: string
   /** When its polls began, or are to begin (monotonic seconds): one is due each interval from then on. */
   startsAt: number
   /** The tenure in which it was last polled. */
@@ -35,7 +35,7 @@ export type Entry = {
   isCaughtUp: boolean
   /** A bug has ended it: what it has in memory may be half of a change. */
   isBroken: boolean
-  readonly oneAtATime: <T>(work: () => Promise<T>) => Promise<T>
+  readonly runExclusive: <T>(work: () => Promise<T>) => Promise<T>
 }
 
 export type OpenEntryOptions = OpenTargetOptions & {
@@ -55,7 +55,7 @@ export async function openEntry({ ownership, limits, offset, ...options }: OpenE
   const target = await openTarget(options)
   const { name } = target
   const unowned = () => ownership.problem() ?? 'no daemon owns it at the moment'
-  target.budget = await limits.budgetOf(settings)
+  target.rateLimiter = await limits.rateLimiterOf(settings)
   target.owner = () => ownership.ownerOf(name)
   target.health = () =>
     ownership.owns(name)
@@ -66,13 +66,13 @@ export async function openEntry({ ownership, limits, offset, ...options }: OpenE
     loaded: settings,
     wanted: settings,
     connection: undefined,
-    budgetKey: budgetKey(settings.target),
+    rateLimitKey: rateLimitKey(settings.target),
     startsAt: clock.monotonic() + offset,
     tenure: undefined,
     isRunning: false,
     isCaughtUp: false,
     isBroken: false,
-    oneAtATime: oneAtATime(),
+    runExclusive: oneAtATime(),
   }
 }
 
@@ -95,7 +95,7 @@ export type PrepareOptions = Omit<ConnectionOptions, 'target' | 'mayAsk'> & {
 }
 
 /** A target that is ready to be polled; `offset`, the seconds until its first poll. */
-export type Prepared = { connection: Connection; budget: RateBudget; offset: number }
+export type Prepared = { connection: Connection; rateLimiter: RateLimiter; offset: number }
 
 /**
  * Makes a target ready to be polled with these settings in this tenure. In the same tenure it continues where it was; what was
@@ -119,10 +119,10 @@ export async function prepareEntry(entry: Entry, options: PrepareOptions): Promi
   // With another page size the pages that were read are others, and another daemon has moved on.
   if (entry.isBroken || !isSamePoll || !continues) target.memory = newPollMemory(target.ledger, clock)
   if (!continues) beginPolling(target)
-  const budget = await limits.budgetOf(settings)
+  const rateLimiter = await limits.rateLimiterOf(settings)
   aborted.throwIfAborted()
   target.settings = settings
-  target.budget = budget
+  target.rateLimiter = rateLimiter
   const { target: asked, poll } = entry.connection?.settings ?? {}
   if (entry.connection === undefined || !isDeepStrictEqual([asked, poll], [settings.target, settings.poll])) {
     void entry.connection?.close()
@@ -130,14 +130,14 @@ export async function prepareEntry(entry: Entry, options: PrepareOptions): Promi
   }
   Object.assign(entry, {
     loaded: settings,
-    budgetKey: budgetKey(settings.target),
+    rateLimitKey: rateLimitKey(settings.target),
     startsAt: clock.monotonic() + offset,
     tenure,
     isBroken: false,
   })
   // The targets that still have the key of before may ask for more now.
-  limits.resizeBudget(loaded)
-  return { connection: entry.connection, budget, offset }
+  limits.resizeLimit(loaded)
+  return { connection: entry.connection, rateLimiter, offset }
 }
 
 /** Seconds until a poll is due, as if the last run continued. */

@@ -86,7 +86,7 @@ export type LifecycleOptions = {
   /** Emits when the daemon must stop; replays. */
   draining$: Observable<unknown>
 } & Pick<ConnectionOptions, 'transportTo'> &
-  Pick<RequestLimitsOptions, 'budgets'>
+  Pick<RequestLimitsOptions, 'rateLimiters'>
 
 /** How long a running poll may still take when it must end (seconds). */
 const GRACE_PERIOD_SECONDS = 8
@@ -134,7 +134,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     )
     await lastValueFrom(opening$, { defaultValue: undefined })
     for (const entry of opened) entries.set(entry.target.name, entry)
-    for (const { loaded } of opened) limits.resizeBudget(loaded)
+    for (const { loaded } of opened) limits.resizeLimit(loaded)
     order = [...new Set([...config.targets.map(({ name }) => name), ...entries.keys()])]
   }
 
@@ -149,8 +149,8 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
       notifications.map((change) => ({ change, receivers: route(change) })),
     )
     entries.delete(name)
-    const other = [...entries.values()].find((one) => one.budgetKey === entry.budgetKey)
-    if (other !== undefined) limits.resizeBudget(other.loaded)
+    const other = [...entries.values()].find((one) => one.rateLimitKey === entry.rateLimitKey)
+    if (other !== undefined) limits.resizeLimit(other.loaded)
     await entry.connection?.close()
     return [{ kind: 'removed', target: name, notifications }]
   }
@@ -197,7 +197,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     const graceEnded$ = tenureDraining$.pipe(take(1), delay(GRACE_PERIOD_SECONDS * 1000, clock.scheduler))
     const aborted$ = merge(tenure.aborted$, graceEnded$)
     const ready = (aborted: AbortSignal) =>
-      entry.oneAtATime(async () => ({
+      entry.runExclusive(async () => ({
         replicated: await replicas.catchUp([target]),
         ...(await prepareEntry(entry, { ...options, limits, settings, tenure, aborted })),
       }))
@@ -208,12 +208,12 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     const run$ = abortable(ready).pipe(
       storeRetried(clock),
       takeUntil(draining$),
-      mergeMap(({ replicated, connection: { client }, budget, offset }) => {
+      mergeMap(({ replicated, connection: { client }, rateLimiter, offset }) => {
         entry.isRunning = true
         entry.isCaughtUp = true
-        limits.resizeBudget(settings)
+        limits.resizeLimit(settings)
         const { timeout, retries } = settings.poll
-        const requestOptions = { budget, timeout, retries, random }
+        const requestOptions = { rateLimiter, timeout, retries, random }
         return merge(
           replicated,
           pipeline({ target, client, requestOptions, offset, draining$, aborted$, mask: options.mask }),
@@ -222,7 +222,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
       }),
       finalize(() => {
         entry.isRunning = false
-        limits.resizeBudget(settings)
+        limits.resizeLimit(settings)
       }),
       internalErrors(name, { clock, failed, draining$: merge(tenureDraining$, tenure.aborted$) }),
     )

@@ -1,6 +1,6 @@
 import { defer, exhaustMap, filter, finalize, from, map, merge, share, takeUntil, timer, type Observable } from 'rxjs'
 import type { SyncState } from '../ledger/state.ts'
-import { unknownIds } from '../ledger/compute-delta.ts'
+import { possiblyEvictedIds } from '../ledger/compute-delta.ts'
 import type { Observation } from '../ledger/observation.ts'
 import type { RequestOptions } from '../polling/request-with-retries.ts'
 import { observe } from '../polling/observe.ts'
@@ -104,9 +104,9 @@ export async function* runPoll(
  * @throws {StoreError} and then nothing was applied
  */
 export function commitObservation(target: Target, observation: Observation): Promise<Committed | undefined> {
-  return target.serialized(async () => {
+  return target.runExclusive(async () => {
     const { name, ledger, settings, store, clock } = target
-    const unknown = unknownIds(ledger, observation, settings.poll)
+    const unknown = possiblyEvictedIds(ledger, observation, settings.poll)
     const evicted = unknown.length === 0 ? undefined : await store.evictedCalls(name, unknown)
     const decision = decide(target, observation, evicted, clock.wall())
     return decision && apply(target, await commit(target, decision), observation.success)
@@ -119,7 +119,7 @@ export function commitObservation(target: Target, observation: Observation): Pro
  * @throws {StoreError} and then nothing was applied
  */
 export function tick(target: Target): Promise<Committed | undefined> {
-  return target.serialized(async () => {
+  return target.runExclusive(async () => {
     const { times, clock, settings, pollAge } = target
     // A process that has just begun is about to poll: the pause before it says nothing of the service.
     const isNew = !times.hasPolled && clock.monotonic() - times.begun < FIRST_POLL_INTERVALS * settings.poll.interval

@@ -1,11 +1,11 @@
 import { defer, EMPTY, exhaustMap, ignoreElements, lastValueFrom, retry, takeUntil, timer, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
-import { rateBudget, type AdjustableBudget, type RateBudget } from '../polling/rate-budget.ts'
+import { newRateLimiter, type AdjustableRateLimiter, type RateLimiter } from '../polling/rate-limiter.ts'
 import { onlyStoreErrors, StoreError, type Store } from '../store/store.ts'
-import { budgetKey, type TargetSettings } from './target.ts'
+import { rateLimitKey, type TargetSettings } from './target.ts'
 
-/** A target by its URL and API key (`budgetKey`), and whether this daemon polls it at the moment. */
-type LimitedTarget = { budgetKey: string; isRunning: boolean }
+/** A target by its URL and API key (`rateLimitKey`), and whether this daemon polls it at the moment. */
+type LimitedTarget = { rateLimitKey: string; isRunning: boolean }
 
 export type RequestLimitsOptions = {
   store: Pick<Store, 'sharing' | 'pausedUntil' | 'pauseUntil'>
@@ -13,20 +13,20 @@ export type RequestLimitsOptions = {
   /** All targets that are open. */
   members: () => Iterable<LimitedTarget>
   draining$: Observable<unknown>
-  /** The budgets that there are, by URL and API key; a missing one is added. */
-  budgets?: Map<string, AdjustableBudget> | undefined
+  /** The rate limiters that there are, by URL and API key; a missing one is added. */
+  rateLimiters?: Map<string, AdjustableRateLimiter> | undefined
 }
 
-/** The request budgets, one for each URL and API key; daemons that share a store keep a limit together. */
+/** The rate limiters, one for each URL and API key; daemons that share a store keep a limit together. */
 export type RequestLimits = {
   /**
-   * The budget of a target, with the rate limit pauses stored before a restart or by other daemons.
+   * the rate limiter of a target, with the rate limit pauses stored before a restart or by other daemons.
    *
    * @throws {StoreError}
    */
-  budgetOf: (settings: TargetSettings) => Promise<RateBudget>
+  rateLimiterOf: (settings: TargetSettings) => Promise<RateLimiter>
   /** Sets this daemon's share of the limit of a target, and of those with the same URL and API key. */
-  resizeBudget: (settings: TargetSettings) => void
+  resizeLimit: (settings: TargetSettings) => void
   /** Applies the pauses (Retry-After) that other daemons received, until `aborted$`. Emits nothing. */
   follow: (aborted$: Observable<unknown>) => Observable<never>
 }
@@ -38,28 +38,28 @@ const SAME = 0.5
 
 /** A daemon's share of a limit is its share of the targets with that URL and API key. */
 export function requestLimits(options: RequestLimitsOptions): RequestLimits {
-  const { store, clock, members, draining$, budgets = new Map<string, AdjustableBudget>() } = options
+  const { store, clock, members, draining$, rateLimiters = new Map<string, AdjustableRateLimiter>() } = options
   const { sharing } = store
 
-  async function budgetOf({ target, poll }: TargetSettings): Promise<RateBudget> {
-    const key = budgetKey(target)
+  async function rateLimiterOf({ target, poll }: TargetSettings): Promise<RateLimiter> {
+    const key = rateLimitKey(target)
     const pausedUntil = await store.pausedUntil(key)
     // Where daemons share a store, none has a part of the limit before it polls anything.
     const limit = sharing === undefined ? poll.maxRequestsPerMinute : 0
-    const existing = budgets.get(key)
+    const existing = rateLimiters.get(key)
     if (existing !== undefined) {
       if (sharing === undefined) existing.setLimit(limit)
       else await keepPauses([key])
       return existing
     }
-    const budget = rateBudget({
+    const added = newRateLimiter({
       clock,
       maxRequestsPerMinute: limit,
       pausedUntil,
       onPause: (until) => void writePause(key, until),
     })
-    budgets.set(key, budget)
-    return budget
+    rateLimiters.set(key, added)
+    return added
   }
 
   /** Kept in memory meanwhile: retries until the store is writable or the pause has ended. */
@@ -78,9 +78,9 @@ export function requestLimits(options: RequestLimitsOptions): RequestLimits {
 
   async function keepPauses(keys: readonly string[]): Promise<void> {
     for (const [key, until] of (await sharing?.pauses(keys)) ?? []) {
-      const budget = budgets.get(key)
+      const existing = rateLimiters.get(key)
       const seconds = until - clock.wall()
-      if (budget !== undefined && seconds > budget.pausedFor() + SAME) budget.pause(seconds)
+      if (existing !== undefined && seconds > existing.pausedFor() + SAME) existing.pause(seconds)
     }
   }
 
@@ -88,18 +88,18 @@ export function requestLimits(options: RequestLimitsOptions): RequestLimits {
   function sharedKeys(): string[] {
     const own = new Set<string>()
     const others = new Set<string>()
-    for (const member of members()) (member.isRunning ? own : others).add(member.budgetKey)
+    for (const member of members()) (member.isRunning ? own : others).add(member.rateLimitKey)
     return [...own.intersection(others)]
   }
 
   return {
-    budgetOf,
-    resizeBudget: ({ target, poll }) => {
+    rateLimiterOf,
+    resizeLimit: ({ target, poll }) => {
       if (sharing === undefined) return
-      const key = budgetKey(target)
-      const all = [...members()].filter((member) => member.budgetKey === key)
+      const key = rateLimitKey(target)
+      const all = [...members()].filter((member) => member.rateLimitKey === key)
       const own = all.filter(({ isRunning }) => isRunning)
-      budgets.get(key)?.setLimit((poll.maxRequestsPerMinute * own.length) / Math.max(1, all.length))
+      rateLimiters.get(key)?.setLimit((poll.maxRequestsPerMinute * own.length) / Math.max(1, all.length))
     },
     follow: (aborted$) =>
       sharing === undefined

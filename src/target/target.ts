@@ -9,7 +9,7 @@ import type { TargetConfig } from '../service/target-section.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
 import type { LedgerState, SyncState } from '../ledger/state.ts'
 import { newPollMemory, sweepProgress, type PollMemory, type SweepProgress } from '../polling/poll-memory.ts'
-import type { RateBudget } from '../polling/rate-budget.ts'
+import type { RateLimiter } from '../polling/rate-limiter.ts'
 import type { Store } from '../store/store.ts'
 import { healthRecord, type Health, type HealthRecord } from './health.ts'
 
@@ -62,12 +62,12 @@ export type Target = ShownTarget & {
   readonly record: HealthRecord
   health: () => Health
   owner: () => string | undefined
-  budget: RateBudget | undefined
+  rateLimiter: RateLimiter | undefined
   readonly store: Store
   readonly clock: Clock
   readonly route: Route
   /** Runs polls, ticks and the commits of others one after the other. */
-  readonly serialized: <T>(work: () => Promise<T>) => Promise<T>
+  readonly runExclusive: <T>(work: () => Promise<T>) => Promise<T>
 }
 
 export type Times = {
@@ -101,23 +101,23 @@ export async function openTarget({ settings, store, clock, route }: OpenTargetOp
     record,
     health: record.current,
     owner: () => undefined,
-    budget: undefined,
+    rateLimiter: undefined,
     pollAge: () => clock.monotonic() - target.times.polled,
     sweepAge: () => (target.times.swept === undefined ? undefined : clock.monotonic() - target.times.swept),
     evaluationAge: () => clock.monotonic() - target.times.evaluated,
     progress: () => sweepProgress(target.memory),
-    pausedFor: () => target.budget?.pausedFor() ?? 0,
+    pausedFor: () => target.rateLimiter?.pausedFor() ?? 0,
     store,
     clock,
     route,
-    serialized: oneAtATime(),
+    runExclusive: oneAtATime(),
   }
   return target
 }
 
 /** Takes its state from the store again, as if it had just been opened. */
 export async function reloadTarget(target: Target, settings: TargetSettings): Promise<void> {
-  await target.serialized(async () => {
+  await target.runExclusive(async () => {
     const stored = await load(settings, target)
     const now = target.clock.monotonic()
     Object.assign(target, { ...stored, settings, lastCommitUnknown: false })
@@ -134,11 +134,14 @@ export function beginPolling({ times, clock }: Target): void {
 
 /** When the last successful poll ended and the last complete sweep began (monotonic seconds), as far as the sync state tells. */
 export function timesBy(
-  { lastSuccessHost, created, lastComplete }: SyncState,
+  { lastSuccessHostTime, created, lastSweepBegan }: SyncState,
   clock: Clock,
 ): Pick<Times, 'polled' | 'swept'> {
   const at = (time: number) => clock.monotonic() - Math.max(0, clock.wall() - time)
-  return { polled: at(lastSuccessHost ?? created), swept: lastComplete === undefined ? undefined : at(lastComplete) }
+  return {
+    polled: at(lastSuccessHostTime ?? created),
+    swept: lastSweepBegan === undefined ? undefined : at(lastSweepBegan),
+  }
 }
 
 /** What makes a target another one though its name is the same. */
@@ -148,7 +151,7 @@ export function fingerprintOf({ baseUrl, onBehalfOf = '', query }: TargetConfig)
 }
 
 /** Requests with the same URL and API key have one rate limit; the store must not learn the key itself. */
-export function budgetKey({ baseUrl, apiKey }: TargetConfig): string {
+export function rateLimitKey({ baseUrl, apiKey }: TargetConfig): string {
   return digest(`${baseUrl} ${apiKey}`)
 }
 

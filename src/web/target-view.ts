@@ -40,7 +40,7 @@ export function targetView(target: ShownTarget) {
     interval_seconds: poll.interval,
     effective_interval_seconds: effectiveInterval === undefined ? null : toMilliseconds(effectiveInterval),
     clock_skew_seconds: sync.clockSkew === undefined ? null : toMilliseconds(sync.clockSkew),
-    last_success: sync.lastSuccessHost === undefined ? null : isoTime(sync.lastSuccessHost),
+    last_success: sync.lastSuccessHostTime === undefined ? null : isoTime(sync.lastSuccessHostTime),
     lag_seconds: toMilliseconds(target.pollAge()),
     sweep_age_seconds: sweepAge === undefined ? null : toMilliseconds(sweepAge),
     tracked_calls: ledger.calls.size,

@@ -43,7 +43,7 @@ export function finishAt(at: number, status: FinalStatus = 'ended', differing: P
     status,
     labels,
     known: at,
-    knownHost: at,
+    knownHostTime: at,
     began: at - 60,
     ...unanswered,
     audio: 0,

@@ -1,13 +1,18 @@
 import { expect, test } from 'vitest'
 import { confirmSuspects } from '../../src/commands/confirm-suspects.ts'
-import { rateBudget } from '../../src/polling/rate-budget.ts'
+import { newRateLimiter } from '../../src/polling/rate-limiter.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { seen } from '../ledger/seen.ts'
 
 test('a call whose ID would be another path is not requested', async () => {
   const clock = virtualClock()
   const requested: string[] = []
-  const budget = rateBudget({ clock, maxRequestsPerMinute: 6000, pausedUntil: undefined, onPause: () => undefined })
+  const rateLimiter = newRateLimiter({
+    clock,
+    maxRequestsPerMinute: 6000,
+    pausedUntil: undefined,
+    onPause: () => undefined,
+  })
   const confirming = confirmSuspects({
     target: 'a',
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that is used of it
@@ -19,7 +24,7 @@ test('a call whose ID would be another path is not requested', async () => {
         return { serviceTime: 0, hostTime: 0, remaining: undefined, call: seen(id, 'ended') }
       },
     },
-    asking: { clock, budget, timeout: 10, retries: 0, random: () => 0, onRequest: () => undefined },
+    asking: { clock, rateLimiter, timeout: 10, retries: 0, random: () => 0, onRequest: () => undefined },
     clock,
     poll: { interval: 1 },
     suspects: new Map(['.', 'a', '..'].map((id) => [id, seen(id, 'ended')])),

@@ -22,7 +22,7 @@ export const anyFinish: fc.Arbitrary<Finish> = fc.record(
     labels,
     at: number,
     known: number,
-    knownHost: number,
+    knownHostTime: number,
     began: number,
     answerDelay: optional,
     duration: optional,

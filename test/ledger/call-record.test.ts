@@ -23,7 +23,7 @@ const FULL: TrackedCall = {
     labels: labelsOf('audio', 'call', 'user'),
     at: 1_790_000_060,
     known: 1_790_000_070,
-    knownHost: 1_790_000_071,
+    knownHostTime: 1_790_000_071,
     began: 1_789_999_990,
     answerDelay: 2.5,
     duration: 67.5,

@@ -28,7 +28,7 @@ const moment = fc
   .map((seconds) => START + seconds)
 const finish: fc.Arbitrary<FinishedCall> = fc
   .tuple(anyFinish, moment)
-  .map(([{ known: _known, knownHost: _host, ...any }, at]) => ({ ...any, at }))
+  .map(([{ known: _known, knownHostTime: _host, ...any }, at]) => ({ ...any, at }))
 const finishes = fc.array(finish, { maxLength: 50, size: 'max' })
 const edge = fc.oneof({ weight: 10, arbitrary: moment }, fc.constantFrom(-Infinity, START - 1e6, START + 1e6, Infinity))
 const windows = fc.array(fc.tuple(edge, edge), { minLength: 1, maxLength: 10 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { newLedger, type SyncState } from '../../src/ledger/state.ts'
-import { unknownIds } from '../../src/ledger/compute-delta.ts'
+import { possiblyEvictedIds } from '../../src/ledger/compute-delta.ts'
 import { horizon } from '../../src/ledger/horizon.ts'
 import { asked, completePoll, CREATED, ledgerBook, listed, seen } from './seen.ts'
 
@@ -9,13 +9,17 @@ const over = (id: string, seconds: number) => seen(id, 'ended', { endedAt: CREAT
 describe('the horizon', () => {
   test.each<[string, Partial<SyncState>, number]>([
     ['the lookback before the set-up, until a sweep was complete', {}, -1000],
-    ['the lookback before the last complete sweep', { lastComplete: CREATED + 5000 }, 4000],
+    ['the lookback before the last complete sweep', { lastSweepBegan: CREATED + 5000 }, 4000],
     [
       'where an earlier sweep set it, if that is later',
-      { lastComplete: CREATED + 5000, horizon: CREATED + 4700 },
+      { lastSweepBegan: CREATED + 5000, horizon: CREATED + 4700 },
       4700,
     ],
-    ['not where an earlier sweep set it, if that is earlier', { lastComplete: CREATED + 5000, horizon: CREATED }, 4000],
+    [
+      'not where an earlier sweep set it, if that is earlier',
+      { lastSweepBegan: CREATED + 5000, horizon: CREATED },
+      4000,
+    ],
   ])('is %s', (_what, sync, seconds) => {
     expect(horizon({ ...newLedger(CREATED).sync, ...sync }, 1000)).toBe(CREATED + seconds)
   })
@@ -38,7 +42,7 @@ describe('the horizon', () => {
       book.see({ answers, success: { ...success!, hasInvalid: true } })
     }
     unusable(5000)
-    expect([book.state.sync.horizon, book.state.sync.lastComplete]).toEqual([CREATED - 900, CREATED + 5000])
+    expect([book.state.sync.horizon, book.state.sync.lastSweepBegan]).toEqual([CREATED - 900, CREATED + 5000])
     unusable(5015, over('a', 200))
     expect([book.finished(), book.state.sync.horizon]).toEqual([1, CREATED + 4000])
     book.see(completePoll(5030))
@@ -92,17 +96,17 @@ describe('the calls to look up in the history', () => {
   ])('%s %s', (_kind, _what, shown, ids) => {
     const { state, settings } = known(1, 2000)
     for (const answer of [listed(CREATED + 2001, shown), asked(CREATED + 2001, shown)])
-      expect(unknownIds(state, { answers: [answer] }, settings)).toEqual(ids)
+      expect(possiblyEvictedIds(state, { answers: [answer] }, settings)).toEqual(ids)
   })
 
   test('exclude calls of which an answer says nothing new', () => {
     const { state, settings } = known(1, 2000)
     const row = { ...state.calls.get('known')!, id: 'evicted' }
-    expect(unknownIds(state, { answers: [{ ...listed(CREATED + 2001), calls: [row] }] }, settings)).toEqual([])
+    expect(possiblyEvictedIds(state, { answers: [{ ...listed(CREATED + 2001), calls: [row] }] }, settings)).toEqual([])
   })
 
   test('are none before the first complete sweep, because nothing was evicted', () => {
     const { state, settings } = known()
-    expect(unknownIds(state, { answers: [listed(CREATED + 1, over('a', 1))] }, settings)).toEqual([])
+    expect(possiblyEvictedIds(state, { answers: [listed(CREATED + 1, over('a', 1))] }, settings)).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { isOrderVerified, isOrderVerifiedRecently, isOrderRefuted } from '../../src/ledger/list-facts.ts'
+import { isOrderVerified, isOrderVerifiedRecently, isOrderRefuted } from '../../src/ledger/list-traits.ts'
 import { listWarnings } from '../../src/ledger/list-warnings.ts'
-import { newLedger, type SyncState, type ListFacts } from '../../src/ledger/state.ts'
+import { newLedger, type SyncState, type ListTraits } from '../../src/ledger/state.ts'
 import { CREATED } from './seen.ts'
 
 const DAY = 86_400
@@ -11,35 +11,35 @@ const warningsOf = (differing: Partial<SyncState>) => listWarnings({ ...newLedge
 const kindsOf = (differing: Partial<SyncState>) => warningsOf(differing).map(({ kind }) => kind)
 
 describe('the warnings of a target', () => {
-  const verified: ListFacts = { hidden: 0, orderVerifiedAt: NOW - 30 * DAY }
+  const verified: ListTraits = { hidden: 0, orderVerifiedAt: NOW - 30 * DAY }
 
   test.each<[string, Partial<SyncState>, string[]]>([
     ['absent for a target that was just set up', {}, []],
-    ['absent for a list whose order was verified', { list, listFacts: verified }, []],
+    ['absent for a list whose order was verified', { list, listTraits: verified }, []],
     ['present for clocks that are more than an hour apart', { clockSkew: 3601 }, ['clock_skew']],
     ['present for a host whose clock is more than an hour ahead', { clockSkew: -3601 }, ['clock_skew']],
     ['absent for clocks that are an hour apart', { clockSkew: 3600 }, []],
     ['present for an order that was never verified', { list }, ['order_unproven']],
     [
       'present for an order that is refuted',
-      { list, listFacts: { ...verified, orderRefutedAt: NOW - 60 } },
+      { list, listTraits: { ...verified, orderRefutedAt: NOW - 60 } },
       ['order_refuted'],
     ],
     [
       'present for an order that is refuted, of an unknown list',
-      { listFacts: { hidden: 0, orderRefutedAt: NOW } },
+      { listTraits: { hidden: 0, orderRefutedAt: NOW } },
       ['order_refuted'],
     ],
     [
       'present for an order that was not verified since it was refuted more than a day ago',
-      { list, listFacts: { ...verified, orderRefutedAt: NOW - DAY } },
+      { list, listTraits: { ...verified, orderRefutedAt: NOW - DAY } },
       ['order_unproven'],
     ],
-    ['present for calls that no page shows', { list, listFacts: { ...verified, hidden: 2 } }, ['hidden_calls']],
-    ['present for a capped total', { list, listFacts: { ...verified, cap: 10_000 } }, ['total_capped']],
+    ['present for calls that no page shows', { list, listTraits: { ...verified, hidden: 2 } }, ['hidden_calls']],
+    ['present for a capped total', { list, listTraits: { ...verified, cap: 10_000 } }, ['total_capped']],
     [
       'present for all of that together',
-      { clockSkew: 1e9, list, listFacts: { hidden: 1, cap: 50 } },
+      { clockSkew: 1e9, list, listTraits: { hidden: 1, cap: 50 } },
       ['clock_skew', 'order_unproven', 'hidden_calls', 'total_capped'],
     ],
   ])('are %s', (_what, sync, kinds) => {
@@ -49,15 +49,15 @@ describe('the warnings of a target', () => {
   test.each<[Partial<SyncState>, string]>([
     [{ clockSkew: 7200 }, "this host's clock is 2 h behind the service's, which callwatch uses"],
     [{ clockSkew: -36_000 }, "this host's clock is 10 h ahead of the service's, which callwatch uses"],
-    [{ listFacts: { hidden: 1 } }, "the service's total counts 1 call that no page shows"],
-    [{ listFacts: { hidden: 7 } }, "the service's total counts 7 calls that no page shows"],
-    [{ listFacts: { hidden: 0, cap: 10_000 } }, "the service's total stops at 10000"],
+    [{ listTraits: { hidden: 1 } }, "the service's total counts 1 call that no page shows"],
+    [{ listTraits: { hidden: 7 } }, "the service's total counts 7 calls that no page shows"],
+    [{ listTraits: { hidden: 0, cap: 10_000 } }, "the service's total stops at 10000"],
   ])('contain their figures: %j', (sync, message) => {
     expect(warningsOf(sync).map((warning) => warning.message.slice(0, message.length))).toEqual([message])
   })
 })
 
-test.each<[string, Partial<ListFacts>, { refuted: boolean; verified: boolean; recently: boolean }]>([
+test.each<[string, Partial<ListTraits>, { refuted: boolean; verified: boolean; recently: boolean }]>([
   [
     'of a list that was never read to its end is not verified',
     {},

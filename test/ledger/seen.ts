@@ -2,7 +2,7 @@ import type { SeenCall } from '../../src/ledger/call.ts'
 import type { FinishedCall } from '../../src/ledger/finished-calls.ts'
 import { COUNTERS, HISTOGRAMS, type DurableCounter } from '../../src/ledger/series.ts'
 import { apply, newLedger, type Delta, type LedgerState } from '../../src/ledger/state.ts'
-import { computeDelta, unknownIds, type LedgerOptions } from '../../src/ledger/compute-delta.ts'
+import { computeDelta, possiblyEvictedIds, type LedgerOptions } from '../../src/ledger/compute-delta.ts'
 import type { Observation, ServiceAnswer } from '../../src/ledger/observation.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 
@@ -81,7 +81,7 @@ export function ledgerBook(options: Partial<LedgerOptions> = {}, state: LedgerSt
     history,
     /** Applies an observation; returns what it changed. */
     see: (observation: Observation): Delta | undefined => {
-      const rows = unknownIds(state, observation, settings).flatMap((id) => history.get(id) ?? [])
+      const rows = possiblyEvictedIds(state, observation, settings).flatMap((id) => history.get(id) ?? [])
       const delta = computeDelta(state, observation, settings, new Map(rows.map((row) => [row.id, row])))
       if (delta === undefined) return undefined
       apply(state, delta, 86_400)

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { quarterOf, usedBetween } from '../../src/ledger/usage.ts'
+import { quarterHourOf, usedBetween } from '../../src/ledger/usage.ts'
 import { completePoll, CREATED, ledgerBook, seen } from './seen.ts'
 
 const participantMinutes = (audio: number, video = 0) => ({ participantMinutes: { audio, video, total: undefined } })
 const ended = (audio: number, video = 0) =>
   seen('a', 'ended', { endedAt: CREATED + 5, ...participantMinutes(audio, video) })
-const quarter = (seconds: number) => quarterOf(CREATED + seconds)
+const quarter = (seconds: number) => quarterHourOf(CREATED + seconds)
 const used = ({ state }: ReturnType<typeof ledgerBook>) => usedBetween(state.usage, 0, Infinity)
 
 describe('the usage of a quarter of an hour', () => {

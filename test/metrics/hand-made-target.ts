@@ -30,10 +30,10 @@ export function handMadeLedger({ counters = {}, calls = [], finished = [], sync 
 /** The sync state of a target whose last poll was successful and has just ended. */
 export const POLLED: Partial<SyncState> = {
   clockSkew: 0,
-  lastComplete: NOW - 1,
+  lastSweepBegan: NOW - 1,
   lastSuccess: NOW,
   previousSuccess: NOW - 15,
-  lastSuccessHost: NOW,
+  lastSuccessHostTime: NOW,
 }
 
 export function handMadeTarget(

@@ -167,7 +167,7 @@ test('callwatch_calls_excluded has the excluded calls of a sweep by reason', asy
 })
 
 test("the last success is a time of the host's clock, the last sweep an age", async () => {
-  const sync = { ...POLLED, lastSuccessHost: NOW + 2.5 }
+  const sync = { ...POLLED, lastSuccessHostTime: NOW + 2.5 }
   expect(await shown({ sync, sweepAge: 42 }, 'callwatch_poll_last_success_timestamp_seconds')).toEqual([`${NOW + 2.5}`])
   expect(await shown({ sync, sweepAge: 42 }, 'callwatch_sweep_age_seconds')).toEqual(['42'])
 })

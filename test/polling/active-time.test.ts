@@ -1,30 +1,30 @@
 import { describe, expect, test } from 'vitest'
 import { sleep } from '../../src/clock/clock.ts'
 import { activeTime } from '../../src/polling/active-time.ts'
-import type { RateBudget } from '../../src/polling/rate-budget.ts'
+import type { RateLimiter } from '../../src/polling/rate-limiter.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { CREATED, seen } from '../ledger/seen.ts'
 import { running } from '../target/running.ts'
 
 describe('the active time of a poll', () => {
-  /** A budget whose requests wait for these seconds, one after the other. */
+  /** A rate limiter whose requests wait for these seconds, one after the other. */
   function timing(...waits: number[]) {
     const clock = virtualClock()
-    const budget: RateBudget = {
+    const rateLimiter: RateLimiter = {
       take: (signal) => sleep(clock, waits.shift() ?? 0, signal),
       pause: () => undefined,
       pausedFor: () => 7,
     }
-    const time = activeTime(budget, clock)
-    const take = (signal = new AbortController().signal) => time.budget.take(signal)
+    const time = activeTime(rateLimiter, clock)
+    const take = (signal = new AbortController().signal) => time.rateLimiter.take(signal)
     return { clock, time, take }
   }
 
   test('elapses while no request waits for the rate limit', async () => {
     const { clock, time } = timing()
     await clock.advance(5)
-    expect([time.elapsed(), time.budget.pausedFor()]).toEqual([5, 7])
+    expect([time.elapsed(), time.rateLimiter.pausedFor()]).toEqual([5, 7])
   })
 
   test('stands still while a request waits for the rate limit, and continues after it', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { addSkew, UNSETTLED } from '../../src/polling/clock-skew.ts'
+import { addSkew, UNKNOWN_SKEW } from '../../src/polling/clock-skew.ts'
 import { CREATED, seen } from '../ledger/seen.ts'
 import { INTERVAL, running } from '../target/running.ts'
 
@@ -10,56 +10,56 @@ describe('the clock skew', () => {
   const times = (count: number, difference: number) => Array.from({ length: count }, () => difference)
 
   test.each<[string, number[], number | undefined]>([
-    ['settled by one answer that agrees with the host', [1], 1],
-    ['settled by one that is five seconds behind the host', [-5], -5],
-    ['unsettled after one that does not agree with the host', [6], undefined],
-    ['unsettled after four that only agree with each other', times(4, HOUR), undefined],
-    ['settled by five that only agree with each other', times(5, HOUR), HOUR],
+    ['accepted after one answer that agrees with the host', [1], 1],
+    ['accepted after one that is five seconds behind the host', [-5], -5],
+    ['not accepted after one that does not agree with the host', [6], undefined],
+    ['not accepted after four that only agree with each other', times(4, HOUR), undefined],
+    ['accepted after five that only agree with each other', times(5, HOUR), HOUR],
     ['the median of five', [HOUR, HOUR + 5, HOUR + 2, HOUR + 3, HOUR + 4], HOUR + 3],
-    ['unsettled if the five are further apart', [HOUR, HOUR + 3, HOUR + 3, HOUR + 3, HOUR + 6], undefined],
-    ['unsettled if one of five does not agree', [HOUR, HOUR, 9000, HOUR, HOUR], undefined],
-    ['settled by five that agree after one that did not', [HOUR, HOUR, CENTURY, ...times(5, HOUR)], HOUR],
-    ['unsettled if four follow one that did not agree', [CENTURY, ...times(4, HOUR)], undefined],
-    ['settled by the first answer that agrees with the host', [CENTURY, CENTURY, HOUR, 0.4], 0.4],
-    ['unsettled after nineteen that never agree', Array.from({ length: 19 }, (_, i) => 1000 * (i + 1)), undefined],
+    ['not accepted if the five are further apart', [HOUR, HOUR + 3, HOUR + 3, HOUR + 3, HOUR + 6], undefined],
+    ['not accepted if one of five does not agree', [HOUR, HOUR, 9000, HOUR, HOUR], undefined],
+    ['accepted after five that agree after one that did not', [HOUR, HOUR, CENTURY, ...times(5, HOUR)], HOUR],
+    ['not accepted if four follow one that did not agree', [CENTURY, ...times(4, HOUR)], undefined],
+    ['accepted after the first answer that agrees with the host', [CENTURY, CENTURY, HOUR, 0.4], 0.4],
+    ['not accepted after nineteen that never agree', Array.from({ length: 19 }, (_, i) => 1000 * (i + 1)), undefined],
     ['the median of twenty that never agree', Array.from({ length: 20 }, (_, i) => 1000 * (i + 1)), 11_000],
-  ])('is %s', (_what, differences, settled) => {
-    const before = differences.slice(0, -1).reduce(addSkew, UNSETTLED)
-    expect(before.settled).toBeUndefined()
-    expect(addSkew(before, differences.at(-1)).settled).toBe(settled)
+  ])('is %s', (_what, differences, accepted) => {
+    const before = differences.slice(0, -1).reduce(addSkew, UNKNOWN_SKEW)
+    expect(before.accepted).toBeUndefined()
+    expect(addSkew(before, differences.at(-1)).accepted).toBe(accepted)
   })
 })
 
 describe('answers without a Date', () => {
   /** Eleven that never agree. */
   const far = Array.from({ length: 11 }, (_, i) => 1000 * (i + 15))
-  const afterAll = (...differences: (number | undefined)[]) => differences.reduce(addSkew, UNSETTLED).settled
+  const afterAll = (...differences: (number | undefined)[]) => differences.reduce(addSkew, UNKNOWN_SKEW).accepted
 
   test.each<[string, (number | undefined)[], number | undefined]>([
-    ['do not settle the clock skew before the fifth', [undefined, undefined, undefined, undefined], undefined],
+    ['decide no clock skew before the fifth', [undefined, undefined, undefined, undefined], undefined],
     [
-      'settle on the host clock after five, if no answer ever had a Date',
+      'decide for the host clock after five, if no answer ever had a Date',
       [undefined, undefined, undefined, undefined, undefined],
       0,
     ],
     [
-      'do not settle the clock skew if one answer disagrees',
+      'decide no clock skew if one answer disagrees',
       [HOUR, undefined, undefined, undefined, undefined, undefined],
       undefined,
     ],
-    ['settle on the host clock if they are most of twenty', [HOUR, ...Array<undefined>(19).fill(undefined)], 0],
+    ['decide for the host clock if they are most of twenty', [HOUR, ...Array<undefined>(19).fill(undefined)], 0],
     [
-      'do not settle on the host clock if they are less than half of twenty',
+      'do not decide for the host clock if they are less than half of twenty',
       [...far, ...Array<undefined>(9).fill(undefined)],
       16_000,
     ],
     ['do not interrupt answers that agree', [HOUR, undefined, HOUR, HOUR, undefined, HOUR, HOUR], HOUR],
-  ])('%s', (_what, differences, settled) => {
-    expect(afterAll(...differences)).toBe(settled)
+  ])('%s', (_what, differences, accepted) => {
+    expect(afterAll(...differences)).toBe(accepted)
   })
 })
 
-describe('until the clock skew is settled', () => {
+describe('until a clock skew is accepted', () => {
   const ended = (id: string, seconds: number) => seen(id, 'ended', { endedAt: CREATED + seconds })
 
   test('no poll is successful, nothing is counted, and only the first page is requested', async () => {
@@ -80,7 +80,7 @@ describe('until the clock skew is settled', () => {
       undefined,
     ])
     await clock.advance(INTERVAL)
-    // The page that settled it is not requested twice.
+    // The page that showed it is not requested twice.
     expect(service.asked).toEqual([1, 1, 1, 1, 1, 2])
     expect([reports().at(-1)?.successful, book.started()]).toEqual([true, 3])
     expect(book.state.sync).toMatchObject({ clockSkew: HOUR, created: CREATED + HOUR })
@@ -117,9 +117,9 @@ describe('until the clock skew is settled', () => {
     expect(book.state.sync.clockSkew).toBe(HOUR + 2)
   })
 
-  describe('after the clock skew was settled', () => {
+  describe('after a clock skew was accepted', () => {
     const open = seen('a', 'ongoing', { initiatedAt: CREATED })
-    async function settled() {
+    async function withAcceptedSkew() {
       const world = await running({ pageSize: 10 })
       world.service.calls = [open]
       await world.clock.advance(1)
@@ -130,7 +130,7 @@ describe('until the clock skew is settled', () => {
       ['in the year 2100', CENTURY],
       ['two hours behind', -2 * HOUR],
     ])('one answer that is %s is not counted, and has no effect later', async (_what, wrong) => {
-      const { clock, service, book, outcomes } = await settled()
+      const { clock, service, book, outcomes } = await withAcceptedSkew()
       service.ahead = wrong
       service.calls = [ended('a', 5)]
       await clock.advance(INTERVAL)
@@ -142,7 +142,7 @@ describe('until the clock skew is settled', () => {
     })
 
     test('a step of one of the clocks is accepted once five answers in a row agree', async () => {
-      const { clock, service, book, outcomes } = await settled()
+      const { clock, service, book, outcomes } = await withAcceptedSkew()
       service.ahead = 2 * HOUR
       await clock.advance(2 * INTERVAL)
       service.ahead = 0
@@ -159,7 +159,7 @@ describe('until the clock skew is settled', () => {
     })
 
     test('a smaller step is accepted at once', async () => {
-      const { clock, service, book, outcomes } = await settled()
+      const { clock, service, book, outcomes } = await withAcceptedSkew()
       service.ahead = HOUR
       service.calls = [ended('a', 5)]
       await clock.advance(INTERVAL)
@@ -167,7 +167,7 @@ describe('until the clock skew is settled', () => {
     })
 
     test('an answer of Get Call with a wrong Date is not counted either', async () => {
-      const { clock, service, book } = await settled()
+      const { clock, service, book } = await withAcceptedSkew()
       service.calls = []
       service.known.set('a', ended('a', 5))
       service.beforePage = () => void (service.ahead = 0)

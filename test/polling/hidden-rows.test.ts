@@ -22,11 +22,11 @@ describe('hidden rows', () => {
     const { service, poll, memory, tracked } = hiding(2)
     service.calls = numbered(1, 22)
     const first = await poll()
-    expect([first.success, memory.facts.hidden, memory.facts.shortfall?.items]).toEqual([undefined, 0, 2])
+    expect([first.success, memory.traits.hidden, memory.traits.shortfall?.items]).toEqual([undefined, 0, 2])
     expect(first.problem?.message).toBe('the service says that it lists 24 calls, but only 22 were found on its pages')
     const second = await poll()
     expect([second.success?.movesHorizon, second.limited, second.problem]).toEqual([true, false, undefined])
-    expect([memory.facts.hidden, memory.facts.shortfall, tracked()]).toEqual([2, undefined, 22])
+    expect([memory.traits.hidden, memory.traits.shortfall, tracked()]).toEqual([2, undefined, 22])
   })
 
   test('are subtracted from then on: incremental polls are verified, and sweeps complete', async () => {
@@ -46,7 +46,7 @@ describe('hidden rows', () => {
     service.calls = numbered(1, 22)
     for (let polls = 0; polls < 2; polls++) await poll()
     Object.assign(memory, newListMemory(book.state.sync, 0))
-    expect(memory.facts.hidden).toBe(2)
+    expect(memory.traits.hidden).toBe(2)
     expect(await next()).toEqual(['incremental', [1]])
   })
 
@@ -56,7 +56,7 @@ describe('hidden rows', () => {
     for (const hidden of [2, 3, 1]) {
       rows.hidden = hidden
       expect((await poll()).success).toBeUndefined()
-      expect(memory.facts).toMatchObject({ hidden: 0, shortfall: { items: hidden } })
+      expect(memory.traits).toMatchObject({ hidden: 0, shortfall: { items: hidden } })
     }
   })
 
@@ -72,7 +72,7 @@ describe('hidden rows', () => {
     service.calls = [...numbered(1, 22), ...numbered(23, 24).slice(0, listed - 22)]
     await untilComplete()
     await untilComplete()
-    expect([memory.facts.hidden, tracked()]).toEqual([hidden, listed])
+    expect([memory.traits.hidden, tracked()]).toEqual([hidden, listed])
   })
 
   test('are known in a list without order as well, though calls are added while it is read', async () => {
@@ -90,7 +90,7 @@ describe('hidden rows', () => {
     }
     let successful = 0
     for (let polls = 0; polls < 100; polls++) if ((await poll()).success?.movesHorizon) successful += 1
-    expect([successful > 2, memory.facts.hidden]).toEqual([true, 2])
+    expect([successful > 2, memory.traits.hidden]).toEqual([true, 2])
   })
 
   test('increase once two more sweeps lack the same number', async () => {
@@ -100,7 +100,7 @@ describe('hidden rows', () => {
     rows.hidden = 3
     for (let polls = 0; polls < 8; polls++) await poll()
     const { success, problem } = await poll()
-    expect([memory.facts.hidden, success !== undefined, problem]).toEqual([3, true, undefined])
+    expect([memory.traits.hidden, success !== undefined, problem]).toEqual([3, true, undefined])
   })
 })
 
@@ -110,7 +110,7 @@ describe('a total that no sweep can reach', () => {
     service.calls = [...numbered(1, 22), ...numbered(5, 5)]
     await poll()
     await poll()
-    expect(memory.facts.hidden).toBe(1)
+    expect(memory.traits.hidden).toBe(1)
     expect(await next()).toEqual(['incremental', [1]])
   })
 
@@ -129,7 +129,7 @@ describe('a total that no sweep can reach', () => {
     service.client.listCalls = async (page, signal) => ({ ...(await listCalls(Math.min(page, 5), signal)), page })
     let last = await poll()
     for (let polls = 0; polls < 3 && last.success === undefined; polls++) last = await poll()
-    expect([last.success !== undefined, last.limited, memory.facts.hidden, tracked()]).toEqual([true, false, 20, 20])
+    expect([last.success !== undefined, last.limited, memory.traits.hidden, tracked()]).toEqual([true, false, 20, 20])
   })
 
   test('because deep pages repeat one before them ends the sweep of a list without order as well', async () => {
@@ -139,7 +139,7 @@ describe('a total that no sweep can reach', () => {
     const { listCalls } = service.client
     service.client.listCalls = async (page, signal) => ({ ...(await listCalls(Math.min(page, 5), signal)), page })
     for (let polls = 0; polls < 60; polls++) await poll()
-    expect(memory.facts.hidden).toBe(20)
+    expect(memory.traits.hidden).toBe(20)
   })
 
   test('because deep pages are empty limits the poll of a list that is newest first, and the pages before them count', async () => {

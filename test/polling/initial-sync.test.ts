@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isOrderVerified } from '../../src/ledger/list-facts.ts'
+import { isOrderVerified } from '../../src/ledger/list-traits.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { CREATED } from '../ledger/seen.ts'
 import type { FakeService } from './fake-service.ts'
@@ -66,12 +66,12 @@ describe('the initial sync', () => {
     service.calls = numbered(1, 100)
     // The fourth page is past the horizon; the last one is read for the far end, and the first again for new calls.
     expect(await next()).toEqual(['incremental', [1, 2, 3, 4, 25, 1, 4, 5, 6]])
-    expect(isOrderVerified(memory.facts)).toBe(false)
+    expect(isOrderVerified(memory.traits)).toBe(false)
     expect(await next()).toEqual(['incremental', [1, 6, 7, 8]])
     let kind: string
     do [kind] = await next()
     while (kind === 'incremental')
-    expect([kind, isOrderVerified(memory.facts)]).toEqual(['complete', true])
+    expect([kind, isOrderVerified(memory.traits)]).toEqual(['complete', true])
   })
 
   test('tolerates one call with a wrong date', async () => {

@@ -45,7 +45,7 @@ describe.each(LISTS.flatMap(([what, list]) => [10, 3].map((pageSize) => ({ what,
     test('has a refuted order after the first sweep to its end, and for a day, also after a restart', async () => {
       const { memory, poll, book } = await read()
       for (let polls = 0; polls < 12; polls++) await poll()
-      const refuted = memory.facts.orderRefutedAt ?? NaN
+      const refuted = memory.traits.orderRefutedAt ?? NaN
       expect(refuted).toBeGreaterThan(CREATED)
       const restarted = newListMemory(book.state.sync, 0)
       restarted.order = { rises: 0, falls: 100 }
@@ -59,7 +59,7 @@ test.each([3, 5, 8, 10])('the order of a list that is oldest first is verified, 
   const { service, poll, isVerified, memory } = polling({ lookback: 30, pageSize, slice: 30 })
   service.calls = numbered(1, 60).toReversed()
   for (let polls = 0; polls < 5; polls++) await poll()
-  expect([isVerified(), memory.facts.orderRefutedAt]).toEqual([true, undefined])
+  expect([isVerified(), memory.traits.orderRefutedAt]).toEqual([true, undefined])
 })
 
 test('a few calls at the end that are spread over all times refute the order', async () => {
@@ -68,7 +68,7 @@ test('a few calls at the end that are spread over all times refute the order', a
   const unanswered = [50, 350, 650, 950, 3050, 5050].map(call)
   service.calls = [...answered, ...unanswered]
   for (let polls = 0; polls < 4; polls++) await poll()
-  expect(memory.facts.orderRefutedAt).toBeGreaterThan(CREATED)
+  expect(memory.traits.orderRefutedAt).toBeGreaterThan(CREATED)
 })
 
 test('a list without order is read behind its last page by the total if that page has not shown all', async () => {
@@ -92,7 +92,7 @@ test('an order that was refuted while answers had a wrong Date is verified again
   service.calls = [...videos(1, 60), ...numbered(1, 60)]
   service.ahead = 74 * 365 * DAY
   for (let polls = 0; polls < 3; polls++) await poll()
-  expect(memory.facts.orderRefutedAt).toBeGreaterThan(CREATED + 73 * 365 * DAY)
+  expect(memory.traits.orderRefutedAt).toBeGreaterThan(CREATED + 73 * 365 * DAY)
   service.ahead = 0
   service.calls = numbered(1, 60)
   for (let polls = 0; polls < 100; polls++) await poll()
@@ -134,7 +134,7 @@ describe('the order of a list is verified', () => {
     const { service, untilComplete, isVerified, memory } = polling({ lookback: 30, pageSize: 10 })
     service.calls = calls
     await untilComplete()
-    expect([isVerified(), memory.facts.orderRefutedAt]).toEqual([true, undefined])
+    expect([isVerified(), memory.traits.orderRefutedAt]).toEqual([true, undefined])
   })
 
   test('if calls move from one page to the next while it is read', async () => {
@@ -145,7 +145,7 @@ describe('the order of a list is verified', () => {
       if (page > 1) service.calls = numbered(--first, 60)
     }
     await untilComplete()
-    expect([isVerified(), memory.facts.orderRefutedAt]).toEqual([true, undefined])
+    expect([isVerified(), memory.traits.orderRefutedAt]).toEqual([true, undefined])
   })
 
   test('if so many calls are added while it is read that pages repeat', async () => {
@@ -155,13 +155,13 @@ describe('the order of a list is verified', () => {
       if (page === 3) service.calls = numbered(-19, 60)
     }
     expect((await poll()).success?.movesHorizon).toBe(true)
-    expect([isVerified(), memory.facts.orderRefutedAt]).toEqual([true, undefined])
+    expect([isVerified(), memory.traits.orderRefutedAt]).toEqual([true, undefined])
   })
 
   test('if it is oldest first', async () => {
     const { service, untilComplete, isVerified, memory } = polling({ lookback: 30, pageSize: 10 })
     service.calls = numbered(1, 60).toReversed()
     await untilComplete()
-    expect([isVerified(), memory.facts.orderRefutedAt]).toEqual([true, undefined])
+    expect([isVerified(), memory.traits.orderRefutedAt]).toEqual([true, undefined])
   })
 })

@@ -1,4 +1,4 @@
-import { isOrderVerified } from '../../src/ledger/list-facts.ts'
+import { isOrderVerified } from '../../src/ledger/list-traits.ts'
 import type { SeenCall } from '../../src/ledger/call.ts'
 import { horizon } from '../../src/ledger/horizon.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
@@ -51,7 +51,7 @@ export function polling({
       if (!(error instanceof ServiceError)) throw error
       poll.problem = error
     }
-    if (poll.success !== undefined) book.see({ answers: [], listFacts: memory.facts, success: poll.success })
+    if (poll.success !== undefined) book.see({ answers: [], listTraits: memory.traits, success: poll.success })
     await clock.advance(15)
     return poll
   }
@@ -66,7 +66,7 @@ export function polling({
     for (let polls = 0; polls < 50; polls++) if ((await poll()).success?.movesHorizon) return
     throw new Error('fifty polls, and none was complete')
   }
-  const isVerified = () => isOrderVerified(memory.facts)
+  const isVerified = () => isOrderVerified(memory.traits)
   const has = (n: number) => book.state.calls.has(`call ${n}`)
   /** The number of a call that ended just now. */
   const newest = () => -Math.floor(clock.wall() - CREATED)

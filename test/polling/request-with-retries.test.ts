@@ -1,7 +1,7 @@
 import { lastValueFrom } from 'rxjs'
 import { describe, expect, test } from 'vitest'
 import { requestWithRetries, type RequestRecord } from '../../src/polling/request-with-retries.ts'
-import type { RateBudget } from '../../src/polling/rate-budget.ts'
+import type { RateLimiter } from '../../src/polling/rate-limiter.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 
@@ -13,7 +13,7 @@ function asking(answers: ((signal: AbortSignal) => Promise<string>)[], retries =
   const records: RequestRecord[] = []
   const attempts: number[] = []
   const pauses: number[] = []
-  const budget: RateBudget = {
+  const rateLimiter: RateLimiter = {
     take: async () => undefined,
     pause: (seconds) => pauses.push(seconds),
     pausedFor: () => 0,
@@ -25,7 +25,7 @@ function asking(answers: ((signal: AbortSignal) => Promise<string>)[], retries =
   }
   const onRequest = (record: RequestRecord) => void records.push(record)
   const outcome = { value: undefined as string | undefined, error: undefined as ServiceError | undefined }
-  const options = { clock, budget, timeout: 10, retries, random: () => 1, onRequest }
+  const options = { clock, rateLimiter, timeout: 10, retries, random: () => 1, onRequest }
   const subscription = requestWithRetries('list_calls', request, options).subscribe({
     next: (value) => (outcome.value = value),
     error: (error: ServiceError) => (outcome.error = error),
@@ -72,7 +72,7 @@ describe('a request with retries', () => {
     },
   )
 
-  test('pauses the budget for as long as Retry-After asks', async () => {
+  test('pauses the rate limiter for as long as Retry-After asks', async () => {
     const { clock, attempts, pauses } = asking([
       failing('rate_limited', { status: 429, retryAfter: 17 }),
       async () => 'page',
@@ -82,7 +82,7 @@ describe('a request with retries', () => {
     expect(attempts).toHaveLength(2)
   })
 
-  test('pauses the budget after its last attempt as well', async () => {
+  test('pauses the rate limiter after its last attempt as well', async () => {
     const { clock, pauses } = asking([failing('rate_limited', { status: 429, retryAfter: 120 })], 0)
     await clock.advance(1)
     expect(pauses).toEqual([120])
@@ -130,11 +130,11 @@ describe('a request with retries', () => {
     expect(records).toEqual([])
   })
 
-  test('waits for the budget before every attempt', async () => {
+  test('waits for the rate limiter before every attempt', async () => {
     const clock = virtualClock()
     let taken = 0
-    const budget: RateBudget = { take: async () => void taken++, pause: () => undefined, pausedFor: () => 0 }
-    const options = { clock, budget, timeout: 1, retries: 2, random: () => 0, onRequest: () => undefined }
+    const rateLimiter: RateLimiter = { take: async () => void taken++, pause: () => undefined, pausedFor: () => 0 }
+    const options = { clock, rateLimiter, timeout: 1, retries: 2, random: () => 0, onRequest: () => undefined }
     const done = lastValueFrom(requestWithRetries('get_call', failing('network'), options)).catch(() => undefined)
     await clock.advance(10)
     await done

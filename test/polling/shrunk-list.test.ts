@@ -18,7 +18,7 @@ describe('the missing calls of a list that has shrunk', () => {
     book.see({
       answers,
       success: success!,
-      listFacts: before === 'unknown' ? { hidden: 0 } : { hidden: 0, size: before },
+      listTraits: before === 'unknown' ? { hidden: 0 } : { hidden: 0, size: before },
     })
     const poll = {
       ...newPoll(),
@@ -61,7 +61,7 @@ describe('the missing calls of a list that has shrunk', () => {
     )
     const { success, answers } = completePoll(1, ...numbered(1, 20), ...misdated)
     const book = ledgerBook({ baseline: 'count' })
-    book.see({ answers, success: success!, listFacts: { hidden: 0, size: 40 } })
+    book.see({ answers, success: success!, listTraits: { hidden: 0, size: 40 } })
     const later = completePoll(20, seen('call 21', 'ended', { initiatedAt: CREATED + 19, endedAt: CREATED + 19 }))
     book.see({ answers: later.answers })
     const poll = {
@@ -77,7 +77,7 @@ describe('the missing calls of a list that has shrunk', () => {
   test('are not those that were listed as invalid items', () => {
     const { success, answers } = completePoll(1, ...numbered(1, 40))
     const book = ledgerBook({ baseline: 'count' })
-    book.see({ answers, success: success!, listFacts: { hidden: 0, size: 40 } })
+    book.see({ answers, success: success!, listTraits: { hidden: 0, size: 40 } })
     const listed = new Set(['call 1', 'call 3'])
     const poll = {
       ...newPoll(),
@@ -92,7 +92,7 @@ describe('the missing calls of a list that has shrunk', () => {
   test('are none if the poll was not successful', () => {
     const { answers, success } = completePoll(1, call(1))
     const book = ledgerBook({ baseline: 'count' })
-    book.see({ answers, success: success!, listFacts: { hidden: 0, size: 1 } })
+    book.see({ answers, success: success!, listTraits: { hidden: 0, size: 1 } })
     expect(missingCalls({ ...newPoll(), size: 0, oldest: 0, serviceTime: CREATED + 2 }, book.state)).toEqual([])
   })
 })
@@ -181,7 +181,7 @@ describe('a list that is suddenly empty', () => {
     const { clock, book, successes } = await emptied()
     await clock.advance(2 * INTERVAL)
     expect(successes()).toEqual([true, false, true])
-    expect(book.state.sync.listFacts?.size).toBe(0)
+    expect(book.state.sync.listTraits?.size).toBe(0)
     await clock.advance(41 * INTERVAL)
     expect(book.state.calls.size).toBe(0)
   })
@@ -231,7 +231,7 @@ describe('a list that shows less than half of its calls', () => {
     await clock.advance(INTERVAL)
     expect(reports().map(({ successful }) => successful)).toEqual([true, true, false, false])
     expect(reports().at(-1)?.problem).toContain('the service shows only 13 calls')
-    expect(book.state.sync.listFacts?.size).toBe(40)
+    expect(book.state.sync.listTraits?.size).toBe(40)
   })
 })
 
@@ -253,7 +253,7 @@ describe('a list that becomes empty during a sweep', () => {
     }
     await clock.advance(3 * INTERVAL)
     expect(reports().map(({ successful }) => successful)).toEqual([true, false, false, false])
-    expect(book.state.sync.listFacts?.size).toBe(40)
+    expect(book.state.sync.listTraits?.size).toBe(40)
   })
 
   test('is the same list if only one answer was empty', async () => {

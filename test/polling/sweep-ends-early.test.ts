@@ -37,7 +37,11 @@ describe('a sweep of a list that is longer than the lookback', () => {
   test('continues to the end again once the order was refuted', async () => {
     const world = long()
     await world.untilComplete()
-    world.memory.facts = { ...world.memory.facts, orderRefutedAt: world.clock.wall() - 2 * 86_400, orderVerifiedAt: 0 }
+    world.memory.traits = {
+      ...world.memory.traits,
+      orderRefutedAt: world.clock.wall() - 2 * 86_400,
+      orderVerifiedAt: 0,
+    }
     expect(await pagesOfSweep(world)).toContain(12)
   })
 

@@ -22,7 +22,7 @@ describe('a total that stops at a cap', () => {
     const { service, next, memory, tracked } = capped(12)
     service.calls = numbered(1, 22)
     expect(await next()).toEqual(['complete', [1, 2, 3, 4, 5, 6, 7]])
-    expect([memory.facts.cap, tracked()]).toEqual([12, 22])
+    expect([memory.traits.cap, tracked()]).toEqual([12, 22])
   })
 
   test('is ignored from then on, and verifies no incremental poll', async () => {
@@ -49,7 +49,7 @@ describe('a total that stops at a cap', () => {
     await poll()
     service.calls = numbered(1, 12)
     await poll()
-    expect(memory.facts.cap).toBeUndefined()
+    expect(memory.traits.cap).toBeUndefined()
     await poll()
     expect(await next()).toEqual(['incremental', [1]])
   })
@@ -60,7 +60,7 @@ describe('a total that stops at a cap', () => {
     for (let polls = 0; polls < 2; polls++) await poll()
     service.calls = numbered(-5, 10).toReversed()
     for (let polls = 0; polls < 2; polls++) await poll()
-    expect([memory.facts.cap, tracked(), has(-5)]).toEqual([12, 16, true])
+    expect([memory.traits.cap, tracked(), has(-5)]).toEqual([12, 16, true])
   })
 
   test('is found if a list that is oldest first reaches it exactly, and then grows beyond it', async () => {
@@ -79,9 +79,9 @@ describe('a correct total', () => {
     service.calls = numbered(1, 12)
     expect(await next()).toEqual(['complete', [1, 2, 3, 4]])
     memory.order = { rises: 0, falls: 0 }
-    memory.facts = { ...memory.facts, orderRefutedAt: Infinity }
+    memory.traits = { ...memory.traits, orderRefutedAt: Infinity }
     expect(await next()).toEqual(['complete', [1, 2, 3, 4]])
-    expect(memory.facts.cap).toBeUndefined()
+    expect(memory.traits.cap).toBeUndefined()
   })
 
   test('is no cap if a call was added while the last page was read', async () => {
@@ -91,7 +91,7 @@ describe('a correct total', () => {
       if (page === 4) service.calls = numbered(0, 12)
     }
     await next()
-    expect(memory.facts.cap).toBeUndefined()
+    expect(memory.traits.cap).toBeUndefined()
   })
 })
 

@@ -108,13 +108,13 @@ describe('a total that new calls do not explain', () => {
   test('refutes the order after three sweeps that found the missing call out of place', async () => {
     const { service, poll, memory, has } = await afterTheFirst()
     for (let round = 0; round < 3; round++) {
-      expect(memory.facts.orderRefutedAt).toBeUndefined()
+      expect(memory.traits.orderRefutedAt).toBeUndefined()
       const late = numbered(-round, 0).map((call) => ({ ...call, initiatedAt: numbered(20, 20)[0]!.initiatedAt }))
       service.calls = [...numbered(1, 20), ...late, ...numbered(21, 40)]
       for (let polls = 0; polls < 3; polls++) await poll()
       expect(has(-round)).toBe(true)
     }
-    expect(memory.facts.orderRefutedAt).toBeDefined()
+    expect(memory.traits.orderRefutedAt).toBeDefined()
   })
 
   test('does not refute the order if sweeps only find calls that were added while the list was read', async () => {
@@ -125,7 +125,7 @@ describe('a total that new calls do not explain', () => {
       // A deletion makes the total unexplained.
       if (polls % 20 === 19) service.calls.splice(60, 1)
       await poll()
-      expect(memory.facts.orderRefutedAt).toBeUndefined()
+      expect(memory.traits.orderRefutedAt).toBeUndefined()
     }
   })
 
@@ -134,6 +134,6 @@ describe('a total that new calls do not explain', () => {
     service.calls = [...numbered(1, 38), { ...numbered(0, 0)[0]!, initiatedAt: numbered(39, 39)[0]!.initiatedAt }]
     for (let polls = 0; polls < 4; polls++) await poll()
     expect(has(0)).toBe(true)
-    expect(memory.facts.orderRefutedAt).toBeDefined()
+    expect(memory.traits.orderRefutedAt).toBeDefined()
   })
 })

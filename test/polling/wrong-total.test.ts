@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isTotalUseless } from '../../src/ledger/list-facts.ts'
+import { isTotalUseless } from '../../src/ledger/list-traits.ts'
 import { CREATED } from '../ledger/seen.ts'
 import { call, polling, numbered } from './polling.ts'
 
@@ -20,8 +20,8 @@ describe('a total that counts something else', () => {
     service.calls = [call(0), ...service.calls]
     await poll()
     expect(tracked()).toBe(15)
-    expect(isTotalUseless(memory.facts, 99, CREATED + 60)).toBe(true)
-    expect(isTotalUseless(memory.facts, 99, CREATED + 100_000)).toBe(false)
+    expect(isTotalUseless(memory.traits, 99, CREATED + 60)).toBe(true)
+    expect(isTotalUseless(memory.traits, 99, CREATED + 100_000)).toBe(false)
   })
 })
 
@@ -41,7 +41,7 @@ describe('pages that get shorter', () => {
     service.calls = [...service.calls, call(0), call(-1)]
     for (let polls = 0; polls < 6; polls++) await poll()
     expect(tracked()).toBe(42)
-    expect(memory.facts.hidden).toBe(0)
+    expect(memory.traits.hidden).toBe(0)
   })
 })
 

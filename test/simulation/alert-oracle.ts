@@ -17,7 +17,7 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
   const finishes: Finish[] = []
   const notified: string[] = []
   let lastSuccess: number | undefined
-  let lastSuccessHost: number | undefined
+  let lastSuccessHostTime: number | undefined
   let breach: { credited: number; at: number } | undefined
   let firing = false
   let silence: { credited: number; at: number } | undefined
@@ -72,11 +72,11 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
     committed: ({ ledger: { finishes: added, sync } }, at) => {
       finishes.push(...added)
       // Rules are evaluated at the end of a successful poll only.
-      if (sync.lastSuccessHost === undefined || sync.lastSuccessHost === lastSuccessHost) return
+      if (sync.lastSuccessHostTime === undefined || sync.lastSuccessHostTime === lastSuccessHostTime) return
       const now = sync.lastSuccess!
       evaluate(Math.min(now - window, lastSuccess ?? now), now, at)
       lastSuccess = now
-      lastSuccessHost = sync.lastSuccessHost
+      lastSuccessHostTime = sync.lastSuccessHostTime
     },
     notified: () => notified,
   }

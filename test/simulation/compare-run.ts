@@ -13,8 +13,8 @@ import type { Target } from '../../src/target/target.ts'
 import { LONGEST_BLIND } from './draw-run.ts'
 import type { Run } from './simulate-run.ts'
 import { imbalancesOf } from '../../src/ledger/balance.ts'
-import { isOrderRefuted, isTotalWrong } from '../../src/ledger/list-facts.ts'
-import { NO_LIST_FACTS } from '../../src/ledger/state.ts'
+import { isOrderRefuted, isTotalWrong } from '../../src/ledger/list-traits.ts'
+import { NO_LIST_TRAITS } from '../../src/ledger/state.ts'
 import { openSqliteReader } from '../../src/store/sqlite/open-reader.ts'
 import { contribution, differingSums, FAMILIES_OBSERVED_ONCE, sumsOfCounters, sumsOfRows } from './row-sums.ts'
 import { INTERVAL, RULES, START } from './simulated-rules.ts'
@@ -163,11 +163,11 @@ function alertProblems({ oracle, slack, report, isCalm }: Run): string[] {
  */
 function paceProblems({ latest, drawn: { hazards } }: Run, { ledger: { sync } }: Target): string[] {
   const incremental = latest.filter((outcome) => outcome === 'incremental').length
-  const { listFacts = NO_LIST_FACTS, lastSuccess = 0 } = sync
+  const { listTraits = NO_LIST_TRAITS, lastSuccess = 0 } = sync
   if (hazards.includes('repeatedIds')) return []
   if (
-    isOrderRefuted(listFacts, lastSuccess) ||
-    isTotalWrong(listFacts, lastSuccess) ||
+    isOrderRefuted(listTraits, lastSuccess) ||
+    isTotalWrong(listTraits, lastSuccess) ||
     incremental * 2 >= latest.length
   )
     return []

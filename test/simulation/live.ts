@@ -3,9 +3,9 @@ import { inspect } from 'node:util'
 import { BehaviorSubject, ReplaySubject, type Observable } from 'rxjs'
 import { ALONE } from '../../src/cluster/ownership.ts'
 import { configOf, type Config } from '../../src/config/config.ts'
-import { isOrderRefuted } from '../../src/ledger/list-facts.ts'
+import { isOrderRefuted } from '../../src/ledger/list-traits.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
-import { NO_LIST_FACTS, type LedgerState } from '../../src/ledger/state.ts'
+import { NO_LIST_TRAITS, type LedgerState } from '../../src/ledger/state.ts'
 import { sumOf } from '../../src/metrics/derived-metrics.ts'
 import { deliverOutbox } from '../../src/notifications/delivery/deliver-outbox.ts'
 import { sizeOf } from '../../src/simulator/listing.ts'
@@ -113,7 +113,7 @@ function noteBlindness(run: Run, successful: boolean): void {
 function showsNewest({ service: { switches, world }, settings: { pageSize }, target, clock }: Run): boolean {
   const { outage, indexed, order, deepestPage, perPage } = switches
   if (outage || indexed < 1) return false
-  const isRefuted = isOrderRefuted(target?.ledger.sync.listFacts ?? NO_LIST_FACTS, clock.wall())
+  const isRefuted = isOrderRefuted(target?.ledger.sync.listTraits ?? NO_LIST_TRAITS, clock.wall())
   if (deepestPage === 'any' || (order === 'newest' && !isRefuted)) return true
   const served = typeof perPage === 'number' ? Math.min(perPage, pageSize) : perPage === 'ignored' ? 50 : pageSize
   return sizeOf(world.listing) <= deepestPage * served

@@ -9,7 +9,7 @@ import { createLogger } from '../../src/log/logger.ts'
 import { maskSecrets } from '../../src/log/mask-secrets.ts'
 import { reporter } from '../../src/daemon/reporter.ts'
 import { internalErrors } from '../../src/target/internal-errors.ts'
-import { budgetKey } from '../../src/target/target.ts'
+import { rateLimitKey } from '../../src/target/target.ts'
 import { lifecycle } from '../../src/target/lifecycle.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
@@ -67,7 +67,7 @@ async function watchingTwo() {
     store,
     route: () => [],
     ownership: ALONE,
-    budgets: new Map(targets.map((target) => [budgetKey(target), unlimited])),
+    rateLimiters: new Map(targets.map((target) => [rateLimitKey(target), unlimited])),
     draining$: stop$,
     transportTo: (address) => ({
       send: async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { MissedCommit } from '../../src/store/sharing.ts'
 import { pollConfig } from './settings.ts'
-import { LIMIT, NO_BUDGET, sharing } from './sharing.ts'
+import { LIMIT, NOTHING_GRANTED, sharing } from './sharing.ts'
 
 test('a daemon that has its store for itself opens each target once', async () => {
   const { clock, opened, give } = await sharing(['a', 'b'])
@@ -57,7 +57,7 @@ test('the part of the limit of a removed target goes to the others with its key'
   expect(limits.at(-1)).toBe(LIMIT / 2)
 })
 
-const FREE = { budget: { ...NO_BUDGET, take: async () => undefined } }
+const FREE = { rateLimiter: { ...NOTHING_GRANTED, take: async () => undefined } }
 
 test('the first poll is due when the targets run, however long the start took', async () => {
   const { clock, give, polled } = await sharing(['a', 'b'], undefined, { ...FREE, startsAfter: 10 })

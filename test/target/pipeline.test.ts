@@ -119,7 +119,7 @@ describe('the pipeline of a target', () => {
     await clock.advance(1)
     expect(outcomes()).toEqual(['partial'])
     expect(book.started()).toBe(2)
-    expect(book.state.sync.lastComplete).toBeUndefined()
+    expect(book.state.sync.lastSweepBegan).toBeUndefined()
   })
 
   test('a call that a partial poll did not list is requested, and not lost', async () => {
@@ -201,8 +201,8 @@ describe('the pipeline of a target', () => {
 
   test('a poll that has ended leaves no timer', async () => {
     const { clock, service, target } = await running({ offset: 1000 })
-    const budget = { take: async () => undefined, pause: () => undefined, pausedFor: () => 0 }
-    const requestOptions = { budget, timeout: 10, retries: 0, random: () => 0 }
+    const rateLimiter = { take: async () => undefined, pause: () => undefined, pausedFor: () => 0 }
+    const requestOptions = { rateLimiter, timeout: 10, retries: 0, random: () => 0 }
     const options = { target, client: service.client, requestOptions, mask: (text: string) => text }
     const before = clock.waiting()
     const events = await Array.fromAsync(
@@ -350,7 +350,7 @@ describe('the pipeline of a target', () => {
     expect(book.started()).toBe(2450)
   })
 
-  test('an initial sync of 100,000 calls ends as soon as the budget allows, and reports its progress', async () => {
+  test('an initial sync of 100,000 calls ends as soon as the rate limiter allows, and reports its progress', async () => {
     const { clock, service, reports, book } = await running({ pageSize: 100, maxRequestsPerMinute: 400 })
     service.calls = Array.from({ length: 100_000 }, (_, i) =>
       seen(`call ${i}`, 'ended', { endedAt: CREATED + (i % 9) }),
@@ -368,11 +368,11 @@ describe('the pipeline of a target', () => {
     expect(done).toEqual(done.toSorted((a, b) => a - b))
   })
 
-  test('a list that the budget cannot read within sweep_interval is reported, with the time that it takes', async () => {
+  test('a list that the rate limiter cannot read within sweep_interval is reported, with the time that it takes', async () => {
     const { clock, service, reports } = await running({ pageSize: 1, maxRequestsPerMinute: 8 })
     service.calls = Array.from({ length: 61 }, (_, i) => seen(`call ${i}`, 'ended', { endedAt: CREATED - i }))
     await clock.advance(1000)
-    // One page a cycle is a sweep's half of the budget.
+    // One page a cycle is a sweep's half of the rate limiter.
     expect(reports().at(-1)?.slowSweep).toEqual({ pages: 61, seconds: 61 * INTERVAL })
     expect(reports()[0]?.slowSweep).toBeUndefined()
   })

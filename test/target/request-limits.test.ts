@@ -1,9 +1,9 @@
 import { NEVER } from 'rxjs'
 import { expect, onTestFinished, test } from 'vitest'
 import { requestLimits } from '../../src/target/request-limits.ts'
-import { budgetKey } from '../../src/target/target.ts'
+import { rateLimitKey } from '../../src/target/target.ts'
 import { StoreError } from '../../src/store/store.ts'
-import type { RateBudget } from '../../src/polling/rate-budget.ts'
+import type { RateLimiter } from '../../src/polling/rate-limiter.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { memoryCluster } from '../cluster/memory-cluster.ts'
 import { CREATED } from '../ledger/seen.ts'
@@ -16,11 +16,11 @@ const settingsOf = (apiKey: string, maxRequestsPerMinute = 600) => {
 const clock = () => virtualClock(CREATED)
 
 /** How much is granted in so many seconds to one that always wants more. */
-async function granted(budget: RateBudget, time: ReturnType<typeof clock>, seconds: number): Promise<number> {
+async function granted(rateLimiter: RateLimiter, time: ReturnType<typeof clock>, seconds: number): Promise<number> {
   const enough = new AbortController()
   let count = 0
   for (let i = 0; i < 1000; i++) {
-    budget.take(enough.signal).then(
+    rateLimiter.take(enough.signal).then(
       () => (count += 1),
       () => undefined,
     )
@@ -44,17 +44,17 @@ async function cluster(names: readonly string[]) {
     const running = new Set<string>()
     const members = () =>
       Object.entries(KEYS).map(([name, apiKey]) => {
-        return { budgetKey: budgetKey(targetConfig({ apiKey })), isRunning: running.has(name) }
+        return { rateLimitKey: rateLimitKey(targetConfig({ apiKey })), isRunning: running.has(name) }
       })
     const store = { sharing, pausedUntil: async () => undefined, pauseUntil: async () => undefined }
     const limits = requestLimits({ store, clock: time, members, draining$: NEVER })
-    const budget = await limits.budgetOf(settingsOf('one'))
+    const rateLimiter = await limits.rateLimiterOf(settingsOf('one'))
     const poll = (...targets: string[]) => {
       running.clear()
       for (const target of targets) running.add(target)
-      limits.resizeBudget(settingsOf('one'))
+      limits.resizeLimit(settingsOf('one'))
     }
-    daemons.push({ poll, limits, budget })
+    daemons.push({ poll, limits, rateLimiter })
   }
   return { time, pauses, daemons }
 }
@@ -64,42 +64,42 @@ test('daemons that share the targets of a key share its limit, by how many of th
   const [x, y] = [daemons[0]!, daemons[1]!]
   x.poll('a', 'b', 'd')
   y.poll('c', 'e')
-  const both = await Promise.all([granted(x.budget, time, 60), granted(y.budget, time, 60)])
+  const both = await Promise.all([granted(x.rateLimiter, time, 60), granted(y.rateLimiter, time, 60)])
   // Nine tenths of 600 in a minute, from an empty bucket.
   expect(both).toEqual([360, 180])
   x.poll()
   y.poll('a', 'b', 'c')
-  expect(await Promise.all([granted(x.budget, time, 60), granted(y.budget, time, 60)])).toEqual([0, 540])
+  expect(await Promise.all([granted(x.rateLimiter, time, 60), granted(y.rateLimiter, time, 60)])).toEqual([0, 540])
 })
 
 test('a rate limit pause of the previous owner applies to the next one', async () => {
   const { daemons, time, pauses } = await cluster(['x'])
-  const { poll, limits, budget } = daemons[0]!
+  const { poll, limits, rateLimiter } = daemons[0]!
   poll('a', 'b', 'c')
-  pauses.set(budgetKey(targetConfig({ apiKey: 'one' })), time.wall() + 30)
-  expect(await limits.budgetOf(settingsOf('one'))).toBe(budget)
-  expect(await granted(budget, time, 29)).toBe(0)
-  expect(await granted(budget, time, 30)).toBeGreaterThan(100)
+  pauses.set(rateLimitKey(targetConfig({ apiKey: 'one' })), time.wall() + 30)
+  expect(await limits.rateLimiterOf(settingsOf('one'))).toBe(rateLimiter)
+  expect(await granted(rateLimiter, time, 29)).toBe(0)
+  expect(await granted(rateLimiter, time, 30)).toBeGreaterThan(100)
 })
 
 test('a daemon has no part of a shared limit before it polls a target', async () => {
   const { daemons, time } = await cluster(['x'])
-  expect(await granted(daemons[0]!.budget, time, 60)).toBe(0)
+  expect(await granted(daemons[0]!.rateLimiter, time, 60)).toBe(0)
 })
 
 test('a rate limit pause of another daemon applies to this one a second later, as long as they share the key', async () => {
   const { daemons, time, pauses } = await cluster(['x'])
-  const { poll, limits, budget } = daemons[0]!
+  const { poll, limits, rateLimiter } = daemons[0]!
   poll('a', 'b')
   const following = limits.follow(NEVER).subscribe()
   onTestFinished(() => following.unsubscribe())
-  pauses.set(budgetKey(targetConfig({ apiKey: 'one' })), time.wall() + 30)
+  pauses.set(rateLimitKey(targetConfig({ apiKey: 'one' })), time.wall() + 30)
   await time.advance(1)
-  expect(budget.pausedFor()).toBe(29)
+  expect(rateLimiter.pausedFor()).toBe(29)
   poll('a', 'b', 'c')
-  pauses.set(budgetKey(targetConfig({ apiKey: 'one' })), time.wall() + 300)
+  pauses.set(rateLimitKey(targetConfig({ apiKey: 'one' })), time.wall() + 300)
   await time.advance(5)
-  expect(budget.pausedFor()).toBe(24)
+  expect(rateLimiter.pausedFor()).toBe(24)
 })
 
 /** A daemon that has its store for itself. */
@@ -109,19 +109,19 @@ function alone(pauseUntil: (key: string, until: number) => Promise<void> = async
   return { time, limits: requestLimits({ store, clock: time, members: () => [], draining$: NEVER }) }
 }
 
-test('targets with the same address and key share one request budget, others have their own', async () => {
+test('targets with the same address and key share one rate limiter, others have their own', async () => {
   const { limits } = alone()
   const [first, second, other] = [settingsOf('one'), settingsOf('one'), settingsOf('another')]
-  expect(await limits.budgetOf(second)).toBe(await limits.budgetOf(first))
-  expect(await limits.budgetOf(other)).not.toBe(await limits.budgetOf(first))
+  expect(await limits.rateLimiterOf(second)).toBe(await limits.rateLimiterOf(first))
+  expect(await limits.rateLimiterOf(other)).not.toBe(await limits.rateLimiterOf(first))
 })
 
-test('an existing budget gets the limit of a reloaded configuration', async () => {
+test('an existing rate limiter gets the limit of a reloaded configuration', async () => {
   const { limits, time } = alone()
-  const budget = await limits.budgetOf(settingsOf('one', 60))
-  expect(await granted(budget, time, 60)).toBeLessThanOrEqual(60)
-  expect(await limits.budgetOf(settingsOf('one', 6000))).toBe(budget)
-  expect(await granted(budget, time, 10)).toBeGreaterThan(800)
+  const rateLimiter = await limits.rateLimiterOf(settingsOf('one', 60))
+  expect(await granted(rateLimiter, time, 60)).toBeLessThanOrEqual(60)
+  expect(await limits.rateLimiterOf(settingsOf('one', 6000))).toBe(rateLimiter)
+  expect(await granted(rateLimiter, time, 10)).toBeGreaterThan(800)
 })
 
 test('a rate limit pause that the store could not take is written as soon as possible', async () => {
@@ -132,8 +132,8 @@ test('a rate limit pause that the store could not take is written as soon as pos
     if (attempts <= 3) throw new StoreError('unavailable', 'database is locked')
     written.push(until - CREATED)
   })
-  const budget = await limits.budgetOf(settingsOf('one'))
-  budget.pause(600)
+  const rateLimiter = await limits.rateLimiterOf(settingsOf('one'))
+  rateLimiter.pause(600)
   await time.advance(10)
   expect([attempts, written]).toEqual([4, [600]])
 })

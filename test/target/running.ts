@@ -1,6 +1,6 @@
 import { BehaviorSubject, Subject } from 'rxjs'
 import type { Observation } from '../../src/ledger/observation.ts'
-import { rateBudget, type RateBudget } from '../../src/polling/rate-budget.ts'
+import { newRateLimiter, type RateLimiter } from '../../src/polling/rate-limiter.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError, type Commit } from '../../src/store/store.ts'
 import { commitObservation, pipeline, type PipelineEvent } from '../../src/target/pipeline.ts'
@@ -50,11 +50,11 @@ export async function running({
   for (const observation of before) await commitObservation(earlier, observation)
   const target = await open()
   commits.length = 0
-  const unlimited: RateBudget = { take: async () => undefined, pause: () => undefined, pausedFor: () => held }
-  const budget =
+  const unlimited: RateLimiter = { take: async () => undefined, pause: () => undefined, pausedFor: () => held }
+  const rateLimiter =
     maxRequestsPerMinute === Infinity
       ? unlimited
-      : rateBudget({ clock, maxRequestsPerMinute, pausedUntil: undefined, onPause: () => undefined })
+      : newRateLimiter({ clock, maxRequestsPerMinute, pausedUntil: undefined, onPause: () => undefined })
   const events: PipelineEvent[] = []
   const errors: unknown[] = []
   const draining$ = new Subject<void>()
@@ -63,7 +63,7 @@ export async function running({
   const subscription = pipeline({
     target,
     client: service.client,
-    requestOptions: { budget, timeout, retries, random: () => 0 },
+    requestOptions: { rateLimiter, timeout, retries, random: () => 0 },
     offset,
     draining$,
     aborted$,

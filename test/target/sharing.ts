@@ -4,19 +4,19 @@ import { onTestFinished } from 'vitest'
 import { ALONE, type Tenure } from '../../src/cluster/ownership.ts'
 import type { Config } from '../../src/config/config.ts'
 import type { TargetConfig } from '../../src/service/target-section.ts'
-import type { AdjustableBudget } from '../../src/polling/rate-budget.ts'
+import type { AdjustableRateLimiter } from '../../src/polling/rate-limiter.ts'
 import type { MissedCommit } from '../../src/store/sharing.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError } from '../../src/store/store.ts'
 import { lifecycle } from '../../src/target/lifecycle.ts'
-import { budgetKey } from '../../src/target/target.ts'
+import { rateLimitKey } from '../../src/target/target.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { memoryCluster } from '../cluster/memory-cluster.ts'
 import { pollConfig } from './settings.ts'
 
 export const LIMIT = 600
 /** Grants nothing. */
-export const NO_BUDGET: AdjustableBudget = {
+export const NOTHING_GRANTED: AdjustableRateLimiter = {
   take: () => new Promise(() => undefined),
   pausedFor: () => 77,
   pause: () => undefined,
@@ -28,7 +28,10 @@ const EMPTY_LIST = JSON.stringify({ data: [], meta: { pagination: { total: 0 } }
 export async function sharing(
   names: readonly string[],
   missed?: (names: string[]) => Promise<MissedCommit[]>,
-  { startsAfter = 0, budget = NO_BUDGET }: { startsAfter?: number; budget?: AdjustableBudget } = {},
+  {
+    startsAfter = 0,
+    rateLimiter = NOTHING_GRANTED,
+  }: { startsAfter?: number; rateLimiter?: AdjustableRateLimiter } = {},
 ) {
   const clock = virtualClock()
   const targets = names.map((name): TargetConfig => {
@@ -45,7 +48,7 @@ export async function sharing(
   const config = { targets, poll, alerts: [] } as unknown as Config
   const limits: number[] = []
   const opened: string[] = []
-  const shared: AdjustableBudget = { ...budget, setLimit: (limit) => void limits.push(limit) }
+  const shared: AdjustableRateLimiter = { ...rateLimiter, setLimit: (limit) => void limits.push(limit) }
   const tenures = new Map(names.map((name) => [name, new Subject<Tenure>()]))
   const stop$ = new ReplaySubject<void>(1)
   const store = openSqliteStore({ path: ':memory:' })
@@ -79,7 +82,7 @@ export async function sharing(
     },
     route: () => [],
     ownership: { ...ALONE, tenure$: (name) => tenures.get(name)!, owns: () => service.isOwned },
-    budgets: new Map([[budgetKey(targets[0]!), shared]]),
+    rateLimiters: new Map([[rateLimitKey(targets[0]!), shared]]),
     draining$: stop$,
     transportTo: (address) => {
       opened.push(address)

@@ -1,22 +1,24 @@
 import { expect, test } from 'vitest'
-import type { AdjustableBudget } from '../../src/polling/rate-budget.ts'
+import type { AdjustableRateLimiter } from '../../src/polling/rate-limiter.ts'
 import type { MissedCommit } from '../../src/store/sharing.ts'
 import { StoreError } from '../../src/store/store.ts'
 import { RATIO } from '../alerts/sample-rules.ts'
-import { LIMIT, NO_BUDGET, sharing } from './sharing.ts'
+import { LIMIT, NOTHING_GRANTED, sharing } from './sharing.ts'
 
-/** A budget of which a request waits until it is granted. */
+/** A rate limiter of which a request waits until it is granted. */
 function granting(isGranted = false) {
   const state = { isGranted, grant: () => undefined as void }
   const take = () => (state.isGranted ? Promise.resolve() : new Promise<void>((resolve) => (state.grant = resolve)))
-  const budget: AdjustableBudget = { ...NO_BUDGET, pausedFor: () => 0, take }
-  return { budget, state }
+  const rateLimiter: AdjustableRateLimiter = { ...NOTHING_GRANTED, pausedFor: () => 0, take }
+  return { rateLimiter, state }
 }
 
-const FREE = { budget: granting(true).budget }
+const FREE = { rateLimiter: granting(true).rateLimiter }
 
 test('a poll that hangs when its target is released ends after the grace period, and its part of the limit goes with it', async () => {
-  const { clock, give, limits } = await sharing(['a', 'b', 'c'], async () => [], { budget: granting().budget })
+  const { clock, give, limits } = await sharing(['a', 'b', 'c'], async () => [], {
+    rateLimiter: granting().rateLimiter,
+  })
   const { release } = give('a')
   await clock.advance(2)
   release()
@@ -38,7 +40,9 @@ test('nothing is asked about a target while another daemon may own it, also with
 })
 
 test('a poll that hangs ends at once where the tenure of its target has ended', async () => {
-  const { clock, give, limits } = await sharing(['a', 'b', 'c'], async () => [], { budget: granting().budget })
+  const { clock, give, limits } = await sharing(['a', 'b', 'c'], async () => [], {
+    rateLimiter: granting().rateLimiter,
+  })
   const { end } = give('a')
   await clock.advance(2)
   end()
@@ -72,12 +76,12 @@ test('a target whose commit was not answered learns what was committed, and is p
 
 test('a target that is polled is taken from the store again only once its poll has ended', async () => {
   let isReachable = true
-  const { budget, state } = granting(true)
+  const { rateLimiter, state } = granting(true)
   const missed = async (): Promise<MissedCommit[]> => {
     if (!isReachable) throw new StoreError('unavailable', 'the database cannot be reached')
     return [{ target: 'a', commit: undefined }]
   }
-  const { clock, storage, give, watched } = await sharing(['a'], missed, { budget })
+  const { clock, storage, give, watched } = await sharing(['a'], missed, { rateLimiter })
   give('a')
   await clock.advance(0.5)
   storage.losesAnswers = true
@@ -97,7 +101,7 @@ test('a target that is polled is taken from the store again only once its poll h
 })
 
 test('a tenure says nothing of the time before it until a poll had its chance', async () => {
-  const { clock, storage, give } = await sharing(['a'], async () => [], { budget: granting().budget })
+  const { clock, storage, give } = await sharing(['a'], async () => [], { rateLimiter: granting().rateLimiter })
   await clock.advance(3600)
   give('a')
   await clock.advance(29)

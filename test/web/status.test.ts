@@ -82,7 +82,7 @@ test('/api/v1/status has the problem of a failing target', async () => {
 
 test('/api/v1/status has warnings about the list and the clocks', async () => {
   const list = { order: 'newest first', verified: false, total: 9, pageSize: 50, oldestIds: [] } as const
-  const sync = { ...POLLED, clockSkew: 7300, list, listFacts: { hidden: 2, cap: 10_000 } }
+  const sync = { ...POLLED, clockSkew: 7300, list, listTraits: { hidden: 2, cap: 10_000 } }
   const { status } = await statusOf(shownTarget({ sync }), shownTarget({ target: 'b', sync: POLLED }))
   const [warned, fine] = status.targets
   expect(warned.clock_skew_seconds).toBe(7300)
@@ -181,7 +181,7 @@ test('/api/v1/status has the rules with their settings and readings', async () =
 })
 
 test('/api/v1/status has times in ISO 8601 and UTC', async () => {
-  const { status } = await statusOf(shownTarget({ sync: { ...POLLED, lastSuccessHost: NOW + 0.25 } }))
+  const { status } = await statusOf(shownTarget({ sync: { ...POLLED, lastSuccessHostTime: NOW + 0.25 } }))
   expect(status.targets[0].last_success).toBe('2026-09-21T14:13:20.250Z')
 })
 

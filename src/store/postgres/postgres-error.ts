@@ -1,4 +1,4 @@
-import { isOwnMistake, StoreError } from '../store.ts'
+import { isBug, StoreError } from '../store.ts'
 
 /** The reason why a connection was dropped: nothing was heard from the database. */
 export class HungError extends Error {
@@ -61,7 +61,7 @@ const NETWORK = /^(E[A-Z]+|CONNECTION_(CLOSED|DESTROYED|ENDED)|CONNECT_TIMEOUT|E
 
 /** What a failure of PostgreSQL, or of the way there, means. The password is in none of its messages. A bug stays what it is. */
 export function postgresError(error: unknown, place: string): Error {
-  if (error instanceof StoreError || isOwnMistake(error)) return error
+  if (error instanceof StoreError || isBug(error)) return error
   const message = messageOf(error)
   const code = codeOf(error)
   const isNetwork = error instanceof HungError || (code !== undefined && NETWORK.test(code))

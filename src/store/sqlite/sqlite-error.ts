@@ -1,8 +1,8 @@
-import { isOwnMistake, StoreError } from '../store.ts'
+import { isBug, StoreError } from '../store.ts'
 
 /** What a failure of SQLite means, by its result code (https://www.sqlite.org/rescode.html). A bug of ours is returned as it is. */
 export function sqliteError(error: unknown, path: string): Error {
-  if (error instanceof StoreError || isOwnMistake(error)) return error
+  if (error instanceof StoreError || isBug(error)) return error
   const message = error instanceof Error ? error.message : String(error)
   const code = primaryCode(error)
   if (code === 11 || code === 26) {

@@ -1,7 +1,7 @@
 import { sleep, type Clock } from '../clock/clock.ts'
 
 /** Grants requests to one address with one key, one after the other. Shared by all targets that use both. */
-export type RateBudget = {
+export type RateLimiter = {
   /** Resolves when a request may be made; rejects if `signal` is aborted before that, and then costs nothing. */
   take: (signal: AbortSignal) => Promise<void>
   /** Starts or extends the rate limit pause: no request for that many seconds, because the service asked for it. */
@@ -10,10 +10,10 @@ export type RateBudget = {
   pausedFor: () => number
 }
 
-/** A budget whose limit can change; with 0 it grants nothing. */
-export type AdjustableBudget = RateBudget & { setLimit: (maxRequestsPerMinute: number) => void }
+/** A rate limiter whose limit can change; with 0 it grants nothing. */
+export type AdjustableRateLimiter = RateLimiter & { setLimit: (maxRequestsPerMinute: number) => void }
 
-export type RateBudgetOptions = {
+export type RateLimiterOptions = {
   clock: Clock
   maxRequestsPerMinute: number
   /** End of a pause from before a restart (UNIX seconds by the host's clock). */
@@ -33,7 +33,12 @@ const CHECK_SECONDS = 10
  * A token bucket of a tenth of the minute's requests, refilled at nine tenths of the limit and empty at the start: no
  * 60 seconds see more than `maxRequestsPerMinute`, restarts included. First come, first served.
  */
-export function rateBudget({ clock, maxRequestsPerMinute, pausedUntil, onPause }: RateBudgetOptions): AdjustableBudget {
+export function newRateLimiter({
+  clock,
+  maxRequestsPerMinute,
+  pausedUntil,
+  onPause,
+}: RateLimiterOptions): AdjustableRateLimiter {
   let limit = maxRequestsPerMinute
   let tokens = 0
   let countedAt = clock.monotonic()

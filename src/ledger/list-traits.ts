@@ -1,25 +1,25 @@
-import type { ListFacts } from './state.ts'
+import type { ListTraits } from './state.ts'
 
 /** How long a refuted order or total is not used again, and how long an order without a total stays verified (seconds). */
 const DAY = 86_400
 
 /** Whether a page was out of order within a day of `now` (UNIX seconds). */
-export function isOrderRefuted({ orderRefutedAt }: ListFacts, now: number): boolean {
+export function isOrderRefuted({ orderRefutedAt }: ListTraits, now: number): boolean {
   return isWithin(DAY, orderRefutedAt, now)
 }
 
 /** Whether the total was smaller than what the pages show, within a day of `now` (UNIX seconds). */
-export function isTotalWrong({ wrongTotalAt }: ListFacts, now: number): boolean {
+export function isTotalWrong({ wrongTotalAt }: ListTraits, now: number): boolean {
   return isWithin(DAY, wrongTotalAt, now)
 }
 
 /** Whether this total is meaningless at `now` (UNIX seconds): totals are wrong, or capped at it. */
-export function isTotalUseless(facts: ListFacts, total: number, now: number): boolean {
+export function isTotalUseless(facts: ListTraits, total: number, now: number): boolean {
   return total === facts.cap || isTotalWrong(facts, now)
 }
 
 /** Whether a listing of the whole list found every page in order, and nothing has refuted the order since. */
-export function isOrderVerified({ orderVerifiedAt, orderRefutedAt = -Infinity }: ListFacts): boolean {
+export function isOrderVerified({ orderVerifiedAt, orderRefutedAt = -Infinity }: ListTraits): boolean {
   return orderVerifiedAt !== undefined && orderVerifiedAt > orderRefutedAt
 }
 
@@ -27,7 +27,10 @@ export function isOrderVerified({ orderVerifiedAt, orderRefutedAt = -Infinity }:
  * The same, within a day or half the time from the horizon to `now` (UNIX seconds). Without a total nothing else shows that
  * the order is wrong, and the calls that it hides must be found before the horizon passes them.
  */
-export function isOrderVerifiedRecently(facts: ListFacts, { now, horizon }: { now: number; horizon: number }): boolean {
+export function isOrderVerifiedRecently(
+  facts: ListTraits,
+  { now, horizon }: { now: number; horizon: number },
+): boolean {
   return isOrderVerified(facts) && isWithin(Math.min(DAY, (now - horizon) / 2), facts.orderVerifiedAt, now)
 }
 

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { rateBudget, type RateBudgetOptions } from '../../src/polling/rate-budget.ts'
+import { newRateLimiter, type RateLimiterOptions } from '../../src/polling/rate-limiter.ts'
 import { virtualClock, type VirtualClock } from '../clock/virtual-clock.ts'
 
-function budgetOn(clock: VirtualClock, more: Partial<RateBudgetOptions> = {}) {
-  return rateBudget({ clock, maxRequestsPerMinute: 60, pausedUntil: undefined, onPause: () => undefined, ...more })
+function rateLimiterOn(clock: VirtualClock, more: Partial<RateLimiterOptions> = {}) {
+  return newRateLimiter({ clock, maxRequestsPerMinute: 60, pausedUntil: undefined, onPause: () => undefined, ...more })
 }
 
 /** Takes so many requests; the result is filled with the time of each grant. */
-function takeAll(clock: VirtualClock, budget: ReturnType<typeof budgetOn>, requests: number): number[] {
+function takeAll(clock: VirtualClock, rateLimiter: ReturnType<typeof rateLimiterOn>, requests: number): number[] {
   const times: number[] = []
   for (let i = 0; i < requests; i++)
-    void budget.take(new AbortController().signal).then(() => times.push(clock.monotonic()))
+    void rateLimiter.take(new AbortController().signal).then(() => times.push(clock.monotonic()))
   return times
 }
 
@@ -19,12 +19,12 @@ function busiestMinute(times: readonly number[]): number {
   return Math.max(...times.map((from) => times.filter((time) => time >= from && time < from + 60).length))
 }
 
-describe('the rate budget', () => {
+describe('the rate limiter', () => {
   test.each([1, 7, 60, 400])('never grants more than %i requests in any minute', async (maxRequestsPerMinute) => {
     const clock = virtualClock()
-    const budget = budgetOn(clock, { maxRequestsPerMinute })
+    const rateLimiter = rateLimiterOn(clock, { maxRequestsPerMinute })
     await clock.advance(300)
-    const times = takeAll(clock, budget, maxRequestsPerMinute * 4)
+    const times = takeAll(clock, rateLimiter, maxRequestsPerMinute * 4)
     await clock.advance(180)
     expect(busiestMinute(times)).toBeLessThanOrEqual(maxRequestsPerMinute)
     expect(times.length).toBeGreaterThanOrEqual(Math.floor(maxRequestsPerMinute * 0.9 * 3))
@@ -32,10 +32,10 @@ describe('the rate budget', () => {
 
   test('stays below the limit across a restart', async () => {
     const clock = virtualClock()
-    const times = takeAll(clock, budgetOn(clock), 18)
+    const times = takeAll(clock, rateLimiterOn(clock), 18)
     await clock.advance(21)
     expect(times).toHaveLength(18)
-    const afterwards = takeAll(clock, budgetOn(clock), 100)
+    const afterwards = takeAll(clock, rateLimiterOn(clock), 100)
     await clock.advance(120)
     expect(busiestMinute([...times, ...afterwards])).toBeLessThanOrEqual(60)
   })
@@ -47,11 +47,11 @@ describe('the rate budget', () => {
     'grants no more than the higher limit in the minute of a change from %i to %i, and then no more than the new one',
     async (before, after) => {
       const clock = virtualClock()
-      const budget = budgetOn(clock, { maxRequestsPerMinute: before })
+      const rateLimiter = rateLimiterOn(clock, { maxRequestsPerMinute: before })
       await clock.advance(300)
-      const times = takeAll(clock, budget, 3000)
+      const times = takeAll(clock, rateLimiter, 3000)
       await clock.advance(45)
-      budget.setLimit(after)
+      rateLimiter.setLimit(after)
       await clock.advance(180)
       expect(busiestMinute(times)).toBeLessThanOrEqual(400)
       const since = times.filter((time) => time > 345)
@@ -65,9 +65,9 @@ describe('the rate budget', () => {
     const times: number[] = []
     for (let i = 0; i < 6; i++) {
       const life = new AbortController()
-      const budget = budgetOn(clock)
+      const rateLimiter = rateLimiterOn(clock)
       const note = () => void times.push(clock.monotonic())
-      const asked = Array.from({ length: 60 }, () => budget.take(life.signal).then(note, () => undefined))
+      const asked = Array.from({ length: 60 }, () => rateLimiter.take(life.signal).then(note, () => undefined))
       await clock.advance(20)
       life.abort()
       await Promise.all(asked)
@@ -78,9 +78,10 @@ describe('the rate budget', () => {
 
   test('grants in the order of the requests, and the first one soon', async () => {
     const clock = virtualClock()
-    const budget = budgetOn(clock)
+    const rateLimiter = rateLimiterOn(clock)
     const granted: string[] = []
-    for (const name of ['a', 'b', 'c']) void budget.take(new AbortController().signal).then(() => granted.push(name))
+    for (const name of ['a', 'b', 'c'])
+      void rateLimiter.take(new AbortController().signal).then(() => granted.push(name))
     await clock.advance(1.2)
     expect(granted).toEqual(['a'])
     await clock.advance(3)
@@ -89,10 +90,10 @@ describe('the rate budget', () => {
 
   test('grants the next request if one is aborted while it waits, and counts only that', async () => {
     const clock = virtualClock()
-    const budget = budgetOn(clock)
+    const rateLimiter = rateLimiterOn(clock)
     const controller = new AbortController()
-    const aborted = budget.take(controller.signal)
-    const times = takeAll(clock, budget, 1)
+    const aborted = rateLimiter.take(controller.signal)
+    const times = takeAll(clock, rateLimiter, 1)
     controller.abort()
     await expect(aborted).rejects.toThrow('aborted')
     await clock.advance(1.2)
@@ -102,11 +103,11 @@ describe('the rate budget', () => {
   test('grants nothing during a rate limit pause', async () => {
     const clock = virtualClock()
     const pauses: number[] = []
-    const budget = budgetOn(clock, { onPause: (until) => pauses.push(until) })
+    const rateLimiter = rateLimiterOn(clock, { onPause: (until) => pauses.push(until) })
     await clock.advance(10)
-    budget.pause(30)
-    budget.pause(5)
-    const times = takeAll(clock, budget, 2)
+    rateLimiter.pause(30)
+    rateLimiter.pause(5)
+    const times = takeAll(clock, rateLimiter, 2)
     await clock.advance(29.9)
     expect(times).toEqual([])
     await clock.advance(0.2)
@@ -117,23 +118,23 @@ describe('the rate budget', () => {
   test('pauses for an hour at most', async () => {
     const clock = virtualClock()
     const pauses: number[] = []
-    const budget = budgetOn(clock, { onPause: (until) => pauses.push(until) })
+    const rateLimiter = rateLimiterOn(clock, { onPause: (until) => pauses.push(until) })
     const hour = 3600
-    expect((budget.pause(30 * 24 * hour), budget.pausedFor())).toBe(hour)
+    expect((rateLimiter.pause(30 * 24 * hour), rateLimiter.pausedFor())).toBe(hour)
     expect(pauses).toEqual([clock.wall() + hour])
   })
 
   test('grants one request after a pause of an hour, and the others after its answer', async () => {
     const clock = virtualClock()
-    const budget = budgetOn(clock)
-    budget.pause(7200)
-    const times = takeAll(clock, budget, 3)
+    const rateLimiter = rateLimiterOn(clock)
+    rateLimiter.pause(7200)
+    const times = takeAll(clock, rateLimiter, 3)
     await clock.advance(3599)
     expect(times).toHaveLength(0)
     await clock.advance(5)
     expect(times).toHaveLength(1)
     // The service still refuses it.
-    budget.pause(3600)
+    rateLimiter.pause(3600)
     await clock.advance(3590)
     expect(times).toHaveLength(1)
     await clock.advance(12)
@@ -142,9 +143,9 @@ describe('the rate budget', () => {
 
   test('grants all requests after a pause of an hour once the first one has succeeded', async () => {
     const clock = virtualClock()
-    const budget = budgetOn(clock)
-    budget.pause(7200)
-    const times = takeAll(clock, budget, 3)
+    const rateLimiter = rateLimiterOn(clock)
+    rateLimiter.pause(7200)
+    const times = takeAll(clock, rateLimiter, 3)
     await clock.advance(3609)
     expect(times).toHaveLength(1)
     await clock.advance(3)
@@ -153,7 +154,7 @@ describe('the rate budget', () => {
 
   test('keeps a pause across a restart', async () => {
     const clock = virtualClock()
-    const times = takeAll(clock, budgetOn(clock, { pausedUntil: clock.wall() + 7200 }), 1)
+    const times = takeAll(clock, rateLimiterOn(clock, { pausedUntil: clock.wall() + 7200 }), 1)
     await clock.advance(7199)
     expect(times).toEqual([])
     await clock.advance(2)
@@ -162,16 +163,16 @@ describe('the rate budget', () => {
 
   test('grants nothing while its limit is 0, and starts empty after that', async () => {
     const clock = virtualClock()
-    const budget = budgetOn(clock)
+    const rateLimiter = rateLimiterOn(clock)
     await clock.advance(60)
-    budget.setLimit(0)
+    rateLimiter.setLimit(0)
     const waiting = new AbortController()
-    const refused = budget.take(waiting.signal)
+    const refused = rateLimiter.take(waiting.signal)
     await clock.advance(60)
     waiting.abort()
     await expect(refused).rejects.toThrow('aborted')
-    budget.setLimit(60)
-    const times = takeAll(clock, budget, 3)
+    rateLimiter.setLimit(60)
+    const times = takeAll(clock, rateLimiter, 3)
     await clock.advance(1)
     expect(times).toHaveLength(0)
     await clock.advance(2.5)
