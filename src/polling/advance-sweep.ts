@@ -30,7 +30,7 @@ const SHOWN_AGAIN = 0.9
  * can be made to continue.
  *
  * @param order as known after this page
- * @param isOlderThanHorizon whether a page is wholly past the horizon
+ * @param isOlderThanHorizon whether a page is wholly older than the horizon
  */
 export function advanceSweep(
   sweep: Sweep,

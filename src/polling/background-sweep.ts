@@ -12,7 +12,7 @@ const MOST_OF_INTERVAL = 0.5
 
 /**
  * Reads a slice of a sweep beside a successful poll. The sweep ends at the horizon if the order is verified and the total
- * leaves no call that could be behind it; otherwise at the end of the list. An error here never fails the poll.
+ * leaves no call that could be after it; otherwise at the end of the list. An error here never fails the poll.
  */
 export async function* sweepInBackground(
   reader: PageReader,

@@ -2,7 +2,7 @@ import type { ListSnapshot } from '../ledger/state.ts'
 import type { PollSuccess } from '../ledger/observation.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
-import { farEndIds, readFarEnd } from './far-end.ts'
+import { oldestEndIds, readOldestEnd } from './oldest-end.ts'
 import { completeSweep, verifyOrder, refuteOrder } from './list-memory.ts'
 import type { ListPage, PageReader } from './page-reader.ts'
 import type { Slice } from './read-slice.ts'
@@ -40,15 +40,15 @@ export async function* endSweep(
 /**
  * Ends a sweep that has seen as many items as the list has. This verifies the total and the order.
  *
- * @returns whether it has ended; false if the list continues behind its total
+ * @returns whether it has ended; false if the list continues after its total
  */
 async function* endComplete(reader: PageReader, sweep: Sweep, last: ListPage): AsyncGenerator<CallPage, boolean> {
   const { poll, memory } = reader
   const isNew = (key: string) => !sweep.seen.has(key)
-  const behind = yield* findCap(reader, last, isNew)
-  if (behind !== undefined) {
-    addToSweep(sweep, behind)
-    continueWithoutTotal(sweep, behind)
+  const next = yield* findCap(reader, last, isNew)
+  if (next !== undefined) {
+    addToSweep(sweep, next)
+    continueWithoutTotal(sweep, next)
     return false
   }
   const { shortfall: _found, cap, ...facts } = memory.traits
@@ -71,17 +71,17 @@ async function* endComplete(reader: PageReader, sweep: Sweep, last: ListPage): A
   return true
 }
 
-/** Ends a sweep that cannot read the rest of the list: past the horizon it is complete, before it the poll is limited. */
+/** Ends a sweep that cannot read the rest of the list: complete if it reached the horizon, else the poll is limited. */
 async function* endTruncated(reader: PageReader, sweep: Sweep): AsyncGenerator<CallPage, void> {
   const { memory, clock } = reader
   memory.failingPage = undefined
-  memory.farEndFailedAt = clock.monotonic()
+  memory.oldestEndFailedAt = clock.monotonic()
   endSuccessfully(reader, sweep, yield* listAfter(reader, sweep, undefined))
 }
 
 /**
- * Ends a sweep because the service shows no more pages. Past the horizon it does not need them. On a list that is newest
- * first the poll is limited; otherwise it is not successful, because it does not see the newest calls.
+ * Ends a sweep because the service shows no more pages. A sweep that reached the horizon does not need them. Otherwise, on a
+ * list that is newest first, the poll is limited; on any other it is not successful, because it does not see the newest calls.
  */
 async function* endRefused(reader: PageReader, sweep: Sweep, error: ServiceError): AsyncGenerator<CallPage, void> {
   const { poll, memory } = reader
@@ -98,7 +98,7 @@ async function* endRefused(reader: PageReader, sweep: Sweep, error: ServiceError
 
 /**
  * Ends a sweep that has found fewer items than the total. First it reads on to an empty page, whatever the total says. Two
- * such sweeps in a row that lack the same number show that the service counts hidden rows: from then on they are subtracted.
+ * such sweeps in a row that lack the same number show that the service counts hidden calls: from then on they are subtracted.
  *
  * @returns whether it has ended
  */
@@ -152,9 +152,9 @@ export function sweepTimes(
 
 /**
  * What the next incremental poll can use after a sweep: what the incremental poll before it has found, if there was one;
- * otherwise the total of a newest page without anything new, and the ids at the far end.
+ * otherwise the total of a newest page without anything new, and the ids at the oldest end.
  *
- * @param last the last page of the sweep; undefined if the far end must be read again
+ * @param last the last page of the sweep; undefined if the oldest end must be read again
  */
 export async function* listAfter(
   reader: PageReader,
@@ -163,15 +163,15 @@ export async function* listAfter(
 ): AsyncGenerator<CallPage, ListSnapshot | undefined> {
   const { poll, memory, read } = reader
   const order = reader.order()
-  const farEnd = order === 'newest first' ? (sweep.lastPage ?? 1) : 1
+  const oldestEnd = order === 'newest first' ? (sweep.lastPage ?? 1) : 1
   if (poll.success !== undefined) {
     const { list } = poll.success
     if (order === 'unknown' || list?.order !== order) return undefined
-    return last?.page === farEnd ? { ...list, oldestIds: farEndIds(last, order) } : list
+    return last?.page === oldestEnd ? { ...list, oldestIds: oldestEndIds(last, order) } : list
   }
   if (order === 'unknown' || sweep.total === undefined) return undefined
-  const farPage = last?.page === farEnd ? last : yield* readFarEnd(reader, farEnd)
-  const oldestIds = farPage === undefined ? [] : farEndIds(farPage, order)
+  const oldestPage = last?.page === oldestEnd ? last : yield* readOldestEnd(reader, oldestEnd)
+  const oldestIds = oldestPage === undefined ? [] : oldestEndIds(oldestPage, order)
   // Calls that were added since the sweep began are at the newest end; a total is usable once all of them were seen.
   let total = last?.total !== undefined && sweep.seen.size >= last.total ? last.total : undefined
   for (

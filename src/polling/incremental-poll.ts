@@ -1,16 +1,16 @@
 import type { ListSnapshot } from '../ledger/state.ts'
-import { farEndIds } from './far-end.ts'
+import { oldestEndIds } from './oldest-end.ts'
 import type { ListPage } from './page-reader.ts'
 
 /**
  * A poll that reads the newest pages only. It is verified by the service's total, which must be the total of the last
- * successful poll, plus the new calls, less those that left the list at its far end.
+ * successful poll, plus the new calls, less those that left the list at its oldest end.
  */
 export type IncrementalPoll = {
   /** The list as the last successful poll left it. */
   readonly known: ListSnapshot
-  /** Whether a larger total needs the far end as well, because the last poll could not explain it either. */
-  readonly needsFarEnd: boolean
+  /** Whether a larger total needs the oldest end as well, because the last poll could not explain it either. */
+  readonly needsOldestEnd: boolean
   /** The page to read next, and the last one that was read at the newest end. */
   page: number
   last: ListPage | undefined
@@ -21,11 +21,11 @@ export type IncrementalPoll = {
   invalidItems: number
   /** Whether the next page may show more new calls. */
   mayHaveMore: boolean
-  /** How many calls left at the far end, negative for rows that were added there; undefined until it was read. */
+  /** How many calls left at the oldest end, negative for rows that were added there; undefined until it was read. */
   left: number | undefined
-  /** Ids at the far end, from the outermost inwards; empty if unknown. */
+  /** Ids at the oldest end, from the outermost inwards; empty if unknown. */
   oldestIds: readonly string[]
-  /** A new call is at the far end, so the order is not what it was. */
+  /** A new call is at the oldest end, so the order is not what it was. */
   isMisplaced: boolean
   /** `left` was computed from the total, not seen. */
   isAssumed: boolean
@@ -36,18 +36,18 @@ export type IncrementalPoll = {
 }
 
 /** What must be read next, or the result: `verified` by the total, or the total is `unexplained`. */
-export type Verification = 'next page' | 'far end' | 'verified' | 'unexplained'
+export type Verification = 'next page' | 'oldest end' | 'verified' | 'unexplained'
 
 /** The most calls that are assumed to have left unseen between two polls: a number, and a share of the list. */
 const MOST_ASSUMED = 10
 const SHARE_ASSUMED = 0.1
 
 /** @param pageSize calls requested in one page, which may be fewer than when the list was last read */
-export function newIncrementalPoll(known: ListSnapshot, pageSize: number, needsFarEnd: boolean): IncrementalPoll {
+export function newIncrementalPoll(known: ListSnapshot, pageSize: number, needsOldestEnd: boolean): IncrementalPoll {
   const lastPage = Math.max(1, Math.ceil(known.total / Math.min(known.pageSize, pageSize)))
   return {
     known,
-    needsFarEnd,
+    needsOldestEnd,
     page: known.order === 'newest first' ? 1 : lastPage,
     last: undefined,
     seen: new Set(),
@@ -89,21 +89,25 @@ export function addNewestPage(incremental: IncrementalPoll, page: ListPage, newI
   incremental.last = page
   incremental.mayHaveMore = !isLast && page.calls.some(({ id }) => newIds.has(id))
   incremental.page = page.page + (backwards ? -1 : 1)
-  // If the whole page is new, the next one may have new calls too, even if as many left at the far end and the total fits.
+  // If the whole page is new, the next one may have new calls too, even if as many left at the oldest end and the total fits.
   const innermost = backwards ? page.calls[0] : page.calls.at(-1)
   if (incremental.mayHaveMore && innermost !== undefined && newIds.has(innermost.id)) return 'next page'
   return verify(incremental, newIds)
 }
 
-/** The number of the page at the far end. */
-export function farEndPage({ known, lastPage }: IncrementalPoll): number {
+/** The number of the page at the oldest end. */
+export function oldestEndPage({ known, lastPage }: IncrementalPoll): number {
   return known.order === 'newest first' ? lastPage : 1
 }
 
-/** Adds the page at the far end: calls that left, or were added there, explain a total that is too small or too large. */
-export function addFarEndPage(incremental: IncrementalPoll, page: ListPage, newIds: ReadonlySet<string>): Verification {
+/** Adds the page at the oldest end: calls that left, or were added there, explain a total that is too small or too large. */
+export function addOldestEndPage(
+  incremental: IncrementalPoll,
+  page: ListPage,
+  newIds: ReadonlySet<string>,
+): Verification {
   const { known } = incremental
-  const ids = farEndIds(page, known.order)
+  const ids = oldestEndIds(page, known.order)
   if (page.total === undefined) return 'unexplained'
   if (known.oldestIds.length === 0) {
     incremental.oldestIds = ids
@@ -121,7 +125,7 @@ export function addFarEndPage(incremental: IncrementalPoll, page: ListPage, newI
   return verify(incremental, newIds)
 }
 
-/** Without the far end: assumes that the calls which the total lacks have left there, if they are few. */
+/** Without the oldest end: assumes that the calls which the total lacks have left there, if they are few. */
 export function assumeLeft(incremental: IncrementalPoll, newIds: ReadonlySet<string>): Verification {
   const { known, total } = incremental
   const lacking = known.total + newIds.size - total
@@ -132,12 +136,12 @@ export function assumeLeft(incremental: IncrementalPoll, newIds: ReadonlySet<str
 }
 
 function verify(incremental: IncrementalPoll, newIds: ReadonlySet<string>): Verification {
-  const { total, known, invalidItems, left, mayHaveMore, needsFarEnd } = incremental
+  const { total, known, invalidItems, left, mayHaveMore, needsOldestEnd } = incremental
   const missing = total - known.total - newIds.size + (left ?? 0)
   if (missing >= 0 && missing <= invalidItems) {
     incremental.reliesOnInvalid = missing > 0
     return 'verified'
   }
   if (missing > 0 && mayHaveMore) return 'next page'
-  return left === undefined && (missing < 0 || needsFarEnd) ? 'far end' : 'unexplained'
+  return left === undefined && (missing < 0 || needsOldestEnd) ? 'oldest end' : 'unexplained'
 }

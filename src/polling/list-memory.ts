@@ -34,8 +34,8 @@ export type ListMemory = {
   refusedFrom: number | undefined
   /** The page past the last one that was last answered with an error, and the number of items before it. */
   errorPastLast: { page: number; items: number } | undefined
-  /** When reading the page at the far end last failed (monotonic seconds). */
-  farEndFailedAt: number | undefined
+  /** When reading the page at the oldest end last failed (monotonic seconds). */
+  oldestEndFailedAt: number | undefined
   /** The page that a sweep could not read, and in how many polls in a row. */
   failingPage: { page: number; times: number } | undefined
   /** A total that may be wrong, because the last page by it was full or too short. */
@@ -66,7 +66,7 @@ export function newListMemory(
     sweepPages: 0,
     refusedFrom: undefined,
     errorPastLast: undefined,
-    farEndFailedAt: undefined,
+    oldestEndFailedAt: undefined,
     failingPage: undefined,
     suspectTotal: undefined,
     shrunkPolls: 0,

@@ -50,7 +50,7 @@ const MIN_DEADLINE_SECONDS = 30
  * 1. `poll-requests.ts` checks the service's clock (`clock-skew.ts`) with the first answer. All requests use it, and through
  *    it `request-with-retries.ts` and `rate-limiter.ts`.
  * 2. `read-list.ts` reads the list:
- *    - `read-newest-pages.ts` reads the newest pages, which `incremental-poll.ts` verifies with the total and `far-end.ts`
+ *    - `read-newest-pages.ts` reads the newest pages, which `incremental-poll.ts` verifies with the total and `oldest-end.ts`
  *    - `read-open-calls.ts` reads on if that saves follow-ups
  *    - `foreground-sweep.ts` or `background-sweep.ts` sweeps it: `read-slice.ts` reads pages, `advance-sweep.ts` decides
  *      what follows each of them, and `end-sweep.ts` ends the sweep

@@ -10,7 +10,7 @@ export type OrderAcrossPages = {
   /** Most calls of some page began before this, and most of some page after this (UNIX seconds). */
   upperBound: number
   lowerBound: number
-  /** How many calls in a row, up to the last one, are far above the ceiling or below the floor. */
+  /** How many calls in a row, up to the last one, are far above the upper bound or below the lower bound. */
   above: number
   below: number
   /** Whether a later page was above or below. */

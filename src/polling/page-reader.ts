@@ -41,7 +41,7 @@ export type ListOptions = {
   reach?: 'end' | 'horizon' | undefined
 }
 
-/** A page whose `total` leaves out hidden rows; it is undefined if the service's total is known to be wrong or capped. */
+/** A page whose `total` leaves out hidden calls; it is undefined if the service's total is known to be wrong or capped. */
 export type ListPage = CallPage & {
   /** The total as the service sent it. */
   rawTotal: number | undefined
@@ -117,9 +117,11 @@ export function pageReader(poll: RunningPoll, options: ListOptions): PageReader 
       // Many services answer a page past the last one like this; the first page shows which one is the last now.
       const first = toListPage(await fetchPage(1, withoutRetries))
       extra.push(first)
-      const isBehind = error.status === 404 || shortBefore === number - 1 || memory.traits.endsInError === true
+      const isProbablyPastLast =
+        error.status === 404 || shortBefore === number - 1 || memory.traits.endsInError === true
       const { total, lastPage } = first
-      const isPastLast = lastPage === undefined ? isBehind : number > lastPageOf(total, undefined, memory.pageSize)!
+      const isPastLast =
+        lastPage === undefined ? isProbablyPastLast : number > lastPageOf(total, undefined, memory.pageSize)!
       if (!isPastLast) throw error
       recordEndInError(number)
       return { ...first, page: number, calls: [], keys: [], invalid: {}, items: 0, medianStart: Infinity }

@@ -1,12 +1,12 @@
 import type { ListSnapshot } from '../ledger/state.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
-import { readFarEnd } from './far-end.ts'
+import { readOldestEnd } from './oldest-end.ts'
 import {
-  addFarEndPage,
+  addOldestEndPage,
   addNewestPage,
   assumeLeft,
-  farEndPage,
+  oldestEndPage,
   newIncrementalPoll,
   type IncrementalPoll,
   type Verification,
@@ -21,7 +21,7 @@ const MOST_OF_INTERVAL = 0.9
 
 /**
  * Reads the newest pages until the total verifies that nothing else is new, and returns what was read. If neither new calls
- * nor those that left explain the total, the poll is not successful: the next one requests the same again, then the far end.
+ * nor those that left explain the total, the poll is not successful: the next one requests the same again, then the oldest end.
  */
 export async function* readNewestPages(
   reader: PageReader,
@@ -42,7 +42,7 @@ export async function* readNewestPages(
     for (const sweep of [memory.foreground, memory.background]) if (sweep) addToSweep(sweep, page)
     if (page.total === undefined || reader.order() !== known.order) return undefined
     let verification = addNewestPage(incremental, page, memory.newIds)
-    if (verification === 'far end') verification = yield* verifyWithFarEnd(reader, incremental)
+    if (verification === 'oldest end') verification = yield* verifyWithOldestEnd(reader, incremental)
     // On a list that is oldest first, new calls are beyond a total that stops at a cap.
     const isNew = (id: string) => memory.newIds.has(id)
     if (known.order === 'oldest first' && verification !== 'next page' && (yield* findCap(reader, page, isNew)))
@@ -89,7 +89,7 @@ export async function* readNewestPages(
 }
 
 /**
- * Verifies the total once more at the end of a sweep, with the far end: calls that left there may hide new ones that were
+ * Verifies the total once more at the end of a sweep, with the oldest end: calls that left there may hide new ones that were
  * not seen. If calls are added between two requests, the newest page is read again.
  */
 export async function* confirmTotal(reader: PageReader): AsyncGenerator<CallPage, boolean> {
@@ -98,7 +98,7 @@ export async function* confirmTotal(reader: PageReader): AsyncGenerator<CallPage
   if (poll.success === undefined || known === undefined || !known.verified) return false
   const incremental = newIncrementalPoll(known, pageSize, true)
   for (let tries = 0; tries < 3; tries++) {
-    const verification = yield* verifyWithFarEnd(reader, incremental)
+    const verification = yield* verifyWithOldestEnd(reader, incremental)
     if (
       verification === 'verified' &&
       !incremental.isMisplaced &&
@@ -117,13 +117,13 @@ export async function* confirmTotal(reader: PageReader): AsyncGenerator<CallPage
   return false
 }
 
-async function* verifyWithFarEnd(
+async function* verifyWithOldestEnd(
   reader: PageReader,
   incremental: IncrementalPoll,
 ): AsyncGenerator<CallPage, Verification> {
   const { newIds } = reader.memory
-  const page = yield* readFarEnd(reader, farEndPage(incremental))
-  return page === undefined ? assumeLeft(incremental, newIds) : addFarEndPage(incremental, page, newIds)
+  const page = yield* readOldestEnd(reader, oldestEndPage(incremental))
+  return page === undefined ? assumeLeft(incremental, newIds) : addOldestEndPage(incremental, page, newIds)
 }
 
 function unexplainedTotal({ known, total }: IncrementalPoll, newCalls: number): string {

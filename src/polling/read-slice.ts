@@ -26,9 +26,9 @@ export type SliceLimits = {
   isResumed: boolean
 }
 
-/** Polls in a row in which a page fails, past the horizon and before it, until the sweep ends without the rest. */
-const ATTEMPTS_PAST_HORIZON = 2
-const ATTEMPTS_BEFORE_HORIZON = 5
+/** Polls in a row in which a page fails, older and newer than the horizon, until the sweep ends without the rest. */
+const ATTEMPTS_OLDER_THAN_HORIZON = 2
+const ATTEMPTS_NEWER_THAN_HORIZON = 5
 
 /** A resumed sweep begins with a page that it has already read: with one page a poll it would never advance. */
 const LEAST_PAGES = 2
@@ -48,7 +48,7 @@ export async function* readSlice(
 ): AsyncGenerator<CallPage, Slice> {
   const { poll, memory, clock, begun, record, extraPages } = reader
   const { elapsed = () => clock.monotonic() - begun } = reader
-  // Past the horizon a page is requested without retries, because the poll does not depend on it.
+  // The poll does not depend on a page that is older than the horizon.
   const fetch = () => reader.fetch(sweep.page, sweep.reachedHorizon)
   const isOlder = olderThanHorizon(reader)
   const isDropped = () => memory.foreground !== sweep && memory.background !== sweep
@@ -65,11 +65,11 @@ export async function* readSlice(
       if (!(error instanceof ServiceError)) throw error
       const times = memory.failingPage?.page === sweep.page ? memory.failingPage.times + 1 : 1
       memory.failingPage = { page: sweep.page, times }
-      if (sweep.reachedHorizon && times < ATTEMPTS_PAST_HORIZON) {
+      if (sweep.reachedHorizon && times < ATTEMPTS_OLDER_THAN_HORIZON) {
         poll.problem = error
         return { result: 'interrupted' }
       }
-      if (sweep.reachedHorizon || (times >= ATTEMPTS_BEFORE_HORIZON && sweep.page > 1))
+      if (sweep.reachedHorizon || (times >= ATTEMPTS_NEWER_THAN_HORIZON && sweep.page > 1))
         return { result: 'refused', error }
       if (!isRefusal(error, sweep)) throw error
       // One refusal may be a transient error; a limit refuses the same page in the next poll as well.
@@ -108,7 +108,7 @@ export async function* readSlice(
 }
 
 /**
- * Whether a page is wholly before the horizon, and before the start of every final call that is tracked within it: a long
+ * Whether a page is wholly older than the horizon, and than the start of every final call that is tracked within it: a long
  * call is listed where it began, though it ended recently. Open calls have follow-ups.
  */
 function olderThanHorizon({ state, horizon }: PageReader): (page: ListPage) => boolean {

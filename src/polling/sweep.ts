@@ -28,13 +28,13 @@ export type Sweep = {
   /** Pages read so far, and the number of items on the largest one. */
   pagesRead: number
   largestPage: number
-  /** A page was wholly past the horizon. */
+  /** A page was wholly older than the horizon. */
   reachedHorizon: boolean
   /** It must continue to the end of the list all the same. */
   mustReachEnd: boolean
   /** The first page that showed nothing new, though the list should continue. */
   truncatedAt: number | undefined
-  /** It reads the pages behind the last one by the total, until one is empty. */
+  /** It reads the pages after the last one by the total, until one is empty. */
   readsPastTotal: boolean
   orderAcrossPages: OrderAcrossPages
   /** How many passes have reached the end of the list, and how many of them in a row found nothing new. */
@@ -150,7 +150,7 @@ function addInvalid({ seen, invalidKeys }: Sweep, { calls, keys }: ListPage): vo
   for (const id of valid) invalidKeys.delete(id)
 }
 
-/** The list continues behind its total: reads on after that page, without the total. */
+/** The list continues after its total: reads on after that page, without the total. */
 export function continueWithoutTotal(sweep: Sweep, { page }: ListPage): void {
   sweep.total = undefined
   sweep.lastPage = undefined
@@ -158,7 +158,7 @@ export function continueWithoutTotal(sweep: Sweep, { page }: ListPage): void {
   sweep.page = page + 1
 }
 
-/** The pages up to the last one by the total show nothing new: reads those behind it once, until one is empty. */
+/** The pages up to the last one by the total show nothing new: reads those after it once, until one is empty. */
 export function continuePastTotal(sweep: Sweep): void {
   sweep.readsPastTotal = true
   sweep.stalePages = 0

@@ -2,7 +2,7 @@ import type { CallPage } from '../service/calls-client.ts'
 import type { ListMemory } from './list-memory.ts'
 import type { ListPage, PageReader } from './page-reader.ts'
 
-/** Whether the last page, by the total, is full, or shorter than the total says: the list may continue behind it. */
+/** Whether the last page, by the total, is full, or shorter than the total says: the list may continue after it. */
 export function isLastPageSuspicious(
   { page, lastPage, items, total }: ListPage,
   { pageSize }: ListMemory,
@@ -15,11 +15,11 @@ export function isLastPageSuspicious(
 }
 
 /**
- * Finds out whether the list continues behind its total, because the service stops counting at a round number (a cap) or
+ * Finds out whether the list continues after its total, because the service stops counting at a round number (a cap) or
  * its pages have become shorter. If the last page was suspicious, this requests one more.
  *
  * @param isNew whether an item has not been seen yet, because pages may overlap
- * @returns the page behind the total, if there is one
+ * @returns the page after the total, if there is one
  */
 export async function* findCap(
   { memory, read }: PageReader,
@@ -27,11 +27,11 @@ export async function* findCap(
   isNew: (key: string) => boolean,
 ): AsyncGenerator<CallPage, ListPage | undefined> {
   if (rawTotal === undefined || lastPage === undefined || memory.suspectTotal !== rawTotal) return undefined
-  const behind = yield* read(lastPage + 1, true)
-  const hasNew = behind.keys.some(isNew)
+  const next = yield* read(lastPage + 1, true)
+  const hasNew = next.keys.some(isNew)
   // A larger total means that calls were added meanwhile.
-  if (!hasNew || (behind.rawTotal ?? 0) > rawTotal) return undefined
-  const isCap = behind.rawTotal === rawTotal
-  memory.traits = { ...memory.traits, ...(isCap ? { cap: rawTotal } : { wrongTotalAt: behind.serviceTime }) }
-  return behind
+  if (!hasNew || (next.rawTotal ?? 0) > rawTotal) return undefined
+  const isCap = next.rawTotal === rawTotal
+  memory.traits = { ...memory.traits, ...(isCap ? { cap: rawTotal } : { wrongTotalAt: next.serviceTime }) }
+  return next
 }

@@ -40,7 +40,7 @@ export function chaosSwitches(
   }
 }
 
-/** Sometimes one way in which a list contradicts itself: a stale page, a capped total, hidden rows, no page past the last. */
+/** Sometimes one way in which a list contradicts itself: a stale page, a capped total, hidden calls, no page past the last. */
 function hardList(draw: Random): Partial<Switches> {
   const hard: Partial<Switches>[] = [
     { cacheSeconds: STALE_SECONDS, age: draw() < 0.5 ? 'given' : 'absent' },

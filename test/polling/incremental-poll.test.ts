@@ -94,7 +94,7 @@ describe('an incremental poll', () => {
 
   test('reads an oldest-first list from its end', async () => {
     const { service, next, tracked } = await afterTheFirst(numbered(1, 40).toReversed())
-    // The last page is full, so each poll checks whether the list continues behind it.
+    // The last page is full, so each poll checks whether the list continues after it.
     expect(await next()).toEqual(['incremental', [10, 11]])
     service.calls = numbered(-5, 40).toReversed()
     expect(await next()).toEqual(['incremental', [10, 12, 11, 10]])
@@ -102,7 +102,7 @@ describe('an incremental poll', () => {
     expect(await next()).toEqual(['incremental', [12]])
   })
 
-  test('reads the far end if the total is too small, and calls that left there explain it', async () => {
+  test('reads the oldest end if the total is too small, and calls that left there explain it', async () => {
     const { service, next } = await afterTheFirst()
     service.calls = numbered(0, 38)
     expect(await next()).toEqual(['incremental', [1, 10]])
@@ -133,7 +133,7 @@ describe('an incremental poll', () => {
     expect(await next()).toEqual(['incremental', [1]])
   })
 
-  test('with an unexplained total requests the same again, then the far end, and then reads the whole list', async () => {
+  test('with an unexplained total requests the same again, then the oldest end, and then reads the whole list', async () => {
     const { service, next, book, poll } = await afterTheFirst()
     service.calls = [...numbered(1, 20), seen('late', 'ended', { endedAt: CREATED - 20 }), ...numbered(21, 40)]
     const { problem } = await poll()

@@ -64,7 +64,7 @@ describe('the initial sync', () => {
   test('is successful at a page wholly before the horizon, if ten times were in order, and the next polls read the rest', async () => {
     const { service, next, memory } = polling({ lookback: 11 })
     service.calls = numbered(1, 100)
-    // The fourth page is past the horizon; the last one is read for the far end, and the first again for new calls.
+    // The fourth page is older than the horizon; the last one is read for the oldest end, and the first again for new calls.
     expect(await next()).toEqual(['incremental', [1, 2, 3, 4, 25, 1, 4, 5, 6]])
     expect(isOrderVerified(memory.traits)).toBe(false)
     expect(await next()).toEqual(['incremental', [1, 6, 7, 8]])

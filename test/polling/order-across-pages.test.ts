@@ -71,7 +71,7 @@ test('a few calls at the end that are spread over all times refute the order', a
   expect(memory.traits.orderRefutedAt).toBeGreaterThan(CREATED)
 })
 
-test('a list without order is read behind its last page by the total if that page has not shown all', async () => {
+test('a list without order is read on after its last page by the total if that page has not shown all', async () => {
   const { service, next } = polling()
   service.says = { totalPages: undefined }
   service.calls = Array.from({ length: 40 }, (_none, n) => call(((n * 17) % 41) + 1))

@@ -38,7 +38,7 @@ describe.each(REFUSALS)('a page past the last one that is answered with %s', (st
     expect((await poll()).problem).toBeUndefined()
   })
 
-  test('is an empty page if hidden rows make it the last one by the total', async () => {
+  test('is an empty page if hidden calls make it the last one by the total', async () => {
     const { service, poll } = refusing({ pageSize: 4 })
     const grow = (to: number) => {
       service.calls = numbered(1, to).toReversed()

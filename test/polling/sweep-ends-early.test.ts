@@ -27,7 +27,7 @@ describe('a sweep of a list that is longer than the lookback', () => {
     expect(world.isVerified()).toBe(true)
   })
 
-  test('ends at the horizon from then on, after reading the far end', async () => {
+  test('ends at the horizon from then on, after reading the oldest end', async () => {
     const world = long()
     await world.untilComplete()
     const pages = await pagesOfSweep(world)
@@ -54,7 +54,7 @@ describe('a sweep of a list that is longer than the lookback', () => {
     expect(world.book.state.sync.list).toMatchObject({ total: 205, verified: true })
   })
 
-  test('finds a call that was added behind the horizon when another one left', async () => {
+  test('finds a call that was added before the horizon when another one left', async () => {
     const world = long()
     await world.untilComplete()
     // The total is the same, so no incremental poll can find the call.
@@ -65,7 +65,7 @@ describe('a sweep of a list that is longer than the lookback', () => {
     expect(world.book.finished()).toBe(1)
   })
 
-  test('that had to continue to the end reads the far end again', async () => {
+  test('that had to continue to the end reads the oldest end again', async () => {
     const world = long()
     await world.untilComplete()
     world.service.calls = [
@@ -77,7 +77,7 @@ describe('a sweep of a list that is longer than the lookback', () => {
     expect(world.book.state.sync.list?.oldestIds[0]).toBe('call 199')
   })
 
-  test('finds a call that was added behind the horizon, though an invalid item could explain the total', async () => {
+  test('finds a call that was added before the horizon, though an invalid item could explain the total', async () => {
     const world = long()
     const { listCalls } = world.service.client
     world.service.client.listCalls = async (page, signal) => {

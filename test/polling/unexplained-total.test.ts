@@ -33,7 +33,7 @@ describe('a total that new calls do not explain', () => {
     }
   })
 
-  test('is explained by calls that were added at the far end, with one more page', async () => {
+  test('is explained by calls that were added at the oldest end, with one more page', async () => {
     const { service, next } = await afterTheFirst(38, { lookback: 1000 })
     service.calls = [...numbered(1, 38), ...numbered(5000, 5000)]
     expect(await next()).toEqual(['unsuccessful', [1]])
@@ -66,7 +66,7 @@ describe('a total that new calls do not explain', () => {
     for (let polls = 0; polls < 2; polls++) expect((await next())[0]).toBe('complete')
   })
 
-  test('makes the poll read to the end, past the horizon, because the missing call may be anywhere', async () => {
+  test('makes the poll read to the end, older pages than the horizon included, because the missing call may be anywhere', async () => {
     const { service, poll, next, untilComplete, newest, has } = polling({ lookback: 30, pageSize: 10, slice: 2 })
     service.calls = numbered(1, 100)
     await untilComplete()
@@ -129,7 +129,7 @@ describe('a total that new calls do not explain', () => {
     }
   })
 
-  test('refutes the order at once if a new call is at the far end', async () => {
+  test('refutes the order at once if a new call is at the oldest end', async () => {
     const { service, poll, memory, has } = await afterTheFirst(38)
     service.calls = [...numbered(1, 38), { ...numbered(0, 0)[0]!, initiatedAt: numbered(39, 39)[0]!.initiatedAt }]
     for (let polls = 0; polls < 4; polls++) await poll()

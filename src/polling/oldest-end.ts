@@ -3,28 +3,28 @@ import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import type { ListPage, PageReader } from './page-reader.ts'
 
-/** Number of ids that are remembered of the far end. */
+/** Number of ids that are remembered of the oldest end. */
 const MOST_IDS = 100
 
-/** The ids on a page at the far end, where the oldest calls are, from the outermost inwards. */
-export function farEndIds({ calls }: Pick<ListPage, 'calls'>, order: ListSnapshot['order']): string[] {
+/** The ids on a page at the oldest end, where the oldest calls are, from the outermost inwards. */
+export function oldestEndIds({ calls }: Pick<ListPage, 'calls'>, order: ListSnapshot['order']): string[] {
   const ids = calls.map(({ id }) => id)
   return (order === 'newest first' ? ids.toReversed() : ids).slice(0, MOST_IDS)
 }
 
-/** Reads the page at the far end. If that fails, the poll continues without it, and no poll retries for a sweep interval. */
-export async function* readFarEnd(
+/** Reads the page at the oldest end. If that fails, the poll continues without it, and no poll retries for a sweep interval. */
+export async function* readOldestEnd(
   { memory, clock, sweepInterval, read }: PageReader,
   page: number,
 ): AsyncGenerator<CallPage, ListPage | undefined> {
-  if (clock.monotonic() - (memory.farEndFailedAt ?? -Infinity) < sweepInterval) return undefined
+  if (clock.monotonic() - (memory.oldestEndFailedAt ?? -Infinity) < sweepInterval) return undefined
   try {
     const last = yield* read(page, true)
-    memory.farEndFailedAt = undefined
+    memory.oldestEndFailedAt = undefined
     return last
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    memory.farEndFailedAt = clock.monotonic()
+    memory.oldestEndFailedAt = clock.monotonic()
     return undefined
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   assumeLeft,
   newIncrementalPoll,
-  addFarEndPage,
+  addOldestEndPage,
   type IncrementalPoll,
 } from '../../src/polling/incremental-poll.ts'
 import type { ListPage } from '../../src/polling/page-reader.ts'
@@ -12,7 +12,7 @@ import { call, polling, numbered } from './polling.ts'
 const TOO_DEEP = new ServiceError('server', 'took too long', { status: 504 })
 const idsOf = (from: number, to: number) => numbered(from, to).map(({ id }) => id)
 
-describe('an incremental poll that reads the far end', () => {
+describe('an incremental poll that reads the oldest end', () => {
   /** Of a list that had calls 1 to 40, newest first, and has so many now. */
   const incremental = (total: number): IncrementalPoll => ({
     ...newIncrementalPoll(
@@ -33,17 +33,17 @@ describe('an incremental poll that reads the far end', () => {
     ['unexplained if one has left, but the total lacks two', 38, [], page(38, 36, 39), 'unexplained', 1],
     ['verified if an unknown call was added there, as the total says', 41, [], page(41, 38, 40, 99), 'verified', -1],
     ['unexplained if a call was added there, but the total lacks it', 40, [], page(40, 38, 40, 99), 'unexplained', -1],
-    ['unexplained if the far end is of another list', 38, [], page(38, 90, 93), 'unexplained', undefined],
-    ['unexplained if the far end has no total', 40, [], page(undefined, 37, 40), 'unexplained', undefined],
+    ['unexplained if the oldest end is of another list', 38, [], page(38, 90, 93), 'unexplained', undefined],
+    ['unexplained if the oldest end has no total', 40, [], page(undefined, 37, 40), 'unexplained', undefined],
   ])('is %s', (_what, total, newIds, last, verification, left) => {
     const taken = incremental(total)
-    expect(addFarEndPage(taken, last, new Set(newIds.map((n) => `call ${n}`)))).toBe(verification)
+    expect(addOldestEndPage(taken, last, new Set(newIds.map((n) => `call ${n}`)))).toBe(verification)
     expect([taken.left, taken.isMisplaced]).toEqual([left, false])
   })
 
   test('refutes the order if a new call is there', () => {
     const taken = incremental(41)
-    addFarEndPage(taken, page(41, 38, 40, 0), new Set(['call 0']))
+    addOldestEndPage(taken, page(41, 38, 40, 0), new Set(['call 0']))
     expect(taken.isMisplaced).toBe(true)
   })
 
@@ -59,7 +59,7 @@ describe('an incremental poll that reads the far end', () => {
   })
 })
 
-describe('a far end that cannot be read', () => {
+describe('an oldest end that cannot be read', () => {
   /** Pages from the eighth on time out, and the list is longer than the lookback. */
   async function unreadable() {
     const world = polling({ lookback: 12, sweepInterval: 300 })
@@ -86,7 +86,7 @@ describe('a far end that cannot be read', () => {
       await poll()
       deep += service.asked.filter((page) => Number(page) >= 8).length
     }
-    // The far end, and the page at which the sweep fails, which is requested twice.
+    // The oldest end, and the page at which the sweep fails, which is requested twice.
     expect(deep).toBeLessThanOrEqual(3 * ((clock.wall() - began) / 300 + 1))
   })
 

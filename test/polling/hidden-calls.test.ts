@@ -3,7 +3,7 @@ import { newListMemory } from '../../src/polling/list-memory.ts'
 import { CREATED } from '../ledger/seen.ts'
 import { call, polling, numbered } from './polling.ts'
 
-/** A service whose total counts hidden rows. */
+/** A service whose total counts hidden calls. */
 function hiding(hidden: number, options?: Parameters<typeof polling>[0]) {
   const world = polling(options)
   const { service } = world
@@ -17,7 +17,7 @@ function hiding(hidden: number, options?: Parameters<typeof polling>[0]) {
   return { ...world, rows }
 }
 
-describe('hidden rows', () => {
+describe('hidden calls', () => {
   test('are known once two sweeps to the end lack the same number, and then the poll is successful', async () => {
     const { service, poll, memory, tracked } = hiding(2)
     service.calls = numbered(1, 22)
@@ -105,7 +105,7 @@ describe('hidden rows', () => {
 })
 
 describe('a total that no sweep can reach', () => {
-  test('because an id has two rows counts as hidden rows', async () => {
+  test('because an id has two rows counts as hidden calls', async () => {
     const { service, poll, next, memory } = polling()
     service.calls = [...numbered(1, 22), ...numbered(5, 5)]
     await poll()
@@ -122,7 +122,7 @@ describe('a total that no sweep can reach', () => {
     expect([success?.movesHorizon, problem, tracked()]).toEqual([true, undefined, 22])
   })
 
-  test('because deep pages repeat an earlier one counts as hidden rows', async () => {
+  test('because deep pages repeat an earlier one counts as hidden calls', async () => {
     const { service, poll, tracked, memory } = polling()
     service.calls = numbered(1, 40)
     const { listCalls } = service.client
