@@ -8,7 +8,7 @@ import { callAt, callOfSession, newestCall, type World } from './world.ts'
  */
 const { world, now: fixed } = forkedWith<{ world: World; now?: number }>()
 /** Pages that are kept ready while the clock stands. */
-const MOST_PAGES = 1200
+const MAX_PAGES = 1200
 
 let clock = fixed
 let shownAt: number | undefined
@@ -38,7 +38,7 @@ server.listen(0, '127.0.0.1', () => {
     if (question.prepare) {
       shownAt = clock
       ready.clear()
-      const pages = Math.min(MOST_PAGES, Math.ceil(world.calls / 100))
+      const pages = Math.min(MAX_PAGES, Math.ceil(world.calls / 100))
       for (let page = 1; page <= pages; page++) list(`page=${page}&perPage=100`, clock!)
     }
     return { url, now: clock }
@@ -62,7 +62,7 @@ function list(query: string, now: number): Buffer {
     total_pages: Math.ceil(world.calls / perPage),
   }
   const body = Buffer.from(JSON.stringify({ data, meta: { pagination } }))
-  if (ready.size < MOST_PAGES) ready.set(query, body)
+  if (ready.size < MAX_PAGES) ready.set(query, body)
   return body
 }
 

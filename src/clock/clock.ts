@@ -17,7 +17,7 @@ export const systemClock: Clock = {
 }
 
 /** Timers of the host are limited to 24.8 days. Callers that wait for longer than this check and sleep again. */
-const LONGEST_SLEEP_SECONDS = 3600
+const MAX_SLEEP_SECONDS = 3600
 
 /** Resolves after that many seconds, an hour at most; rejects if the signal is aborted before that. */
 export function sleep(clock: Clock, seconds: number, signal?: AbortSignal): Promise<void> {
@@ -31,7 +31,7 @@ export function sleep(clock: Clock, seconds: number, signal?: AbortSignal): Prom
         signal?.removeEventListener('abort', abort)
         resolve()
       },
-      Math.min(seconds, LONGEST_SLEEP_SECONDS) * 1000,
+      Math.min(seconds, MAX_SLEEP_SECONDS) * 1000,
     )
     signal?.addEventListener('abort', abort, { once: true })
   })

@@ -15,7 +15,7 @@ import { rateLimitKey, fingerprintOf } from '../target/target.ts'
 /** Part of `max_requests_per_minute` that an audit may use in addition to a daemon. */
 const RATE_SHARE = 1 / 4
 /** Longest Retry-After that an audit waits for (seconds). */
-const LONGEST_WAIT_SECONDS = 60
+const MAX_WAIT_SECONDS = 60
 
 /**
  * Compares the configured store with what the service lists now: yields a report for each target as soon as it is ready.
@@ -86,7 +86,7 @@ function impatient(rateLimiter: RateLimiter): RateLimiter {
     ...rateLimiter,
     take: async (signal) => {
       const seconds = rateLimiter.pausedFor()
-      if (seconds <= LONGEST_WAIT_SECONDS) return rateLimiter.take(signal)
+      if (seconds <= MAX_WAIT_SECONDS) return rateLimiter.take(signal)
       const message = `the service asked to wait (Retry-After): no request for another ${Math.ceil(seconds)} s`
       throw new ServiceError('refused', message)
     },

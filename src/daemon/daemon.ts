@@ -83,7 +83,7 @@ const RETENTION_INTERVAL = 60
 /** A scrape waits so long for the store (seconds). */
 const COUNTED_WITHIN = 0.02
 /** The exported windows are counted from the history after a restart (seconds). */
-const LONGEST_WINDOW = Math.max(...Object.values(EXPORTED_WINDOWS))
+const MAX_WINDOW = Math.max(...Object.values(EXPORTED_WINDOWS))
 
 /**
  * Wires all parts together and opens them: store, targets, metrics, receivers, web. When the configuration changes, only
@@ -225,7 +225,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         // What cannot be deleted now is deleted a minute later.
         filter(ownership.isLeader),
         exhaustMap(() =>
-          store.deleteExpired(clock.wall() - Math.max(history, LONGEST_WINDOW)).catch((error: unknown) => {
+          store.deleteExpired(clock.wall() - Math.max(history, MAX_WINDOW)).catch((error: unknown) => {
             if (!(error instanceof StoreError)) throw error
             log.warn(
               `expired rows were not deleted from the store (retried in a minute): ${secrets.mask(String(error))}`,

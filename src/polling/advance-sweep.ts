@@ -78,10 +78,10 @@ export function advanceSweep(
   // A later pass over a list in order only looks for calls that were added meanwhile, and ends where nothing is new.
   const isKnownFromHere = sweep.passes > 0 && isInOrder && sweep.stalePages > 0
   const isBeforeEnd = sweep.countedTotal !== undefined && page.page < (sweep.lastPage ?? 0)
-  const mostStale = page.total === undefined ? allowedRepeats(sweep, order) : STALE_PAGES_WITH_TOTAL
-  const onlyRepeats = sweep.stalePages >= mostStale && !isBeforeEnd
+  const maxStale = page.total === undefined ? allowedRepeats(sweep, order) : STALE_PAGES_WITH_TOTAL
+  const onlyRepeats = sweep.stalePages >= maxStale && !isBeforeEnd
   if (onlyRepeats && sweep.reachedHorizon && !isLast) return 'truncated'
-  if (onlyRepeats && page.total === undefined) sweep.truncatedAt = page.page - mostStale + 1
+  if (onlyRepeats && page.total === undefined) sweep.truncatedAt = page.page - maxStale + 1
   if (isKnownFromHere || (onlyRepeats && page.total === undefined) || isLast) return endPass(sweep, order)
   sweep.page = page.page + sweep.direction
   return sweep.reachedHorizon && !sweep.mustReachEnd ? 'horizon' : 'continue'

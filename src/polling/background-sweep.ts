@@ -8,7 +8,7 @@ import { readSlice } from './read-slice.ts'
 import { newSweep } from './sweep.ts'
 
 /** Part of the interval that reading may take, so that the poll ends before the next one is due. */
-const MOST_OF_INTERVAL = 0.5
+const MAX_INTERVAL_SHARE = 0.5
 
 /**
  * Reads a slice of a sweep beside a successful poll. The sweep ends at the horizon if the order is verified and the total
@@ -18,14 +18,14 @@ export async function* sweepInBackground(
   reader: PageReader,
   verified: IncrementalPoll | undefined,
 ): AsyncGenerator<CallPage, void> {
-  const { memory, begun, order, slice: mostPages, interval } = reader
+  const { memory, begun, order, slice: maxPages, interval } = reader
   memory.background ??= newSweep({ order: order(), lastPage: verified?.lastPage, startedAt: begun })
   const sweep = memory.background
   const before = sweep.pagesRead
   for (let isResumed = true; ; isResumed = false) {
     const slice = yield* readSlice(reader, sweep, {
-      maxPages: Math.max(1, mostPages - (sweep.pagesRead - before)),
-      maxSeconds: interval * MOST_OF_INTERVAL,
+      maxPages: Math.max(1, maxPages - (sweep.pagesRead - before)),
+      maxSeconds: interval * MAX_INTERVAL_SHARE,
       isResumed,
     })
     if (slice.result === 'interrupted') return
@@ -35,6 +35,6 @@ export async function* sweepInBackground(
       endSuccessfully(reader, sweep, reader.poll.success?.list)
       return
     } else sweep.mustReachEnd = true
-    if (sweep.pagesRead - before >= mostPages) return
+    if (sweep.pagesRead - before >= maxPages) return
   }
 }

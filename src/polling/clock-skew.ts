@@ -17,9 +17,9 @@ const TOLERANCE_SECONDS = 5
 /** So many consecutive answers must agree with each other if they do not agree with the host. */
 export const AGREEING_ANSWERS = 5
 /** After so many answers without agreement the median is used: each of many servers has its own clock. */
-const MOST_ANSWERS = 20
+const MAX_ANSWERS = 20
 /** A larger step is one wrong answer, unless others agree with it. */
-const LARGEST_STEP_SECONDS = 3600
+const MAX_STEP_SECONDS = 3600
 
 export const UNKNOWN_SKEW: ClockSkew = { agreeing: [], all: [], undated: 0, accepted: undefined }
 
@@ -54,7 +54,7 @@ export function checkSkew(
   skew: number,
   { inUse, isCounted }: { inUse: number; isCounted: boolean },
 ): { clock: ClockSkew; isAccepted: boolean } {
-  if (Math.abs(skew - (known.accepted ?? inUse)) <= LARGEST_STEP_SECONDS)
+  if (Math.abs(skew - (known.accepted ?? inUse)) <= MAX_STEP_SECONDS)
     return { clock: known.accepted === undefined ? UNKNOWN_SKEW : known, isAccepted: true }
   const before = known.accepted === undefined ? known : UNKNOWN_SKEW
   const clock = isCounted ? before : addSkew(before, skew)
@@ -63,7 +63,7 @@ export function checkSkew(
 
 /** The median once there are enough answers; those without a `Date` count as the host's clock. */
 function medianOfMost(skews: readonly number[], undated: number): number | undefined {
-  if (skews.length + undated < MOST_ANSWERS) return undefined
+  if (skews.length + undated < MAX_ANSWERS) return undefined
   return median([...skews, ...Array.from({ length: undated }, () => 0)])
 }
 

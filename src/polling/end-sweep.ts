@@ -18,7 +18,7 @@ import {
 import { findCap } from './total-cap.ts'
 
 /** Sweeps that find misplaced new calls, after which the order is refuted. */
-const MOST_MISPLACED = 3
+const MAX_MISPLACED_SWEEPS = 3
 
 /**
  * Ends a sweep after its last slice.
@@ -58,7 +58,7 @@ async function* endComplete(reader: PageReader, sweep: Sweep, last: ListPage): A
   const isCapped = cap !== undefined && (rawTotal !== cap || sweep.seen.size > cap)
   memory.traits = { ...facts, hidden, ...(isCapped && { cap }) }
   if (memory.unexplainedPolls > 0 && sweep.foundMisplaced) memory.misplacedSweeps += 1
-  if (memory.misplacedSweeps >= MOST_MISPLACED) {
+  if (memory.misplacedSweeps >= MAX_MISPLACED_SWEEPS) {
     memory.misplacedSweeps = 0
     refuteOrder(memory, poll.serviceTime)
   }

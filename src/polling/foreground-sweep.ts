@@ -6,9 +6,9 @@ import { readSlice } from './read-slice.ts'
 import { listedIds, newSweep, type Sweep } from './sweep.ts'
 
 /** Part of the interval that reading may take: a poll that misses the next tick waits for the one after it. */
-const MOST_OF_INTERVAL = 0.9
+const MAX_INTERVAL_SHARE = 0.9
 /** The same while there are more new calls than a poll can read: the next polls have nothing else to do. */
-const MOST_OF_INTERVAL_BEHIND = 2
+const MAX_INTERVAL_SHARE_BEHIND = 2
 
 /**
  * Sweeps the list if nothing else verifies that a poll has missed no call: back to the horizon if the list is in order, to
@@ -24,7 +24,7 @@ export async function* sweepInForeground(reader: PageReader): AsyncGenerator<Cal
   for (let isResumed = true; ; isResumed = false) {
     const slice = yield* readSlice(reader, sweep, {
       maxPages: Infinity,
-      maxSeconds: interval * (memory.isBehind ? MOST_OF_INTERVAL_BEHIND : MOST_OF_INTERVAL),
+      maxSeconds: interval * (memory.isBehind ? MAX_INTERVAL_SHARE_BEHIND : MAX_INTERVAL_SHARE),
       isResumed,
     })
     if (slice.result === 'interrupted') return

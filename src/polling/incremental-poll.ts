@@ -39,7 +39,7 @@ export type IncrementalPoll = {
 export type Verification = 'next page' | 'oldest end' | 'verified' | 'unexplained'
 
 /** The most calls that are assumed to have left unseen between two polls: a number, and a share of the list. */
-const MOST_ASSUMED = 10
+const MAX_ASSUMED = 10
 const SHARE_ASSUMED = 0.1
 
 /** @param pageSize calls requested in one page, which may be fewer than when the list was last read */
@@ -129,7 +129,7 @@ export function addOldestEndPage(
 export function assumeLeft(incremental: IncrementalPoll, newIds: ReadonlySet<string>): Verification {
   const { known, total } = incremental
   const lacking = known.total + newIds.size - total
-  if (lacking > MOST_ASSUMED + known.total * SHARE_ASSUMED) return 'unexplained'
+  if (lacking > MAX_ASSUMED + known.total * SHARE_ASSUMED) return 'unexplained'
   incremental.left = Math.max(0, lacking)
   incremental.isAssumed = incremental.left > 0
   return verify(incremental, newIds)

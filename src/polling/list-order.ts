@@ -13,7 +13,7 @@ const STEPS_NEEDED = 9
 /** Two calls with a wrong date on a page of twenty are tolerated; on a shuffled page half of the steps rise. */
 const TOLERATED = 0.15
 /** Older evidence counts less, so that a change of the order shows. */
-const MOST_STEPS = 500
+const MAX_STEPS = 500
 
 /** The order that the evidence shows; `unknown` if it is too little or contradicts itself. */
 export function knownOrder({ rises, falls }: OrderEvidence): ListOrder {
@@ -53,6 +53,6 @@ export function learnOrder(evidence: OrderEvidence, calls: readonly ListedCall[]
   const page = { rises, falls }
   const isEnough = rises + falls >= STEPS_NEEDED
   if (isEnough && knownOrder(page) !== knownOrder(evidence)) return knownOrder(page) === 'unknown' ? NO_EVIDENCE : page
-  const share = Math.min(1, MOST_STEPS / (evidence.rises + evidence.falls + rises + falls))
+  const share = Math.min(1, MAX_STEPS / (evidence.rises + evidence.falls + rises + falls))
   return { rises: (evidence.rises + rises) * share, falls: (evidence.falls + falls) * share }
 }

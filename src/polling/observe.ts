@@ -39,7 +39,7 @@ export type PollSettings = {
 }
 
 /** Calls in one commit, plus at most a page. */
-const MOST_CALLS = 500
+const MAX_CALLS = 500
 /** A poll may take so many intervals, but at least so many seconds. */
 const DEADLINE_INTERVALS = 4
 const MIN_DEADLINE_SECONDS = 30
@@ -156,7 +156,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
     const hasNewFacts =
       ledger.sync.clockSkew !== undefined && list.traits !== (ledger.sync.listTraits ?? NO_LIST_TRAITS)
     let rest = answers
-    for (; rest.length > MOST_CALLS; rest = rest.slice(MOST_CALLS)) yield { answers: rest.slice(0, MOST_CALLS) }
+    for (; rest.length > MAX_CALLS; rest = rest.slice(MAX_CALLS)) yield { answers: rest.slice(0, MAX_CALLS) }
     if (success === undefined && rest.length === 0 && !hasNewFacts) return
     yield { answers: rest, ...(hasNewFacts && { listTraits: list.traits }), ...(success && { success }) }
   }
@@ -198,7 +198,7 @@ async function* inChunks(pages: AsyncIterable<CallPage>): AsyncGenerator<CallPag
   for await (const page of pages) {
     chunk.push(page)
     items += page.items
-    if (items < MOST_CALLS) continue
+    if (items < MAX_CALLS) continue
     yield chunk
     chunk = []
     items = 0

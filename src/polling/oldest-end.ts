@@ -4,12 +4,12 @@ import { ServiceError } from '../service/service-error.ts'
 import type { ListPage, PageReader } from './page-reader.ts'
 
 /** Number of ids that are remembered of the oldest end. */
-const MOST_IDS = 100
+const MAX_IDS = 100
 
 /** The ids on a page at the oldest end, where the oldest calls are, from the outermost inwards. */
 export function oldestEndIds({ calls }: Pick<ListPage, 'calls'>, order: ListSnapshot['order']): string[] {
   const ids = calls.map(({ id }) => id)
-  return (order === 'newest first' ? ids.toReversed() : ids).slice(0, MOST_IDS)
+  return (order === 'newest first' ? ids.toReversed() : ids).slice(0, MAX_IDS)
 }
 
 /** Reads the page at the oldest end. If that fails, the poll continues without it, and no poll retries for a sweep interval. */

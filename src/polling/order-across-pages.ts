@@ -21,9 +21,9 @@ export type OrderAcrossPages = {
 }
 
 /** Fewer calls do not show where a page is: they are added to those of the next page. */
-const LEAST_CALLS = 5
+const MIN_CALLS = 5
 /** More calls in a row that are so far beyond most of an earlier page are no wrong dates: new calls may be there as well. */
-const MOST_IN_A_ROW = 3
+const MAX_IN_A_ROW = 3
 const FAR_SECONDS = 600
 
 export function newOrderAcrossPages(): OrderAcrossPages {
@@ -50,11 +50,11 @@ export function addToOrder(order: OrderAcrossPages, calls: readonly ListedCall[]
     if (start === undefined) continue
     order.above = start > order.upperBound + FAR_SECONDS ? order.above + 1 : 0
     order.below = start < order.lowerBound - FAR_SECONDS ? order.below + 1 : 0
-    order.isAbove ||= order.above > MOST_IN_A_ROW
-    order.isBelow ||= order.below > MOST_IN_A_ROW
+    order.isAbove ||= order.above > MAX_IN_A_ROW
+    order.isBelow ||= order.below > MAX_IN_A_ROW
   }
   const times = Float64Array.from([...order.pending, ...calls.flatMap((call) => ownStart(call) ?? [])]).toSorted()
-  const isEnough = times.length >= LEAST_CALLS
+  const isEnough = times.length >= MIN_CALLS
   order.pending = isEnough ? [] : [...times]
   if (!isEnough) return
   const at = (share: number) => times[Math.floor(times.length * share)]!

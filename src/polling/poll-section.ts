@@ -7,7 +7,7 @@ import { variables } from '../schema/variables.ts'
 /** Twice what a call with 50 participants takes, which is the most that a call has. */
 const BYTES_PER_CALL = 32 * 1024
 /** Also for services that ignore the size of pages. */
-const LEAST_ANSWER = 1024 * 1024
+const MIN_ANSWER = 1024 * 1024
 const DEFAULT_STATUS_MAP = { cancelled: 'canceled', missed: 'unanswered', busy: 'rejected' } as const
 
 const given = section({
@@ -38,7 +38,7 @@ const given = section({
 
 /** The section `poll`. */
 export const pollSection = completed(given, ({ statusMap, ...poll }) => {
-  const { pageSize, maxAnswerBytes = Math.max(LEAST_ANSWER, pageSize * BYTES_PER_CALL) } = poll
+  const { pageSize, maxAnswerBytes = Math.max(MIN_ANSWER, pageSize * BYTES_PER_CALL) } = poll
   const lowerCase = Object.entries(statusMap).map(([spelling, status]) => [spelling.toLowerCase(), status])
   const spellings: typeof statusMap = { ...DEFAULT_STATUS_MAP, ...Object.fromEntries(lowerCase) }
   return { ...poll, maxAnswerBytes, statusMap: spellings }

@@ -22,10 +22,10 @@ export type RateLimiterOptions = {
   onPause: (until: number) => void
 }
 
-const LONGEST_SLEEP_SECONDS = 1
+const MAX_SLEEP_SECONDS = 1
 
 /** The longest pause. If the service asks for more, one request then checks whether it still refuses. */
-const LONGEST_PAUSE_SECONDS = 3600
+const MAX_PAUSE_SECONDS = 3600
 /** How long all other requests wait for the answer to that one. */
 const CHECK_SECONDS = 10
 
@@ -64,7 +64,7 @@ export function newRateLimiter({
       // No timer can wait for less than a microsecond.
       if (wait < 1e-6) break
       // In steps, because the limit may be raised meanwhile.
-      await sleep(clock, Math.min(wait, LONGEST_SLEEP_SECONDS), signal)
+      await sleep(clock, Math.min(wait, MAX_SLEEP_SECONDS), signal)
     }
     tokens -= 1
     if (mustCheck) pauseEnd = clock.monotonic() + CHECK_SECONDS
@@ -83,11 +83,11 @@ export function newRateLimiter({
       limit = max
     },
     pause: (requested) => {
-      const seconds = Math.min(requested, LONGEST_PAUSE_SECONDS)
+      const seconds = Math.min(requested, MAX_PAUSE_SECONDS)
       const until = clock.monotonic() + seconds
       if (until <= pauseEnd) return
       pauseEnd = until
-      mustCheck = requested > LONGEST_PAUSE_SECONDS
+      mustCheck = requested > MAX_PAUSE_SECONDS
       onPause(clock.wall() + seconds)
     },
   }

@@ -17,7 +17,7 @@ import { addToSweep } from './sweep.ts'
 import { findCap } from './total-cap.ts'
 
 /** Part of the interval that reading may take: a poll that misses the next tick waits for the one after it. */
-const MOST_OF_INTERVAL = 0.9
+const MAX_INTERVAL_SHARE = 0.9
 
 /**
  * Reads the newest pages until the total verifies that nothing else is new, and returns what was read. If neither new calls
@@ -54,7 +54,7 @@ export async function* readNewestPages(
     }
     if (verification === 'next page') {
       // If the time is up, the foreground sweep reads the other pages, over several polls.
-      if (elapsed() < interval * MOST_OF_INTERVAL) continue
+      if (elapsed() < interval * MAX_INTERVAL_SHARE) continue
       memory.isBehind = true
       return undefined
     }

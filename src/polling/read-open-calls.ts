@@ -6,7 +6,7 @@ import { ownStart } from './list-order.ts'
 import type { PageReader } from './page-reader.ts'
 
 /** A page costs one request and saves one for each wanted call on it, so it must show at least so many. */
-const LEAST_CALLS = 2
+const MIN_CALLS = 2
 
 /**
  * Continues where an incremental poll ended, as long as the next page probably shows more open calls than it costs requests
@@ -23,7 +23,7 @@ export async function* readOpenCalls(
   for (let pages = 0; page !== undefined && pages < slice; pages++) {
     const number = page.page + direction
     if (number < 1 || number > lastPage || number >= (memory.refusedFrom ?? Infinity)) return
-    if (expectedOnNextPage(page, missing) < LEAST_CALLS) return
+    if (expectedOnNextPage(page, missing) < MIN_CALLS) return
     try {
       page = yield* read(number)
     } catch (error) {

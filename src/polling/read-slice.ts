@@ -31,9 +31,9 @@ const ATTEMPTS_OLDER_THAN_HORIZON = 2
 const ATTEMPTS_NEWER_THAN_HORIZON = 5
 
 /** A resumed sweep begins with a page that it has already read: with one page a poll it would never advance. */
-const LEAST_PAGES = 2
+const MIN_PAGES = 2
 /** If requests wait for the rate limit, a poll takes long in any case, and reads a few more pages. */
-const LEAST_PAGES_WAITING = 6
+const MIN_PAGES_WAITING = 6
 
 /**
  * Reads pages of a sweep. The next page is requested while a page is counted; only one ahead, because answers could
@@ -94,8 +94,8 @@ export async function* readSlice(
       refuteOrder(memory, page.serviceTime)
       sweep.mustReachEnd = true
     }
-    const isLate = elapsed() >= maxSeconds || (clock.monotonic() - begun >= maxSeconds && pages >= LEAST_PAGES_WAITING)
-    const isInterrupted = step === 'continue' && pages >= LEAST_PAGES && (pages >= maxPages || isLate)
+    const isLate = elapsed() >= maxSeconds || (clock.monotonic() - begun >= maxSeconds && pages >= MIN_PAGES_WAITING)
+    const isInterrupted = step === 'continue' && pages >= MIN_PAGES && (pages >= maxPages || isLate)
     if (step === 'continue' && !isInterrupted) {
       next = fetch()
       // The next turn of the loop handles the error; if the poll ends before, there is none to handle.

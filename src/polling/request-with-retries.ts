@@ -33,7 +33,7 @@ export type RequestOptions = {
 }
 
 const FIRST_DELAY_SECONDS = 0.5
-const LONGEST_DELAY_SECONDS = 30
+const MAX_DELAY_SECONDS = 30
 
 /**
  * One request to the service: waits for the rate limiter, has a timeout, and is repeated after a retryable error. Delays
@@ -72,7 +72,7 @@ export function requestWithRetries<T>(
         if (!(error instanceof ServiceError) || !isRetryable(error)) return throwError(() => error)
         // The rate limiter waits for as long as Retry-After asks.
         if (error.retryAfter !== undefined) return timer(0, clock.scheduler)
-        const longest = Math.min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2 ** (attempts - 1))
+        const longest = Math.min(MAX_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2 ** (attempts - 1))
         return timer(random() * longest * 1000, clock.scheduler)
       },
     }),

@@ -6,17 +6,17 @@ import type { RunningPoll } from './poll.ts'
 import { shrunkList } from './poll-problems.ts'
 
 /** Shorter lists are halved by chance. */
-const LEAST_ITEMS = 10
+const MIN_ITEMS = 10
 /** How many of the newest and of the oldest missing calls are requested: Get Call may know a new call later than the list. */
 const REQUESTED = 3
 /** Polls in a row in which Get Call must not know them, until the list is accepted. */
 const POLLS_TO_ACCEPT = 2
 /** After a day the list is accepted, whatever Get Call says: rebuilding an index does not take so long. */
-const LONGEST_REBUILD_SECONDS = 86_400
+const MAX_REBUILD_SECONDS = 86_400
 
 /** Whether a list has become empty, or less than half as long as before. */
 export function hasShrunk(size: number, before: number): boolean {
-  return before > 0 && (size === 0 || (before >= LEAST_ITEMS && size < before / 2))
+  return before > 0 && (size === 0 || (before >= MIN_ITEMS && size < before / 2))
 }
 
 /**
@@ -54,7 +54,7 @@ export function checkShrunkList(
   memory.shrunkPolls = missing.length > 0 && unknown === missing.length ? memory.shrunkPolls + 1 : 0
   memory.shrunkSince = missing.length === 0 ? undefined : (memory.shrunkSince ?? now)
   const duration = now - (memory.shrunkSince ?? Infinity)
-  const isAccepted = memory.shrunkPolls >= POLLS_TO_ACCEPT || duration >= Math.max(LONGEST_REBUILD_SECONDS, lookback)
+  const isAccepted = memory.shrunkPolls >= POLLS_TO_ACCEPT || duration >= Math.max(MAX_REBUILD_SECONDS, lookback)
   if (missing.length === 0 || isAccepted) return
   poll.problem ??= shrunkList(poll, memory.shrunkPolls > 0)
   poll.success = undefined

@@ -182,9 +182,9 @@ function anonymousKeys(): (item: unknown) => string {
 
 /** Items that a page may have: so many times the requested number, and at least so many. */
 const TIMES_REQUESTED = 10
-const LEAST_LIMIT = 5000
+const MIN_LIMIT = 5000
 /** Of one call. */
-const MOST_PARTICIPANTS = 50
+const MAX_PARTICIPANTS = 50
 
 /**
  * Refuses a page with many more items or participants than requested, which would take too long to read.
@@ -192,11 +192,11 @@ const MOST_PARTICIPANTS = 50
  * @throws {ServiceError}
  */
 function refuseTooLarge(items: readonly unknown[], pageSize: number): void {
-  const mostItems = Math.max(LEAST_LIMIT, TIMES_REQUESTED * pageSize)
-  if (items.length > mostItems) throw tooMany('items', items.length, pageSize, mostItems)
+  const maxItems = Math.max(MIN_LIMIT, TIMES_REQUESTED * pageSize)
+  if (items.length > maxItems) throw tooMany('items', items.length, pageSize, maxItems)
   const participants = items.reduce((sum: number, item) => sum + participantsIn(item), 0)
-  const most = Math.max(LEAST_LIMIT / MOST_PARTICIPANTS, pageSize) * TIMES_REQUESTED * MOST_PARTICIPANTS
-  if (participants > most) throw tooMany('participants', participants, pageSize, most)
+  const maxParticipants = Math.max(MIN_LIMIT / MAX_PARTICIPANTS, pageSize) * TIMES_REQUESTED * MAX_PARTICIPANTS
+  if (participants > maxParticipants) throw tooMany('participants', participants, pageSize, maxParticipants)
 }
 
 function participantsIn(item: unknown): number {

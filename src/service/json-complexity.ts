@@ -1,7 +1,7 @@
 /** A call of the service is nested four deep. */
 const DEEPEST = 64
 /** Of one object. */
-const MOST_FIELDS = 10_000
+const MAX_FIELDS = 10_000
 /** One character in so many may open an object or an array; in a page of little else one in 19 does. */
 const CHARACTERS_PER_OPENING = 8
 /** Shorter texts are not checked: they parse fast whatever they contain. */
@@ -32,7 +32,7 @@ export function isTooComplex(json: string): boolean {
       fields[depth] = 0
     } else if (character === COLON) {
       fields[depth]! += 1
-      if (fields[depth]! > MOST_FIELDS) return true
+      if (fields[depth]! > MAX_FIELDS) return true
     } else if (character === BRACKET_END || character === BRACE_END) depth -= 1
   }
   return false

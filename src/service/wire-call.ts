@@ -147,7 +147,7 @@ export function readCall(item: unknown, options: ReadOptions): SeenCall | Invali
 }
 
 /** An index of PostgreSQL takes no more than 2,704 bytes. */
-const MOST_ID_CHARACTERS = 500
+const MAX_ID_CHARACTERS = 500
 
 /**
  * A session id: a string, or a finite number as its decimal text (quote-long-ids.ts makes strings of long integers).
@@ -156,7 +156,7 @@ const MOST_ID_CHARACTERS = 500
  */
 export function readSessionId(value: unknown): string | undefined {
   const isUsable = (text: string) =>
-    text !== '' && text.length <= MOST_ID_CHARACTERS && text.isWellFormed() && !text.includes('\0')
+    text !== '' && text.length <= MAX_ID_CHARACTERS && text.isWellFormed() && !text.includes('\0')
   if (typeof value === 'string') return isUsable(value) ? value : undefined
   return typeof value === 'number' && Number.isFinite(value) ? String(value) : undefined
 }

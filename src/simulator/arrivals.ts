@@ -2,7 +2,7 @@ import { finalStatuses, type FinalStatus } from './call.ts'
 import { drawLife, type Life } from './life.ts'
 import { put } from './queue.ts'
 import { between, exponential, random, weighted, whole } from './random.ts'
-import { MOST_IMPORTS } from './switches.ts'
+import { MAX_IMPORTS } from './switches.ts'
 import type { Conduct, World } from './world.ts'
 
 /** Calls that end in the given ways, with weights, and begin within `seconds` of the clock. */
@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 /** An imported call began so long before it comes into the list; calls last a few hours at most. */
 const IMPORT_AGE_DAYS = [3, 30] as const
-const MOST_IMPORTED_TOGETHER = 40
+const MAX_IMPORTED_TOGETHER = 40
 
 /** Adds calls that begin one after the other from `at` (seconds since 1970) on. */
 export function addBurst(world: World, at: number, burst: Burst): void {
@@ -61,7 +61,7 @@ export function addOpenCalls(world: World, startMs: number): void {
 /** Plans when calls may be imported next: as often as the switch can ever ask for. */
 export function planImport(world: World, afterMs: number): void {
   const { imports, upcoming } = world
-  const ms = afterMs + Math.ceil(exponential(imports.random, HOUR_MS / MOST_IMPORTS))
+  const ms = afterMs + Math.ceil(exponential(imports.random, HOUR_MS / MAX_IMPORTS))
   put(upcoming, { ms, order: 1e9 + imports.count, import: imports.count })
   imports.count++
 }
@@ -73,8 +73,8 @@ export function importedLives(
   { imports }: Pick<Conduct, 'imports'>,
 ): Life[] {
   const stream = random(options.seed, 'import', upcoming.import)
-  if (stream() * MOST_IMPORTS >= imports) return []
-  const count = whole(stream, 1, MOST_IMPORTED_TOGETHER)
+  if (stream() * MAX_IMPORTS >= imports) return []
+  const count = whole(stream, 1, MAX_IMPORTED_TOGETHER)
   const lives = Array.from({ length: count }, () =>
     drawLife(stream, options, upcoming.ms - Math.round(between(stream, ...IMPORT_AGE_DAYS) * DAY_MS)),
   )

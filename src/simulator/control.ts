@@ -6,7 +6,7 @@ import { heal, rotateKey, type CallsService } from './service.ts'
 import { patchSwitches } from './switches.ts'
 import { advance } from './world.ts'
 
-const MOST_BURST_CALLS = 10_000
+const MAX_BURST_CALLS = 10_000
 
 /** How the calls of a burst end by default. */
 export const defaultOutcomes: Burst['outcomes'] = { rejected: 1, unanswered: 1 }
@@ -77,8 +77,8 @@ function parsed(body: unknown): unknown {
 function burstOf(body: unknown): Burst | string {
   if (typeof body !== 'object' || body === null) return 'expected {"calls": n, "seconds": s, "outcomes": {...}}'
   const { calls, seconds, outcomes = defaultOutcomes } = body as Partial<Burst>
-  if (!Number.isInteger(calls) || calls! < 1 || calls! > MOST_BURST_CALLS) {
-    return `calls: expected a whole number from 1 to ${MOST_BURST_CALLS}`
+  if (!Number.isInteger(calls) || calls! < 1 || calls! > MAX_BURST_CALLS) {
+    return `calls: expected a whole number from 1 to ${MAX_BURST_CALLS}`
   }
   if (typeof seconds !== 'number' || !(seconds >= 0)) return 'seconds: expected a number of 0 or more'
   const weights = Object.entries(outcomes)

@@ -6,7 +6,7 @@ type FailureReason = 'any' | 'unanswered' | 'rejected' | 'canceled'
 /** `ratio` from 0 to 1 by reason; absent below five finished calls. */
 export type FailureRatio = { calls: number; ratio?: Record<FailureReason, number> }
 
-const FEWEST_CALLS = 5
+const MIN_CALLS = 5
 
 /**
  * The share of the calls that failed among those that finished in a window (semantics.md, Failure ratio).
@@ -19,7 +19,7 @@ export function failureRatio(events: readonly LedgerEvent[], options: CountOptio
     return time !== undefined && time >= options.from
   })
   const calls = finished.length
-  if (calls < FEWEST_CALLS) return { calls }
+  if (calls < MIN_CALLS) return { calls }
   const share = (...reasons: string[]): number =>
     finished.filter(({ final }) => reasons.includes(statusLabel(final!))).length / calls
   return {

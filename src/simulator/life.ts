@@ -73,8 +73,8 @@ const UNSUCCESSFUL: [FinalStatus, number][] = [
 ]
 const USERS = 400
 const GROUPS = 40
-const MOST_SEATS = 50
-const LONGEST_CALL_SECONDS = 4 * 3600
+const MAX_SEATS = 50
+const MAX_CALL_SECONDS = 4 * 3600
 
 /**
  * Draws a call's whole life. The same random stream gives the same life, whatever its beginning.
@@ -128,13 +128,13 @@ function ringingSeconds(random: Random, outcome: FinalStatus): number {
 }
 
 function talkingSeconds(random: Random, mode: CallMode): number {
-  return Math.min(LONGEST_CALL_SECONDS, mode === 'call' ? logNormal(random, 150, 1) : logNormal(random, 600, 0.9))
+  return Math.min(MAX_CALL_SECONDS, mode === 'call' ? logNormal(random, 150, 1) : logNormal(random, 600, 0.9))
 }
 
 /** Different uids, the caller first, the person that answers second. */
 function drawPeople(random: Random, receiverType: ReceiverType): string[] {
   const large = chance(random, 0.03)
-  const groupSize = large ? whole(random, 30, MOST_SEATS) : Math.min(MOST_SEATS, 3 + Math.floor(exponential(random, 3)))
+  const groupSize = large ? whole(random, 30, MAX_SEATS) : Math.min(MAX_SEATS, 3 + Math.floor(exponential(random, 3)))
   const uids = new Set<string>()
   while (uids.size < (receiverType === 'user' ? 2 : groupSize)) uids.add(`user-${whole(random, 1, USERS)}`)
   return [...uids]
@@ -161,7 +161,7 @@ function drawSeats(
       return { uid, deviceId: `${uid}-${hex(random, 8)}`, furtherDevice: true, declines: false, joins }
     })
   // In the order in which they come to be listed, so that entries are only ever added at the end.
-  return [...seats, ...further.toSorted((a, b) => a.joins!.fromMs - b.joins!.fromMs)].slice(0, MOST_SEATS)
+  return [...seats, ...further.toSorted((a, b) => a.joins!.fromMs - b.joins!.fromMs)].slice(0, MAX_SEATS)
 }
 
 function drawVisit(random: Random, type: CallType, talk: { startedMs: number; endedMs: number }): Seat['joins'] & {} {

@@ -8,8 +8,8 @@ import { chance, whole, type Random } from './random.ts'
 import type { Switches } from './switches.ts'
 
 const DEFAULT_PER_PAGE = 50
-const MOST_PER_PAGE = 1000
-const MOST_DUPLICATES = 5
+const MAX_PER_PAGE = 1000
+const MAX_DUPLICATES = 5
 
 /** `random` comes from a stream of the seed that nothing else uses; `at` in seconds since 1970. */
 type ListContext = { switches: Switches; order: Order; at: number; random: Random; reached: Reached }
@@ -27,7 +27,7 @@ export function listCalls(visible: Listing, query: URLSearchParams, context: Lis
   if (!asked || !askedSize) {
     return errorReply(400, 'ERR_BAD_REQUEST', 'page and perPage are whole numbers of 1 or more.')
   }
-  const perPage = servedSize(Math.min(askedSize, MOST_PER_PAGE), context)
+  const perPage = servedSize(Math.min(askedSize, MAX_PER_PAGE), context)
   const deepest = switches.deepestPage === 'any' ? Infinity : switches.deepestPage
   const beyond = asked > deepest ? switches.deepPages : undefined
   if (beyond === 'hang') {
@@ -70,7 +70,7 @@ function servedSize(asked: number, { switches: { perPage }, random, reached }: L
 function repeatedCalls(page: number, perPage: number, { switches, random, reached }: ListContext): number {
   if (page === 1 || switches.duplicates === 0 || !chance(random, switches.duplicates)) return 0
   reach(reached, 'list.duplicates')
-  return whole(random, 1, Math.min(MOST_DUPLICATES, perPage))
+  return whole(random, 1, Math.min(MAX_DUPLICATES, perPage))
 }
 
 /** The pagination of the answer. */

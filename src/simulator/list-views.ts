@@ -2,7 +2,7 @@ import type { Call } from './call.ts'
 import { entriesOf, listingOf, type Entry, type Listing } from './listing.ts'
 
 /** Nothing lags by more seconds. */
-const MOST_LAG = 3600
+const MAX_LAG = 3600
 /** Multiples of it are spread evenly over 0 to 1, whatever their number (Weyl 1916). */
 const GOLDEN_RATIO = 0.618033988749895
 
@@ -62,6 +62,6 @@ export function entryBefore(entry: Entry, ms: number): Entry | undefined {
 
 /** Keeps what a call was until now, for answers that lag. */
 export function keepPast(entry: Entry, nowMs: number): void {
-  const past = (entry.past ?? []).filter(({ untilMs }) => untilMs > nowMs - MOST_LAG * 1000)
+  const past = (entry.past ?? []).filter(({ untilMs }) => untilMs > nowMs - MAX_LAG * 1000)
   entry.past = [...past, { untilMs: nowMs, call: entry.call }]
 }

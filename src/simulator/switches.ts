@@ -3,7 +3,7 @@ import { faultNames } from './faults.ts'
 import { oddityNames } from './oddities.ts'
 
 /** The most old calls that come into the list in an hour. */
-export const MOST_IMPORTS = 60
+export const MAX_IMPORTS = 60
 
 /** A switch: what it does in a line (help), its default, its values in words (refusals, help), and a check for them. */
 type Switch<Value> = {
@@ -46,7 +46,7 @@ export const switchTable = {
    * Up to 40 calls that were over two days ago or more come into the list together, the oldest first. They never count:
    * their own time is before any set-up and any horizon.
    */
-  imports: numberUpTo('how many imports of old calls an hour come into the list', MOST_IMPORTS),
+  imports: numberUpTo('how many imports of old calls an hour come into the list', MAX_IMPORTS),
   /** `{ "data": call }` or the call itself. */
   getCall: oneOf("Get Call's body", ['wrapped', 'bare']),
   /** Used, ignored, capped at half of it in every third answer (`varying`), or capped at a number. */

@@ -4,7 +4,7 @@ import { calmed } from './turn.ts'
 import type { Conduct, World } from './world.ts'
 
 /** How many unlisted calls Get Call knows, beyond as many as are listed. */
-const MOST_UNLISTED = 1000
+const MAX_UNLISTED = 1000
 
 /** When the oldest call is to leave the list, in milliseconds since 1970; Infinity for never. */
 export function leavingAt(world: World, { listedSeconds, mostListed }: Conduct): number {
@@ -45,7 +45,7 @@ export function unlist(world: World, { unlisted }: Conduct): void {
  */
 function forgetOldest(world: World): void {
   const { unlisted, entries } = world
-  for (let i = 0; i < 2 && unlisted.length > sizeOf(world.listing) + MOST_UNLISTED; i++) {
+  for (let i = 0; i < 2 && unlisted.length > sizeOf(world.listing) + MAX_UNLISTED; i++) {
     const entry = unlisted.shift()!
     if (entry.life) unlisted.push(entry)
     else entries.delete(entry.sessionId)

@@ -42,7 +42,7 @@ function whileAllowed(send: Transport, mayAsk: () => boolean): Transport {
 }
 
 /** The most values that are distinguished; a broken service must not fill the log. */
-const MOST_VALUES = 100
+const MAX_VALUES = 100
 
 /** Passes on each pair of values the first time that it comes. */
 function onceEach(log: (field: string, value: string) => void): (field: string, value: string) => void {
@@ -50,7 +50,7 @@ function onceEach(log: (field: string, value: string) => void): (field: string, 
   return (field, value) => {
     const start = value.slice(0, 100)
     const key = `${field}=${start}`
-    if (logged.has(key) || logged.size >= MOST_VALUES) return
+    if (logged.has(key) || logged.size >= MAX_VALUES) return
     logged.add(key)
     log(field, start)
   }

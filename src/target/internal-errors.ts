@@ -5,7 +5,7 @@ import type { TargetEvent } from './lifecycle.ts'
 
 /** Seconds until what failed is tried again: the first time, and at most. */
 const FIRST_PAUSE = 1
-const LONGEST_PAUSE = 300
+const MAX_PAUSE = 300
 
 /**
  * Ends a target's work when a bug made it fail, reports it, and completes after a pause, so that the caller repeats it. The
@@ -29,7 +29,7 @@ export function internalErrors(
         if (error instanceof StoreError) throw error
         failed()
         const seconds = pause
-        pause = Math.min(LONGEST_PAUSE, 2 * pause)
+        pause = Math.min(MAX_PAUSE, 2 * pause)
         const happened: TargetEvent = { kind: 'internal error', target, error, seconds }
         return concat(of(happened), timer(seconds * 1000, clock.scheduler).pipe(takeUntil(draining$), ignoreElements()))
       }),

@@ -21,8 +21,8 @@ const discreet: Partial<Record<YAMLError['code'], string>> = {
 export function parseYaml(source: string, name: string): unknown {
   const lineCounter = new LineCounter()
   const document = parseDocument(hideReferences(source), { lineCounter, prettyErrors: false, logLevel: 'silent' })
-  if (countAliases(document) > MOST_ALIASES) {
-    const message = `not accepted: more than ${MOST_ALIASES} aliases (\`*\`); write out what they stand for`
+  if (countAliases(document) > MAX_ALIASES) {
+    const message = `not accepted: more than ${MAX_ALIASES} aliases (\`*\`); write out what they stand for`
     throw new ConfigError([{ path: name, message }])
   }
   const mistakes = mistakesOf(document)
@@ -42,14 +42,14 @@ export function parseYaml(source: string, name: string): unknown {
 }
 
 /** Resolving an alias takes time: with thousands of them, minutes. */
-const MOST_ALIASES = 1000
+const MAX_ALIASES = 1000
 
 function countAliases(document: Document): number {
   let count = 0
   visit(document, {
     Alias: () => {
       count += 1
-      return count > MOST_ALIASES ? visit.BREAK : undefined
+      return count > MAX_ALIASES ? visit.BREAK : undefined
     },
   })
   return count

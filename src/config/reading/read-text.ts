@@ -4,7 +4,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'n
 export type ReadText = (path: string) => string
 
 /** No configuration, secret or certificate is longer (bytes). */
-const LONGEST_TEXT = 1_000_000
+const MAX_TEXT = 1_000_000
 
 /** A regular file. A pipe or a device is refused, and not waited for: it would be read again and again. */
 export const readText: ReadText = (path) => {
@@ -47,12 +47,12 @@ export class UnreadableFile extends Error {
 
 const piece = Buffer.allocUnsafe(64 * 1024)
 /** How long a pipe may keep its reader waiting, and how often that looks (milliseconds). */
-const LONGEST_WAIT = 5000
+const MAX_WAIT = 5000
 const WAIT = 20
 
 function readWhole(file: number, isPipe = false): string {
   const pieces: Buffer[] = []
-  const end = performance.now() + LONGEST_WAIT
+  const end = performance.now() + MAX_WAIT
   for (let length = 0; ;) {
     const read = readPiece(file)
     // Before anybody has opened a pipe to write, it looks as if it had ended.
@@ -62,7 +62,7 @@ function readWhole(file: number, isPipe = false): string {
     else if (read === 0) return Buffer.concat(pieces).toString()
     else {
       length += read
-      if (length > LONGEST_TEXT) throw new UnreadableFile('TOO_LARGE')
+      if (length > MAX_TEXT) throw new UnreadableFile('TOO_LARGE')
       pieces.push(Buffer.from(piece.subarray(0, read)))
     }
   }
