@@ -42,7 +42,7 @@ export type SyncState = {
   readonly previousSuccess: number | undefined
   /** The host's clock at the end of the last successful poll. */
   readonly lastSuccessHostTime: number | undefined
-  /** The list at the end of the last successful poll; undefined if its order or total is unknown. */
+  /** Undefined if its order or total is unknown. */
   readonly list: ListSnapshot | undefined
   /** What polls have found out about the list. */
   readonly listTraits?: ListTraits
@@ -50,7 +50,7 @@ export type SyncState = {
   readonly excluded: { readonly baseline: number; readonly beforeHorizon: number }
 }
 
-/** What an incremental poll depends on. */
+/** The list as the last successful poll left it: what an incremental poll depends on. */
 export type ListSnapshot = {
   readonly order: 'newest first' | 'oldest first'
   /** How many calls the list had, without hidden ones. */
@@ -63,7 +63,7 @@ export type ListSnapshot = {
   readonly oldestIds: readonly string[]
 }
 
-/** What polls have found out about a list. Times are UNIX seconds by the service's clock. */
+/** Lasting properties of a list that polls have found out. Times are UNIX seconds by the service's clock. */
 export type ListTraits = {
   /** When the last listing of the whole list began that found every page in order. */
   readonly orderVerifiedAt?: number

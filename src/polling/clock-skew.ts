@@ -28,18 +28,18 @@ export const UNKNOWN_SKEW: ClockSkew = { agreeing: [], all: [], undated: 0, acce
  * If not, either may be wrong, and the first answers may come from a server whose clock is not set yet: then five must
  * agree. A service that never sends a `Date` is assumed to have the host's clock.
  */
-export function addSkew(known: ClockSkew, skew: number | undefined): ClockSkew {
-  const { agreeing, all } = known
+export function addSkew(before: ClockSkew, skew: number | undefined): ClockSkew {
+  const { agreeing, all } = before
   if (skew === undefined) {
-    const undated = known.undated + 1
+    const undated = before.undated + 1
     const isDateless = all.length === 0 && undated >= AGREEING_ANSWERS
-    return { ...known, undated, accepted: isDateless ? 0 : medianOfMost(all, undated) }
+    return { ...before, undated, accepted: isDateless ? 0 : medianOfMost(all, undated) }
   }
   const isClose = (other: number) => Math.abs(other - skew) <= TOLERANCE_SECONDS
   const next = agreeing.every(isClose) ? [...agreeing, skew] : [skew]
   const seen = [...all, skew]
   const agreed = isClose(0) ? skew : next.length >= AGREEING_ANSWERS ? median(next) : undefined
-  return { ...known, agreeing: next, all: seen, accepted: agreed ?? medianOfMost(seen, known.undated) }
+  return { ...before, agreeing: next, all: seen, accepted: agreed ?? medianOfMost(seen, before.undated) }
 }
 
 /**

@@ -65,9 +65,9 @@ async function* endComplete(reader: PageReader, sweep: Sweep, last: ListPage): A
   const order = reader.order()
   if (order !== 'unknown' && !isOutOfOrder(sweep, order))
     verifyOrder(memory, sweep.began?.serviceTime ?? poll.serviceTime)
-  const known = yield* listAfter(reader, sweep, last)
+  const list = yield* listAfter(reader, sweep, last)
   poll.size = last.total ?? sweep.seen.size
-  endSuccessfully(reader, sweep, known && { ...known, verified: true })
+  endSuccessfully(reader, sweep, list && { ...list, verified: true })
   return true
 }
 
@@ -123,9 +123,9 @@ async function* endIncomplete(reader: PageReader, sweep: Sweep): AsyncGenerator<
   if (items !== undefined && shortfall?.items === items && at > shortfall.at) {
     const more = items - facts.hidden
     // This must come before the totals of pages leave these rows out.
-    const known = yield* listAfter(reader, sweep, undefined)
+    const list = yield* listAfter(reader, sweep, undefined)
     memory.traits = { ...facts, hidden: items }
-    endSuccessfully(reader, sweep, known && { ...known, total: known.total - more, verified: true })
+    endSuccessfully(reader, sweep, list && { ...list, total: list.total - more, verified: true })
     return true
   }
   if (items !== undefined) memory.traits = { ...facts, shortfall: { items, at } }
@@ -179,11 +179,11 @@ export async function* listAfter(
     total === undefined && page >= 1;
     page += sweep.direction
   ) {
-    const known = sweep.seen.size
+    const seenBefore = sweep.seen.size
     const newest = yield* read(page)
     addToSweep(sweep, newest)
     if (newest.total === undefined || newest.items === 0) return undefined
-    if (sweep.seen.size === known) total = newest.total
+    if (sweep.seen.size === seenBefore) total = newest.total
   }
   memory.newIds.clear()
   return total === undefined ? undefined : { order, total, verified: false, pageSize: memory.pageSize, oldestIds }

@@ -14,7 +14,7 @@ export type FollowUpLimits = {
   limit: number
   /** Seconds between two polls, and the longest time between two requests for an open call. */
   interval: number
-  longest: number
+  maxPause: number
 }
 
 const CONCURRENT = 4
@@ -31,12 +31,12 @@ export function chooseFollowUps(
   listed: ReadonlySet<string>,
   requestedAt: RequestedAt,
   { now, monotonic }: { now: number; monotonic: number },
-  { limit, interval, longest }: FollowUpLimits,
+  { limit, interval, maxPause }: FollowUpLimits,
 ): TrackedCall[] {
   for (const id of requestedAt.keys()) if (!state.open.has(id) && !state.detailsWanted.has(id)) requestedAt.delete(id)
   const isDue = (call: TrackedCall) => {
     const last = requestedAt.get(call.id)
-    const pause = Math.min(longest, (now - beganAt(call)) / 20)
+    const pause = Math.min(maxPause, (now - beganAt(call)) / 20)
     // Rounds to polls, because a timer may fire slightly early.
     return last === undefined || monotonic - last >= pause - interval / 2
   }
@@ -75,16 +75,16 @@ export async function followUps(
   options: FollowUpRequestOptions,
 ): Promise<ServiceAnswer[]> {
   const answers = await requestCalls(calls, options)
-  const known = answers.filter(({ notFound }) => notFound.length === 0)
-  const unknown = answers.length - known.length
-  if (answers.length < 5 || unknown * 2 <= answers.length) return answers
+  const found = answers.filter(({ notFound }) => notFound.length === 0)
+  const notFoundCount = answers.length - found.length
+  if (answers.length < 5 || notFoundCount * 2 <= answers.length) return answers
   const control = [...listed].find(isRequestable)
   const result = control === undefined ? undefined : await requestCall(control, options)
-  if (control !== undefined && result === undefined) return known
+  if (control !== undefined && result === undefined) return found
   if (result !== undefined && 'answer' in result && result.answer.calls.length > 0) return [...answers, result.answer]
   options.onDistrust()
-  options.onProblem(new ServiceError('refused', `the service knows none of ${unknown} open calls: wrong user or app?`))
-  return known
+  options.onProblem(new ServiceError('refused', `the service knows none of ${notFoundCount} open calls: wrong user or app?`))
+  return found
 }
 
 /** Requests calls one by one, a few at a time. */

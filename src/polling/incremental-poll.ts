@@ -8,7 +8,7 @@ import type { ListPage } from './page-reader.ts'
  */
 export type IncrementalPoll = {
   /** The list as the last successful poll left it. */
-  readonly known: ListSnapshot
+  readonly snapshot: ListSnapshot
   /** Whether a larger total needs the oldest end as well, because the last poll could not explain it either. */
   readonly needsOldestEnd: boolean
   /** The page to read next, and the last one that was read at the newest end. */
@@ -43,23 +43,23 @@ const MAX_ASSUMED = 10
 const SHARE_ASSUMED = 0.1
 
 /** @param pageSize calls requested in one page, which may be fewer than when the list was last read */
-export function newIncrementalPoll(known: ListSnapshot, pageSize: number, needsOldestEnd: boolean): IncrementalPoll {
-  const lastPage = Math.max(1, Math.ceil(known.total / Math.min(known.pageSize, pageSize)))
+export function newIncrementalPoll(snapshot: ListSnapshot, pageSize: number, needsOldestEnd: boolean): IncrementalPoll {
+  const lastPage = Math.max(1, Math.ceil(snapshot.total / Math.min(snapshot.pageSize, pageSize)))
   return {
-    known,
+    snapshot,
     needsOldestEnd,
-    page: known.order === 'newest first' ? 1 : lastPage,
+    page: snapshot.order === 'newest first' ? 1 : lastPage,
     last: undefined,
     seen: new Set(),
     oldest: Infinity,
     invalidItems: 0,
     mayHaveMore: true,
     left: undefined,
-    oldestIds: known.oldestIds,
+    oldestIds: snapshot.oldestIds,
     isMisplaced: false,
     isAssumed: false,
     reliesOnInvalid: false,
-    total: known.total,
+    total: snapshot.total,
     lastPage,
   }
 }
@@ -70,7 +70,7 @@ export function newIncrementalPoll(known: ListSnapshot, pageSize: number, needsO
  * @param newIds all calls that became known since the last successful poll, including those of this page
  */
 export function addNewestPage(incremental: IncrementalPoll, page: ListPage, newIds: ReadonlySet<string>): Verification {
-  const { known, seen } = incremental
+  const { snapshot, seen } = incremental
   const isFirst = incremental.last === undefined
   for (const { id } of page.calls) seen.add(id)
   incremental.oldest = Math.min(incremental.oldest, page.medianStart)
@@ -79,7 +79,7 @@ export function addNewestPage(incremental: IncrementalPoll, page: ListPage, newI
   incremental.total = page.total
   incremental.lastPage = page.lastPage ?? incremental.lastPage
 
-  const backwards = known.order === 'oldest first'
+  const backwards = snapshot.order === 'oldest first'
   if (backwards && isFirst && page.page !== incremental.lastPage) {
     // The number of pages has changed, and the newest calls are on another one.
     incremental.page = incremental.lastPage
@@ -96,8 +96,8 @@ export function addNewestPage(incremental: IncrementalPoll, page: ListPage, newI
 }
 
 /** The number of the page at the oldest end. */
-export function oldestEndPage({ known, lastPage }: IncrementalPoll): number {
-  return known.order === 'newest first' ? lastPage : 1
+export function oldestEndPage({ snapshot, lastPage }: IncrementalPoll): number {
+  return snapshot.order === 'newest first' ? lastPage : 1
 }
 
 /** Adds the page at the oldest end: calls that left, or were added there, explain a total that is too small or too large. */
@@ -106,20 +106,20 @@ export function addOldestEndPage(
   page: ListPage,
   newIds: ReadonlySet<string>,
 ): Verification {
-  const { known } = incremental
-  const ids = oldestEndIds(page, known.order)
+  const { snapshot } = incremental
+  const ids = oldestEndIds(page, snapshot.order)
   if (page.total === undefined) return 'unexplained'
-  if (known.oldestIds.length === 0) {
+  if (snapshot.oldestIds.length === 0) {
     incremental.oldestIds = ids
     return assumeLeft(incremental, newIds)
   }
-  const left = known.oldestIds.indexOf(ids[0] ?? '')
-  const knownAt = ids.indexOf(known.oldestIds[0]!)
+  const left = snapshot.oldestIds.indexOf(ids[0] ?? '')
+  const knownAt = ids.indexOf(snapshot.oldestIds[0]!)
   if (left === -1 && knownAt === -1) return 'unexplained'
   const added = ids.slice(0, Math.max(0, knownAt))
   incremental.left = left === -1 ? -added.filter((id) => !newIds.has(id)).length : left
   incremental.isMisplaced = added.some((id) => newIds.has(id))
-  const kept = known.oldestIds.slice(Math.max(0, left))
+  const kept = snapshot.oldestIds.slice(Math.max(0, left))
   incremental.oldestIds = ids.length >= kept.length ? ids : kept
   incremental.total = page.total
   return verify(incremental, newIds)
@@ -127,17 +127,17 @@ export function addOldestEndPage(
 
 /** Without the oldest end: assumes that the calls which the total lacks have left there, if they are few. */
 export function assumeLeft(incremental: IncrementalPoll, newIds: ReadonlySet<string>): Verification {
-  const { known, total } = incremental
-  const lacking = known.total + newIds.size - total
-  if (lacking > MAX_ASSUMED + known.total * SHARE_ASSUMED) return 'unexplained'
+  const { snapshot, total } = incremental
+  const lacking = snapshot.total + newIds.size - total
+  if (lacking > MAX_ASSUMED + snapshot.total * SHARE_ASSUMED) return 'unexplained'
   incremental.left = Math.max(0, lacking)
   incremental.isAssumed = incremental.left > 0
   return verify(incremental, newIds)
 }
 
 function verify(incremental: IncrementalPoll, newIds: ReadonlySet<string>): Verification {
-  const { total, known, invalidItems, left, mayHaveMore, needsOldestEnd } = incremental
-  const missing = total - known.total - newIds.size + (left ?? 0)
+  const { total, snapshot, invalidItems, left, mayHaveMore, needsOldestEnd } = incremental
+  const missing = total - snapshot.total - newIds.size + (left ?? 0)
   if (missing >= 0 && missing <= invalidItems) {
     incremental.reliesOnInvalid = missing > 0
     return 'verified'

@@ -87,7 +87,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
       poll.listed,
       memory.requestedAt,
       { now: poll.serviceTime, monotonic: clock.monotonic() },
-      { limit, interval, longest: sweepInterval },
+      { limit, interval, maxPause: sweepInterval },
     )
 
   async function* pages(): AsyncGenerator<CallPage, void> {
@@ -175,7 +175,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
           invalid,
         }
       })
-      memory.regressions.committed()
+      memory.regressions.endChunk()
       yield { answers, clockSkew: memory.clock.accepted }
     }
     yield* conclude(await singleCalls())

@@ -25,27 +25,27 @@ const MAX_INTERVAL_SHARE = 0.9
  */
 export async function* readNewestPages(
   reader: PageReader,
-  known: ListSnapshot,
+  snapshot: ListSnapshot,
 ): AsyncGenerator<CallPage, IncrementalPoll | undefined> {
   const { poll, memory, state, clock, begun, interval, pageSize, read } = reader
   const { elapsed = () => clock.monotonic() - begun } = reader
-  memory.pageSize = Math.max(memory.pageSize, Math.min(known.pageSize, pageSize))
+  memory.pageSize = Math.max(memory.pageSize, Math.min(snapshot.pageSize, pageSize))
   // A call that was tracked again from the history was in the list before, and is not new.
   const { lastSweepBegan = -Infinity } = state.sync
   for (const id of memory.newIds)
     if ((state.calls.get(id)?.firstSeen ?? Infinity) < lastSweepBegan) memory.newIds.delete(id)
-  const incremental = newIncrementalPoll(known, pageSize, memory.unexplainedPolls > 0)
+  const incremental = newIncrementalPoll(snapshot, pageSize, memory.unexplainedPolls > 0)
   let first: CallPage | undefined
   for (;;) {
     const page = yield* read(incremental.page)
     first ??= page
     for (const sweep of [memory.foreground, memory.background]) if (sweep) addToSweep(sweep, page)
-    if (page.total === undefined || reader.order() !== known.order) return undefined
+    if (page.total === undefined || reader.order() !== snapshot.order) return undefined
     let verification = addNewestPage(incremental, page, memory.newIds)
     if (verification === 'oldest end') verification = yield* verifyWithOldestEnd(reader, incremental)
     // On a list that is oldest first, new calls are beyond a total that stops at a cap.
     const isNew = (id: string) => memory.newIds.has(id)
-    if (known.order === 'oldest first' && verification !== 'next page' && (yield* findCap(reader, page, isNew)))
+    if (snapshot.order === 'oldest first' && verification !== 'next page' && (yield* findCap(reader, page, isNew)))
       return undefined
     if (verification === 'unexplained') {
       memory.unexplainedPolls += 1
@@ -77,9 +77,9 @@ export async function* readNewestPages(
       listed: incremental.seen,
       hasInvalid: incremental.invalidItems > 0,
       list: {
-        order: known.order,
+        order: snapshot.order,
         total,
-        verified: movesHorizon || (known.verified && !incremental.isAssumed && !incremental.reliesOnInvalid),
+        verified: movesHorizon || (snapshot.verified && !incremental.isAssumed && !incremental.reliesOnInvalid),
         oldestIds,
         pageSize: memory.pageSize,
       },
@@ -94,9 +94,9 @@ export async function* readNewestPages(
  */
 export async function* confirmTotal(reader: PageReader): AsyncGenerator<CallPage, boolean> {
   const { poll, memory, pageSize, read } = reader
-  const known = poll.success?.list
-  if (poll.success === undefined || known === undefined || !known.verified) return false
-  const incremental = newIncrementalPoll(known, pageSize, true)
+  const snapshot = poll.success?.list
+  if (poll.success === undefined || snapshot === undefined || !snapshot.verified) return false
+  const incremental = newIncrementalPoll(snapshot, pageSize, true)
   for (let tries = 0; tries < 3; tries++) {
     const verification = yield* verifyWithOldestEnd(reader, incremental)
     if (
@@ -106,12 +106,12 @@ export async function* confirmTotal(reader: PageReader): AsyncGenerator<CallPage
       !incremental.reliesOnInvalid
     ) {
       memory.newIds.clear()
-      poll.success = { ...poll.success, list: { ...known, total: incremental.total, oldestIds: incremental.oldestIds } }
+      poll.success = { ...poll.success, list: { ...snapshot, total: incremental.total, oldestIds: incremental.oldestIds } }
       return true
     }
     if (incremental.isMisplaced) refuteOrder(memory, poll.serviceTime)
     if (verification === 'verified') return !incremental.isMisplaced && !incremental.reliesOnInvalid
-    incremental.page = known.order === 'newest first' ? 1 : incremental.lastPage
+    incremental.page = snapshot.order === 'newest first' ? 1 : incremental.lastPage
     addNewestPage(incremental, yield* read(incremental.page), memory.newIds)
   }
   return false
@@ -126,7 +126,7 @@ async function* verifyWithOldestEnd(
   return page === undefined ? assumeLeft(incremental, newIds) : addOldestEndPage(incremental, page, newIds)
 }
 
-function unexplainedTotal({ known, total }: IncrementalPoll, newCalls: number): string {
-  const expected = known.total + newCalls
+function unexplainedTotal({ snapshot, total }: IncrementalPoll, newCalls: number): string {
+  const expected = snapshot.total + newCalls
   return `the service lists ${total} calls where ${expected} were expected: it will be asked again before the whole list is read`
 }

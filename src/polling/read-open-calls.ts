@@ -14,9 +14,9 @@ const MIN_CALLS = 2
  */
 export async function* readOpenCalls(
   { memory, wanted, read, poll, slice }: PageReader,
-  { known, last, lastPage }: IncrementalPoll,
+  { snapshot, last, lastPage }: IncrementalPoll,
 ): AsyncGenerator<CallPage, void> {
-  const direction = known.order === 'newest first' ? 1 : -1
+  const direction = snapshot.order === 'newest first' ? 1 : -1
   let page = last
   // Final calls are wanted for details that a list does not show.
   let missing = wanted().filter(({ phase }) => phase === 'open')

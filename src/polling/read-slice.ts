@@ -83,9 +83,9 @@ export async function* readSlice(
     }
     // A failed commit drops the sweep while the next page is requested.
     if (isDropped()) return { result: 'interrupted' }
-    const known = memory.newIds.size
+    const newBefore = memory.newIds.size
     record(page)
-    if (memory.newIds.size > known && !isAtNewestEnd(sweep, page)) sweep.foundMisplaced = true
+    if (memory.newIds.size > newBefore && !isAtNewestEnd(sweep, page)) sweep.foundMisplaced = true
     if (memory.failingPage?.page === page.page) memory.failingPage = undefined
     const order = reader.order()
     const step = advanceSweep(sweep, page, order, isOlder)

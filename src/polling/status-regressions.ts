@@ -11,8 +11,8 @@ import type { TrackedCall } from '../ledger/tracked-call.ts'
 export type StatusRegressions = {
   /** Starts a poll. */
   startPoll: () => void
-  /** The state now includes all pages so far. */
-  committed: () => void
+  /** The pages so far are committed before any other is shown, or else the poll ends: the next ones are compared with the state. */
+  endChunk: () => void
   /** A page's calls without the regressions that are not accepted yet. */
   withhold: (calls: readonly ListedCall[], state: LedgerState) => ListedCall[]
   /** The calls that this poll has withheld, which Get Call must confirm. */
@@ -25,13 +25,13 @@ export function statusRegressions(): StatusRegressions {
   /** Ids of the regressions that the previous poll listed, and this one. */
   let previous = new Set<string>()
   let current = new Set<string>()
-  /** The latest status on pages that are not committed yet. */
-  const uncommitted = new Map<string, 'ongoing' | 'final'>()
+  /** The latest status on the pages of this chunk, which the state does not have yet. */
+  const inChunk = new Map<string, 'ongoing' | 'final'>()
 
   const isRegression = (call: ListedCall, state: LedgerState): boolean => {
     // Nearly every call is unchanged or final.
     if ('phase' in call || (call.status !== 'initiated' && call.status !== 'ongoing')) return false
-    const before = uncommitted.get(call.id)
+    const before = inChunk.get(call.id)
     if (before === 'final' || (before === 'ongoing' && call.status === 'initiated')) return true
     const phase = state.calls.phase(call.id)
     if (phase === 'baseline') return true
@@ -44,7 +44,7 @@ export function statusRegressions(): StatusRegressions {
       previous = current
       current = new Set()
     },
-    committed: () => uncommitted.clear(),
+    endChunk: () => inChunk.clear(),
     withhold: (calls, state) =>
       calls.filter((call) => {
         if (isRegression(call, state) && !previous.has(call.id)) {
@@ -52,7 +52,7 @@ export function statusRegressions(): StatusRegressions {
           return false
         }
         if (!('phase' in call) && call.status !== 'initiated')
-          uncommitted.set(call.id, call.status === 'ongoing' ? 'ongoing' : 'final')
+          inChunk.set(call.id, call.status === 'ongoing' ? 'ongoing' : 'final')
         return true
       }),
     unconfirmed: (state) => [...current].flatMap((id) => state.calls.get(id) ?? []),

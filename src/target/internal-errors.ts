@@ -25,7 +25,7 @@ export function internalErrors(
         if (event.kind === 'polled' && event.report.successful) pause = FIRST_PAUSE
       }),
       catchError((error: unknown) => {
-        // What the store refuses for good is not ours.
+        // An error of the store is no bug.
         if (error instanceof StoreError) throw error
         failed()
         const seconds = pause

@@ -106,8 +106,8 @@ export async function* runPoll(
 export function commitObservation(target: Target, observation: Observation): Promise<Committed | undefined> {
   return target.runExclusive(async () => {
     const { name, ledger, settings, store, clock } = target
-    const unknown = possiblyEvictedIds(ledger, observation, settings.poll)
-    const evicted = unknown.length === 0 ? undefined : await store.evictedCalls(name, unknown)
+    const ids = possiblyEvictedIds(ledger, observation, settings.poll)
+    const evicted = ids.length === 0 ? undefined : await store.evictedCalls(name, ids)
     const decision = decide(target, observation, evicted, clock.wall())
     return decision && apply(target, await commit(target, decision), observation.success)
   })

@@ -7,7 +7,7 @@ import { virtualClock } from '../clock/virtual-clock.ts'
 import { completePoll, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
 import { fakeService } from './fake-service.ts'
 
-const BOUNDS = { limit: 100, interval: 15, longest: 900 }
+const BOUNDS = { limit: 100, interval: 15, maxPause: 900 }
 
 function openCalls(...began: [id: string, secondsAgo: number][]) {
   const book = ledgerBook()

@@ -78,6 +78,19 @@ describe('a status regression in a list', () => {
   })
 })
 
+test('an open call is listed without a status regression after the commit that had it final has failed', async () => {
+  const { clock, service, storage } = await running({ pageSize: 10 })
+  service.calls = [seen('a', 'ongoing')]
+  await clock.advance(1)
+  service.calls = [seen('a', 'ended', { endedAt: CREATED })]
+  storage.fails = true
+  await clock.advance(INTERVAL)
+  storage.fails = false
+  service.calls = [seen('a', 'ongoing')]
+  await clock.advance(INTERVAL)
+  expect(service.asked).not.toContain('a')
+})
+
 describe('a final call that a page shows open', () => {
   const ended = seen('a', 'ended', { endedAt: CREATED, totalParticipants: 2 })
   const open = seen('a', 'ongoing')

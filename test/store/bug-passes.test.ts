@@ -18,7 +18,7 @@ function thrownBy(work: () => unknown): unknown {
   }
 }
 
-test.each(meanings)('a mistake of our own is none of %s, and stays what it is', (_name, meaningOf) => {
+test.each(meanings)('a bug of callwatch is no failure of %s, and stays what it is', (_name, meaningOf) => {
   const unbindable = thrownBy(() => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a value that types would not let through
     return new DatabaseSync(':memory:').prepare('SELECT ?').get(Symbol('x') as unknown as number)
