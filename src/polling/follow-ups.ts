@@ -83,7 +83,9 @@ export async function followUps(
   if (control !== undefined && result === undefined) return found
   if (result !== undefined && 'answer' in result && result.answer.calls.length > 0) return [...answers, result.answer]
   options.onDistrust()
-  options.onProblem(new ServiceError('refused', `the service knows none of ${notFoundCount} open calls: wrong user or app?`))
+  options.onProblem(
+    new ServiceError('refused', `the service knows none of ${notFoundCount} open calls: wrong user or app?`),
+  )
   return found
 }
 

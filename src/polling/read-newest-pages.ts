@@ -106,7 +106,10 @@ export async function* confirmTotal(reader: PageReader): AsyncGenerator<CallPage
       !incremental.reliesOnInvalid
     ) {
       memory.newIds.clear()
-      poll.success = { ...poll.success, list: { ...snapshot, total: incremental.total, oldestIds: incremental.oldestIds } }
+      poll.success = {
+        ...poll.success,
+        list: { ...snapshot, total: incremental.total, oldestIds: incremental.oldestIds },
+      }
       return true
     }
     if (incremental.isMisplaced) refuteOrder(memory, poll.serviceTime)

@@ -17,8 +17,8 @@ function hiding(hidden: number, options?: Parameters<typeof polling>[0]) {
   return { ...world, rows }
 }
 
-describe('hidden calls', () => {
-  test('are known once two sweeps to the end lack the same number, and then the poll is successful', async () => {
+describe('calls that the total counts and no page shows', () => {
+  test('are known as hidden calls once two sweeps to the end lack the same number, and then the poll is successful', async () => {
     const { service, poll, memory, tracked } = hiding(2)
     service.calls = numbered(1, 22)
     const first = await poll()
@@ -29,7 +29,7 @@ describe('hidden calls', () => {
     expect([memory.traits.hidden, memory.traits.shortfall, tracked()]).toEqual([2, undefined, 22])
   })
 
-  test('are subtracted from then on: incremental polls are verified, and sweeps complete', async () => {
+  test('are subtracted once they are known: incremental polls are verified, and sweeps complete', async () => {
     const { service, poll, next, has, untilComplete } = hiding(2, { sweepInterval: 120 })
     service.calls = numbered(1, 22)
     for (let polls = 0; polls < 2; polls++) await poll()
@@ -64,7 +64,7 @@ describe('hidden calls', () => {
     ['appear', 0, 24],
     ['leave', 0, 22],
     ['appear in part', 1, 23],
-  ])('decrease once some %s', async (_what, hidden, listed) => {
+  ])('are fewer once some %s', async (_what, hidden, listed) => {
     const { service, poll, memory, rows, tracked, untilComplete } = hiding(2, { sweepInterval: 60 })
     service.calls = numbered(1, 22)
     for (let polls = 0; polls < 2; polls++) await poll()
@@ -93,7 +93,7 @@ describe('hidden calls', () => {
     expect([successful > 2, memory.traits.hidden]).toEqual([true, 2])
   })
 
-  test('increase once two more sweeps lack the same number', async () => {
+  test('are more once two more sweeps lack the same number', async () => {
     const { service, poll, memory, rows } = hiding(1)
     service.calls = numbered(1, 22)
     for (let polls = 0; polls < 2; polls++) await poll()
@@ -105,7 +105,7 @@ describe('hidden calls', () => {
 })
 
 describe('a total that no sweep can reach', () => {
-  test('because an id has two rows counts as hidden calls', async () => {
+  test('counts hidden calls if an id has two rows', async () => {
     const { service, poll, next, memory } = polling()
     service.calls = [...numbered(1, 22), ...numbered(5, 5)]
     await poll()
@@ -114,7 +114,7 @@ describe('a total that no sweep can reach', () => {
     expect(await next()).toEqual(['incremental', [1]])
   })
 
-  test('because the service sends only a number of pages is no total: the list is read until a page is empty', async () => {
+  test('is none if the service sends only a number of pages: the list is read until a page is empty', async () => {
     const { service, poll, tracked } = polling()
     service.calls = numbered(1, 22)
     service.says = { total: undefined, totalPages: 3 }
@@ -122,7 +122,7 @@ describe('a total that no sweep can reach', () => {
     expect([success?.movesHorizon, problem, tracked()]).toEqual([true, undefined, 22])
   })
 
-  test('because deep pages repeat an earlier one counts as hidden calls', async () => {
+  test('counts hidden calls if deep pages repeat an earlier one', async () => {
     const { service, poll, tracked, memory } = polling()
     service.calls = numbered(1, 40)
     const { listCalls } = service.client
@@ -132,7 +132,7 @@ describe('a total that no sweep can reach', () => {
     expect([last.success !== undefined, last.limited, memory.traits.hidden, tracked()]).toEqual([true, false, 20, 20])
   })
 
-  test('because deep pages repeat one before them ends the sweep of a list without order as well', async () => {
+  test('counts hidden calls of a list without order as well if deep pages repeat an earlier one', async () => {
     const { service, poll, wait, memory } = polling()
     service.calls = Array.from({ length: 40 }, (_none, n) => call(((n * 17) % 41) + 1))
     service.beforePage = () => void wait(2)
@@ -142,7 +142,7 @@ describe('a total that no sweep can reach', () => {
     expect(memory.traits.hidden).toBe(20)
   })
 
-  test('because deep pages are empty limits the poll of a list that is newest first, and the pages before them count', async () => {
+  test('limits the poll of a list that is newest first if deep pages are empty, and the pages before them count', async () => {
     const { service, poll, next, tracked, memory } = polling()
     service.calls = numbered(1, 40)
     const { listCalls } = service.client

@@ -90,7 +90,7 @@ describe('an oldest end that cannot be read', () => {
     expect(deep).toBeLessThanOrEqual(3 * ((clock.wall() - began) / 300 + 1))
   })
 
-  test('explains calls that leave there while new ones are added, though they are not seen to leave', async () => {
+  test('makes polls assume that calls leave there while new ones are added', async () => {
     const { service, next, has, untilComplete } = await unreadable()
     await untilComplete()
     service.calls = numbered(-1, 38)
@@ -100,7 +100,7 @@ describe('an oldest end that cannot be read', () => {
     expect(has(-2)).toBe(true)
   })
 
-  test('verifies no total, because the calls that left were not seen', async () => {
+  test('lets no total be verified, because the calls that left were not seen', async () => {
     const { service, next, poll, book, untilComplete } = await unreadable()
     service.fails = () => undefined
     await untilComplete()

@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { polling, numbered } from './polling.ts'
 
-describe('a service that refuses deep pages', () => {
+describe('deep pages that the service refuses', () => {
   const refuseFrom = (depth: number) => (_operation: string, page: number | string) =>
     typeof page === 'number' && page >= depth
       ? new ServiceError('refused', `page ${page} exceeds the allowed maximum of 1000 records`, { status: 400 })
       : undefined
 
-  test('newest first, makes polls limited but successful, and the pages that it shows count', async () => {
+  test('of a list that is newest first make polls limited but successful, and the pages before them count', async () => {
     const { service, poll, next, memory, tracked } = polling()
     service.calls = numbered(1, 100)
     service.fails = refuseFrom(5)
@@ -19,7 +19,7 @@ describe('a service that refuses deep pages', () => {
     expect(await next()).toEqual(['incremental', [1]])
   })
 
-  test('only once had a transient error, and the sweep continues with that page', async () => {
+  test('are read by the next poll if they were refused only once', async () => {
     const { service, poll, memory } = polling()
     service.calls = numbered(1, 24)
     service.fails = refuseFrom(3)
@@ -29,7 +29,7 @@ describe('a service that refuses deep pages', () => {
     expect(memory.refusedFrom).toBeUndefined()
   })
 
-  test('only from some moment on is read from its first page again, not one page back in each poll', async () => {
+  test('and were shown before make the sweep start again at the first page, not one page back in each poll', async () => {
     const { service, wait, poll, memory } = polling()
     service.calls = numbered(1, 100)
     service.beforePage = () => void wait(2)
@@ -41,7 +41,7 @@ describe('a service that refuses deep pages', () => {
     expect([success?.movesHorizon, limited, memory.refusedFrom]).toEqual([true, true, 5])
   })
 
-  test('differs from one whose deep pages fail in another way, however often', async () => {
+  test('limit polls, but pages that fail in another way never do', async () => {
     const { service, poll, memory } = polling()
     service.calls = numbered(1, 24)
     service.fails = (_operation, page) => (Number(page) >= 3 ? new ServiceError('server', 'it is down') : undefined)
@@ -51,7 +51,7 @@ describe('a service that refuses deep pages', () => {
     }
   })
 
-  test('differs from one whose list ends there: when the list has grown to the refused pages, polls are not successful', async () => {
+  test('are not past the last page: once the list has grown to them, polls are not successful', async () => {
     const { service, poll, next } = polling()
     service.says = { total: undefined, totalPages: undefined }
     service.fails = refuseFrom(6)
@@ -61,7 +61,7 @@ describe('a service that refuses deep pages', () => {
     for (let polls = 0; polls < 4; polls++) expect((await poll()).success).toBeUndefined()
   })
 
-  test('oldest first, makes polls unsuccessful, because new calls are on those pages', async () => {
+  test('of a list that is oldest first make polls unsuccessful, because new calls are on them', async () => {
     const { service, poll, memory } = polling({ pageSize: 12 })
     service.calls = numbered(1, 100).toReversed()
     service.fails = refuseFrom(5)

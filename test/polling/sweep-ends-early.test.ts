@@ -27,7 +27,7 @@ describe('a sweep of a list that is longer than the lookback', () => {
     expect(world.isVerified()).toBe(true)
   })
 
-  test('ends at the horizon from then on, after reading the oldest end', async () => {
+  test('ends at the horizon, after reading the oldest end, once one has verified the order', async () => {
     const world = long()
     await world.untilComplete()
     const pages = await pagesOfSweep(world)
