@@ -14,8 +14,8 @@ export function isTotalWrong({ wrongTotalAt }: ListTraits, now: number): boolean
 }
 
 /** Whether this total is meaningless at `now` (UNIX seconds): totals are wrong, or capped at it. */
-export function isTotalUseless(facts: ListTraits, total: number, now: number): boolean {
-  return total === facts.cap || isTotalWrong(facts, now)
+export function isTotalUseless(traits: ListTraits, total: number, now: number): boolean {
+  return total === traits.cap || isTotalWrong(traits, now)
 }
 
 /** Whether a listing of the whole list found every page in order, and nothing has refuted the order since. */
@@ -28,10 +28,10 @@ export function isOrderVerified({ orderVerifiedAt, orderRefutedAt = -Infinity }:
  * the order is wrong, and the calls that it hides must be found before the horizon passes them.
  */
 export function isOrderVerifiedRecently(
-  facts: ListTraits,
+  traits: ListTraits,
   { now, horizon }: { now: number; horizon: number },
 ): boolean {
-  return isOrderVerified(facts) && isWithin(Math.min(DAY, (now - horizon) / 2), facts.orderVerifiedAt, now)
+  return isOrderVerified(traits) && isWithin(Math.min(DAY, (now - horizon) / 2), traits.orderVerifiedAt, now)
 }
 
 /** Either way: one answer with a `Date` in the future must not have effect for years. */

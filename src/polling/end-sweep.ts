@@ -51,12 +51,13 @@ async function* endComplete(reader: PageReader, sweep: Sweep, last: ListPage): A
     continueWithoutTotal(sweep, next)
     return false
   }
-  const { shortfall: _found, cap, ...facts } = memory.traits
+  const { shortfall: _found, cap, ...traits } = memory.traits
   const { rawTotal } = last
-  const hidden = rawTotal === undefined ? facts.hidden : Math.max(0, Math.min(facts.hidden, rawTotal - sweep.seen.size))
+  const hidden =
+    rawTotal === undefined ? traits.hidden : Math.max(0, Math.min(traits.hidden, rawTotal - sweep.seen.size))
   // If the list ends with its total, that total is no cap: the list has only stayed as long as it was.
   const isCapped = cap !== undefined && (rawTotal !== cap || sweep.seen.size > cap)
-  memory.traits = { ...facts, hidden, ...(isCapped && { cap }) }
+  memory.traits = { ...traits, hidden, ...(isCapped && { cap }) }
   if (memory.unexplainedPolls > 0 && sweep.foundMisplaced) memory.misplacedSweeps += 1
   if (memory.misplacedSweeps >= MAX_MISPLACED_SWEEPS) {
     memory.misplacedSweeps = 0
@@ -119,16 +120,16 @@ async function* endIncomplete(reader: PageReader, sweep: Sweep): AsyncGenerator<
   const at = began?.serviceTime ?? poll.serviceTime
   const missing = missingItems(sweep)
   const items = missing === undefined ? undefined : missing + memory.traits.hidden
-  const { shortfall, ...facts } = memory.traits
+  const { shortfall, ...traits } = memory.traits
   if (items !== undefined && shortfall?.items === items && at > shortfall.at) {
-    const more = items - facts.hidden
+    const more = items - traits.hidden
     // This must come before the totals of pages leave these rows out.
     const list = yield* listAfter(reader, sweep, undefined)
-    memory.traits = { ...facts, hidden: items }
+    memory.traits = { ...traits, hidden: items }
     endSuccessfully(reader, sweep, list && { ...list, total: list.total - more, verified: true })
     return true
   }
-  if (items !== undefined) memory.traits = { ...facts, shortfall: { items, at } }
+  if (items !== undefined) memory.traits = { ...traits, shortfall: { items, at } }
   // A background sweep whose shortfall changes each time waits for the sweep interval.
   if (memory.background === sweep && shortfall !== undefined) memory.sweptAt = reader.begun
   if (memory.foreground === sweep) poll.problem = new ServiceError('invalid', incompleteProblem(sweep))

@@ -10,7 +10,7 @@ export const UNEXPLAINED_POLLS = 2
 /** What the polls of a target remember of its list, beside what is committed. Changed in place. */
 export type ListMemory = {
   order: OrderEvidence
-  /** Facts that the poll commits; replaced by a new object when they change. */
+  /** The poll commits them; replaced by a new object when they change. */
   traits: ListTraits
   /** Number of items on a page that is not the last, as the latest pages showed. */
   pageSize: number
@@ -88,15 +88,15 @@ export function believedOrder({ order, traits }: ListMemory, now: number): ListO
 
 /** Every page was in order, in a sweep to the end of the list that began at `now` (UNIX seconds). */
 export function verifyOrder(memory: ListMemory, now: number): void {
-  const { orderRefutedAt: _before, ...facts } = memory.traits
-  memory.traits = { ...facts, orderVerifiedAt: now }
+  const { orderRefutedAt: _before, ...traits } = memory.traits
+  memory.traits = { ...traits, orderVerifiedAt: now }
 }
 
 /** The list is not in the believed order: for a day every poll reads it to its end. */
 export function refuteOrder(memory: ListMemory, now: number): void {
   memory.order = NO_EVIDENCE
-  const { orderVerifiedAt: _before, ...facts } = memory.traits
-  memory.traits = { ...facts, orderRefutedAt: now }
+  const { orderVerifiedAt: _before, ...traits } = memory.traits
+  memory.traits = { ...traits, orderRefutedAt: now }
 }
 
 /** Records a complete sweep. */

@@ -153,12 +153,12 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
     const success = poll.success && { ...poll.success, serviceTime: poll.serviceTime, limited: poll.limited }
     if (success !== undefined && poll.size !== undefined && poll.size !== list.traits.size)
       list.traits = { ...list.traits, size: poll.size }
-    const hasNewFacts =
+    const hasNewTraits =
       ledger.sync.clockSkew !== undefined && list.traits !== (ledger.sync.listTraits ?? NO_LIST_TRAITS)
     let rest = answers
     for (; rest.length > MAX_CALLS; rest = rest.slice(MAX_CALLS)) yield { answers: rest.slice(0, MAX_CALLS) }
-    if (success === undefined && rest.length === 0 && !hasNewFacts) return
-    yield { answers: rest, ...(hasNewFacts && { listTraits: list.traits }), ...(success && { success }) }
+    if (success === undefined && rest.length === 0 && !hasNewTraits) return
+    yield { answers: rest, ...(hasNewTraits && { listTraits: list.traits }), ...(success && { success }) }
   }
 
   memory.regressions.startPoll()

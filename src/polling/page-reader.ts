@@ -100,9 +100,9 @@ export function pageReader(poll: RunningPoll, options: ListOptions): PageReader 
 
   /** A larger total refutes a cap. A total that is smaller than what a page or the pages before it show counts something else. */
   function refuteTotal({ page, total, items, keys, serviceTime }: CallPage): void {
-    const { cap, ...facts } = memory.traits
+    const { cap, ...traits } = memory.traits
     if (total === undefined) return
-    if (cap !== undefined && total > cap) memory.traits = facts
+    if (cap !== undefined && total > cap) memory.traits = traits
     const before = (page - 1) * Math.min(memory.pageSize, options.pageSize)
     const isWrong = items > 0 && (total < before / 2 || total < new Set(keys).size)
     if (isWrong) memory.traits = { ...memory.traits, wrongTotalAt: serviceTime }

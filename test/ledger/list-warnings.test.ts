@@ -89,11 +89,11 @@ test.each<[string, Partial<ListTraits>, { refuted: boolean; verified: boolean; r
     { refuted: false, verified: true, recently: true },
   ],
 ])('an order %s', (_what, differing, { refuted, verified, recently }) => {
-  const facts = { hidden: 0, ...differing }
+  const traits = { hidden: 0, ...differing }
   expect({
-    refuted: isOrderRefuted(facts, NOW),
-    verified: isOrderVerified(facts),
-    recently: isOrderVerifiedRecently(facts, { now: NOW, horizon: NOW - 10 * DAY }),
+    refuted: isOrderRefuted(traits, NOW),
+    verified: isOrderVerified(traits),
+    recently: isOrderVerifiedRecently(traits, { now: NOW, horizon: NOW - 10 * DAY }),
   }).toEqual({ refuted, verified, recently })
 })
 
@@ -103,6 +103,6 @@ test.each([
   ['half the time to the horizon, if that is shorter', 1200, 599, true],
   ['half the time to the horizon, if that is shorter', 1200, 600, false],
 ])('an order stays recently verified for %s (horizon %i s, age %i s)', (_what, read, age, holds) => {
-  const facts = { hidden: 0, orderVerifiedAt: NOW - age }
-  expect(isOrderVerifiedRecently(facts, { now: NOW, horizon: NOW - read })).toBe(holds)
+  const traits = { hidden: 0, orderVerifiedAt: NOW - age }
+  expect(isOrderVerifiedRecently(traits, { now: NOW, horizon: NOW - read })).toBe(holds)
 })

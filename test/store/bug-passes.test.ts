@@ -23,10 +23,10 @@ test.each(meanings)('a bug of callwatch is no failure of %s, and stays what it i
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a value that types would not let through
     return new DatabaseSync(':memory:').prepare('SELECT ?').get(Symbol('x') as unknown as number)
   })
-  const mistakes = [new TypeError('x is not a function'), new RangeError('out of range'), new ReferenceError('x')]
-  for (const mistake of [...mistakes, unbindable]) {
-    expect(mistake).toBeInstanceOf(Error)
-    expect(meaningOf(mistake, 'the place')).toBe(mistake)
+  const bugs = [new TypeError('x is not a function'), new RangeError('out of range'), new ReferenceError('x')]
+  for (const bug of [...bugs, unbindable]) {
+    expect(bug).toBeInstanceOf(Error)
+    expect(meaningOf(bug, 'the place')).toBe(bug)
   }
 })
 

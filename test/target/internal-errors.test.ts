@@ -22,19 +22,19 @@ import { pollConfig } from './settings.ts'
 const KEY = 'hunter2-is-the-key'
 
 /**
- * Targets `a` and `b`, each of whose lists has one call more at every poll. `mistake` is made in each commit of `a`
+ * Targets `a` and `b`, each of whose lists has one call more at every poll. `bug.error` is thrown in each commit of `a`
  * while it is set: before anything is written, or after all is.
  */
 async function watchingTwo() {
   const clock = virtualClock()
   const kept = openSqliteStore({ path: ':memory:' })
-  const bug: { mistake?: Error; at: 'before' | 'after' } = { at: 'before' }
+  const bug: { error?: Error; at: 'before' | 'after' } = { at: 'before' }
   const store: Store = {
     ...kept,
     commit: async (target, commit) => {
-      if (target === 'a' && bug.mistake !== undefined && bug.at === 'before') throw bug.mistake
+      if (target === 'a' && bug.error !== undefined && bug.at === 'before') throw bug.error
       await kept.commit(target, commit)
-      if (target === 'a' && bug.mistake !== undefined) throw bug.mistake
+      if (target === 'a' && bug.error !== undefined) throw bug.error
     },
   }
   const targets = ['a', 'b'].map((name): TargetConfig => {
@@ -125,14 +125,14 @@ test.each(['before', 'after'] as const)(
     await clock.advance(40)
     expect([polls('a'), polls('b')]).toEqual([3, 3])
     const { memory } = target('a')
-    Object.assign(bug, { mistake: new TypeError(`no counts of ${KEY}`), at })
+    Object.assign(bug, { error: new TypeError(`no counts of ${KEY}`), at })
     await clock.advance(10)
     expect(target('a').health().up).toBe(false)
     expect(target('a').health().problem).toBe('internal error')
     expect(target('b').health().up).toBe(true)
     await clock.advance(40)
     expect([polls('a'), polls('b')]).toEqual([3, 6])
-    delete bug.mistake
+    delete bug.error
     await clock.advance(40)
     expect(target('a').health().up).toBe(true)
     // What its polls kept may be half of a change as well.
@@ -145,20 +145,20 @@ test.each(['before', 'after'] as const)(
 
 test('a target with an internal error is retried after a second, two, four, and at last every five minutes, until a poll succeeds', async () => {
   const { clock, bug, failures } = await watchingTwo()
-  bug.mistake = new TypeError('no counts')
+  bug.error = new TypeError('no counts')
   await clock.advance(1500)
   const pauses = () => failures().map(({ seconds }) => seconds)
   expect(pauses()).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300, 300])
-  delete bug.mistake
+  delete bug.error
   await clock.advance(400)
-  bug.mistake = new TypeError('no counts')
+  bug.error = new TypeError('no counts')
   await clock.advance(20)
   expect(pauses().slice(13, 15)).toEqual([1, 2])
 })
 
 test('each internal error is logged with its stack, without secrets, and counted', async () => {
   const { clock, bug, lines, metrics } = await watchingTwo()
-  bug.mistake = new TypeError(`no counts of ${KEY}`)
+  bug.error = new TypeError(`no counts of ${KEY}`)
   await clock.advance(2)
   expect(lines).toHaveLength(2)
   const { level, target, stack, msg } = JSON.parse(lines[0]!)

@@ -12,22 +12,22 @@ const ticksOf = (commits: readonly Commit[]) =>
 const never = () => new Promise<never>(() => undefined)
 
 describe('an internal error', () => {
-  const mistake = new TypeError('undefined is not a function')
+  const bug = new TypeError('undefined is not a function')
 
   test('in counting ends the pipeline, and is not reported as trouble with the store', async () => {
     const { clock, service, storage, errors, reports } = await running()
     service.calls = [seen('a', 'ongoing', { initiatedAt: CREATED })]
-    Object.assign(storage, { fails: true, mistake })
+    Object.assign(storage, { fails: true, bug })
     await clock.advance(1)
-    expect(errors).toEqual([mistake])
+    expect(errors).toEqual([bug])
     expect(reports()).toEqual([])
   })
 
   test('in reading a page ends the pipeline, and is not reported as an answer of the service', async () => {
     const { clock, service, errors, reports } = await running()
-    service.fails = () => mistake
+    service.fails = () => bug
     await clock.advance(1)
-    expect(errors).toEqual([mistake])
+    expect(errors).toEqual([bug])
     expect(reports()).toEqual([])
   })
 
@@ -36,9 +36,9 @@ describe('an internal error', () => {
     service.calls = [seen('a', 'ongoing', { initiatedAt: CREATED })]
     await clock.advance(1)
     service.calls = []
-    service.fails = (operation) => (operation === 'get' ? mistake : undefined)
+    service.fails = (operation) => (operation === 'get' ? bug : undefined)
     await clock.advance(20 * INTERVAL)
-    expect(errors).toEqual([mistake])
+    expect(errors).toEqual([bug])
   })
 })
 

@@ -27,13 +27,13 @@ export async function running({
 } = {}) {
   const clock = virtualClock(CREATED)
   const service = fakeService(clock, pageSize)
-  const storage: { fails: boolean; mistake?: Error } = { fails: false }
+  const storage: { fails: boolean; bug?: Error } = { fails: false }
   const commits: Commit[] = []
   const memory = openSqliteStore({ path: ':memory:' })
   const store: typeof memory = {
     ...memory,
     commit: async (name, commit) => {
-      if (storage.fails) throw storage.mistake ?? new StoreError('unavailable', 'the disk is full')
+      if (storage.fails) throw storage.bug ?? new StoreError('unavailable', 'the disk is full')
       await memory.commit(name, commit)
       commits.push(commit)
     },
