@@ -11,7 +11,7 @@ import type { TrackedCall } from '../ledger/tracked-call.ts'
 export type StatusRegressions = {
   /** Starts a poll. */
   startPoll: () => void
-  /** The pages so far are committed before any other is shown, or else the poll ends: the next ones are compared with the state. */
+  /** Ends a group of pages that one commit contains. By the next page the state has them, or the poll has failed. */
   endChunk: () => void
   /** A page's calls without the regressions that are not accepted yet. */
   withhold: (calls: readonly ListedCall[], state: LedgerState) => ListedCall[]
@@ -25,7 +25,7 @@ export function statusRegressions(): StatusRegressions {
   /** Ids of the regressions that the previous poll listed, and this one. */
   let previous = new Set<string>()
   let current = new Set<string>()
-  /** The latest status on the pages of this chunk, which the state does not have yet. */
+  /** The latest status on the pages of this group, which the state does not have yet. */
   const inChunk = new Map<string, 'ongoing' | 'final'>()
 
   const isRegression = (call: ListedCall, state: LedgerState): boolean => {
