@@ -47,7 +47,7 @@ let isPolling = false
 
 answer(async ({ until, seconds = 0 }: { until?: number; seconds?: number }): Promise<Worked | Present> => {
   if (until === undefined && seconds === 0) {
-    const [owned, loaded] = [daemon.targets.own().length, daemon.targets.exported().length]
+    const [owned, loaded] = [daemon.targets.owned().length, daemon.targets.loaded().length]
     return { url: daemon.url, rss: process.memoryUsage.rss(), owned, loaded }
   }
   Object.assign(seen, nothing())
@@ -61,14 +61,14 @@ answer(async ({ until, seconds = 0 }: { until?: number; seconds?: number }): Pro
   const { measured } = await measure(() => (until === undefined ? sleep(seconds * 1000) : goodPolls(until)))
   turns.disable()
   clearInterval(sampling)
-  const calls = daemon.targets.all().reduce((sum, { ledger }) => sum + ledger.calls.size, 0)
+  const calls = daemon.targets.loaded().reduce((sum, { ledger }) => sum + ledger.calls.size, 0)
   const peakBytes = process.resourceUsage().maxRSS * 1024
   return { ...measured, ...seen, calls, longestTurn: turns.max / 1e9, growth: peak - before, peakBytes }
 })
 
 /** Until each target has had so many good polls. */
 async function goodPolls(count: number): Promise<void> {
-  while (daemon.targets.all().some(({ name }) => (good.get(name) ?? 0) < count)) await sleep(2)
+  while (daemon.targets.loaded().some(({ name }) => (good.get(name) ?? 0) < count)) await sleep(2)
 }
 
 function note(happened: DaemonEvent): void {

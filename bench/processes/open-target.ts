@@ -65,7 +65,7 @@ export async function openedTarget(options: OpenedTargetOptions): Promise<Opened
   })
   const rateLimiter = newRateLimiter({ clock, maxRequestsPerMinute, pausedUntil: undefined, onPause: () => undefined })
   const requestOptions = { rateLimiter, timeout, retries, random: Math.random }
-  const targets = { own: () => [target] }
+  const targets = { owned: () => [target.name] }
   const report = reporter({ log, metrics: metrics.operational, feed: eventFeed(), targets, mask })
   const ends = { aborted: new AbortController().signal, isUnsubscribed: () => false }
   return {

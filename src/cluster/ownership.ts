@@ -28,8 +28,6 @@ export type Ownership = {
   readonly problem: () => string | undefined
   /** The name of the daemon that owns a target, where several share the store. */
   readonly ownerOf: (target: string) => string | undefined
-  /** What the owner reports of a target that another daemon owns. */
-  readonly healthOf: (target: string) => unknown
 }
 
 const UNLIMITED: Tenure = { draining$: NEVER, aborted$: NEVER, use: () => () => undefined }
@@ -44,5 +42,4 @@ export const ALONE: Ownership = {
   wasLeader: () => true,
   problem: () => undefined,
   ownerOf: () => undefined,
-  healthOf: () => undefined,
 }

@@ -20,7 +20,7 @@ import { StoreError } from '../store/store.ts'
 import { toAcquire, toRelease } from './fair-share.ts'
 import type { Ownership } from './ownership.ts'
 import { newTenures, type TenureEvent } from './tenures.ts'
-import { LOADING, readStatus, writeStatus } from './member-status.ts'
+import { STARTING, readStatus, writeStatus } from './member-status.ts'
 
 export type SharedOwnershipOptions = {
   sharing: Sharing
@@ -31,8 +31,6 @@ export type SharedOwnershipOptions = {
   settings: () => Settings
   /** The targets that are configured at the moment. */
   targets: () => readonly string[]
-  /** What the others show of the targets that this daemon owns, by name. */
-  healthOf: (targets: ReadonlySet<string>) => ReadonlyMap<string, unknown>
   /** Emits when the daemon must stop; replays. */
   draining$: Observable<unknown>
 }
@@ -75,7 +73,6 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
   let isDraining = false
   let leaseValidUntil = -Infinity
   let latest: Renewal | undefined
-  let healths = new Map<string, unknown>()
   let problem: { of: 'store' | 'settings'; text: string } | undefined
   const isLeaseValid = () => clock.monotonic() < leaseValidUntil
   const takesPart = () => !isDraining && problem?.of !== 'settings'
@@ -85,7 +82,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
   function loseAll(): void {
     leaseValidUntil = -Infinity
     hasLease.next(false)
-    for (const target of tenures.all()) tenures.lose(target)
+    tenures.lose(tenures.all())
   }
 
   /** Once for each lease, whether the store says that it has ended or the time does. */
@@ -107,10 +104,9 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
 
   async function renew(): Promise<void> {
     const sent = clock.monotonic()
-    if (!isMember) await sharing.join(name, settings(), LOADING)
+    if (!isMember) await sharing.join(name, settings(), STARTING)
     isMember = true
-    const own = options.healthOf(new Set(tenures.all()))
-    const answer = await sharing.renew(writeStatus({ takesPart: takesPart(), targets: own }))
+    const answer = await sharing.renew(writeStatus({ takesPart: takesPart() }))
     if (answer === undefined) {
       isMember = false
       loseLease()
@@ -118,9 +114,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     }
     leaseValidUntil = sent + sharing.lease - renewalInterval
     latest = answer
-    const statuses = answer.members.map((member) => ({ ...member, ...readStatus(member.status) }))
-    healths = new Map(statuses.flatMap((member) => [...member.targets]))
-    await share(answer, statuses.filter((member) => member.takesPart).length)
+    await share(answer, answer.members.filter(({ status }) => readStatus(status).takesPart).length)
     if (answer.differing !== undefined && tenures.all().length === 0) return resign()
     const [first] = answer.members
     joinedFirst.next(first?.id === answer.self)
@@ -139,8 +133,9 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
   async function share({ owners, self, differing }: Renewal, members: number): Promise<void> {
     const configured = new Set(targets())
     const before = new Set(tenures.all())
-    for (const target of before) if (owners.get(target) !== self) tenures.lose(target)
-    for (const [target, owner] of owners) if (owner === self && !before.has(target)) tenures.begin(target)
+    tenures.lose([...before].filter((target) => owners.get(target) !== self))
+    const mine = [...owners].flatMap(([target, owner]) => (owner === self ? [target] : []))
+    tenures.begin(mine.filter((target) => !before.has(target)))
     await release()
     setProblem(differing && { of: 'settings', text: differing.message })
     const wanted = takesPart() ? tenures.wanted().filter((target) => configured.has(target)) : []
@@ -149,7 +144,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     const free = [...configured].filter((target) => !owners.has(target))
     const most = takesPart() ? toAcquire(kept.size, configured.size, members) : 0
     if (free.length === 0 || most === 0) return
-    for (const target of await sharing.acquire(free, most)) tenures.begin(target)
+    tenures.begin(await sharing.acquire(free, most))
   }
 
   /** Renews the lease when that is due; once no renewal has succeeded for too long, every target is lost. */
@@ -193,7 +188,6 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
       const owner = latest?.owners.get(target)
       return latest?.members.find(({ id }) => id === owner)?.name
     },
-    healthOf: (target) => (isLeaseValid() ? healths.get(target) : undefined),
     keep$,
     leave: async () => {
       loseAll()

@@ -1,7 +1,8 @@
 import { BehaviorSubject, filter, ReplaySubject, type Observable } from 'rxjs'
 import type { Tenure } from './ownership.ts'
 
-export type TenureEvent = { kind: 'acquired' | 'released' | 'lost'; target: string }
+/** What happened to some targets, at least one. */
+export type TenureEvent = { kind: 'acquired' | 'released' | 'lost'; targets: readonly string[] }
 
 export type TenuresOptions = {
   notify: (event: TenureEvent) => void
@@ -19,11 +20,11 @@ export type Tenures = {
   all: () => string[]
   /** Those that this daemon keeps. */
   wanted: () => string[]
-  begin: (target: string) => void
+  begin: (targets: readonly string[]) => void
   /** Drains a target; once nothing uses it, another daemon may acquire it. */
   end: (target: string) => void
-  /** Another daemon may own the target from now on. */
-  lose: (target: string) => void
+  /** Another daemon may own the targets from now on. */
+  lose: (targets: readonly string[]) => void
   /** Writes to the store what was released; what cannot be written now is written by the next call. */
   release: (write: (targets: readonly string[]) => Promise<void>) => Promise<void>
 }
@@ -39,6 +40,8 @@ type OwnedTarget = {
 
 export function newTenures({ notify, onFree }: TenuresOptions): Tenures {
   const tenures = new Map<string, OwnedTarget>()
+  /** Targets that were released since the last report. */
+  const unreported: string[] = []
   /** The tenure of each target that was asked for. */
   const subjects = new Map<string, BehaviorSubject<Tenure | undefined>>()
 
@@ -60,22 +63,33 @@ export function newTenures({ notify, onFree }: TenuresOptions): Tenures {
     if (own.users > 0 || own.stage !== 'draining' || tenures.get(target) !== own) return
     own.stage = 'free'
     subjectOf(target).next(undefined)
-    notify({ kind: 'released', target })
+    unreported.push(target)
     onFree()
   }
+
+  function newTenure(target: string): OwnedTarget {
+    const [draining, aborted] = [new ReplaySubject<void>(1), new ReplaySubject<void>(1)]
+    const tenure: Tenure = { draining$: draining, aborted$: aborted, use: () => use(target, own) }
+    const own: OwnedTarget = { tenure, stage: 'owned', users: 0, draining, aborted }
+    return own
+  }
+
+  function report(kind: TenureEvent['kind'], targets: readonly string[]): void {
+    if (targets.length > 0) notify({ kind, targets })
+  }
+
+  const reportReleased = () => report('released', unreported.splice(0))
 
   return {
     tenure$: (target) => subjectOf(target).pipe(filter((tenure) => tenure !== undefined)),
     has: (target) => isOwned(tenures.get(target)),
     all: () => [...tenures.keys()],
     wanted: () => [...tenures].filter(([, { stage }]) => stage === 'owned').map(([target]) => target),
-    begin: (target) => {
-      const [draining, aborted] = [new ReplaySubject<void>(1), new ReplaySubject<void>(1)]
-      const tenure: Tenure = { draining$: draining, aborted$: aborted, use: () => use(target, own) }
-      const own: OwnedTarget = { tenure, stage: 'owned', users: 0, draining, aborted }
-      tenures.set(target, own)
-      notify({ kind: 'acquired', target })
-      subjectOf(target).next(tenure)
+    begin: (targets) => {
+      reportReleased()
+      for (const target of targets) tenures.set(target, newTenure(target))
+      report('acquired', targets)
+      for (const target of targets) subjectOf(target).next(tenures.get(target)?.tenure)
     },
     end: (target) => {
       const own = tenures.get(target)
@@ -84,16 +98,22 @@ export function newTenures({ notify, onFree }: TenuresOptions): Tenures {
       own.draining.next()
       releaseOnceUnused(target, own)
     },
-    lose: (target) => {
-      const own = tenures.get(target)
-      tenures.delete(target)
-      if (!isOwned(own)) return
-      subjectOf(target).next(undefined)
-      notify({ kind: 'lost', target })
-      own.aborted.next()
-      own.draining.next()
+    lose: (targets) => {
+      const lost = targets.map((target) => ({ target, own: tenures.get(target) }))
+      for (const target of targets) tenures.delete(target)
+      const owned = lost.flatMap(({ target, own }) => (isOwned(own) ? [{ target, own }] : []))
+      for (const { target } of owned) subjectOf(target).next(undefined)
+      report(
+        'lost',
+        owned.map(({ target }) => target),
+      )
+      for (const { own } of owned) {
+        own.aborted.next()
+        own.draining.next()
+      }
     },
     release: async (write) => {
+      reportReleased()
       const free = [...tenures].filter(([, { stage }]) => stage === 'free')
       if (free.length === 0) return
       for (const [, own] of free) own.stage = 'released'

@@ -97,7 +97,7 @@ async function watchDemo(
   const stop$ = new ReplaySubject<void>(1)
   const log = createLogger({ level: 'error', mask: maskSecrets([]), stream: process.stderr })
   const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, stop$ })
-  const [watched] = daemon.targets.all()
+  const [watched] = daemon.targets.loaded()
   if (watched === undefined) throw new Error('the demo has no target')
 
   print(`callwatch demo: ${callsPerMinute} calls a minute, ${speed} × real time, seed ${seed}`)

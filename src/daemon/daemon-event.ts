@@ -1,5 +1,6 @@
 import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
 import type { Heartbeat } from '../notifications/receivers/heartbeat/heartbeats.ts'
+import type { Commit } from '../store/store.ts'
 import type { TargetEvent } from '../target/lifecycle.ts'
 import type { Reload } from './reload.ts'
 
@@ -7,6 +8,8 @@ import type { Reload } from './reload.ts'
 export type DaemonEvent =
   | TargetEvent
   | { kind: 'ownership'; event: OwnershipEvent }
+  /** Read from the log of commits of the shared store, which may repeat some. */
+  | { kind: 'committed elsewhere'; target: string; commit: Pick<Commit, 'ledger' | 'alerts'> }
   | { kind: 'reload'; reload: Reload }
   | { kind: 'delivery'; delivery: AnyDelivery }
   | { kind: 'heartbeat'; beaten: Heartbeat }

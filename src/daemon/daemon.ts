@@ -23,7 +23,7 @@ import {
 } from 'rxjs'
 import { closedNotifications } from '../alerts/evaluate.ts'
 import type { Clock } from '../clock/clock.ts'
-import { LOADING } from '../cluster/member-status.ts'
+import { STARTING } from '../cluster/member-status.ts'
 import { ALONE, type Ownership } from '../cluster/ownership.ts'
 import { sharedOwnership } from '../cluster/shared-ownership.ts'
 import type { Config } from '../config/config.ts'
@@ -36,7 +36,6 @@ import { recipientsBy } from '../notifications/routes.ts'
 import { openStore } from '../store/open-store.ts'
 import { storeRetried } from '../store/store-retried.ts'
 import { onlyStoreErrors, StoreError, type Store } from '../store/store.ts'
-import { sharedHealth } from '../target/health.ts'
 import { lifecycle, type Targets } from '../target/lifecycle.ts'
 import { runWhile } from '../target/run-while.ts'
 import type { Route } from '../target/target.ts'
@@ -52,6 +51,7 @@ import { activeReceivers } from './active-receivers.ts'
 import { reporter } from './reporter.ts'
 import { reloads } from './reload.ts'
 import { notifying } from './notifying.ts'
+import { newOverviews } from './overviews.ts'
 import { VERSION } from './version.ts'
 
 export type Daemon = {
@@ -104,7 +104,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     for (const close of closing.toReversed()) await close()
   }
   try {
-    await store.sharing?.join(DAEMON_NAME, sharedSettings(first), LOADING)
+    await store.sharing?.join(DAEMON_NAME, sharedSettings(first), STARTING)
     const shared =
       store.sharing &&
       sharedOwnership({
@@ -113,8 +113,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         name: DAEMON_NAME,
         settings: () => sharedSettings(active),
         targets: () => active.targets.map(({ name }) => name),
-        healthOf: (own) =>
-          new Map(targets.all().flatMap(({ name, health }) => (own.has(name) ? [[name, sharedHealth(health())]] : []))),
         draining$: stop$,
       })
     const ownership: Ownership = shared ?? ALONE
@@ -124,7 +122,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     closing.push(targets.close)
     await targets.open(first)
 
-    const metrics = metricsOf(targets.exported, VERSION)
+    const overviews = newOverviews({ sharing: store.sharing, clock, targets, ownership })
+    const metrics = metricsOf(targets.loaded, VERSION)
     const feed = eventFeed()
     const expose = async (format: 'prometheus' | 'openmetrics') => {
       // While the store cannot be read, or a slow disk keeps it busy, the gauge keeps its value.
@@ -139,15 +138,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
           metrics.operational.notificationsPending.set({ notifier }, pending.get(notifier) ?? 0)
       }
       metrics.operational.targets.set(targets.all().length)
-      metrics.operational.targetsOwned.set(targets.exported().length)
+      metrics.operational.targetsOwned.set(targets.loaded().length)
       return metrics.expose(format)
     }
     const web = await startWeb({
       ...first.http,
       ...(first.http.auth && { auth: credentialsOf(() => active) }),
       version: VERSION,
-      targets: targets.all,
-      ownTargets: targets.own,
+      targets: { all: targets.all, own: targets.loaded, others: overviews.others },
+      known: () => ({ alert: active.alerts.map(({ name }) => name), target: targets.all() }),
       store,
       feed,
       problem: ownership.problem,
@@ -205,15 +204,17 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const kept$ = shared === undefined ? EMPTY : shared.keep$.pipe(takeUntil(ended$))
     const watched$ = merge(
       kept$.pipe(map((event): DaemonEvent => ({ kind: 'ownership', event }))),
-      targets.replicate(ended$),
+      targets.followPauses(ended$),
       targets.run(config$).pipe(finalize(() => polled.complete())),
     ).pipe(share())
+    const exchanged$ = overviews.exchange(merge(watched$, reloaded$), ended$)
     const notifying$ = notifying({
       config$,
       clock,
       store,
       receivers: receivers.receivers,
       targets,
+      others: overviews.others,
       ownership,
       watched$,
       stop$,
@@ -239,7 +240,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     return {
       url: pageUrl(first.http, web.port),
       targets,
-      events$: concat(merge(reloaded$, retention$, notified$, watched$).pipe(tap(report)), closed$),
+      events$: concat(merge(exchanged$, reloaded$, retention$, notified$, watched$).pipe(tap(report)), closed$),
     }
   } catch (error) {
     await closeAll()

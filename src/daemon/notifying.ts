@@ -13,6 +13,7 @@ import { notifyOfOutage } from '../notifications/store-outage.ts'
 import type { Store } from '../store/store.ts'
 import type { Targets } from '../target/lifecycle.ts'
 import { runWhile } from '../target/run-while.ts'
+import type { OtherTarget } from '../web/overview.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import { storeTrouble } from './store-trouble.ts'
 import { VERSION } from './version.ts'
@@ -23,7 +24,9 @@ export type NotifyingOptions = {
   store: Store
   /** The active ones. */
   receivers: () => readonly Receiver[]
-  targets: Targets
+  targets: Pick<Targets, 'loaded'>
+  /** The targets of other daemons. */
+  others: () => readonly OtherTarget[]
   /** Of the daemons that share a store one sends all notifications, also of the others' targets. */
   ownership: Pick<Ownership, 'isLeader' | 'isLeader$' | 'wasLeader'>
   /** What the targets do. */
@@ -33,23 +36,32 @@ export type NotifyingOptions = {
 
 /** Intervals without an evaluation after which callwatch does not do what it is there for. */
 const STALE_AFTER_INTERVALS = 3
-/** Of a target that another daemon owns only what it commits is known; it commits no evaluation of a target that is just late. */
-const REPLICA_STALE_AFTER_INTERVALS = 6
+/** A target whose owner died is polled again within the lease and two intervals. */
+const OTHERS_STALE_AFTER_INTERVALS = 6
 
 /** All notifications: delivery of the outbox, Alertmanager, digest, heartbeat, and trouble with the store. */
 export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
-  const { config$, clock, store, targets, ownership, watched$, stop$ } = options
+  const { config$, clock, store, targets, others, ownership, watched$, stop$ } = options
   const receivers = () => options.receivers().map((receiver) => whileLeader(receiver, ownership.isLeader))
   const toRemove: ToRemove = new Map()
   const alerts = () =>
-    targets.all().flatMap(({ name, alerts: own }) => [...own.values()].map((instance) => ({ target: name, instance })))
-  const isWorking = (interval: number) => {
-    const own = new Set(targets.own())
-    return targets.all().every((target) => {
-      const longest = interval * (own.has(target) ? STALE_AFTER_INTERVALS : REPLICA_STALE_AFTER_INTERVALS)
-      return target.evaluationAge() <= longest && !target.health().storeFailed
-    })
-  }
+    [
+      ...targets.loaded().map(({ name, alerts: own }) => ({ name, alerts: own.values().toArray() })),
+      ...others(),
+    ].flatMap(({ name, alerts: own }) => own.map((instance) => ({ target: name, instance })))
+  const isWorking = (interval: number) =>
+    targets
+      .loaded()
+      .every(
+        ({ evaluationAge, health }) => evaluationAge() <= STALE_AFTER_INTERVALS * interval && !health().storeFailed,
+      ) &&
+    others().every(
+      ({ at, evaluationAge }) => evaluationAge + clock.wall() - at <= OTHERS_STALE_AFTER_INTERVALS * interval,
+    )
+  const created = () => [
+    ...targets.loaded().map(({ name, ledger }) => ({ name, created: ledger.sync.created })),
+    ...others(),
+  ]
   /** Runs with a part of the configuration until that changes, while this daemon is the leader. */
   const runWith = <Part, Event>(
     partOf: (config: Config) => Part,
@@ -93,7 +105,7 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
       const names = options.receivers().map(({ name }) => name)
       return digest === undefined
         ? EMPTY
-        : dailyDigest({ ...digest, clock, store, targets: targets.all, receivers: names, stop$: end$ })
+        : dailyDigest({ ...digest, clock, store, targets: created, receivers: names, stop$: end$ })
     },
   )
   const heartbeat$ = runWith(

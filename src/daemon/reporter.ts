@@ -27,7 +27,7 @@ export type ReporterOptions = {
   log: Logger
   metrics: OperationalMetrics
   feed: EventFeed
-  targets: Pick<Targets, 'own'>
+  targets: Pick<Targets, 'owned'>
   /** The names of the receivers that are configured at the moment. */
   receivers?: () => readonly string[]
   /** Takes secrets out of a text. */
@@ -37,10 +37,12 @@ export type ReporterOptions = {
 type Polled = Extract<DaemonEvent, { kind: 'polled' }>
 
 const OWNERSHIP_LINES = {
-  acquired: 'the target was acquired: this daemon polls it',
-  released: 'the target was released: another daemon may poll it',
-  lost: 'the target was lost: another daemon may poll it',
+  acquired: 'acquired: this daemon polls them',
+  released: 'released: other daemons may poll them',
+  lost: 'lost: other daemons may poll them',
 }
+/** The names that a log line has at most. */
+const MAX_NAMES = 20
 
 const TROUBLE_LINES = {
   store: { before: 'the shared store cannot be used: ', again: 'the shared store can be used again' },
@@ -56,6 +58,8 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
   /** Whose series there are: of each target with the codes that its requests have come to. */
   const introduced = { targets: new Map<string, Set<string>>(), receivers: new Set<string>() }
 
+  /** The sync state after the last commit of each target that was published. */
+  const published = new Map<string, Pick<SyncState, 'seq' | 'created'>>()
   const warned = new Map<string, ReadonlySet<string>>()
 
   function introduceOne(target: string): void {
@@ -73,7 +77,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
   /** Adds the series of targets and receivers that are there now, and removes those of others. */
   function introduce(): void {
     const receivers = new Set(configured())
-    const own = new Set(targets.own().map(({ name }) => name))
+    const own = new Set(targets.owned())
     for (const target of own) introduceOne(target)
     for (const target of introduced.targets.keys()) if (!own.has(target)) forget(target)
     for (const name of receivers) if (!introduced.receivers.has(name)) initNotifier(metrics, name)
@@ -96,13 +100,24 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
       log.warn('the lease of the shared store expired before it was renewed: every target was lost')
       return
     }
-    const { kind, target } = event
-    if (kind === 'acquired') introduceOne(target)
-    else forget(target)
-    log.info({ target }, OWNERSHIP_LINES[kind])
+    const { kind, targets } = event
+    for (const target of targets) {
+      if (kind === 'acquired') introduceOne(target)
+      else forget(target)
+    }
+    const of = targets.length === 1 ? '1 target was' : `${targets.length} targets were`
+    log.info({ targets: targets.slice(0, MAX_NAMES) }, `${of} ${OWNERSHIP_LINES[kind]}`)
   }
 
-  function publish({ target, ledger, alerts }: Committed): void {
+  /** A commit that was made elsewhere is read from a log, which also has those of this daemon, and may repeat some. */
+  function publishOnce(commit: Omit<Committed, 'seconds'>): void {
+    const { seq, created } = commit.ledger.sync
+    const last = published.get(commit.target)
+    if (last === undefined || last.created !== created || seq > last.seq) publish(commit)
+  }
+
+  function publish({ target, ledger, alerts }: Omit<Committed, 'seconds'>): void {
+    published.set(target, ledger.sync)
     const isLogged = log.isLevelEnabled('debug')
     for (const transition of ledger.transitions) {
       feed.publish('transition', () => transitionEvent(target, transition))
@@ -173,8 +188,8 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
         if (introduced.targets.has(happened.committed.target)) recordCommit(metrics, happened.committed)
         publish(happened.committed)
         return
-      case 'replicated':
-        publish(happened.committed)
+      case 'committed elsewhere':
+        publishOnce({ target: happened.target, ...happened.commit })
         return
       case 'polled': {
         const { target, report } = happened

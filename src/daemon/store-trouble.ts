@@ -29,10 +29,12 @@ function applyOwnership(
   { failing, given }: { failing: Map<string | undefined, string>; given: Set<string> },
   event: OwnershipEvent,
 ): void {
-  if (event.kind === 'acquired') given.delete(event.target)
+  if (event.kind === 'acquired') for (const target of event.targets) given.delete(target)
   if (event.kind === 'released' || event.kind === 'lost') {
-    given.add(event.target)
-    failing.delete(event.target)
+    for (const target of event.targets) {
+      given.add(target)
+      failing.delete(target)
+    }
   }
   if (event.kind !== 'trouble' || event.of !== 'store') return
   if (event.problem === undefined) failing.delete(undefined)

@@ -1,8 +1,6 @@
 import { exhaustMap, ignoreElements, takeUntil, timer, type Observable } from 'rxjs'
 import { dayName, dayOf, lastTime } from '../clock/calendar.ts'
 import type { Clock } from '../clock/clock.ts'
-import type { LedgerState } from '../ledger/state.ts'
-import { usedBetween } from '../ledger/usage.ts'
 import { onlyStoreErrors, type Store } from '../store/store.ts'
 import type { DayFigures, DigestMessage } from './message.ts'
 
@@ -11,8 +9,9 @@ export type DigestOptions = {
   at: string
   timezone: string
   clock: Clock
-  store: Pick<Store, 'countFinished' | 'enqueueOnce'>
-  targets: () => readonly { name: string; ledger: LedgerState }[]
+  store: Pick<Store, 'countFinished' | 'usedMinutes' | 'enqueueOnce'>
+  /** With when each was set up (UNIX seconds). */
+  targets: () => readonly { name: string; created: number }[]
   /** Its recipients. */
   receivers: readonly string[]
   stop$: Observable<unknown>
@@ -55,23 +54,20 @@ async function digestOf({ targets, store, timezone }: DigestOptions, moment: num
   const day = dayOf(dayOf(moment, timezone).from - 1, timezone)
   // Noon is in the same calendar day a week before, whatever the clocks were set to meanwhile.
   const weekBefore = dayOf((day.from + day.to) / 2 - WEEK, timezone)
-  const existing = targets().filter(({ ledger }) => ledger.sync.created < day.to)
-  const figuresOf = async (
-    { name, ledger }: ReturnType<typeof targets>[number],
-    { from, to }: typeof day,
-  ): Promise<DayFigures> => {
-    const counts = await store.countFinished(name, from, to)
-    return { counts, minutes: usedBetween(ledger.usage, from, to) }
+  const existing = targets().filter(({ created }) => created < day.to)
+  const figuresOf = async (name: string, { from, to }: typeof day): Promise<DayFigures> => {
+    const [counts, minutes] = [store.countFinished(name, from, to), store.usedMinutes(name, from, to)]
+    return { counts: await counts, minutes: await minutes }
   }
   return {
     kind: 'digest',
     day: dayName(day.from, timezone),
     timezone,
     targets: await Promise.all(
-      existing.map(async (each) => ({
-        target: each.name,
-        day: await figuresOf(each, day),
-        weekBefore: each.ledger.sync.created <= weekBefore.from ? await figuresOf(each, weekBefore) : undefined,
+      existing.map(async ({ name, created }) => ({
+        target: name,
+        day: await figuresOf(name, day),
+        weekBefore: created <= weekBefore.from ? await figuresOf(name, weekBefore) : undefined,
       })),
     ),
   }

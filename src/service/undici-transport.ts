@@ -1,9 +1,17 @@
+import type { Dispatcher } from 'undici'
 import { outboundAgent } from '../network/outbound-agent.ts'
+import { isLoopback } from '../network/loopback.ts'
 import type { Transport } from './transport.ts'
 
+/** The agents that there are, each with how many transports use it. */
+const agents = new Map<string, { agent: Dispatcher; users: number }>()
+
+/** An idle connection is kept for so long: longer than between two polls, unless these are rare (milliseconds). */
+const IDLE_TIMEOUT_MS = 45_000
+
 /**
- * A transport with its own pool of keep-alive connections. It uses HTTP_PROXY, HTTPS_PROXY and NO_PROXY, except for loopback
- * addresses, and the certificate authorities of NODE_EXTRA_CA_CERTS.
+ * A transport with keep-alive connections, which it shares with all others to the same origin. It uses HTTP_PROXY, HTTPS_PROXY
+ * and NO_PROXY, except for loopback addresses, and the certificate authorities of NODE_EXTRA_CA_CERTS.
  *
  * @param baseUrl the address that request paths are appended to, without a slash at its end
  * @param maxAnswerBytes a longer answer is an error
@@ -12,15 +20,36 @@ export function undiciTransport(
   baseUrl: string,
   maxAnswerBytes: number,
 ): { send: Transport; close: () => Promise<void> } {
-  // The signal of the request limits the whole answer; undici's timeouts would allow a body that arrives slowly forever.
-  const agent = outboundAgent(baseUrl, { headersTimeout: 0, bodyTimeout: 0, maxResponseSize: maxAnswerBytes })
-  const { origin, pathname } = new URL(baseUrl)
+  const { origin, pathname, hostname } = new URL(baseUrl)
+  const key = `${isLoopback(hostname)} ${maxAnswerBytes}`
+  const shared = agents.get(key) ?? { agent: newAgent(baseUrl, maxAnswerBytes), users: 0 }
+  agents.set(key, shared)
+  shared.users += 1
   const prefix = pathname === '/' ? '' : pathname
+  let isClosed = false
   return {
     send: async ({ method, path, headers, body, signal }) => {
-      const answer = await agent.request({ origin, path: prefix + path, method, headers, body: body ?? null, signal })
+      const sent = { origin, path: prefix + path, method, headers, body: body ?? null, signal }
+      const answer = await shared.agent.request(sent)
       return { status: answer.statusCode, headers: answer.headers, body: await answer.body.text() }
     },
-    close: () => agent.destroy(),
+    close: async () => {
+      if (isClosed) return
+      isClosed = true
+      shared.users -= 1
+      if (shared.users > 0) return
+      agents.delete(key)
+      await shared.agent.destroy()
+    },
   }
+}
+
+// The signal of the request limits the whole answer; undici's timeouts would allow a body that arrives slowly forever.
+function newAgent(baseUrl: string, maxAnswerBytes: number): Dispatcher {
+  return outboundAgent(baseUrl, {
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxResponseSize: maxAnswerBytes,
+    keepAliveMaxTimeout: IDLE_TIMEOUT_MS,
+  })
 }

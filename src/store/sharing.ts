@@ -1,5 +1,5 @@
 import type { Settings } from './settings.ts'
-import { StoreError, type Commit, type Store } from './store.ts'
+import { StoreError, type Commit, type Store, type TargetIdentity } from './store.ts'
 
 /** A store that several daemons use at the same time: each target is owned by one of them, and only that one commits it. */
 export type SharedStore = Store & { readonly sharing: Sharing }
@@ -39,10 +39,33 @@ export type Sharing = {
   /** Until when requests are paused by a rate limit, for those of these keys that are (UNIX seconds by the host's clock). */
   pauses: (keys: readonly string[]) => Promise<ReadonlyMap<string, number>>
   /**
-   * The commits of targets after the sequence numbers that are known of them, in order for each target. `commit` is
-   * undefined where the log does not reach back so far: the target must be opened again.
+   * Sets up all of these targets that are new, in one transaction.
+   *
+   * @param created the host's clock (UNIX seconds), for new targets
+   * @throws {StoreError} refused: one of them is stored with another fingerprint; none is added then
    */
-  missed: (known: ReadonlyMap<string, number>) => Promise<MissedCommit[]>
+  addTargets: (identities: readonly TargetIdentity[], created: number) => Promise<void>
+  /**
+   * Publishes overviews by target, each of which replaces the previous one. Those of targets that this member does not own
+   * now are left out.
+   */
+  publish: (overviews: ReadonlyMap<string, string>) => Promise<void>
+  /**
+   * What became visible since an earlier call, whichever transaction was first, commits as far as the log reaches back. What
+   * was seen before may be repeated.
+   *
+   * @param cursor of that call; undefined for all overviews and no commit
+   */
+  news: (cursor?: string) => Promise<News>
+}
+
+export type News = {
+  /** For the next call. */
+  cursor: string
+  /** By target. */
+  overviews: ReadonlyMap<string, string>
+  /** In order for each target; without those that another version of callwatch packed in another way. */
+  commits: readonly { target: string; commit: Pick<Commit, 'ledger' | 'alerts'> }[]
 }
 
 export type Renewal = {
@@ -68,5 +91,3 @@ export class OtherSettingsError extends StoreError {
 }
 
 export type Member = { id: string; name: string; status: string }
-
-export type MissedCommit = { target: string; commit: Pick<Commit, 'ledger' | 'alerts'> | undefined }

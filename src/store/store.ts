@@ -3,7 +3,7 @@ import type { AlertDelta } from '../alerts/evaluate.ts'
 import type { Evaluated } from '../alerts/trigger.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { Silence } from '../alerts/match.ts'
-import type { CallStatus } from '../ledger/call.ts'
+import type { CallStatus, FinalStatus } from '../ledger/call.ts'
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
@@ -87,6 +87,15 @@ export type Store = {
   finishedCalls: (query: HistoryQuery) => Promise<{ target: string; call: TrackedCall }[]>
   /** Outcomes of a target's calls that finished from one moment to (but not at) another. */
   countFinished: (target: string, from: number, to: number) => Promise<FinishedCounts>
+  /**
+   * How many calls of these targets finished in each of so many minutes from a moment on (UNIX seconds), by the status that
+   * they were counted with.
+   */
+  finishedPerMinute: (targets: readonly string[], from: number, minutes: number) => Promise<MinuteCount[]>
+  /** The open calls of these targets, in any order. */
+  openCalls: (targets: readonly string[]) => Promise<{ target: string; call: TrackedCall }[]>
+  /** The participant minutes of a target from one moment to another (UNIX seconds), to the quarter of an hour (ledger/usage.ts). */
+  usedMinutes: (target: string, from: number, to: number) => Promise<number>
   /** Deletes expired rows: evicted calls and evaluations from before `before` (UNIX seconds), and older usage. */
   deleteExpired: (before: number) => Promise<void>
   close: () => Promise<void>
@@ -108,6 +117,9 @@ export type HistoryQuery = {
   /** Only those that come after this one in the order of the answer: newest first, then by target and id. */
   after?: HistoryPosition | undefined
 }
+
+/** `n` calls of a target that finished in the same minute, the first of which is 0, with the same status. */
+export type MinuteCount = { target: string; minute: number; status: FinalStatus; n: number }
 
 /** The place of a call in the history. */
 export type HistoryPosition = {

@@ -2,7 +2,7 @@ import { apply as applyDelta } from '../ledger/state.ts'
 import type { PollSuccess } from '../ledger/observation.ts'
 import { StoreError, type Commit } from '../store/store.ts'
 import type { Decision } from './decide.ts'
-import { timesBy, type Target } from './target.ts'
+import type { Target } from './target.ts'
 
 /** What was just committed of a target, and how long that took (seconds). */
 export type Committed = Pick<Commit, 'ledger' | 'alerts'> & { target: string; seconds: number }
@@ -46,19 +46,4 @@ export function apply(target: Target, committed: Committed, success?: PollSucces
   times.hasPolled = true
   if (success.movesHorizon) times.swept = times.polled - Math.max(0, success.serviceTime - success.beganServiceTime)
   return committed
-}
-
-/** Moves a target on by what was committed of it elsewhere, or without an answer; returns what was new of that. */
-export function replicate(target: Target, commits: readonly Pick<Commit, 'ledger' | 'alerts'>[]): Promise<Committed[]> {
-  return target.runExclusive(async () => {
-    const replicated: Committed[] = []
-    for (const { ledger, alerts } of commits) {
-      if (ledger.sync.seq !== target.ledger.sync.seq + 1) continue
-      replicated.push(apply(target, { target: target.name, ledger, alerts, seconds: 0 }))
-      target.times.evaluated = target.clock.monotonic()
-    }
-    if (replicated.length > 0) Object.assign(target.times, timesBy(target.ledger.sync, target.clock))
-    target.lastCommitUnknown = false
-    return replicated
-  })
 }

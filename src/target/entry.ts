@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership, Tenure } from '../cluster/ownership.ts'
+import type { PollConfig } from '../polling/poll-section.ts'
 import { newPollMemory } from '../polling/poll-memory.ts'
 import type { RateLimiter } from '../polling/rate-limiter.ts'
 import { connect, type Connection, type ConnectionOptions } from './connection.ts'
-import { replicaHealth } from './health.ts'
 import type { RequestLimits } from './request-limits.ts'
 import {
   beginPolling,
-  rateLimitKey,
   oneAtATime,
+  rateLimitKey,
   openTarget,
   reloadTarget,
   type OpenTargetOptions,
@@ -17,9 +17,11 @@ import {
   type TargetSettings,
 } from './target.ts'
 
-/** A target that is open, and what it takes to run it. */
+/** A target of the configuration, and what it takes to run it. */
 export type Entry = {
-  readonly target: Target
+  readonly name: string
+  /** Its state, loaded while this daemon owns it. */
+  target: Target | undefined
   /** With which its state was loaded. */
   loaded: TargetSettings
   /** Those of the active configuration, with which it is shown. */
@@ -31,38 +33,16 @@ export type Entry = {
   /** The tenure in which it was last polled. */
   tenure: Tenure | undefined
   isRunning: boolean
-  /** Metrics may export it: all commits of earlier owners are applied. */
-  isCaughtUp: boolean
   /** A bug has ended it: what it has in memory may be half of a change. */
   isBroken: boolean
   readonly runExclusive: <T>(work: () => Promise<T>) => Promise<T>
 }
 
-export type OpenEntryOptions = OpenTargetOptions & {
-  ownership: Ownership
-  limits: RequestLimits
-  /** Seconds until its first poll. */
-  offset: number
-}
-
-/**
- * Opens a target that is not polled yet.
- *
- * @throws {StoreError}
- */
-export async function openEntry({ ownership, limits, offset, ...options }: OpenEntryOptions): Promise<Entry> {
-  const { settings, clock } = options
-  const target = await openTarget(options)
-  const { name } = target
-  const unowned = () => ownership.problem() ?? 'no daemon owns it at the moment'
-  target.rateLimiter = await limits.rateLimiterOf(settings)
-  target.owner = () => ownership.ownerOf(name)
-  target.health = () =>
-    ownership.owns(name)
-      ? target.record.current()
-      : replicaHealth(ownership.healthOf(name), target.owner() === undefined ? unowned() : undefined)
+/** @param offset seconds until its first poll */
+export function newEntry(settings: TargetSettings, clock: Clock, offset: number): Entry {
   return {
-    target,
+    name: settings.target.name,
+    target: undefined,
     loaded: settings,
     wanted: settings,
     connection: undefined,
@@ -70,32 +50,54 @@ export async function openEntry({ ownership, limits, offset, ...options }: OpenE
     startsAt: clock.monotonic() + offset,
     tenure: undefined,
     isRunning: false,
-    isCaughtUp: false,
     isBroken: false,
     runExclusive: oneAtATime(),
   }
 }
 
-/** Takes the state of a target from the store again. */
-export async function loadEntry(entry: Entry, settings: TargetSettings): Promise<void> {
-  await reloadTarget(entry.target, settings)
-  entry.loaded = settings
-  entry.target.settings = entry.wanted
-}
-
-export type PrepareOptions = Omit<ConnectionOptions, 'target' | 'mayAsk'> & {
-  clock: Clock
-  /** From 0 to 1. */
-  random: () => number
+export type LoadOptions = Omit<OpenTargetOptions, 'settings'> & {
   ownership: Ownership
   limits: RequestLimits
-  settings: TargetSettings
-  tenure: Tenure
-  aborted: AbortSignal
+  /** What is loaded after that is not kept. */
+  aborted?: AbortSignal
 }
 
+/**
+ * Loads the state of a target from the store, again where it was loaded before.
+ *
+ * @throws {StoreError}
+ */
+export async function loadEntry(entry: Entry, settings: TargetSettings, options: LoadOptions): Promise<Target> {
+  if (entry.target === undefined) {
+    const target = await openTarget({ ...options, settings })
+    target.rateLimiter = await options.limits.rateLimiterOf(settings)
+    target.owner = () => options.ownership.ownerOf(entry.name)
+    // Its tenure has ended meanwhile, or another one has begun, before which other daemons may have committed.
+    options.aborted?.throwIfAborted()
+    entry.target = target
+  } else await reloadTarget(entry.target, settings)
+  entry.loaded = settings
+  entry.target.settings = entry.wanted
+  return entry.target
+}
+
+/** Drops the state of a target that this daemon does not own any more. */
+export function unloadEntry(entry: Entry): void {
+  void entry.connection?.close()
+  Object.assign(entry, { target: undefined, connection: undefined, tenure: undefined })
+}
+
+export type PrepareOptions = Omit<ConnectionOptions, 'target' | 'mayAsk'> &
+  LoadOptions & {
+    /** From 0 to 1. */
+    random: () => number
+    settings: TargetSettings
+    tenure: Tenure
+    aborted: AbortSignal
+  }
+
 /** A target that is ready to be polled; `offset`, the seconds until its first poll. */
-export type Prepared = { connection: Connection; rateLimiter: RateLimiter; offset: number }
+export type Prepared = { target: Target; connection: Connection; rateLimiter: RateLimiter; offset: number }
 
 /**
  * Makes a target ready to be polled with these settings in this tenure. In the same tenure it continues where it was; what was
@@ -106,16 +108,21 @@ export type Prepared = { connection: Connection; rateLimiter: RateLimiter; offse
 export async function prepareEntry(entry: Entry, options: PrepareOptions): Promise<Prepared> {
   const { clock, random, ownership, limits, settings, tenure, aborted } = options
   aborted.throwIfAborted()
-  const { target, loaded } = entry
+  const { loaded } = entry
   const isSamePoll = isDeepStrictEqual(loaded.poll, settings.poll)
   const isSame = isSamePoll && isDeepStrictEqual(loaded.rules, settings.rules)
-  // Before this tenure, another daemon may have continued with what was opened.
-  const isAlone = target.store.sharing === undefined
+  const isAlone = options.store.sharing === undefined
   const continues = entry.tenure === tenure || (isAlone && entry.tenure === undefined)
-  const due = continues ? dueIn(entry, clock) : dueAfterFailover(entry, { random, ownership })
-  const offset = entry.isBroken ? 0 : Math.min(due, settings.poll.interval)
-  if (entry.isBroken || !isSame) await loadEntry(entry, settings)
+  const due = continues ? dueIn(entry, clock) : undefined
+  // Before this tenure, another daemon may have committed.
+  const target =
+    entry.target === undefined || entry.isBroken || !isSame || !continues
+      ? await loadEntry(entry, settings, options)
+      : entry.target
   aborted.throwIfAborted()
+  const offset = entry.isBroken
+    ? 0
+    : Math.min(due ?? dueAfterFailover(target, loaded.poll, { random, ownership }), settings.poll.interval)
   // With another page size the pages that were read are others, and another daemon has moved on.
   if (entry.isBroken || !isSamePoll || !continues) target.memory = newPollMemory(target.ledger, clock)
   if (!continues) beginPolling(target)
@@ -137,7 +144,7 @@ export async function prepareEntry(entry: Entry, options: PrepareOptions): Promi
   })
   // The targets that still have the key of before may ask for more now.
   limits.resizeLimit(loaded)
-  return { connection: entry.connection, rateLimiter, offset }
+  return { target, connection: entry.connection, rateLimiter, offset }
 }
 
 /** Seconds until a poll is due, as if the last run continued. */
@@ -152,7 +159,8 @@ function dueIn({ startsAt, loaded, tenure }: Entry, clock: Clock): number {
  * targets at once, and so that a target whose owner died is polled within the lease and two intervals, renewals included.
  */
 function dueAfterFailover(
-  { target, loaded: { poll } }: Entry,
+  target: Target,
+  poll: PollConfig,
   { random, ownership }: Pick<PrepareOptions, 'random' | 'ownership'>,
 ): number {
   const left = poll.interval - target.pollAge()

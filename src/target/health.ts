@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import type { PollReport } from '../polling/poll-report.ts'
 
 /** How a target is doing. */
@@ -67,35 +66,5 @@ export function healthRecord(monotonic: () => number): HealthRecord {
         effectiveInterval,
       }
     },
-  }
-}
-
-/** What the owner of a target shares with the other daemons. */
-const sharedHealthSchema = z.object({ up: z.boolean(), problem: z.string().optional(), requests: z.number() })
-export type SharedHealth = z.output<typeof sharedHealthSchema>
-
-export function sharedHealth({ up, problem, requestsLastMinute }: Health): SharedHealth {
-  return { up, problem, requests: requestsLastMinute }
-}
-
-/**
- * How a target is doing that another daemon owns.
- *
- * @param shared what its owner shares
- * @param problem why no daemon owns it, if so
- */
-export function replicaHealth(shared: unknown, problem: string | undefined): Health {
-  const known = sharedHealthSchema.safeParse(shared).data
-  return {
-    up: known?.up ?? false,
-    problem: problem ?? known?.problem,
-    isSweeping: false,
-    hasPage: true,
-    storeFailed: false,
-    refusedFrom: undefined,
-    slowSweep: undefined,
-    polledFor: 0,
-    requestsLastMinute: known?.requests ?? 0,
-    effectiveInterval: undefined,
   }
 }

@@ -7,15 +7,18 @@ import {
   filter,
   finalize,
   from,
+  interval,
   lastValueFrom,
   map,
   merge,
   mergeAll,
   mergeMap,
+  NEVER,
   repeat,
-  Subject,
+  share,
   take,
   takeUntil,
+  tap,
   timer,
   type Observable,
 } from 'rxjs'
@@ -27,13 +30,12 @@ import type { Config } from '../config/config.ts'
 import { abortable } from '../polling/abortable.ts'
 import type { SweepProgress } from '../polling/poll-memory.ts'
 import { storeRetried } from '../store/store-retried.ts'
-import { StoreError, type Store } from '../store/store.ts'
+import { StoreError, type Store, type TargetIdentity } from '../store/store.ts'
 import type { ConnectionOptions } from './connection.ts'
-import { loadEntry, openEntry, prepareEntry, type Entry } from './entry.ts'
+import { loadEntry, newEntry, prepareEntry, unloadEntry, type Entry } from './entry.ts'
 import { initialSyncProgress } from './initial-sync-progress.ts'
 import { internalErrors } from './internal-errors.ts'
 import { pipeline, type PipelineEvent } from './pipeline.ts'
-import { replication, type Replicated } from './replica.ts'
 import { requestLimits, type RequestLimitsOptions } from './request-limits.ts'
 import { runWhile } from './run-while.ts'
 import { fingerprintOf, type Route, type Target, type TargetSettings } from './target.ts'
@@ -41,7 +43,6 @@ import { fingerprintOf, type Route, type Target, type TargetSettings } from './t
 /** What happens to the targets. */
 export type TargetEvent =
   | PipelineEvent
-  | Replicated
   /** How far an initial sync is that takes long. */
   | { kind: 'progress'; target: string; progress: SweepProgress }
   /** A bug ended the work on a target; it is retried after a pause (seconds). */
@@ -49,26 +50,28 @@ export type TargetEvent =
   /** A target was removed from the configuration; what is said of its alerts. */
   | { kind: 'removed'; target: string; notifications: readonly Notification[] }
 
-/** The targets of the configuration, in its order; each as it is at the moment. */
+/** The targets of the configuration, in its order, as they are at the moment. */
 export type Targets = {
-  readonly all: () => readonly Target[]
-  /** Those that this daemon owns. */
-  readonly own: () => readonly Target[]
-  /** Those of them with all commits of earlier owners applied: before, their counters would be too low. */
-  readonly exported: () => readonly Target[]
+  /** The names of all. */
+  readonly all: () => readonly string[]
+  /** The names of those that this daemon owns. */
+  readonly owned: () => readonly string[]
+  /** Those of them whose state is loaded, with all commits of earlier owners. */
+  readonly loaded: () => readonly Target[]
 }
 
 export type Lifecycle = Targets & {
   /**
-   * Opens those targets that are not open yet, so that nothing is left that could refuse this configuration.
+   * Adds those targets that are new, so that nothing is left that could refuse this configuration. Where no other daemon uses
+   * the store, they are loaded.
    *
-   * @throws {StoreError} when one cannot be opened, or is another one than the target that has its name; then all stays as it was
+   * @throws {StoreError} when one cannot be loaded, or is another one than the target that has its name; then all stays as it was
    */
   open: (config: Config) => Promise<void>
   /** Polls what the latest configuration names, each target undisturbed for as long as its settings are the same. */
   run: (config$: Observable<Config>) => Observable<TargetEvent>
-  /** Applies what other daemons commit, until `aborted$`. */
-  replicate: (aborted$: Observable<unknown>) => Observable<TargetEvent>
+  /** Applies the rate limit pauses that other daemons received, until `aborted$`. Emits nothing. */
+  followPauses: (aborted$: Observable<unknown>) => Observable<never>
   close: () => Promise<void>
 }
 
@@ -90,51 +93,37 @@ export type LifecycleOptions = {
 
 /** How long a running poll may still take when it must end (seconds). */
 const GRACE_PERIOD_SECONDS = 8
-/** So many targets are opened at a time. */
-const OPENED_AT_A_TIME = 8
+/** So many targets are loaded at a time. */
+const LOADED_AT_A_TIME = 8
+/** How soon it is noticed that the last commit of a target is unknown (seconds). */
+const UNKNOWN_COMMIT_INTERVAL = 1
 
 export function lifecycle(options: LifecycleOptions): Lifecycle {
   const { clock, store, ownership, draining$: daemonDraining$, route, random } = options
   const entries = new Map<string, Entry>()
   let order: string[] = []
-  /** Names of targets whose pipeline must end and start again from the store. */
-  const restarts = new Subject<string>()
 
-  const isAlone = store.sharing === undefined
-  const inOrder = (filter: (entry: Entry) => boolean) => order.flatMap((name) => entries.get(name) ?? []).filter(filter)
-  const targetsOf = (some: readonly Entry[]) => some.map(({ target }) => target)
-  const isOwn = ({ target }: Entry) => ownership.owns(target.name)
+  const { sharing } = store
+  const namesOf = (filter: (name: string) => boolean) => order.filter((name) => entries.has(name) && filter(name))
   const limits = requestLimits({ ...options, members: () => entries.values() })
-  const replicas = replication({
-    store,
-    clock,
-    replicas: () => targetsOf(inOrder(({ target, isRunning }) => !isRunning || target.lastCommitUnknown)),
-    reload: async ({ name }) => {
-      const entry = entries.get(name)
-      if (entry === undefined) return
-      // What it read of the list may not be what is loaded.
-      entry.tenure = undefined
-      if (entry.isRunning) restarts.next(name)
-      else await loadEntry(entry, entry.wanted)
-    },
-  })
+  const loading = { ...options, limits }
+  const seconds$ = interval(UNKNOWN_COMMIT_INTERVAL * 1000, clock.scheduler).pipe(share())
 
   async function open(config: Config): Promise<void> {
     for (const named of config.targets) {
-      const before = entries.get(named.name)?.target.settings.target
+      const before = entries.get(named.name)?.wanted.target
       if (before !== undefined && fingerprintOf(named) !== fingerprintOf(before)) throw anotherTarget(named.name)
     }
-    const opened: Entry[] = []
-    const opening$ = from(config.targets.entries()).pipe(
-      filter(([, { name }]) => !entries.has(name)),
-      mergeMap(async ([i, { name }]) => {
-        const offset = (i / config.targets.length) * config.poll.interval
-        opened.push(await openEntry({ ...options, limits, settings: settingsOf(config, name)!, offset }))
-      }, OPENED_AT_A_TIME),
-    )
-    await lastValueFrom(opening$, { defaultValue: undefined })
-    for (const entry of opened) entries.set(entry.target.name, entry)
-    for (const { loaded } of opened) limits.resizeLimit(loaded)
+    const added = config.targets.flatMap(({ name }, i) => {
+      const offset = (i / config.targets.length) * config.poll.interval
+      return entries.has(name) ? [] : [newEntry(settingsOf(config, name)!, clock, offset)]
+    })
+    if (sharing === undefined) {
+      const loading$ = from(added).pipe(mergeMap((entry) => loadEntry(entry, entry.wanted, loading), LOADED_AT_A_TIME))
+      await lastValueFrom(loading$, { defaultValue: undefined })
+    } else await sharing.addTargets(added.map(identityOf), clock.wall())
+    for (const entry of added) entries.set(entry.name, entry)
+    for (const { loaded } of added) limits.resizeLimit(loaded)
     order = [...new Set([...config.targets.map(({ name }) => name), ...entries.keys()])]
   }
 
@@ -142,7 +131,8 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
   async function remove(name: string): Promise<TargetEvent[]> {
     const entry = entries.get(name)
     if (entry === undefined) return []
-    const alerts = [...entry.target.alerts.values()]
+    const others = [...entries.keys()].filter((other) => other !== name)
+    const alerts = (await store.strayAlerts(others)).find(({ target }) => target === name)?.alerts ?? []
     const notifications = closedNotifications(name, alerts, 'target removed', clock.wall())
     await store.closeAlerts(
       name,
@@ -165,18 +155,12 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     if (settings === undefined)
       return defer(() => remove(name)).pipe(storeRetried(clock), takeUntil(daemonDraining$), mergeAll())
     if (entry === undefined) {
-      return defer(() => openEntry({ ...options, limits, settings, offset: 0 })).pipe(
-        storeRetried(clock),
-        takeUntil(draining$),
-        mergeMap((opened) => {
-          entries.set(name, opened)
-          return runOne(name, settings, settingsDraining$)
-        }),
-      )
+      // It was removed, and is there again.
+      entries.set(name, newEntry(settings, clock, 0))
+      return runOne(name, settings, settingsDraining$)
     }
-    // Also where another daemon polls it, it is shown with the settings that hold here.
     entry.wanted = settings
-    entry.target.settings = settings
+    if (entry.target !== undefined) entry.target.settings = settings
     return ownership.tenure$(name).pipe(
       takeUntil(draining$),
       concatMap((tenure) => runTenure(entry, settings, tenure, draining$)),
@@ -190,32 +174,26 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     tenure: Tenure,
     settingsDraining$: Observable<unknown>,
   ): Observable<TargetEvent> {
-    const { target } = entry
-    const { name } = target
+    const { name } = entry
     const tenureDraining$ = merge(settingsDraining$, tenure.draining$)
-    const draining$ = merge(tenureDraining$, restarts.pipe(filter((one) => one === name)))
     const graceEnded$ = tenureDraining$.pipe(take(1), delay(GRACE_PERIOD_SECONDS * 1000, clock.scheduler))
     const aborted$ = merge(tenure.aborted$, graceEnded$)
     const ready = (aborted: AbortSignal) =>
-      entry.runExclusive(async () => ({
-        replicated: await replicas.catchUp([target]),
-        ...(await prepareEntry(entry, { ...options, limits, settings, tenure, aborted })),
-      }))
+      entry.runExclusive(() => prepareEntry(entry, { ...loading, settings, tenure, aborted }))
     const failed = () => {
       entry.isBroken = true
-      target.record.add({ successful: false, problem: 'internal error', requests: [], storeFailed: false })
+      entry.target?.record.add({ successful: false, problem: 'internal error', requests: [], storeFailed: false })
     }
     const run$ = abortable(ready).pipe(
       storeRetried(clock),
-      takeUntil(draining$),
-      mergeMap(({ replicated, connection: { client }, rateLimiter, offset }) => {
+      takeUntil(tenureDraining$),
+      mergeMap(({ target, connection: { client }, rateLimiter, offset }) => {
+        const draining$ = merge(tenureDraining$, lastCommitUnknown(entry))
         entry.isRunning = true
-        entry.isCaughtUp = true
         limits.resizeLimit(settings)
         const { timeout, retries } = settings.poll
         const requestOptions = { rateLimiter, timeout, retries, random }
         return merge(
-          replicated,
           pipeline({ target, client, requestOptions, offset, draining$, aborted$, mask: options.mask }),
           initialSyncProgress(target).pipe(takeUntil(draining$)),
         )
@@ -228,20 +206,36 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     )
     return defer(() => {
       const done = tenure.use()
+      let hasEnded = false
+      const ending = tenure.draining$.subscribe(() => (hasEnded = true))
+      // Another daemon may commit from now on: what is loaded must not be exported any more.
+      ending.add(tenure.aborted$.subscribe(() => (entry.target = undefined)))
       return run$.pipe(
         repeat({ delay: () => timer(0, clock.scheduler).pipe(takeUntil(tenureDraining$)) }),
         finalize(() => {
-          entry.isCaughtUp = false
+          ending.unsubscribe()
+          // In the same tenure, other settings continue with what is loaded.
+          if (hasEnded) unloadEntry(entry)
           done()
         }),
       )
     })
   }
 
+  /** Emits when a target must be loaded again, since the answer to its last commit was lost. */
+  function lastCommitUnknown(entry: Entry): Observable<unknown> {
+    if (sharing === undefined) return NEVER
+    return seconds$.pipe(
+      filter(() => entry.target?.lastCommitUnknown === true),
+      // What it read of the list may not be what is loaded.
+      tap(() => (entry.tenure = undefined)),
+    )
+  }
+
   return {
-    all: () => targetsOf(inOrder(() => true)),
-    own: () => targetsOf(inOrder(isOwn)),
-    exported: () => targetsOf(inOrder((entry) => isOwn(entry) && (isAlone || entry.isCaughtUp))),
+    all: () => namesOf(() => true),
+    owned: () => namesOf(ownership.owns),
+    loaded: () => namesOf(ownership.owns).flatMap((name) => entries.get(name)?.target ?? []),
     open,
     run: (config$) =>
       config$.pipe(
@@ -253,7 +247,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
           ),
         ),
       ),
-    replicate: (aborted$) => merge(replicas.follow(aborted$), limits.follow(aborted$)),
+    followPauses: limits.follow,
     close: async () => {
       for (const { connection } of entries.values()) await connection?.close()
     },
@@ -264,6 +258,10 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
 function settingsOf({ targets, poll, alerts: rules }: Config, name: string): TargetSettings | undefined {
   const target = targets.find((one) => one.name === name)
   return target && { target, poll, rules }
+}
+
+function identityOf({ wanted: { target } }: Entry): TargetIdentity {
+  return { name: target.name, fingerprint: fingerprintOf(target) }
 }
 
 function anotherTarget(name: string): StoreError {

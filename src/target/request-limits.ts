@@ -40,6 +40,8 @@ const SAME = 0.5
 export function requestLimits(options: RequestLimitsOptions): RequestLimits {
   const { store, clock, members, draining$, rateLimiters = new Map<string, AdjustableRateLimiter>() } = options
   const { sharing } = store
+  /** The keys whose share of the limit has changed, with the limit. */
+  const resized = new Map<string, number>()
 
   async function rateLimiterOf({ target, poll }: TargetSettings): Promise<RateLimiter> {
     const key = rateLimitKey(target)
@@ -92,14 +94,26 @@ export function requestLimits(options: RequestLimitsOptions): RequestLimits {
     return [...own.intersection(others)]
   }
 
+  /** Thousands of targets may begin to run in one turn: their shares are computed together. */
+  function resize(): void {
+    const counts = new Map(resized.keys().map((key) => [key, { all: 0, own: 0 }]))
+    for (const { rateLimitKey: key, isRunning } of members()) {
+      const count = counts.get(key)
+      if (count === undefined) continue
+      count.all += 1
+      if (isRunning) count.own += 1
+    }
+    for (const [key, { all, own }] of counts)
+      rateLimiters.get(key)?.setLimit((resized.get(key)! * own) / Math.max(1, all))
+    resized.clear()
+  }
+
   return {
     rateLimiterOf,
     resizeLimit: ({ target, poll }) => {
       if (sharing === undefined) return
-      const key = rateLimitKey(target)
-      const all = [...members()].filter((member) => member.rateLimitKey === key)
-      const own = all.filter(({ isRunning }) => isRunning)
-      rateLimiters.get(key)?.setLimit((poll.maxRequestsPerMinute * own.length) / Math.max(1, all.length))
+      if (resized.size === 0) clock.scheduler.schedule(resize, 0)
+      resized.set(rateLimitKey(target), poll.maxRequestsPerMinute)
     },
     follow: (aborted$) =>
       sharing === undefined

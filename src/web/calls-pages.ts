@@ -19,6 +19,12 @@ export type CallsWanted = {
 /** Where a page begins: after a number of calls in progress, or after a call of the history. */
 export type Position = { offset: number } | { after: HistoryPosition | undefined }
 
+/** Calls in progress of other daemons' targets are in the store alone. */
+export type CallsSource = {
+  targets: { own: () => readonly ShownTarget[]; others: () => readonly { name: string }[] }
+  store: Pick<Store, 'finishedCalls' | 'openCalls'>
+}
+
 /** Calls that are read and formatted in one iteration of the event loop. */
 const CALLS_PER_TURN = 500
 
@@ -26,12 +32,14 @@ const CALLS_PER_TURN = 500
 export async function* slicesOf(
   wanted: CallsWanted,
   max: number,
-  from: { targets: () => readonly ShownTarget[]; store: Pick<Store, 'finishedCalls'> },
+  from: CallsSource,
 ): AsyncGenerator<ListedCall[], undefined> {
   const { since, target, status } = wanted
   if (since === undefined) {
     const offset = 'offset' in wanted.from ? wanted.from.offset : 0
-    const found = inProgress(from.targets)
+    const others = from.targets.others().flatMap(({ name }) => (isWanted(target, name) ? [name] : []))
+    const elsewhere = others.length === 0 ? [] : await from.store.openCalls(others)
+    const found = inProgress(from.targets.own(), elsewhere)
       .filter((one) => isWanted(target, one.target) && isWanted(status, one.call.status))
       .drop(offset)
       .take(max)
@@ -59,8 +67,9 @@ export async function* slicesOf(
   return undefined
 }
 
-function* inProgress(targets: () => readonly ShownTarget[]): Generator<ListedCall, undefined> {
-  for (const { name, ledger } of targets()) for (const call of ledger.open.values()) yield { target: name, call }
+function* inProgress(own: readonly ShownTarget[], elsewhere: readonly ListedCall[]): Generator<ListedCall, undefined> {
+  for (const { name, ledger } of own) for (const call of ledger.open.values()) yield { target: name, call }
+  yield* elsewhere
 }
 
 function isWanted(wanted: string | undefined, value: string): boolean {

@@ -3,9 +3,15 @@ import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import { systemClock, type Clock } from '../clock/clock.ts'
 import { FINAL_STATUSES, OPEN_STATUSES } from '../ledger/call.ts'
-import type { Store } from '../store/store.ts'
-import type { ShownTarget } from '../target/target.ts'
-import { cursorOf, positionOf, readCursor, slicesOf, type ListedCall, type Position } from './calls-pages.ts'
+import {
+  cursorOf,
+  positionOf,
+  readCursor,
+  slicesOf,
+  type CallsSource,
+  type ListedCall,
+  type Position,
+} from './calls-pages.ts'
 import { concurrencyLimit } from './concurrency-limit.ts'
 import { BadRequest, readQuery } from './query.ts'
 import { callView, type CallView } from './views.ts'
@@ -45,7 +51,7 @@ const parameters = z.strictObject({
  */
 export function callsRoute(
   app: FastifyInstance,
-  { targets, store }: { targets: () => readonly ShownTarget[]; store: Pick<Store, 'finishedCalls'> },
+  { targets, store }: CallsSource,
   clock: Pick<Clock, 'scheduler'> = systemClock,
 ): void {
   const large = concurrencyLimit(MAX_LARGE_AT_A_TIME, clock)

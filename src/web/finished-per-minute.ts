@@ -4,6 +4,8 @@ import type { FinalStatus } from '../ledger/call.ts'
 import { countByStatus } from '../ledger/finished-calls.ts'
 import type { SyncState, LedgerState } from '../ledger/state.ts'
 import type { ShownTarget } from '../target/target.ts'
+import type { Store } from '../store/store.ts'
+import type { OtherTarget } from './overview.ts'
 import { readQuery } from './query.ts'
 import { serviceNow } from './target-view.ts'
 import { isoTime } from './views.ts'
@@ -23,24 +25,61 @@ const parameters = z.strictObject({
 })
 
 /** The finished calls of each of the last minutes, by target and status. */
-export type FinishedPerMinute = ReturnType<typeof finishedPerMinute>
+export type FinishedPerMinute = Awaited<ReturnType<typeof finishedPerMinute>>
+
+type PerMinuteSource = {
+  targets: {
+    all: () => readonly string[]
+    own: () => readonly ShownTarget[]
+    others: () => readonly Pick<OtherTarget, 'name' | 'at' | 'lastSuccess' | 'serviceNow'>[]
+  }
+  store: Pick<Store, 'finishedPerMinute'>
+  wall: () => number
+}
 
 /** `GET /api/v1/finished-per-minute`: how many calls finished in each of the last `minutes` minutes, by target and status. */
-export function finishedPerMinuteRoute(app: FastifyInstance, targets: () => readonly ShownTarget[]): void {
+export function finishedPerMinuteRoute(app: FastifyInstance, source: PerMinuteSource): void {
   app.get('/api/v1/finished-per-minute', async ({ query }) =>
-    finishedPerMinute(targets(), readQuery(parameters, query).minutes),
+    finishedPerMinute(source, readQuery(parameters, query).minutes),
   )
 }
 
-function finishedPerMinute(targets: readonly ShownTarget[], minutes: number) {
+async function finishedPerMinute({ targets, store, wall }: PerMinuteSource, minutes: number) {
+  const [own, others] = [targets.own(), targets.others()]
   // All targets have the same minutes, so that clients can add them up.
-  const now = Math.max(...targets.map(serviceNow))
-  const first = (Math.floor(now / MINUTE) - minutes + 1) * MINUTE
+  const nows = [...own.map(serviceNow), ...others.map(({ at, serviceNow: now }) => now + Math.max(0, wall() - at))]
+  const first = (Math.floor(nows.reduce((a, b) => Math.max(a, b), -Infinity) / MINUTE) - minutes + 1) * MINUTE
+  const counts = new Map(own.map(({ name, ledger }) => [name, countsOf(ledger, first, minutes)]))
+  for (const [name, found] of await countsElsewhere(store, others, first, minutes)) counts.set(name, found)
   return {
     since: isoTime(first),
     step_seconds: MINUTE,
-    targets: targets.map(({ name, ledger }) => ({ name, ...countsOf(ledger, first, minutes) })),
+    targets: targets.all().flatMap((name) => {
+      const found = counts.get(name)
+      return found === undefined ? [] : [{ name, ...found }]
+    }),
   }
+}
+
+/** The same as {@link countsOf} of targets that other daemons own. */
+async function countsElsewhere(
+  store: PerMinuteSource['store'],
+  others: readonly { name: string; lastSuccess?: number | undefined }[],
+  first: number,
+  minutes: number,
+): Promise<Map<string, Counts>> {
+  if (others.length === 0) return new Map()
+  const counts = new Map(
+    others.map(({ name, lastSuccess = -Infinity }) => {
+      const none = () => Array.from({ length: minutes }, (_, i) => (first + i * MINUTE > lastSuccess ? null : 0))
+      return [name, { ended: none(), unanswered: none(), rejected: none(), canceled: none(), other: none() }]
+    }),
+  )
+  for (const { target, minute, status, n } of await store.finishedPerMinute([...counts.keys()], first, minutes)) {
+    const of = counts.get(target)?.[status]
+    if (of?.[minute] !== undefined && of[minute] !== null) of[minute] += n
+  }
+  return counts
 }
 
 /** By final status, how many calls finished in each minute, oldest first; null where it is not known yet. */

@@ -1,6 +1,7 @@
 import { Server as TlsServer } from 'node:https'
 import helmet from '@fastify/helmet'
 import fastify, { type FastifyInstance } from 'fastify'
+import type { KnownNames } from '../alerts/match.ts'
 import { StoreError, type Store } from '../store/store.ts'
 import type { ShownTarget } from '../target/target.ts'
 import { authenticate, type Credentials, type WebEvent } from './authentication.ts'
@@ -14,7 +15,8 @@ import { pageFiles } from './page-files.ts'
 import { BadRequest } from './query.ts'
 import { readiness } from './readiness.ts'
 import { silencesRoute } from './silences-route.ts'
-import { targetView } from './target-view.ts'
+import { otherTargetJson, type OtherTarget } from './overview.ts'
+import { targetJson } from './target-view.ts'
 import { alertView, isoTime } from './views.ts'
 
 export type WebOptions = {
@@ -22,10 +24,10 @@ export type WebOptions = {
   /** 0 takes a free one. */
   port: number
   version: string
-  targets: () => readonly ShownTarget[]
-  /** The targets that this daemon owns. */
-  ownTargets: () => readonly ShownTarget[]
-  store: Pick<Store, 'finishedCalls' | 'silences' | 'addSilence' | 'endSilence'>
+  targets: ServedTargets
+  /** The targets and rules that a silence can match. */
+  known: () => KnownNames
+  store: Pick<Store, 'finishedCalls' | 'openCalls' | 'finishedPerMinute' | 'silences' | 'addSilence' | 'endSilence'>
   /** Required for every path except the health checks. */
   auth?: Credentials
   /** Serves HTTPS instead of HTTP. */
@@ -40,6 +42,15 @@ export type WebOptions = {
   onEvent: (event: WebEvent) => void
   /** A request that has not arrived completely within these seconds, its body included, is aborted. */
   requestTimeout?: number
+}
+
+/** The targets of the configuration, in its order. */
+export type ServedTargets = {
+  all: () => readonly string[]
+  /** Those that this daemon owns. */
+  own: () => readonly ShownTarget[]
+  /** Those that other daemons own, or none, as far as an overview is known. */
+  others: () => readonly OtherTarget[]
 }
 
 export type Web = {
@@ -110,18 +121,27 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   })
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (_request, reply) => {
-    const ready = readiness(options.ownTargets(), options.problem())
+    const ready = readiness(targets.own(), options.problem())
     return ready.status === 'not ready' ? reply.code(503).send(ready) : ready
   })
-  app.get('/api/v1/status', async () => {
+  app.get('/api/v1/status', async (_request, reply) => {
     const problem = options.problem()
-    return { version, now: isoTime(wall()), ...(problem && { problem }), targets: targets().map(targetView) }
+    const head = JSON.stringify({ version, now: isoTime(wall()), ...(problem && { problem }) }).slice(0, -1)
+    const views = new Map(targets.own().map((target) => [target.name, targetJson(target)]))
+    for (const other of targets.others()) views.set(other.name, otherTargetJson(other, wall()))
+    const ordered = targets.all().flatMap((name) => views.get(name) ?? [])
+    return reply.type('application/json; charset=utf-8').send(`${head},"targets":[${ordered.join(',')}]}`)
   })
-  app.get('/api/v1/alerts', async () => ({
-    alerts: targets().flatMap(({ name, alerts }) => [...alerts.values()].map((instance) => alertView(name, instance))),
-  }))
+  app.get('/api/v1/alerts', async () => {
+    const own = targets.own().map(({ name, alerts }) => ({ name, alerts: [...alerts.values()] }))
+    return {
+      alerts: [...own, ...targets.others()].flatMap(({ name, alerts }) =>
+        alerts.map((instance) => alertView(name, instance)),
+      ),
+    }
+  })
   callsRoute(app, options)
-  finishedPerMinuteRoute(app, targets)
+  finishedPerMinuteRoute(app, options)
   silencesRoute(app, { ...options, changedBy: options.auth })
   eventsRoute(app, feed)
 

@@ -3,7 +3,6 @@ import * as z from 'zod'
 import { MAX_SILENCE, MATCH_KEYS, unknownIn, type AlertMatch, type KnownNames, type Silence } from '../alerts/match.ts'
 import { parseDuration } from '../schema/duration-text.ts'
 import type { Store } from '../store/store.ts'
-import type { ShownTarget } from '../target/target.ts'
 import type { Credentials, WebEvent } from './authentication.ts'
 import { isoTime } from './views.ts'
 
@@ -15,12 +14,12 @@ export type SilencesRouteOptions = {
   changedBy: Pick<Credentials, 'username'> | undefined
   onEvent: (event: WebEvent) => void
   /** The targets and rules that a silence can match. */
-  targets: () => readonly Pick<ShownTarget, 'name' | 'settings'>[]
+  known: () => KnownNames
 }
 
 /** `/api/v1/silences`: GET lists silences, POST adds one (docs/webhook.md), DELETE ends one. */
 export function silencesRoute(app: FastifyInstance, options: SilencesRouteOptions): void {
-  const { store, wall, changedBy, onEvent, targets } = options
+  const { store, wall, changedBy, onEvent, known } = options
   app.get('/api/v1/silences', async () => ({ silences: (await store.silences(wall())).map(silenceView) }))
   if (changedBy === undefined) {
     const refusal = { error: 'changing silences over HTTP needs http.auth; the command `callwatch silence` does not' }
@@ -29,9 +28,7 @@ export function silencesRoute(app: FastifyInstance, options: SilencesRouteOption
     return
   }
   app.post('/api/v1/silences', async (request, reply) => {
-    const shown = targets()
-    const alert = [...new Set(shown.flatMap(({ settings: { rules } }) => rules.map(({ name }) => name)))]
-    const requested = readSilence(request.body, { alert, target: shown.map(({ name }) => name) })
+    const requested = readSilence(request.body, known())
     if ('error' in requested) return reply.code(400).send(requested)
     const { match, seconds, reason } = requested
     const since = wall()

@@ -1,7 +1,7 @@
 import { EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
 import { listWarnings } from '../ledger/list-warnings.ts'
 import { COUNTERS, type DurableCounter } from '../ledger/series.ts'
-import type { LedgerState } from '../ledger/state.ts'
+import type { LedgerState, SyncState } from '../ledger/state.ts'
 import { horizon } from '../ledger/horizon.ts'
 import { usedBetween } from '../ledger/usage.ts'
 import { participantsInProgress, sumOf, windows } from '../metrics/derived-metrics.ts'
@@ -18,31 +18,60 @@ export type TargetView = ReturnType<typeof targetView>
 
 /** A target in `/api/v1/status`. Its sums equal the counters on `/metrics` at the same commit. */
 export function targetView(target: ShownTarget) {
-  const { name, ledger, settings } = target
-  const { poll, rules } = settings
-  const health = target.health()
-  const { sync } = ledger
-  const byLast = (counter: DurableCounter, value: string) => sumOf(ledger, counter, (labels) => labels.at(-1) === value)
+  return { ...currentView(target), ...committedView(target) }
+}
+
+/** The same as JSON. The committed part, which has nearly all of it, is formatted once a commit. */
+export function targetJson(target: ShownTarget): string {
+  return joinJson(currentView(target), committedJson(target))
+}
+
+/** Joins both parts of a target in `/api/v1/status`, of which one is JSON already. */
+export function joinJson(current: CurrentView, committed: string): string {
+  return `${JSON.stringify(current).slice(0, -1)},${committed.slice(1)}`
+}
+
+export type CurrentView = ReturnType<typeof currentView>
+
+/** What changes without a commit. */
+export function currentView(target: ShownTarget) {
+  const { name, ledger } = target
+  const { up, problem, effectiveInterval, requestsLastMinute, slowSweep, refusedFrom } = target.health()
   const owner = target.owner()
   const sweepAge = target.sweepAge()
   const progress = target.progress()
-  const { effectiveInterval } = health
-  const now = serviceNow(target)
-  const warnings = listWarnings(sync, now)
-  const media = (counter: DurableCounter) => ({ audio: byLast(counter, 'audio'), video: byLast(counter, 'video') })
+  const warnings = listWarnings(ledger.sync, serviceNow(target))
   return {
     name,
-    up: health.up,
+    up,
     ...(owner === undefined ? {} : { owner }),
+    effective_interval_seconds: effectiveInterval === undefined ? null : toMilliseconds(effectiveInterval),
+    lag_seconds: toMilliseconds(target.pollAge()),
+    sweep_age_seconds: sweepAge === undefined ? null : toMilliseconds(sweepAge),
+    requests_last_minute: requestsLastMinute,
+    held_back_seconds: target.pausedFor(),
+    ...(progress === undefined ? {} : { listing: { pages_read: progress.pagesRead, pages: progress.pages ?? null } }),
+    ...(slowSweep === undefined ? {} : { slow_sweep: slowSweep }),
+    ...(refusedFrom === undefined ? {} : { refused_from_page: refusedFrom }),
+    ...(warnings.length > 0 && { warnings }),
+    ...(problem === undefined ? {} : { problem }),
+  }
+}
+
+/** What a commit changes, or a day that ends, or a reload. */
+function committedView(target: ShownTarget) {
+  const { ledger, settings } = target
+  const { poll, rules } = settings
+  const { sync } = ledger
+  const byLast = (counter: DurableCounter, value: string) => sumOf(ledger, counter, (labels) => labels.at(-1) === value)
+  const media = (counter: DurableCounter) => ({ audio: byLast(counter, 'audio'), video: byLast(counter, 'video') })
+  return {
     created: isoTime(sync.created),
     horizon: isoTime(horizon(sync, poll.lookback)),
     commit: sync.seq,
     interval_seconds: poll.interval,
-    effective_interval_seconds: effectiveInterval === undefined ? null : toMilliseconds(effectiveInterval),
     clock_skew_seconds: sync.clockSkew === undefined ? null : toMilliseconds(sync.clockSkew),
     last_success: sync.lastSuccessHostTime === undefined ? null : isoTime(sync.lastSuccessHostTime),
-    lag_seconds: toMilliseconds(target.pollAge()),
-    sweep_age_seconds: sweepAge === undefined ? null : toMilliseconds(sweepAge),
     tracked_calls: ledger.calls.size,
     in_progress: ledger.open.size,
     in_progress_by: inProgressBy(ledger),
@@ -58,19 +87,28 @@ export function targetView(target: ShownTarget) {
     },
     minutes: media(COUNTERS.callMinutes),
     participant_minutes: media(COUNTERS.participantMinutes),
-    ...usedMinutes(ledger.usage, now),
+    ...usedMinutes(ledger.usage, serviceNow(target)),
     windows: windowViews(ledger),
     rules: rules.map((rule) => ruleView(rule, ledger)),
-    requests_last_minute: health.requestsLastMinute,
     max_requests_per_minute: poll.maxRequestsPerMinute,
-    held_back_seconds: target.pausedFor(),
-    ...(progress === undefined ? {} : { listing: { pages_read: progress.pagesRead, pages: progress.pages ?? null } }),
-    ...(health.slowSweep === undefined ? {} : { slow_sweep: health.slowSweep }),
-    ...(health.refusedFrom === undefined ? {} : { refused_from_page: health.refusedFrom }),
-    ...(warnings.length > 0 && { warnings }),
-    ...(health.problem === undefined ? {} : { problem: health.problem }),
   }
 }
+
+/** The committed part as JSON. */
+export function committedJson(target: ShownTarget): string {
+  const { ledger, settings } = target
+  const day = Math.floor(serviceNow(target) / DAY)
+  const cached = cache.get(ledger.sync)
+  if (cached?.settings === settings && cached.day === day) return cached.json
+  const json = JSON.stringify(committedView(target))
+  cache.set(ledger.sync, { settings, day, json })
+  return json
+}
+
+const DAY = 86_400
+
+/** Each commit makes a new sync state. */
+const cache = new WeakMap<SyncState, { settings: ShownTarget['settings']; day: number; json: string }>()
 
 /** Rounds ages (seconds): clocks are not more exact than a millisecond. */
 function toMilliseconds(seconds: number): number {

@@ -16,6 +16,8 @@ export type MemoryCluster = {
 export function memoryCluster(clock: Clock): MemoryCluster {
   const members = new Map<string, Member & { ends: number; settings: Settings; declared: number }>()
   const owners = new Map<string, string>()
+  const overviews = new Map<string, { text: string; number: number }>()
+  let published = 0
   let joined = 0
   let declarations = 0
   let moves = 0
@@ -80,7 +82,22 @@ export function memoryCluster(clock: Clock): MemoryCluster {
         }),
       leave: () => answer(() => void members.delete(self)),
       pauses: () => answer(() => new Map()),
-      missed: () => answer(() => []),
+      addTargets: () => answer(() => undefined),
+      publish: (given) =>
+        answer(() => {
+          for (const [target, text] of given) {
+            if (owners.get(target) === self) overviews.set(target, { text, number: ++published })
+          }
+        }),
+      news: (cursor = '0') =>
+        answer(() => {
+          const changed = [...overviews].filter(([, { number }]) => number > Number(cursor))
+          return {
+            cursor: String(published),
+            overviews: new Map(changed.map(([target, { text }]) => [target, text])),
+            commits: [],
+          }
+        }),
     }
   }
   return { sharing, owners, moves: () => moves }

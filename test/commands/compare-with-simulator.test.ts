@@ -9,7 +9,7 @@ test('counters that equal what the simulator recorded have no differences; a wro
   const { daemon, recovered } = await daemonInProcess(simulator.url, { baseline: 'skip' })
   await recovered()
   // Nothing waits from here to the last line, so no poll comes between.
-  const target = daemon.targets.all()[0]!
+  const target = daemon.targets.loaded()[0]!
   const equal = compareWithSimulator(target, simulator)
   const key = 'callwatch_calls_started_total|audio|call|user'
   const before = target.ledger.counters.get(key) ?? 0

@@ -45,16 +45,16 @@ async function value({ samples }: DaemonInProcess, name: string, labels: Record<
 const sent = ({ log }: DaemonInProcess, kind: string) =>
   log.map(({ msg }) => msg).filter((msg) => msg.startsWith(`alert ${kind}`))
 
-const shown = ({ daemon }: DaemonInProcess) => daemon.targets.all().map(({ name }) => name)
+const shown = ({ daemon }: DaemonInProcess) => daemon.targets.loaded().map(({ name }) => name)
 
 describe('a reloaded configuration', () => {
   test('keeps unchanged targets as they are, opens new ones and closes removed ones', async () => {
     const running = await daemonWithTwo()
     const { daemon, a, b, target, reload } = running
-    const [targetA] = daemon.targets.all()
+    const [targetA] = daemon.targets.loaded()
     expect(await reload({ targets: [target('c'), a] })).toMatchObject({ problems: [], changed: ['targets'] })
     await vi.waitFor(() => expect(shown(running)).toEqual(['c', 'a']), WAIT)
-    expect(daemon.targets.all()[1]).toBe(targetA)
+    expect(daemon.targets.loaded()[1]).toBe(targetA)
     await vi.waitFor(async () => expect(await value(running, 'callwatch_up', { target: 'c' })).toBe(1), WAIT)
     // Its initial sync, and no other.
     expect(await value(running, 'callwatch_polls_total', { target: 'a', outcome: 'complete' })).toBe(1)
@@ -66,7 +66,7 @@ describe('a reloaded configuration', () => {
     } = running
     await reload({ targets: [a, b] })
     await vi.waitFor(
-      () => expect(targets.all().find(({ name }) => name === 'b')?.ledger.calls.size).toBeGreaterThan(50),
+      () => expect(targets.loaded().find(({ name }) => name === 'b')?.ledger.calls.size).toBeGreaterThan(50),
       WAIT,
     )
   })
@@ -74,7 +74,7 @@ describe('a reloaded configuration', () => {
   test('rotates a key without a gap: the target stays up, and the list is not read again', async () => {
     const running = await daemonWithTwo()
     const { service, a, b, reload, morePolls, daemon } = running
-    const targetA = daemon.targets.all()[0]!
+    const targetA = daemon.targets.loaded()[0]!
     const { ledger } = targetA
     const seen = running.polls.length
     service.rotateKey(ANOTHER_KEY)
@@ -93,7 +93,7 @@ describe('a reloaded configuration', () => {
   test('has its rules evaluated from the next poll on, and closes the alerts of removed rules', async () => {
     const running = await daemonWithTwo()
     const { daemon, reload } = running
-    const firing = () => daemon.targets.all().map(({ alerts }) => [...alerts.keys()])
+    const firing = () => daemon.targets.loaded().map(({ alerts }) => [...alerts.keys()])
     await reload({ alerts: [ANY_CALL] })
     await vi.waitFor(() => expect(firing()).toEqual([['AnyCall'], ['AnyCall']]), WAIT)
     await vi.waitFor(() => expect(sent(running, 'firing')).toHaveLength(2), WAIT)
@@ -135,7 +135,7 @@ describe('a reloaded configuration', () => {
     await running.reload({ poll })
     await vi.waitFor(() => expect(running.service.responses().at(-1)?.path).toContain('perPage=7'), WAIT)
     await vi.waitFor(
-      () => expect(running.daemon.targets.all().map(({ settings }) => settings.poll.interval)).toEqual([0.3, 0.3]),
+      () => expect(running.daemon.targets.loaded().map(({ settings }) => settings.poll.interval)).toEqual([0.3, 0.3]),
       WAIT,
     )
     await running.recovered()
@@ -161,7 +161,10 @@ describe('a reloaded configuration', () => {
     // That b was removed, and that c fires.
     await vi.waitFor(() => expect(notified.slice(2)).toEqual(['new', 'new']), WAIT)
     await reload({ alerts: [], notify: { ...notify, webhook: after!, routes: [{ match: {}, notify: [] }] } })
-    await vi.waitFor(() => expect(running.daemon.targets.all().map(({ alerts }) => alerts.size)).toEqual([0, 0]), WAIT)
+    await vi.waitFor(
+      () => expect(running.daemon.targets.loaded().map(({ alerts }) => alerts.size)).toEqual([0, 0]),
+      WAIT,
+    )
     // The end of an alert is notified to the recipients of its beginning.
     await vi.waitFor(() => expect(notified.slice(4)).toEqual(['new', 'new']), WAIT)
   })
@@ -187,7 +190,7 @@ describe('an invalid configuration at a reload', () => {
   test('leaves the old one active, and is reported in the log and in the metric until a valid one is read', async () => {
     const running = await daemonWithTwo()
     const { reload, daemon, log } = running
-    const before = daemon.targets.all()
+    const before = daemon.targets.loaded()
     expect(await value(running, gauge)).toBe(1)
     const problems = [
       { path: 'poll.interval', message: 'found `x`; expected a duration' },
@@ -199,7 +202,7 @@ describe('an invalid configuration at a reload', () => {
       'the configuration was refused, and the old one stays active: ' +
         'poll.interval: found `x`; expected a duration; targets[1].region: missing',
     )
-    expect(daemon.targets.all()).toEqual(before)
+    expect(daemon.targets.loaded()).toEqual(before)
     await reload({})
     expect(await value(running, gauge)).toBe(1)
     expect(log.at(-1)?.msg).toBe('the configuration was reloaded: nothing has changed')
@@ -227,6 +230,6 @@ describe('an invalid configuration at a reload', () => {
         message: expect.stringMatching(/^target b has another URL, on_behalf_of or query.* name, or/),
       },
     ])
-    expect(running.daemon.targets.all().map(({ name }) => name)).toEqual(['a', 'b'])
+    expect(running.daemon.targets.loaded().map(({ name }) => name)).toEqual(['a', 'b'])
   })
 })

@@ -158,10 +158,11 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     await split(one, two)
     one.kill()
     await split(two)
-    await vi.waitFor(
-      () => expect(two.log.filter(({ msg }) => msg.includes('was acquired: this daemon')).length).toBe(4),
-      WAIT,
-    )
+    const acquired = () =>
+      two.log.map(({ msg }) =>
+        Number(/^(\d+) targets? (?:was|were) acquired: this daemon polls them$/.exec(msg)?.[1] ?? 0),
+      )
+    await vi.waitFor(() => expect(acquired().reduce((sum, n) => sum + n, 0)).toBe(4), WAIT)
   }, 20_000)
 
   test('each firing alert is notified once, also to a slow receiver', async () => {
@@ -268,8 +269,10 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     expect([(await first).problems, (await second).problems]).toEqual([[], []])
     await split(one, two)
     // Also of the targets that the other one owns.
-    const shown = [...(await statusOf(one)), ...(await statusOf(two))]
-    expect(shown.map(({ rules }) => rules.map(({ threshold }) => threshold))).toEqual(shown.map(() => [5]))
+    await vi.waitFor(async () => {
+      const shown = [...(await statusOf(one)), ...(await statusOf(two))]
+      expect(shown.map(({ rules }) => rules.map(({ threshold }) => threshold))).toEqual(shown.map(() => [5]))
+    }, WAIT)
     await vi.waitFor(async () => expect((await one.readyz()).status).toBe(200), WAIT)
   }, 40_000)
 

@@ -44,7 +44,7 @@ test('trouble with the store lasts until the target has a successful poll or is 
 })
 
 test('a poll that ends after another daemon acquired its target is no trouble with the store', () => {
-  const [lost, acquired] = (['lost', 'acquired'] as const).map((kind) => owning({ kind, target: 'a' }))
+  const [lost, acquired] = (['lost', 'acquired'] as const).map((kind) => owning({ kind, targets: ['a'] }))
   const late = poll('a', 'this daemon does not own target a')
   expect(troublesAfter(poll('a', 'full'), lost!, late, acquired!, poll('a', 'full'))).toEqual([
     'full',

@@ -1,6 +1,6 @@
 import { Subject } from 'rxjs'
 import { describe, expect, test } from 'vitest'
-import { newLedger } from '../../src/ledger/state.ts'
+import { usedBetween } from '../../src/ledger/usage.ts'
 import { countByStatus, type FinishedCounts } from '../../src/ledger/finished-calls.ts'
 import { dailyDigest, type DigestOptions } from '../../src/notifications/daily-digest.ts'
 import type { DigestMessage } from '../../src/notifications/message.ts'
@@ -31,11 +31,11 @@ function digesting(now: string, setting: Setting = {}) {
   const broken = { isBusy: false }
   const counted: string[] = []
   const targets = Object.entries(created).map(([name, since]) => {
-    const ledger = newLedger(utc(since))
-    const first = Math.ceil((utc(now) - 10 * DAY) / 900) * 900
-    for (let quarter = first; quarter < utc(now) + 3 * DAY; quarter += 900) ledger.usage.set(quarter, 1)
-    return { name, ledger }
+    return { name, created: utc(since) }
   })
+  const usage = new Map<number, number>()
+  const first = Math.ceil((utc(now) - 10 * DAY) / 900) * 900
+  for (let quarter = first; quarter < utc(now) + 3 * DAY; quarter += 900) usage.set(quarter, 1)
   const start = () =>
     dailyDigest({
       at,
@@ -49,6 +49,7 @@ function digesting(now: string, setting: Setting = {}) {
           counted.push(target)
           return hourly(from, to)
         },
+        usedMinutes: async (_target, from, to) => usedBetween(usage, from, to),
         enqueueOnce: (...put) => {
           if (broken.isBusy) return Promise.reject(new StoreError('unavailable', 'the store is busy'))
           return store.enqueueOnce(...put)

@@ -85,6 +85,24 @@ test('connections are reused', async () => {
   expect(ports.size).toBeLessThanOrEqual(2)
 })
 
+test('targets of one origin share its connections, which stay open until the last of them is closed', async () => {
+  const sockets = new Set<Socket>()
+  const port = await serve((request, response) => {
+    sockets.add(request.socket)
+    response.end('{}')
+  })
+  const transports = Array.from({ length: 20 }, (_, i) => undiciTransport(`http://127.0.0.1:${port}/app-${i}`, 7777))
+  const ask = async ({ send }: (typeof transports)[number]) =>
+    (await send({ method: 'GET', path: '/calls', headers: {}, signal: never })).body
+  for (const transport of transports) expect(await ask(transport)).toBe('{}')
+  expect(sockets.size).toBeLessThanOrEqual(2)
+  const [last, ...others] = transports
+  for (const { close } of others) await Promise.all([close(), close()])
+  expect(await ask(last!)).toBe('{}')
+  await last!.close()
+  await vi.waitFor(() => expect([...sockets].map(({ destroyed }) => destroyed)).not.toContain(false))
+})
+
 test('a body that arrives too slowly ends when the signal is aborted', async () => {
   let socket: Socket | undefined
   const port = await serve((request, response) => {

@@ -52,7 +52,7 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   void targets.open(config$.value).then(() => (opened.isReady = true))
   await run.clock.advance(0)
   while (!opened.isReady && process.died() === undefined) await run.clock.advance(1)
-  run.target = targets.all()[0] ?? run.target
+  run.target = targets.loaded()[0] ?? run.target
   const state = { hasEnded: false }
   const polls = targets.run(config$).subscribe({
     next: (event) => note(run, event),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RequestRecord } from '../../src/polling/request-with-retries.ts'
-import { healthRecord, sharedHealth, replicaHealth } from '../../src/target/health.ts'
+import { healthRecord } from '../../src/target/health.ts'
 
 /** So many pages of the list. */
 const pages = (count: number): RequestRecord[] =>
@@ -69,17 +69,4 @@ test('a target has the page from which on the service refuses its list, as long 
   expect(health.current().refusedFrom).toBe(11)
   health.add(POLL)
   expect(health.current().refusedFrom).toBeUndefined()
-})
-
-test('the health of another daemon’s target is what its owner notes; without an owner, that is the problem', () => {
-  const owner = healthRecord(() => 0)
-  owner.add({ ...POLL, successful: false, problem: 'no answer', requests: pages(4) })
-  const shown = (note: unknown, problem?: string) => {
-    const health = replicaHealth(note, problem)
-    return [health.up, health.problem, health.requestsLastMinute]
-  }
-  const note: unknown = JSON.parse(JSON.stringify(sharedHealth(owner.current())))
-  expect(shown(note)).toEqual([false, 'no answer', 4])
-  expect(shown('what a later version writes')).toEqual([false, undefined, 0])
-  expect(shown(undefined, 'no daemon owns it at the moment')).toEqual([false, 'no daemon owns it at the moment', 0])
 })

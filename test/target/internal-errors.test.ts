@@ -90,7 +90,7 @@ async function watchingTwo() {
   const events: DaemonEvent[] = []
   const errors: unknown[] = []
   const lines: string[] = []
-  const metrics = metricsOf(watched.all, 'test')
+  const metrics = metricsOf(watched.loaded, 'test')
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all of a stream that a log needs
   const stream = { write: (line: string) => void lines.push(line) } as unknown as NodeJS.WriteStream
   const mask = maskSecrets([KEY])
@@ -109,7 +109,7 @@ async function watchingTwo() {
   })
   const polls = (name: string) => events.filter((one) => one.kind === 'polled' && one.target === name).length
   const failures = () => events.flatMap((one) => (one.kind === 'internal error' ? [one] : []))
-  const target = (name: string) => watched.all().find((one) => one.name === name)!
+  const target = (name: string) => watched.loaded().find((one) => one.name === name)!
   const started = (name: string) =>
     [...target(name).ledger.counters].reduce(
       (sum, [key, value]) => (key.startsWith(COUNTERS.started.name) ? sum + value : sum),

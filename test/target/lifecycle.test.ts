@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import type { MissedCommit } from '../../src/store/sharing.ts'
 import { pollConfig } from './settings.ts'
 import { LIMIT, NOTHING_GRANTED, sharing } from './sharing.ts'
 
@@ -10,45 +9,8 @@ test('a daemon that has its store for itself opens each target once', async () =
   expect(opened).toHaveLength(2)
 })
 
-test('a target whose tenure ends before it was opened is still replicated', async () => {
-  let gate = Promise.resolve<MissedCommit[]>([])
-  let asked: string[] = []
-  const { clock, give } = await sharing(['a'], async (names) => {
-    asked.push(...names)
-    return gate
-  })
-  await clock.advance(2)
-  const slow = Promise.withResolvers<MissedCommit[]>()
-  gate = slow.promise
-  const { release } = give('a')
-  await clock.advance(0)
-  release()
-  slow.resolve([])
-  gate = Promise.resolve([])
-  await clock.advance(3)
-  asked = []
-  await clock.advance(3)
-  expect(asked).toEqual(['a', 'a', 'a'])
-})
-
-test('a target that is opened again does not change its part of the shared limit of its key', async () => {
-  let isGap = false
-  const { clock, give, limits, watched } = await sharing(['a', 'b', 'c'], async (names) =>
-    isGap && names.includes('b') ? [{ target: 'b', commit: undefined }] : [],
-  )
-  give('a')
-  await clock.advance(2)
-  expect(limits.at(-1)).toBe(LIMIT / 3)
-  const before = watched.all().map(({ ledger }) => ledger)
-  isGap = true
-  await clock.advance(2)
-  expect(watched.all().map(({ ledger }, i) => ledger === before[i])).toEqual([true, false, true])
-  expect(limits.at(-1)).toBe(LIMIT / 3)
-  expect(Math.max(...limits)).toBe(LIMIT / 3)
-})
-
 test('the part of the limit of a removed target goes to the others with its key', async () => {
-  const { clock, give, limits, remove } = await sharing(['a', 'b', 'c'], async () => [])
+  const { clock, give, limits, remove } = await sharing(['a', 'b', 'c'], { isShared: true })
   give('a')
   await clock.advance(2)
   expect(limits.at(-1)).toBe(LIMIT / 3)
@@ -60,14 +22,14 @@ test('the part of the limit of a removed target goes to the others with its key'
 const FREE = { rateLimiter: { ...NOTHING_GRANTED, take: async () => undefined } }
 
 test('the first poll is due when the targets run, however long the start took', async () => {
-  const { clock, give, polled } = await sharing(['a', 'b'], undefined, { ...FREE, startsAfter: 10 })
+  const { clock, give, polled } = await sharing(['a', 'b'], { ...FREE, startsAfter: 10 })
   for (const name of ['a', 'b']) give(name)
   await clock.advance(2)
   expect(polled.toSorted()).toEqual(['a', 'b'])
 })
 
 test('a target that is removed and added again while the store cannot be written is polled again', async () => {
-  const { clock, give, polled, remove, reload, gate, watched } = await sharing(['a', 'b'], undefined, FREE)
+  const { clock, give, polled, remove, reload, gate, watched } = await sharing(['a', 'b'], FREE)
   for (const name of ['a', 'b']) give(name)
   await clock.advance(20)
   gate.isAway = true
@@ -80,43 +42,21 @@ test('a target that is removed and added again while the store cannot be written
   give('b')
   polled.length = 0
   await clock.advance(40)
-  expect(watched.all().map(({ name }) => name)).toEqual(['a', 'b'])
+  expect(watched.loaded().map(({ name }) => name)).toEqual(['a', 'b'])
   expect(polled).toContain('b')
 })
 
-test('a replica shows the settings of the active configuration, also where it is loaded while that is reloaded', async () => {
-  let isGap = false
-  const { clock, reload, gate, watched } = await sharing(['a'], async (names) =>
-    isGap ? names.map((target) => ({ target, commit: undefined })) : [],
-  )
-  await clock.advance(1)
-  const loading = Promise.withResolvers<void>()
-  gate.loads = loading.promise
-  isGap = true
-  await clock.advance(1)
-  isGap = false
-  await reload({ poll: { ...pollConfig(), interval: 77 } })
-  loading.resolve()
-  await clock.advance(5)
-  expect(watched.all()[0]!.settings.poll.interval).toBe(77)
-})
-
-test('what is loaded in a tenure that has ended meanwhile does not change what is shown', async () => {
-  const { clock, give, reload, gate, watched } = await sharing(['a'], async () => [])
+test('a target that was loaded while settings were reloaded is shown with the active ones', async () => {
+  const { clock, give, reload, gate, watched } = await sharing(['a'], { isShared: true })
   await reload({ poll: { ...pollConfig(), interval: 77 } })
   const loading = Promise.withResolvers<void>()
   gate.loads = loading.promise
-  const { release } = give('a')
+  const { again } = give('a')
   await clock.advance(1)
   await reload({ poll: { ...pollConfig(), interval: 99 } })
-  release()
-  await clock.advance(1)
   loading.resolve()
   await clock.advance(5)
-  expect(watched.all()[0]!.settings.poll.interval).toBe(99)
-})
-
-test('a replica shows the pause of its key', async () => {
-  const { watched } = await sharing(['a'], async () => [])
-  expect(watched.all()[0]!.pausedFor()).toBe(77)
+  again()
+  await clock.advance(5)
+  expect(watched.loaded()[0]!.settings.poll.interval).toBe(99)
 })

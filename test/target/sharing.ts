@@ -5,9 +5,9 @@ import { ALONE, type Tenure } from '../../src/cluster/ownership.ts'
 import type { Config } from '../../src/config/config.ts'
 import type { TargetConfig } from '../../src/service/target-section.ts'
 import type { AdjustableRateLimiter } from '../../src/polling/rate-limiter.ts'
-import type { MissedCommit } from '../../src/store/sharing.ts'
+import type { Sharing } from '../../src/store/sharing.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import { StoreError } from '../../src/store/store.ts'
+import { StoreError, type Commit } from '../../src/store/store.ts'
 import { lifecycle } from '../../src/target/lifecycle.ts'
 import { rateLimitKey } from '../../src/target/target.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
@@ -24,14 +24,14 @@ export const NOTHING_GRANTED: AdjustableRateLimiter = {
 }
 const EMPTY_LIST = JSON.stringify({ data: [], meta: { pagination: { total: 0 } } })
 
-/** Targets of one key, each of them this daemon's when the test says so; with `missed` on a store that several share. */
+/** Targets of one key, each of them this daemon's when the test says so; `isShared`, on a store that several share. */
 export async function sharing(
   names: readonly string[],
-  missed?: (names: string[]) => Promise<MissedCommit[]>,
   {
+    isShared = false,
     startsAfter = 0,
     rateLimiter = NOTHING_GRANTED,
-  }: { startsAfter?: number; rateLimiter?: AdjustableRateLimiter } = {},
+  }: { isShared?: boolean; startsAfter?: number; rateLimiter?: AdjustableRateLimiter } = {},
 ) {
   const clock = virtualClock()
   const targets = names.map((name): TargetConfig => {
@@ -52,9 +52,12 @@ export async function sharing(
   const tenures = new Map(names.map((name) => [name, new Subject<Tenure>()]))
   const stop$ = new ReplaySubject<void>(1)
   const store = openSqliteStore({ path: ':memory:' })
+  const addTargets: Sharing['addTargets'] = async (identities, created) => {
+    for (const identity of identities) await store.openTarget(identity, created, 0)
+  }
   const service = { isOwned: true, asked: 0, closed: 0 }
-  const storage = { losesAnswers: false, log: [] as MissedCommit[], closed: [] as string[] }
-  const gate: { isAway?: boolean; loads?: Promise<void> } = {}
+  const storage = { losesAnswers: false, log: [] as { target: string; commit: Commit }[], closed: [] as string[] }
+  const gate: { isAway?: boolean; isUnreadable?: boolean; loads?: Promise<void> } = {}
   const watched = lifecycle({
     mask: (text) => text,
     clock,
@@ -64,6 +67,7 @@ export async function sharing(
       ...store,
       openTarget: async (...asked) => {
         await gate.loads
+        if (gate.isUnreadable === true) throw new StoreError('unavailable', 'the database cannot be reached')
         return store.openTarget(...asked)
       },
       closeAlerts: async (...closed) => {
@@ -76,9 +80,7 @@ export async function sharing(
         storage.log.push({ target, commit })
         if (storage.losesAnswers) throw new StoreError('unavailable', 'the connection was closed')
       },
-      ...(missed && {
-        sharing: { ...memoryCluster(clock).sharing(15), missed: (known) => missed([...known.keys()]) },
-      }),
+      ...(isShared && { sharing: { ...memoryCluster(clock).sharing(15), addTargets } }),
     },
     route: () => [],
     ownership: { ...ALONE, tenure$: (name) => tenures.get(name)!, owns: () => service.isOwned },
@@ -100,7 +102,7 @@ export async function sharing(
   const running = watched.run(config$).subscribe((event) => {
     if (event.kind === 'polled') polled.push(event.target)
   })
-  const following = watched.replicate(stop$).subscribe()
+  const following = watched.followPauses(stop$).subscribe()
   onTestFinished(() => {
     stop$.next()
     running.unsubscribe()

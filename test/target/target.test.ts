@@ -3,14 +3,13 @@ import type { Rule } from '../../src/alerts/rule.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError, type Commit, type Store } from '../../src/store/store.ts'
-import { replicate } from '../../src/target/commit.ts'
 import { commitObservation, tick } from '../../src/target/pipeline.ts'
-import { openTarget } from '../../src/target/target.ts'
+import { openTarget, reloadTarget } from '../../src/target/target.ts'
 import { POLL_AGE, RATIO } from '../alerts/sample-rules.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { memoryCluster } from '../cluster/memory-cluster.ts'
 import { pollConfig, targetConfig } from './settings.ts'
-import { completePoll, contents, CREATED, seen, total } from '../ledger/seen.ts'
+import { completePoll, CREATED, seen, total } from '../ledger/seen.ts'
 
 const RULES: Rule[] = [
   {
@@ -121,37 +120,10 @@ describe('a target', () => {
     answers = true
     await expect(commitObservation(target, poll)).rejects.toThrow('not known yet what was last committed')
     expect([target.lastCommitUnknown, target.ledger.calls.size, log.length]).toEqual([true, 0, 1])
-    const replicated = await replicate(target, log)
-    expect(replicated.map(({ alerts }) => alerts.notifications.length)).toEqual([1])
-    await replicate(target, log)
+    await reloadTarget(target, target.settings)
+    expect(target.alerts.size).toBe(1)
     await commitObservation(target, completePoll(25, failed(1), failed(2), failed(3)))
     expect([target.lastCommitUnknown, total(target.ledger, COUNTERS.finished)]).toEqual([false, 3])
-  })
-
-  test('replicates the commits of another daemon exactly, ages and alerts included', async () => {
-    const log: Commit[] = []
-    const { clock, target, open } = await opened((store) => ({
-      ...store,
-      commit: async (target, commit) => {
-        await store.commit(target, commit)
-        log.push(commit)
-      },
-    }))
-    const other = await open()
-    await commitObservation(target, completePoll(10, failed(1), failed(2)))
-    await clock.advance(15)
-    await commitObservation(target, completePoll(15, failed(1), failed(3)))
-    await clock.advance(5)
-    await replicate(other, log)
-    expect(contents(other.ledger)).toEqual(contents(target.ledger))
-    expect(other.alerts).toEqual(target.alerts)
-    expect([other.pollAge(), other.evaluationAge()]).toEqual([5, 0])
-    // Known commits, and those that do not follow them, change nothing.
-    await replicate(other, [
-      ...log,
-      { ...log[1]!, ledger: { ...log[1]!.ledger, sync: { ...log[1]!.ledger.sync, seq: 9 } } },
-    ])
-    expect(other.ledger.sync.seq).toBe(2)
   })
 
   test('has the poll age of before where the commit of a successful poll fails', async () => {

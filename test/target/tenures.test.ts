@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
 import type { AdjustableRateLimiter } from '../../src/polling/rate-limiter.ts'
-import type { MissedCommit } from '../../src/store/sharing.ts'
-import { StoreError } from '../../src/store/store.ts'
 import { RATIO } from '../alerts/sample-rules.ts'
 import { LIMIT, NOTHING_GRANTED, sharing } from './sharing.ts'
 
@@ -14,9 +12,11 @@ function granting(isGranted = false) {
 }
 
 const FREE = { rateLimiter: granting(true).rateLimiter }
+const SHARED = { ...FREE, isShared: true }
 
 test('a poll that hangs when its target is released ends after the grace period, and its part of the limit goes with it', async () => {
-  const { clock, give, limits } = await sharing(['a', 'b', 'c'], async () => [], {
+  const { clock, give, limits } = await sharing(['a', 'b', 'c'], {
+    isShared: true,
     rateLimiter: granting().rateLimiter,
   })
   const { release } = give('a')
@@ -29,7 +29,7 @@ test('a poll that hangs when its target is released ends after the grace period,
 })
 
 test('nothing is asked about a target while another daemon may own it, also within its tenure', async () => {
-  const { clock, service, give } = await sharing(['a'], async () => [], FREE)
+  const { clock, service, give } = await sharing(['a'], SHARED)
   service.isOwned = false
   give('a')
   await clock.advance(20)
@@ -40,7 +40,8 @@ test('nothing is asked about a target while another daemon may own it, also with
 })
 
 test('a poll that hangs ends at once where the tenure of its target has ended', async () => {
-  const { clock, give, limits } = await sharing(['a', 'b', 'c'], async () => [], {
+  const { clock, give, limits } = await sharing(['a', 'b', 'c'], {
+    isShared: true,
     rateLimiter: granting().rateLimiter,
   })
   const { end } = give('a')
@@ -50,58 +51,75 @@ test('a poll that hangs ends at once where the tenure of its target has ended', 
   expect(limits.slice(-2)).toEqual([LIMIT / 3, 0])
 })
 
-test('a tenure begins with what other daemons have committed: until then nothing is asked, and nothing exported', async () => {
-  const missed = Promise.withResolvers<MissedCommit[]>()
-  const { clock, service, give, watched } = await sharing(['a', 'b'], () => missed.promise, FREE)
+test('a tenure begins with what is stored: until that is loaded nothing is asked, and nothing exported', async () => {
+  const { clock, service, gate, give, watched } = await sharing(['a', 'b'], SHARED)
+  const loads = Promise.withResolvers<void>()
+  gate.loads = loads.promise
   give('a')
   await clock.advance(20)
-  expect([service.asked, watched.exported()]).toEqual([0, []])
-  missed.resolve([])
+  expect([service.asked, watched.loaded()]).toEqual([0, []])
+  loads.resolve()
   await clock.advance(20)
   expect(service.asked).toBeGreaterThan(0)
-  expect(watched.exported().map(({ name }) => name)).toEqual(['a'])
+  expect(watched.loaded().map(({ name }) => name)).toEqual(['a'])
 })
 
-test('a target whose commit was not answered learns what was committed, and is polled on', async () => {
-  const { clock, storage, give, watched } = await sharing(['a'], async () => storage.log, FREE)
+test('a target whose commit was not answered is loaded again, and polled on', async () => {
+  const { clock, storage, give, watched } = await sharing(['a'], SHARED)
   storage.losesAnswers = true
   give('a')
   await clock.advance(0.5)
-  const target = watched.all()[0]!
+  const target = watched.loaded()[0]!
   expect([target.lastCommitUnknown, target.health().up, storage.log.length]).toEqual([true, false, 1])
   storage.losesAnswers = false
-  await clock.advance(16)
+  await clock.advance(31)
   expect([target.lastCommitUnknown, target.health().up]).toEqual([false, true])
+  expect(target.ledger.sync.seq).toBe(storage.log.length)
 })
 
-test('a target that is polled is taken from the store again only once its poll has ended', async () => {
-  let isReachable = true
+test('a target that is polled is loaded again only once its poll has ended and the store can be read', async () => {
   const { rateLimiter, state } = granting(true)
-  const missed = async (): Promise<MissedCommit[]> => {
-    if (!isReachable) throw new StoreError('unavailable', 'the database cannot be reached')
-    return [{ target: 'a', commit: undefined }]
-  }
-  const { clock, storage, give, watched } = await sharing(['a'], missed, { rateLimiter })
+  const { clock, storage, gate, give, watched } = await sharing(['a'], { isShared: true, rateLimiter })
   give('a')
   await clock.advance(0.5)
   storage.losesAnswers = true
-  isReachable = false
-  await clock.advance(15)
-  const target = watched.all()[0]!
-  const { ledger } = target
-  expect(target.lastCommitUnknown).toBe(true)
+  gate.isUnreadable = true
   state.isGranted = false
   await clock.advance(15)
-  isReachable = true
+  const target = watched.loaded()[0]!
+  const { ledger } = target
+  target.lastCommitUnknown = true
   await clock.advance(3)
   expect(target.ledger).toBe(ledger)
   state.grant()
   await clock.advance(3)
+  expect(target.ledger).toBe(ledger)
+  gate.isUnreadable = false
+  await clock.advance(3)
   expect([target.lastCommitUnknown, target.ledger === ledger]).toEqual([false, false])
 })
 
+test('a target whose tenure has ended is not kept in memory, nor is its connection', async () => {
+  const { clock, service, give, watched } = await sharing(['a'], SHARED)
+  const { release } = give('a')
+  await clock.advance(20)
+  expect(watched.loaded()).toHaveLength(1)
+  release()
+  await clock.advance(20)
+  expect([watched.loaded(), service.closed]).toEqual([[], 1])
+})
+
+test('a target that another daemon may own is not exported any more, also while its last poll still runs', async () => {
+  const { rateLimiter } = granting()
+  const { clock, give, watched } = await sharing(['a'], { isShared: true, rateLimiter })
+  const { end } = give('a')
+  await clock.advance(2)
+  end()
+  expect(watched.loaded()).toEqual([])
+})
+
 test('a tenure says nothing of the time before it until a poll had its chance', async () => {
-  const { clock, storage, give } = await sharing(['a'], async () => [], { rateLimiter: granting().rateLimiter })
+  const { clock, storage, give } = await sharing(['a'], { isShared: true, rateLimiter: granting().rateLimiter })
   await clock.advance(3600)
   give('a')
   await clock.advance(29)
@@ -111,7 +129,7 @@ test('a tenure says nothing of the time before it until a poll had its chance', 
 })
 
 test('the connection of a target is closed when it has another key, and with its alerts when it was removed', async () => {
-  const { clock, service, storage, give, reload, targets } = await sharing(['a', 'b'], undefined, FREE)
+  const { clock, service, storage, give, reload, targets } = await sharing(['a', 'b'], FREE)
   const [{ again }] = [give('a'), give('b')]
   await clock.advance(20)
   const rotated = { ...targets[0]!, apiKey: 'another' }
@@ -126,10 +144,10 @@ test('the connection of a target is closed when it has another key, and with its
 
 test('what polls have read of a list stays read within a tenure, unless its pages are others now', async () => {
   // A subject replays no tenure: what is reloaded gets the same one again.
-  const { clock, give, reload, watched, poll } = await sharing(['a'], async () => [], FREE)
+  const { clock, give, reload, watched, poll } = await sharing(['a'], SHARED)
   const { again, release } = give('a')
   await clock.advance(20)
-  const target = watched.all()[0]!
+  const target = watched.loaded()[0]!
   const { memory } = target
   await reload({ alerts: [RATIO] })
   again()
@@ -144,11 +162,11 @@ test('what polls have read of a list stays read within a tenure, unless its page
   await clock.advance(1)
   give('a')
   await clock.advance(1)
-  expect(target.memory === ofOtherPages).toBe(false)
+  expect(watched.loaded()[0]!.memory === ofOtherPages).toBe(false)
 })
 
 test('a target of which another daemon was the owner is polled an interval after the last poll', async () => {
-  const { clock, service, give } = await sharing(['a'], async () => [], FREE)
+  const { clock, service, give } = await sharing(['a'], SHARED)
   const { release } = give('a')
   await clock.advance(5)
   release()
@@ -161,21 +179,24 @@ test('a target of which another daemon was the owner is polled an interval after
 })
 
 test('rules that look further back are evaluated on all calls that they see', async () => {
-  const { clock, give, reload, watched } = await sharing(['a'], undefined, FREE)
+  const { clock, give, reload, watched } = await sharing(['a'], FREE)
   give('a')
   await clock.advance(20)
   await reload({ alerts: [{ ...RATIO, signal: { ...RATIO.signal, window: 20_000 } }] })
   give('a')
   await clock.advance(20)
-  expect(watched.all()[0]!.keptFor).toBe(8 * 20_000)
+  expect(watched.loaded()[0]!.keptFor).toBe(8 * 20_000)
 })
 
-test('a target that this daemon does not own any more is shown as its owner says', async () => {
-  const { clock, service, give, watched } = await sharing(['a'], async () => [], FREE)
-  give('a')
+test('what was loaded for a tenure that has ended meanwhile is not kept', async () => {
+  const { clock, gate, give, watched } = await sharing(['a'], SHARED)
+  const loads = Promise.withResolvers<void>()
+  gate.loads = loads.promise
+  const { end } = give('a')
+  await clock.advance(1)
+  end()
+  await clock.advance(1)
+  loads.resolve()
   await clock.advance(20)
-  const target = watched.all()[0]!
-  expect(target.health().up).toBe(true)
-  service.isOwned = false
-  expect([target.health().up, target.health().problem]).toEqual([false, 'no daemon owns it at the moment'])
+  expect(watched.loaded()).toEqual([])
 })

@@ -108,7 +108,7 @@ test('/api/v1/calls finds calls of the history by status and target, however man
   await addFinished(store, 'staging', 20_001, ['ended', 'rejected', 'canceled'])
   const app = fastify()
   onTestFinished(() => app.close())
-  callsRoute(app, { targets: () => [], store })
+  callsRoute(app, { targets: { own: () => [], others: () => [] }, store })
   const list = async (query: string) => {
     const { calls, truncated } = (await app.inject(`/api/v1/calls?finished_since=0&${query}`)).json()
     const found = calls.map((call: { target: string; session_id: string }) => `${call.target} ${call.session_id}`)

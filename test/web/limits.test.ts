@@ -8,6 +8,9 @@ import { virtualClock } from '../clock/virtual-clock.ts'
 import { openCall } from '../metrics/hand-made-target.ts'
 import { AUTH, basic, serve, shownTarget } from './serve.ts'
 
+const NO_TARGETS = { own: () => [], others: () => [] }
+const NO_CALLS = { finishedCalls: async () => [], openCalls: async () => [] }
+
 test('four large responses are made at a time: a fifth gets 503 with Retry-After, a small one does not', async () => {
   const app = fastify({ forceCloseConnections: true })
   onTestFinished(() => app.close())
@@ -16,7 +19,7 @@ test('four large responses are made at a time: a fifth gets 503 with Retry-After
     if (limit > 100) await new Promise<void>((resolve) => waiting.push(resolve))
     return []
   }
-  callsRoute(app, { targets: () => [], store: { finishedCalls } })
+  callsRoute(app, { targets: NO_TARGETS, store: { ...NO_CALLS, finishedCalls } })
   const list = (more = '') => app.inject(`/api/v1/calls?finished_since=0${more}`)
   const four = Array.from({ length: 4 }, () => list())
   await vi.waitFor(() => expect(waiting).toHaveLength(4))
@@ -42,7 +45,7 @@ test('a client that does not read its large response is disconnected', async () 
   const call = openCall('x'.repeat(4000))
   const targets = [shownTarget()]
   for (let i = 0; i < 10_000; i++) targets[0]!.ledger.open.set(`call-${i}`, call)
-  callsRoute(app, { targets: () => targets, store: { finishedCalls: async () => [] } }, clock)
+  callsRoute(app, { targets: { ...NO_TARGETS, own: () => targets }, store: NO_CALLS }, clock)
   const { hostname, port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
   const slow = connect(Number(port), hostname)
   onTestFinished(() => void slow.destroy())
@@ -130,7 +133,7 @@ test('a client that has disconnected before its large response starts does not c
   onTestFinished(() => app.close())
   // As while a log-in attempt waits.
   const left = delayUntilClosed(app, (url) => url.includes('leaves'))
-  callsRoute(app, { targets: () => [], store: { finishedCalls: async () => [] } })
+  callsRoute(app, { targets: NO_TARGETS, store: NO_CALLS })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   const leaving = await connections(url, 4, get('/api/v1/calls?target=leaves'))
   leaving.forEach((socket) => socket.destroy())

@@ -10,6 +10,7 @@ import { isoTime } from '../../src/web/views.ts'
 import { healthRecord, type RecordedPoll } from '../../src/target/health.ts'
 import type { ShownTarget } from '../../src/target/target.ts'
 import type { WebEvent } from '../../src/web/authentication.ts'
+import type { OtherTarget } from '../../src/web/overview.ts'
 import { handMadeTarget, POLLED, NOW } from '../metrics/hand-made-target.ts'
 
 type Made = Parameters<typeof handMadeTarget>[0] & {
@@ -79,6 +80,8 @@ export function basic({ username, password } = AUTH): { authorization: string } 
 export type ServeOptions = {
   history?: { target: string; call: TrackedCall }[]
   auth?: Credentials
+  /** Targets that other daemons own. */
+  others?: OtherTarget[]
   /** Why the store is not available. */
   storeProblem?: string
   /** Seconds. */
@@ -90,7 +93,7 @@ export type Served = { url: string; feed: EventFeed; noted: readonly WebEvent[];
 /** Serves hand-made targets on a free port of loopback; closes after the test. */
 export async function serve(
   targets: ShownTarget[],
-  { history = [], storeProblem, ...options }: ServeOptions = {},
+  { history = [], others = [], storeProblem, ...options }: ServeOptions = {},
 ): Promise<Served> {
   const store = openSqliteStore({ path: ':memory:' })
   onTestFinished(() => store.close())
@@ -100,8 +103,11 @@ export async function serve(
     host: '127.0.0.1',
     port: 0,
     version: '1.2.3',
-    targets: () => targets,
-    ownTargets: () => targets,
+    targets: { all: () => [...targets, ...others].map(({ name }) => name), own: () => targets, others: () => others },
+    known: () => ({
+      alert: [...new Set(targets.flatMap(({ settings: { rules } }) => rules.map(({ name }) => name)))],
+      target: targets.map(({ name }) => name),
+    }),
     store: {
       ...store,
       silences: async (now) => {

@@ -1,11 +1,11 @@
 import type { Clock } from '../../clock/clock.ts'
-import { statusCode } from '../../ledger/call-codes.ts'
+import { finalStatusOf, statusCode } from '../../ledger/call-codes.ts'
 import { FINISH_STATUS_AT } from '../../ledger/call-record.ts'
 import { countByStatus, type FinishedCounts } from '../../ledger/finished-calls.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
 import { USAGE_KEPT } from '../../ledger/usage.ts'
 import { callOf, settledOf } from '../rows.ts'
-import type { HistoryQuery } from '../store.ts'
+import type { HistoryQuery, MinuteCount } from '../store.ts'
 import type { Session } from './connection.ts'
 
 /** Runs work in a transaction. */
@@ -80,6 +80,56 @@ export async function countFinished(
     [target, from, to],
   )
   return countByStatus(rows.map((row) => ({ status: callOf(row).finish!.status, n: 1 })))
+}
+
+/** Each target's calls are read by the index, tracked and evicted ones apart. */
+const FINISHED_PER_MINUTE = `
+  SELECT name, floor((finished - $2::float8) / 60)::int AS minute, get_byte(data, ${FINISH_STATUS_AT}) AS status, count(*)::int AS n
+  FROM callwatch.targets, LATERAL (
+    SELECT finished, data FROM callwatch.calls
+      WHERE target = number AND tracked AND finished >= $2 AND finished < $3::float8
+    UNION ALL
+    SELECT finished, data FROM callwatch.calls
+      WHERE target = number AND NOT tracked AND finished >= $2 AND finished < $3
+  ) AS of_target
+  WHERE name = ANY ($1::text[])
+  GROUP BY 1, 2, 3`
+
+export async function finishedPerMinute(
+  session: Session,
+  targets: readonly string[],
+  from: number,
+  minutes: number,
+): Promise<MinuteCount[]> {
+  const rows = await session.run(FINISHED_PER_MINUTE, [targets, from, from + 60 * minutes])
+  return rows.map(({ name, minute, status, n }) => ({
+    target: String(name),
+    minute: Number(minute),
+    status: finalStatusOf(Number(status)),
+    n: Number(n),
+  }))
+}
+
+export async function openCalls(
+  session: Session,
+  targets: readonly string[],
+): Promise<{ target: string; call: TrackedCall }[]> {
+  const rows = await session.run(
+    `SELECT name, id, data FROM callwatch.targets JOIN callwatch.calls ON target = number
+    WHERE name = ANY ($1::text[]) AND is_open`,
+    [targets],
+  )
+  return rows.map((row) => ({ target: String(row['name']), call: callOf(row) }))
+}
+
+export async function usedMinutes(session: Session, target: string, from: number, to: number): Promise<number> {
+  // Quarters are whole numbers. They are added up in the order in which a daemon does, for the same last digit.
+  const [row] = await session.run(
+    `SELECT coalesce(sum(minutes ORDER BY quarter), 0) AS sum FROM callwatch.usage
+    WHERE target = (SELECT number FROM callwatch.targets WHERE name = $1) AND quarter >= $2::bigint AND quarter < $3::bigint`,
+    [target, Math.ceil(from), Math.ceil(to)],
+  )
+  return Number(row!['sum'])
 }
 
 /**

@@ -1,14 +1,23 @@
 import { systemClock, type Clock } from '../../clock/clock.ts'
 import type { SyncState } from '../../ledger/state.ts'
+import { batched } from '../batched.ts'
 import { alertsByTarget, parse } from '../rows.ts'
 import type { SharedStore } from '../sharing.ts'
 import { StoreError, type RoutedChange, type Commit } from '../store.ts'
 import { readAddress } from './address.ts'
 import { connect, type Connection, type Session } from './connection.ts'
-import { countFinished, evictedCalls, finishedCalls, deleteExpired } from './history.ts'
-import { loadTarget } from './load-target.ts'
+import {
+  countFinished,
+  deleteExpired,
+  evictedCalls,
+  finishedCalls,
+  finishedPerMinute,
+  openCalls,
+  usedMinutes,
+} from './history.ts'
+import { addTargets, loadTargets, type Wanted } from './load-targets.ts'
 import { membership } from './membership.ts'
-import { readMissed, type Known } from './missed.ts'
+import { publish, readNews } from './news.ts'
 import { postgresOutbox } from './outbox.ts'
 import { openPool } from './pool.ts'
 import { lockForReset, removeTarget } from './reset-target.ts'
@@ -33,6 +42,9 @@ const DISOWN = 'UPDATE callwatch.targets SET owner = NULL, epoch = epoch + 1, se
 
 /** Commits that are sent at the same time, at most. */
 const CONNECTIONS = 4
+
+/** Targets, or keys, that are read together at most. */
+const BATCH = 200
 
 /** A target may have a million calls. */
 const RESET_TIMEOUT_SECONDS = 120
@@ -67,8 +79,6 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const outbox = postgresOutbox(receivers)
   // A daemon that is refused must not clear the outbox.
   const members = membership(memberPool, { lease, onJoin: outbox.clear })
-  /** The targets that were opened, as this daemon knows them: a reset one has another number. */
-  const opened = new Map<string, Known>()
 
   await pool.use(migrate).catch(async (error: unknown) => {
     await pool.close()
@@ -88,14 +98,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const { routedChanges } = whole
     const write = async (writing: Session) => {
       // This statement is the first: it locks the target's row before any other row.
-      const [id] = await Promise.all([
+      const [isWritten] = await Promise.all([
         writeCommit(writing, target, whole, fence),
         ...routedChanges.map((routed) => outbox.enqueueChange(writing, routed)),
       ])
-      if (id === undefined) throw stale(target)
-      return id
+      if (!isWritten) throw stale(target)
     }
-    know(target, whole.ledger.sync.seq, routedChanges.length === 0 ? await pool.use(write) : await allOrNothing(write))
+    await (routedChanges.length === 0 ? pool.use(write) : allOrNothing(write))
   }
 
   async function pauses(keys: readonly string[]): Promise<Map<string, number>> {
@@ -104,11 +113,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     return new Map(rows.map(({ key, until }) => [String(key), Number(until)]))
   }
 
-  function know(target: string, seq: number, id: string): void {
-    const known = opened.get(target)
-    // Answers may come in another order.
-    if (known !== undefined && seq > known.seq) opened.set(target, { ...known, seq, id })
-  }
+  const load = batched((wanted: readonly Wanted[]) => pool.use((connection) => loadTargets(connection, wanted)), BATCH)
+  const pausedUntil = batched(async (keys: readonly string[]) => {
+    const found = await pauses(keys)
+    return keys.map((key) => found.get(key))
+  }, BATCH)
 
   async function closeAlerts(target: string, routedChanges: readonly RoutedChange[]): Promise<void> {
     await allOrNothing(async (closing) => {
@@ -139,12 +148,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 
   return {
-    openTarget: async (identity, created, keepFinished) => {
-      const loaded = await pool.use((connection) => loadTarget(connection, identity, created, keepFinished))
-      const { number, id, ledger, alerts } = loaded
-      opened.set(identity.name, { target: identity.name, number, seq: ledger.sync.seq, id })
-      return { ledger, alerts }
-    },
+    openTarget: (identity, created, keepFinished) => load({ identity, created, keepFinished }),
     resetTarget: async (name, routedChanges) => {
       const connection = await connect(address, { deadline: RESET_TIMEOUT_SECONDS, clock })
       try {
@@ -157,7 +161,6 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         await connection.close()
       }
       members.dropTarget(name)
-      opened.delete(name)
     },
     evictedCalls: (target, ids) => evictedCalls(session, target, ids),
     commit,
@@ -179,7 +182,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     },
     closeAlerts,
     ...postgresSilences(session),
-    pausedUntil: async (key) => (await pauses([key])).get(key),
+    pausedUntil,
     // Several daemons use one key, and the service may tell each another time.
     pauseUntil: async (key, until) => {
       await session.run(
@@ -190,6 +193,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     },
     finishedCalls: (query) => finishedCalls(session, query),
     countFinished: (target, from, to) => countFinished(session, target, from, to),
+    finishedPerMinute: (targets, from, minutes) => finishedPerMinute(session, targets, from, minutes),
+    openCalls: (targets) => openCalls(session, targets),
+    usedMinutes: (target, from, to) => usedMinutes(session, target, from, to),
     deleteExpired: (before) => deleteExpired(session, before, clock, allOrNothing),
     close: async () => {
       await Promise.all([pool.close(), memberPool.close()])
@@ -197,21 +203,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     sharing: {
       ...members,
       pauses,
-      missed: async (known) => {
-        const unknown = [...known.keys()].filter((target) => !opened.has(target))
-        const asked = [...known].flatMap(([target, seq]) => {
-          const last = opened.get(target)
-          return last === undefined ? [] : [last.seq === seq ? last : { ...last, seq, id: undefined }]
-        })
-        const missed = await pool.use((connection) => readMissed(connection, asked))
-        for (const { target, commit, id } of missed) {
-          if (commit !== undefined && id !== undefined) know(target, commit.ledger.sync.seq, id)
-        }
-        return [
-          ...missed.map(({ target, commit }) => ({ target, commit })),
-          ...unknown.map((target) => ({ target, commit: undefined })),
-        ]
+      addTargets: (identities, created) => pool.use((connection) => addTargets(connection, identities, created)),
+      publish: async (overviews) => {
+        const self = members.self()
+        if (self !== undefined) await publish(session, self, overviews)
       },
+      news: (cursor) => readNews(session, cursor),
     },
   }
 }

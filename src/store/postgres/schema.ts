@@ -35,8 +35,11 @@ export const MIGRATIONS: readonly string[] = [
     finished double precision,      -- when a counted call finished, UNIX seconds
     tracked boolean NOT NULL,
     data bytea NOT NULL,            -- ledger/call-record.ts
+    -- By the record's phase. A column, not a condition on data: an update of data alone need not touch any index.
+    is_open boolean NOT NULL GENERATED ALWAYS AS (tracked AND get_byte(data, 152) = 0) STORED,
     PRIMARY KEY (target, id)
   );
+  CREATE INDEX open_calls ON callwatch.calls (target) WHERE is_open;
   CREATE INDEX calls_by_finish ON callwatch.calls (target, tracked, finished);
   CREATE INDEX history_by_age ON callwatch.calls (finished) WHERE NOT tracked;
 
@@ -80,18 +83,26 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX evaluations_by_age ON callwatch.evaluations (hour);
 
-  -- The latest commits, for daemons that replicate a target of another one. At most one commit a sequence number.
+  -- The latest commits, for the live feeds of all daemons. At most one commit a sequence number.
   CREATE TABLE callwatch.commits (
     target integer NOT NULL,
     seq bigint NOT NULL,
     epoch bigint NOT NULL,
-    -- Tells it from another one under its number, after a failover of the database that lost it.
-    id uuid NOT NULL DEFAULT gen_random_uuid(),
     at timestamptz NOT NULL DEFAULT statement_timestamp(),
+    changed xid8 NOT NULL DEFAULT pg_current_xact_id(),
     data bytea NOT NULL,            -- commit-log.ts
     PRIMARY KEY (target, seq)
   );
   CREATE INDEX commits_by_age ON callwatch.commits (at);
+  CREATE INDEX commits_by_change ON callwatch.commits (changed);
+
+  -- What the owner of a target shows of it to the other daemons.
+  CREATE TABLE callwatch.overviews (
+    target integer PRIMARY KEY,
+    data text NOT NULL,
+    changed xid8 NOT NULL DEFAULT pg_current_xact_id()
+  ) WITH (fillfactor = 50);
+  CREATE INDEX overviews_by_change ON callwatch.overviews (changed);
 
   CREATE TABLE callwatch.outbox (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

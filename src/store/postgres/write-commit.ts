@@ -21,7 +21,7 @@ const COMMIT = `
     RETURNING number, seq, epoch
   ), logged AS (
     INSERT INTO callwatch.commits (target, seq, epoch, data) SELECT number, seq, epoch, $6::bytea FROM moved
-    RETURNING id
+    RETURNING 1
   ), changed AS (
     INSERT INTO callwatch.calls (target, id, finished, tracked, data)
     SELECT number, call.id, call.finished, call.tracked = 1,
@@ -56,15 +56,15 @@ const COMMIT = `
     SELECT number, hour, entry FROM moved, unnest($20::bigint[], $21::text[]) AS given (hour, entry)
     ON CONFLICT (target, hour) DO UPDATE SET data = log.data || excluded.data
   )
-  SELECT id::text FROM logged`
+  SELECT FROM logged`
 
-/** Writes a commit, without what it enqueues. @returns its id; undefined where nothing was written */
+/** Writes a commit, without what it enqueues. @returns whether anything was written */
 export async function writeCommit(
   session: Session,
   target: string,
   commit: Commit,
   { owner, epoch }: Fence,
-): Promise<string | undefined> {
+): Promise<boolean> {
   const { ledger, alerts, evaluated } = commit
   const calls = rowsOf(commit)
   const settled = settledOf(ledger.evicted.filter(({ finish }) => finish === undefined))
@@ -95,8 +95,7 @@ export async function writeCommit(
     settled.map(([quantity]) => quantity),
     settled.map(([, amount]) => amount),
   ]
-  const [row] = await session.run(COMMIT, args)
-  return row && String(row['id'])
+  return (await session.run(COMMIT, args)).length > 0
 }
 
 /** Which rows are written, become history or are deleted: a call that changes and is evicted in one delta has one row. */

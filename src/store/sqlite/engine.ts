@@ -1,10 +1,12 @@
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import type { Silence } from '../../alerts/match.ts'
+import { finalStatusOf } from '../../ledger/call-codes.ts'
+import { FINISH_STATUS_AT } from '../../ledger/call-record.ts'
 import { countByStatus, type FinishedCounts } from '../../ledger/finished-calls.ts'
 import type { SyncState } from '../../ledger/state.ts'
-import { USAGE_KEPT } from '../../ledger/usage.ts'
-import { alertsByTarget, callOf, settledOf } from '../rows.ts'
-import type { RoutedChange, HistoryQuery, OutboxEntry, OutboxContent, TargetIdentity } from '../store.ts'
+import { usedBetween, USAGE_KEPT } from '../../ledger/usage.ts'
+import { alertsByTarget, bytesOf, callOf, settledOf } from '../rows.ts'
+import type { RoutedChange, HistoryQuery, MinuteCount, OutboxEntry, OutboxContent, TargetIdentity } from '../store.ts'
 import { finishedCallsIn, type HistoryRow } from './history.ts'
 import { targetLoader, type CallsPart, type OpenedTarget } from './load-target.ts'
 import { openOwn } from './open-database.ts'
@@ -48,6 +50,9 @@ export type SqliteEngine = {
   pauseUntil: (key: string, until: number) => void
   finishedCalls: (query: HistoryQuery) => HistoryRow[]
   countFinished: (target: string, from: number, to: number) => FinishedCounts
+  finishedPerMinute: (targets: readonly string[], from: number, minutes: number) => MinuteCount[]
+  openCalls: (targets: readonly string[]) => (Row & { target: string })[]
+  usedMinutes: (target: string, from: number, to: number) => number
   deleteExpired: (before: number) => void
   close: () => void
 }
@@ -89,6 +94,18 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
       SELECT id, data FROM calls
       WHERE target = (SELECT number FROM targets WHERE name = ?)
         AND tracked IN (0, 1) AND finished >= ? AND finished < ?`),
+    finishedPerMinute: prepare(`
+      SELECT CAST((finished - :from) / 60 AS INTEGER) AS minute, substr(data, ${FINISH_STATUS_AT + 1}, 1) AS data, count(*) AS n
+      FROM calls
+      WHERE target = (SELECT number FROM targets WHERE name = :target)
+        AND tracked IN (0, 1) AND finished >= :from AND finished < :to
+      GROUP BY 1, 2`),
+    openCalls: prepare(`
+      SELECT id, data FROM calls INDEXED BY open_calls
+      WHERE target = (SELECT number FROM targets WHERE name = ?) AND tracked = 1 AND substr(data, 153, 1) = x'00'`),
+    usage: prepare(`
+      SELECT quarter, minutes FROM usage
+      WHERE target = (SELECT number FROM targets WHERE name = ?) AND quarter >= ? AND quarter < ? ORDER BY quarter`),
   }
 
   const finishedCalls = finishedCallsIn(db)
@@ -151,6 +168,25 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
     countFinished: (target, from, to) => {
       const rows = statements.finishedBetween.all(target, from, to)
       return countByStatus(rows.map((row) => ({ status: callOf(row).finish!.status, n: 1 })))
+    },
+    finishedPerMinute: (targets, from, minutes) =>
+      targets.flatMap((target) =>
+        statements.finishedPerMinute.all({ target, from, to: from + 60 * minutes }).map((row) => ({
+          target,
+          minute: Number(row['minute']),
+          status: finalStatusOf(bytesOf(row)[0]!),
+          n: Number(row['n']),
+        })),
+      ),
+    openCalls: (targets) =>
+      targets.flatMap((target) => statements.openCalls.all(target).map((row) => ({ ...row, target }))),
+    usedMinutes: (target, from, to) => {
+      const rows = statements.usage.all(target, from, to)
+      return usedBetween(
+        rows.map(({ quarter, minutes }) => [Number(quarter), Number(minutes)]),
+        from,
+        to,
+      )
     },
     deleteExpired: (before) =>
       transaction(() => {

@@ -30,6 +30,8 @@ export const MIGRATIONS: readonly string[] = [
     UNIQUE (target, id)
   ) STRICT;
   CREATE INDEX calls_by_finish ON calls (target, tracked, finished);
+  -- By the record's phase.
+  CREATE INDEX open_calls ON calls (target) WHERE tracked = 1 AND substr(data, 153, 1) = x'00';
 
   CREATE TABLE counters (
     target INTEGER NOT NULL,

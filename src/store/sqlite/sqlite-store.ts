@@ -86,6 +86,10 @@ export function sqliteStore(invoke: InvokeEngine): Store {
     finishedCalls: async (query) =>
       (await invoke('finishedCalls', [query])).map((row) => ({ target: row.target, call: callOf(row) })),
     countFinished: (target, from, to) => invoke('countFinished', [target, from, to]),
+    finishedPerMinute: (targets, from, minutes) => invoke('finishedPerMinute', [targets, from, minutes]),
+    openCalls: async (targets) =>
+      (await invoke('openCalls', [targets])).map((row) => ({ target: row.target, call: callOf(row) })),
+    usedMinutes: (target, from, to) => invoke('usedMinutes', [target, from, to]),
     deleteExpired: (before) => invoke('deleteExpired', [before]),
     close: () => invoke('close', []),
   }

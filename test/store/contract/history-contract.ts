@@ -73,6 +73,23 @@ export function historyContract(newPlace: NewPlace): void {
       expect([await total('b', 0, 100), await total('c', 0, 100)]).toEqual([2, 0])
     })
 
+    test('is counted by minutes from a moment on, for several targets, by the status that was counted', async () => {
+      const store = await (await newPlace()).open()
+      await filled(store, A, { early: 9.9, a1: 10, a2: 69.9, a3: 70, a4: 129.9, late: 130 }, ['a2', 'a4'])
+      const { see } = await openIn(store, B)
+      const over = (status: 'ended' | 'rejected', at: number) => seen('b1', status, { endedAt: CREATED + at })
+      await see(completePoll(100, over('rejected', 75), seen('b2', 'canceled', { endedAt: CREATED + 80 })))
+      await see(completePoll(101, over('ended', 20)))
+      const counts = async (targets: readonly string[], minutes: number) =>
+        (await store.finishedPerMinute(targets, CREATED + 10, minutes))
+          .map(({ target, minute, status, n }) => `${target} ${minute} ${status} ${n}`)
+          .toSorted()
+      const ofA = ['a 0 ended 2', 'a 1 ended 2']
+      expect(await counts(['a'], 2)).toEqual(ofA)
+      expect(await counts(['a', 'b', 'c'], 2)).toEqual([...ofA, 'b 1 canceled 1', 'b 1 rejected 1'])
+      expect([await counts(['a'], 1), await counts(['a'], 0), await counts([], 9)]).toEqual([['a 0 ended 2'], [], []])
+    })
+
     test('loses expired calls, and none that is tracked or not that old, of no target', async () => {
       const store = await (await newPlace()).open()
       const a = await filled(store, A, { old: 10, kept: 11, edge: 50, young: 60 }, ['kept'])

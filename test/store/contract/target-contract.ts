@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { newLedger } from '../../../src/ledger/state.ts'
+import { usedBetween } from '../../../src/ledger/usage.ts'
 import { asked, completePoll, contents, CREATED, seen } from '../../ledger/seen.ts'
 import { A, B, DAY, instance, NO_ALERTS, openAt, openIn, type NewPlace } from './place.ts'
 
@@ -42,6 +43,44 @@ export function targetContract(newPlace: NewPlace): void {
       const b = await openIn(a.store, B)
       expect([contents(a.ledger), a.alerts]).toEqual([contents(ledger), new Map()])
       expect([contents(b.ledger), b.alerts]).toEqual([contents(other.ledger), new Map([[instance.key, instance]])])
+    })
+
+    test('has the calls that are open, of several targets', async () => {
+      const { ledger, see, store } = await openAt(newPlace)
+      const b = await openIn(store, B)
+      const calls = [seen('open', 'ongoing', { joined: 2 }), seen('lost', 'ongoing', { initiatedAt: CREATED })]
+      await see(completePoll(1, ...calls, seen('baseline', 'ended', { endedAt: CREATED - 5 })))
+      await see(completePoll(2, ...calls, seen('over', 'ended', { endedAt: CREATED + 1 })))
+      for (const seconds of [3, 4]) await see({ answers: [asked(CREATED + seconds, undefined, ['lost'])] })
+      await b.see(completePoll(1, seen('open', 'initiated'), seen('ended later', 'ongoing')))
+      await b.see(completePoll(2, seen('open', 'ongoing'), seen('ended later', 'ended', { endedAt: CREATED + 2 })))
+      const open = async (...targets: string[]) => Map.groupBy(await store.openCalls(targets), ({ target }) => target)
+      const ofA = Array.from(ledger.open.values(), (call) => ({ target: 'a', call }))
+      const ofB = Array.from(b.ledger.open.values(), (call) => ({ target: 'b', call }))
+      expect([ofA.length, ofB.length]).toEqual([1, 1])
+      expect(await open('a', 'b', 'c')).toStrictEqual(new Map([['a', ofA], ['b', ofB]])) // oxfmt-ignore
+      expect(await open('b')).toStrictEqual(new Map([['b', ofB]]))
+      expect(await open()).toEqual(new Map())
+    })
+
+    test('has the minutes between two moments, as the ledger has them', async () => {
+      const { ledger, see, store } = await openAt(newPlace)
+      const b = await openIn(store, B)
+      for (const [i, quarter] of [0, 1, 1, 2, 5].entries()) {
+        const minutes = { participantMinutes: { audio: 0.1 * (i + 1), video: 0.7, total: undefined } }
+        for (const target of [see, b.see]) {
+          await target(completePoll(quarter * 900 + i + 1, seen(`call ${i}`, 'ongoing', minutes)))
+        }
+      }
+      expect(ledger.usage.size).toBe(4)
+      const first = Math.min(...ledger.usage.keys())
+      const moments = [first - 0.5, first, first + 0.5, first + 900, first + 2700.5, first + 9000]
+      for (const from of moments) {
+        for (const to of moments) {
+          expect(await store.usedMinutes('a', from, to)).toBe(usedBetween(ledger.usage, from, to))
+        }
+      }
+      expect(await store.usedMinutes('c', first, first + 9000)).toBe(0)
     })
 
     test('that is new is set up at the moment at which it was first opened', async () => {

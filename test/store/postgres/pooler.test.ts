@@ -19,6 +19,30 @@ describe.skipIf(isSkipped)(`behind a transaction pooler${isSkipped ? ` (${MISSIN
     const newUrl = emptied(async () => pooler!.urlOf(await newDatabase()))
     storeContract(placesIn(newUrl))
 
+    test('daemons publish overviews, and read the news of many targets that were set up together', async () => {
+      const url = await newUrl()
+      const [one, two] = [await joined(url, 'one'), await joined(url, 'two')]
+      const identities = Array.from({ length: 50 }, (_, i) => ({ name: `target ${i}`, fingerprint: 'x' }))
+      const names = identities.map(({ name }) => name)
+      await Promise.all([one, two].map(({ sharing }) => sharing.addTargets(identities, 0)))
+      const replicas = await Promise.all(identities.map((identity) => replicaOf(one, identity)))
+      await one.sharing.acquire(names, 100)
+      let { cursor } = await two.sharing.news()
+      const seen: string[] = []
+      const reading = async () => {
+        const news = await two.sharing.news(cursor)
+        cursor = news.cursor
+        seen.push(...news.commits.map(({ target }) => target), ...news.overviews.values())
+      }
+      await Promise.all([
+        ...replicas.map(({ sees }) => sees('call')),
+        ...names.map((name) => one.sharing.publish(new Map([[name, `of ${name}`]]))),
+        ...names.map(reading),
+      ])
+      await reading()
+      expect([...new Set(seen)].toSorted()).toEqual(names.flatMap((name) => [name, `of ${name}`]).toSorted())
+    })
+
     test('several daemons at once commit what is theirs, each transaction on another connection', async () => {
       const url = await newUrl()
       const daemons = await Promise.all(Array.from({ length: 4 }, (_, i) => joined(url, `daemon ${i}`)))

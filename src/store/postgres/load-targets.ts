@@ -1,0 +1,124 @@
+import type { AlertInstance } from '../../alerts/alert-instance.ts'
+import { QUANTITIES } from '../../ledger/balance.ts'
+import { newLedger, trackRecord, type SyncState } from '../../ledger/state.ts'
+import { bytesOf, callOf, finishedSince, ledgerOf, otherTarget, parse } from '../rows.ts'
+import type { StoredTarget, TargetIdentity } from '../store.ts'
+import type { Row, Session } from './connection.ts'
+import { snapshot, transaction } from './transaction.ts'
+
+/** The arguments of `Store.openTarget`. */
+export type Wanted = { identity: TargetIdentity; created: number; keepFinished: number }
+
+/** In one order: else two daemons that add the same targets could deadlock. */
+const ADD = `
+  WITH added AS (
+    INSERT INTO callwatch.targets (name, fingerprint, seq, sync)
+    SELECT name, fingerprint, 0, sync FROM unnest($1::text[], $2::text[], $3::text[]) AS given (name, fingerprint, sync)
+    ORDER BY name
+    ON CONFLICT DO NOTHING RETURNING number
+  )
+  INSERT INTO callwatch.settled (target, quantity, value)
+  SELECT number, quantity, 0 FROM added, unnest($4::text[]) AS given (quantity)`
+
+const TARGETS = `
+  SELECT place::int, fingerprint, number, sync
+  FROM unnest($1::text[]) WITH ORDINALITY AS wanted (name, place) JOIN callwatch.targets USING (name)`
+
+/**
+ * The rows of a table that belong to targets ($1, with $2 as their `finishedSince`), each with the place of its target among these. OFFSET makes it read each
+ * target by the index: else the whole table might be read, for some of its targets.
+ */
+const rowsOf = (table: string, columns: string, isWanted = 'true') => `
+  SELECT place::int, ${columns}
+  FROM unnest($1::int[], $2::float8[]) WITH ORDINALITY AS wanted (number, oldest, place),
+    LATERAL (SELECT ${columns} FROM callwatch.${table} WHERE target = number AND ${isWanted} OFFSET 0) AS of_target`
+
+const TRACKED = rowsOf('calls', 'id, data', 'tracked')
+const EVICTED = rowsOf('calls', 'id, data', 'NOT tracked AND finished >= oldest')
+const COUNTERS = rowsOf('counters', 'series, value')
+const USAGE = `${rowsOf('usage', 'quarter, minutes')} ORDER BY quarter`
+const ALERTS = rowsOf('alerts', 'alert, data')
+
+/**
+ * Loads targets, and sets up those that are new: two round trips, three more where one is new.
+ *
+ * @returns in their order; an error of each that is stored with another fingerprint
+ */
+export async function loadTargets(session: Session, wanted: readonly Wanted[]): Promise<(StoredTarget | Error)[]> {
+  const found = await snapshot(session, (reading) => readTargets(reading, wanted))
+  const missing = wanted.filter((_, i) => found[i] === undefined)
+  if (missing.length === 0) return found.map((loaded) => loaded!)
+  await insertTargets(session, missing)
+  const added = (await loadTargets(session, missing)).values()
+  return found.map((loaded) => loaded ?? added.next().value!)
+}
+
+/**
+ * Sets up targets that are new, all or none.
+ *
+ * @throws {StoreError} refused: one is stored with another fingerprint
+ */
+export async function addTargets(
+  session: Session,
+  identities: readonly TargetIdentity[],
+  created: number,
+): Promise<void> {
+  await transaction(session, async (adding) => {
+    const [, rows] = await Promise.all([
+      insertTargets(
+        adding,
+        identities.map((identity) => ({ identity, created })),
+      ),
+      adding.run('SELECT name, fingerprint FROM callwatch.targets WHERE name = ANY ($1::text[])', [
+        identities.map(({ name }) => name),
+      ]),
+    ])
+    const stored = new Map(rows.map(({ name, fingerprint }) => [name, fingerprint]))
+    const other = identities.find(({ name, fingerprint }) => stored.get(name) !== fingerprint)
+    if (other !== undefined) throw otherTarget(other.name)
+  })
+}
+
+async function insertTargets({ run }: Session, added: readonly Omit<Wanted, 'keepFinished'>[]): Promise<void> {
+  await run(ADD, [
+    added.map(({ identity }) => identity.name),
+    added.map(({ identity }) => identity.fingerprint),
+    added.map(({ created }) => JSON.stringify(newLedger(created).sync)),
+    [...QUANTITIES],
+  ])
+}
+
+/** @returns in their order; undefined of each that is new */
+async function readTargets(
+  { run, each }: Session,
+  wanted: readonly Wanted[],
+): Promise<(StoredTarget | Error | undefined)[]> {
+  const results: (StoredTarget | Error | undefined)[] = wanted.map(() => undefined)
+  const targets: (StoredTarget & { number: number; oldest: number })[] = []
+  for (const row of await run(TARGETS, [wanted.map(({ identity }) => identity.name)])) {
+    const place = Number(row['place']) - 1
+    const { identity, keepFinished } = wanted[place]!
+    if (row['fingerprint'] !== identity.fingerprint) {
+      results[place] = otherTarget(identity.name)
+      continue
+    }
+    const ledger = ledgerOf(parse<SyncState>(row['sync']))
+    const alerts = new Map<string, AlertInstance>()
+    results[place] = { ledger, alerts }
+    targets.push({ ledger, alerts, number: Number(row['number']), oldest: finishedSince(ledger.sync, keepFinished) })
+  }
+  if (targets.length === 0) return results
+  const args = [targets.map(({ number }) => number), targets.map(({ oldest }) => oldest)]
+  const targetOf = ({ place }: Row) => targets[Number(place) - 1]!
+  await Promise.all([
+    each(TRACKED, args, (call) => {
+      const target = targetOf(call)
+      trackRecord(target.ledger, String(call['id']), bytesOf(call), target.oldest)
+    }),
+    each(EVICTED, args, (call) => targetOf(call).ledger.finished.add(callOf(call).finish!)),
+    each(COUNTERS, args, (row) => targetOf(row).ledger.counters.set(String(row['series']), Number(row['value']))),
+    each(USAGE, args, (row) => targetOf(row).ledger.usage.set(Number(row['quarter']), Number(row['minutes']))),
+    each(ALERTS, args, (row) => targetOf(row).alerts.set(String(row['alert']), parse<AlertInstance>(row['data']))),
+  ])
+  return results
+}

@@ -1,0 +1,57 @@
+import type { News } from '../sharing.ts'
+import { unpackCommit } from './commit-log.ts'
+import type { Session } from './connection.ts'
+
+/** In one order: else two members that publish targets of each other could deadlock. */
+const PUBLISH = `
+  INSERT INTO callwatch.overviews (target, data)
+  SELECT number, given.data FROM unnest($2::text[], $3::text[]) AS given (name, data) JOIN callwatch.targets USING (name)
+  WHERE owner = $1::uuid ORDER BY number
+  ON CONFLICT (target) DO UPDATE SET data = excluded.data, changed = pg_current_xact_id()`
+
+/** Publishes the overviews of those targets that a member owns. */
+export async function publish({ run }: Session, self: string, overviews: ReadonlyMap<string, string>): Promise<void> {
+  if (overviews.size > 0) await run(PUBLISH, [self, [...overviews.keys()], [...overviews.values()]])
+}
+
+/** What this statement sees. */
+const CURSOR = `
+  SELECT NULL AS name, NULL::bigint AS seq, NULL::bytea AS data, pg_current_snapshot()::text AS text`
+const OVERVIEWS = `
+  SELECT name, NULL, NULL, overviews.data FROM callwatch.overviews JOIN callwatch.targets ON target = number`
+const ALL = `${CURSOR} UNION ALL ${OVERVIEWS}`
+
+/**
+ * A transaction may commit after one that began later: news is what the earlier snapshot did not see, not what has a higher
+ * number. All below its xmin had ended by then.
+ */
+const IS_NEW = 'changed >= pg_snapshot_xmin($1::pg_snapshot) AND NOT pg_visible_in_snapshot(changed, $1::pg_snapshot)'
+const SINCE = `
+  ${CURSOR} UNION ALL ${OVERVIEWS} WHERE ${IS_NEW}
+  UNION ALL SELECT name, commits.seq, data, NULL FROM callwatch.commits JOIN callwatch.targets ON target = number WHERE ${IS_NEW}
+  ORDER BY name, seq`
+
+export async function readNews(session: Session, cursor?: string): Promise<News> {
+  const rows = await (cursor === undefined ? session.run(ALL) : session.run(SINCE, [cursor]))
+  const next = String(rows.find(({ name }) => name === null)!['text'])
+  // A database that was restored, or a standby that took over, may be behind what was seen.
+  if (cursor !== undefined && isBefore(next, cursor)) return readNews(session)
+  const ofTargets = rows.filter(({ name }) => name !== null)
+  return {
+    cursor: next,
+    overviews: new Map(
+      ofTargets.filter(({ seq }) => seq === null).map(({ name, text }) => [String(name), String(text)]),
+    ),
+    commits: ofTargets.flatMap(({ name, seq, data }) => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the column is bytea
+      const commit = seq === null ? undefined : unpackCommit(data as Uint8Array)
+      return commit === undefined ? [] : { target: String(name), commit }
+    }),
+  }
+}
+
+/** Of snapshots of one database, as `xmin:xmax:…`, neither number ever decreases. */
+function isBefore(snapshot: string, earlier: string): boolean {
+  const [numbers, known] = [snapshot, earlier].map((text) => text.split(':').slice(0, 2).map(BigInt))
+  return numbers!.some((number, i) => number < known![i]!)
+}

@@ -1,0 +1,94 @@
+import * as z from 'zod'
+import type { AlertInstance } from '../alerts/alert-instance.ts'
+import type { ShownTarget } from '../target/target.ts'
+import { committedJson, currentView, joinJson, serviceNow, type CurrentView } from './target-view.ts'
+
+/** What a daemon shows of a target that another one owns, as its owner wrote it. Times are UNIX seconds, ages seconds. */
+export type Overview = {
+  /** When it was written, by the owner's host. */
+  at: number
+  /** When the target was set up, and its last successful poll, by the service's clock; and that clock at `at`. */
+  created: number
+  lastSuccess?: number | undefined
+  serviceNow: number
+  /** Since the rules were last evaluated. */
+  evaluationAge: number
+  alerts: AlertInstance[]
+  current: CurrentView
+  /** The rest of its view in `/api/v1/status`, as JSON. */
+  committed: string
+}
+
+/** A target that another daemon owns. */
+export type OtherTarget = Overview & {
+  name: string
+  owner: string | undefined
+  /** Why it has no owner, in a sentence. */
+  unowned: string
+}
+
+/** Only what an older or a newer version of callwatch could have written in another way. */
+const head = z.object({
+  at: z.number(),
+  created: z.number(),
+  lastSuccess: z.number().optional(),
+  serviceNow: z.number(),
+  evaluationAge: z.number(),
+  alerts: z.array(z.custom<AlertInstance>((alert) => typeof alert === 'object' && alert !== null)),
+  current: z.custom<CurrentView>((view) => typeof view === 'object' && view !== null),
+})
+
+/**
+ * What the other daemons show of a target: a line of JSON, and a second line with the committed part of its view, which is
+ * kept as it is.
+ *
+ * @param wall UNIX seconds
+ */
+export function writeOverview(target: ShownTarget, wall: number): string {
+  const { sync } = target.ledger
+  const written: Omit<Overview, 'committed'> = {
+    at: wall,
+    created: sync.created,
+    lastSuccess: sync.lastSuccess,
+    serviceNow: serviceNow(target),
+    evaluationAge: target.evaluationAge(),
+    alerts: [...target.alerts.values()],
+    current: currentView(target),
+  }
+  return `${JSON.stringify(written)}\n${committedJson(target)}`
+}
+
+/** Reads what {@link writeOverview} wrote; undefined where another version of callwatch wrote it in another way. */
+export function readOverview(text: string): Overview | undefined {
+  const end = text.indexOf('\n')
+  const read = head.safeParse(parsed(text.slice(0, Math.max(0, end))))
+  return read.data && { ...read.data, committed: text.slice(end + 1) }
+}
+
+/** A target that another daemon owns, in `/api/v1/status`, as JSON. */
+export function otherTargetJson({ at, current, committed, owner, unowned }: OtherTarget, wall: number): string {
+  const passed = Math.max(0, wall - at)
+  const { lag_seconds: lag, sweep_age_seconds: sweepAge, held_back_seconds: paused, ...rest } = current
+  const { owner: _, problem, up, ...shown } = rest
+  const view: CurrentView = {
+    ...shown,
+    up: up && owner !== undefined,
+    ...(owner === undefined ? { problem: unowned } : { owner, ...(problem !== undefined && { problem }) }),
+    lag_seconds: later(lag, passed),
+    sweep_age_seconds: sweepAge === null ? null : later(sweepAge, passed),
+    held_back_seconds: Math.max(0, paused - passed),
+  }
+  return joinJson(view, committed)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function later(age: number, passed: number): number {
+  return Math.round((age + passed) * 1000) / 1000
+}

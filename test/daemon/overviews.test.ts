@@ -1,0 +1,65 @@
+import { Subject } from 'rxjs'
+import { expect, onTestFinished, test } from 'vitest'
+import type { DaemonEvent } from '../../src/daemon/daemon-event.ts'
+import { newOverviews } from '../../src/daemon/overviews.ts'
+import type { Target } from '../../src/target/target.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
+import { memoryCluster } from '../cluster/memory-cluster.ts'
+import { shownTarget } from '../web/serve.ts'
+
+const NAMES = ['a', 'b']
+
+/** Two daemons: the first owns target a, the second target b. */
+async function two() {
+  const clock = virtualClock()
+  const cluster = memoryCluster(clock)
+  const store = { isReachable: true }
+  const start = async (name: string, own: string) => {
+    const sharing = cluster.sharing(10_000, () => store.isReachable)
+    await sharing.join(name, {}, '{}')
+    await sharing.acquire([own], 1)
+    const state = { problem: undefined as string | undefined, loaded: [own] }
+    const targets = {
+      all: () => NAMES,
+      owned: () => [own],
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all of a target that an overview shows
+      loaded: () => state.loaded.map((target) => shownTarget({ target }) as Target),
+    }
+    const ownership = { ownerOf: (target: string) => `owner of ${target}`, problem: () => state.problem }
+    const overviews = newOverviews({ sharing, clock, targets, ownership })
+    const happened = new Subject<DaemonEvent>()
+    const running = overviews.exchange(happened, new Subject()).subscribe()
+    onTestFinished(() => running.unsubscribe())
+    const acquired = () => happened.next({ kind: 'ownership', event: { kind: 'acquired', targets: [own] } })
+    return { state, acquired, others: () => overviews.others().map(({ name, owner }) => [name, owner]) }
+  }
+  return { clock, store, one: await start('one', 'a'), two: await start('two', 'b') }
+}
+
+test('each daemon has an overview of the target of the other one within two seconds of a change', async () => {
+  const { clock, one, two: other } = await two()
+  await clock.advance(5)
+  expect([one.others(), other.others()]).toEqual([[], []])
+  for (const { acquired } of [one, other]) acquired()
+  await clock.advance(2)
+  expect([one.others(), other.others()]).toEqual([[['b', 'owner of b']], [['a', 'owner of a']]])
+})
+
+test('an overview that could not be written is written once the store can be used', async () => {
+  const { clock, store, one, two: other } = await two()
+  store.isReachable = false
+  one.acquired()
+  await clock.advance(5)
+  store.isReachable = true
+  await clock.advance(2)
+  expect(other.others()).toEqual([['a', 'owner of a']])
+})
+
+test('a target is shown by its overview while no daemon has loaded it, also by its last owner', async () => {
+  const { clock, one } = await two()
+  one.acquired()
+  await clock.advance(2)
+  expect(one.others()).toEqual([])
+  one.state.loaded = []
+  expect(one.others()).toEqual([['a', 'owner of a']])
+})

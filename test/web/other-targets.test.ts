@@ -1,0 +1,112 @@
+import fastify from 'fastify'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { callsRoute } from '../../src/web/calls-route.ts'
+import { finishedPerMinuteRoute } from '../../src/web/finished-per-minute.ts'
+import { readOverview, writeOverview, type OtherTarget } from '../../src/web/overview.ts'
+import { targetView } from '../../src/web/target-view.ts'
+import type { ShownTarget } from '../../src/target/target.ts'
+import { finish, firing, NOW, openCall, POLLED } from '../metrics/hand-made-target.ts'
+import { serve, shownTarget } from './serve.ts'
+
+/** A target as the daemons show it that do not own it, `age` seconds after its owner wrote its overview. */
+function elsewhere(target: ShownTarget, owner: string | undefined = 'host, process 7', age = 0): OtherTarget {
+  const overview = readOverview(writeOverview(target, NOW - age))
+  if (overview === undefined) throw new Error('the overview was not understood')
+  return { ...overview, name: target.name, owner, unowned: 'no daemon owns it at the moment' }
+}
+
+const getJson = async (url: string) => JSON.parse(await (await fetch(url)).text())
+
+const B = () =>
+  shownTarget({
+    target: 'b',
+    sync: POLLED,
+    calls: [openCall('x')],
+    finished: [finish('ended', 10)],
+    alerts: [firing()],
+    sweepAge: 30,
+  })
+
+describe('a target of another daemon', () => {
+  test('has in /api/v1/status what its owner shows, with its owner', async () => {
+    const { url } = await serve([shownTarget({ target: 'a' })], { others: [elsewhere(B())] })
+    const { targets } = await getJson(`${url}/api/v1/status`)
+    expect(targets.map(({ name }: { name: string }) => name)).toEqual(['a', 'b'])
+    expect(targets[1]).toEqual({ ...JSON.parse(JSON.stringify(targetView(B()))), owner: 'host, process 7' })
+  })
+
+  test('is older there by the time since its overview was written', async () => {
+    const paused = { ...B(), pausedFor: () => 20 }
+    const { url } = await serve([], { others: [elsewhere(paused, 'host, process 7', 8)] })
+    const { targets } = await getJson(`${url}/api/v1/status`)
+    expect(targets[0]).toMatchObject({ up: true, lag_seconds: 13, sweep_age_seconds: 38, held_back_seconds: 12 })
+  })
+
+  test('is down there with the reason while no daemon owns it', async () => {
+    const { url } = await serve([], { others: [{ ...elsewhere(B()), owner: undefined }] })
+    const { targets } = await getJson(`${url}/api/v1/status`)
+    expect(targets[0]).toMatchObject({ up: false, problem: 'no daemon owns it at the moment', in_progress: 1 })
+    expect(targets[0]).not.toHaveProperty('owner')
+  })
+
+  test('has its alerts in /api/v1/alerts', async () => {
+    const { url } = await serve([shownTarget({ target: 'a' })], { others: [elsewhere(B())] })
+    const { url: ofOwner } = await serve([shownTarget({ target: 'a' }), B()])
+    const [{ alerts }, own] = await Promise.all([url, ofOwner].map((from) => getJson(`${from}/api/v1/alerts`)))
+    expect(alerts).toHaveLength(1)
+    expect(alerts).toEqual(own.alerts)
+  })
+
+  test('has its calls in progress in /api/v1/calls, from the store', async () => {
+    const app = fastify()
+    onTestFinished(() => app.close())
+    const asked: (readonly string[])[] = []
+    const openCalls = async (names: readonly string[]) => {
+      asked.push(names)
+      return names.map((target) => ({ target, call: openCall(`of ${target}`) }))
+    }
+    const own = shownTarget({ target: 'a', calls: [openCall('of a')] })
+    const targets = { own: () => [own], others: () => [{ name: 'b' }, { name: 'c' }] }
+    callsRoute(app, { targets, store: { finishedCalls: async () => [], openCalls } })
+    const list = async (query: string) =>
+      (await app.inject(`/api/v1/calls${query}`)).json().calls.map((call: { session_id: string }) => call.session_id)
+    expect(await list('')).toEqual(['of a', 'of b', 'of c'])
+    expect(await list('?target=c')).toEqual(['of c'])
+    expect(await list('?target=a')).toEqual(['of a'])
+    expect(asked).toEqual([['b', 'c'], ['c']])
+  })
+
+  test('has its finished calls per minute from the store, null where they are not known yet', async () => {
+    const app = fastify()
+    onTestFinished(() => app.close())
+    const asked: unknown[] = []
+    finishedPerMinuteRoute(app, {
+      targets: {
+        all: () => ['b', 'a'],
+        own: () => [shownTarget({ target: 'a', sync: POLLED, finished: [finish('ended', 10)] })],
+        others: () => [{ name: 'b', at: NOW, serviceNow: NOW + 45, lastSuccess: NOW }],
+      },
+      store: {
+        finishedPerMinute: async (...args) => {
+          asked.push(args)
+          return [
+            { target: 'b', minute: 0, status: 'ended', n: 3 },
+            { target: 'b', minute: 1, status: 'rejected', n: 1 },
+          ]
+        },
+      },
+      wall: () => NOW,
+    })
+    const { targets, since } = (await app.inject('/api/v1/finished-per-minute?minutes=3')).json()
+    expect(asked).toEqual([[['b'], Date.parse(since) / 1000, 3]])
+    expect(targets).toMatchObject([
+      { name: 'b', ended: [3, 0, null], rejected: [0, 1, null], other: [0, 0, null] },
+      { name: 'a', ended: [0, 1, null] },
+    ])
+  })
+})
+
+test.each(['', 'x', '{}\n{}', '{"at":1}\n{}', 'null\nnull'])(
+  'an overview that another version wrote as %j is not understood',
+  (text) => expect(readOverview(text)).toBeUndefined(),
+)
