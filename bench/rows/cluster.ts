@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { imageStart } from '../built-program.ts'
 import { writeConfigFile } from '../config-file.ts'
 import type { Child } from '../child.ts'
 import type { Present, Worked } from '../processes/daemon.ts'
@@ -74,8 +75,9 @@ async function sharedTargets(
   const database = await bench.start('database', {})
   const { url } = await database.ask<DatabaseAnswer>({})
   const file = writeConfigFile(bench, { name, urls, store: { url }, poll: { interval: `${interval}s` } })
+  const { flags, env } = imageStart()
   const daemons: Child[] = []
-  for (let i = 0; i < DAEMONS; i++) daemons.push(await bench.start('daemon', { file }))
+  for (let i = 0; i < DAEMONS; i++) daemons.push(await bench.start('daemon', { file }, flags, env))
   await Promise.all(daemons.map((daemon) => daemon.ask<Worked>({ seconds: 2 * interval })))
   const before = await database.ask<DatabaseAnswer>({})
   const worked = await Promise.all(daemons.map((daemon) => daemon.ask<Worked>({ seconds })))

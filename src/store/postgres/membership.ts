@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { difference, type Settings } from '../settings.ts'
 import { OtherSettingsError, type Renewal, type Sharing } from '../sharing.ts'
 import type { Row, Session } from './connection.ts'
@@ -38,9 +38,13 @@ const RENEW = `
   UPDATE callwatch.members SET note = $2, ends = statement_timestamp() + $3::float8 * interval '1 second'
   WHERE id = $1::uuid RETURNING id`
 
-/** Everything in one statement, so that members and owners are of one moment. */
+/**
+ * Everything in one statement, so that members and owners are of one moment. The settings, which grow with the targets, only
+ * where they are not this member's, by their digest.
+ */
 const LOOK = `
   SELECT 'settings' AS kind, NULL AS id, name, settings AS text, NULL::float8 AS number FROM (${DECLARED}) AS declared
+    WHERE md5(settings) <> $2
   UNION ALL SELECT 'member', id::text, name, note, joined FROM callwatch.members
   UNION ALL SELECT 'owner', owner::text, name, NULL, CASE WHEN owner = $1::uuid THEN epoch END
     FROM callwatch.targets WHERE owner IS NOT NULL`
@@ -71,11 +75,17 @@ export type MembershipOptions = {
 export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Membership {
   let self: string | undefined
   let own: Settings = {}
+  let ownDigest = ''
   let epochs = new Map<string, number>()
 
   const loseAll = (): void => {
     self = undefined
     epochs = new Map()
+  }
+
+  const setOwn = (settings: Settings): void => {
+    own = settings
+    ownDigest = digestOf(JSON.stringify(settings))
   }
 
   async function enter(
@@ -106,11 +116,11 @@ export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Me
         await transaction(connection, (session) => enter(session, settings, [id, name, status]))
         loseAll()
         self = id
-        own = settings
+        setOwn(settings)
       }),
     declare: (settings) =>
       pool.use(async ({ run }) => {
-        own = settings
+        setOwn(settings)
         if (self !== undefined) await run(DECLARE, [self, JSON.stringify(settings)])
       }),
     renew: (status) =>
@@ -122,7 +132,7 @@ export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Me
         const [renewed, , rows] = await Promise.all([
           run(RENEW, [me, status, lease]),
           run(DELETE_DEAD).catch(() => []),
-          run(LOOK, [me]),
+          run(LOOK, [me, ownDigest]),
         ])
         if (renewed.length === 0) {
           loseAll()
@@ -169,6 +179,11 @@ function renewalOf(rows: readonly Row[], self: string, own: Settings): Renewal {
     owners: new Map(ofKind('owner').map(({ id, name }) => [String(name), String(id)])),
     differing: how === undefined ? undefined : new OtherSettingsError(String(declared?.['name']), how),
   }
+}
+
+/** As PostgreSQL's md5. */
+function digestOf(text: string): string {
+  return createHash('md5').update(text).digest('hex')
 }
 
 function settingsOf(data: unknown): Settings {
