@@ -17,7 +17,7 @@ export async function commit(target: Target, decision: Decision): Promise<Commit
   if (target.lastCommitUnknown)
     throw new StoreError(
       'unavailable',
-      `it is not known yet what was last committed of target ${name}: the store has not answered`,
+      `it is not known yet what was last committed of target ${name}; it is loaded from the store again`,
     )
   const begun = clock.monotonic()
   const routedChanges = decision.alerts.notifications.map((change) => ({ change, receivers: route(change) }))

@@ -42,11 +42,14 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     }
     return { service, start, url }
   }
-  const statusOf = async ({ daemon }: DaemonInProcess) => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon answers
-    const { targets } = (await (await fetch(`${daemon.url}api/v1/status`)).json()) as { targets: TargetStatus[] }
-    return targets
-  }
+  /** All targets, once it shows them: until an owner has loaded one, no daemon does. */
+  const statusOf = ({ daemon }: DaemonInProcess) =>
+    vi.waitFor(async () => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon answers
+      const { targets } = (await (await fetch(`${daemon.url}api/v1/status`)).json()) as { targets: TargetStatus[] }
+      expect(targets).toHaveLength(4)
+      return targets
+    }, WAIT)
   /** The targets of which it exports anything. */
   const exportedBy = async ({ samples }: DaemonInProcess) =>
     [...new Set((await samples()).flatMap(({ labels: { target = [] } }) => target))].toSorted()
