@@ -1,14 +1,18 @@
 import {
   BehaviorSubject,
   combineLatest,
+  delayWhen,
   distinctUntilChanged,
+  endWith,
   exhaustMap,
+  finalize,
   from,
   ignoreElements,
   map,
   merge,
   Subject,
   take,
+  takeUntil,
   tap,
   timer,
   type Observable,
@@ -44,8 +48,8 @@ export type OwnershipEvent =
   | { kind: 'trouble'; of: 'store' | 'settings'; problem: string | undefined }
 
 export type SharedOwnership = Ownership & {
-  /** Keeps the membership until `leave`: renews it, acquires and releases targets. Never errors. */
-  keep$: Observable<OwnershipEvent>
+  /** Keeps the membership until `ended$`: renews it, acquires and releases targets. Never errors. */
+  keep: (ended$: Observable<unknown>) => Observable<OwnershipEvent>
   /** Releases everything, and ends the membership. */
   leave: () => Promise<void>
 }
@@ -148,8 +152,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
   }
 
   /** Renews the lease when that is due; once no renewal has succeeded for too long, every target is lost. */
-  const keep$ = merge(
-    events,
+  const work$ = merge(
     merge(
       timer(0, renewalInterval * 1000, clock.scheduler),
       draining$.pipe(
@@ -188,7 +191,19 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
       const owner = latest?.owners.get(target)
       return latest?.members.find(({ id }) => id === owner)?.name
     },
-    keep$,
+    keep: (ended$) =>
+      merge(
+        events,
+        work$.pipe(
+          takeUntil(ended$),
+          endWith(undefined),
+          // What ends the work also releases the last targets, in the same turn.
+          delayWhen(() => timer(0, clock.scheduler)),
+          tap(() => tenures.reportReleased()),
+          ignoreElements(),
+          finalize(() => events.complete()),
+        ),
+      ),
     leave: async () => {
       loseAll()
       // Without an answer of the store, the membership ends with its lease.

@@ -25,6 +25,8 @@ export type Tenures = {
   end: (target: string) => void
   /** Another daemon may own the targets from now on. */
   lose: (targets: readonly string[]) => void
+  /** Reports the targets that were released since the last report. */
+  reportReleased: () => void
   /** Writes to the store what was released; what cannot be written now is written by the next call. */
   release: (write: (targets: readonly string[]) => Promise<void>) => Promise<void>
 }
@@ -81,6 +83,7 @@ export function newTenures({ notify, onFree }: TenuresOptions): Tenures {
   const reportReleased = () => report('released', unreported.splice(0))
 
   return {
+    reportReleased,
     tenure$: (target) => subjectOf(target).pipe(filter((tenure) => tenure !== undefined)),
     has: (target) => isOwned(tenures.get(target)),
     all: () => [...tenures.keys()],

@@ -10,6 +10,8 @@ export type DaemonEvent =
   | { kind: 'ownership'; event: OwnershipEvent }
   /** Read from the log of commits of the shared store, which may repeat some. */
   | { kind: 'committed elsewhere'; target: string; commit: Pick<Commit, 'ledger' | 'alerts'> }
+  /** A bug kept the overview of a target from being written for the other daemons. */
+  | { kind: 'overview failed'; target: string; error: unknown }
   | { kind: 'reload'; reload: Reload }
   | { kind: 'delivery'; delivery: AnyDelivery }
   | { kind: 'heartbeat'; beaten: Heartbeat }

@@ -145,7 +145,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       ...first.http,
       ...(first.http.auth && { auth: credentialsOf(() => active) }),
       version: VERSION,
-      targets: { all: targets.all, own: targets.loaded, others: overviews.others },
+      targets: { all: targets.all, own: targets.loaded, loading: targets.loading, others: overviews.others },
       known: () => ({ alert: active.alerts.map(({ name }) => name), target: targets.all() }),
       store,
       feed,
@@ -201,7 +201,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     // The lease is kept for as long as anything is asked or sent.
     const [polled, sent] = [new AsyncSubject<void>(), new AsyncSubject<void>()]
     const ended$ = concat(polled, sent).pipe(endWith(undefined))
-    const kept$ = shared === undefined ? EMPTY : shared.keep$.pipe(takeUntil(ended$))
+    const kept$ = shared === undefined ? EMPTY : shared.keep(ended$)
     const watched$ = merge(
       kept$.pipe(map((event): DaemonEvent => ({ kind: 'ownership', event }))),
       targets.followPauses(ended$),
@@ -214,7 +214,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       store,
       receivers: receivers.receivers,
       targets,
-      others: overviews.others,
+      overviews,
       ownership,
       watched$,
       stop$,

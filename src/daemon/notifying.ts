@@ -1,4 +1,4 @@
-import { combineLatest, EMPTY, map, merge, takeUntil, type Observable } from 'rxjs'
+import { combineLatest, distinctUntilChanged, EMPTY, map, merge, takeUntil, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
 import type { Config } from '../config/config.ts'
@@ -13,9 +13,9 @@ import { notifyOfOutage } from '../notifications/store-outage.ts'
 import type { Store } from '../store/store.ts'
 import type { Targets } from '../target/lifecycle.ts'
 import { runWhile } from '../target/run-while.ts'
-import type { OtherTarget } from '../web/overview.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import { storeTrouble } from './store-trouble.ts'
+import type { Overviews } from './overviews.ts'
 import { VERSION } from './version.ts'
 
 export type NotifyingOptions = {
@@ -24,9 +24,9 @@ export type NotifyingOptions = {
   store: Store
   /** The active ones. */
   receivers: () => readonly Receiver[]
-  targets: Pick<Targets, 'loaded'>
-  /** The targets of other daemons. */
-  others: () => readonly OtherTarget[]
+  targets: Pick<Targets, 'all' | 'loaded'>
+  /** What is known of the targets of other daemons. */
+  overviews: Pick<Overviews, 'others' | 'isComplete$'>
   /** Of the daemons that share a store one sends all notifications, also of the others' targets. */
   ownership: Pick<Ownership, 'isLeader' | 'isLeader$' | 'wasLeader'>
   /** What the targets do. */
@@ -41,7 +41,8 @@ const OTHERS_STALE_AFTER_INTERVALS = 6
 
 /** All notifications: delivery of the outbox, Alertmanager, digest, heartbeat, and trouble with the store. */
 export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
-  const { config$, clock, store, targets, others, ownership, watched$, stop$ } = options
+  const { config$, clock, store, targets, ownership, watched$, stop$ } = options
+  const { others, isComplete$ } = options.overviews
   const receivers = () => options.receivers().map((receiver) => whileLeader(receiver, ownership.isLeader))
   const toRemove: ToRemove = new Map()
   const alerts = () =>
@@ -49,25 +50,34 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
       ...targets.loaded().map(({ name, alerts: own }) => ({ name, alerts: own.values().toArray() })),
       ...others(),
     ].flatMap(({ name, alerts: own }) => own.map((instance) => ({ target: name, instance })))
-  const isWorking = (interval: number) =>
-    targets
-      .loaded()
-      .every(
+  const begun = clock.monotonic()
+  const isWorking = (interval: number) => {
+    const [loaded, elsewhere] = [targets.loaded(), others()]
+    const isFresh = (age: number) => age <= OTHERS_STALE_AFTER_INTERVALS * interval
+    return (
+      loaded.every(
         ({ evaluationAge, health }) => evaluationAge() <= STALE_AFTER_INTERVALS * interval && !health().storeFailed,
       ) &&
-    others().every(
-      ({ at, evaluationAge }) => evaluationAge + clock.wall() - at <= OTHERS_STALE_AFTER_INTERVALS * interval,
+      elsewhere.every(({ at, evaluationAge }) => isFresh(evaluationAge + clock.wall() - at)) &&
+      // No daemon has loaded the rest of them yet.
+      (loaded.length + elsewhere.length === targets.all().length || isFresh(clock.monotonic() - begun))
     )
+  }
   const created = () => [
     ...targets.loaded().map(({ name, ledger }) => ({ name, created: ledger.sync.created })),
     ...others(),
   ]
+  // A leader that does not know all targets yet would miss alerts that suppress others, and targets of the digest.
+  const notifies$ = combineLatest([ownership.isLeader$, isComplete$]).pipe(
+    map((conditions) => conditions.every(Boolean)),
+    distinctUntilChanged(),
+  )
   /** Runs with a part of the configuration until that changes, while this daemon is the leader. */
   const runWith = <Part, Event>(
     partOf: (config: Config) => Part,
     run: (part: Part, end$: Observable<unknown>) => Observable<Event>,
   ) => {
-    const part$ = combineLatest([config$.pipe(map(partOf)), ownership.isLeader$.pipe(takeUntil(stop$))])
+    const part$ = combineLatest([config$.pipe(map(partOf)), notifies$.pipe(takeUntil(stop$))])
     return runWhile(part$, ([part, isLeader], over$) => (isLeader ? run(part, merge(over$, stop$)) : EMPTY))
   }
 

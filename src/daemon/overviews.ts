@@ -1,4 +1,18 @@
-import { EMPTY, exhaustMap, ignoreElements, merge, mergeMap, takeUntil, tap, timer, type Observable } from 'rxjs'
+import {
+  distinctUntilChanged,
+  EMPTY,
+  exhaustMap,
+  ignoreElements,
+  map,
+  merge,
+  mergeMap,
+  of,
+  takeUntil,
+  takeWhile,
+  tap,
+  timer,
+  type Observable,
+} from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
 import type { Sharing } from '../store/sharing.ts'
@@ -18,6 +32,8 @@ export type OverviewsOptions = {
 export type Overviews = {
   /** Those of them of which an overview was read. */
   others: () => readonly OtherTarget[]
+  /** Whether each target is loaded, or has an overview; true at the latest a minute after the start. */
+  isComplete$: Observable<boolean>
   /**
    * Until `aborted$`, writes overviews of the own targets for the other daemons, and reads what these have written and
    * committed.
@@ -29,11 +45,15 @@ export type Overviews = {
 
 /** Seconds between two times that overviews are written and read. */
 const INTERVAL = 1
-/** Overviews that are written at a time: their text takes the event loop's time. */
-const MAX_WRITTEN = 200
+/** Overviews that are written in one statement: making them takes the event loop's time. */
+const WRITTEN_TOGETHER = 50
+/** After so many seconds a target that no daemon has loaded does not delay the notifications of others any more. */
+const INCOMPLETE_SECONDS = 60
+/** What changes an overview, beside commits. */
+const CHANGES: ReadonlySet<DaemonEvent['kind']> = new Set(['polled', 'skipped', 'progress', 'internal error'])
 
 export function newOverviews({ sharing, clock, targets, ownership }: OverviewsOptions): Overviews {
-  if (sharing === undefined) return { others: () => [], exchange: () => EMPTY }
+  if (sharing === undefined) return { others: () => [], isComplete$: of(true), exchange: () => EMPTY }
   const known = new Map<string, Overview>()
   /** Own targets whose overview is not written yet. */
   const changed = new Set<string>()
@@ -41,56 +61,82 @@ export function newOverviews({ sharing, clock, targets, ownership }: OverviewsOp
 
   function note(event: DaemonEvent): void {
     if (event.kind === 'committed') changed.add(event.committed.target)
-    else if (event.kind === 'polled') changed.add(event.target)
+    else if (CHANGES.has(event.kind) && 'target' in event) changed.add(event.target)
     // Rules and intervals are shown as well.
     else if (event.kind === 'reload') for (const name of targets.owned()) changed.add(name)
-    else if (event.kind === 'removed') known.delete(event.target)
     else if (event.kind === 'ownership' && event.event.kind === 'acquired') {
       for (const name of event.event.targets) changed.add(name)
     }
   }
 
-  async function write(): Promise<void> {
-    const due = targets.loaded().filter(({ name }) => changed.has(name))
-    const texts = new Map(due.slice(0, MAX_WRITTEN).map((target) => [target.name, writeOverview(target, clock.wall())]))
-    if (texts.size === 0) return
-    for (const name of texts.keys()) changed.delete(name)
-    try {
-      await sharing!.publish(texts)
-    } catch (error) {
-      for (const name of texts.keys()) changed.add(name)
-      throw error
+  /** Writes what has changed, the earliest change first; returns the bugs that it met. */
+  async function write(): Promise<DaemonEvent[]> {
+    const failed: DaemonEvent[] = []
+    const loaded = new Map(targets.loaded().map((target) => [target.name, target]))
+    const due = [...changed].filter((name) => loaded.has(name))
+    for (let i = 0; i < due.length; i += WRITTEN_TOGETHER) {
+      const texts = new Map<string, string>()
+      for (const name of due.slice(i, i + WRITTEN_TOGETHER)) {
+        changed.delete(name)
+        try {
+          texts.set(name, writeOverview(loaded.get(name)!, clock.wall()))
+        } catch (error) {
+          failed.push({ kind: 'overview failed', target: name, error })
+        }
+      }
+      try {
+        await sharing!.publish(texts)
+      } catch (error) {
+        for (const name of texts.keys()) changed.add(name)
+        throw error
+      }
     }
+    return failed
   }
 
   async function read(): Promise<DaemonEvent[]> {
     const news = await sharing!.news(cursor)
     cursor = news.cursor
+    const named = new Set(targets.all())
     for (const [name, text] of news.overviews) {
       const overview = readOverview(text)
-      if (overview !== undefined) known.set(name, overview)
+      if (overview !== undefined && named.has(name)) known.set(name, overview)
     }
+    for (const name of known.keys()) if (!named.has(name)) known.delete(name)
     return news.commits.map(({ target, commit }) => ({ kind: 'committed elsewhere', target, commit }))
+  }
+
+  function isComplete(): boolean {
+    const loaded = new Set(targets.loaded().map(({ name }) => name))
+    return cursor !== undefined && targets.all().every((name) => loaded.has(name) || known.has(name))
   }
 
   return {
     others: () => {
       const loaded = new Set(targets.loaded().map(({ name }) => name))
+      const loading = new Map(targets.loading().map(({ name, problem }) => [name, problem]))
       const unowned = ownership.problem() ?? 'no daemon owns it at the moment'
       return targets.all().flatMap((name) => {
         const overview = loaded.has(name) ? undefined : known.get(name)
-        return overview === undefined ? [] : [{ ...overview, name, owner: ownership.ownerOf(name), unowned }]
+        if (overview === undefined) return []
+        const owner = ownership.ownerOf(name)
+        return [{ ...overview, name, owner, problem: owner === undefined ? unowned : loading.get(name) }]
       })
     },
+    isComplete$: timer(0, INTERVAL * 1000, clock.scheduler).pipe(
+      map((seconds) => seconds * INTERVAL >= INCOMPLETE_SECONDS || isComplete()),
+      takeWhile((complete) => !complete, true),
+      distinctUntilChanged(),
+    ),
     exchange: (own$, aborted$) =>
       merge(
         own$.pipe(tap(note), ignoreElements()),
         timer(0, INTERVAL * 1000, clock.scheduler).pipe(
           // What cannot be written or read now is a second later.
-          exhaustMap(async () => {
-            await write().catch(onlyStoreErrors(undefined))
-            return read().catch(onlyStoreErrors([]))
-          }),
+          exhaustMap(async () => [
+            ...(await write().catch(onlyStoreErrors([]))),
+            ...(await read().catch(onlyStoreErrors([]))),
+          ]),
           mergeMap((events) => events),
         ),
       ).pipe(takeUntil(aborted$)),

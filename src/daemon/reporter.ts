@@ -60,6 +60,8 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
 
   /** The sync state after the last commit of each target that was published. */
   const published = new Map<string, Pick<SyncState, 'seq' | 'created'>>()
+  /** The last one that was logged, until a target is polled. */
+  let loadProblem: string | undefined
   const warned = new Map<string, ReadonlySet<string>>()
 
   function introduceOne(target: string): void {
@@ -192,6 +194,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
         publishOnce({ target: happened.target, ...happened.commit })
         return
       case 'polled': {
+        loadProblem = undefined
         const { target, report } = happened
         // A poll may end just after its target was acquired by another daemon, which has its series by now.
         const codes = introduced.targets.get(target)
@@ -209,6 +212,17 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
         log.info({ target, ...progress }, `the initial sync has read ${pagesRead} of ${pages} pages`)
         return
       }
+      case 'not loaded':
+        // The store is the same for all of them.
+        if (happened.problem !== loadProblem) log.warn(`targets cannot be loaded from the store: ${happened.problem}`)
+        loadProblem = happened.problem
+        return
+      case 'overview failed':
+        log.error(
+          { target: happened.target, stack: mask(inspect(happened.error)) },
+          'internal error, a bug in callwatch: the overview of the target was not written; please report it with its stack',
+        )
+        return
       case 'internal error':
         reportInternalError(happened.target, happened.error, happened.seconds)
         return

@@ -33,6 +33,8 @@ export type Entry = {
   /** The tenure in which it was last polled. */
   tenure: Tenure | undefined
   isRunning: boolean
+  /** Why its state cannot be loaded. */
+  problem: string | undefined
   /** A bug has ended it: what it has in memory may be half of a change. */
   isBroken: boolean
   readonly runExclusive: <T>(work: () => Promise<T>) => Promise<T>
@@ -50,6 +52,7 @@ export function newEntry(settings: TargetSettings, clock: Clock, offset: number)
     startsAt: clock.monotonic() + offset,
     tenure: undefined,
     isRunning: false,
+    problem: undefined,
     isBroken: false,
     runExclusive: oneAtATime(),
   }
@@ -68,23 +71,23 @@ export type LoadOptions = Omit<OpenTargetOptions, 'settings'> & {
  * @throws {StoreError}
  */
 export async function loadEntry(entry: Entry, settings: TargetSettings, options: LoadOptions): Promise<Target> {
+  const target = entry.target ?? (await openTarget({ ...options, settings }))
   if (entry.target === undefined) {
-    const target = await openTarget({ ...options, settings })
     target.rateLimiter = await options.limits.rateLimiterOf(settings)
     target.owner = () => options.ownership.ownerOf(entry.name)
-    // Its tenure has ended meanwhile, or another one has begun, before which other daemons may have committed.
-    options.aborted?.throwIfAborted()
-    entry.target = target
-  } else await reloadTarget(entry.target, settings)
+  } else await reloadTarget(target, settings)
+  // Its tenure has ended meanwhile, or another one has begun, before which other daemons may have committed.
+  options.aborted?.throwIfAborted()
   entry.loaded = settings
-  entry.target.settings = entry.wanted
-  return entry.target
+  target.settings = entry.wanted
+  entry.target = target
+  return target
 }
 
 /** Drops the state of a target that this daemon does not own any more. */
 export function unloadEntry(entry: Entry): void {
   void entry.connection?.close()
-  Object.assign(entry, { target: undefined, connection: undefined, tenure: undefined })
+  Object.assign(entry, { target: undefined, connection: undefined, tenure: undefined, problem: undefined })
 }
 
 export type PrepareOptions = Omit<ConnectionOptions, 'target' | 'mayAsk'> &

@@ -16,6 +16,7 @@ import {
   NEVER,
   repeat,
   share,
+  Subject,
   take,
   takeUntil,
   tap,
@@ -45,6 +46,8 @@ export type TargetEvent =
   | PipelineEvent
   /** How far an initial sync is that takes long. */
   | { kind: 'progress'; target: string; progress: SweepProgress }
+  /** The state of a target cannot be loaded; it is retried each second. */
+  | { kind: 'not loaded'; target: string; problem: string }
   /** A bug ended the work on a target; it is retried after a pause (seconds). */
   | { kind: 'internal error'; target: string; error: unknown; seconds: number }
   /** A target was removed from the configuration; what is said of its alerts. */
@@ -58,6 +61,8 @@ export type Targets = {
   readonly owned: () => readonly string[]
   /** Those of them whose state is loaded, with all commits of earlier owners. */
   readonly loaded: () => readonly Target[]
+  /** The others of them, each with why it cannot be loaded once that has failed. */
+  readonly loading: () => readonly { name: string; problem: string | undefined }[]
 }
 
 export type Lifecycle = Targets & {
@@ -184,26 +189,39 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
       entry.isBroken = true
       entry.target?.record.add({ successful: false, problem: 'internal error', requests: [], storeFailed: false })
     }
-    const run$ = abortable(ready).pipe(
-      storeRetried(clock),
-      takeUntil(tenureDraining$),
-      mergeMap(({ target, connection: { client }, rateLimiter, offset }) => {
-        const draining$ = merge(tenureDraining$, lastCommitUnknown(entry))
-        entry.isRunning = true
-        limits.resizeLimit(settings)
-        const { timeout, retries } = settings.poll
-        const requestOptions = { rateLimiter, timeout, retries, random }
-        return merge(
-          pipeline({ target, client, requestOptions, offset, draining$, aborted$, mask: options.mask }),
-          initialSyncProgress(target).pipe(takeUntil(draining$)),
-        )
-      }),
-      finalize(() => {
-        entry.isRunning = false
-        limits.resizeLimit(settings)
-      }),
-      internalErrors(name, { clock, failed, draining$: merge(tenureDraining$, tenure.aborted$) }),
-    )
+    const work = (loads: Subject<TargetEvent>) =>
+      abortable(ready).pipe(
+        tap({
+          error: (error: unknown) => {
+            const problem = error instanceof StoreError ? options.mask(error.message) : undefined
+            if (problem !== undefined && problem !== entry.problem)
+              loads.next({ kind: 'not loaded', target: name, problem })
+            entry.problem = problem
+          },
+        }),
+        storeRetried(clock),
+        takeUntil(tenureDraining$),
+        mergeMap(({ target, connection: { client }, rateLimiter, offset }) => {
+          const draining$ = merge(tenureDraining$, lastCommitUnknown(entry))
+          entry.isRunning = true
+          limits.resizeLimit(settings)
+          const { timeout, retries } = settings.poll
+          const requestOptions = { rateLimiter, timeout, retries, random }
+          return merge(
+            pipeline({ target, client, requestOptions, offset, draining$, aborted$, mask: options.mask }),
+            initialSyncProgress(target).pipe(takeUntil(draining$)),
+          )
+        }),
+        finalize(() => {
+          entry.isRunning = false
+          limits.resizeLimit(settings)
+          loads.complete()
+        }),
+      )
+    const run$ = defer(() => {
+      const loads = new Subject<TargetEvent>()
+      return merge(loads, work(loads))
+    }).pipe(internalErrors(name, { clock, failed, draining$: merge(tenureDraining$, tenure.aborted$) }))
     return defer(() => {
       const done = tenure.use()
       let hasEnded = false
@@ -236,6 +254,11 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     all: () => namesOf(() => true),
     owned: () => namesOf(ownership.owns),
     loaded: () => namesOf(ownership.owns).flatMap((name) => entries.get(name)?.target ?? []),
+    loading: () =>
+      namesOf(ownership.owns).flatMap((name) => {
+        const { target, problem } = entries.get(name)!
+        return target === undefined ? [{ name, problem }] : []
+      }),
     open,
     run: (config$) =>
       config$.pipe(

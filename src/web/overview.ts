@@ -23,8 +23,8 @@ export type Overview = {
 export type OtherTarget = Overview & {
   name: string
   owner: string | undefined
-  /** Why it has no owner, in a sentence. */
-  unowned: string
+  /** Why it is not polled, in a sentence. */
+  problem: string | undefined
 }
 
 /** Only what an older or a newer version of callwatch could have written in another way. */
@@ -66,14 +66,14 @@ export function readOverview(text: string): Overview | undefined {
 }
 
 /** A target that another daemon owns, in `/api/v1/status`, as JSON. */
-export function otherTargetJson({ at, current, committed, owner, unowned }: OtherTarget, wall: number): string {
+export function otherTargetJson({ at, current, committed, owner, problem }: OtherTarget, wall: number): string {
   const passed = Math.max(0, wall - at)
   const { lag_seconds: lag, sweep_age_seconds: sweepAge, held_back_seconds: paused, ...rest } = current
-  const { owner: _, problem, up, ...shown } = rest
+  const { owner: _, ...shown } = rest
   const view: CurrentView = {
     ...shown,
-    up: up && owner !== undefined,
-    ...(owner === undefined ? { problem: unowned } : { owner, ...(problem !== undefined && { problem }) }),
+    ...(owner !== undefined && { owner }),
+    ...(problem !== undefined && { up: false, problem }),
     lag_seconds: later(lag, passed),
     sweep_age_seconds: sweepAge === null ? null : later(sweepAge, passed),
     held_back_seconds: Math.max(0, paused - passed),

@@ -13,9 +13,21 @@ const MAX_INITIAL_SYNC_SECONDS = 600
  * password, so the problems contain no text of the service or the database.
  *
  * @param problem why this daemon can own no target
+ * @param loading the targets that it owns and has not loaded
  */
-export function readiness(own: readonly ShownTarget[], problem: string | undefined): Readiness {
+export function readiness(
+  own: readonly ShownTarget[],
+  problem: string | undefined,
+  loading: readonly { problem: string | undefined }[] = [],
+): Readiness {
   if (problem !== undefined) return { status: 'not ready', problems: [problem] }
+  const unloadable = loading.filter((target) => target.problem !== undefined).length
+  // While it loads those of a daemon that died, it still has its own.
+  if (unloadable > 0 || (loading.length > 0 && own.length === 0)) {
+    const what =
+      unloadable > 0 ? `${unloadable} targets cannot be loaded` : `${loading.length} targets are being loaded`
+    return { status: 'not ready', problems: [`${what} from the store${unloadable > 0 ? `; ${DETAILS}` : ''}`] }
+  }
   const describe = (some: readonly ShownTarget[], problemOf: (target: ShownTarget) => string) =>
     some.map((target) => `target ${target.name}: ${problemOf(target)}`)
 

@@ -47,8 +47,10 @@ export type WebOptions = {
 /** The targets of the configuration, in its order. */
 export type ServedTargets = {
   all: () => readonly string[]
-  /** Those that this daemon owns. */
+  /** Those that this daemon owns and has loaded. */
   own: () => readonly ShownTarget[]
+  /** Those that it owns and has not loaded, with the reason where that has failed. */
+  loading: () => readonly { problem: string | undefined }[]
   /** Those that other daemons own, or none, as far as an overview is known. */
   others: () => readonly OtherTarget[]
 }
@@ -121,7 +123,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   })
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (_request, reply) => {
-    const ready = readiness(targets.own(), options.problem())
+    const ready = readiness(targets.own(), options.problem(), targets.loading())
     return ready.status === 'not ready' ? reply.code(503).send(ready) : ready
   })
   app.get('/api/v1/status', async (_request, reply) => {

@@ -21,6 +21,7 @@ function cluster(targets: readonly string[] = TARGETS) {
     const sharing = store.sharing(LEASE, () => now.isReachable)
     const draining$ = new ReplaySubject<void>(1)
     const killed = new Subject<void>()
+    const ended = new Subject<void>()
     await sharing.join(name, settings, STARTING)
     const ownership = sharedOwnership({
       sharing,
@@ -31,7 +32,10 @@ function cluster(targets: readonly string[] = TARGETS) {
       draining$,
     })
     const events: OwnershipEvent[] = []
-    const running = ownership.keep$.pipe(takeUntil(killed)).subscribe((event) => events.push(event))
+    const running = ownership
+      .keep(ended)
+      .pipe(takeUntil(killed))
+      .subscribe((event) => events.push(event))
     onTestFinished(() => running.unsubscribe())
     /** Targets that are watched, for as long as their tenures say; a cycle goes on for `busy` seconds. */
     const watched = new Set<string>()
@@ -65,6 +69,8 @@ function cluster(targets: readonly string[] = TARGETS) {
       lost,
       sharing,
       stop: () => draining$.next(),
+      /** As the program does once nothing is asked or sent any more. */
+      end: () => ended.next(),
       kill: () => {
         killed.next()
         watched.clear()
@@ -87,6 +93,17 @@ describe('daemons that share a store', () => {
     expect(a.owned()).toEqual(TARGETS)
     expect(a.isLeader()).toBe(true)
     expect(a.events).toEqual([{ kind: 'acquired', targets: TARGETS }])
+  })
+
+  test('a daemon that stops reports all targets as released, also those that its last work releases', async () => {
+    const { clock, start } = cluster()
+    const a = await start('a', { busy: 1 })
+    await clock.advance(1)
+    clock.scheduler.schedule(a.end, 1000)
+    a.stop()
+    await clock.advance(2)
+    const released = a.events.flatMap((event) => (event.kind === 'released' ? event.targets : []))
+    expect(released.toSorted()).toEqual(TARGETS.toSorted())
   })
 
   test('daemons that join and leave acquire and release equal parts, and no other target moves', async () => {

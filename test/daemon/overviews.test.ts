@@ -18,20 +18,31 @@ async function two() {
     const sharing = cluster.sharing(10_000, () => store.isReachable)
     await sharing.join(name, {}, '{}')
     await sharing.acquire([own], 1)
-    const state = { problem: undefined as string | undefined, loaded: [own] }
+    const state = {
+      problem: undefined as string | undefined,
+      loaded: [own],
+      loadProblem: undefined as string | undefined,
+      broken: {},
+    }
     const targets = {
       all: () => NAMES,
       owned: () => [own],
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all of a target that an overview shows
-      loaded: () => state.loaded.map((target) => shownTarget({ target }) as Target),
+      loaded: () => state.loaded.map((target) => ({ ...shownTarget({ target }), ...state.broken }) as Target),
+      loading: () => (state.loaded.length === 0 ? [{ name: own, problem: state.loadProblem }] : []),
     }
     const ownership = { ownerOf: (target: string) => `owner of ${target}`, problem: () => state.problem }
     const overviews = newOverviews({ sharing, clock, targets, ownership })
     const happened = new Subject<DaemonEvent>()
-    const running = overviews.exchange(happened, new Subject()).subscribe()
+    const events: DaemonEvent[] = []
+    const running = overviews.exchange(happened, new Subject()).subscribe((event) => events.push(event))
+    const complete: boolean[] = []
+    running.add(overviews.isComplete$.subscribe((is) => complete.push(is)))
     onTestFinished(() => running.unsubscribe())
     const acquired = () => happened.next({ kind: 'ownership', event: { kind: 'acquired', targets: [own] } })
-    return { state, acquired, others: () => overviews.others().map(({ name, owner }) => [name, owner]) }
+    const problems = () => overviews.others().map(({ name, problem }) => [name, problem])
+    const others = () => overviews.others().map(({ name, owner }) => [name, owner])
+    return { state, acquired, others, problems, events, complete, happened }
   }
   return { clock, store, one: await start('one', 'a'), two: await start('two', 'b') }
 }
@@ -62,4 +73,42 @@ test('a target is shown by its overview while no daemon has loaded it, also by i
   expect(one.others()).toEqual([])
   one.state.loaded = []
   expect(one.others()).toEqual([['a', 'owner of a']])
+})
+
+test('all targets are known once each is loaded or has an overview, and count as known after a minute', async () => {
+  const { clock, one, two: other } = await two()
+  await clock.advance(5)
+  expect([one.complete, other.complete]).toEqual([[false], [false]])
+  other.acquired()
+  await clock.advance(3)
+  expect([one.complete, other.complete]).toEqual([[false, true], [false]])
+  await clock.advance(51)
+  expect(other.complete).toEqual([false])
+  await clock.advance(2)
+  expect(other.complete).toEqual([false, true])
+})
+
+test('a target that its owner cannot load is shown with the reason', async () => {
+  const { clock, one } = await two()
+  one.acquired()
+  await clock.advance(2)
+  Object.assign(one.state, { loaded: [], loadProblem: 'the disk is full' })
+  expect(one.problems()).toEqual([['a', 'the disk is full']])
+})
+
+test('a bug in the overview of one target is reported, and keeps no other one from being written', async () => {
+  const { clock, one, two: other } = await two()
+  const error = new TypeError('half of a change')
+  one.state.broken = {
+    health: () => {
+      throw error
+    },
+  }
+  for (const { acquired } of [one, other]) acquired()
+  await clock.advance(2)
+  expect(one.events).toEqual([{ kind: 'overview failed', target: 'a', error }])
+  one.state.broken = {}
+  one.happened.next({ kind: 'skipped', target: 'a' })
+  await clock.advance(2)
+  expect(other.others()).toEqual([['a', 'owner of a']])
 })

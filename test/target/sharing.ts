@@ -8,7 +8,7 @@ import type { AdjustableRateLimiter } from '../../src/polling/rate-limiter.ts'
 import type { Sharing } from '../../src/store/sharing.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError, type Commit } from '../../src/store/store.ts'
-import { lifecycle } from '../../src/target/lifecycle.ts'
+import { lifecycle, type TargetEvent } from '../../src/target/lifecycle.ts'
 import { rateLimitKey } from '../../src/target/target.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { memoryCluster } from '../cluster/memory-cluster.ts'
@@ -99,7 +99,9 @@ export async function sharing(
   const config$ = new BehaviorSubject(config)
   await clock.advance(startsAfter)
   const polled: string[] = []
+  const events: TargetEvent[] = []
   const running = watched.run(config$).subscribe((event) => {
+    events.push(event)
     if (event.kind === 'polled') polled.push(event.target)
   })
   const following = watched.followPauses(stop$).subscribe()
@@ -123,5 +125,5 @@ export async function sharing(
     config$.next(next)
   }
   const remove = (name: string) => reload({ targets: targets.filter((one) => one.name !== name) })
-  return { clock, service, storage, limits, opened, give, remove, reload, gate, polled, watched, targets, poll }
+  return { clock, service, storage, limits, opened, give, remove, reload, gate, polled, events, watched, targets, poll }
 }

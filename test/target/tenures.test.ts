@@ -200,3 +200,19 @@ test('what was loaded for a tenure that has ended meanwhile is not kept', async 
   await clock.advance(20)
   expect(watched.loaded()).toEqual([])
 })
+
+test('a target that cannot be loaded says why, is reported once, and is loaded once the store can be read', async () => {
+  const { clock, gate, give, watched, events } = await sharing(['a', 'b'], SHARED)
+  gate.isUnreadable = true
+  give('a')
+  await clock.advance(5)
+  expect(watched.loading()).toEqual([
+    { name: 'a', problem: 'the database cannot be reached' },
+    { name: 'b', problem: undefined },
+  ])
+  expect(events).toEqual([{ kind: 'not loaded', target: 'a', problem: 'the database cannot be reached' }])
+  gate.isUnreadable = false
+  await clock.advance(2)
+  expect(watched.loaded().map(({ name }) => name)).toEqual(['a'])
+  expect(watched.loading()).toEqual([{ name: 'b', problem: undefined }])
+})

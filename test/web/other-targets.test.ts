@@ -12,7 +12,7 @@ import { serve, shownTarget } from './serve.ts'
 function elsewhere(target: ShownTarget, owner: string | undefined = 'host, process 7', age = 0): OtherTarget {
   const overview = readOverview(writeOverview(target, NOW - age))
   if (overview === undefined) throw new Error('the overview was not understood')
-  return { ...overview, name: target.name, owner, unowned: 'no daemon owns it at the moment' }
+  return { ...overview, name: target.name, owner, problem: undefined }
 }
 
 const getJson = async (url: string) => JSON.parse(await (await fetch(url)).text())
@@ -43,7 +43,9 @@ describe('a target of another daemon', () => {
   })
 
   test('is down there with the reason while no daemon owns it', async () => {
-    const { url } = await serve([], { others: [{ ...elsewhere(B()), owner: undefined }] })
+    const { url } = await serve([], {
+      others: [{ ...elsewhere(B()), owner: undefined, problem: 'no daemon owns it at the moment' }],
+    })
     const { targets } = await getJson(`${url}/api/v1/status`)
     expect(targets[0]).toMatchObject({ up: false, problem: 'no daemon owns it at the moment', in_progress: 1 })
     expect(targets[0]).not.toHaveProperty('owner')

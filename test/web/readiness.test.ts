@@ -141,3 +141,17 @@ test('/readyz of a daemon that can own no target is not ready, and says why', ()
 test('/readyz of a daemon that owns no target is ready: other daemons poll them', () => {
   expect(readiness([], undefined)).toEqual({ status: 'ready' })
 })
+
+test('a daemon that has loaded none of its targets yet is not ready, nor is one that cannot load some', () => {
+  const own = [successful()]
+  const loading = { problem: undefined }
+  expect(readiness([], undefined, [loading, loading])).toEqual({
+    status: 'not ready',
+    problems: ['2 targets are being loaded from the store'],
+  })
+  expect(readiness(own, undefined, [loading]).status).toBe('ready')
+  expect(readiness(own, undefined, [loading, { problem: 'full of secrets' }])).toEqual({
+    status: 'not ready',
+    problems: ['1 targets cannot be loaded from the store; /api/v1/status says why'],
+  })
+})

@@ -103,7 +103,12 @@ export async function serve(
     host: '127.0.0.1',
     port: 0,
     version: '1.2.3',
-    targets: { all: () => [...targets, ...others].map(({ name }) => name), own: () => targets, others: () => others },
+    targets: {
+      all: () => [...targets, ...others].map(({ name }) => name),
+      own: () => targets,
+      loading: () => [],
+      others: () => others,
+    },
     known: () => ({
       alert: [...new Set(targets.flatMap(({ settings: { rules } }) => rules.map(({ name }) => name)))],
       target: targets.map(({ name }) => name),
