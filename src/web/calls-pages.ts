@@ -21,7 +21,11 @@ export type Position = { offset: number } | { after: HistoryPosition | undefined
 
 /** Calls in progress of other daemons' targets are in the store alone. */
 export type CallsSource = {
-  targets: { own: () => readonly ShownTarget[]; others: () => readonly { name: string }[] }
+  targets: {
+    all: () => readonly string[]
+    own: () => readonly ShownTarget[]
+    others: () => readonly { name: string }[]
+  }
   store: Pick<Store, 'finishedCalls' | 'openCalls'>
 }
 
@@ -37,10 +41,8 @@ export async function* slicesOf(
   const { since, target, status } = wanted
   if (since === undefined) {
     const offset = 'offset' in wanted.from ? wanted.from.offset : 0
-    const others = from.targets.others().flatMap(({ name }) => (isWanted(target, name) ? [name] : []))
-    const elsewhere = others.length === 0 ? [] : await from.store.openCalls(others)
-    const found = inProgress(from.targets.own(), elsewhere)
-      .filter((one) => isWanted(target, one.target) && isWanted(status, one.call.status))
+    const found = (await inProgress(target, from))
+      .filter(({ call }) => isWanted(status, call.status))
       .drop(offset)
       .take(max)
     let slice: ListedCall[] = []
@@ -67,9 +69,19 @@ export async function* slicesOf(
   return undefined
 }
 
-function* inProgress(own: readonly ShownTarget[], elsewhere: readonly ListedCall[]): Generator<ListedCall, undefined> {
-  for (const { name, ledger } of own) for (const call of ledger.open.values()) yield { target: name, call }
-  yield* elsewhere
+/** Every daemon has them in the same order, or pages that two daemons serve would repeat and miss calls. */
+async function inProgress(
+  wanted: string | undefined,
+  { targets, store }: CallsSource,
+): Promise<IteratorObject<ListedCall, undefined>> {
+  const names = targets.all().filter((name) => isWanted(wanted, name))
+  const own = new Map(targets.own().map(({ name, ledger }) => [name, ledger.open]))
+  const others = targets.others().flatMap(({ name }) => (isWanted(wanted, name) ? [name] : []))
+  const elsewhere = Map.groupBy(others.length === 0 ? [] : await store.openCalls(others), ({ target }) => target)
+  return names.values().flatMap((target) => {
+    const calls = own.get(target)?.values().toArray() ?? (elsewhere.get(target) ?? []).map(({ call }) => call)
+    return calls.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((call) => ({ target, call }))
+  })
 }
 
 function isWanted(wanted: string | undefined, value: string): boolean {

@@ -41,13 +41,40 @@ describe('the pages of /api/v1/calls', () => {
     ['?limit=600', 2],
     ['?limit=100&status=ongoing', 11],
   ])('with %s hold the calls in progress in %i pages', async (query, pages) => {
-    const ids = Array.from({ length: 1100 }, (_, i) => `open-${i}`)
+    const ids = Array.from({ length: 1100 }, (_, i) => `open-${i}`).toSorted()
     const [a, b] = [ids.slice(0, 501), ids.slice(501)]
     const { url } = await serve([
       shownTarget({ calls: a.map((id) => openCall(id)) }),
       shownTarget({ target: 'b', calls: b.map((id) => openCall(id)) }),
     ])
     expect(await paged(url, query)).toEqual({ ids, pages })
+  })
+
+  test('hold the calls in progress in one order, whichever daemon serves them', async () => {
+    const app = fastify()
+    onTestFinished(() => app.close())
+    const names = ['c', 'a', 'b']
+    const target = (name: string) => shownTarget({ target: name, calls: ['3', '1', '2'].map((id) => openCall(id)) })
+    // A store that gives them in another order each time.
+    const openCalls = async (wanted: readonly string[]) =>
+      wanted
+        .toReversed()
+        .flatMap((name) => (offset % 2 === 0 ? ['2', '1', '3'] : ['3', '2', '1']).map((id) => [name, id] as const))
+        .map(([name, id]) => ({ target: name, call: openCall(id) }))
+    let offset = 0
+    const targets = {
+      all: () => names,
+      own: () => [target(names[offset % 3]!)],
+      others: () => names.toSpliced(offset % 3, 1).map((name) => ({ name })),
+    }
+    callsRoute(app, { targets, store: { finishedCalls: async () => [], openCalls } })
+    const listed: string[] = []
+    for (; offset < 9; offset++) {
+      const cursor = Buffer.from(JSON.stringify({ offset })).toString('base64url')
+      const { calls } = (await app.inject(`/api/v1/calls?limit=1&cursor=${cursor}`)).json()
+      listed.push(`${calls[0].target}${calls[0].session_id}`)
+    }
+    expect(listed).toEqual(['c1', 'c2', 'c3', 'a1', 'a2', 'a3', 'b1', 'b2', 'b3'])
   })
 
   test('hold at most ten thousand calls in progress', async () => {
@@ -108,7 +135,7 @@ test('/api/v1/calls finds calls of the history by status and target, however man
   await addFinished(store, 'staging', 20_001, ['ended', 'rejected', 'canceled'])
   const app = fastify()
   onTestFinished(() => app.close())
-  callsRoute(app, { targets: { own: () => [], others: () => [] }, store })
+  callsRoute(app, { targets: { all: () => [], own: () => [], others: () => [] }, store })
   const list = async (query: string) => {
     const { calls, truncated } = (await app.inject(`/api/v1/calls?finished_since=0&${query}`)).json()
     const found = calls.map((call: { target: string; session_id: string }) => `${call.target} ${call.session_id}`)

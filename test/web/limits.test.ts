@@ -8,7 +8,7 @@ import { virtualClock } from '../clock/virtual-clock.ts'
 import { openCall } from '../metrics/hand-made-target.ts'
 import { AUTH, basic, serve, shownTarget } from './serve.ts'
 
-const NO_TARGETS = { own: () => [], others: () => [] }
+const NO_TARGETS = { all: () => [], own: () => [], others: () => [] }
 const NO_CALLS = { finishedCalls: async () => [], openCalls: async () => [] }
 
 test('four large responses are made at a time: a fifth gets 503 with Retry-After, a small one does not', async () => {
@@ -45,7 +45,11 @@ test('a client that does not read its large response is disconnected', async () 
   const call = openCall('x'.repeat(4000))
   const targets = [shownTarget()]
   for (let i = 0; i < 10_000; i++) targets[0]!.ledger.open.set(`call-${i}`, call)
-  callsRoute(app, { targets: { ...NO_TARGETS, own: () => targets }, store: NO_CALLS }, clock)
+  callsRoute(
+    app,
+    { targets: { ...NO_TARGETS, all: () => [targets[0]!.name], own: () => targets }, store: NO_CALLS },
+    clock,
+  )
   const { hostname, port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
   const slow = connect(Number(port), hostname)
   onTestFinished(() => void slow.destroy())
