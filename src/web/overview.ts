@@ -27,14 +27,25 @@ export type OtherTarget = Overview & {
   problem: string | undefined
 }
 
+/** What readers use of an alert. */
+const alert = z.object({
+  key: z.string(),
+  labels: z.record(z.string(), z.string()),
+  rule: z.object({ name: z.string(), severity: z.string(), signal: z.object({ name: z.string() }) }),
+  state: z.enum(['pending', 'firing', 'recovering']),
+  since: z.number(),
+  firingSince: z.number().optional(),
+})
+
 /** Only what an older or a newer version of callwatch could have written in another way. */
 const head = z.object({
+  version: z.literal(1),
   at: z.number(),
   created: z.number(),
   lastSuccess: z.number().optional(),
   serviceNow: z.number(),
   evaluationAge: z.number(),
-  alerts: z.array(z.custom<AlertInstance>((alert) => typeof alert === 'object' && alert !== null)),
+  alerts: z.array(z.custom<AlertInstance>((instance) => alert.safeParse(instance).success)),
   current: z.custom<CurrentView>((view) => typeof view === 'object' && view !== null),
 })
 
@@ -46,7 +57,8 @@ const head = z.object({
  */
 export function writeOverview(target: ShownTarget, wall: number): string {
   const { sync } = target.ledger
-  const written: Omit<Overview, 'committed'> = {
+  const written: z.input<typeof head> = {
+    version: 1,
     at: wall,
     created: sync.created,
     lastSuccess: sync.lastSuccess,
@@ -62,7 +74,11 @@ export function writeOverview(target: ShownTarget, wall: number): string {
 export function readOverview(text: string): Overview | undefined {
   const end = text.indexOf('\n')
   const read = head.safeParse(parsed(text.slice(0, Math.max(0, end))))
-  return read.data && { ...read.data, committed: text.slice(end + 1) }
+  const committed = text.slice(end + 1)
+  // As joinJson needs it: an object that is not empty.
+  return read.data && committed.startsWith('{"') && parsed(committed) !== undefined
+    ? { ...read.data, committed }
+    : undefined
 }
 
 /** A target that another daemon owns, in `/api/v1/status`, as JSON. */

@@ -68,7 +68,7 @@ describe('a target of another daemon', () => {
       return names.map((target) => ({ target, call: openCall(`of ${target}`) }))
     }
     const own = shownTarget({ target: 'a', calls: [openCall('of a')] })
-    const targets = { own: () => [own], others: () => [{ name: 'b' }, { name: 'c' }] }
+    const targets = { all: () => ['a', 'b', 'c'], own: () => [own], others: () => [{ name: 'b' }, { name: 'c' }] }
     callsRoute(app, { targets, store: { finishedCalls: async () => [], openCalls } })
     const list = async (query: string) =>
       (await app.inject(`/api/v1/calls${query}`)).json().calls.map((call: { session_id: string }) => call.session_id)
@@ -111,4 +111,20 @@ describe('a target of another daemon', () => {
 test.each(['', 'x', '{}\n{}', '{"at":1}\n{}', 'null\nnull'])(
   'an overview that another version wrote as %j is not understood',
   (text) => expect(readOverview(text)).toBeUndefined(),
+)
+
+test.each([
+  ['another version', (head: object) => ({ ...head, version: 2 })],
+  ['no version', (head: object) => ({ ...head, version: undefined })],
+  ['alerts without their rule', (head: object) => ({ ...head, alerts: [{ ...firing(), rule: undefined }] })],
+  ['alerts in an unknown state', (head: object) => ({ ...head, alerts: [{ ...firing(), state: 'x' }] })],
+])('an overview of %s is not understood', (_what, change) => {
+  const [head, committed] = writeOverview(B(), NOW).split('\n')
+  expect(readOverview(`${head}\n${committed}`)).toBeDefined()
+  expect(readOverview(`${JSON.stringify(change(JSON.parse(head!)))}\n${committed}`)).toBeUndefined()
+})
+
+test.each(['', '{}', '[1]', '"x"', '1', 'null', '{"a":1', '{"a":1},'])(
+  'an overview whose second line is %j is not understood',
+  (committed) => expect(readOverview(`${writeOverview(B(), NOW).split('\n')[0]}\n${committed}`)).toBeUndefined(),
 )
