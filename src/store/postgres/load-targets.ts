@@ -42,7 +42,7 @@ const ALERTS = rowsOf('alerts', 'alert, data')
 /**
  * Loads targets, and sets up those that are new: two round trips, three more where one is new.
  *
- * @returns in their order; an error of each that is stored with another fingerprint
+ * @returns in their order; an error of each that is stored with another fingerprint, or has a row that cannot be read
  */
 export async function loadTargets(session: Session, wanted: readonly Wanted[]): Promise<(StoredTarget | Error)[]> {
   const found = await snapshot(session, (reading) => readTargets(reading, wanted))
@@ -94,7 +94,15 @@ async function readTargets(
   wanted: readonly Wanted[],
 ): Promise<(StoredTarget | Error | undefined)[]> {
   const results: (StoredTarget | Error | undefined)[] = wanted.map(() => undefined)
-  const targets: (StoredTarget & { number: number; oldest: number })[] = []
+  const targets: (StoredTarget & { place: number; number: number; oldest: number })[] = []
+  /** What cannot be read of a target is an error of that one alone. */
+  const attempt = (place: number, read: () => void) => {
+    try {
+      if (!(results[place] instanceof Error)) read()
+    } catch (error) {
+      results[place] = error instanceof Error ? error : new Error(String(error))
+    }
+  }
   for (const row of await run(TARGETS, [wanted.map(({ identity }) => identity.name)])) {
     const place = Number(row['place']) - 1
     const { identity, keepFinished } = wanted[place]!
@@ -102,23 +110,27 @@ async function readTargets(
       results[place] = otherTarget(identity.name)
       continue
     }
-    const ledger = ledgerOf(parse<SyncState>(row['sync']))
-    const alerts = new Map<string, AlertInstance>()
-    results[place] = { ledger, alerts }
-    targets.push({ ledger, alerts, number: Number(row['number']), oldest: finishedSince(ledger.sync, keepFinished) })
+    attempt(place, () => {
+      const ledger = ledgerOf(parse<SyncState>(row['sync']))
+      const oldest = finishedSince(ledger.sync, keepFinished)
+      const stored = { ledger, alerts: new Map<string, AlertInstance>() }
+      results[place] = stored
+      targets.push({ ...stored, place, number: Number(row['number']), oldest })
+    })
   }
   if (targets.length === 0) return results
   const args = [targets.map(({ number }) => number), targets.map(({ oldest }) => oldest)]
-  const targetOf = ({ place }: Row) => targets[Number(place) - 1]!
+  const readEach = (statement: string, read: (row: Row, target: (typeof targets)[number]) => void) =>
+    each(statement, args, (row) => {
+      const target = targets[Number(row['place']) - 1]!
+      attempt(target.place, () => read(row, target))
+    })
   await Promise.all([
-    each(TRACKED, args, (call) => {
-      const target = targetOf(call)
-      trackRecord(target.ledger, String(call['id']), bytesOf(call), target.oldest)
-    }),
-    each(EVICTED, args, (call) => targetOf(call).ledger.finished.add(callOf(call).finish!)),
-    each(COUNTERS, args, (row) => targetOf(row).ledger.counters.set(String(row['series']), Number(row['value']))),
-    each(USAGE, args, (row) => targetOf(row).ledger.usage.set(Number(row['quarter']), Number(row['minutes']))),
-    each(ALERTS, args, (row) => targetOf(row).alerts.set(String(row['alert']), parse<AlertInstance>(row['data']))),
+    readEach(TRACKED, (call, { ledger, oldest }) => trackRecord(ledger, String(call['id']), bytesOf(call), oldest)),
+    readEach(EVICTED, (call, { ledger }) => ledger.finished.add(callOf(call).finish!)),
+    readEach(COUNTERS, (row, { ledger }) => ledger.counters.set(String(row['series']), Number(row['value']))),
+    readEach(USAGE, (row, { ledger }) => ledger.usage.set(Number(row['quarter']), Number(row['minutes']))),
+    readEach(ALERTS, (row, { alerts }) => alerts.set(String(row['alert']), parse<AlertInstance>(row['data']))),
   ])
   return results
 }

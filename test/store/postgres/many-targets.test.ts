@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { imbalancesOf } from '../../../src/ledger/balance.ts'
 import { newLedger } from '../../../src/ledger/state.ts'
+import { connect } from '../../../src/store/postgres/connection.ts'
 import { openPostgresReader } from '../../../src/store/postgres/open-reader.ts'
 import type { StoredTarget } from '../../../src/store/store.ts'
 import { asked, completePoll, contents, CREATED, seen } from '../../ledger/seen.ts'
@@ -110,6 +111,26 @@ inPostgres('many targets', (postgres) => {
     const created = settled.map((one) => one.status === 'fulfilled' && one.value.ledger.sync.created - CREATED)
     expect(created).toEqual([5, false, 0, 5])
     expect(new Set(settled.map((one) => one.status === 'fulfilled' && one.value.ledger)).size).toBe(4)
+  })
+
+  test.each([
+    ['sync', "UPDATE callwatch.targets SET sync = '{' WHERE name = 'b'"],
+    ['alert', "UPDATE callwatch.alerts SET data = '{' WHERE target = (SELECT number FROM callwatch.targets WHERE name = 'b')"], // oxfmt-ignore
+  ])('that are opened together are loaded but for one whose %s cannot be read', async (_row, damage) => {
+    const url = await newDatabase()
+    const store = await owningStore(url)
+    const names = ['a', 'b', 'c']
+    for (const name of names) {
+      const { see } = await openIn(store, named(name))
+      await see(completePoll(1, seen(`of ${name}`, 'ongoing')), { alerts: { ...NO_ALERTS, changed: [instance] } })
+    }
+    const connection = await connect(url)
+    onTestFinished(() => connection.close())
+    await connection.run(damage)
+    const settled = await Promise.allSettled(names.map((name) => store.openTarget(named(name), CREATED, DAY)))
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    const loaded = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    expect(loaded.map(({ ledger, alerts }) => [ledger.calls.size, alerts.size])).toEqual([[1, 1], [1, 1]]) // oxfmt-ignore
   })
 
   test('have the pauses of their keys read together', async () => {
