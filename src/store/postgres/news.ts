@@ -23,9 +23,12 @@ const ALL = `${CURSOR} UNION ALL ${OVERVIEWS}`
 
 /**
  * A transaction may commit after one that began later: news is what the earlier snapshot did not see, not what has a higher
- * number. All below its xmin had ended by then.
+ * number. All below its xmin had ended by then. Rows that a dump brought from another database may be ahead of
+ * every transaction of this one: these are not news.
  */
-const IS_NEW = 'changed >= pg_snapshot_xmin($1::pg_snapshot) AND NOT pg_visible_in_snapshot(changed, $1::pg_snapshot)'
+const IS_NEW = `
+  changed >= pg_snapshot_xmin($1::pg_snapshot) AND NOT pg_visible_in_snapshot(changed, $1::pg_snapshot)
+  AND changed < pg_snapshot_xmax(pg_current_snapshot())`
 const SINCE = `
   ${CURSOR} UNION ALL ${OVERVIEWS} WHERE ${IS_NEW}
   UNION ALL SELECT name, commits.seq, data, NULL FROM callwatch.commits JOIN callwatch.targets ON target = number WHERE ${IS_NEW}

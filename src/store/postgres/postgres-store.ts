@@ -40,6 +40,9 @@ export type PostgresStoreOptions = {
 
 const DISOWN = 'UPDATE callwatch.targets SET owner = NULL, epoch = epoch + 1, seq = $2, sync = $3 WHERE name = $1'
 
+/** Else a target that is added again later would show its old alerts. */
+const REMOVE_OVERVIEW = 'DELETE FROM callwatch.overviews USING callwatch.targets WHERE target = number AND name = $1'
+
 /** Commits that are sent at the same time, at most. */
 const CONNECTIONS = 4
 
@@ -123,12 +126,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await allOrNothing(async (closing) => {
       const [row] = await closing.run('SELECT sync FROM callwatch.targets WHERE name = $1 FOR UPDATE', [target])
       if (row === undefined) return
-      // An owner that does not know of this yet would commit the alerts again. A sequence number that was never committed
-      // tells every daemon that has the target in memory to open it again.
+      // An owner that does not know of this yet would commit the alerts again: a sequence number that was never committed
+      // makes its next commit stale.
       const sync = parse<SyncState>(row['sync'])
       const seq = sync.seq + 1
       await closing.run(DISOWN, [target, seq, JSON.stringify({ ...sync, seq })])
       await removeAlerts(closing, target, routedChanges)
+      await closing.run(REMOVE_OVERVIEW, [target])
     })
   }
 

@@ -97,6 +97,27 @@ inPostgres('the news of targets', (postgres) => {
     }
   })
 
+  test('are not rows that a dump brought from a database that was ahead', async () => {
+    const { owner, other, a, connected } = await pair()
+    await a.sees('b')
+    await owner.publish(new Map([['a', 'restored'], ['b', 'restored']])) // oxfmt-ignore
+    const connection = await connected()
+    for (const table of ['overviews', 'commits'])
+      await connection.run(`UPDATE callwatch.${table} SET changed = '9000000000'`)
+    const { cursor, overviews } = await other.news()
+    expect(overviews.size).toBe(2)
+    expect(await other.news(cursor)).toMatchObject(NOTHING)
+    await owner.publish(new Map([['a', 'new']]))
+    expect((await other.news(cursor)).overviews).toEqual(new Map([['a', 'new']]))
+  })
+
+  test('have no overview of a target that was removed from the configuration, if it is added again later', async () => {
+    const { owner, other, store } = await pair()
+    await owner.publish(new Map([['a', 'old'], ['b', 'kept']])) // oxfmt-ignore
+    await store.closeAlerts('a', [])
+    expect((await other.news()).overviews).toEqual(new Map([['b', 'kept']]))
+  })
+
   test('have no overview by a daemon that does not own the target, nor of one that was reset', async () => {
     const { url, store, owner, other, connected } = await pair()
     await owner.publish(new Map([['a', 'mine'], ['b', 'mine']])) // oxfmt-ignore
