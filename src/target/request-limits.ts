@@ -51,7 +51,7 @@ export function requestLimits(options: RequestLimitsOptions): RequestLimits {
     const existing = rateLimiters.get(key)
     if (existing !== undefined) {
       if (sharing === undefined) existing.setLimit(limit)
-      else await keepPauses([key])
+      else keepPause(existing, pausedUntil)
       return existing
     }
     const added = newRateLimiter({
@@ -79,11 +79,12 @@ export function requestLimits(options: RequestLimitsOptions): RequestLimits {
   }
 
   async function keepPauses(keys: readonly string[]): Promise<void> {
-    for (const [key, until] of (await sharing?.pauses(keys)) ?? []) {
-      const existing = rateLimiters.get(key)
-      const seconds = until - clock.wall()
-      if (existing !== undefined && seconds > existing.pausedFor() + SAME) existing.pause(seconds)
-    }
+    for (const [key, until] of (await sharing?.pauses(keys)) ?? []) keepPause(rateLimiters.get(key), until)
+  }
+
+  function keepPause(rateLimiter: RateLimiter | undefined, until = 0): void {
+    const seconds = until - clock.wall()
+    if (rateLimiter !== undefined && seconds > rateLimiter.pausedFor() + SAME) rateLimiter.pause(seconds)
   }
 
   /** The keys of which this daemon polls some targets, and others the rest. */

@@ -35,9 +35,14 @@ async function granted(rateLimiter: RateLimiter, time: ReturnType<typeof clock>,
 async function cluster(names: readonly string[]) {
   const time = clock()
   const pauses = new Map<string, number>()
+  /** How often the pauses of several keys were read. */
+  let reads = 0
   const sharing = {
     ...memoryCluster(time).sharing(10),
-    pauses: async (keys: readonly string[]) => new Map([...pauses].filter(([key]) => keys.includes(key))),
+    pauses: async (keys: readonly string[]) => {
+      reads += 1
+      return new Map([...pauses].filter(([key]) => keys.includes(key)))
+    },
   }
   const daemons = []
   for (const _name of names) {
@@ -46,7 +51,7 @@ async function cluster(names: readonly string[]) {
       Object.entries(KEYS).map(([name, apiKey]) => {
         return { rateLimitKey: rateLimitKey(targetConfig({ apiKey })), isRunning: running.has(name) }
       })
-    const store = { sharing, pausedUntil: async () => undefined, pauseUntil: async () => undefined }
+    const store = { sharing, pausedUntil: async (key: string) => pauses.get(key), pauseUntil: async () => undefined }
     const limits = requestLimits({ store, clock: time, members, draining$: NEVER })
     const rateLimiter = await limits.rateLimiterOf(settingsOf('one'))
     const poll = (...targets: string[]) => {
@@ -56,7 +61,7 @@ async function cluster(names: readonly string[]) {
     }
     daemons.push({ poll, limits, rateLimiter })
   }
-  return { time, pauses, daemons }
+  return { time, pauses, reads: () => reads, daemons }
 }
 
 test('daemons that share the targets of a key share its limit, by how many of them each has', async () => {
@@ -73,11 +78,12 @@ test('daemons that share the targets of a key share its limit, by how many of th
 })
 
 test('a rate limit pause of the previous owner applies to the next one', async () => {
-  const { daemons, time, pauses } = await cluster(['x'])
+  const { daemons, time, pauses, reads } = await cluster(['x'])
   const { poll, limits, rateLimiter } = daemons[0]!
   poll('a', 'b', 'c')
   pauses.set(rateLimitKey(targetConfig({ apiKey: 'one' })), time.wall() + 30)
   expect(await limits.rateLimiterOf(settingsOf('one'))).toBe(rateLimiter)
+  expect(reads()).toBe(0)
   expect(await granted(rateLimiter, time, 29)).toBe(0)
   expect(await granted(rateLimiter, time, 30)).toBeGreaterThan(100)
 })
