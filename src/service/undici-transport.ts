@@ -6,12 +6,12 @@ import type { Transport } from './transport.ts'
 /** The agents that there are, each with how many transports use it. */
 const agents = new Map<string, { agent: Dispatcher; users: number }>()
 
-/** An idle connection is kept for so long: longer than between two polls, unless these are rare (milliseconds). */
-const IDLE_TIMEOUT_MS = 45_000
+/** Caps how long the service may ask in Keep-Alive that an idle connection is kept; without such a hint undici keeps it 4 s. */
+const MAX_IDLE_MS = 45_000
 
 /**
- * A transport with keep-alive connections, which it shares with all others to the same origin. It uses HTTP_PROXY, HTTPS_PROXY
- * and NO_PROXY, except for loopback addresses, and the certificate authorities of NODE_EXTRA_CA_CERTS.
+ * A transport with keep-alive connections. Transports share an agent, with connections per origin. It uses HTTP_PROXY,
+ * HTTPS_PROXY and NO_PROXY, except for loopback addresses, and the certificate authorities of NODE_EXTRA_CA_CERTS.
  *
  * @param baseUrl the address that request paths are appended to, without a slash at its end
  * @param maxAnswerBytes a longer answer is an error
@@ -50,6 +50,6 @@ function newAgent(baseUrl: string, maxAnswerBytes: number): Dispatcher {
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: maxAnswerBytes,
-    keepAliveMaxTimeout: IDLE_TIMEOUT_MS,
+    keepAliveMaxTimeout: MAX_IDLE_MS,
   })
 }

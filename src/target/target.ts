@@ -66,7 +66,7 @@ export type Target = ShownTarget & {
   readonly store: Store
   readonly clock: Clock
   readonly route: Route
-  /** Runs polls, ticks and the commits of others one after the other. */
+  /** Runs polls and ticks one after the other. */
   readonly runExclusive: <T>(work: () => Promise<T>) => Promise<T>
 }
 

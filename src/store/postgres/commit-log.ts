@@ -22,7 +22,7 @@ type Packed = {
   alerts: Commit['alerts']
 }
 
-/** A commit for the replicas of its target: the very same numbers, in Node's own serialization, deflated. */
+/** A commit for the event feeds of other daemons: the very same numbers, in Node's own serialization, deflated. */
 export function packCommit({ ledger, alerts }: Logged): Uint8Array {
   const { calls, evicted, transitions, finishes, ...rest } = ledger
   const places = new Map<TrackedCall, Place>()

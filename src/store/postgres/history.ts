@@ -17,7 +17,7 @@ const ROWS_AT_ONCE = 10_000
 /** No batch of a deletion begins later than this: everything else waits for the disk meanwhile. */
 const MAX_DELETION_SECONDS = 5
 
-/** How long the log of commits reaches back: replicas read it far more often. */
+/** How long the log of commits reaches back: other daemons read it far more often. */
 const COMMITS_KEPT_MINUTES = 10
 
 /** A status of the finish, where that is given ($4), and calls after a position ($5 to $7). */
@@ -183,8 +183,8 @@ async function deleteCalls({ run }: Session, before: number): Promise<number> {
 }
 
 /**
- * Deletes rows that are older than `before` (UNIX seconds), and commits that no replica needs any more. What is too much
- * for one time is left for the next.
+ * Deletes rows that are older than `before` (UNIX seconds), and old commits of the log. What is too much for one time is left
+ * for the next.
  */
 export async function deleteExpired(
   session: Session,
