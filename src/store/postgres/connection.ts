@@ -211,7 +211,7 @@ function openConnection(
     host: server,
     isDropped: () => dropped !== undefined,
     drop,
-    run: (statement, args = []) => oneAtATime(() => watched(ask(statement, args))),
+    run: (statement, args = []) => oneAtATime(async () => withoutHoles(await watched(ask(statement, args)))),
     each: (statement, args, take) =>
       oneAtATime(async () => {
         const rows = ask(statement, args).forEach((row) => {
@@ -245,6 +245,14 @@ function tlsOptions({ tls: { mode, ca } }: PostgresAddress, host: string): boole
   if (mode === 'require') return { rejectUnauthorized: false }
   if (mode === 'verify-ca') return { ...trusted, checkServerIdentity: () => undefined }
   return { ...trusted, host }
+}
+
+/**
+ * Where a statement failed after its first rows, as by a timeout, postgres.js counts these for the next statement on the
+ * connection: its rows begin that much later in their array.
+ */
+function withoutHoles(rows: Row[]): Row[] {
+  return rows.length === 0 || 0 in rows ? rows : rows.filter(() => true)
 }
 
 function closedError(): Error {
