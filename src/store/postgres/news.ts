@@ -1,6 +1,6 @@
 import type { News } from '../sharing.ts'
 import { unpackCommit } from './commit-log.ts'
-import type { Session } from './connection.ts'
+import type { Row, Session } from './connection.ts'
 
 /** In one order: else two members that publish targets of each other could deadlock. */
 const PUBLISH = `
@@ -19,7 +19,11 @@ const CURSOR = `
   SELECT NULL AS name, NULL::bigint AS seq, NULL::bytea AS data, pg_current_snapshot()::text AS text`
 const OVERVIEWS = `
   SELECT name, NULL, NULL, overviews.data FROM callwatch.overviews JOIN callwatch.targets ON target = number`
-const ALL = `${CURSOR} UNION ALL ${OVERVIEWS}`
+/** A part of them: all in one statement could exceed its timeout. */
+const PART = `
+  SELECT number, name, overviews.data FROM callwatch.overviews JOIN callwatch.targets ON target = number
+  WHERE number > $1 ORDER BY number LIMIT $2`
+const PART_SIZE = 500
 
 /**
  * A transaction may commit after one that began later: news is what the earlier snapshot did not see, not what has a higher
@@ -35,10 +39,11 @@ const SINCE = `
   ORDER BY name, seq`
 
 export async function readNews(session: Session, cursor?: string): Promise<News> {
-  const rows = await (cursor === undefined ? session.run(ALL) : session.run(SINCE, [cursor]))
+  if (cursor === undefined) return readAll(session)
+  const rows = await session.run(SINCE, [cursor])
   const next = String(rows.find(({ name }) => name === null)!['text'])
   // A database that was restored, or a standby that took over, may be behind what was seen.
-  if (cursor !== undefined && isBefore(next, cursor)) return readNews(session)
+  if (isBefore(next, cursor)) return readAll(session)
   const ofTargets = rows.filter(({ name }) => name !== null)
   return {
     cursor: next,
@@ -50,6 +55,16 @@ export async function readNews(session: Session, cursor?: string): Promise<News>
       const commit = seq === null ? undefined : unpackCommit(data as Uint8Array)
       return commit === undefined ? [] : { target: String(name), commit }
     }),
+  }
+}
+
+async function readAll({ run }: Session): Promise<News> {
+  const [first] = await run(CURSOR)
+  const overviews = new Map<string, string>()
+  for (let last = 0, part: Row[] = []; ; last = Number(part.at(-1)!['number'])) {
+    part = await run(PART, [last, PART_SIZE])
+    for (const { name, data } of part) overviews.set(String(name), String(data))
+    if (part.length < PART_SIZE) return { cursor: String(first!['text']), overviews, commits: [] }
   }
 }
 

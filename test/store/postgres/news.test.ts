@@ -36,6 +36,19 @@ inPostgres('the news of targets', (postgres) => {
     expect(await other.news(cursor)).toMatchObject(NOTHING)
   })
 
+  test('begin with the overviews of all targets, however many', async () => {
+    const { owner, other } = await pair()
+    const names = Array.from({ length: 1203 }, (_, i) => `target ${i}`)
+    await owner.addTargets(
+      names.map((name) => ({ name, fingerprint: 'x' })),
+      CREATED,
+    )
+    await owner.acquire(names, names.length)
+    await owner.publish(new Map(names.map((name) => [name, `of ${name}`])))
+    const { overviews } = await other.news()
+    expect(overviews).toEqual(new Map(names.map((name) => [name, `of ${name}`])))
+  })
+
   test('are the overviews and commits since, of each target in order, with all that was committed', async () => {
     const { owner, other, a, b } = await pair()
     await owner.publish(new Map([['a', 'old'], ['b', 'old']])) // oxfmt-ignore
