@@ -69,7 +69,7 @@ async function addressIn(log: NodeJS.ReadableStream): Promise<string | undefined
 }
 
 /** How the image starts Node.js: what its ENTRYPOINT has between `node` and the main file, and its settings of malloc. */
-export function imageStart(): { flags: string[]; env: Record<string, string> } {
+function imageStart(): { flags: string[]; env: Record<string, string> } {
   const dockerfile = readFileSync(join(PROJECT, 'Dockerfile'), 'utf8')
   const command: string[] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)![1]!)
   const settings = [...dockerfile.matchAll(/^ENV (MALLOC_\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [

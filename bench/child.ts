@@ -15,20 +15,10 @@ export type Child = {
  *
  * @param options what the program reads with `forkedWith`
  * @param execArgv for Node.js itself
- * @param env beside the variables of this process
  */
-export async function startChild(
-  program: string,
-  options: object,
-  execArgv: string[] = [],
-  env: Record<string, string> = {},
-): Promise<Child> {
+export async function startChild(program: string, options: object, execArgv: string[] = []): Promise<Child> {
   const file = join(import.meta.dirname, 'processes', `${program}.ts`)
-  const child = fork(file, [JSON.stringify(options)], {
-    execArgv,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  })
+  const child = fork(file, [JSON.stringify(options)], { execArgv, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   const exited = once(child, 'exit')
   const died = exited.then(() => Promise.reject(new Error(`the bench's process ${program} ended early`)))
   died.catch(() => undefined)

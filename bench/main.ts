@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startChild, type Child } from './child.ts'
-import type { Bench, Row } from './scenario.ts'
+import type { Row } from './scenario.ts'
 import { KNOWN_SHORTFALLS } from './known-shortfalls.ts'
 import { chooseRows, rowsOf, SCENARIOS } from './scenarios.ts'
 import { FULL, SHORT } from './sizes.ts'
@@ -51,8 +51,8 @@ for (const scenario of scenarios) {
   // Of each scenario: the Date of its answers is the host's, and must not be far from it.
   const now = Math.floor(Date.now() / 1000)
   const children: Child[] = []
-  const start: Bench['start'] = async (program, options, execArgv = [], env = {}) => {
-    const child = await startChild(program, options, [...execArgv, ...profiling], env)
+  const start = async (program: string, options: object, execArgv: string[] = []) => {
+    const child = await startChild(program, options, [...execArgv, ...profiling])
     children.push(child)
     return child
   }

@@ -15,7 +15,7 @@ export type Bench = {
   /** When the scenario began: the moment around which its worlds are made (UNIX seconds, whole). */
   now: number
   /** Starts a program of `processes/` that ends with the scenario, at the latest. */
-  start: (program: string, options: object, execArgv?: string[], env?: Record<string, string>) => Promise<Child>
+  start: (program: string, options: object, execArgv?: string[]) => Promise<Child>
 }
 
 /** The middle one; of an even number the higher of both. */

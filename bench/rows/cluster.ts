@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { imageStart } from '../built-program.ts'
 import { writeConfigFile } from '../config-file.ts'
 import type { Child } from '../child.ts'
 import type { Present, Worked } from '../processes/daemon.ts'
@@ -64,7 +63,7 @@ export const tenThousand: Scenario = {
 
 type SharedTargetsOptions = { name: string; targets: number; interval: number; seconds: number }
 
-/** Polls targets with several daemons. Before that, until all have an owner and had their initial sync, two intervals pass. */
+/** Polls targets with several daemons. Before that, until all have an owner and had their initial sync, three intervals pass. */
 async function sharedTargets(
   bench: Bench,
   { name, targets, interval, seconds }: SharedTargetsOptions,
@@ -75,10 +74,9 @@ async function sharedTargets(
   const database = await bench.start('database', {})
   const { url } = await database.ask<DatabaseAnswer>({})
   const file = writeConfigFile(bench, { name, urls, store: { url }, poll: { interval: `${interval}s` } })
-  const { flags, env } = imageStart()
   const daemons: Child[] = []
-  for (let i = 0; i < DAEMONS; i++) daemons.push(await bench.start('daemon', { file }, flags, env))
-  await Promise.all(daemons.map((daemon) => daemon.ask<Worked>({ seconds: 2 * interval })))
+  for (let i = 0; i < DAEMONS; i++) daemons.push(await bench.start('daemon', { file }))
+  await Promise.all(daemons.map((daemon) => daemon.ask<Worked>({ seconds: 3 * interval })))
   const before = await database.ask<DatabaseAnswer>({})
   const worked = await Promise.all(daemons.map((daemon) => daemon.ask<Worked>({ seconds })))
   const after = await database.ask<DatabaseAnswer>({})
