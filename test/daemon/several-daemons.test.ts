@@ -120,8 +120,8 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     const { start } = await sharing({ store: { url: url.href, lease: LEASE, history: 86_400 } })
     const daemons = [await start(), await start()]
     await split(...daemons)
-    // Long enough to be seen between a claim and what follows it.
-    proxy.delay = 150
+    // Long enough to be seen between a claim and what follows it; a connection takes eight of them, and 1 s at most.
+    proxy.delay = 80
     const highest = new Map<string, number>()
     const falls: string[] = []
     async function scrape() {
