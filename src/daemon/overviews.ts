@@ -111,6 +111,12 @@ export function newOverviews({ sharing, clock, targets, ownership }: OverviewsOp
     return cursor !== undefined && targets.all().every((name) => loaded.has(name) || known.has(name))
   }
 
+  const eachSecond = (work: () => Promise<DaemonEvent[]>) =>
+    timer(0, INTERVAL * 1000, clock.scheduler).pipe(
+      exhaustMap(() => work().catch(onlyStoreErrors([]))),
+      mergeMap((events) => events),
+    )
+
   return {
     others: () => {
       const loaded = new Set(targets.loaded().map(({ name }) => name))
@@ -131,14 +137,9 @@ export function newOverviews({ sharing, clock, targets, ownership }: OverviewsOp
     exchange: (own$, aborted$) =>
       merge(
         own$.pipe(tap(note), ignoreElements()),
-        timer(0, INTERVAL * 1000, clock.scheduler).pipe(
-          // What cannot be written or read now is a second later.
-          exhaustMap(async () => [
-            ...(await write().catch(onlyStoreErrors([]))),
-            ...(await read().catch(onlyStoreErrors([]))),
-          ]),
-          mergeMap((events) => events),
-        ),
+        // What cannot be written or read now is a second later; many writes do not keep it from reading.
+        eachSecond(write),
+        eachSecond(read),
       ).pipe(takeUntil(aborted$)),
   }
 }

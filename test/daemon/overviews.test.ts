@@ -32,7 +32,9 @@ async function two() {
       loading: () => (state.loaded.length === 0 ? [{ name: own, problem: state.loadProblem }] : []),
     }
     const ownership = { ownerOf: (target: string) => `owner of ${target}`, problem: () => state.problem }
-    const overviews = newOverviews({ sharing, clock, targets, ownership })
+    const publish: typeof sharing.publish = (texts) =>
+      state.hangs ? new Promise(() => undefined) : sharing.publish(texts)
+    const overviews = newOverviews({ sharing: { ...sharing, publish }, clock, targets, ownership })
     const happened = new Subject<DaemonEvent>()
     const events: DaemonEvent[] = []
     const running = overviews.exchange(happened, new Subject()).subscribe((event) => events.push(event))
@@ -86,6 +88,16 @@ test('all targets are known once each is loaded or has an overview, and count as
   expect(other.complete).toEqual([false])
   await clock.advance(2)
   expect(other.complete).toEqual([false, true])
+})
+
+test('a daemon reads the overviews of others while its own cannot be written', async () => {
+  const { clock, one, two: other } = await two()
+  one.state.hangs = true
+  one.acquired()
+  await clock.advance(2)
+  other.acquired()
+  await clock.advance(2)
+  expect(one.others()).toEqual([['b', 'owner of b']])
 })
 
 test('a target that its owner cannot load is shown with the reason', async () => {
