@@ -23,6 +23,7 @@ async function two() {
       loaded: [own],
       loadProblem: undefined as string | undefined,
       broken: {},
+      hangs: false,
     }
     const targets = {
       all: () => NAMES,
