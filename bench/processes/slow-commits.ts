@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 
-/** Preloaded into a daemon (`node --import`): its disk takes half a second to confirm every third COMMIT. */
-const SLOW_EVERY = 3
+/** Preloaded into a daemon (`node --import`): its disk takes half a second to confirm every 40th COMMIT. */
+const SLOW_EVERY = 40
 const PAUSE_MS = 500
 
 // oxlint-disable-next-line typescript/unbound-method -- always called with the database that it was called on
