@@ -57,6 +57,8 @@ export function newOverviews({ sharing, clock, targets, ownership }: OverviewsOp
   const known = new Map<string, Overview>()
   /** Own targets whose overview is not written yet. */
   const changed = new Set<string>()
+  /** Bugs that are not reported yet. */
+  const failed: DaemonEvent[] = []
   let cursor: string | undefined
 
   function note(event: DaemonEvent): void {
@@ -71,7 +73,6 @@ export function newOverviews({ sharing, clock, targets, ownership }: OverviewsOp
 
   /** Writes what has changed, the earliest change first; returns the bugs that it met. */
   async function write(): Promise<DaemonEvent[]> {
-    const failed: DaemonEvent[] = []
     const loaded = new Map(targets.loaded().map((target) => [target.name, target]))
     const due = [...changed].filter((name) => loaded.has(name))
     for (let i = 0; i < due.length; i += WRITTEN_TOGETHER) {
@@ -91,7 +92,7 @@ export function newOverviews({ sharing, clock, targets, ownership }: OverviewsOp
         throw error
       }
     }
-    return failed
+    return failed.splice(0)
   }
 
   async function read(): Promise<DaemonEvent[]> {

@@ -48,7 +48,9 @@ async function finishedPerMinute({ targets, store, wall }: PerMinuteSource, minu
   const [own, others] = [targets.own(), targets.others()]
   // All targets have the same minutes, so that clients can add them up.
   const nows = [...own.map(serviceNow), ...others.map(({ at, serviceNow: now }) => now + Math.max(0, wall() - at))]
-  const first = (Math.floor(nows.reduce((a, b) => Math.max(a, b), -Infinity) / MINUTE) - minutes + 1) * MINUTE
+  // A daemon that has just started may know no target yet.
+  const now = nows.length === 0 ? wall() : nows.reduce((a, b) => Math.max(a, b))
+  const first = (Math.floor(now / MINUTE) - minutes + 1) * MINUTE
   const counts = new Map(own.map(({ name, ledger }) => [name, countsOf(ledger, first, minutes)]))
   for (const [name, found] of await countsElsewhere(store, others, first, minutes)) counts.set(name, found)
   return {

@@ -40,6 +40,12 @@ test('/api/v1/finished-per-minute has null, not 0, for the minutes after the las
   expect(body.targets[1].ended).toEqual([null, null, null, null])
 })
 
+test('/api/v1/finished-per-minute has no target before any is known', async () => {
+  const { status, body } = await perMinute('?minutes=3')
+  expect(status).toBe(200)
+  expect(body).toEqual({ since: '2026-09-21T14:11:00.000Z', step_seconds: 60, targets: [] })
+})
+
 test('/api/v1/finished-per-minute has an hour by default', async () => {
   const { body } = await perMinute('', shownTarget({ sync: POLLED }))
   expect(body.targets[0].ended).toHaveLength(60)
