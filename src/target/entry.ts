@@ -60,7 +60,6 @@ export function newEntry(settings: TargetSettings, clock: Clock, offset: number)
 
 export type LoadOptions = Omit<OpenTargetOptions, 'settings'> & {
   ownership: Ownership
-  limits: RequestLimits
   /** What is loaded after that is not kept. */
   aborted?: AbortSignal
 }
@@ -72,10 +71,8 @@ export type LoadOptions = Omit<OpenTargetOptions, 'settings'> & {
  */
 export async function loadEntry(entry: Entry, settings: TargetSettings, options: LoadOptions): Promise<Target> {
   const target = entry.target ?? (await openTarget({ ...options, settings }))
-  if (entry.target === undefined) {
-    target.rateLimiter = await options.limits.rateLimiterOf(settings)
-    target.owner = () => options.ownership.ownerOf(entry.name)
-  } else await reloadTarget(target, settings)
+  if (entry.target === undefined) target.owner = () => options.ownership.ownerOf(entry.name)
+  else await reloadTarget(target, settings)
   // Its tenure has ended meanwhile, or another one has begun, before which other daemons may have committed.
   options.aborted?.throwIfAborted()
   entry.loaded = settings
@@ -92,6 +89,7 @@ export function unloadEntry(entry: Entry): void {
 
 export type PrepareOptions = Omit<ConnectionOptions, 'target' | 'mayAsk'> &
   LoadOptions & {
+    limits: RequestLimits
     /** From 0 to 1. */
     random: () => number
     settings: TargetSettings

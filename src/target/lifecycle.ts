@@ -124,7 +124,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
       return entries.has(name) ? [] : [newEntry(settingsOf(config, name)!, clock, offset)]
     })
     if (sharing === undefined) {
-      const loading$ = from(added).pipe(mergeMap((entry) => loadEntry(entry, entry.wanted, loading), LOADED_AT_A_TIME))
+      const loading$ = from(added).pipe(mergeMap((entry) => loadEntry(entry, entry.wanted, options), LOADED_AT_A_TIME))
       await lastValueFrom(loading$, { defaultValue: undefined })
     } else await sharing.addTargets(added.map(identityOf), clock.wall())
     for (const entry of added) entries.set(entry.name, entry)
