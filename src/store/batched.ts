@@ -1,37 +1,66 @@
 type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void }
 
+export type BatchLimits<T> = {
+  /** How much one call of `load` takes: more than that only where one item is more by itself. */
+  most: number
+  /** How much an item is; 1 by default. */
+  size?: (item: T) => number
+  /** How many calls of `load` run at the same time; what is asked for meanwhile waits, and shares the next one. */
+  concurrent?: number
+}
+
 /**
- * A function whose calls of one turn of the event loop share one call of `load`, for `most` items at most.
+ * A function whose calls of one turn of the event loop share one call of `load`.
  *
  * @param load resolves with the result of each item in order; an Error rejects only the call for that item
  */
 export function batched<T, R>(
   load: (items: readonly T[]) => Promise<readonly (R | Error)[]>,
-  most: number,
+  { most, size = () => 1, concurrent = Infinity }: BatchLimits<T>,
 ): (item: T) => Promise<R> {
-  let batch: Waiting<T, R>[] = []
+  const waiting: Waiting<T, R>[] = []
+  let running = 0
+  let isScheduled = false
 
-  async function run(waiting: readonly Waiting<T, R>[]): Promise<void> {
+  async function run(batch: readonly Waiting<T, R>[]): Promise<void> {
     try {
-      const results = await load(waiting.map(({ item }) => item))
-      for (const [i, { resolve, reject }] of waiting.entries()) {
+      const results = await load(batch.map(({ item }) => item))
+      for (const [i, { resolve, reject }] of batch.entries()) {
         const result = results[i]!
         if (result instanceof Error) reject(result)
         else resolve(result)
       }
     } catch (error) {
-      for (const { reject } of waiting) reject(error)
+      for (const { reject } of batch) reject(error)
     }
+  }
+
+  function nextBatch(): Waiting<T, R>[] {
+    let total = 0
+    const end = waiting.findIndex(({ item }, i) => (total += size(item)) > most && i > 0)
+    return waiting.splice(0, end === -1 ? waiting.length : end)
+  }
+
+  function runAll(): void {
+    isScheduled = false
+    while (waiting.length > 0 && running < concurrent) {
+      running += 1
+      void run(nextBatch()).finally(() => {
+        running -= 1
+        schedule()
+      })
+    }
+  }
+
+  function schedule(): void {
+    if (isScheduled || waiting.length === 0) return
+    isScheduled = true
+    setImmediate(runAll)
   }
 
   return (item) =>
     new Promise((resolve, reject) => {
-      if (batch.length === most) batch = []
-      if (batch.push({ item, resolve, reject }) > 1) return
-      const opened = batch
-      setImmediate(() => {
-        if (batch === opened) batch = []
-        void run(opened)
-      })
+      waiting.push({ item, resolve, reject })
+      schedule()
     })
 }

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { parse } from '../rows.ts'
 import { difference, type Settings } from '../settings.ts'
 import { OtherSettingsError, type Renewal, type Sharing } from '../sharing.ts'
 import type { Row, Session } from './connection.ts'
@@ -6,7 +7,7 @@ import { codeOf } from './postgres-error.ts'
 import type { Pool } from './pool.ts'
 import { LOCK } from './schema.ts'
 import { transaction } from './transaction.ts'
-import type { Fence } from './write-commit.ts'
+import type { Fence } from './write-commits.ts'
 
 /** This daemon as a member, and what the store needs to know of that. */
 export type Membership = Omit<Sharing, 'pauses' | 'addTargets' | 'publish' | 'news'> & {
@@ -39,15 +40,15 @@ const RENEW = `
   WHERE id = $1::uuid RETURNING id`
 
 /**
- * Everything in one statement, so that members and owners are of one moment. The settings, which grow with the targets, only
- * where they are not this member's, by their digest.
+ * Everything in one statement, so that members and owners are of one moment: the targets of each owner in one row, as JSON
+ * of their epochs, since there are many. The settings, which grow with the targets, only where they are not this member's, by their digest.
  */
 const LOOK = `
   SELECT 'settings' AS kind, NULL AS id, name, settings AS text, NULL::float8 AS number FROM (${DECLARED}) AS declared
-    WHERE md5(settings) <> $2
+    WHERE md5(settings) <> $1
   UNION ALL SELECT 'member', id::text, name, note, joined FROM callwatch.members
-  UNION ALL SELECT 'owner', owner::text, name, NULL, CASE WHEN owner = $1::uuid THEN epoch END
-    FROM callwatch.targets WHERE owner IS NOT NULL`
+  UNION ALL SELECT 'owner', owner::text, NULL, json_object_agg(name, epoch)::text, NULL
+    FROM callwatch.targets WHERE owner IS NOT NULL GROUP BY owner`
 
 const CLAIM = `
   WITH free AS MATERIALIZED (
@@ -97,7 +98,7 @@ export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Me
     await session.run(DELETE_DEAD)
     if (self !== undefined) await session.run(LEAVE, [self])
     const [declared] = await session.run(DECLARED)
-    const how = declared && difference(settingsOf(declared['settings']), settings)
+    const how = declared && difference(parse<Settings>(declared['settings']), settings)
     if (how !== undefined) throw new OtherSettingsError(String(declared?.['name']), how)
     await Promise.all([onJoin(session), session.run(JOIN, [id, name, status, JSON.stringify(settings), lease])])
   }
@@ -132,15 +133,15 @@ export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Me
         const [renewed, , rows] = await Promise.all([
           run(RENEW, [me, status, lease]),
           run(DELETE_DEAD).catch(() => []),
-          run(LOOK, [me, ownDigest]),
+          run(LOOK, [ownDigest]),
         ])
         if (renewed.length === 0) {
           loseAll()
           return undefined
         }
-        const owned = rows.filter(({ kind, id }) => kind === 'owner' && id === me)
-        epochs = new Map(owned.map(({ name, number }) => [String(name), Number(number)]))
-        return renewalOf(rows, me, own)
+        const owned = ownedBy(rows)
+        epochs = new Map(Object.entries(owned.get(me) ?? {}))
+        return renewalOf(rows, owned, me, own)
       }),
     acquire: (targets, most) =>
       pool.use(async ({ run }) => {
@@ -167,16 +168,27 @@ export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Me
   }
 }
 
-function renewalOf(rows: readonly Row[], self: string, own: Settings): Renewal {
+/** The epoch of each target, by owner. */
+function ownedBy(rows: readonly Row[]): Map<string, Record<string, number>> {
+  const owners = rows.filter(({ kind }) => kind === 'owner')
+  return new Map(owners.map(({ id, text }) => [String(id), parse(text)]))
+}
+
+function renewalOf(
+  rows: readonly Row[],
+  owned: ReadonlyMap<string, Record<string, number>>,
+  self: string,
+  own: Settings,
+): Renewal {
   const ofKind = (wanted: string) => rows.filter(({ kind }) => kind === wanted)
   const [declared] = ofKind('settings')
-  const how = declared && difference(settingsOf(declared['text']), own)
+  const how = declared && difference(parse<Settings>(declared['text']), own)
   return {
     self,
     members: ofKind('member')
       .toSorted((a, b) => Number(a['number']) - Number(b['number']))
       .map(({ id, name, text }) => ({ id: String(id), name: String(name), status: String(text) })),
-    owners: new Map(ofKind('owner').map(({ id, name }) => [String(name), String(id)])),
+    owners: new Map([...owned].flatMap(([id, targets]) => Object.keys(targets).map((name) => [name, id]))),
     differing: how === undefined ? undefined : new OtherSettingsError(String(declared?.['name']), how),
   }
 }
@@ -184,9 +196,4 @@ function renewalOf(rows: readonly Row[], self: string, own: Settings): Renewal {
 /** As PostgreSQL's md5. */
 function digestOf(text: string): string {
   return createHash('md5').update(text).digest('hex')
-}
-
-function settingsOf(data: unknown): Settings {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this file only
-  return JSON.parse(String(data)) as Settings
 }

@@ -91,6 +91,7 @@ export function isUnresponsive(error: unknown): boolean {
 
 /** Whether the server itself answered that it will not do it, and its connection is as good as before. */
 export function isAnswer(error: unknown): boolean {
+  if (error instanceof StoreError) return isAnswer(error.cause)
   return error instanceof Error && 'severity' in error && error.severity === 'ERROR'
 }
 

@@ -3,7 +3,7 @@ import type { SyncState } from '../../ledger/state.ts'
 import { batched } from '../batched.ts'
 import { alertsByTarget, parse } from '../rows.ts'
 import type { SharedStore } from '../sharing.ts'
-import { StoreError, type RoutedChange, type Commit } from '../store.ts'
+import { isBug, StoreError, type RoutedChange, type Commit } from '../store.ts'
 import { readAddress } from './address.ts'
 import { connect, type Connection, type Session } from './connection.ts'
 import {
@@ -19,12 +19,13 @@ import { addTargets, loadTargets, type Wanted } from './load-targets.ts'
 import { membership } from './membership.ts'
 import { publish, readNews } from './news.ts'
 import { postgresOutbox } from './outbox.ts'
-import { openPool } from './pool.ts'
+import { openPool, type Pool } from './pool.ts'
+import { isAnswer, isUnresponsive } from './postgres-error.ts'
 import { lockForReset, removeTarget } from './reset-target.ts'
 import { migrate } from './schema.ts'
 import { postgresSilences } from './silences.ts'
 import { transaction } from './transaction.ts'
-import { writeCommit } from './write-commit.ts'
+import { writeCommits, type FencedCommit } from './write-commits.ts'
 
 export type PostgresStoreOptions = {
   /** As in {@link readAddress}. */
@@ -43,8 +44,12 @@ const DISOWN = 'UPDATE callwatch.targets SET owner = NULL, epoch = epoch + 1, se
 /** Else a target that is added again later would show its old alerts. */
 const REMOVE_OVERVIEW = 'DELETE FROM callwatch.overviews USING callwatch.targets WHERE target = number AND name = $1'
 
-/** Commits that are sent at the same time, at most. */
+/** Statements that run at the same time, at most, and how many of them write commits: others must not wait behind those. */
 const CONNECTIONS = 4
+const COMMIT_CONNECTIONS = 2
+
+/** Commits and calls that are written in one statement: what takes longer than its timeout would never be written. */
+const COMMITTED_TOGETHER = 1000
 
 /** Targets, or keys, that are read together at most. */
 const BATCH = 200
@@ -95,19 +100,26 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const allOrNothing = <T>(work: (session: Session) => Promise<T>) =>
     pool.use((connection) => transaction(connection, work))
 
+  const commitTogether = batched((commits) => commitEach(pool, commits), {
+    most: COMMITTED_TOGETHER,
+    size: ({ commit: { ledger } }: FencedCommit) => 1 + ledger.calls.size + ledger.evicted.length,
+    concurrent: COMMIT_CONNECTIONS,
+  })
+
   async function commit(target: string, whole: Commit): Promise<void> {
     const fence = members.fenceOf(target)
     if (fence === undefined) throw notOwned(target)
     const { routedChanges } = whole
-    const write = async (writing: Session) => {
+    const fenced = { target, commit: whole, fence }
+    if (routedChanges.length === 0) return commitTogether(fenced)
+    await allOrNothing(async (session) => {
       // This statement is the first: it locks the target's row before any other row.
-      const [isWritten] = await Promise.all([
-        writeCommit(writing, target, whole, fence),
-        ...routedChanges.map((routed) => outbox.enqueueChange(writing, routed)),
+      const [written] = await Promise.all([
+        writeCommits(session, [fenced]),
+        ...routedChanges.map((routed) => outbox.enqueueChange(session, routed)),
       ])
-      if (!isWritten) throw stale(target)
-    }
-    await (routedChanges.length === 0 ? pool.use(write) : allOrNothing(write))
+      if (!written[0]) throw stale(target)
+    })
   }
 
   async function pauses(keys: readonly string[]): Promise<Map<string, number>> {
@@ -116,11 +128,16 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     return new Map(rows.map(({ key, until }) => [String(key), Number(until)]))
   }
 
-  const load = batched((wanted: readonly Wanted[]) => pool.use((connection) => loadTargets(connection, wanted)), BATCH)
-  const pausedUntil = batched(async (keys: readonly string[]) => {
-    const found = await pauses(keys)
-    return keys.map((key) => found.get(key))
-  }, BATCH)
+  const load = batched((wanted: readonly Wanted[]) => pool.use((connection) => loadTargets(connection, wanted)), {
+    most: BATCH,
+  })
+  const pausedUntil = batched(
+    async (keys: readonly string[]) => {
+      const found = await pauses(keys)
+      return keys.map((key) => found.get(key))
+    },
+    { most: BATCH },
+  )
 
   async function closeAlerts(target: string, routedChanges: readonly RoutedChange[]): Promise<void> {
     await allOrNothing(async (closing) => {
@@ -214,6 +231,24 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       },
       news: (cursor) => readNews(session, cursor),
     },
+  }
+}
+
+/**
+ * Writes commits of different targets in one statement; one by one where that is refused, since one alone may be why.
+ *
+ * @returns an error of each that was not written
+ */
+async function commitEach(pool: Pool, commits: readonly FencedCommit[]): Promise<(void | Error)[]> {
+  try {
+    const written = await pool.use((connection) => writeCommits(connection, commits))
+    return commits.map(({ target }, i) => (written[i] ? undefined : stale(target)))
+  } catch (error) {
+    const isOfOne = isBug(error) || (isAnswer(error) && !isUnresponsive(error))
+    if (commits.length === 1 || !isOfOne) throw error
+    const failed: (void | Error)[] = []
+    for (const one of commits) failed.push(...(await commitEach(pool, [one]).catch((reason: Error) => [reason])))
+    return failed
   }
 }
 

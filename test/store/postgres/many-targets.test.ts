@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { imbalancesOf } from '../../../src/ledger/balance.ts'
-import { newLedger } from '../../../src/ledger/state.ts'
+import { newLedger, type Delta } from '../../../src/ledger/state.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { openPostgresReader } from '../../../src/store/postgres/open-reader.ts'
 import type { StoredTarget } from '../../../src/store/store.ts'
@@ -8,10 +8,19 @@ import { asked, completePoll, contents, CREATED, seen } from '../../ledger/seen.
 import { cuttingProxy } from '../../postgres/cutting-proxy.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
 import { DAY, instance, NO_ALERTS, openIn } from '../contract/place.ts'
-import { emptied, owningStore, joined } from './daemon.ts'
+import { emptied, joined, owningStore, replicaOf } from './daemon.ts'
 
 const named = (name: string) => ({ name, fingerprint: `of ${name}` })
 const refused = { kind: 'refused', message: expect.stringContaining('--reset-target b') }
+
+const deltaAfter = (delta: Delta, commits: number): Delta => ({
+  ...delta,
+  sync: { ...delta.sync, seq: delta.sync.seq + commits },
+})
+const withCounter = (delta: Delta, value: number): Delta => ({
+  ...delta,
+  counters: new Map([...delta.counters.keys()].map((series) => [series, value])),
+})
 
 inPostgres('many targets', (postgres) => {
   const newDatabase = emptied(postgres.newDatabase)
@@ -47,6 +56,33 @@ inPostgres('many targets', (postgres) => {
     const balance = await reader.balance('target 7')
     expect([balance.settled[0], imbalancesOf(balance)]).toEqual([1, []])
     await reader.close()
+  })
+
+  test('that are committed at the same time share a few statements, each kept or refused by itself', async () => {
+    const { url, roundTrips } = await counted()
+    const store = await joined(url, 'one')
+    const names = Array.from({ length: 60 }, (_, i) => `target ${i}`)
+    await store.sharing.addTargets(names.map(named), CREATED)
+    await store.sharing.acquire(names, 60)
+    const replicas = await Promise.all(names.map((name) => replicaOf(store, named(name))))
+    // Once for each connection, statements are prepared.
+    for (const call of ['b', 'c']) await Promise.all(replicas.map((replica) => replica.sees(call)))
+    expect(await roundTrips(() => Promise.all(replicas.map((replica) => replica.sees('d'))))).toBeLessThanOrEqual(3)
+
+    const [late, wrong, ...others] = replicas
+    const commits = [
+      store.commit('target 0', { ...late!.next('e'), ledger: deltaAfter(late!.next('e').ledger, 5) }),
+      store.commit('target 1', { ...wrong!.next('e'), ledger: withCounter(wrong!.next('e').ledger, Number.NaN) }),
+      ...others.map((replica) => replica.sees('e')),
+    ]
+    const [first, second, ...rest] = await Promise.allSettled(commits)
+    expect([first, second]).toMatchObject([{ reason: { kind: 'stale' } }, { reason: { message: /violates/ } }])
+    expect(rest.filter(({ status }) => status === 'rejected')).toEqual([])
+    for (const [i, replica] of replicas.entries()) {
+      const stored = await replicaOf(store, named(names[i]!))
+      expect(contents(stored.ledger)).toEqual(contents(replica.ledger))
+      expect(stored.ledger.calls.size).toBe(i < 2 ? 3 : 4)
+    }
   })
 
   test('are not set up where one is stored with another fingerprint', async () => {

@@ -1,0 +1,178 @@
+import { RECORD_BYTES, writeCall } from '../../ledger/call-record.ts'
+import type { TrackedCall } from '../../ledger/tracked-call.ts'
+import { hourOf, packEvaluated } from '../evaluation-log.ts'
+import { settledOf } from '../rows.ts'
+import type { Commit } from '../store.ts'
+import { packCommit } from './commit-log.ts'
+import type { Argument, Session } from './connection.ts'
+
+/** The member that may commit a target, and the epoch of its ownership. */
+export type Fence = { owner: string; epoch: number }
+
+/** A commit of a target, and the fence under which it is made. */
+export type FencedCommit = { target: string; commit: Commit; fence: Fence }
+
+/**
+ * All of several commits, of different targets, in one statement: it needs no transaction around it, takes one round trip,
+ * and where a target has another owner, epoch or sequence number, `moved` is without it and nothing of it is written. No row
+ * is touched by two parts, each of which sees the database as it was before. `of` is the place of a row's commit among them.
+ */
+const COMMIT = `
+  WITH moved AS (
+    UPDATE callwatch.targets SET seq = targets.seq + 1, sync = given.sync
+    FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::text[])
+      WITH ORDINALITY AS given (name, seq, owner, epoch, sync, place)
+    WHERE targets.name = given.name AND targets.seq = given.seq
+      AND targets.owner = given.owner::uuid AND targets.epoch = given.epoch
+    RETURNING number, targets.seq, targets.epoch, place::int AS of
+  ), logged AS (
+    INSERT INTO callwatch.commits (target, seq, epoch, data)
+    SELECT number, seq, epoch, substring($6::bytea FROM start FOR length)
+    FROM moved JOIN unnest($7::int[], $8::int[]) WITH ORDINALITY AS packed (start, length, place) ON place = of
+  ), changed AS (
+    INSERT INTO callwatch.calls (target, id, finished, tracked, data)
+    SELECT number, id, finished, tracked = 1,
+      substring($13::bytea FROM (place::int - 1) * ${RECORD_BYTES} + 1 FOR ${RECORD_BYTES})
+    FROM moved JOIN unnest($9::int[], $10::text[], $11::float8[], $12::int[])
+      WITH ORDINALITY AS call (of, id, finished, tracked, place) USING (of)
+    ON CONFLICT (target, id) DO UPDATE
+      SET finished = excluded.finished, tracked = excluded.tracked, data = excluded.data
+  ), history AS (
+    UPDATE callwatch.calls SET tracked = false
+    FROM moved JOIN unnest($14::int[], $15::text[]) AS given (of, id) USING (of)
+    WHERE target = number AND calls.id = given.id
+  ), dropped AS (
+    DELETE FROM callwatch.calls USING moved JOIN unnest($16::int[], $17::text[]) AS given (of, id) USING (of)
+    WHERE target = number AND calls.id = given.id
+  ), settled AS (
+    UPDATE callwatch.settled AS sum SET value = sum.value + more
+    FROM moved JOIN unnest($18::int[], $19::text[], $20::float8[]) AS given (of, quantity, more) USING (of)
+    WHERE sum.target = number AND sum.quantity = given.quantity
+  ), counted AS (
+    INSERT INTO callwatch.counters AS counter (target, series, value)
+    SELECT number, series, increment
+    FROM moved JOIN unnest($21::int[], $22::text[], $23::float8[]) AS given (of, series, increment) USING (of)
+    ON CONFLICT (target, series) DO UPDATE SET value = counter.value + excluded.value
+  ), used AS (
+    INSERT INTO callwatch.usage AS known (target, quarter, minutes)
+    SELECT number, quarter, more
+    FROM moved JOIN unnest($24::int[], $25::bigint[], $26::float8[]) AS given (of, quarter, more) USING (of)
+    ON CONFLICT (target, quarter) DO UPDATE SET minutes = known.minutes + excluded.minutes
+  ), alerted AS (
+    INSERT INTO callwatch.alerts (target, alert, data)
+    SELECT number, alert, instance
+    FROM moved JOIN unnest($27::int[], $28::text[], $29::text[]) AS given (of, alert, instance) USING (of)
+    ON CONFLICT (target, alert) DO UPDATE SET data = excluded.data
+  ), ended AS (
+    DELETE FROM callwatch.alerts USING moved JOIN unnest($30::int[], $31::text[]) AS given (of, alert) USING (of)
+    WHERE target = number AND alerts.alert = given.alert
+  ), evaluated AS (
+    INSERT INTO callwatch.evaluations AS log (target, hour, data)
+    SELECT number, hour, entry
+    FROM moved JOIN unnest($32::int[], $33::bigint[], $34::text[]) AS given (of, hour, entry) USING (of)
+    ON CONFLICT (target, hour) DO UPDATE SET data = log.data || excluded.data
+  )
+  SELECT of FROM moved`
+
+/**
+ * Writes commits of different targets, each whole or not at all, without what they enqueue.
+ *
+ * @returns of each whether it was written
+ */
+export async function writeCommits(session: Session, fenced: readonly FencedCommit[]): Promise<boolean[]> {
+  /** The rows that all commits have of one kind, by columns: the first has the places of their commits. */
+  function columns<T>(rowsOf: (commit: Commit) => Iterable<T>, ...contents: ((row: T) => string | number | null)[]) {
+    const of: number[] = []
+    const rows: T[] = []
+    for (const [i, { commit }] of fenced.entries()) {
+      for (const row of rowsOf(commit)) {
+        of.push(i + 1)
+        rows.push(row)
+      }
+    }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each column is of one type
+    return [of, ...contents.map((content) => rows.map(content))] as Argument[]
+  }
+  const rows = new Map(fenced.map(({ commit }) => [commit, callRows(commit)]))
+  const packed = joined(fenced.map(({ commit }) => packCommit(commit)))
+  const args: Argument[] = [
+    fenced.map(({ target }) => target),
+    fenced.map(({ commit }) => commit.ledger.sync.seq - 1),
+    fenced.map(({ fence }) => fence.owner),
+    fenced.map(({ fence }) => fence.epoch),
+    fenced.map(({ commit }) => JSON.stringify(commit.ledger.sync)),
+    packed.bytes,
+    packed.starts,
+    packed.lengths,
+    ...columns(
+      (commit) => rows.get(commit)!.written,
+      ({ call }) => call.id,
+      ({ call }) => call.finish?.at ?? null,
+      ({ isTracked }) => (isTracked ? 1 : 0),
+    ),
+    recordsOf([...rows.values()].flatMap(({ written }) => written.map(({ call }) => call))),
+    ...columns(
+      (commit) => rows.get(commit)!.evicted,
+      (id) => id,
+    ),
+    ...columns(
+      (commit) => rows.get(commit)!.dropped,
+      (id) => id,
+    ),
+    ...columns(({ ledger }) => settledOf(ledger.evicted.filter(({ finish }) => finish === undefined)), ...keyAndValue),
+    ...columns(({ ledger }) => ledger.counters, ...keyAndValue),
+    ...columns(({ ledger }) => ledger.usage, ...keyAndValue),
+    ...columns(
+      ({ alerts }) => changedAlerts(alerts),
+      ({ key }) => key,
+      (instance) => JSON.stringify(instance),
+    ),
+    ...columns(
+      ({ alerts }) => alerts.ended,
+      ({ key }) => key,
+    ),
+    ...columns(({ evaluated }) => (evaluated === undefined ? [] : [evaluated]), hourOf, packEvaluated),
+  ]
+  const written = new Set((await session.run(COMMIT, args)).map(({ of }) => of))
+  return fenced.map((_, i) => written.has(i + 1))
+}
+
+const keyAndValue = [
+  ([key]: readonly [string | number, number]) => key,
+  ([, value]: readonly [string | number, number]) => value,
+] as const
+
+/** Which rows of calls are written, become history or are deleted: a call that changes and is evicted in one delta has one row. */
+function callRows({ ledger: { calls, evicted } }: Commit) {
+  const isCounted = ({ finish }: TrackedCall) => finish !== undefined
+  const dropped = new Set(evicted.filter((call) => !isCounted(call)).map(({ id }) => id))
+  /** Of these and of others, those that are only history from now on. */
+  const history = new Set(evicted.filter(isCounted).map(({ id }) => id))
+  const written = [...calls.values()].filter(({ id }) => !dropped.has(id))
+  return {
+    written: written.map((call) => ({ call, isTracked: !history.has(call.id) })),
+    evicted: [...history].filter((id) => !calls.has(id)),
+    dropped,
+  }
+}
+
+function changedAlerts({ changed, ended }: Commit['alerts']) {
+  const endedKeys = new Set(ended.map(({ key }) => key))
+  return changed.filter(({ key }) => !endedKeys.has(key))
+}
+
+/** Bytes one behind the other, and where each begins (from 1) and how long it is: as an array each would be escaped. */
+function joined(parts: readonly Uint8Array[]): { bytes: Uint8Array; starts: number[]; lengths: number[] } {
+  const lengths = parts.map(({ length }) => length)
+  let end = 1
+  const starts = lengths.map((length) => (end += length) - length)
+  return { bytes: Buffer.concat(parts), starts, lengths }
+}
+
+/** The calls' records, one behind the other: as an array of their own they would be escaped one by one. */
+function recordsOf(calls: readonly TrackedCall[]): Uint8Array {
+  const records = new Uint8Array(calls.length * RECORD_BYTES)
+  const view = new DataView(records.buffer)
+  for (const [i, call] of calls.entries()) writeCall(view, i * RECORD_BYTES, call)
+  return records
+}
