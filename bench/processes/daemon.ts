@@ -9,9 +9,8 @@ import { loadConfig } from '../../src/config/load-config.ts'
 import { answer, forkedWith } from './answer.ts'
 import { measure, type Measured } from './measure.ts'
 
-/** While a daemon worked: its longest turn of the event loop (seconds) and what it counted. */
+/** What a daemon counted while it worked. */
 export type Worked = Measured & {
-  longestTurn: number
   polls: number
   skipped: number
   requests: number
@@ -21,11 +20,18 @@ export type Worked = Measured & {
   commitSeconds: number
   /** From the end of a call until it was committed, of all that finished meanwhile (seconds). */
   lags: number[]
-  /** How much memory (RSS, bytes) it took at most above what it took before. */
-  growth: number
   /** The most memory that the process has ever had (bytes). */
   peakBytes: number
 }
+
+/** The same, and its longest turn of the event loop (seconds). To watch it takes a twentieth of a core. */
+export type Watched = Worked & {
+  longestTurn: number
+  /** How much memory (RSS, bytes) it took at most above what it took before. */
+  growth: number
+}
+
+type Question = { until?: number; seconds?: number; watched?: boolean }
 
 /** How a daemon is at the moment: its memory (bytes), the targets that it owns, and those of them that it has loaded. */
 export type Present = { url: string; rss: number; owned: number; loaded: number }
@@ -45,26 +51,36 @@ const seen = nothing()
 const good = new Map<string, number>()
 let isPolling = false
 
-answer(async ({ until, seconds = 0 }: { until?: number; seconds?: number }): Promise<Worked | Present> => {
+answer(async (question: Question): Promise<Watched | Worked | Present> => {
+  const { until, seconds = 0, watched = false } = question
   if (until === undefined && seconds === 0) {
     const [owned, loaded] = [daemon.targets.owned().length, daemon.targets.loaded().length]
     return { url: daemon.url, rss: process.memoryUsage.rss(), owned, loaded }
   }
   Object.assign(seen, nothing())
-  turns.reset()
-  turns.enable()
   if (!isPolling) daemon.events$.subscribe(note)
   isPolling = true
+  const work = () => (until === undefined ? sleep(seconds * 1000) : goodPolls(until))
+  return watched ? watch(() => measureWork(work)) : measureWork(work)
+})
+
+async function measureWork(work: () => Promise<void>): Promise<Worked> {
+  const { measured } = await measure(work)
+  const calls = daemon.targets.loaded().reduce((sum, { ledger }) => sum + ledger.calls.size, 0)
+  return { ...measured, ...seen, calls, peakBytes: process.resourceUsage().maxRSS * 1024 }
+}
+
+async function watch(work: () => Promise<Worked>): Promise<Watched> {
+  turns.reset()
+  turns.enable()
   const before = process.memoryUsage.rss()
   let peak = before
   const sampling = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 20)
-  const { measured } = await measure(() => (until === undefined ? sleep(seconds * 1000) : goodPolls(until)))
+  const worked = await work()
   turns.disable()
   clearInterval(sampling)
-  const calls = daemon.targets.loaded().reduce((sum, { ledger }) => sum + ledger.calls.size, 0)
-  const peakBytes = process.resourceUsage().maxRSS * 1024
-  return { ...measured, ...seen, calls, longestTurn: turns.max / 1e9, growth: peak - before, peakBytes }
-})
+  return { ...worked, longestTurn: turns.max / 1e9, growth: peak - before }
+}
 
 /** Until each target has had so many good polls. */
 async function goodPolls(count: number): Promise<void> {

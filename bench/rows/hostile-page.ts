@@ -1,6 +1,6 @@
 import { writeConfigFile } from '../config-file.ts'
 import { HOSTILE_PAGES } from '../hostile-pages.ts'
-import type { Worked } from '../processes/daemon.ts'
+import type { Watched, Worked } from '../processes/daemon.ts'
 import { times, type Scenario } from '../scenario.ts'
 
 /** For how long a daemon is answered so, a poll each second (seconds). */
@@ -20,7 +20,7 @@ export const hostilePage: Scenario = {
       const daemon = await bench.start('daemon', { file })
       const before = await daemon.ask<Worked>({ until: 3 })
       await service.ask({ attack })
-      const { longestTurn, peakBytes } = await daemon.ask<Worked>({ seconds: ATTACKED })
+      const { longestTurn, peakBytes } = await daemon.ask<Watched>({ seconds: ATTACKED, watched: true })
       await daemon.end()
       return { attack, turn: longestTurn * 1000, growth: (peakBytes - before.peakBytes) / 1e6 }
     })

@@ -1,6 +1,6 @@
 import { writeConfigFile } from '../config-file.ts'
 import type { Attack, Attacked } from '../processes/attacker.ts'
-import type { Worked } from '../processes/daemon.ts'
+import type { Watched, Worked } from '../processes/daemon.ts'
 import type { Row, Scenario } from '../scenario.ts'
 import { endingWorld, stillWorld } from '../worlds.ts'
 
@@ -41,7 +41,7 @@ export const openSurface: Scenario = {
     const results: { turn: number; growth: number; note: string }[] = []
     for (const [name, attack] of Object.entries(ATTACKS)) {
       // A second more: what was begun is ended.
-      const working = daemon.ask<Worked>({ seconds: attack.seconds + 1 })
+      const working = daemon.ask<Watched>({ seconds: attack.seconds + 1, watched: true })
       const { statuses, closed } = await attacker.ask<Attacked>({ url: page, ...attack })
       const { longestTurn, growth } = await working
       const answered = Object.entries(statuses).map(([status, count]) => `${count} × ${status}`)

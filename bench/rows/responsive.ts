@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { writeConfigFile } from '../config-file.ts'
-import type { Worked } from '../processes/daemon.ts'
+import type { Watched } from '../processes/daemon.ts'
 import { median, percentile, times, type Scenario } from '../scenario.ts'
 import { stillWorld } from '../worlds.ts'
 
@@ -22,7 +22,7 @@ export const responsive: Scenario = {
       const daemon = await bench.start('daemon', { file }, SLOW_COMMITS)
       const { url: page } = await daemon.ask<{ url: string }>({})
       await scraper.ask({ url: `${page}metrics` })
-      const worked = await daemon.ask<Worked>({ until: 1 })
+      const worked = await daemon.ask<Watched>({ until: 1, watched: true })
       const { seconds } = await scraper.ask<{ seconds: number[] }>({})
       await daemon.end()
       if (worked.calls !== calls) throw new Error(`the daemon saw ${worked.calls} of ${calls} calls`)
