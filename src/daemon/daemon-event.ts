@@ -8,6 +8,8 @@ import type { Reload } from './reload.ts'
 export type DaemonEvent =
   | TargetEvent
   | { kind: 'ownership'; event: OwnershipEvent }
+  /** The store cannot be used any more, and why; or it can again. However many targets find that, it is one event. */
+  | { kind: 'store'; problem: string | undefined }
   /** Read from the log of commits of the shared store, which may repeat some. */
   | { kind: 'committed elsewhere'; target: string; commit: Pick<Commit, 'ledger' | 'alerts'> }
   /** A bug kept the overview of a target from being written for the other daemons. */

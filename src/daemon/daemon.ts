@@ -46,6 +46,7 @@ import type { Reading } from './config-readings.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import { secretsMask, type SecretsMask } from '../log/mask-secrets.ts'
 import { sharedSettings } from './shared-settings.ts'
+import { storeEvents } from './store-trouble.ts'
 import { logWebEvents } from './log-web-events.ts'
 import { activeReceivers } from './active-receivers.ts'
 import { reporter } from './reporter.ts'
@@ -240,7 +241,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     return {
       url: pageUrl(first.http, web.port),
       targets,
-      events$: concat(merge(exchanged$, reloaded$, retention$, notified$, watched$).pipe(tap(report)), closed$),
+      events$: concat(
+        merge(exchanged$, reloaded$, retention$, notified$, storeEvents(watched$), watched$).pipe(tap(report)),
+        closed$,
+      ),
     }
   } catch (error) {
     await closeAll()

@@ -44,14 +44,6 @@ const OWNERSHIP_LINES = {
 /** The names that a log line has at most. */
 const MAX_NAMES = 20
 
-const TROUBLE_LINES = {
-  store: { before: 'the shared store cannot be used: ', again: 'the shared store can be used again' },
-  settings: {
-    before: 'this daemon cannot join the cluster: ',
-    again: 'this daemon is a member of the cluster again',
-  },
-}
-
 /** Reports what happened to metrics, live feed and log, after it was committed. One line a failing poll, not one a retry. */
 export function reporter(options: ReporterOptions): (event: DaemonEvent) => void {
   const { log, metrics, feed, targets, receivers: configured = () => [], mask } = options
@@ -91,10 +83,10 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
   /** The series of a target are those of the daemon that owns it. */
   function reportOwnership(event: OwnershipEvent): void {
     if (event.kind === 'trouble') {
-      if (event.of === 'store') metrics.storeWritable.set(event.problem === undefined ? 1 : 0)
-      const { before, again } = TROUBLE_LINES[event.of]
-      if (event.problem === undefined) log.info(again)
-      else log.warn(`${before}${mask(event.problem)}`)
+      const { of, problem } = event
+      if (of === 'store') metrics.storeWritable.set(problem === undefined ? 1 : 0)
+      else if (problem === undefined) log.info('this daemon is a member of the cluster again')
+      else log.warn(`this daemon cannot join the cluster: ${mask(problem)}`)
       return
     }
     if (event.kind === 'lease lost') {
@@ -142,7 +134,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
   }
 
   function reportPoll({ target, report, before, sync }: Polled): void {
-    const { outcome, requests, problem, refusedFrom, slowSweep } = report
+    const { outcome, requests, problem, refusedFrom, slowSweep, storeFailed } = report
     if (refusedFrom !== undefined && refusedFrom !== before.refusedFrom) {
       log.warn({ target, page: refusedFrom }, `the service refuses page ${refusedFrom} of its list and what follows`)
     }
@@ -157,11 +149,11 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     reportWarnings(target, sync)
     const seconds = Math.round(report.seconds * 1000) / 1000
     const figures = { target, outcome, requests: requests.length, seconds }
-    // An initial sync that is only long is logged page by page.
+    // An initial sync that is only long is logged page by page, and trouble with the store once for all targets.
     const isInitialSync = report.isSweeping === true && sync.lastSuccess === undefined
-    if (isInitialSync) log.debug(figures, `poll ${outcome}: ${problem}`)
-    else if (problem !== undefined) log.warn(figures, `poll ${outcome}: ${problem}`)
-    else if (!before.up) log.info(figures, `poll ${outcome}: the target is up`)
+    if (problem !== undefined) {
+      log[isInitialSync || storeFailed ? 'debug' : 'warn'](figures, `poll ${outcome}: ${problem}`)
+    } else if (!before.up && !before.storeFailed) log.info(figures, `poll ${outcome}: the target is up`)
     else log.debug(figures, `poll ${outcome}`)
   }
 
@@ -233,6 +225,10 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
         log.info({ target }, 'the target was removed')
         return
       }
+      case 'store':
+        if (happened.problem === undefined) log.info('the store can be used again')
+        else log.warn(`nothing is counted until the store can be used: ${mask(happened.problem)}`)
+        return
       case 'ownership':
         reportOwnership(happened.event)
         return

@@ -1,4 +1,4 @@
-import { defer, map, tap, type Observable } from 'rxjs'
+import { defer, distinctUntilChanged, map, skip, startWith, tap, type Observable } from 'rxjs'
 import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 
@@ -23,6 +23,16 @@ export function storeTrouble(watched$: Observable<DaemonEvent>): Observable<stri
       map(() => failing.values().next().value),
     )
   })
+}
+
+/** When trouble with the store begins, and when it has ended for all targets. */
+export function storeEvents(watched$: Observable<DaemonEvent>): Observable<DaemonEvent> {
+  return storeTrouble(watched$).pipe(
+    startWith(undefined),
+    distinctUntilChanged((before, problem) => (before === undefined) === (problem === undefined)),
+    skip(1),
+    map((problem) => ({ kind: 'store', problem })),
+  )
 }
 
 function applyOwnership(

@@ -1,10 +1,15 @@
 import { pino } from 'pino'
+import { merge, Subject } from 'rxjs'
 import { expect, test } from 'vitest'
 import { computeDelta } from '../../src/ledger/compute-delta.ts'
 import { newLedger } from '../../src/ledger/state.ts'
 import { completePoll, CREATED, seen } from '../ledger/seen.ts'
 import { OPTIONS } from '../store/contract/place.ts'
+import type { DaemonEvent } from '../../src/daemon/daemon-event.ts'
 import { reporter } from '../../src/daemon/reporter.ts'
+import { storeEvents } from '../../src/daemon/store-trouble.ts'
+import type { PollReport } from '../../src/polling/poll-report.ts'
+import { healthRecord } from '../../src/target/health.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { eventFeed } from '../../src/web/event-feed.ts'
 
@@ -41,6 +46,42 @@ test('a commit that the log repeats is published once, as is one of another daem
   const sync = { ...ledger.sync, created: ledger.sync.created + 1 }
   report({ kind: 'committed elsewhere', target: 'other', commit: { ledger: { ...ledger, sync }, alerts } })
   expect(published()).toBe(3 * length)
+})
+
+test('a store that cannot be used is one line of the log, and so is its return', () => {
+  const lines: string[] = []
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
+  const { operational: metrics } = metricsOf(() => [], '1.2.3')
+  const mask = (text: string) => text.replace('secret', '***')
+  const report = reporter({ log, metrics, feed: eventFeed(), targets: { owned: () => [] }, mask })
+  const events$ = new Subject<DaemonEvent>()
+  merge(storeEvents(events$), events$).subscribe(report)
+  const records = new Map(['a', 'b', 'c'].map((target) => [target, healthRecord(() => 0)]))
+  const poll = (target: string, problem?: string) => {
+    const [successful, storeFailed] = [problem === undefined, problem !== undefined]
+    const made: PollReport = {
+      outcome: successful ? 'complete' : 'failed',
+      successful,
+      seconds: 1,
+      requests: [],
+      remaining: undefined,
+      problem,
+      storeFailed,
+    }
+    const before = records.get(target)!.current()
+    records.get(target)!.add(made)
+    events$.next({ kind: 'polled', target, report: made, before, sync: newLedger(CREATED).sync })
+  }
+  for (const problem of [undefined, 'the disk of secret is full', undefined, 'and again']) {
+    for (const target of records.keys()) poll(target, problem)
+  }
+  const said = lines.map((line): string => JSON.parse(line).msg)
+  expect(said.filter((text) => !text.includes('target is up'))).toEqual([
+    'nothing is counted until the store can be used: the disk of *** is full',
+    'the store can be used again',
+    'nothing is counted until the store can be used: and again',
+  ])
+  expect(said.filter((text) => text.includes('target is up'))).toHaveLength(3)
 })
 
 test('targets that move are one line of the log', () => {
