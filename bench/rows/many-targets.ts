@@ -24,7 +24,7 @@ export const manyTargets: Scenario = {
       {
         row: 'many targets',
         measured: (100 * cpu) / wall,
-        target: 50,
+        target: 35,
         unit: '% of a core',
         note: `${polls} of ${due} polls in ${wall.toFixed(0)} s, ${skipped} left out; ${(requests / polls).toFixed(1)} requests a poll`,
       },

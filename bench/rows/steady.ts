@@ -6,6 +6,9 @@ import { FULL } from '../sizes.ts'
 import { median, times, type Bench, type Scenario } from '../scenario.ts'
 import { meanCpu, meanRequests, steadyPolls } from '../steady-polls.ts'
 
+/** Before each poll, and each round of the floor (seconds): at 15 s the row would take hours. */
+const PAUSE = 0.25
+
 /** Ordinary polls of a long list: what they ask for, and their processor time beside the floor's and the script's. */
 export const steady: Scenario = {
   name: 'steady',
@@ -15,17 +18,24 @@ export const steady: Scenario = {
     // No sweep falls into the measured time: those have a row of their own.
     const { service, url, poll } = await steadyPolls(bench, { name: 'steady', calls, poll: { sweep_interval: '1d' } })
     await poll(warmUp)
-    const { callwatch, floor } = await poll(polls)
+    // At the daemon's own pace: a loop that never rests keeps the processor's caches warm, for the floor above all.
+    const { callwatch, floor, deepestPage } = await poll(polls, PAUSE)
     const cpu = meanCpu(callwatch)
     const script = await scriptCpu(bench, service, url)
     const unit = 'a poll'
     const milliseconds = (seconds: number) => `${(seconds * 1000).toFixed(1)} ms`
     return [
-      { row: 'steady requests', measured: meanRequests(callwatch), target: 6, unit, note: requestsOf(callwatch) },
+      {
+        row: 'steady requests',
+        measured: meanRequests(callwatch),
+        target: deepestPage + 2,
+        unit,
+        note: requestsOf(callwatch),
+      },
       {
         row: 'steady cpu',
         measured: cpu / meanCpu(floor),
-        target: 3,
+        target: 2.5,
         unit: '× floor',
         note: `callwatch ${milliseconds(cpu)} a poll, floor ${milliseconds(meanCpu(floor))}`,
       },
