@@ -8,6 +8,8 @@ export const KNOWN_SHORTFALLS: Readonly<Record<string, number>> = {
   'first-poll cpu': 4,
   'full-sweep cpu': 1.8,
   'busy-poll cpu': 4,
+  'steady cpu': 6,
+  'steady cpu (script)': 0.1,
   memory: 470,
   'ten thousand (memory)': 700,
   restart: 2.1,

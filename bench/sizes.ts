@@ -7,6 +7,9 @@ export type Sizes = {
   /** Polls before the measured ones, so that all code is compiled as it will be, and those that are measured. */
   warmUp: number
   polls: number
+  /** Polls that are each followed by a pause, and how long that is (seconds). */
+  rested: number
+  pause: number
   /** Tracked calls of the rows about memory, restart and growth, and the few that growth compares with. */
   tracked: number
   few: number
@@ -31,6 +34,8 @@ export const FULL: Sizes = {
   busy: 10_000,
   warmUp: 100,
   polls: 300,
+  rested: 20,
+  pause: 5,
   tracked: 1_000_000,
   few: 10_000,
   scraped: 200,
@@ -49,6 +54,8 @@ export const SHORT: Sizes = {
   busy: 5_000,
   warmUp: 60,
   polls: 100,
+  rested: 60,
+  pause: 0.25,
   tracked: 300_000,
   few: 10_000,
   scraped: 50,

@@ -6,20 +6,17 @@ import { FULL } from '../sizes.ts'
 import { median, times, type Bench, type Scenario } from '../scenario.ts'
 import { meanCpu, meanRequests, steadyPolls } from '../steady-polls.ts'
 
-/** Before each poll, and each round of the floor (seconds): at 15 s the row would take hours. */
-const PAUSE = 0.25
-
 /** Ordinary polls of a long list: what they ask for, and their processor time beside the floor's and the script's. */
 export const steady: Scenario = {
   name: 'steady',
   rows: ['steady requests', 'steady cpu', 'steady cpu (script)'],
   run: async (bench) => {
-    const { calls, warmUp, polls } = bench.sizes
+    const { calls, warmUp, rested, pause } = bench.sizes
     // No sweep falls into the measured time: those have a row of their own.
     const { service, url, poll } = await steadyPolls(bench, { name: 'steady', calls, poll: { sweep_interval: '1d' } })
     await poll(warmUp)
     // At the daemon's own pace: a loop that never rests keeps the processor's caches warm, for the floor above all.
-    const { callwatch, floor, deepestPage } = await poll(polls, PAUSE)
+    const { callwatch, floor, deepestPage } = await poll(rested, pause)
     const cpu = meanCpu(callwatch)
     const script = await scriptCpu(bench, service, url)
     const unit = 'a poll'
