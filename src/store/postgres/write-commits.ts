@@ -15,16 +15,20 @@ export type FencedCommit = { target: string; commit: Commit; fence: Fence }
 /**
  * All of several commits, of different targets, in one statement: it needs no transaction around it, takes one round trip,
  * and where a target has another owner, epoch or sequence number, `moved` is without it and nothing of it is written. No row
- * is touched by two parts, each of which sees the database as it was before. `of` is the place of a row's commit among them.
+ * is touched by two parts, each of which sees the database as it was before. Targets are locked before any other row, and
+ * in one order: else two statements could deadlock. `of` is the place of a row's commit among them.
  */
 const COMMIT = `
-  WITH moved AS (
-    UPDATE callwatch.targets SET seq = targets.seq + 1, sync = given.sync
-    FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::text[])
-      WITH ORDINALITY AS given (name, seq, owner, epoch, sync, place)
-    WHERE targets.name = given.name AND targets.seq = given.seq
-      AND targets.owner = given.owner::uuid AND targets.epoch = given.epoch
-    RETURNING number, targets.seq, targets.epoch, place::int AS of
+  WITH followed AS (
+    SELECT number, next, place::int AS of
+    FROM callwatch.targets JOIN unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::text[])
+      WITH ORDINALITY AS given (name, expected, holder, claimed, next, place) USING (name)
+    WHERE seq = expected AND owner = holder::uuid AND epoch = claimed
+    ORDER BY number FOR UPDATE OF targets
+  ), moved AS (
+    UPDATE callwatch.targets SET seq = targets.seq + 1, sync = next FROM followed
+    WHERE targets.number = followed.number
+    RETURNING targets.number, targets.seq, targets.epoch, of
   ), logged AS (
     INSERT INTO callwatch.commits (target, seq, epoch, data)
     SELECT number, seq, epoch, substring($6::bytea FROM start FOR length)

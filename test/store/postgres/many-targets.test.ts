@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { imbalancesOf } from '../../../src/ledger/balance.ts'
 import { newLedger, type Delta } from '../../../src/ledger/state.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
@@ -83,6 +83,26 @@ inPostgres('many targets', (postgres) => {
       expect(contents(stored.ledger)).toEqual(contents(replica.ledger))
       expect(stored.ledger.calls.size).toBe(i < 2 ? 3 : 4)
     }
+  })
+
+  test('that are committed together are locked in one order, as where expired calls are deleted', async () => {
+    const url = await newDatabase()
+    const store = await joined(url, 'one')
+    const names = ['a', 'b']
+    await store.sharing.addTargets(names.map(named), CREATED)
+    await store.sharing.acquire(names, 2)
+    const [a, b] = await Promise.all(names.map((name) => replicaOf(store, named(name))))
+    const other = await connect(url)
+    await other.run('BEGIN')
+    const lock = (name: string) => other.run('SELECT FROM callwatch.targets WHERE name = $1 FOR UPDATE NOWAIT', [name])
+    await lock('a')
+    const commits = Promise.all([b!.sees('c'), a!.sees('c')])
+    const waiting = "SELECT FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')"
+    await vi.waitUntil(async () => (await other.run(waiting)).length > 0)
+    await lock('b')
+    await other.run('COMMIT')
+    await commits
+    await other.close()
   })
 
   test('are not set up where one is stored with another fingerprint', async () => {
