@@ -19,6 +19,7 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: str
   clock: { folders: [] },
   ledger: { folders: [] },
   alerts: { folders: ['ledger', 'schema', 'text'] },
+  events: { folders: ['ledger', 'clock'], types: ['alerts'] },
   network: { folders: [] },
   text: { folders: [] },
   schema: { folders: ['network'] },
@@ -26,10 +27,13 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: str
   service: { folders: ['ledger', 'clock', 'network', 'schema'] },
   polling: { folders: ['ledger', 'service', 'store', 'clock', 'schema'] },
   store: { folders: ['ledger', 'alerts', 'clock', 'schema'] },
-  target: { folders: ['ledger', 'alerts', 'service', 'polling', 'store', 'clock'], types: ['cluster', 'config'] },
+  target: {
+    folders: ['ledger', 'alerts', 'events', 'service', 'polling', 'store', 'clock'],
+    types: ['cluster', 'config'],
+  },
   metrics: { folders: ['ledger', 'alerts'], types: ['polling', 'target'] },
   cluster: { folders: ['clock', 'store'] },
-  web: { folders: ['ledger', 'alerts', 'store', 'metrics', 'clock', 'schema'], types: ['target'] },
+  web: { folders: ['ledger', 'alerts', 'events', 'store', 'metrics', 'clock', 'schema'], types: ['target'] },
   notifications: { folders: ['ledger', 'alerts', 'store', 'clock', 'network', 'text', 'schema'] },
   config: { folders: ['schema'], files: SECTIONS },
   daemon: {

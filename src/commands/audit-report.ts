@@ -1,6 +1,6 @@
 import type { Imbalance } from '../ledger/balance.ts'
 import { isEqual, lastMinutes, servedLabels, spell, type Discrepancy } from '../ledger/compare-call.ts'
-import { isoTime } from '../web/views.ts'
+import { isoTime } from '../clock/iso-time.ts'
 import type { ComparedCall, TargetAudit } from './audit-target.ts'
 
 /** A call that differs, without user IDs. */

@@ -10,7 +10,7 @@ import { formatValue, summaryOf } from '../notifications/text/notification-text.
 import { openReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/store-reader.ts'
 import { formatSeconds, formatTime } from '../text/format.ts'
-import { isoTime } from '../web/views.ts'
+import { isoTime } from '../clock/iso-time.ts'
 
 export type BacktestOptions = {
   /** How far back (seconds). */

@@ -18,6 +18,7 @@ const NAMES: Readonly<Record<CopyTable, string>> = {
   alerts: 'alerts',
   usage: 'quarter-hours of minutes',
   evaluations: 'hours of evaluations',
+  events: 'commits with events',
   outbox: 'outbox entries',
   recipients: 'recipients of open alerts',
   deduplication_keys: 'sent digests',

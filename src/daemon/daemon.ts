@@ -47,6 +47,7 @@ import type { DaemonEvent } from './daemon-event.ts'
 import { secretsMask, type SecretsMask } from '../log/mask-secrets.ts'
 import { sharedSettings } from './shared-settings.ts'
 import { storeEvents } from './store-trouble.ts'
+import { eventLog } from './event-log.ts'
 import { logWebEvents } from './log-web-events.ts'
 import { activeReceivers } from './active-receivers.ts'
 import { reporter } from './reporter.ts'
@@ -81,6 +82,8 @@ export type DaemonOptions = {
 }
 
 const RETENTION_INTERVAL = 60
+/** How long events are kept (seconds). */
+const EVENTS_KEPT = 7 * 86_400
 /** A scrape waits so long for the store (seconds). */
 const COUNTED_WITHIN = 0.02
 /** The exported windows are counted from the history after a restart (seconds). */
@@ -237,12 +240,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         ignoreElements(),
       ),
     )
+    const events$ = eventLog({ store, clock, ownership, retention: EVENTS_KEPT, stop$ })
     const closed$ = defer(closeAll).pipe(ignoreElements())
     return {
       url: pageUrl(first.http, web.port),
       targets,
       events$: concat(
-        merge(exchanged$, reloaded$, retention$, notified$, storeEvents(watched$), watched$).pipe(tap(report)),
+        merge(exchanged$, reloaded$, retention$, events$, notified$, storeEvents(watched$), watched$).pipe(tap(report)),
         closed$,
       ),
     }

@@ -92,8 +92,14 @@ export function computeDelta(
     if (before === undefined) {
       // A call with another time in the far future is not excluded, but its own time may be before the horizon.
       const isBeforeHorizon = own !== undefined && own < oldest
-      const isUncounted = !isOpen && (isBeforeHorizon || (options.baseline === 'skip' && isBaseline(own)))
-      return isUncounted ? baselineCall(undefined, seen, answer) : observeCall(undefined, seen, answer, draft)
+      const wasOver = !isOpen && (isBeforeHorizon || isBaseline(own))
+      if (!wasOver) return observeCall(undefined, seen, answer, draft)
+      if (isBeforeHorizon || options.baseline === 'skip') return baselineCall(undefined, seen, answer)
+      // It counts, but it is no news.
+      const { length } = delta.transitions
+      const counted = observeCall(undefined, seen, answer, draft)
+      delta.transitions.length = length
+      return counted
     }
     if (isEarlierRow(before, seen)) {
       const noted = noteEarlierRow(before, draft)

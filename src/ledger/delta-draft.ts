@@ -1,8 +1,8 @@
 import { transitionSeries, type HistogramSeries } from './call-series.ts'
-import type { Delta, SyncState } from './state.ts'
+import type { Correction, Delta, SyncState } from './state.ts'
 import type { Finish, TrackedCall } from './tracked-call.ts'
 import { addUsage, quarterHourOf } from './usage.ts'
-import { stepsBetween, type TransitionPoint } from './transitions.ts'
+import { stepsBetween, type Step, type TransitionPoint } from './transitions.ts'
 
 /** A delta while it is computed. */
 export type DeltaDraft = {
@@ -14,8 +14,11 @@ export type DeltaDraft = {
   /** One observation of a histogram, in its unit. */
   observe: (histogram: HistogramSeries, value: number) => void
   finish: (finish: Finish) => void
-  /** Counts all transitions from one status to another, and adds them to the live feed. */
-  path: (call: TrackedCall, from: TransitionPoint, to: TransitionPoint, at: number) => void
+  correct: (correction: Correction) => void
+  /** Counts all transitions from one status to another. */
+  path: (call: TrackedCall, from: TransitionPoint, to: TransitionPoint) => readonly Step[]
+  /** Counts them, and reports each. */
+  news: (call: TrackedCall, from: TransitionPoint, to: TransitionPoint, at: number) => void
 }
 
 /** An empty draft of the delta that follows `sync`. */
@@ -28,9 +31,15 @@ export function newDraft(sync: SyncState): DeltaDraft {
     usage: new Map(),
     finishes: [],
     transitions: [],
+    corrections: [],
   }
   const { counters } = delta
   const add = (series: string, amount: number) => void counters.set(series, (counters.get(series) ?? 0) + amount)
+  const path: DeltaDraft['path'] = (call, from, to) => {
+    const steps = stepsBetween(from, to, call.labels.mode)
+    for (const step of steps) add(transitionSeries(step), 1)
+    return steps
+  }
   return {
     delta,
     add,
@@ -42,11 +51,10 @@ export function newDraft(sync: SyncState): DeltaDraft {
       add(sum, value)
     },
     finish: (finish) => void delta.finishes.push(finish),
-    path: (call, from, to, at) => {
-      for (const step of stepsBetween(from, to, call.labels.mode)) {
-        add(transitionSeries(step), 1)
-        delta.transitions.push({ call, from: step.from, to: step.to, observed: step.observed, at })
-      }
+    correct: (correction) => void delta.corrections.push(correction),
+    path,
+    news: (call, from, to, at) => {
+      for (const step of path(call, from, to)) delta.transitions.push({ call, ...step, at })
     },
   }
 }

@@ -111,6 +111,9 @@ export function observeCall(
   countTransitions(before, call, serviceTime, draft)
   if (final) observeOnce(call, seen.totalParticipants, draft)
   countAnomalies(call, before, seen, draft)
+  if (before !== undefined && wasFinal && (call.status !== before.status || call.counted !== before.counted)) {
+    draft.correct({ before, call, at: serviceTime })
+  }
   call.retainUntil = retentionOf(call, seen, serviceTime, listedPrecision)
   return before !== undefined && isSame(before, call) ? before : call
 }
@@ -125,7 +128,7 @@ export function observeNotFound(before: TrackedCall, now: number, draft: DeltaDr
   if (before.notFound === 0) return { ...before, notFound: 1 }
   const lost: TrackedCall = { ...before, phase: 'lost', notFound: 0, retainUntil: now }
   draft.add(seriesKey(COUNTERS.lost), 1)
-  draft.path(lost, before.status, 'lost', now)
+  draft.news(lost, before.status, 'lost', now)
   return lost
 }
 
@@ -194,7 +197,10 @@ export function answeredTimes(
 
 function countTransitions(before: TrackedCall | undefined, call: TrackedCall, now: number, draft: DeltaDraft): void {
   const from: TransitionPoint = before === undefined ? 'none' : before.phase === 'lost' ? 'lost' : before.status
-  if (from !== call.status) draft.path(call, from, call.status, now)
+  if (from === call.status) return
+  // After its end it is a correction.
+  if (before?.phase === 'final') draft.path(call, from, call.status)
+  else draft.news(call, from, call.status, now)
 }
 
 function countAllMinutes(

@@ -83,7 +83,15 @@ export type ListTraits = {
   readonly size?: number
 }
 
-/** A transition, for the live feed. */
+/** What changed of a call after its end: its status or minutes. */
+export type Correction = {
+  before: TrackedCall
+  call: TrackedCall
+  /** When callwatch saw it (UNIX seconds). */
+  at: number
+}
+
+/** A transition up to the end of a call, which was not over when the target was set up. */
 export type Transition = {
   call: TrackedCall
   from: TransitionPoint
@@ -106,6 +114,7 @@ export type Delta = {
   usage: Map<number, number>
   finishes: Finish[]
   transitions: Transition[]
+  corrections: Correction[]
 }
 
 /** Of a list that was never read. */

@@ -24,6 +24,10 @@ export const COPY_TABLES = {
   alerts: { key: 2, columns: { target: 'target', alert: 'text', data: 'text' } },
   usage: { key: 2, columns: { target: 'target', quarter: 'whole', minutes: 'number' } },
   evaluations: { key: 2, columns: { target: 'target', hour: 'whole', data: 'text' } },
+  events: {
+    key: 1,
+    columns: { position: 'whole', id: 'text', target: 'text', at: 'number', n: 'whole', data: 'text' },
+  },
   outbox: { key: 1, columns: { id: 'whole', notifier: 'text', claimed: 'flag', data: 'text' } },
   recipients: { key: 3, columns: { target: 'text', alert: 'text', notifier: 'text' } },
   deduplication_keys: { key: 1, columns: { key: 'text', at: 'number' } },
@@ -43,11 +47,19 @@ export function columnsOf(table: CopyTable): readonly (readonly [name: string, k
   return Object.entries<ColumnKind>(COPY_TABLES[table].columns)
 }
 
-/** How a store writes what its SQL has in another way: before the name of a table, between two, behind a text in an order. */
-export type Dialect = { schema: string; join: string; bytewise: string }
+/**
+ * How a store writes what its SQL has in another way: before the name of a table, between two, behind a text in an order, and
+ * what to read in place of a table.
+ */
+export type Dialect = {
+  schema: string
+  join: string
+  bytewise: string
+  instead?: Partial<Record<CopyTable, string>>
+}
 
 /** Selects a table's rows by its key, texts in the order of their bytes. */
-export function selectRows(table: CopyTable, { schema, join, bytewise }: Dialect): string {
+export function selectRows(table: CopyTable, { schema, join, bytewise, instead = {} }: Dialect): string {
   const columns = columnsOf(table)
   const isOfTarget = columns.some(([, kind]) => kind === 'target')
   const selected = columns.map(([name, kind]) => (kind === 'target' ? 'name AS target' : name))
@@ -55,7 +67,9 @@ export function selectRows(table: CopyTable, { schema, join, bytewise }: Dialect
     const name = kind === 'target' ? 'name' : column
     return kind === 'target' || kind === 'text' ? `${name}${bytewise}` : name
   })
-  const from = isOfTarget ? `${schema}targets ${join} ${schema}${table} ON target = number` : `${schema}${table}`
+  const from = isOfTarget
+    ? `${schema}targets ${join} ${schema}${table} ON target = number`
+    : (instead[table] ?? `${schema}${table}`)
   return `SELECT ${selected.join(', ')} FROM ${from} ORDER BY ${order.join(', ')}`
 }
 

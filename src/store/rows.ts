@@ -6,7 +6,7 @@ import { unpackCall } from '../ledger/call-record.ts'
 import { newLedger, type SyncState, type LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { unpackEvaluated } from './evaluation-log.ts'
-import { StoreError, type OutboxEntry, type OutboxContent } from './store.ts'
+import { StoreError, type LoggedEvents, type OutboxEntry, type OutboxContent } from './store.ts'
 
 // The rows that both stores have, as values.
 
@@ -54,6 +54,17 @@ export function otherTarget(name: string): StoreError {
     `target ${name} had another address, on_behalf_of or query when its calls were counted; ` +
       `give the new one another name, or run with --reset-target ${name} to count from nothing`,
   )
+}
+
+/** A commit of the log of events. Its texts are JSON, and so have no line breaks. */
+export function loggedEventsOf({ position, id, target, at, data }: Row): LoggedEvents {
+  return {
+    position: Number(position),
+    id: String(id),
+    target: String(target),
+    at: Number(at),
+    texts: String(data).split('\n'),
+  }
 }
 
 /** The alerts of rows with `name` and `data`, by target. */

@@ -50,6 +50,8 @@ export type Sharing = {
    * now are left out.
    */
   publish: (overviews: ReadonlyMap<string, string>) => Promise<void>
+  /** Gives each event that was committed its position in the log: from then on it is read. For the leader. */
+  numberEvents: () => Promise<void>
   /**
    * What became visible since an earlier call, whichever transaction was first, commits as far as the log reaches back. What
    * was seen before may be repeated.

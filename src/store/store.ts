@@ -17,7 +17,22 @@ export type Commit = {
   routedChanges: readonly RoutedChange[]
   /** The evaluation that `alerts` came from. */
   evaluated?: Evaluated
+  /** Undefined where it has none. */
+  events?: NewEvents | undefined
 }
+
+/** The events of a commit, for the log. */
+export type NewEvents = {
+  /** A UUID of its own. */
+  id: string
+  /** When they were found, by the host's clock (UNIX seconds). */
+  at: number
+  /** Each as JSON, in order. */
+  texts: readonly string[]
+}
+
+/** The events of a commit in the log. Positions begin at 1 and rise from commit to commit, with gaps. */
+export type LoggedEvents = NewEvents & { position: number; target: string }
 
 /** A target as the store last committed it. */
 export type StoredTarget = { ledger: LedgerState; alerts: Map<string, AlertInstance> }
@@ -96,8 +111,20 @@ export type Store = {
   openCalls: (targets: readonly string[]) => Promise<{ target: string; call: TrackedCall }[]>
   /** The participant minutes of a target from one moment to another (UNIX seconds), to the quarter of an hour (ledger/usage.ts). */
   usedMinutes: (target: string, from: number, to: number) => Promise<number>
+  /**
+   * The commits of the log from a position on, that one included, in its order: all that have `most` events together, and
+   * one at least.
+   */
+  events: (position: number, most: number) => Promise<LoggedEvents[]>
+  /** The newest commits of the log, in its order: all that have `most` events together, and one at least. */
+  latestEvents: (most: number) => Promise<LoggedEvents[]>
   /** Deletes expired rows: evicted calls and evaluations from before `before` (UNIX seconds), and older usage. */
   deleteExpired: (before: number) => Promise<void>
+  /**
+   * Deletes the events from before `before` (UNIX seconds by the host's clock), but for those of the newest such commit: a
+   * reader that has read it has missed nothing.
+   */
+  deleteEvents: (before: number) => Promise<void>
   close: () => Promise<void>
   /** What the daemons know of each other, where several use this store. */
   readonly sharing?: Sharing

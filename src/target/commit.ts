@@ -1,6 +1,8 @@
+import { v7 as uuid } from 'uuid'
+import { eventsOf } from '../events/event.ts'
 import { apply as applyDelta } from '../ledger/state.ts'
 import type { PollSuccess } from '../ledger/observation.ts'
-import { StoreError, type Commit } from '../store/store.ts'
+import { StoreError, type Commit, type NewEvents } from '../store/store.ts'
 import type { Decision } from './decide.ts'
 import type { Target } from './target.ts'
 
@@ -22,12 +24,30 @@ export async function commit(target: Target, decision: Decision): Promise<Commit
   const begun = clock.monotonic()
   const routedChanges = decision.alerts.notifications.map((change) => ({ change, receivers: route(change) }))
   try {
-    await store.commit(name, { ...decision, routedChanges })
+    await store.commit(name, { ...decision, routedChanges, events: newEvents(target, decision) })
   } catch (error) {
     target.lastCommitUnknown = store.sharing !== undefined
     throw error
   }
   return { target: name, ...decision, seconds: clock.monotonic() - begun }
+}
+
+/** After so many intervals without a successful poll, what the next one finds is late. */
+const BLIND_INTERVALS = 3
+
+/** What the log of events tells of a decision; undefined if that is nothing. */
+function newEvents({ name, ledger, settings, clock }: Target, decision: Decision): NewEvents | undefined {
+  const { lastSuccessHostTime } = ledger.sync
+  const at = clock.wall()
+  const seenUntil = lastSuccessHostTime ?? -Infinity
+  const bodies = eventsOf({
+    target: name,
+    ledger: decision.ledger,
+    notifications: decision.alerts.notifications,
+    backfilled: at - seenUntil > BLIND_INTERVALS * settings.poll.interval,
+  })
+  if (bodies.length === 0) return undefined
+  return { id: uuid({ msecs: Math.round(at * 1000) }), at, texts: bodies.map((body) => JSON.stringify(body)) }
 }
 
 /**

@@ -14,7 +14,7 @@ import {
 } from './calls-pages.ts'
 import { concurrencyLimit } from './concurrency-limit.ts'
 import { BadRequest, readQuery } from './query.ts'
-import { callView, type CallView } from './views.ts'
+import { callView, type CallView } from '../events/call-data.ts'
 
 /** Calls that one response has at most; the next page has the rest. */
 const MAX_CALLS = 10_000

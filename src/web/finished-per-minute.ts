@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts'
 import type { OtherTarget } from './overview.ts'
 import { readQuery } from './query.ts'
 import { serviceNow } from './target-view.ts'
-import { isoTime } from './views.ts'
+import { isoTime } from '../clock/iso-time.ts'
 
 const MINUTE = 60
 /** Memory holds finished calls for a day, the longest exported window. */

@@ -17,7 +17,8 @@ import { readiness } from './readiness.ts'
 import { silencesRoute } from './silences-route.ts'
 import { otherTargetJson, type OtherTarget } from './overview.ts'
 import { targetJson } from './target-view.ts'
-import { alertView, isoTime } from './views.ts'
+import { isoTime } from '../clock/iso-time.ts'
+import { alertView } from './views.ts'
 
 export type WebOptions = {
   host: string

@@ -4,7 +4,7 @@ import { MAX_SILENCE, MATCH_KEYS, unknownIn, type AlertMatch, type KnownNames, t
 import { parseDuration } from '../schema/duration-text.ts'
 import type { Store } from '../store/store.ts'
 import type { Credentials, WebEvent } from './authentication.ts'
-import { isoTime } from './views.ts'
+import { isoTime } from '../clock/iso-time.ts'
 
 export type SilencesRouteOptions = {
   store: Pick<Store, 'silences' | 'addSilence' | 'endSilence'>

@@ -7,7 +7,7 @@ import { usedBetween } from '../ledger/usage.ts'
 import { participantsInProgress, sumOf, windows } from '../metrics/derived-metrics.ts'
 import type { ShownTarget } from '../target/target.ts'
 import { ruleView } from './rule-view.ts'
-import { isoTime } from './views.ts'
+import { isoTime } from '../clock/iso-time.ts'
 
 /** The service's clock now (UNIX seconds), extrapolated from the last successful poll. */
 export function serviceNow({ ledger: { sync }, pollAge }: Pick<ShownTarget, 'ledger' | 'pollAge'>): number {

@@ -1,36 +1,12 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { Transition } from '../ledger/state.ts'
-import { beganAt, type TrackedCall } from '../ledger/tracked-call.ts'
+import { callView } from '../events/call-data.ts'
+import { isoTime } from '../clock/iso-time.ts'
 
-export type CallView = ReturnType<typeof callView>
 export type AlertView = ReturnType<typeof alertView>
 export type TransitionEvent = ReturnType<typeof transitionEvent>
 export type AlertEvent = ReturnType<typeof alertEvent>
-
-/** Formats UNIX seconds as ISO 8601 in UTC, the format of all times in the API. */
-export function isoTime(seconds: number): string {
-  return new Date(Math.round(seconds * 1000)).toISOString()
-}
-
-/** A call in `/api/v1/calls`. */
-export function callView(target: string, call: TrackedCall) {
-  const { finish, labels } = call
-  const { type, mode, receiverType } = finish?.labels ?? labels
-  const [callAudio = 0, callVideo = 0] = call.counted
-  return {
-    target,
-    session_id: call.id,
-    type,
-    mode,
-    receiver_type: receiverType,
-    status: finish?.status ?? call.status,
-    began: isoTime(beganAt(call)),
-    ...(finish === undefined ? {} : { finished: isoTime(finish.at) }),
-    participants: (finish === undefined ? call.joined : call.totalParticipants) ?? 0,
-    minutes: { audio: callAudio, video: callVideo },
-  }
-}
 
 /** An alert instance in `/api/v1/alerts`. */
 export function alertView(target: string, instance: AlertInstance) {

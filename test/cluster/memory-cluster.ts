@@ -83,6 +83,7 @@ export function memoryCluster(clock: Clock): MemoryCluster {
       leave: () => answer(() => void members.delete(self)),
       pauses: () => answer(() => new Map()),
       addTargets: () => answer(() => undefined),
+      numberEvents: () => answer(() => undefined),
       publish: (given) =>
         answer(() => {
           for (const [target, text] of given) {

@@ -73,7 +73,10 @@ export function mortalProcess(clock: Clock, draw: () => number, risk: number): M
         pausedUntil: alive(store.pausedUntil),
         pauseUntil: alive(store.pauseUntil),
         finishedCalls: alive(store.finishedCalls),
+        events: alive(store.events),
+        latestEvents: alive(store.latestEvents),
         deleteExpired: alive(store.deleteExpired),
+        deleteEvents: alive(store.deleteEvents),
         close: store.close,
       }
     },

@@ -14,6 +14,7 @@ import { StoreError } from '../store.ts'
 import { connectForLong } from './connect-beside.ts'
 import type { Argument, Connection, Session } from './connection.ts'
 import { codeOf } from './postgres-error.ts'
+import { ALL_EVENTS } from './events.ts'
 import { expectSchema, LOCK, migrate } from './schema.ts'
 
 /**
@@ -121,7 +122,8 @@ let cursors = 0
 async function* copyRows({ run }: Session, table: CopyTable): AsyncGenerator<readonly CopyRow[]> {
   const columns = columnsOf(table)
   // Whatever the language of the database is.
-  const select = selectRows(table, { schema: 'callwatch.', join: 'JOIN', bytewise: ' COLLATE "C"' })
+  const instead = { events: `(${ALL_EVENTS}) AS events` }
+  const select = selectRows(table, { schema: 'callwatch.', join: 'JOIN', bytewise: ' COLLATE "C"', instead })
   const cursor = `copied_${cursors++}`
   await run(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${select}`)
   try {

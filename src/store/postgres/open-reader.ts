@@ -6,6 +6,7 @@ import { HOUR } from '../evaluation-log.ts'
 import { callOf, evaluationsOf, parse, settledAmounts } from '../rows.ts'
 import type { StoreReader } from '../store-reader.ts'
 import { connectBeside } from './connect-beside.ts'
+import { eventsFrom, latestEvents } from './events.ts'
 import { snapshot } from './transaction.ts'
 
 const OF_TARGET = 'target = (SELECT number FROM callwatch.targets WHERE name = $1)'
@@ -64,6 +65,8 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
       const [row] = await session.run('SELECT until FROM callwatch.pauses WHERE key = $1', [key])
       return row && Number(row['until'])
     },
+    events: (position, most) => eventsFrom(session, position, most),
+    latestEvents: (most) => latestEvents(session, most),
     close: session.close,
   }
 }

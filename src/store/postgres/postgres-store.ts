@@ -15,6 +15,7 @@ import {
   openCalls,
   usedMinutes,
 } from './history.ts'
+import { deleteEvents, eventsFrom, latestEvents, numberEvents } from './events.ts'
 import { addTargets, loadTargets, type Wanted } from './load-targets.ts'
 import { membership } from './membership.ts'
 import { publish, readNews } from './news.ts'
@@ -217,7 +218,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     finishedPerMinute: (targets, from, minutes) => finishedPerMinute(session, targets, from, minutes),
     openCalls: (targets) => openCalls(session, targets),
     usedMinutes: (target, from, to) => usedMinutes(session, target, from, to),
+    events: (position, most) => eventsFrom(session, position, most),
+    latestEvents: (most) => latestEvents(session, most),
     deleteExpired: (before) => deleteExpired(session, before, clock, allOrNothing),
+    deleteEvents: (before) => deleteEvents(session, before),
     close: async () => {
       await Promise.all([pool.close(), memberPool.close()])
     },
@@ -229,6 +233,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         const self = members.self()
         if (self !== undefined) await publish(session, self, overviews)
       },
+      numberEvents: () => allOrNothing(numberEvents),
       news: (cursor) => readNews(session, cursor),
     },
   }

@@ -104,6 +104,20 @@ export const MIGRATIONS: readonly string[] = [
   ) WITH (fillfactor = 50);
   CREATE INDEX overviews_by_change ON callwatch.overviews (changed);
 
+  -- The log of events, a row for each commit that has some. Its order is not that of serial, of which a lower one may become
+  -- visible later: the leader gives positions to rows that are visible. The newest of them is never deleted: positions only rise.
+  CREATE TABLE callwatch.events (
+    serial bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    position bigint UNIQUE,
+    id text NOT NULL,               -- UUID
+    target text NOT NULL,           -- targets.name, which may be gone by then
+    at double precision NOT NULL,   -- UNIX seconds by the host's clock
+    n integer NOT NULL,             -- how many
+    data text NOT NULL              -- JSON of events/event.ts EventBody, one a line
+  ) WITH (fillfactor = 70);
+  CREATE INDEX events_without_position ON callwatch.events (serial) WHERE position IS NULL;
+  CREATE INDEX events_by_age ON callwatch.events (at);
+
   CREATE TABLE callwatch.outbox (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     notifier text NOT NULL,

@@ -75,6 +75,10 @@ const COMMIT = `
     SELECT number, hour, entry
     FROM moved JOIN unnest($32::int[], $33::bigint[], $34::text[]) AS given (of, hour, entry) USING (of)
     ON CONFLICT (target, hour) DO UPDATE SET data = log.data || excluded.data
+  ), told AS (
+    INSERT INTO callwatch.events (id, target, at, n, data)
+    SELECT id, ($1::text[])[of], at, n, data
+    FROM moved JOIN unnest($35::int[], $36::text[], $37::float8[], $38::int[], $39::text[]) AS given (of, id, at, n, data) USING (of)
   )
   SELECT of FROM moved`
 
@@ -136,6 +140,13 @@ export async function writeCommits(session: Session, fenced: readonly FencedComm
       ({ key }) => key,
     ),
     ...columns(({ evaluated }) => (evaluated === undefined ? [] : [evaluated]), hourOf, packEvaluated),
+    ...columns(
+      ({ events }) => (events === undefined ? [] : [events]),
+      ({ id }) => id,
+      ({ at }) => at,
+      ({ texts }) => texts.length,
+      ({ texts }) => texts.join('\n'),
+    ),
   ]
   const written = new Set((await session.run(COMMIT, args)).map(({ of }) => of))
   return fenced.map((_, i) => written.has(i + 1))

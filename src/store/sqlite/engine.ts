@@ -6,9 +6,18 @@ import { countByStatus, type FinishedCounts } from '../../ledger/finished-calls.
 import type { SyncState } from '../../ledger/state.ts'
 import { usedBetween, USAGE_KEPT } from '../../ledger/usage.ts'
 import { alertsByTarget, bytesOf, callOf, settledOf } from '../rows.ts'
-import type { RoutedChange, HistoryQuery, MinuteCount, OutboxEntry, OutboxContent, TargetIdentity } from '../store.ts'
+import type {
+  RoutedChange,
+  HistoryQuery,
+  LoggedEvents,
+  MinuteCount,
+  OutboxEntry,
+  OutboxContent,
+  TargetIdentity,
+} from '../store.ts'
 import { finishedCallsIn, type HistoryRow } from './history.ts'
 import { targetLoader, type CallsPart, type OpenedTarget } from './load-target.ts'
+import { eventsIn } from './events.ts'
 import { openOwn } from './open-database.ts'
 import { sqliteOutbox } from './outbox.ts'
 import { silencesIn } from './silences.ts'
@@ -53,7 +62,10 @@ export type SqliteEngine = {
   finishedPerMinute: (targets: readonly string[], from: number, minutes: number) => MinuteCount[]
   openCalls: (targets: readonly string[]) => (Row & { target: string })[]
   usedMinutes: (target: string, from: number, to: number) => number
+  events: (position: number, most: number) => LoggedEvents[]
+  latestEvents: (most: number) => LoggedEvents[]
   deleteExpired: (before: number) => void
+  deleteEvents: (before: number) => void
   close: () => void
 }
 
@@ -89,6 +101,12 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
         SELECT rowid FROM calls WHERE target = ? AND tracked = 0 AND finished < ? LIMIT ?)
       RETURNING id, data`),
     deleteExpiredEvaluations: prepare('DELETE FROM evaluations WHERE target = ? AND hour < ?'),
+    // The newest of them stays, so that readers which have read it are known to have missed nothing.
+    deleteEvents: prepare(`
+      DELETE FROM events WHERE position IN (
+        SELECT position FROM events WHERE at < :before
+          AND position < (SELECT position FROM events INDEXED BY events_by_age WHERE at < :before ORDER BY at DESC LIMIT 1)
+        ORDER BY position LIMIT :most)`),
     deleteExpiredUsage: prepare('DELETE FROM usage WHERE target = ? AND quarter < ?'),
     finishedBetween: prepare(`
       SELECT id, data FROM calls
@@ -188,6 +206,8 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
         to,
       )
     },
+    ...eventsIn(db),
+    deleteEvents: (before) => void statements.deleteEvents.run({ before, most: DELETED_AT_ONCE }),
     deleteExpired: (before) =>
       transaction(() => {
         let left = DELETED_AT_ONCE

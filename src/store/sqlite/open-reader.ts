@@ -4,6 +4,7 @@ import type { SyncState } from '../../ledger/state.ts'
 import { HOUR } from '../evaluation-log.ts'
 import { callOf, evaluationsOf, parse, settledAmounts } from '../rows.ts'
 import type { StoreReader } from '../store-reader.ts'
+import { eventsIn } from './events.ts'
 import { openExisting } from './open-database.ts'
 import { attempting } from './sqlite-error.ts'
 
@@ -28,6 +29,7 @@ export function openSqliteReader(path: string): StoreReader {
     finishes: db.prepare(`SELECT id, data FROM calls WHERE ${OF_TARGET} AND tracked IN (0, 1) AND finished >= ?`),
     pausedUntil: db.prepare('SELECT until FROM pauses WHERE key = ?'),
   }))
+  const events = attempt(() => eventsIn(db))
   return {
     place: path,
     target: (name) =>
@@ -70,6 +72,8 @@ export function openSqliteReader(path: string): StoreReader {
         const row = statements.pausedUntil.get(key)
         return row && Number(row['until'])
       }),
+    events: (position, most) => answer(() => events.events(position, most)),
+    latestEvents: (most) => answer(() => events.latestEvents(most)),
     close: () => answer(() => db.close()),
   }
 }

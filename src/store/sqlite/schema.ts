@@ -71,6 +71,17 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (target, hour)
   ) STRICT, WITHOUT ROWID;
 
+  -- The log of events, a row for each commit that has some. The newest row is never deleted: positions only rise.
+  CREATE TABLE events (
+    position INTEGER PRIMARY KEY,
+    id TEXT NOT NULL,               -- UUID
+    target TEXT NOT NULL,           -- targets.name, which may be gone by then
+    at REAL NOT NULL,               -- UNIX seconds by the host's clock
+    n INTEGER NOT NULL,             -- how many
+    data TEXT NOT NULL              -- JSON of events/event.ts EventBody, one a line
+  ) STRICT;
+  CREATE INDEX events_by_age ON events (at);
+
   CREATE TABLE outbox (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     notifier TEXT NOT NULL,

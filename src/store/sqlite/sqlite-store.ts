@@ -90,7 +90,10 @@ export function sqliteStore(invoke: InvokeEngine): Store {
     openCalls: async (targets) =>
       (await invoke('openCalls', [targets])).map((row) => ({ target: row.target, call: callOf(row) })),
     usedMinutes: (target, from, to) => invoke('usedMinutes', [target, from, to]),
+    events: (position, most) => invoke('events', [position, most]),
+    latestEvents: (most) => invoke('latestEvents', [most]),
     deleteExpired: (before) => invoke('deleteExpired', [before]),
+    deleteEvents: (before) => invoke('deleteEvents', [before]),
     close: () => invoke('close', []),
   }
 }
@@ -119,7 +122,7 @@ function finishOf(record: Uint8Array): Finish {
   return readFinish(new DataView(record.buffer, record.byteOffset), 0)!
 }
 
-function packCommit({ ledger, alerts, routedChanges, evaluated }: Commit): PackedCommit {
+function packCommit({ ledger, alerts, routedChanges, evaluated, events }: Commit): PackedCommit {
   const { sync, calls, evicted, counters, usage } = ledger
   const unfinished = evicted.filter(({ finish }) => finish === undefined)
   return {
@@ -133,6 +136,7 @@ function packCommit({ ledger, alerts, routedChanges, evaluated }: Commit): Packe
     alerts: { changed: alerts.changed, ended: alerts.ended.map(({ key }) => key) },
     routedChanges,
     evaluated,
+    events,
   }
 }
 

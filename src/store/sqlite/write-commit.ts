@@ -5,7 +5,7 @@ import type { Quantity } from '../../ledger/balance.ts'
 import { readFinish, RECORD_BYTES } from '../../ledger/call-record.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { hourOf, packEvaluated } from '../evaluation-log.ts'
-import { StoreError, type RoutedChange } from '../store.ts'
+import { StoreError, type NewEvents, type RoutedChange } from '../store.ts'
 import type { sqliteOutbox } from './outbox.ts'
 
 /** Calls side by side: their ids, and their records (call-record.ts) in the same order. */
@@ -25,6 +25,7 @@ export type PackedCommit = {
   alerts: { changed: readonly AlertInstance[]; ended: readonly string[] }
   routedChanges: readonly RoutedChange[]
   evaluated: Evaluated | undefined
+  events: NewEvents | undefined
 }
 
 /** Calls in one INSERT: past a hundred, more rows a statement gain nothing. */
@@ -55,11 +56,12 @@ export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sq
     logEvaluation: prepare(`
       INSERT INTO evaluations (target, hour, data) VALUES (?, ?, ?)
       ON CONFLICT DO UPDATE SET data = data || excluded.data`),
+    logEvents: prepare('INSERT INTO events (id, target, at, n, data) VALUES (?, ?, ?, ?, ?)'),
     settle: prepare('UPDATE settled SET value = value + ? WHERE target = ? AND quantity = ?'),
   }
 
   function write(target: string, commit: PackedCommit): void {
-    const { sync, calls, evicted, deleted, settled, counters, usage, alerts, routedChanges, evaluated } = commit
+    const { sync, calls, evicted, deleted, settled, counters, usage, alerts, routedChanges, evaluated, events } = commit
     const moved = statements.move.get(JSON.stringify(sync), target, sync.seq - 1)
     if (moved === undefined) {
       throw new StoreError('stale', `the store is not where this daemon left target ${target}: another one wrote to it`)
@@ -76,6 +78,10 @@ export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sq
     outbox.enqueueChanges(routedChanges)
     if (evaluated !== undefined) {
       statements.logEvaluation.run(number, hourOf(evaluated), packEvaluated(evaluated))
+    }
+    if (events !== undefined) {
+      const { id, at, texts } = events
+      statements.logEvents.run(id, target, at, texts.length, texts.join('\n'))
     }
   }
 

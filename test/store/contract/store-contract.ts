@@ -1,5 +1,6 @@
 import { balanceContract } from './balance-contract.ts'
 import { commitContract } from './commit-contract.ts'
+import { eventsContract } from './events-contract.ts'
 import { evictedContract } from './evicted-contract.ts'
 import { historyContract } from './history-contract.ts'
 import { noticeContract } from './notice-contract.ts'
@@ -14,6 +15,7 @@ export function storeContract(newPlace: NewPlace): void {
   historyContract(newPlace)
   evictedContract(newPlace)
   commitContract(newPlace)
+  eventsContract(newPlace)
   outboxContract(newPlace)
   noticeContract(newPlace)
   balanceContract(newPlace)

@@ -68,6 +68,10 @@ export async function owningStore(url: string, options: Options = {}): Promise<S
       await store.sharing.acquire([identity.name], 1)
       return opened
     },
+    commit: async (target, whole) => {
+      await store.commit(target, whole)
+      await store.sharing.numberEvents()
+    },
     close: async () => {
       await store.sharing.leave()
       await store.close()

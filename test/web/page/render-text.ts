@@ -1,6 +1,7 @@
 import type { State } from '../../../src/web/page/model/state.js'
 import { targetView } from '../../../src/web/target-view.ts'
-import { alertView, isoTime } from '../../../src/web/views.ts'
+import { isoTime } from '../../../src/clock/iso-time.ts'
+import { alertView } from '../../../src/web/views.ts'
 import type { ShownTarget } from '../../../src/target/target.ts'
 import { NOW } from '../../metrics/hand-made-target.ts'
 

@@ -3,7 +3,7 @@
  *
  * @typedef {import('../../target-view.ts').TargetView} Target
  * @typedef {import('../../views.ts').AlertView} Alert
- * @typedef {import('../../views.ts').CallView} Call
+ * @typedef {import('../../../events/call-data.ts').CallView} Call
  * @typedef {import('../../views.ts').TransitionEvent} Transition
  * @typedef {import('../../views.ts').AlertEvent} AlertChange
  * @typedef {import('../../silences-route.ts').SilenceView} Silence

@@ -1,0 +1,31 @@
+import { exhaustMap, filter, ignoreElements, merge, takeUntil, timer, type Observable } from 'rxjs'
+import type { Clock } from '../clock/clock.ts'
+import type { Ownership } from '../cluster/ownership.ts'
+import { onlyStoreErrors, type Store } from '../store/store.ts'
+
+export type EventLogOptions = {
+  store: Store
+  clock: Clock
+  ownership: Pick<Ownership, 'isLeader'>
+  /** How long events are kept (seconds). */
+  retention: number
+  stop$: Observable<unknown>
+}
+
+/** Seconds between two times that events get their positions, and that expired ones are deleted. */
+const NUMBERING_INTERVAL = 1
+const DELETION_INTERVAL = 10
+
+/** Keeps the log of events in order while this daemon is the leader; emits nothing. What fails now is done the next time. */
+export function eventLog({ store, clock, ownership, retention, stop$ }: EventLogOptions): Observable<never> {
+  const each = (seconds: number, work: () => Promise<void>) =>
+    timer(0, seconds * 1000, clock.scheduler).pipe(
+      takeUntil(stop$),
+      filter(ownership.isLeader),
+      exhaustMap(() => work().catch(onlyStoreErrors(undefined))),
+    )
+  return merge(
+    each(NUMBERING_INTERVAL, async () => store.sharing?.numberEvents()),
+    each(DELETION_INTERVAL, () => store.deleteEvents(clock.wall() - retention)),
+  ).pipe(ignoreElements())
+}

@@ -1,0 +1,35 @@
+import { answeredTimes } from '../ledger/observe-call.ts'
+import { beganAt, MARK, type TrackedCall } from '../ledger/tracked-call.ts'
+import { isoTime } from '../clock/iso-time.ts'
+
+export type CallView = ReturnType<typeof callView>
+
+/** A call in `/api/v1/calls`. */
+export function callView(target: string, call: TrackedCall) {
+  const { finish, labels } = call
+  const { type, mode, receiverType } = finish?.labels ?? labels
+  const [callAudio = 0, callVideo = 0] = call.counted
+  return {
+    target,
+    session_id: call.id,
+    type,
+    mode,
+    receiver_type: receiverType,
+    status: finish?.status ?? call.status,
+    began: isoTime(beganAt(call)),
+    ...(finish === undefined ? {} : { finished: isoTime(finish.at) }),
+    participants: (finish === undefined ? call.joined : call.totalParticipants) ?? 0,
+    minutes: { audio: callAudio, video: callVideo },
+  }
+}
+
+/** What an event says of a call: all that `/api/v1/calls` says, and what is known of its course (seconds). */
+export function callData(target: string, call: TrackedCall) {
+  const { answerDelay, duration } = answeredTimes(call, call.finish?.status ?? 'other')
+  return {
+    ...callView(target, call),
+    ...(duration !== undefined && { duration_seconds: duration }),
+    ...(answerDelay !== undefined && { answer_delay_seconds: answerDelay }),
+    has_recording: (call.marks & MARK.recordingSeen) !== 0,
+  }
+}

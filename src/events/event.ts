@@ -1,0 +1,118 @@
+import type { Notification } from '../alerts/notification.ts'
+import { isoTime } from '../clock/iso-time.ts'
+import type { Correction, Delta, Transition } from '../ledger/state.ts'
+import type { TrackedCall } from '../ledger/tracked-call.ts'
+import type { TransitionPoint } from '../ledger/transitions.ts'
+import { callData } from './call-data.ts'
+
+/** Every type of an event, without its prefix. */
+export const EVENT_TYPES = [
+  'call.initiated',
+  'call.ongoing',
+  'call.ended',
+  'call.unanswered',
+  'call.rejected',
+  'call.canceled',
+  'call.other',
+  'call.lost',
+  'call.reappeared',
+  'call.corrected',
+  'alert.firing',
+  'alert.resolved',
+  'alert.expired',
+] as const
+export type EventType = (typeof EVENT_TYPES)[number]
+
+/** An event as it is kept: what a CloudEvent has, but for what follows from its place in the log. */
+export type EventBody = {
+  type: EventType
+  /** Of a call its session id. */
+  subject?: string
+  /** When it happened, by the service's clock (ISO 8601). */
+  time: string
+  data: object
+}
+
+/** What was committed of a target, as far as events tell of it. */
+export type Told = {
+  target: string
+  ledger: Pick<Delta, 'transitions' | 'corrections'>
+  notifications: readonly Notification[]
+  /** It was found in the first poll, or after a time in which nothing was seen. */
+  backfilled: boolean
+}
+
+/** The events of a commit, in order. */
+export function eventsOf({ target, ledger, notifications, backfilled }: Told): EventBody[] {
+  return [
+    ...ledger.transitions.flatMap((transition) => transitionEvents(target, transition, backfilled)),
+    ...ledger.corrections.map((correction) => correctionEvent(target, correction, backfilled)),
+    ...notifications.flatMap(alertEvent),
+  ]
+}
+
+/** A call that reappears over is two events: those who wait for its end need not know that it was lost. */
+function transitionEvents(
+  target: string,
+  { call, from, to, observed, at }: Transition,
+  backfilled: boolean,
+): EventBody[] {
+  const data = { ...callData(target, call), from, to, inferred: !observed, detected_at: isoTime(at), backfilled }
+  const event = (type: EventType, time: number): EventBody => ({ type, subject: call.id, time: isoTime(time), data })
+  const reached = to === 'none' ? [] : [event(`call.${to}`, happenedAt(call, to, at))]
+  if (from !== 'lost') return reached
+  return [event('call.reappeared', at), ...(call.finish === undefined ? [] : reached)]
+}
+
+/** When a call came to a status: as the service says, where it does, and not after callwatch saw it (UNIX seconds). */
+function happenedAt(call: TrackedCall, to: TransitionPoint, seen: number): number {
+  if (to === 'lost') return seen
+  if (to === 'initiated') return Math.min(call.initiatedAt ?? seen, seen)
+  if (to === 'ongoing') return Math.min(call.startedAt ?? seen, seen)
+  return Math.min(call.finish?.at ?? seen, seen)
+}
+
+function correctionEvent(target: string, { before, call, at }: Correction, backfilled: boolean): EventBody {
+  const [audio = 0, video = 0] = before.counted
+  return {
+    type: 'call.corrected',
+    subject: call.id,
+    time: isoTime(at),
+    data: {
+      ...callData(target, call),
+      before: { status: before.status, minutes: { audio, video } },
+      after: { status: call.status },
+      detected_at: isoTime(at),
+      backfilled,
+    },
+  }
+}
+
+const ALERT_TYPES = {
+  firing: 'alert.firing',
+  resolved: 'alert.resolved',
+  closed: 'alert.expired',
+  // Nothing has changed.
+  reminder: undefined,
+} as const satisfies Record<Notification['kind'], EventType | undefined>
+
+function alertEvent(notification: Notification): EventBody[] {
+  const { target, alert, severity, labels, signal, breach, kind, value, threshold, calls, peak, at } = notification
+  const type = ALERT_TYPES[kind]
+  if (type === undefined) return []
+  const data = {
+    target,
+    alert,
+    severity,
+    labels,
+    ...(notification.closedBecause !== undefined && { reason: notification.closedBecause }),
+    signal: signal.name,
+    breach,
+    value,
+    threshold,
+    calls: calls ?? null,
+    since: isoTime(notification.since),
+    peak,
+  }
+  return [{ type, time: isoTime(at), data }]
+}

@@ -1,0 +1,60 @@
+import { loggedEventsOf } from '../rows.ts'
+import type { LoggedEvents } from '../store.ts'
+import type { Session } from './connection.ts'
+
+const COLUMNS = 'position, id, target, at, n, data'
+/** The first rows of a selection, as long as there are no more than $2 events in them; one at least. */
+const firstOf = (rows: string, order: string) => `
+  SELECT ${COLUMNS} FROM (
+    SELECT *, sum(n) OVER (ORDER BY position ${order}) AS events, row_number() OVER (ORDER BY position ${order}) AS place
+    FROM (${rows} ORDER BY position ${order} LIMIT greatest($2, 1)) AS found
+  ) AS counted WHERE place = 1 OR events <= $2 ORDER BY position`
+const FROM = firstOf(`SELECT ${COLUMNS} FROM callwatch.events WHERE position >= $1::bigint`, 'ASC')
+const LATEST = firstOf(`SELECT ${COLUMNS} FROM callwatch.events WHERE position IS NOT NULL AND $1::int IS NULL`, 'DESC')
+
+/** "even" in ASCII: one at a time gives positions, until its transaction ends. Else a reader could see a position before a lower one. */
+const LOCK = 'SELECT pg_advisory_xact_lock(1702257006)'
+/** In one statement at most. */
+const NUMBERED_AT_ONCE = 5000
+/**
+ * A target's commits have rising serials, each of which is visible before the next one is drawn: the order of the serials
+ * that are visible now keeps the order of each target's commits. A statement of its own, so that it sees what the one before
+ * the lock has done.
+ */
+const NUMBER = `
+  UPDATE callwatch.events SET position = last + place
+  FROM (SELECT coalesce(max(position), 0) AS last FROM callwatch.events) AS log,
+    (SELECT serial, row_number() OVER (ORDER BY serial) AS place FROM callwatch.events
+      WHERE position IS NULL ORDER BY serial LIMIT ${NUMBERED_AT_ONCE}) AS found
+  WHERE events.serial = found.serial`
+
+/** All rows, those that have no position yet with the one that they will get. */
+export const ALL_EVENTS = `
+  SELECT id, target, at, n, data, coalesce(position,
+    row_number() OVER (PARTITION BY position IS NULL ORDER BY serial)
+    + (SELECT coalesce(max(position), 0) FROM callwatch.events)) AS position
+  FROM callwatch.events`
+
+/** Gives positions to events that have none, in a transaction. */
+export async function numberEvents({ run }: Session): Promise<void> {
+  await Promise.all([run(LOCK), run(NUMBER)])
+}
+
+export async function eventsFrom({ run }: Session, position: number, most: number): Promise<LoggedEvents[]> {
+  return (await run(FROM, [position, most])).map(loggedEventsOf)
+}
+
+export async function latestEvents({ run }: Session, most: number): Promise<LoggedEvents[]> {
+  return (await run(LATEST, [null, most])).map(loggedEventsOf)
+}
+
+/** The newest of them stays, so that readers which have read it are known to have missed nothing. */
+const DELETE = `
+  DELETE FROM callwatch.events WHERE serial IN (
+    SELECT serial FROM callwatch.events
+    WHERE at < $1::float8 AND position < (SELECT max(position) FROM callwatch.events WHERE at < $1::float8)
+    ORDER BY position LIMIT 5000 FOR UPDATE SKIP LOCKED)`
+
+export async function deleteEvents({ run }: Session, before: number): Promise<void> {
+  await run(DELETE, [before])
+}

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest'
+import { completePoll, CREATED, seen } from '../../ledger/seen.ts'
+import { commitOf, openAt, openIn, B, type NewPlace, type OpenTarget } from './place.ts'
+
+/** What a store promises of the log of events. */
+export function eventsContract(newPlace: NewPlace): void {
+  /** Commits so many events, found `at` seconds after the set-up; each names the commit and its own place in it. */
+  async function tell({ see, ledger }: OpenTarget, id: string, { n = 1, at = 0 } = {}): Promise<void> {
+    const texts = Array.from({ length: n }, (_, i) => JSON.stringify({ of: `${id}\n`, i }))
+    await see(completePoll(ledger.sync.seq + 1), { events: { id, at: CREATED + at, texts } })
+  }
+  const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
+
+  describe('the log of events', () => {
+    test('has those of each commit in its order, whichever target it is of, also after a restart', async () => {
+      const a = await openAt(newPlace)
+      const b = await openIn(a.store, B)
+      await tell(a, 'first', { n: 2, at: 0.25 })
+      await tell(b, 'second')
+      await a.see(completePoll(9, seen('c', 'ongoing')))
+      await tell(a, 'third')
+      const rows = await a.store.events(1, 100)
+      expect(rows).toMatchObject([
+        { id: 'first', target: 'a', at: CREATED + 0.25 },
+        { id: 'second', target: 'b' },
+        { id: 'third', target: 'a' },
+      ])
+      expect(rows[0]!.texts.map((text) => JSON.parse(text))).toEqual([0, 1].map((i) => ({ of: 'first\n', i })))
+      const positions = rows.map(({ position }) => position)
+      expect(positions[0]).toBe(1)
+      expect(positions).toEqual(positions.toSorted((one, other) => one - other))
+      expect(await a.store.events(positions[1]!, 100)).toEqual(rows.slice(1))
+      expect(await a.store.events(positions[2]! + 1, 100)).toEqual([])
+      const again = await a.restart()
+      expect(await again.store.events(1, 100)).toEqual(rows)
+      expect(await (await a.place.reader()).events(1, 100)).toEqual(rows)
+    })
+
+    test('is read in parts, from its beginning or at its end: whole commits, one at least', async () => {
+      const a = await openAt(newPlace)
+      for (const n of [3, 1, 2, 1]) await tell(a, `with ${n}`, { n })
+      const parts = await Promise.all([0, 3, 4, 5, 6].map((most) => a.store.events(1, most)))
+      expect(parts.map(({ length }) => length)).toEqual([1, 1, 2, 2, 3])
+      const latest = await Promise.all([0, 1, 2, 3, 4, 100].map((most) => a.store.latestEvents(most)))
+      expect(latest.map(({ length }) => length)).toEqual([1, 1, 1, 2, 3, 4])
+      expect(idsOf(latest[3]!)).toEqual(['with 2', 'with 1'])
+    })
+
+    test('has nothing of a commit that failed', async () => {
+      const { store, deltaOf } = await openAt(newPlace)
+      const delta = deltaOf(completePoll(1))
+      const events = { id: 'x', at: CREATED, texts: ['{}'] }
+      const broken = { ...delta, counters: new Map([['a series', Number.NaN]]) }
+      await expect(store.commit('a', commitOf(broken, { events }))).rejects.toMatchObject({ kind: 'unavailable' })
+      const late = { ...delta, sync: { ...delta.sync, seq: 7 } }
+      await expect(store.commit('a', commitOf(late, { events }))).rejects.toMatchObject({ kind: 'stale' })
+      expect([await store.events(1, 10), await store.latestEvents(10)]).toEqual([[], []])
+    })
+
+    test('keeps its newest expired commit, and all that are younger; no position is given twice', async () => {
+      const a = await openAt(newPlace)
+      for (const at of [1, 2, 3, 9]) await tell(a, `at ${at}`, { at })
+      await a.store.deleteEvents(CREATED + 1)
+      expect(await a.store.events(1, 100)).toHaveLength(4)
+      await a.store.deleteEvents(CREATED + 4)
+      const left = await a.store.events(1, 100)
+      expect(idsOf(left)).toEqual(['at 3', 'at 9'])
+      await a.store.deleteEvents(CREATED + 100)
+      expect(idsOf(await a.store.events(1, 100))).toEqual(['at 9'])
+      await tell(a, 'new', { at: 200 })
+      const [, next] = await a.store.events(1, 100)
+      expect(next!.position).toBeGreaterThan(left[1]!.position)
+    })
+
+    test('stays as it is when a target is reset', async () => {
+      const a = await openAt(newPlace)
+      await tell(a, 'before')
+      await a.store.resetTarget('a', [])
+      await tell(await openIn(a.store), 'after')
+      expect(idsOf(await a.store.events(1, 100))).toEqual(['before', 'after'])
+    })
+  })
+}

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import { connect } from '../../../src/store/postgres/connection.ts'
+import { CREATED } from '../../ledger/seen.ts'
+import { inPostgres } from '../../postgres/in-postgres.ts'
+import { emptied, joined, owner, replicaOf } from './daemon.ts'
+
+const eventsOf = (id: string) => ({ events: { id, at: CREATED, texts: ['{}'] } })
+
+inPostgres('the log of events in PostgreSQL', (postgres) => {
+  const newDatabase = emptied(postgres.newDatabase)
+
+  test('shows no commit before it has a position; one that was begun earlier and ends later comes later', async () => {
+    const url = await newDatabase()
+    const { store, next, commit } = await owner(url)
+    const slow = await connect(url)
+    await slow.run('BEGIN')
+    await slow.run("INSERT INTO callwatch.events (id, target, at, n, data) VALUES ('slow', 'b', 0, 1, '{}')")
+    await commit({ ...next('c'), ...eventsOf('fast') })
+    const ids = async () => (await store.events(1, 100)).map(({ id }) => id)
+    expect([await ids(), await store.latestEvents(9)]).toEqual([[], []])
+    await store.sharing.numberEvents()
+    expect(await ids()).toEqual(['fast'])
+    await slow.run('COMMIT')
+    await store.sharing.numberEvents()
+    expect(await ids()).toEqual(['fast', 'slow'])
+    await slow.close()
+  })
+
+  test('is numbered by one daemon at a time: no reader sees a position before a lower one', async () => {
+    const url = await newDatabase()
+    const { store, next, commit } = await owner(url)
+    const rival = await joined(url, 'two')
+    const paused = await connect(url)
+    await paused.run('BEGIN')
+    await paused.run('SELECT pg_advisory_xact_lock(1702257006)')
+    await commit({ ...next('c'), ...eventsOf('first') })
+    const numbering = Promise.all([store, rival].map(({ sharing }) => sharing.numberEvents()))
+    await paused.run("UPDATE callwatch.events SET position = 1 WHERE id = 'first'")
+    await commit({ ...next('d'), ...eventsOf('second') })
+    expect(await store.events(1, 100)).toEqual([])
+    await paused.run('COMMIT')
+    await numbering
+    const rows = await store.events(1, 100)
+    expect(rows.map(({ id, position }) => [id, position])).toEqual([
+      ['first', 1],
+      ['second', 2],
+    ])
+    await paused.close()
+  })
+
+  test('has the events of commits that share a statement, each with its target', async () => {
+    const url = await newDatabase()
+    const store = await joined(url, 'one')
+    const names = ['a', 'b', 'c']
+    await store.sharing.addTargets(
+      names.map((name) => ({ name, fingerprint: name })),
+      CREATED,
+    )
+    await store.sharing.acquire(names, 3)
+    const replicas = await Promise.all(names.map((name) => replicaOf(store, { name, fingerprint: name })))
+    await Promise.all(
+      replicas.map(({ commit, next }, i) =>
+        commit({ ...next('x'), ...(i === 1 ? {} : eventsOf(`event of ${names[i]}`)) }),
+      ),
+    )
+    await store.sharing.numberEvents()
+    const rows = await store.events(1, 100)
+    expect(rows.map(({ id, target }) => `${id} ${target}`).toSorted()).toEqual(['event of a a', 'event of c c'])
+  })
+})
