@@ -19,7 +19,7 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: str
   clock: { folders: [] },
   ledger: { folders: [] },
   alerts: { folders: ['ledger', 'schema', 'text'] },
-  events: { folders: ['ledger', 'clock'], types: ['alerts'] },
+  events: { folders: ['ledger', 'clock'], types: ['alerts', 'store'] },
   network: { folders: [] },
   text: { folders: [] },
   schema: { folders: ['network'] },

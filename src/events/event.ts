@@ -33,6 +33,17 @@ export type EventBody = {
   data: object
 }
 
+/** An event as the log has it (JSON). */
+export function writeBody(body: EventBody): string {
+  return JSON.stringify(body)
+}
+
+/** Reads what {@link writeBody} wrote. */
+export function readBody(text: string): EventBody {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else writes to the log
+  return JSON.parse(text) as EventBody
+}
+
 /** What was committed of a target, as far as events tell of it. */
 export type Told = {
   target: string

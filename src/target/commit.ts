@@ -1,5 +1,5 @@
 import { v7 as uuid } from 'uuid'
-import { eventsOf } from '../events/event.ts'
+import { eventsOf, writeBody } from '../events/event.ts'
 import { apply as applyDelta } from '../ledger/state.ts'
 import type { PollSuccess } from '../ledger/observation.ts'
 import { StoreError, type Commit, type NewEvents } from '../store/store.ts'
@@ -47,7 +47,7 @@ function newEvents({ name, ledger, settings, clock }: Target, decision: Decision
     backfilled: at - seenUntil > BLIND_INTERVALS * settings.poll.interval,
   })
   if (bodies.length === 0) return undefined
-  return { id: uuid({ msecs: Math.round(at * 1000) }), at, texts: bodies.map((body) => JSON.stringify(body)) }
+  return { id: uuid({ msecs: Math.round(at * 1000) }), at, texts: bodies.map(writeBody) }
 }
 
 /**

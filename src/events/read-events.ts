@@ -1,0 +1,118 @@
+import type { LoggedEvents, Store } from '../store/store.ts'
+import { after, before, START, writeCursor, type Cursor } from './cursor.ts'
+import { readBody, type EventBody, type EventType } from './event.ts'
+
+/** An event as readers get it. */
+export type ReadEvent = {
+  /** Of this event: a reader that has processed it continues after it. */
+  cursor: string
+  type: EventType
+  /** A CloudEvent 1.0 (JSON). */
+  text: string
+}
+
+/** Which events are wanted: those that meet all conditions given. */
+export type EventFilter = {
+  types?: readonly EventType[] | undefined
+  targets?: readonly string[] | undefined
+  sessionId?: string | undefined
+}
+
+/** A part of the log, and the cursor after it. */
+export type EventsPage = { events: ReadEvent[]; next: Cursor }
+
+/** The events after a cursor are not known any more: they are expired, or the log is another one. */
+export class CursorExpired extends Error {
+  override readonly name = 'CursorExpired'
+  /** From which all events that are still there are read. */
+  readonly oldest: string
+
+  constructor(oldest: Cursor) {
+    super('the events after this cursor were deleted by events.retention, or the store was restored or replaced')
+    this.oldest = writeCursor(oldest)
+  }
+}
+
+export type ReadOptions = {
+  /** Where the reader is; undefined reads from the oldest event on. */
+  cursor?: Cursor | undefined
+  /** Events at most. */
+  limit: number
+  filter?: EventFilter
+}
+
+type Log = Pick<Store, 'events' | 'latestEvents'>
+
+/** Events that are read from the store at a time, and looked at for one page. */
+const BATCH = 500
+const MAX_LOOKED_AT = 20_000
+
+/**
+ * The next events after a cursor, in the order of the log. There may be more, also where there are none that are wanted: read
+ * again with `next` until it stays the same.
+ *
+ * @throws {CursorExpired}
+ * @throws {StoreError} when the store cannot be read
+ */
+export async function readEvents(log: Log, { cursor, limit, filter = {} }: ReadOptions): Promise<EventsPage> {
+  let rows = await log.events(cursor?.position ?? 1, Math.min(limit, BATCH))
+  if (cursor !== undefined) await expectPlace(log, cursor, rows[0])
+  const page: EventsPage = { events: [], next: cursor ?? START }
+  for (let lookedAt = 0; rows.length > 0; rows = await log.events(page.next.position + 1, BATCH)) {
+    for (const row of rows) {
+      const first = row.position === cursor?.position ? cursor.place + 1 : 0
+      for (let place = first; place < row.texts.length; place++) {
+        page.next = { position: row.position, id: row.id, place }
+        const event = eventIn(row, place, filter)
+        if (event !== undefined) page.events.push(event)
+        lookedAt += 1
+        if (page.events.length === limit || lookedAt === MAX_LOOKED_AT) return page
+      }
+    }
+    // Of the cursor's own commit there may be no more.
+    page.next = after(rows.at(-1)!)
+  }
+  return page
+}
+
+/** The newest events, the oldest of them first, and the cursor after the newest one. */
+export async function readLatest(log: Log, limit: number): Promise<EventsPage> {
+  const rows = await log.latestEvents(limit)
+  const events = rows.flatMap((row) => row.texts.flatMap((_, place) => eventIn(row, place, {}) ?? []))
+  const last = rows.at(-1)
+  return { events: limit === 0 ? [] : events.slice(-limit), next: last === undefined ? START : after(last) }
+}
+
+/** @throws {CursorExpired} */
+async function expectPlace(log: Log, cursor: Cursor, row: LoggedEvents | undefined): Promise<void> {
+  const isKnown =
+    cursor.position === 0
+      ? row === undefined || row.position === 1
+      : row?.position === cursor.position && row.id === cursor.id && cursor.place < row.texts.length
+  if (isKnown) return
+  const [oldest] = await log.events(1, 1)
+  throw new CursorExpired(oldest === undefined ? START : before(oldest))
+}
+
+function eventIn(row: LoggedEvents, place: number, filter: EventFilter): ReadEvent | undefined {
+  if (filter.targets?.includes(row.target) === false) return undefined
+  const body = readBody(row.texts[place]!)
+  if (filter.types?.includes(body.type) === false) return undefined
+  if (filter.sessionId !== undefined && filter.sessionId !== body.subject) return undefined
+  const cursor = writeCursor({ position: row.position, id: row.id, place })
+  return { cursor, type: body.type, text: cloudEvent(row, place, body) }
+}
+
+/** An event of the log as CloudEvents 1.0 has it (https://github.com/cloudevents/spec, JSON format). */
+function cloudEvent({ id, target }: LoggedEvents, place: number, { type, subject, time, data }: EventBody): string {
+  return JSON.stringify({
+    specversion: '1.0',
+    id: `${id}.${place}`,
+    source: `urn:callwatch:${encodeURIComponent(target)}`,
+    type: `callwatch.${type}`,
+    ...(subject !== undefined && { subject }),
+    time,
+    datacontenttype: 'application/json',
+    data,
+  })
+}
