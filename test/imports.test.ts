@@ -40,6 +40,7 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: str
     folders: [
       'ledger',
       'alerts',
+      'events',
       'service',
       'polling',
       'target',

@@ -11,7 +11,6 @@ import type { Store } from '../../src/store/store.ts'
 import { connect } from '../../src/target/connection.ts'
 import { runPoll } from '../../src/target/pipeline.ts'
 import { openTarget, type Target, type TargetSettings } from '../../src/target/target.ts'
-import { eventFeed } from '../../src/web/event-feed.ts'
 
 export type OpenedTargetOptions = {
   config: Config
@@ -36,7 +35,7 @@ export function withoutPort(settings: TargetSettings): TargetSettings {
 }
 
 /**
- * A target as the daemon has it, what happens reported to metrics, feed and log; but that each poll begins when it is
+ * A target as the daemon has it, what happens reported to metrics and log; but that each poll begins when it is
  * asked for.
  */
 export async function openedTarget(options: OpenedTargetOptions): Promise<OpenedTarget> {
@@ -66,7 +65,7 @@ export async function openedTarget(options: OpenedTargetOptions): Promise<Opened
   const rateLimiter = newRateLimiter({ clock, maxRequestsPerMinute, pausedUntil: undefined, onPause: () => undefined })
   const requestOptions = { rateLimiter, timeout, retries, random: Math.random }
   const targets = { owned: () => [target.name] }
-  const report = reporter({ log, metrics: metrics.operational, feed: eventFeed(), targets, mask })
+  const report = reporter({ log, metrics: metrics.operational, targets, mask })
   const ends = { aborted: new AbortController().signal, isUnsubscribed: () => false }
   return {
     target,

@@ -1,6 +1,5 @@
 import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
 import type { Heartbeat } from '../notifications/receivers/heartbeat/heartbeats.ts'
-import type { Commit } from '../store/store.ts'
 import type { TargetEvent } from '../target/lifecycle.ts'
 import type { Reload } from './reload.ts'
 
@@ -10,8 +9,6 @@ export type DaemonEvent =
   | { kind: 'ownership'; event: OwnershipEvent }
   /** The store cannot be used any more, and why; or it can again. However many targets find that, it is one event. */
   | { kind: 'store'; problem: string | undefined }
-  /** Read from the log of commits of the shared store, which may repeat some. */
-  | { kind: 'committed elsewhere'; target: string; commit: Pick<Commit, 'ledger' | 'alerts'> }
   /** A bug kept the overview of a target from being written for the other daemons. */
   | { kind: 'overview failed'; target: string; error: unknown }
   | { kind: 'reload'; reload: Reload }

@@ -40,13 +40,13 @@ import { lifecycle, type Targets } from '../target/lifecycle.ts'
 import { runWhile } from '../target/run-while.ts'
 import type { Route } from '../target/target.ts'
 import type { Credentials } from '../web/authentication.ts'
-import { eventFeed } from '../web/event-feed.ts'
 import { startWeb } from '../web/server.ts'
 import type { Reading } from './config-readings.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import { secretsMask, type SecretsMask } from '../log/mask-secrets.ts'
 import { sharedSettings } from './shared-settings.ts'
 import { storeEvents } from './store-trouble.ts'
+import { closingEvents } from '../events/new-events.ts'
 import { eventLog } from './event-log.ts'
 import { logWebEvents } from './log-web-events.ts'
 import { activeReceivers } from './active-receivers.ts'
@@ -128,7 +128,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
     const overviews = newOverviews({ sharing: store.sharing, clock, targets, ownership })
     const metrics = metricsOf(targets.loaded, VERSION)
-    const feed = eventFeed()
     const expose = async (format: 'prometheus' | 'openmetrics') => {
       // While the store cannot be read, or a slow disk keeps it busy, the gauge keeps its value.
       const pending = await lastValueFrom(
@@ -152,7 +151,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       targets: { all: targets.all, own: targets.loaded, loading: targets.loading, others: overviews.others },
       known: () => ({ alert: active.alerts.map(({ name }) => name), target: targets.all() }),
       store,
-      feed,
       problem: ownership.problem,
       expose,
       wall: clock.wall,
@@ -169,7 +167,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const report = reporter({
       log,
       metrics: metrics.operational,
-      feed,
       targets,
       receivers: receivers.shown,
       mask: secrets.mask,
@@ -267,14 +264,15 @@ async function closeStrayAlerts(
 ): Promise<void> {
   const kept = config.targets.map(({ name }) => name).filter((name) => name !== resetTarget)
   const stray = new Map((await store.strayAlerts(kept)).map(({ target, alerts }) => [target, alerts]))
-  const closing = (target: string, because: 'target reset' | 'target removed') =>
-    closedNotifications(target, stray.get(target) ?? [], because, clock.wall()).map((change) => ({
-      change,
-      receivers: route(change),
-    }))
-  if (resetTarget !== undefined) await store.resetTarget(resetTarget, closing(resetTarget, 'target reset'))
+  const closing = (target: string, because: 'target reset' | 'target removed') => {
+    const now = clock.wall()
+    const notifications = closedNotifications(target, stray.get(target) ?? [], because, now)
+    const routedChanges = notifications.map((change) => ({ change, receivers: route(change) }))
+    return [target, routedChanges, closingEvents(target, notifications, now)] as const
+  }
+  if (resetTarget !== undefined) await store.resetTarget(...closing(resetTarget, 'target reset'))
   for (const target of stray.keys()) {
-    if (target !== resetTarget) await store.closeAlerts(target, closing(target, 'target removed'))
+    if (target !== resetTarget) await store.closeAlerts(...closing(target, 'target removed'))
   }
 }
 

@@ -35,8 +35,7 @@ export type Overviews = {
   /** Whether each target is loaded, or has an overview; true at the latest a minute after the start. */
   isComplete$: Observable<boolean>
   /**
-   * Until `aborted$`, writes overviews of the own targets for the other daemons, and reads what these have written and
-   * committed.
+   * Until `aborted$`, writes overviews of the own targets for the other daemons, and reads what these have written.
    *
    * @param own$ what this daemon does: what changes an overview
    */
@@ -95,7 +94,7 @@ export function newOverviews({ sharing, clock, targets, ownership }: OverviewsOp
     return failed.splice(0)
   }
 
-  async function read(): Promise<DaemonEvent[]> {
+  async function read(): Promise<void> {
     const news = await sharing!.news(cursor)
     cursor = news.cursor
     const named = new Set(targets.all())
@@ -104,7 +103,6 @@ export function newOverviews({ sharing, clock, targets, ownership }: OverviewsOp
       if (overview !== undefined && named.has(name)) known.set(name, overview)
     }
     for (const name of known.keys()) if (!named.has(name)) known.delete(name)
-    return news.commits.map(({ target, commit }) => ({ kind: 'committed elsewhere', target, commit }))
   }
 
   function isComplete(): boolean {
@@ -140,7 +138,10 @@ export function newOverviews({ sharing, clock, targets, ownership }: OverviewsOp
         own$.pipe(tap(note), ignoreElements()),
         // What cannot be written or read now is a second later; many writes do not keep it from reading.
         eachSecond(write),
-        eachSecond(read),
+        eachSecond(async () => {
+          await read()
+          return []
+        }),
       ).pipe(takeUntil(aborted$)),
   }
 }

@@ -17,8 +17,6 @@ import type { SyncState } from '../ledger/state.ts'
 import { listWarnings } from '../ledger/list-warnings.ts'
 import type { Committed } from '../target/commit.ts'
 import type { Targets } from '../target/lifecycle.ts'
-import type { EventFeed } from '../web/event-feed.ts'
-import { alertEvent, transitionEvent } from '../web/views.ts'
 import type { AnyDelivery, DaemonEvent } from './daemon-event.ts'
 import type { Mask } from '../log/mask-secrets.ts'
 import type { Reload } from './reload.ts'
@@ -26,7 +24,6 @@ import type { Reload } from './reload.ts'
 export type ReporterOptions = {
   log: Logger
   metrics: OperationalMetrics
-  feed: EventFeed
   targets: Pick<Targets, 'owned'>
   /** The names of the receivers that are configured at the moment. */
   receivers?: () => readonly string[]
@@ -44,14 +41,12 @@ const OWNERSHIP_LINES = {
 /** The names that a log line has at most. */
 const MAX_NAMES = 20
 
-/** Reports what happened to metrics, live feed and log, after it was committed. One line a failing poll, not one a retry. */
+/** Reports what happened to metrics and log, after it was committed. One line a failing poll, not one a retry. */
 export function reporter(options: ReporterOptions): (event: DaemonEvent) => void {
-  const { log, metrics, feed, targets, receivers: configured = () => [], mask } = options
+  const { log, metrics, targets, receivers: configured = () => [], mask } = options
   /** Whose series there are: of each target with the codes that its requests have come to. */
   const introduced = { targets: new Map<string, Set<string>>(), receivers: new Set<string>() }
 
-  /** The sync state after the last commit of each target that was published. */
-  const published = new Map<string, Pick<SyncState, 'seq' | 'created'>>()
   /** The last one that was logged, until a target is polled. */
   let loadProblem: string | undefined
   const warned = new Map<string, ReadonlySet<string>>()
@@ -103,22 +98,11 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     log.info({ targets: targets.slice(0, MAX_NAMES) }, `${of} ${OWNERSHIP_LINES[kind]}`)
   }
 
-  /** A commit that was made elsewhere is read from a log, which also has those of this daemon, and may repeat some. */
-  function publishOnce(commit: Omit<Committed, 'seconds'>): void {
-    const { seq, created } = commit.ledger.sync
-    const last = published.get(commit.target)
-    if (last === undefined || last.created !== created || seq > last.seq) publish(commit)
-  }
-
-  function publish({ target, ledger, alerts }: Omit<Committed, 'seconds'>): void {
-    published.set(target, ledger.sync)
-    const isLogged = log.isLevelEnabled('debug')
-    for (const transition of ledger.transitions) {
-      feed.publish('transition', () => transitionEvent(target, transition))
-      const { call, from, to, observed } = transition
-      if (isLogged) log.debug({ target, session: call.id, from, to, observed }, 'transition')
+  function logTransitions({ target, ledger }: Committed): void {
+    if (!log.isLevelEnabled('debug')) return
+    for (const { call, from, to, observed } of ledger.transitions) {
+      log.debug({ target, session: call.id, from, to, observed }, 'transition')
     }
-    for (const notification of alerts.notifications) feed.publish('alert', () => alertEvent(notification))
   }
 
   /** Each once, for as long as it holds. */
@@ -180,10 +164,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     switch (happened.kind) {
       case 'committed':
         if (introduced.targets.has(happened.committed.target)) recordCommit(metrics, happened.committed)
-        publish(happened.committed)
-        return
-      case 'committed elsewhere':
-        publishOnce({ target: happened.target, ...happened.commit })
+        logTransitions(happened.committed)
         return
       case 'polled': {
         loadProblem = undefined
@@ -219,9 +200,8 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
         reportInternalError(happened.target, happened.error, happened.seconds)
         return
       case 'removed': {
-        const { target, notifications } = happened
+        const { target } = happened
         forget(target)
-        for (const notification of notifications) feed.publish('alert', () => alertEvent(notification))
         log.info({ target }, 'the target was removed')
         return
       }

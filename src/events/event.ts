@@ -1,5 +1,6 @@
 import type { Notification } from '../alerts/notification.ts'
 import { isoTime } from '../clock/iso-time.ts'
+import type { CallStatus } from '../ledger/call.ts'
 import type { Correction, Delta, Transition } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { TransitionPoint } from '../ledger/transitions.ts'
@@ -30,7 +31,7 @@ export type EventBody = {
   subject?: string
   /** When it happened, by the service's clock (ISO 8601). */
   time: string
-  data: object
+  data: CallChange | AlertChange
 }
 
 /** An event as the log has it (JSON). */
@@ -42,6 +43,31 @@ export function writeBody(body: EventBody): string {
 export function readBody(text: string): EventBody {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else writes to the log
   return JSON.parse(text) as EventBody
+}
+
+/** What an event says of a call; `from`, `to` and `inferred` only of a step, and the rest only of a correction. */
+export type CallChange = ReturnType<typeof callData> & {
+  from?: TransitionPoint
+  to?: TransitionPoint
+  /** callwatch did not see it: it must have happened between two polls. */
+  inferred?: boolean
+  /** What was known before a correction. */
+  before?: { status: CallStatus; minutes: { audio: number; video: number } }
+  after?: { status: CallStatus }
+  detected_at: string
+  backfilled: boolean
+}
+
+/** What an event says of an alert. */
+export type AlertChange = Pick<
+  Notification,
+  'target' | 'alert' | 'severity' | 'labels' | 'breach' | 'value' | 'threshold' | 'peak'
+> & {
+  /** Why it expired. */
+  reason?: NonNullable<Notification['closedBecause']>
+  signal: string
+  calls: number | null
+  since: string
 }
 
 /** What was committed of a target, as far as events tell of it. */
@@ -111,7 +137,7 @@ function alertEvent(notification: Notification): EventBody[] {
   const { target, alert, severity, labels, signal, breach, kind, value, threshold, calls, peak, at } = notification
   const type = ALERT_TYPES[kind]
   if (type === undefined) return []
-  const data = {
+  const data: AlertChange = {
     target,
     alert,
     severity,

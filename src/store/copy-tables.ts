@@ -14,7 +14,7 @@ type Columns = Readonly<Record<string, ColumnKind>>
 
 /**
  * All that a store keeps, by table, as both kinds of stores have it. What only concerns the daemons that use it now is not
- * part of it: locks, members, the log of commits, overviews.
+ * part of it: locks, members, the latest commits, overviews.
  */
 export const COPY_TABLES = {
   targets: { key: 1, columns: { name: 'text', fingerprint: 'text', seq: 'whole', sync: 'text' } },

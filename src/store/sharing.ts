@@ -1,5 +1,5 @@
 import type { Settings } from './settings.ts'
-import { StoreError, type Commit, type Store, type TargetIdentity } from './store.ts'
+import { StoreError, type Store, type TargetIdentity } from './store.ts'
 
 /** A store that several daemons use at the same time: each target is owned by one of them, and only that one commits it. */
 export type SharedStore = Store & { readonly sharing: Sharing }
@@ -53,10 +53,9 @@ export type Sharing = {
   /** Gives each event that was committed its position in the log: from then on it is read. For the leader. */
   numberEvents: () => Promise<void>
   /**
-   * What became visible since an earlier call, whichever transaction was first, commits as far as the log reaches back. What
-   * was seen before may be repeated.
+   * What became visible since an earlier call, whichever transaction was first. What was seen before may be repeated.
    *
-   * @param cursor of that call; undefined for all overviews and no commit
+   * @param cursor of that call; undefined for all overviews
    */
   news: (cursor?: string) => Promise<News>
 }
@@ -66,8 +65,6 @@ export type News = {
   cursor: string
   /** By target. */
   overviews: ReadonlyMap<string, string>
-  /** In order for each target; without those that another version of callwatch packed in another way. */
-  commits: readonly { target: string; commit: Pick<Commit, 'ledger' | 'alerts'> }[]
 }
 
 export type Renewal = {

@@ -66,8 +66,8 @@ export type Store = {
    * @param keepFinished how far back finished calls are needed for windows (seconds)
    */
   openTarget: (identity: TargetIdentity, created: number, keepFinished: number) => Promise<StoredTarget>
-  /** Deletes all rows of a target, and enqueues the ends of its alerts; opened again, it starts from nothing. */
-  resetTarget: (name: string, routedChanges: readonly RoutedChange[]) => Promise<void>
+  /** Deletes all rows of a target but its events, and enqueues and logs the ends of its alerts; opened again, it starts from nothing. */
+  resetTarget: (name: string, routedChanges: readonly RoutedChange[], events?: NewEvents) => Promise<void>
   /** A target's calls that were counted and evicted, by id: those of these ids that the history still has. */
   evictedCalls: (target: string, ids: readonly string[]) => Promise<Map<string, TrackedCall>>
   /** Commits a delta that follows the stored sequence number by one; any other is refused as stale. */
@@ -87,8 +87,8 @@ export type Store = {
   enqueueOnce: (key: string, content: OutboxContent, receivers: readonly string[]) => Promise<void>
   /** Alerts of targets other than these, which were removed from the configuration. */
   strayAlerts: (targets: readonly string[]) => Promise<{ target: string; alerts: AlertInstance[] }[]>
-  /** Deletes all alerts of a target, and enqueues their ends. */
-  closeAlerts: (target: string, routedChanges: readonly RoutedChange[]) => Promise<void>
+  /** Deletes all alerts of a target, and enqueues and logs their ends. */
+  closeAlerts: (target: string, routedChanges: readonly RoutedChange[], events?: NewEvents) => Promise<void>
   /** Silences that have not ended by then (UNIX seconds). */
   silences: (now: number) => Promise<Silence[]>
   addSilence: (silence: Omit<Silence, 'id'>) => Promise<Silence>

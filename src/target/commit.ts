@@ -1,8 +1,7 @@
-import { v7 as uuid } from 'uuid'
-import { eventsOf, writeBody } from '../events/event.ts'
+import { newEvents } from '../events/new-events.ts'
 import { apply as applyDelta } from '../ledger/state.ts'
 import type { PollSuccess } from '../ledger/observation.ts'
-import { StoreError, type Commit, type NewEvents } from '../store/store.ts'
+import { StoreError, type Commit } from '../store/store.ts'
 import type { Decision } from './decide.ts'
 import type { Target } from './target.ts'
 
@@ -22,9 +21,12 @@ export async function commit(target: Target, decision: Decision): Promise<Commit
       `it is not known yet what was last committed of target ${name}; it is loaded from the store again`,
     )
   const begun = clock.monotonic()
-  const routedChanges = decision.alerts.notifications.map((change) => ({ change, receivers: route(change) }))
+  const { notifications } = decision.alerts
+  const backfilled = isBackfilled(target)
+  const events = newEvents({ target: name, ledger: decision.ledger, notifications, backfilled }, clock.wall())
+  const routedChanges = notifications.map((change) => ({ change, receivers: route(change) }))
   try {
-    await store.commit(name, { ...decision, routedChanges, events: newEvents(target, decision) })
+    await store.commit(name, { ...decision, routedChanges, events })
   } catch (error) {
     target.lastCommitUnknown = store.sharing !== undefined
     throw error
@@ -35,19 +37,10 @@ export async function commit(target: Target, decision: Decision): Promise<Commit
 /** After so many intervals without a successful poll, what the next one finds is late. */
 const BLIND_INTERVALS = 3
 
-/** What the log of events tells of a decision; undefined if that is nothing. */
-function newEvents({ name, ledger, settings, clock }: Target, decision: Decision): NewEvents | undefined {
-  const { lastSuccessHostTime } = ledger.sync
-  const at = clock.wall()
-  const seenUntil = lastSuccessHostTime ?? -Infinity
-  const bodies = eventsOf({
-    target: name,
-    ledger: decision.ledger,
-    notifications: decision.alerts.notifications,
-    backfilled: at - seenUntil > BLIND_INTERVALS * settings.poll.interval,
-  })
-  if (bodies.length === 0) return undefined
-  return { id: uuid({ msecs: Math.round(at * 1000) }), at, texts: bodies.map(writeBody) }
+/** Whether what is found now may have happened long ago: nothing was seen before, or not for a while. */
+function isBackfilled({ ledger, settings, clock }: Target): boolean {
+  const { lastSuccessHostTime = -Infinity } = ledger.sync
+  return clock.wall() - lastSuccessHostTime > BLIND_INTERVALS * settings.poll.interval
 }
 
 /**

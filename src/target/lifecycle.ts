@@ -28,6 +28,7 @@ import type { Notification } from '../alerts/notification.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership, Tenure } from '../cluster/ownership.ts'
 import type { Config } from '../config/config.ts'
+import { closingEvents } from '../events/new-events.ts'
 import { abortable } from '../polling/abortable.ts'
 import type { SweepProgress } from '../polling/poll-memory.ts'
 import { storeRetried } from '../store/store-retried.ts'
@@ -138,10 +139,12 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     if (entry === undefined) return []
     const others = [...entries.keys()].filter((other) => other !== name)
     const alerts = (await store.strayAlerts(others)).find(({ target }) => target === name)?.alerts ?? []
-    const notifications = closedNotifications(name, alerts, 'target removed', clock.wall())
+    const now = clock.wall()
+    const notifications = closedNotifications(name, alerts, 'target removed', now)
     await store.closeAlerts(
       name,
       notifications.map((change) => ({ change, receivers: route(change) })),
+      closingEvents(name, notifications, now),
     )
     entries.delete(name)
     const other = [...entries.values()].find((one) => one.rateLimitKey === entry.rateLimitKey)

@@ -1,56 +1,132 @@
-import type { FastifyInstance } from 'fastify'
-import { interval } from 'rxjs'
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import {
+  distinctUntilChanged,
+  exhaustMap,
+  filter,
+  firstValueFrom,
+  from,
+  map,
+  race,
+  share,
+  ReplaySubject,
+  Subject,
+  takeUntil,
+  timer,
+  type Observable,
+} from 'rxjs'
 import * as z from 'zod'
 import { systemClock, type Clock } from '../clock/clock.ts'
-import type { EventFeed } from './event-feed.ts'
-import { eventStream, type EventStream } from './event-stream.ts'
-import { readQuery } from './query.ts'
+import { readCursor, writeCursor, type Cursor } from '../events/cursor.ts'
+import { EVENT_TYPES } from '../events/event.ts'
+import {
+  CursorExpired,
+  readEvents,
+  readLatest,
+  type EventFilter,
+  type EventsPage,
+  type ReadEvent,
+} from '../events/read-events.ts'
+import { onlyStoreErrors, type Store } from '../store/store.ts'
+import { BadRequest, readQuery } from './query.ts'
 
-/** Past events that a new client gets at most. */
+type Log = Pick<Store, 'events' | 'latestEvents'>
+
+/** Events in one answer. */
+const MAX_LIMIT = 1000
+const DEFAULT_LIMIT = 100
+/** Past events that a new stream begins with at most. */
 const MAX_LATEST = 500
+/** Events that a stream reads at a time: it holds no more of them while its client does not read. */
+const STREAM_BATCH = 100
 
 const MAX_STREAMS = 100
 const RETRY_AFTER_SECONDS = 10
 
+/** How soon a stream notices a new event (seconds). */
+const NOTICE_SECONDS = 1
 /** Proxies close idle connections, often after a minute. WHATWG HTML §9.2.7 advises a comment every 15 s. */
 const KEEP_ALIVE_SECONDS = 15
 
+/** How long streams have to end when the server closes. */
+const CLOSING_MS = 500
+
+const PREFIX = 'callwatch.'
+const BATCH_TYPE = 'application/cloudevents-batch+json'
+
+const eventType = z
+  .string()
+  .transform((text) => (text.startsWith(PREFIX) ? text.slice(PREFIX.length) : text))
+  .pipe(z.enum(EVENT_TYPES, `must be one or more of ${EVENT_TYPES.join(', ')}, with commas between them`))
+const list = z.string().transform((text) => text.split(','))
+
 const parameters = z.strictObject({
+  after: z.string().optional(),
+  limit: z
+    .string()
+    .regex(/^0*[1-9]\d{0,4}$/, `must be a whole number from 1 to ${MAX_LIMIT}`)
+    .transform((text) => Math.min(Number(text), MAX_LIMIT))
+    .optional(),
   latest: z
     .string()
     .regex(/^\d{1,5}$/, 'must be a whole number up to 99999')
-    .transform(Number)
-    .default(0),
+    .transform((text) => Math.min(Number(text), MAX_LATEST))
+    .optional(),
+  type: list.pipe(z.array(eventType)).optional(),
+  target: list.optional(),
+  session_id: z.string().optional(),
 })
 
 /**
- * `GET /api/v1/events`: server-sent events. `Last-Event-ID` resumes the stream; a stream without it starts with the
- * `latest` past events, 500 at most.
+ * `GET /api/v1/events`: the log of events, a page after a cursor, or, where a client accepts it, a stream of server-sent
+ * events that goes on: `Last-Event-ID` or `after` says where, else it begins with the `latest` past events.
  */
 export function eventsRoute(
   app: FastifyInstance,
-  feed: EventFeed,
+  log: Log,
   { scheduler }: Pick<Clock, 'scheduler'> = systemClock,
 ): void {
-  const open = new Set<EventStream>()
+  const open = new Set<Promise<unknown>>()
+  const closing$ = new Subject<void>()
+  /** The position of the newest commit, read for all streams together. */
+  const newest$ = timer(0, NOTICE_SECONDS * 1000, scheduler).pipe(
+    exhaustMap(() => readLatest(log, 0).catch(onlyStoreErrors(undefined))),
+    filter((page) => page !== undefined),
+    map(({ next }) => next.position),
+    distinctUntilChanged(),
+    share({ connector: () => new ReplaySubject<number>(1) }),
+  )
+
   app.get('/api/v1/events', async (request, reply) => {
-    const { latest } = readQuery(parameters, request.query)
+    const { after, limit, latest, type, target, session_id: sessionId } = readQuery(parameters, request.query)
+    const wanted: EventFilter = { types: type, targets: target, sessionId }
+    const accepted = request.headers.accept ?? ''
+    if (!accepted.includes('text/event-stream')) {
+      if (latest !== undefined) throw new BadRequest('latest is for streams (Accept: text/event-stream); use limit')
+      return sendPage(reply, accepted.includes(BATCH_TYPE), async () =>
+        readEvents(log, { cursor: cursorIn(after), limit: limit ?? DEFAULT_LIMIT, filter: wanted }),
+      )
+    }
+    if (limit !== undefined) throw new BadRequest('limit is for single answers; a stream goes on, and has `latest`')
+    const resumed = request.headers['last-event-id'] ?? after
+    if (after !== undefined) cursorIn(after)
     if (open.size >= MAX_STREAMS) {
       const error = `${MAX_STREAMS} event streams are open already; close one, or try again later`
       return reply.code(503).header('retry-after', RETRY_AFTER_SECONDS).send({ error })
     }
-    const lastId = request.headers['last-event-id']
-    // The first line tells the client at once that it is connected.
-    const client = eventStream(': connected\nretry: 2000\n\n')
-    const { stream } = client
-    open.add(client)
-    client.send(typeof lastId === 'string' ? feed.since(lastId) : feed.latest(Math.min(latest, MAX_LATEST)))
-    const unlisten = feed.listen((event) => client.send([event]))
-    const keepAlive = interval(KEEP_ALIVE_SECONDS * 1000, scheduler).subscribe(() => client.comment('keep-alive'))
-    stream.once('close', () => {
-      unlisten()
-      keepAlive.unsubscribe()
-      open.delete(client)
+    const closed$ = new ReplaySubject<void>(1)
+    closing$.subscribe(closed$)
+    const begin = typeof resumed === 'string' ? { resumed } : { latest: latest ?? 0 }
+    const stream = Readable.from(follow(log, { begin, filter: wanted, newest$, closed$, scheduler }), {
+      // One text at a time: each may have a hundred events.
+      highWaterMark: 1,
+    })
+    const ended = once(reply.raw, 'close')
+    open.add(ended)
+    void ended.then(() => {
+      open.delete(ended)
+      closed$.next()
     })
     return reply
       .header('cache-control', 'no-store')
@@ -59,6 +135,105 @@ export function eventsRoute(
       .send(stream)
   })
   app.addHook('preClose', async () => {
-    for (const { stream } of open) stream.end()
+    closing$.next()
+    // A client that does not read is cut.
+    await firstValueFrom(race(from(Promise.all(open)), timer(CLOSING_MS)))
   })
+}
+
+/** @throws {BadRequest} */
+function cursorIn(text: string | undefined): Cursor | undefined {
+  const cursor = text === undefined ? undefined : readCursor(text)
+  if (text !== undefined && cursor === undefined) {
+    throw new BadRequest(
+      'after must be a cursor as an earlier answer had it; leave it out to read from the oldest event',
+    )
+  }
+  return cursor
+}
+
+/** A batch is an array without anything else (CloudEvents JSON format, section 4). */
+async function sendPage(reply: FastifyReply, isBatch: boolean, read: () => Promise<EventsPage>) {
+  try {
+    const { events, next } = await read()
+    const texts = events.map(({ text }) => text).join(',')
+    const cursor = writeCursor(next)
+    void reply.header('callwatch-next', cursor).header('cache-control', 'no-store')
+    return isBatch
+      ? reply.type(`${BATCH_TYPE}; charset=utf-8`).send(`[${texts}]`)
+      : reply.type('application/json; charset=utf-8').send(`{"events":[${texts}],"next":"${cursor}"}`)
+  } catch (error) {
+    if (!(error instanceof CursorExpired)) throw error
+    return reply.code(410).send({ error: error.message, oldest: error.oldest })
+  }
+}
+
+type FollowOptions = {
+  begin: { resumed: string } | { latest: number }
+  filter: EventFilter
+  newest$: Observable<number>
+  closed$: Observable<void>
+  scheduler: Clock['scheduler']
+}
+
+/** The texts of a stream (WHATWG HTML §9.2), each when the client has read the one before, until `closed$`. */
+async function* follow(
+  log: Log,
+  { begin, filter: wanted, newest$, closed$, scheduler }: FollowOptions,
+): AsyncGenerator<string, void> {
+  // The first line tells the client at once that it is connected.
+  yield ': connected\nretry: 2000\n\n'
+  let isClosed = false
+  closed$.subscribe(() => (isClosed = true))
+  const wait = (until$: Observable<boolean>) => firstValueFrom(until$.pipe(takeUntil(closed$)), { defaultValue: true })
+  const pause = (seconds: number) => timer(seconds * 1000, scheduler).pipe(map(() => false))
+  const isBeyond = (position: number) =>
+    newest$.pipe(
+      filter((newest) => newest > position),
+      map(() => true),
+    )
+
+  let next: Cursor | undefined
+  for (;;) {
+    const page = await nextPage(log, begin, next, wanted).catch(onlyStoreErrors(undefined))
+    if (isClosed) return
+    if (page === undefined) {
+      await wait(pause(NOTICE_SECONDS))
+      continue
+    }
+    const isAtEnd = page.text === '' && page.next.position === next?.position
+    next = page.next
+    if (page.text !== '') yield page.text
+    else if (isAtEnd && !(await wait(race(isBeyond(next.position), pause(KEEP_ALIVE_SECONDS)))))
+      yield ': keep-alive\n\n'
+  }
+}
+
+/** What a stream says next, and where it is then. */
+async function nextPage(
+  log: Log,
+  begin: FollowOptions['begin'],
+  next: Cursor | undefined,
+  wanted: EventFilter,
+): Promise<{ text: string; next: Cursor }> {
+  if (next === undefined && 'latest' in begin) {
+    const { events, next: newest } = await readLatest(log, begin.latest)
+    return { text: events.map(formatEvent).join(''), next: newest }
+  }
+  const cursor = next ?? ('resumed' in begin ? readCursor(begin.resumed) : undefined)
+  try {
+    if (cursor === undefined) throw new CursorExpired({ position: 0, id: '', place: -1 })
+    const page = await readEvents(log, { cursor, limit: STREAM_BATCH, filter: wanted })
+    return { text: page.events.map(formatEvent).join(''), next: page.next }
+  } catch (error) {
+    if (!(error instanceof CursorExpired)) throw error
+    // Events were missed: the client loads what it shows again, and goes on with what is new.
+    const { next: newest } = await readLatest(log, 0)
+    return { text: `id: ${writeCursor(newest)}\nevent: reset\ndata: {}\n\n`, next: newest }
+  }
+}
+
+/** An event of the stream; browsers listen by the first part of its type. */
+function formatEvent({ cursor, type, text }: ReadEvent): string {
+  return `id: ${cursor}\nevent: ${type.slice(0, type.indexOf('.'))}\ndata: ${text}\n\n`
 }

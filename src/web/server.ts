@@ -6,7 +6,6 @@ import { StoreError, type Store } from '../store/store.ts'
 import type { ShownTarget } from '../target/target.ts'
 import { authenticate, type Credentials, type WebEvent } from './authentication.ts'
 import { callsRoute } from './calls-route.ts'
-import type { EventFeed } from './event-feed.ts'
 import { eventsRoute } from './events-route.ts'
 import { finishedPerMinuteRoute } from './finished-per-minute.ts'
 import type { Certificate } from './http-section.ts'
@@ -28,12 +27,21 @@ export type WebOptions = {
   targets: ServedTargets
   /** The targets and rules that a silence can match. */
   known: () => KnownNames
-  store: Pick<Store, 'finishedCalls' | 'openCalls' | 'finishedPerMinute' | 'silences' | 'addSilence' | 'endSilence'>
+  store: Pick<
+    Store,
+    | 'finishedCalls'
+    | 'openCalls'
+    | 'finishedPerMinute'
+    | 'silences'
+    | 'addSilence'
+    | 'endSilence'
+    | 'events'
+    | 'latestEvents'
+  >
   /** Required for every path except the health checks. */
   auth?: Credentials
   /** Serves HTTPS instead of HTTP. */
   tls?: Certificate
-  feed: EventFeed
   /** Why this daemon can own no target, in a sentence. */
   problem: () => string | undefined
   expose: (format: 'prometheus' | 'openmetrics') => Promise<{ contentType: string; body: string }>
@@ -76,7 +84,7 @@ const MAX_CONNECTIONS = 500
  * @throws {Error} with `code` where the address is not available (EADDRINUSE, EACCES)
  */
 export async function startWeb(options: WebOptions): Promise<Web> {
-  const { host, port, version, targets, feed, expose, wall } = options
+  const { host, port, version, targets, expose, wall } = options
   const requestTimeout = (options.requestTimeout ?? REQUEST_TIMEOUT_SECONDS) * 1000
   const timeouts = {
     // Node.js swaps the two timeouts where this one is the longer.
@@ -146,7 +154,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   callsRoute(app, options)
   finishedPerMinuteRoute(app, options)
   silencesRoute(app, { ...options, changedBy: options.auth })
-  eventsRoute(app, feed)
+  eventsRoute(app, options.store)
 
   await app.listen({ host, port })
   const address = app.server.address()

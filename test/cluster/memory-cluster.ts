@@ -96,7 +96,6 @@ export function memoryCluster(clock: Clock): MemoryCluster {
           return {
             cursor: String(published),
             overviews: new Map(changed.map(([target, { text }]) => [target, text])),
-            commits: [],
           }
         }),
     }

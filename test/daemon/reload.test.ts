@@ -110,14 +110,15 @@ describe('a reloaded configuration', () => {
     await vi.waitFor(() => expect(sent(running, 'firing')).toHaveLength(2), WAIT)
     const stop = new AbortController()
     onTestFinished(() => stop.abort())
-    const { body } = await fetch(`${daemon.url}api/v1/events`, { signal: stop.signal })
+    const headers = { accept: 'text/event-stream' }
+    const { body } = await fetch(`${daemon.url}api/v1/events`, { headers, signal: stop.signal })
     await reload({ targets: [a] })
     let received = ''
     for await (const chunk of body!.pipeThrough(new TextDecoderStream())) {
       received += chunk
-      if (/"state":"closed"/.test(received)) break
+      if (/alert\.expired/.test(received)) break
     }
-    expect(received).toMatch(/event: alert\ndata: .*"target":"b","alert":"AnyCall".*"state":"closed"/)
+    expect(received).toMatch(/event: alert\ndata: .*"target":"b","alert":"AnyCall".*"reason":"target removed"/)
     await vi.waitFor(() => expect(sent(running, 'closed')).toEqual([expect.stringContaining('target removed')]), WAIT)
   })
 

@@ -81,17 +81,17 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     const [one, two] = [await start(), await start()]
     await split(one, two)
     const { next } = await eventClient(one.daemon.url.slice(0, -1))
-    const steps: string[] = []
+    const ids: string[] = []
     const seen = new Set<unknown>()
     for (let i = 0; i < 400 && seen.size < 4; i++) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon sends
-      const { event, data } = (await next()) as { event: string; data: Record<string, unknown> }
-      if (event !== 'transition') continue
-      seen.add(data['target'])
-      steps.push([data['target'], data['session_id'], data['from'], data['to']].join())
+      const { event, data } = (await next()) as { event: string; data: { id: string; source: string } }
+      if (event !== 'call') continue
+      seen.add(data.source)
+      ids.push(data.id)
     }
     expect(seen.size).toBe(4)
-    expect(new Set(steps).size).toBe(steps.length)
+    expect(new Set(ids).size).toBe(ids.length)
   })
 
   test('targets that one releases when it stops are acquired by another at once, which counts nothing twice', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readCursor, START, writeCursor, type Cursor } from '../../src/events/cursor.ts'
-import { writeBody, type EventType } from '../../src/events/event.ts'
+import type { EventType } from '../../src/events/event.ts'
 import { CursorExpired, readEvents, readLatest, type EventFilter } from '../../src/events/read-events.ts'
 import type { LoggedEvents } from '../../src/store/store.ts'
 
@@ -12,7 +12,7 @@ function logOf(...commits: readonly { position: number; types: readonly EventTyp
     target,
     at: 0,
     texts: types.map((type, i) =>
-      writeBody({ type, subject: `call ${position}.${i}`, time: '2026-11-21T00:00:00.000Z', data: { i } }),
+      JSON.stringify({ type, subject: `call ${position}.${i}`, time: '2026-11-21T00:00:00.000Z', data: { i } }),
     ),
   }))
   const whole = (found: LoggedEvents[], most: number) =>

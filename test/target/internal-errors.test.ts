@@ -15,7 +15,6 @@ import { COUNTERS } from '../../src/ledger/series.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError, type Store } from '../../src/store/store.ts'
-import { eventFeed } from '../../src/web/event-feed.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { pollConfig } from './settings.ts'
 
@@ -95,7 +94,7 @@ async function watchingTwo() {
   const stream = { write: (line: string) => void lines.push(line) } as unknown as NodeJS.WriteStream
   const mask = maskSecrets([KEY])
   const log = createLogger({ level: 'error', mask, stream })
-  const report = reporter({ log, metrics: metrics.operational, feed: eventFeed(), targets: watched, mask })
+  const report = reporter({ log, metrics: metrics.operational, targets: watched, mask })
   const running = watched.run(new BehaviorSubject(config)).subscribe({
     next: (event) => {
       report(event)

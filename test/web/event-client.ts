@@ -13,7 +13,10 @@ export type EventClient = {
 export async function eventClient(url: string, headers: Record<string, string> = {}, query = ''): Promise<EventClient> {
   const leaving = new AbortController()
   onTestFinished(() => leaving.abort())
-  const response = await fetch(`${url}/api/v1/events${query}`, { headers, signal: leaving.signal })
+  const response = await fetch(`${url}/api/v1/events${query}`, {
+    headers: { accept: 'text/event-stream', ...headers },
+    signal: leaving.signal,
+  })
   const blocks = readBlocks(response.body!)
   await blocks.next()
   return {

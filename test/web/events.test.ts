@@ -1,30 +1,125 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import fastify from 'fastify'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { eventFeed } from '../../src/web/event-feed.ts'
+import { expect, describe, onTestFinished, test, vi } from 'vitest'
+import { StoreError, type LoggedEvents } from '../../src/store/store.ts'
 import { eventsRoute } from '../../src/web/events-route.ts'
-import { callView } from '../../src/events/call-data.ts'
-import { alertEvent, transitionEvent } from '../../src/web/views.ts'
-import { NOW, openCall } from '../metrics/hand-made-target.ts'
-import { virtualClock } from '../clock/virtual-clock.ts'
-import { eventClient } from './event-client.ts'
 import { firingOf, RATIO } from '../alerts/sample-rules.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
+import { NOW } from '../metrics/hand-made-target.ts'
+import { eventClient } from './event-client.ts'
 import { serve, shownTarget } from './serve.ts'
 
+const STREAM = { accept: 'text/event-stream' }
+const FIRING = firingOf(RATIO, 'production', NOW, {})
+/** What a client reads of an event: its own number in the test. */
+const numberIn = (event: { data: unknown } | undefined) => (event?.data as { subject?: string } | undefined)?.subject // oxlint-disable-line typescript/no-unsafe-type-assertion -- our own events
+
+/** Serves the route on a virtual clock, from a log in memory. */
+async function eventServer() {
+  const rows: LoggedEvents[] = []
+  const app = fastify({ forceCloseConnections: true })
+  const clock = virtualClock()
+  let reads = 0
+  let away = false
+  const log = {
+    events: async (position: number) => {
+      if (away) throw new StoreError('unavailable', 'the disk is full')
+      reads += 1
+      return rows.slice(Math.max(0, position - 1), position + 20)
+    },
+    latestEvents: async () => rows.slice(-1000),
+  }
+  eventsRoute(app, log, clock)
+  onTestFinished(() => app.close())
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  /** Logs calls that began, each in a commit of its own, named from one number to another. */
+  const tell = (from: number, to = from, filling = '') => {
+    for (let n = from; n <= to; n++) {
+      const body = { type: 'call.initiated', subject: String(n), time: '2026-11-21T00:00:00.000Z', data: { filling } }
+      rows.push({ position: rows.length + 1, id: `of-${n}`, target: 'a', at: 0, texts: [JSON.stringify(body)] })
+    }
+  }
+  return { url, rows, tell, clock, reads: () => reads, isAway: (is: boolean) => (away = is) }
+}
+
 describe('/api/v1/events', () => {
-  test('sends a published event to every connected client at once', async () => {
-    const { url, feed } = await serve([shownTarget()])
+  const get = async (url: string, query: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${url}/api/v1/events?${query}`, { headers })
+    return { response, status: response.status, body: (await response.json()) as Record<string, never> } // oxlint-disable-line typescript/no-unsafe-type-assertion -- our own answers
+  }
+
+  test('answers with the log from its beginning, page by page', async () => {
+    const { url, tell } = await serve([shownTarget()])
+    await tell(FIRING, { ...FIRING, kind: 'resolved' })
+    const first = await get(url, 'limit=1')
+    expect(first.body).toMatchObject({
+      events: [{ specversion: '1.0', source: 'urn:callwatch:production', type: 'callwatch.alert.firing' }],
+    })
+    const second = await get(url, `limit=1&after=${first.body['next']}`)
+    expect(second.body).toMatchObject({ events: [{ type: 'callwatch.alert.resolved' }] })
+    const last = await get(url, `after=${second.body['next']}`)
+    expect(last.body).toEqual({ events: [], next: second.body['next'] })
+  })
+
+  test('answers with a batch where one is asked for, and with the cursor in a header', async () => {
+    const { url, tell } = await serve([shownTarget()])
+    await tell(FIRING)
+    const { response, body } = await get(url, '', { accept: 'application/cloudevents-batch+json' })
+    expect(response.headers.get('content-type')).toContain('application/cloudevents-batch+json')
+    expect(body).toMatchObject([{ type: 'callwatch.alert.firing' }])
+    const { body: rest } = await get(url, `after=${response.headers.get('callwatch-next')}`)
+    expect(rest).toMatchObject({ events: [] })
+  })
+
+  test('selects events by type, target and call', async () => {
+    const { url, tell } = await eventServer()
+    tell(1, 3)
+    const subjects = async (query: string) =>
+      ((await get(url, query)).body['events'] as unknown as { subject: string }[]).map(({ subject }) => subject) // oxlint-disable-line typescript/no-unsafe-type-assertion -- our own answers
+    expect(await subjects('session_id=2')).toEqual(['2'])
+    expect(await subjects('type=callwatch.call.initiated,call.lost&target=b,a&limit=2')).toEqual(['1', '2'])
+    expect(await subjects('type=call.ended')).toEqual([])
+    expect(await subjects('target=b')).toEqual([])
+  })
+
+  test.each([
+    ['limit=0', 'limit must be a whole number from 1 to 1000'],
+    ['limit=x', 'limit must be a whole number from 1 to 1000'],
+    ['type=call.begun', /^type(?:\.0)? must be one or more of call\.initiated, .*commas between them/],
+    ['after=7', 'after must be a cursor as an earlier answer had it; leave it out to read from the oldest event'],
+    ['latest=some', 'latest must be a whole number up to 99999'],
+    ['latest=3', 'latest is for streams (Accept: text/event-stream); use limit'],
+    ['from=now', /^unknown parameter from; the parameters are after, limit/],
+  ])('refuses %s with a sentence', async (query, problem) => {
+    const { url } = await serve([shownTarget()])
+    const { status, body } = await get(url, query)
+    expect(status).toBe(400)
+    if (typeof problem === 'string') expect(body['error']).toBe(problem)
+    else expect(body['error']).toMatch(problem)
+  })
+
+  test('answers 410 with the oldest cursor to one of another store', async () => {
+    const { url, tell } = await serve([shownTarget()])
+    await tell(FIRING)
+    const { status, body } = await get(url, 'after=1.0.made-up')
+    expect([status, body['error']]).toEqual([410, expect.stringContaining('deleted by events.retention')])
+    expect((await get(url, `after=${body['oldest']}`)).body['events']).toHaveLength(1)
+  })
+})
+
+describe('the stream of events', () => {
+  test('has what is logged for every connected client, each as a CloudEvent', async () => {
+    const { url, tell } = await serve([shownTarget()])
     const clients = [await eventClient(url), await eventClient(url)]
-    feed.publish('transition', () => ({ n: 1 }))
-    feed.publish('alert', () => ({ n: 2 }))
+    await tell(FIRING)
     for (const client of clients) {
-      expect(await client.next()).toMatchObject({ event: 'transition', data: { n: 1 } })
-      expect(await client.next()).toMatchObject({ event: 'alert', data: { n: 2 } })
+      const data = { type: 'callwatch.alert.firing', data: { alert: 'HighFailureRate' } }
+      expect(await client.next()).toMatchObject({ event: 'alert', data })
     }
   })
 
-  test('is an event stream that no proxy stores or buffers', async () => {
+  test('is one that no proxy stores or buffers', async () => {
     const { url } = await serve([shownTarget()])
     const { response } = await eventClient(url)
     expect(response.status).toBe(200)
@@ -33,96 +128,104 @@ describe('/api/v1/events', () => {
     expect(response.headers.get('x-accel-buffering')).toBe('no')
   })
 
-  test('sends a client that reconnects with its last id the missed events, then new ones', async () => {
-    const { url, feed } = await serve([shownTarget()])
-    const before = await eventClient(url)
-    feed.publish('transition', () => ({ n: 1 }))
+  test('goes on after the last id of a client that reconnects, also after a restart, then with new events', async () => {
+    const { url, tell, rows } = await eventServer()
+    tell(1)
+    const before = await eventClient(url, {}, '?latest=1')
     const { id } = (await before.next())!
-    feed.publish('transition', () => ({ n: 2 }))
-    feed.publish('transition', () => ({ n: 3 }))
-    const after = await eventClient(url, { 'last-event-id': id })
-    feed.publish('transition', () => ({ n: 4 }))
-    const received = [await after.next(), await after.next(), await after.next()]
-    expect(received.map((event) => event?.data)).toEqual([{ n: 2 }, { n: 3 }, { n: 4 }])
+    tell(2, 10_000)
+    const again = await eventServer()
+    again.rows.push(...rows)
+    const after = await eventClient(again.url, { 'last-event-id': id })
+    for (let n = 2; n <= 10_000; n++) expect(numberIn(await after.next())).toBe(String(n))
+    again.tell(10_001)
+    await again.clock.advance(1)
+    expect(numberIn(await after.next())).toBe('10001')
+    const asked = await eventClient(again.url, {}, `?after=${id}`)
+    expect(numberIn(await asked.next())).toBe('2')
   })
 
   test.each([
-    ['of another process', '00000000-1'],
-    ['that never existed', 'nonsense'],
-  ])('sends a client that reconnects with an id %s a reset, then new events', async (_what, id) => {
-    const { url, feed } = await serve([shownTarget()])
+    ['of another store', '1.0.of-7'],
+    ['of an older version', '00000000-1'],
+  ])('begins with a reset for an id %s, then has new events', async (_what, id) => {
+    const { url, tell, clock } = await eventServer()
+    tell(1)
     const client = await eventClient(url, { 'last-event-id': id })
-    feed.publish('transition', () => ({ n: 1 }))
-    expect(await client.next()).toMatchObject({ event: 'reset', data: {} })
-    expect(await client.next()).toMatchObject({ event: 'transition', data: { n: 1 } })
+    expect(await client.next()).toMatchObject({ event: 'reset', data: {}, id: '1.0.of-1' })
+    tell(2)
+    await clock.advance(1)
+    expect(numberIn(await client.next())).toBe('2')
   })
 
-  test('starts a new client with the latest events that it requests', async () => {
-    const { url, feed } = await serve([shownTarget()])
-    for (let n = 1; n <= 4; n++) feed.publish('transition', () => ({ n }))
+  test('begins with the latest events that a client requests, 500 at most', async () => {
+    const { url, tell } = await eventServer()
+    tell(1, 2000)
     const client = await eventClient(url, {}, '?latest=2')
-    expect([await client.next(), await client.next()]).toMatchObject([{ data: { n: 3 } }, { data: { n: 4 } }])
-    const refused = await fetch(`${url}/api/v1/events?latest=some`)
-    expect([refused.status, await refused.json()]).toEqual([
-      400,
-      { error: 'latest must be a whole number up to 99999' },
-    ])
+    expect([numberIn(await client.next()), numberIn(await client.next())]).toEqual(['1999', '2000'])
+    const most = await eventClient(url, {}, '?latest=99999')
+    for (let n = 1501; n <= 2000; n++) expect(numberIn(await most.next())).toBe(String(n))
   })
 
-  test('does not disconnect a client that reads, even if one commit fills the whole feed', async () => {
-    const { url, feed } = await serve([shownTarget()])
-    const client = await eventClient(url)
-    const filling = 'x'.repeat(450)
-    for (let n = 1; n <= 10_000; n++) feed.publish('transition', () => ({ n, filling }))
-    for (let n = 1; n <= 10_000; n++) expect(await client.next()).toMatchObject({ data: { n } })
+  test('has only events of a filter, and misses none behind those that are left out', async () => {
+    const { url, tell, clock } = await eventServer()
+    const client = await eventClient(url, {}, '?session_id=30000')
+    tell(1, 30_000)
+    await clock.advance(1)
+    expect(numberIn(await client.next())).toBe('30000')
   })
 
-  test('disconnects a client that does not read, and keeps serving the others', async () => {
-    const { url, feed } = await serve([shownTarget()])
-    const reading = await eventClient(url)
+  test('holds little of the log for a client that does not read, and serves the others', async () => {
+    const { url, tell, clock, reads } = await eventServer()
     const { hostname, port } = new URL(url)
     const slow = connect(Number(port), hostname)
     onTestFinished(() => void slow.destroy())
-    slow.write(`GET /api/v1/events HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`)
+    slow.write(`GET /api/v1/events HTTP/1.1\r\nhost: ${hostname}\r\naccept: text/event-stream\r\n\r\n`)
     await once(slow, 'data')
     slow.pause()
-    const filling = 'x'.repeat(1024 * 1024)
-    for (let n = 1; n <= 40; n++) {
-      feed.publish('transition', () => ({ n, filling }))
-      expect(await reading.next()).toMatchObject({ data: { n } })
-    }
-    // The client still receives what the operating system had buffered; then the connection ends without a last chunk.
+    tell(1, 4000, 'x'.repeat(10_000))
+    await clock.advance(1)
+    await vi.waitFor(() => expect(reads()).toBeGreaterThan(5))
+    const reading = await eventClient(url, { 'last-event-id': '0' })
+    for (let n = 1; n <= 4000; n++) expect(numberIn(await reading.next())).toBe(String(n))
+    // Twenty events a read: all of them would be 200 for each client.
+    expect(reads()).toBeLessThan(350)
     let received = ''
     slow.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')))
-    slow.on('error', () => undefined)
     slow.resume()
-    await once(slow, 'close')
-    expect(received).toContain('"n":1,')
-    expect(received).not.toContain('"n":40,')
-    expect(received.endsWith('0\r\n\r\n')).toBe(false)
+    await vi.waitFor(() => expect(received).toContain('"subject":"4000"'), 10_000)
   })
 
-  test('sends a comment every 15 s while nothing happens, until the client disconnects', async () => {
-    const app = fastify({ forceCloseConnections: true })
-    const clock = virtualClock()
-    eventsRoute(app, eventFeed(), clock)
-    onTestFinished(() => app.close())
+  test('has a comment every 15 s while nothing happens, until the client disconnects', async () => {
+    const { url, clock } = await eventServer()
     const client = new AbortController()
-    const url = await app.listen({ host: '127.0.0.1', port: 0 })
-    const { body } = await fetch(`${url}/api/v1/events`, { signal: client.signal })
+    const { body } = await fetch(`${url}/api/v1/events`, { headers: STREAM, signal: client.signal })
     const texts = body!.pipeThrough(new TextDecoderStream()).getReader()
     const next = async () => (await texts.read()).value
     expect(await next()).toBe(': connected\nretry: 2000\n\n')
     for (let n = 0; n < 3; n++) {
+      await expect.poll(() => clock.waiting()).toBe(2)
       await clock.advance(15)
       expect(await next()).toBe(': keep-alive\n\n')
     }
-    expect(clock.waiting()).toBe(1)
     client.abort()
     await expect.poll(() => clock.waiting()).toBe(0)
   })
 
-  test('ends the stream properly when the server closes', async () => {
+  test('goes on where the store could not be read for a while', async () => {
+    const { url, tell, clock, isAway } = await eventServer()
+    tell(1)
+    const client = await eventClient(url, { 'last-event-id': '0' })
+    expect(numberIn(await client.next())).toBe('1')
+    tell(2)
+    isAway(true)
+    await clock.advance(3)
+    isAway(false)
+    await clock.advance(16)
+    expect(numberIn(await client.next())).toBe('2')
+  })
+
+  test('ends properly when the server closes', async () => {
     const { url, close } = await serve([shownTarget()])
     const client = await eventClient(url)
     const closed = close()
@@ -130,26 +233,18 @@ describe('/api/v1/events', () => {
     await closed
   })
 
-  test('starts with at most the last 500 events', async () => {
-    const { url, feed } = await eventServer()
-    for (let n = 1; n <= 10_000; n++) feed.publish('transition', () => ({ n }))
-    const client = await eventClient(url, {}, '?latest=99999')
-    for (let n = 9501; n <= 10_000; n++) expect(await client.next()).toMatchObject({ data: { n } })
-  })
-
-  test('sends ten thousand missed events completely and in order, then new ones', async () => {
-    const { url, feed } = await eventServer()
-    feed.publish('transition', () => ({ n: 0 }))
-    const { id } = (await (await eventClient(url, {}, '?latest=1')).next())!
-    for (let n = 1; n <= 10_000; n++) feed.publish('transition', () => ({ n }))
-    const client = await eventClient(url, { 'last-event-id': id })
-    feed.publish('transition', () => ({ n: 10_001 }))
-    for (let n = 1; n <= 10_001; n++) expect(await client.next()).toMatchObject({ data: { n } })
-  })
-
-  test('serves a hundred clients: the next one gets 503 with Retry-After until one disconnects', async () => {
-    const { url, leaving } = await eventServer(100)
-    const refused = await fetch(`${url}/api/v1/events`)
+  test('is for a hundred clients: the next one gets 503 with Retry-After until one disconnects', async () => {
+    const { url } = await eventServer()
+    const leaving = await Promise.all(
+      Array.from({ length: 100 }, async () => {
+        const client = new AbortController()
+        // The response is returned, because fetch closes a response that is garbage-collected.
+        const response = await fetch(`${url}/api/v1/events`, { headers: STREAM, signal: client.signal })
+        expect(response.status).toBe(200)
+        return { response, abort: () => client.abort() }
+      }),
+    )
+    const refused = await fetch(`${url}/api/v1/events`, { headers: STREAM })
     expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toEqual([
       503,
       '10',
@@ -159,53 +254,3 @@ describe('/api/v1/events', () => {
     await vi.waitFor(async () => expect((await eventClient(url)).response.status).toBe(200))
   })
 })
-
-test('the event of a transition names the call, the step and whether a poll observed it', () => {
-  const transition = { call: openCall('a'), from: 'initiated', to: 'ongoing', observed: true, at: NOW } as const
-  expect(transitionEvent('production', transition)).toEqual({
-    ...callView('production', openCall('a')),
-    from: 'initiated',
-    to: 'ongoing',
-    observed: true,
-    at: '2026-09-21T14:13:20.000Z',
-  })
-})
-
-test('the event of an alert names the alert, its new state and its values', () => {
-  const resolved = { kind: 'resolved', value: 0.1, threshold: 0.2, calls: 40, since: NOW - 600 } as const
-  const event = alertEvent(firingOf(RATIO, 'production', NOW, { ...resolved, labels: { type: 'video' } }))
-  expect(event).toEqual({
-    target: 'production',
-    alert: 'HighFailureRate',
-    severity: 'warning',
-    labels: { type: 'video' },
-    state: 'resolved',
-    signal: 'failure_ratio',
-    breach: 'above',
-    value: 0.1,
-    threshold: 0.2,
-    calls: 40,
-    since: '2026-09-21T14:03:20.000Z',
-    peak: 0.5,
-    at: '2026-09-21T14:13:20.000Z',
-  })
-})
-
-/** Serves the route on a virtual clock, with clients connected. */
-async function eventServer(clients = 0) {
-  const app = fastify({ forceCloseConnections: true })
-  const feed = eventFeed()
-  eventsRoute(app, feed, virtualClock())
-  onTestFinished(() => app.close())
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
-  const leaving = await Promise.all(
-    Array.from({ length: clients }, async () => {
-      const client = new AbortController()
-      // The response is returned, because fetch closes a response that is garbage-collected.
-      const response = await fetch(`${url}/api/v1/events`, { signal: client.signal })
-      expect(response.status).toBe(200)
-      return { response, abort: () => client.abort() }
-    }),
-  )
-  return { url, feed, leaving }
-}

@@ -1,12 +1,12 @@
 import { onTestFinished } from 'vitest'
+import type { Notification } from '../../src/alerts/notification.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { StoreError } from '../../src/store/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Credentials } from '../../src/web/authentication.ts'
-import { eventFeed, type EventFeed } from '../../src/web/event-feed.ts'
+import { closingEvents } from '../../src/events/new-events.ts'
 import { startWeb } from '../../src/web/server.ts'
-import { isoTime } from '../../src/clock/iso-time.ts'
 import { healthRecord, type RecordedPoll } from '../../src/target/health.ts'
 import type { ShownTarget } from '../../src/target/target.ts'
 import type { WebEvent } from '../../src/web/authentication.ts'
@@ -53,23 +53,6 @@ export function shownTarget(made: Made = {}): ShownTarget {
   }
 }
 
-/** The change of an alert as the event feed has it. */
-export const RESOLVED = {
-  at: isoTime(NOW),
-  since: isoTime(NOW - 600),
-  alert: 'X',
-  target: 'production',
-  state: 'resolved',
-  value: 0.1,
-  threshold: 0.2,
-  signal: 'failure_ratio',
-  severity: 'warning',
-  labels: {},
-  breach: 'above',
-  calls: 20,
-  peak: 0.5,
-} as const
-
 export const AUTH: Credentials = { username: 'ops', password: 'a long: password' }
 
 /** The header that sends these credentials (RFC 7617). */
@@ -88,7 +71,13 @@ export type ServeOptions = {
   requestTimeout?: number
 }
 
-export type Served = { url: string; feed: EventFeed; noted: readonly WebEvent[]; close: () => Promise<void> }
+export type Served = {
+  url: string
+  /** Logs changes of alerts of a target. */
+  tell: (...changes: Notification[]) => Promise<void>
+  noted: readonly WebEvent[]
+  close: () => Promise<void>
+}
 
 /** Serves hand-made targets on a free port of loopback; closes after the test. */
 export async function serve(
@@ -97,7 +86,6 @@ export async function serve(
 ): Promise<Served> {
   const store = openSqliteStore({ path: ':memory:' })
   onTestFinished(() => store.close())
-  const feed = eventFeed(5)
   const noted: WebEvent[] = []
   const web = await startWeb({
     host: '127.0.0.1',
@@ -128,7 +116,6 @@ export async function serve(
           .filter(({ call }) => status === undefined || call.finish?.status === status)
           .slice(0, limit),
     },
-    feed,
     problem: () => storeProblem,
     expose: metricsOf(() => targets, '1.2.3').expose,
     wall: () => NOW,
@@ -136,5 +123,7 @@ export async function serve(
     ...options,
   })
   onTestFinished(web.close)
-  return { url: `http://127.0.0.1:${web.port}`, feed, close: web.close, noted }
+  const tell = (...changes: Notification[]) =>
+    store.closeAlerts('production', [], closingEvents('production', changes, NOW))
+  return { url: `http://127.0.0.1:${web.port}`, tell, close: web.close, noted }
 }

@@ -1,5 +1,5 @@
 import { loggedEventsOf } from '../rows.ts'
-import type { LoggedEvents } from '../store.ts'
+import type { LoggedEvents, NewEvents } from '../store.ts'
 import type { Session } from './connection.ts'
 
 const COLUMNS = 'position, id, target, at, n, data'
@@ -57,4 +57,13 @@ const DELETE = `
 
 export async function deleteEvents({ run }: Session, before: number): Promise<void> {
   await run(DELETE, [before])
+}
+
+const LOG = `INSERT INTO callwatch.events (id, target, at, n, data) VALUES ($1, $2, $3, $4, $5)`
+
+/** Logs events that come without a commit. */
+export async function logEvents({ run }: Session, target: string, events: NewEvents | undefined): Promise<void> {
+  if (events === undefined) return
+  const { id, at, texts } = events
+  await run(LOG, [id, target, at, texts.length, texts.join('\n')])
 }

@@ -17,7 +17,7 @@ const ROWS_AT_ONCE = 10_000
 /** No batch of a deletion begins later than this: everything else waits for the disk meanwhile. */
 const MAX_DELETION_SECONDS = 5
 
-/** How long the log of commits reaches back: other daemons read it far more often. */
+/** How long commits are kept. */
 const COMMITS_KEPT_MINUTES = 10
 
 /** A status of the finish, where that is given ($4), and calls after a position ($5 to $7). */

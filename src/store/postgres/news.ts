@@ -1,5 +1,4 @@
 import type { News } from '../sharing.ts'
-import { unpackCommit } from './commit-log.ts'
 import type { Row, Session } from './connection.ts'
 
 /** In one order: else two members that publish targets of each other could deadlock. */
@@ -15,10 +14,8 @@ export async function publish({ run }: Session, self: string, overviews: Readonl
 }
 
 /** What this statement sees. */
-const CURSOR = `
-  SELECT NULL AS name, NULL::bigint AS seq, NULL::bytea AS data, pg_current_snapshot()::text AS text`
-const OVERVIEWS = `
-  SELECT name, NULL, NULL, overviews.data FROM callwatch.overviews JOIN callwatch.targets ON target = number`
+const CURSOR = 'SELECT NULL AS name, pg_current_snapshot()::text AS text'
+const OVERVIEWS = 'SELECT name, overviews.data FROM callwatch.overviews JOIN callwatch.targets ON target = number'
 /** A part of them: all in one statement could exceed its timeout. */
 const PART = `
   SELECT number, name, overviews.data FROM callwatch.overviews JOIN callwatch.targets ON target = number
@@ -33,10 +30,7 @@ const PART_SIZE = 500
 const IS_NEW = `
   changed >= pg_snapshot_xmin($1::pg_snapshot) AND NOT pg_visible_in_snapshot(changed, $1::pg_snapshot)
   AND changed < pg_snapshot_xmax(pg_current_snapshot())`
-const SINCE = `
-  ${CURSOR} UNION ALL ${OVERVIEWS} WHERE ${IS_NEW}
-  UNION ALL SELECT name, commits.seq, data, NULL FROM callwatch.commits JOIN callwatch.targets ON target = number WHERE ${IS_NEW}
-  ORDER BY name, seq`
+const SINCE = `${CURSOR} UNION ALL ${OVERVIEWS} WHERE ${IS_NEW}`
 
 export async function readNews(session: Session, cursor?: string): Promise<News> {
   if (cursor === undefined) return readAll(session)
@@ -45,17 +39,7 @@ export async function readNews(session: Session, cursor?: string): Promise<News>
   // A database that was restored, or a standby that took over, may be behind what was seen.
   if (isBefore(next, cursor)) return readAll(session)
   const ofTargets = rows.filter(({ name }) => name !== null)
-  return {
-    cursor: next,
-    overviews: new Map(
-      ofTargets.filter(({ seq }) => seq === null).map(({ name, text }) => [String(name), String(text)]),
-    ),
-    commits: ofTargets.flatMap(({ name, seq, data }) => {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the column is bytea
-      const commit = seq === null ? undefined : unpackCommit(data as Uint8Array)
-      return commit === undefined ? [] : { target: String(name), commit }
-    }),
-  }
+  return { cursor: next, overviews: new Map(ofTargets.map(({ name, text }) => [String(name), String(text)])) }
 }
 
 async function readAll({ run }: Session): Promise<News> {
@@ -64,7 +48,7 @@ async function readAll({ run }: Session): Promise<News> {
   for (let last = 0, part: Row[] = []; ; last = Number(part.at(-1)!['number'])) {
     part = await run(PART, [last, PART_SIZE])
     for (const { name, data } of part) overviews.set(String(name), String(data))
-    if (part.length < PART_SIZE) return { cursor: String(first!['text']), overviews, commits: [] }
+    if (part.length < PART_SIZE) return { cursor: String(first!['text']), overviews }
   }
 }
 

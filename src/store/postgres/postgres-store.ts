@@ -3,7 +3,7 @@ import type { SyncState } from '../../ledger/state.ts'
 import { batched } from '../batched.ts'
 import { alertsByTarget, parse } from '../rows.ts'
 import type { SharedStore } from '../sharing.ts'
-import { isBug, StoreError, type RoutedChange, type Commit } from '../store.ts'
+import { isBug, StoreError, type Commit, type NewEvents, type RoutedChange, type Store } from '../store.ts'
 import { readAddress } from './address.ts'
 import { connect, type Connection, type Session } from './connection.ts'
 import {
@@ -15,7 +15,7 @@ import {
   openCalls,
   usedMinutes,
 } from './history.ts'
-import { deleteEvents, eventsFrom, latestEvents, numberEvents } from './events.ts'
+import { deleteEvents, eventsFrom, latestEvents, logEvents, numberEvents } from './events.ts'
 import { addTargets, loadTargets, type Wanted } from './load-targets.ts'
 import { membership } from './membership.ts'
 import { publish, readNews } from './news.ts'
@@ -140,7 +140,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     { most: BATCH },
   )
 
-  async function closeAlerts(target: string, routedChanges: readonly RoutedChange[]): Promise<void> {
+  const closeAlerts: Store['closeAlerts'] = async (target, routedChanges, events) => {
     await allOrNothing(async (closing) => {
       const [row] = await closing.run('SELECT sync FROM callwatch.targets WHERE name = $1 FOR UPDATE', [target])
       if (row === undefined) return
@@ -149,7 +149,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       const sync = parse<SyncState>(row['sync'])
       const seq = sync.seq + 1
       await closing.run(DISOWN, [target, seq, JSON.stringify({ ...sync, seq })])
-      await removeAlerts(closing, target, routedChanges)
+      await removeAlerts(closing, target, routedChanges, events)
       await closing.run(REMOVE_OVERVIEW, [target])
     })
   }
@@ -158,6 +158,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     removing: Session,
     target: string,
     routedChanges: readonly RoutedChange[],
+    events: NewEvents | undefined,
   ): Promise<void> {
     const removed = await removing.run(
       `DELETE FROM callwatch.alerts USING callwatch.targets
@@ -167,16 +168,17 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     // Of several daemons that find the target removed, one notifies.
     const keys = new Set(removed.map(({ alert }) => String(alert)))
     for (const routed of routedChanges) if (keys.has(routed.change.key)) await outbox.enqueueChange(removing, routed)
+    if (keys.size > 0) await logEvents(removing, target, events)
   }
 
   return {
     openTarget: (identity, created, keepFinished) => load({ identity, created, keepFinished }),
-    resetTarget: async (name, routedChanges) => {
+    resetTarget: async (name, routedChanges, events) => {
       const connection = await connect(address, { deadline: RESET_TIMEOUT_SECONDS, clock })
       try {
         await transaction(connection, async (resetting) => {
           await lockForReset(resetting, name, members.self())
-          await removeAlerts(resetting, name, routedChanges)
+          await removeAlerts(resetting, name, routedChanges, events)
           await removeTarget(resetting, name)
         })
       } finally {

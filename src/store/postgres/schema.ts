@@ -83,18 +83,15 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX evaluations_by_age ON callwatch.evaluations (hour);
 
-  -- The latest commits, for the live feeds of all daemons. At most one commit a sequence number.
+  -- The latest commits: at most one a sequence number, whoever wrote it.
   CREATE TABLE callwatch.commits (
     target integer NOT NULL,
     seq bigint NOT NULL,
     epoch bigint NOT NULL,
     at timestamptz NOT NULL DEFAULT statement_timestamp(),
-    changed xid8 NOT NULL DEFAULT pg_current_xact_id(),
-    data bytea NOT NULL,            -- commit-log.ts
     PRIMARY KEY (target, seq)
   );
   CREATE INDEX commits_by_age ON callwatch.commits (at);
-  CREATE INDEX commits_by_change ON callwatch.commits (changed);
 
   -- What the owner of a target shows of it to the other daemons.
   CREATE TABLE callwatch.overviews (

@@ -3,7 +3,6 @@ import type { TrackedCall } from '../../ledger/tracked-call.ts'
 import { hourOf, packEvaluated } from '../evaluation-log.ts'
 import { settledOf } from '../rows.ts'
 import type { Commit } from '../store.ts'
-import { packCommit } from './commit-log.ts'
 import type { Argument, Session } from './connection.ts'
 
 /** The member that may commit a target, and the epoch of its ownership. */
@@ -30,55 +29,53 @@ const COMMIT = `
     WHERE targets.number = followed.number
     RETURNING targets.number, targets.seq, targets.epoch, of
   ), logged AS (
-    INSERT INTO callwatch.commits (target, seq, epoch, data)
-    SELECT number, seq, epoch, substring($6::bytea FROM start FOR length)
-    FROM moved JOIN unnest($7::int[], $8::int[]) WITH ORDINALITY AS packed (start, length, place) ON place = of
+    INSERT INTO callwatch.commits (target, seq, epoch) SELECT number, seq, epoch FROM moved
   ), changed AS (
     INSERT INTO callwatch.calls (target, id, finished, tracked, data)
     SELECT number, id, finished, tracked = 1,
-      substring($13::bytea FROM (place::int - 1) * ${RECORD_BYTES} + 1 FOR ${RECORD_BYTES})
-    FROM moved JOIN unnest($9::int[], $10::text[], $11::float8[], $12::int[])
+      substring($10::bytea FROM (place::int - 1) * ${RECORD_BYTES} + 1 FOR ${RECORD_BYTES})
+    FROM moved JOIN unnest($6::int[], $7::text[], $8::float8[], $9::int[])
       WITH ORDINALITY AS call (of, id, finished, tracked, place) USING (of)
     ON CONFLICT (target, id) DO UPDATE
       SET finished = excluded.finished, tracked = excluded.tracked, data = excluded.data
   ), history AS (
     UPDATE callwatch.calls SET tracked = false
-    FROM moved JOIN unnest($14::int[], $15::text[]) AS given (of, id) USING (of)
+    FROM moved JOIN unnest($11::int[], $12::text[]) AS given (of, id) USING (of)
     WHERE target = number AND calls.id = given.id
   ), dropped AS (
-    DELETE FROM callwatch.calls USING moved JOIN unnest($16::int[], $17::text[]) AS given (of, id) USING (of)
+    DELETE FROM callwatch.calls USING moved JOIN unnest($13::int[], $14::text[]) AS given (of, id) USING (of)
     WHERE target = number AND calls.id = given.id
   ), settled AS (
     UPDATE callwatch.settled AS sum SET value = sum.value + more
-    FROM moved JOIN unnest($18::int[], $19::text[], $20::float8[]) AS given (of, quantity, more) USING (of)
+    FROM moved JOIN unnest($15::int[], $16::text[], $17::float8[]) AS given (of, quantity, more) USING (of)
     WHERE sum.target = number AND sum.quantity = given.quantity
   ), counted AS (
     INSERT INTO callwatch.counters AS counter (target, series, value)
     SELECT number, series, increment
-    FROM moved JOIN unnest($21::int[], $22::text[], $23::float8[]) AS given (of, series, increment) USING (of)
+    FROM moved JOIN unnest($18::int[], $19::text[], $20::float8[]) AS given (of, series, increment) USING (of)
     ON CONFLICT (target, series) DO UPDATE SET value = counter.value + excluded.value
   ), used AS (
     INSERT INTO callwatch.usage AS known (target, quarter, minutes)
     SELECT number, quarter, more
-    FROM moved JOIN unnest($24::int[], $25::bigint[], $26::float8[]) AS given (of, quarter, more) USING (of)
+    FROM moved JOIN unnest($21::int[], $22::bigint[], $23::float8[]) AS given (of, quarter, more) USING (of)
     ON CONFLICT (target, quarter) DO UPDATE SET minutes = known.minutes + excluded.minutes
   ), alerted AS (
     INSERT INTO callwatch.alerts (target, alert, data)
     SELECT number, alert, instance
-    FROM moved JOIN unnest($27::int[], $28::text[], $29::text[]) AS given (of, alert, instance) USING (of)
+    FROM moved JOIN unnest($24::int[], $25::text[], $26::text[]) AS given (of, alert, instance) USING (of)
     ON CONFLICT (target, alert) DO UPDATE SET data = excluded.data
   ), ended AS (
-    DELETE FROM callwatch.alerts USING moved JOIN unnest($30::int[], $31::text[]) AS given (of, alert) USING (of)
+    DELETE FROM callwatch.alerts USING moved JOIN unnest($27::int[], $28::text[]) AS given (of, alert) USING (of)
     WHERE target = number AND alerts.alert = given.alert
   ), evaluated AS (
     INSERT INTO callwatch.evaluations AS log (target, hour, data)
     SELECT number, hour, entry
-    FROM moved JOIN unnest($32::int[], $33::bigint[], $34::text[]) AS given (of, hour, entry) USING (of)
+    FROM moved JOIN unnest($29::int[], $30::bigint[], $31::text[]) AS given (of, hour, entry) USING (of)
     ON CONFLICT (target, hour) DO UPDATE SET data = log.data || excluded.data
   ), told AS (
     INSERT INTO callwatch.events (id, target, at, n, data)
     SELECT id, ($1::text[])[of], at, n, data
-    FROM moved JOIN unnest($35::int[], $36::text[], $37::float8[], $38::int[], $39::text[]) AS given (of, id, at, n, data) USING (of)
+    FROM moved JOIN unnest($32::int[], $33::text[], $34::float8[], $35::int[], $36::text[]) AS given (of, id, at, n, data) USING (of)
   )
   SELECT of FROM moved`
 
@@ -102,16 +99,12 @@ export async function writeCommits(session: Session, fenced: readonly FencedComm
     return [of, ...contents.map((content) => rows.map(content))] as Argument[]
   }
   const rows = new Map(fenced.map(({ commit }) => [commit, callRows(commit)]))
-  const packed = joined(fenced.map(({ commit }) => packCommit(commit)))
   const args: Argument[] = [
     fenced.map(({ target }) => target),
     fenced.map(({ commit }) => commit.ledger.sync.seq - 1),
     fenced.map(({ fence }) => fence.owner),
     fenced.map(({ fence }) => fence.epoch),
     fenced.map(({ commit }) => JSON.stringify(commit.ledger.sync)),
-    packed.bytes,
-    packed.starts,
-    packed.lengths,
     ...columns(
       (commit) => rows.get(commit)!.written,
       ({ call }) => call.id,
@@ -174,14 +167,6 @@ function callRows({ ledger: { calls, evicted } }: Commit) {
 function changedAlerts({ changed, ended }: Commit['alerts']) {
   const endedKeys = new Set(ended.map(({ key }) => key))
   return changed.filter(({ key }) => !endedKeys.has(key))
-}
-
-/** Bytes one behind the other, and where each begins (from 1) and how long it is: as an array each would be escaped. */
-function joined(parts: readonly Uint8Array[]): { bytes: Uint8Array; starts: number[]; lengths: number[] } {
-  const lengths = parts.map(({ length }) => length)
-  let end = 1
-  const starts = lengths.map((length) => (end += length) - length)
-  return { bytes: Buffer.concat(parts), starts, lengths }
 }
 
 /** The calls' records, one behind the other: as an array of their own they would be escaped one by one. */

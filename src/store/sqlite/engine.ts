@@ -10,6 +10,7 @@ import type {
   RoutedChange,
   HistoryQuery,
   LoggedEvents,
+  NewEvents,
   MinuteCount,
   OutboxEntry,
   OutboxContent,
@@ -40,7 +41,7 @@ type Row = Readonly<Record<string, unknown>>
 export type SqliteEngine = {
   openTarget: (identity: TargetIdentity, newState: SyncState, keepFinished: number) => OpenedTarget
   readCalls: (cursor: string) => CallsPart | undefined
-  resetTarget: (name: string, routedChanges: readonly RoutedChange[]) => void
+  resetTarget: (name: string, routedChanges: readonly RoutedChange[], events?: NewEvents) => void
   /** The sequence number of the last commit of a target; undefined of none that is known. */
   sequenceNumber: (target: string) => number | undefined
   commit: (target: string, commit: PackedCommit) => void
@@ -51,7 +52,7 @@ export type SqliteEngine = {
   countOutbox: () => Map<string, number>
   enqueueOnce: (key: string, content: OutboxContent, receivers: readonly string[]) => void
   strayAlerts: (targets: readonly string[]) => { target: string; alerts: AlertInstance[] }[]
-  closeAlerts: (target: string, routedChanges: readonly RoutedChange[]) => void
+  closeAlerts: (target: string, routedChanges: readonly RoutedChange[], events?: NewEvents) => void
   silences: (now: number) => Silence[]
   addSilence: (silence: Omit<Silence, 'id'>) => Silence
   endSilence: (id: number) => boolean
@@ -149,11 +150,12 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
   return {
     openTarget: (...given) => transaction(() => loader.open(...given)),
     readCalls: loader.readCalls,
-    resetTarget: (name, routedChanges) =>
+    resetTarget: (name, routedChanges, events) =>
       transaction(() => {
         for (const table of OF_TARGET) deleteOf(table, name)
         prepare('DELETE FROM targets WHERE name = ?').run(name)
         outbox.enqueueChanges(routedChanges)
+        commits.logEvents(name, events)
       }),
     sequenceNumber: (target) => {
       const row = statements.sequenceNumber.get(target)
@@ -171,10 +173,11 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
       const rows = prepare('SELECT name, data FROM alerts JOIN targets ON target = number ORDER BY name, alert').all()
       return alertsByTarget(rows.filter(({ name }) => !targets.includes(String(name))))
     },
-    closeAlerts: (target, routedChanges) =>
+    closeAlerts: (target, routedChanges, events) =>
       transaction(() => {
         deleteOf('alerts', target)
         outbox.enqueueChanges(routedChanges)
+        commits.logEvents(target, events)
       }),
     ...silencesIn(db),
     pausedUntil: (key) => {

@@ -65,7 +65,7 @@ export function sqliteStore(invoke: InvokeEngine): Store {
   return {
     openTarget: async (identity, created, keepFinished) =>
       loadTarget(invoke, await invoke('openTarget', [identity, newLedger(created).sync, keepFinished])),
-    resetTarget: (name, routedChanges) => invoke('resetTarget', [name, routedChanges]),
+    resetTarget: (name, routedChanges, events) => invoke('resetTarget', [name, routedChanges, events]),
     evictedCalls: async (target, ids) => {
       const rows = await invoke('evictedCalls', [target, ids])
       return new Map(rows.map(callOf).map((each) => [each.id, each]))
@@ -77,7 +77,7 @@ export function sqliteStore(invoke: InvokeEngine): Store {
     countOutbox: () => invoke('countOutbox', []),
     enqueueOnce: (key, content, receivers) => invoke('enqueueOnce', [key, content, receivers]),
     strayAlerts: (targets) => invoke('strayAlerts', [targets]),
-    closeAlerts: (target, routedChanges) => invoke('closeAlerts', [target, routedChanges]),
+    closeAlerts: (target, routedChanges, events) => invoke('closeAlerts', [target, routedChanges, events]),
     silences: (now) => invoke('silences', [now]),
     addSilence: (silence) => invoke('addSilence', [silence]),
     endSilence: (id) => invoke('endSilence', [id]),

@@ -79,10 +79,13 @@ export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sq
     if (evaluated !== undefined) {
       statements.logEvaluation.run(number, hourOf(evaluated), packEvaluated(evaluated))
     }
-    if (events !== undefined) {
-      const { id, at, texts } = events
-      statements.logEvents.run(id, target, at, texts.length, texts.join('\n'))
-    }
+    logEvents(target, events)
+  }
+
+  function logEvents(target: string, events: NewEvents | undefined): void {
+    if (events === undefined) return
+    const { id, at, texts } = events
+    statements.logEvents.run(id, target, at, texts.length, texts.join('\n'))
   }
 
   /** Adds up what was counted of calls whose rows are deleted in the same transaction. */
@@ -106,5 +109,5 @@ export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sq
     for (; next < ids.length; next++) statements.insertOne.run(...row(next))
   }
 
-  return { write, settle }
+  return { write, settle, logEvents }
 }

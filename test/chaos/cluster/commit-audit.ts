@@ -1,9 +1,28 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Notification } from '../../../src/alerts/notification.ts'
-import { unpackCommit } from '../../../src/store/postgres/commit-log.ts'
-import type { Connection } from '../../../src/store/postgres/connection.ts'
+import { connect, type Connection } from '../../../src/store/postgres/connection.ts'
+import { migrate } from '../../../src/store/postgres/schema.ts'
 
-/** Everything that was ever committed, read from the store's own log while it grows. */
+/**
+ * Keeps a copy of all that is ever enqueued, which is deleted once it is delivered. As a table of the database, so that a
+ * failover takes back of it what it takes back of the rest.
+ */
+const KEEP_ENQUEUED = `
+  CREATE SCHEMA audit;
+  CREATE TABLE audit.enqueued (id bigint PRIMARY KEY, data text NOT NULL);
+  CREATE FUNCTION audit.keep() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN INSERT INTO audit.enqueued VALUES (NEW.id, NEW.data); RETURN NULL; END';
+  CREATE TRIGGER keep AFTER INSERT ON callwatch.outbox FOR EACH ROW EXECUTE FUNCTION audit.keep()`
+
+/** Prepares an empty database for an audit, before any daemon uses it. */
+export async function prepareAudit(url: string): Promise<void> {
+  const connection = await connect(url)
+  await migrate(connection)
+  await connection.run(KEEP_ENQUEUED)
+  await connection.close()
+}
+
+/** Everything that was ever committed, read from the store while it grows. */
 export type CommitAudit = {
   /** Reads what has come since; called by itself each second. */
   read: () => Promise<void>
@@ -17,12 +36,13 @@ export type CommitAudit = {
   notifications: () => Map<string, Notification[]>
 }
 
-type Entry = { epoch: number; at: string; notifications: readonly Notification[] }
+type Entry = { epoch: number; at: string }
 
 /** @param connected a connection to the server that takes commits now; undefined while none does */
 export function auditCommits(connected: () => Promise<Connection | undefined>): CommitAudit {
   const byTarget = new Map<string, Map<number, Entry>>()
   const doubles: string[] = []
+  let enqueued: Notification[] = []
   const stopping = new AbortController()
 
   async function read(): Promise<void> {
@@ -35,23 +55,23 @@ export function auditCommits(connected: () => Promise<Connection | undefined>): 
       // The last ones again: what a fail-over took back, and what came in its place, would be there twice.
       const from = Math.max(0, known.size - OVERLAP)
       const rows = await connection.run(
-        'SELECT seq, epoch, at::text AS at, data FROM callwatch.commits WHERE target = $1::int AND seq > $2::bigint ORDER BY seq',
+        'SELECT seq, epoch, at::text AS at FROM callwatch.commits WHERE target = $1::int AND seq > $2::bigint ORDER BY seq',
         [Number(number), from],
       )
       for (const row of rows) note(String(name), known, row)
     }
+    const rows = await connection.run('SELECT data FROM audit.enqueued ORDER BY id')
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the outbox has nothing else but digests
+    enqueued = rows.map(({ data }) => JSON.parse(String(data)) as Notification)
   }
 
-  function note(target: string, known: Map<number, Entry>, { seq, epoch, at, data }: Record<string, unknown>): void {
+  function note(target: string, known: Map<number, Entry>, { seq, epoch, at }: Record<string, unknown>): void {
     const before = known.get(Number(seq))
     if (before !== undefined) {
       if (before.epoch !== Number(epoch) || before.at !== String(at)) doubles.push(`${target}: ${String(seq)} twice`)
       return
     }
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a bytea
-    const commit = unpackCommit(data as Uint8Array)
-    const notifications = commit?.alerts.notifications ?? []
-    known.set(Number(seq), { epoch: Number(epoch), at: String(at), notifications })
+    known.set(Number(seq), { epoch: Number(epoch), at: String(at) })
   }
 
   function problems(): string[] {
@@ -88,13 +108,7 @@ export function auditCommits(connected: () => Promise<Connection | undefined>): 
         (sum, known) => sum + Math.max(0, ...Array.from(known.values(), ({ epoch }) => epoch)),
         0,
       ),
-    notifications: () =>
-      new Map(
-        [...byTarget].map(([target, known]) => [
-          target,
-          [...known].toSorted(([a], [b]) => a - b).flatMap(([, { notifications }]) => notifications),
-        ]),
-      ),
+    notifications: () => Map.groupBy(enqueued, ({ target }) => target),
   }
 }
 

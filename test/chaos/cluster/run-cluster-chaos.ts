@@ -20,7 +20,7 @@ import { textAt } from '../scraper.ts'
 import { clusterConfig, MAX_REQUESTS_PER_MINUTE, FAILOVER_SECONDS } from './cluster-config.ts'
 import { failOver, disruptions } from './cluster-disruptions.ts'
 import { startOne, type ClusterRun, type ClusterTarget } from './cluster-run.ts'
-import { auditCommits } from './commit-audit.ts'
+import { auditCommits, prepareAudit } from './commit-audit.ts'
 import { databaseProxy } from './database-proxy.ts'
 import { settleCluster, statusAt } from './settle-cluster.ts'
 import { longestGap } from './longest-gap.ts'
@@ -62,6 +62,7 @@ export async function runClusterChaos({
     log('starting the database and its standby')
     const primary = await startPostgres({ durable: true })
     closing.push(primary.stop)
+    await prepareAudit(primary.url)
     const standby = await startStandby(primary)
     closing.push(standby.stop)
     const proxies = [await databaseProxy(primary.port), await databaseProxy(standby.port)] as const

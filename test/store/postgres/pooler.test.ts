@@ -32,7 +32,7 @@ describe.skipIf(isSkipped)(`behind a transaction pooler${isSkipped ? ` (${MISSIN
       const reading = async () => {
         const news = await two.sharing.news(cursor)
         cursor = news.cursor
-        seen.push(...news.commits.map(({ target }) => target), ...news.overviews.values())
+        seen.push(...news.overviews.values())
       }
       await Promise.all([
         ...replicas.map(({ sees }) => sees('call')),
@@ -40,7 +40,7 @@ describe.skipIf(isSkipped)(`behind a transaction pooler${isSkipped ? ` (${MISSIN
         ...names.map(reading),
       ])
       await reading()
-      expect([...new Set(seen)].toSorted()).toEqual(names.flatMap((name) => [name, `of ${name}`]).toSorted())
+      expect([...new Set(seen)].toSorted()).toEqual(names.map((name) => `of ${name}`).toSorted())
     })
 
     test('several daemons at once commit what is theirs, each transaction on another connection', async () => {

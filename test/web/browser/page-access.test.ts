@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { POLLED, finish, firing, openCall, RATIO_RULE } from '../../metrics/hand-made-target.ts'
-import { AUTH, basic, RESOLVED, serve, shownTarget } from '../serve.ts'
+import { firingOf, RATIO } from '../../alerts/sample-rules.ts'
+import { finish, firing, NOW, openCall, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
+import { AUTH, basic, serve, shownTarget } from '../serve.ts'
 import { inChromium, type Open, type Opened } from './chromium.ts'
 import { contrasts, nameless, walk } from './in-page.ts'
 
@@ -21,14 +22,14 @@ async function everything() {
     problem: `no answer from ${'x'.repeat(80)}`,
   })
   const done = openCall('done', { phase: 'final', finish: finish('rejected') })
-  const { url, feed } = await serve([{ ...owned, owner: () => 'a7, process 1' }, failing], {
+  const { url, tell } = await serve([{ ...owned, owner: () => 'a7, process 1' }, failing], {
     history: [{ target: 'production', call: done }],
     auth: AUTH,
   })
   const headers = { ...basic(), 'content-type': 'application/json' }
   const body = JSON.stringify({ match: { alert: 'HighFailureRate' }, for: '2h', reason: 'a carrier outage' })
   await fetch(`${url}/api/v1/silences`, { method: 'POST', headers, body })
-  feed.publish('alert', () => RESOLVED)
+  await tell(firingOf(RATIO, 'production', NOW, { kind: 'resolved', value: 0.1, threshold: 0.2, peak: 0.5 }))
   return `${url}/`
 }
 

@@ -9,8 +9,10 @@ import { Tiles } from '../../../src/web/page/components/tiles.js'
 import type { FeedLine, State } from '../../../src/web/page/model/state.js'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { isoTime } from '../../../src/clock/iso-time.ts'
+import { eventsOf, type AlertChange, type EventBody } from '../../../src/events/event.ts'
+import { firingOf, RATIO } from '../../alerts/sample-rules.ts'
 import { finish, firing, NOW, openCall, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
-import { RESOLVED, shownTarget } from '../serve.ts'
+import { shownTarget } from '../serve.ts'
 import { render, stateOf, textOf } from './render-text.ts'
 
 beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
@@ -101,7 +103,15 @@ test('the tiles of the page add up the targets, and name the budgets of the mont
 })
 
 describe('the feed of the page', () => {
-  const resolved: FeedLine = { id: '1', kind: 'alert', data: RESOLVED }
+  const [event] = eventsOf({
+    target: 'production',
+    ledger: { transitions: [], corrections: [] },
+    notifications: [firingOf(RATIO, 'production', NOW, { kind: 'resolved', value: 0.1, threshold: 0.2 })],
+    backfilled: false,
+  })
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the event of an alert
+  const { time, data } = event as EventBody & { data: AlertChange }
+  const resolved: FeedLine = { id: '1', kind: 'alert', type: 'callwatch.alert.resolved', time, data }
   const lines = (state: State) =>
     render(Feed, state)
       .filter(({ type }) => type === 'li')
@@ -109,14 +119,14 @@ describe('the feed of the page', () => {
 
   test('shows the change of an alert with its value and threshold', () => {
     expect(lines(twoTargets({ feed: [resolved] }))).toEqual([
-      '14:13:20 X resolved on production, 10.0%, threshold 20.0%',
+      '14:13:20 HighFailureRate resolved on production, 10.0%, threshold 20.0%',
     ])
   })
 
   test('shows only events of the selected target, and gaps', () => {
     const feed: FeedLine[] = [{ id: '2', kind: 'gap' }, resolved]
     expect(lines(twoTargets({ feed, target: 'staging' }))).toEqual([
-      'Events may be missing here: callwatch restarted, or the connection was lost for too long.',
+      'Events may be missing here: they were deleted by events.retention, or the store was replaced.',
     ])
   })
 })

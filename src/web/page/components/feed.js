@@ -6,7 +6,7 @@ import { Scrollable, Section } from './section.js'
 /** @import { FeedLine, State } from '../model/state.js' */
 
 /**
- * Transitions of calls and changes of alerts, newest first.
+ * Changes of calls and alerts, newest first.
  *
  * @param {{ state: State }} props
  */
@@ -37,15 +37,17 @@ export function Feed({ state: { snapshot, feed, pausedFeed, target } }) {
  */
 function lineText(line, now) {
   if (line.kind === 'gap')
-    return 'Events may be missing here: callwatch restarted, or the connection was lost for too long.'
+    return 'Events may be missing here: they were deleted by events.retention, or the store was replaced.'
+  const [, , step = ''] = line.type.split('.')
   if (line.kind === 'alert') {
-    const { at, alert, target, state, value, threshold, signal, severity } = line.data
+    const { alert, target, value, threshold, signal, severity } = line.data
     const values = `${valueOf(signal, value)}, threshold ${valueOf(signal, threshold)}`
-    return html`<time>${moment(at, now)}</time>
-      <strong class=${state === 'resolved' ? 'good' : severity}>${alert} ${state}</strong> on ${target}, ${values}`
+    return html`<time>${moment(line.time, now)}</time>
+      <strong class=${step === 'resolved' ? 'good' : severity}>${alert} ${step}</strong> on ${target}, ${values}`
   }
-  const { at, target, session_id, type, mode, from, to, observed } = line.data
-  return html`<time>${moment(at, now)}</time> <span>${target}</span> <span>${type} ${mode}</span>
-    <span class="step">${from} → <b class=${to}>${to}</b></span>
-    <span class="soft">${plain(session_id)}${!observed && ', inferred'}</span>`
+  const { target, session_id, type, mode, from, to, inferred, detected_at } = line.data
+  const change = from === undefined ? html`<b>${step}</b>` : html`${from} → <b class=${to}>${to}</b>`
+  return html`<time>${moment(detected_at, now)}</time> <span>${target}</span> <span>${type} ${mode}</span>
+    <span class="step">${change}</span>
+    <span class="soft">${plain(session_id)}${inferred && ', inferred'}</span>`
 }

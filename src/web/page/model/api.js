@@ -4,8 +4,8 @@
  * @typedef {import('../../target-view.ts').TargetView} Target
  * @typedef {import('../../views.ts').AlertView} Alert
  * @typedef {import('../../../events/call-data.ts').CallView} Call
- * @typedef {import('../../views.ts').TransitionEvent} Transition
- * @typedef {import('../../views.ts').AlertEvent} AlertChange
+ * @typedef {import('../../../events/event.ts').CallChange} CallChange
+ * @typedef {import('../../../events/event.ts').AlertChange} AlertChange
  * @typedef {import('../../silences-route.ts').SilenceView} Silence
  * @typedef {import('../../finished-per-minute.ts').FinishedPerMinute} PerMinute
  * @typedef {import('../../rule-view.ts').RuleView} Rule

@@ -18,12 +18,12 @@ export function receiveEvents() {
     void refresh()
     if (source.readyState === EventSource.CLOSED) setTimeout(receiveEvents, RECONNECT_MS)
   })
-  source.addEventListener('transition', ({ lastEventId: id, data }) => {
-    add({ id, kind: 'transition', data: JSON.parse(data) })
-  })
-  source.addEventListener('alert', ({ lastEventId: id, data }) => {
-    add({ id, kind: 'alert', data: JSON.parse(data) })
-  })
+  for (const kind of /** @type {const} */ (['call', 'alert'])) {
+    source.addEventListener(kind, ({ lastEventId: id, data: text }) => {
+      const { type, time, data } = JSON.parse(text)
+      add({ id, kind, type, time, data })
+    })
+  }
   source.addEventListener('reset', ({ lastEventId: id }) => add({ id, kind: 'gap' }))
 }
 

@@ -1,5 +1,5 @@
 /**
- * @import { Alert, AlertChange, Calls, PerMinute, Silence, Status, Transition } from './api.js'
+ * @import { Alert, AlertChange, CallChange, Calls, PerMinute, Silence, Status } from './api.js'
  */
 
 /**
@@ -16,8 +16,8 @@
 /**
  * A line of the live feed. A gap is where events may be missing.
  *
- * @typedef {{ id: string, kind: 'transition', data: Transition }
- *   | { id: string, kind: 'alert', data: AlertChange }
+ * @typedef {{ id: string, kind: 'call', type: string, time: string, data: CallChange }
+ *   | { id: string, kind: 'alert', type: string, time: string, data: AlertChange }
  *   | { id: string, kind: 'gap' }} FeedLine
  */
 
