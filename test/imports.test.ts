@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 const SECTIONS = [
   'alerts/default-rules.ts',
   'alerts/rule.ts',
+  'events/events-section.ts',
   'log/log-section.ts',
   'notifications/notify-section.ts',
   'polling/poll-section.ts',
@@ -19,7 +20,7 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: str
   clock: { folders: [] },
   ledger: { folders: [] },
   alerts: { folders: ['ledger', 'schema', 'text'] },
-  events: { folders: ['ledger', 'clock'], types: ['alerts', 'store'] },
+  events: { folders: ['ledger', 'clock', 'schema'], types: ['alerts', 'store'] },
   network: { folders: [] },
   text: { folders: [] },
   schema: { folders: ['network'] },

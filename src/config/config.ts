@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defaultRules } from '../alerts/default-rules.ts'
 import { checkWindows, ruleSchema } from '../alerts/rule.ts'
+import { eventsSection } from '../events/events-section.ts'
 import { logSection } from '../log/log-section.ts'
 import { notifySection } from '../notifications/notify-section.ts'
 import { pollSection } from '../polling/poll-section.ts'
@@ -29,6 +30,7 @@ export const configSchema = section(
       .array(ruleSchema)
       .prefault(defaultRules)
       .describe('Alert rules; absent: the shipped default rules; []: none'),
+    events: eventsSection.prefault({}).describe('The log of events'),
     log: logSection.prefault({}).describe('What is logged'),
   },
   (file, report) => {

@@ -82,8 +82,6 @@ export type DaemonOptions = {
 }
 
 const RETENTION_INTERVAL = 60
-/** How long events are kept (seconds). */
-const EVENTS_KEPT = 7 * 86_400
 /** A scrape waits so long for the store (seconds). */
 const COUNTED_WITHIN = 0.02
 /** The exported windows are counted from the history after a restart (seconds). */
@@ -237,7 +235,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         ignoreElements(),
       ),
     )
-    const events$ = eventLog({ store, clock, ownership, retention: EVENTS_KEPT, stop$ })
+    const events$ = runWhile(config$.pipe(map(({ events: { retention } }) => retention)), (retention, over$) =>
+      eventLog({ store, clock, ownership, retention, stop$: merge(over$, stop$) }),
+    )
     const closed$ = defer(closeAll).pipe(ignoreElements())
     return {
       url: pageUrl(first.http, web.port),

@@ -11,7 +11,7 @@ import { fingerprintOf } from '../target/target.ts'
  */
 export function sharedSettings(config: Config): Settings {
   const { targets, alerts } = config
-  const { poll = {}, notify = {}, store = {} } = z.encode(configSchema, config)
+  const { poll = {}, notify = {}, store = {}, events = {} } = z.encode(configSchema, config)
   const { digest, ...others } = notify
   // Of a receiver only whether there is one: each daemon may have its own address and key.
   const areSet = receiverNames.map((name) => [name, isSet(notify[name])])
@@ -27,6 +27,7 @@ export function sharedSettings(config: Config): Settings {
       digest: digest ?? isSet(digest),
     }),
     ...inSection('store', { history: store.history }),
+    ...inSection('events', events),
   }
 }
 

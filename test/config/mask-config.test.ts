@@ -77,6 +77,8 @@ notify:
   routes: []
   mutes: []
 alerts: []
+events:
+  retention: 7d
 log:
   level: info
 `)

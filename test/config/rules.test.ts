@@ -217,7 +217,7 @@ describe('a rule', () => {
   test('is printed with the keys of its signal, times as people write them', () => {
     const source = 'alerts: [{ name: A, signal: answer_delay_p95, above: 90, clear: 60, by: [type] }]'
     const printed = maskConfig(load(source))
-    expect(printed.slice(printed.indexOf('alerts:'), printed.indexOf('log:'))).toBe(`alerts:
+    expect(printed.slice(printed.indexOf('alerts:'), printed.indexOf('events:'))).toBe(`alerts:
   - name: A
     signal: answer_delay_p95
     match: {}

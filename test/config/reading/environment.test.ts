@@ -66,6 +66,7 @@ describe('the environment alone', () => {
         },
         { ...rule, name: 'NoGoodPoll', signal: { name: 'poll_age' }, severity: 'critical', threshold: 300, clear: 300 },
       ],
+      events: { retention: 7 * 86_400 },
       log: { level: 'info' },
     })
   })
@@ -89,6 +90,7 @@ describe('the environment alone', () => {
       store: { path: ':memory:' },
       http: { host: '::1', port: 0 },
       notify: { slack: { webhookUrl: 'https://hooks.slack.example/x' } },
+      events: { retention: 7 * 86_400 },
       log: { level: 'debug' },
     })
   })
