@@ -1,0 +1,66 @@
+import { readCursor, writeCursor } from '../../src/events/cursor.ts'
+import type { CallChange } from '../../src/events/event.ts'
+import { readEvents } from '../../src/events/read-events.ts'
+import { COUNTERS } from '../../src/ledger/series.ts'
+import { stepsBetween, type Step } from '../../src/ledger/transitions.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { Target } from '../../src/target/target.ts'
+
+/** A CloudEvent as a reader has it. */
+type ReadEvent = { id: string; type: string; subject?: string; data: CallChange }
+
+/**
+ * What is wrong with the log of events: an id that is there twice, a step of a call that does not follow the one before,
+ * or another number of steps than the counters have, which count the corrections of a status as well.
+ */
+export async function eventProblems(store: Pick<Store, 'events' | 'latestEvents'>, target: Target): Promise<string[]> {
+  const events = await readAll(store)
+  const problems: string[] = []
+  const steps = new Map<string, number>()
+  const last = new Map<string, string>()
+  const ids = new Set<string>()
+  const count = ({ from, to, observed }: Step) => {
+    const step = `${from}|${to}|${observed}`
+    steps.set(step, (steps.get(step) ?? 0) + 1)
+  }
+  for (const { id, type, subject = '', data } of events) {
+    if (ids.has(id)) problems.push(`the event ${id} is in the log twice`)
+    ids.add(id)
+    const { from, to, inferred, before: corrected, after } = data
+    if (corrected !== undefined && after !== undefined && corrected.status !== after.status) {
+      for (const step of stepsBetween(corrected.status, after.status, data.mode)) count(step)
+    }
+    const isEndOfReappeared = from === 'lost' && type !== 'callwatch.call.reappeared'
+    if (from === undefined || to === undefined || isEndOfReappeared) continue
+    const before = last.get(subject)
+    // An id that is used again, and a call that was over at the set-up, begin anew.
+    if (before !== undefined && before !== from && from !== 'none') {
+      problems.push(`the event ${id} of ${subject} is from ${from}, after one to ${before}`)
+    }
+    last.set(subject, to)
+    count({ from, to, observed: inferred !== true })
+  }
+  const prefix = `${COUNTERS.transitions.name}|`
+  const counted = new Map(
+    [...target.ledger.counters]
+      .filter(([series]) => series.startsWith(prefix))
+      .map(([series, count]) => [series.slice(prefix.length), count] as const),
+  )
+  for (const step of new Set([...steps.keys(), ...counted.keys()])) {
+    const [told = 0, happened = 0] = [steps.get(step), counted.get(step)]
+    if (told !== happened) problems.push(`events: ${told} of ${step}, ${happened} counted`)
+  }
+  return problems
+}
+
+/** All that a reader gets that stops and goes on, each time from its cursor as it was told it. */
+async function readAll(store: Pick<Store, 'events' | 'latestEvents'>): Promise<ReadEvent[]> {
+  const found: ReadEvent[] = []
+  for (let cursor = readCursor('0')!, limit = 1; ; limit = (limit * 7) % 101) {
+    const { events, next } = await readEvents(store, { cursor, limit })
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own events
+    found.push(...events.map(({ text }) => JSON.parse(text) as ReadEvent))
+    if (writeCursor(next) === writeCursor(cursor)) return found
+    cursor = readCursor(writeCursor(next))!
+  }
+}
