@@ -16,6 +16,8 @@ import { disruptions } from './disruptions.ts'
 import { beforeRetryAfter, mostInAMinute, now, observeRequests } from './observed-requests.ts'
 import { promiseRows, type ChaosReport } from './promise-rows.ts'
 import { isAllCovered, coverageRows } from './coverage-rows.ts'
+import { eventsRow } from './compare-events.ts'
+import { startEventReader } from './event-reader.ts'
 import { readStore } from './read-store.ts'
 import { startScraper, textAt } from './scraper.ts'
 import { settle } from './settle.ts'
@@ -76,6 +78,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     chaosConfig({ service: simulator.url, apiKey: API_KEY, slack: slack.url, store: files.store }),
   )
   const scraper = startScraper(() => run.daemon?.url)
+  const reader = startEventReader(() => run.daemon?.url)
   const switching = setInterval(drawSwitchesAgain, SWITCH_EVERY_MS)
   let drawn = 0
   let mayStep = false
@@ -107,6 +110,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     const created = await setUpAt(daemon.url)
     await scraper.stop()
     const exported = parseExposition(await textAt(`${daemon.url}metrics`))
+    const events = await eventsRow(reader, async () => new Map([['chaos', readStore(files.store).counters]]))
     await stopDaemon(run, daemon)
     const store = readStore(files.store)
     const texts = [...run.outputs.map((output) => output()), ...scraper.served, store.bytes]
@@ -126,13 +130,14 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
       seed,
       lives: run.life,
       requests: requests.requests.length,
-      promises: promiseRows(run, figures, MAX_REQUESTS_PER_MINUTE),
+      promises: [...promiseRows(run, figures, MAX_REQUESTS_PER_MINUTE), events],
       coverage: coverageRows(run, figures.mostRequests / MAX_REQUESTS_PER_MINUTE),
     }
   } finally {
     clearInterval(switching)
     for (const child of running) child.kill('SIGKILL')
     await scraper.stop()
+    reader.stop()
     requests.stop()
     slack.close()
     await simulator.close()

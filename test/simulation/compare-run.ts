@@ -16,7 +16,7 @@ import { imbalancesOf } from '../../src/ledger/balance.ts'
 import { isOrderRefuted, isTotalWrong } from '../../src/ledger/list-traits.ts'
 import { NO_LIST_TRAITS } from '../../src/ledger/state.ts'
 import { openSqliteReader } from '../../src/store/sqlite/open-reader.ts'
-import { eventProblems } from './event-problems.ts'
+import { eventProblems, readLog } from '../events/event-problems.ts'
 import { contribution, differingSums, FAMILIES_OBSERVED_ONCE, sumsOfCounters, sumsOfRows } from './row-sums.ts'
 import { INTERVAL, RULES, START } from './simulated-rules.ts'
 
@@ -33,7 +33,7 @@ export async function compareRun(run: Run): Promise<void> {
     ...(await exactProblems(run, target)),
     ...(run.isCalm ? observedProblems(run, target) : []),
     ...(await sumProblems(run, target)),
-    ...(await eventProblems(run.store, target)),
+    ...eventProblems(await readLog(run.store), target.ledger.counters),
     ...onceProblems(run, target),
     ...alertProblems(run),
     ...replayProblems(run),

@@ -20,6 +20,8 @@ import { textAt } from '../scraper.ts'
 import { clusterConfig, MAX_REQUESTS_PER_MINUTE, FAILOVER_SECONDS } from './cluster-config.ts'
 import { failOver, disruptions } from './cluster-disruptions.ts'
 import { startOne, type ClusterRun, type ClusterTarget } from './cluster-run.ts'
+import { eventsRow } from '../compare-events.ts'
+import { startEventReader } from '../event-reader.ts'
 import { auditCommits, prepareAudit } from './commit-audit.ts'
 import { databaseProxy } from './database-proxy.ts'
 import { settleCluster, statusAt } from './settle-cluster.ts'
@@ -109,6 +111,10 @@ export async function runClusterChaos({
     closing.push(database.close)
     const audit = auditCommits(database.get)
     closing.push(audit.stop)
+    // Another daemon each time.
+    let asked = 0
+    const reader = startEventReader(() => run.daemons[asked++ % run.daemons.length]?.url)
+    closing.push(reader.stop)
 
     const begun = now()
     run.hitAt = begun
@@ -134,6 +140,7 @@ export async function runClusterChaos({
     await audit.read()
     const compared = await compareTargets(run, await database.get())
     const views = await viewsOf(run)
+    const events = await eventsRow(reader, () => countersOf(database.get))
     const messages = clusterTargets.map(({ name }) =>
       compareMessages(
         slack.attempts.filter(({ message }) => message.target === name),
@@ -179,6 +186,7 @@ export async function runClusterChaos({
           `${gap.seconds.toFixed(1)} s (${gap.target}, from second ${Math.round(gap.from - begun)} on), of ${FAILOVER_SECONDS} s`,
           gap.seconds <= FAILOVER_SECONDS,
         ),
+        events,
         row('all daemons show the same targets', `${views} views of ${run.daemons.length} daemons`, views === 1),
         row('requests in any 60 s', `${most} of ${MAX_REQUESTS_PER_MINUTE}`, most <= MAX_REQUESTS_PER_MINUTE),
         row(
@@ -192,6 +200,21 @@ export async function runClusterChaos({
   } finally {
     for (const close of closing.toReversed()) await close()
   }
+}
+
+/** The counters of each target, as they are stored. */
+async function countersOf(connected: () => Promise<Connection | undefined>) {
+  const connection = await connected()
+  const rows = await connection!.run(
+    'SELECT name, series, value FROM callwatch.counters JOIN callwatch.targets ON target = number',
+  )
+  const byTarget = Map.groupBy(rows, ({ name }) => String(name))
+  return new Map(
+    [...byTarget].map(([name, counted]) => [
+      name,
+      new Map(counted.map(({ series, value }) => [String(series), Number(value)])),
+    ]),
+  )
 }
 
 /** What must occur for a run to be meaningful. */

@@ -4,17 +4,15 @@ import { readEvents } from '../../src/events/read-events.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
 import { stepsBetween, type Step } from '../../src/ledger/transitions.ts'
 import type { Store } from '../../src/store/store.ts'
-import type { Target } from '../../src/target/target.ts'
 
 /** A CloudEvent as a reader has it. */
-type ReadEvent = { id: string; type: string; subject?: string; data: CallChange }
+export type KnownEvent = { id: string; source: string; type: string; subject?: string; data: CallChange }
 
 /**
- * What is wrong with the log of events: an id that is there twice, a step of a call that does not follow the one before,
+ * What is wrong with a target's events, by its counters: an id that is there twice, a step of a call that does not follow the one before,
  * or another number of steps than the counters have, which count the corrections of a status as well.
  */
-export async function eventProblems(store: Pick<Store, 'events' | 'latestEvents'>, target: Target): Promise<string[]> {
-  const events = await readAll(store)
+export function eventProblems(events: readonly KnownEvent[], counters: Iterable<readonly [string, number]>): string[] {
   const problems: string[] = []
   const steps = new Map<string, number>()
   const last = new Map<string, string>()
@@ -42,7 +40,7 @@ export async function eventProblems(store: Pick<Store, 'events' | 'latestEvents'
   }
   const prefix = `${COUNTERS.transitions.name}|`
   const counted = new Map(
-    [...target.ledger.counters]
+    [...counters]
       .filter(([series]) => series.startsWith(prefix))
       .map(([series, count]) => [series.slice(prefix.length), count] as const),
   )
@@ -54,12 +52,12 @@ export async function eventProblems(store: Pick<Store, 'events' | 'latestEvents'
 }
 
 /** All that a reader gets that stops and goes on, each time from its cursor as it was told it. */
-async function readAll(store: Pick<Store, 'events' | 'latestEvents'>): Promise<ReadEvent[]> {
-  const found: ReadEvent[] = []
+export async function readLog(store: Pick<Store, 'events' | 'latestEvents'>): Promise<KnownEvent[]> {
+  const found: KnownEvent[] = []
   for (let cursor = readCursor('0')!, limit = 1; ; limit = (limit * 7) % 101) {
     const { events, next } = await readEvents(store, { cursor, limit })
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own events
-    found.push(...events.map(({ text }) => JSON.parse(text) as ReadEvent))
+    found.push(...events.map(({ text }) => JSON.parse(text) as KnownEvent))
     if (writeCursor(next) === writeCursor(cursor)) return found
     cursor = readCursor(writeCursor(next))!
   }

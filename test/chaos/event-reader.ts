@@ -1,0 +1,62 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { KnownEvent } from '../events/event-problems.ts'
+
+/** A client that reads the log of events all the while, and goes on from its cursor at whichever daemon it finds. */
+export type EventReader = {
+  /** Reads to the end of the log; resolves with all that was read, in order, and with the log as it is now. */
+  finish: () => Promise<{ read: KnownEvent[]; log: KnownEvent[] }>
+  stop: () => void
+  /** What it was told that no reader should be told. */
+  problems: readonly string[]
+}
+
+const PAUSE_MS = 300
+
+/** @param url of a daemon; undefined while none runs */
+export function startEventReader(url: () => string | undefined): EventReader {
+  const read: KnownEvent[] = []
+  const problems: string[] = []
+  let cursor = '0'
+  const stopping = new AbortController()
+
+  /** Whether there were events. */
+  async function readPage(from: string, found: KnownEvent[]): Promise<string> {
+    const daemon = url()
+    if (daemon === undefined) throw new Error('no daemon runs')
+    const response = await fetch(`${daemon}api/v1/events?limit=200&after=${from}`, {
+      signal: AbortSignal.timeout(5000),
+    })
+    const text = await response.text()
+    if (response.status === 410) problems.push(`410 after ${from}: ${text}`)
+    if (!response.ok) throw new Error(text)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon says
+    const { events, next } = JSON.parse(text) as { events: KnownEvent[]; next: string }
+    found.push(...events)
+    return next
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      cursor = await readPage(cursor, read).catch(() => cursor)
+      await wait(PAUSE_MS)
+    }
+  }
+  const running = run()
+
+  async function toEnd(from: string, found: KnownEvent[]): Promise<void> {
+    for (let next = await readPage(from, found), last = from; next !== last; next = await readPage(next, found))
+      last = next
+  }
+  return {
+    finish: async () => {
+      stopping.abort()
+      await running
+      await toEnd(cursor, read)
+      const log: KnownEvent[] = []
+      await toEnd('0', log)
+      return { read, log }
+    },
+    stop: () => stopping.abort(),
+    problems,
+  }
+}
