@@ -83,6 +83,24 @@ export async function readLatest(log: Log, limit: number): Promise<EventsPage> {
   return { events: limit === 0 ? [] : events.slice(-limit), next: last === undefined ? START : after(last) }
 }
 
+/**
+ * The cursor before the first event that was found since a moment (UNIX seconds by the host's clock), as if that clock never
+ * stepped back; after the newest event where none was.
+ */
+export async function cursorSince(log: Log, since: number): Promise<Cursor> {
+  let first = (await log.latestEvents(0)).at(-1)
+  if (first === undefined) return START
+  if (first.at < since) return after(first)
+  // Of the events from `end` on, `first` is the first one.
+  for (let [begin, end] = [1, first.position]; begin < end;) {
+    const middle = Math.floor((begin + end) / 2)
+    const row: LoggedEvents = (await log.events(middle, 0))[0] ?? first
+    if (row.at < since) begin = row.position + 1
+    else [first, end] = [row, middle]
+  }
+  return before(first)
+}
+
 /** @throws {CursorExpired} */
 async function expectPlace(log: Log, cursor: Cursor, row: LoggedEvents | undefined): Promise<void> {
   const isKnown =

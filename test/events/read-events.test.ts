@@ -1,16 +1,18 @@
 import { expect, test } from 'vitest'
 import { readCursor, START, writeCursor, type Cursor } from '../../src/events/cursor.ts'
 import type { EventType } from '../../src/events/event.ts'
-import { CursorExpired, readEvents, readLatest, type EventFilter } from '../../src/events/read-events.ts'
+import { CursorExpired, cursorSince, readEvents, readLatest, type EventFilter } from '../../src/events/read-events.ts'
 import type { LoggedEvents } from '../../src/store/store.ts'
 
+type Commit = { position: number; types: readonly EventType[]; target?: string; at?: number }
+
 /** A log of commits, each with events of these types; the calls of a commit are named after it. */
-function logOf(...commits: readonly { position: number; types: readonly EventType[]; target?: string }[]) {
-  const rows = commits.map(({ position, types, target = 'a' }): LoggedEvents => ({
+function logOf(...commits: readonly Commit[]) {
+  const rows = commits.map(({ position, types, target = 'a', at = 0 }): LoggedEvents => ({
     position,
     id: `commit-${position}`,
     target,
-    at: 0,
+    at,
     texts: types.map((type, i) =>
       JSON.stringify({ type, subject: `call ${position}.${i}`, time: '2026-11-21T00:00:00.000Z', data: { i } }),
     ),
@@ -103,6 +105,20 @@ test('the newest events end with the last one, from which a reader goes on', asy
   const { next } = await readLatest(log, 0)
   expect(await readEvents(log, { cursor: next, limit: 9 })).toEqual({ events: [], next })
   expect((await readLatest(logOf(), 5)).next).toEqual(START)
+})
+
+test('the first event since a moment is found', async () => {
+  const positions = [3, 4, 7, 12, 13, 40]
+  const log = logOf(...positions.map((position) => ({ position, types: ['call.lost'] as const, at: 10 * position })))
+  const found = async (since: number) => writeCursor(await cursorSince(log, since))
+  expect(await Promise.all([0, 30].map(found))).toEqual(['3.-1.commit-3', '3.-1.commit-3'])
+  for (const [i, position] of positions.slice(1).entries()) {
+    for (const since of [10 * positions[i]! + 1, 10 * position]) {
+      expect(await found(since)).toBe(`${position}.-1.commit-${position}`)
+    }
+  }
+  expect(await found(401)).toBe('40.0.commit-40')
+  expect(await cursorSince(logOf(), 0)).toEqual(START)
 })
 
 test.each([
