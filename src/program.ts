@@ -3,8 +3,9 @@ import type { BacktestOptions } from './commands/backtest.ts'
 import type { CheckOptions } from './commands/check.ts'
 import type { CopyOptions } from './commands/copy-store.ts'
 import type { DemoOptions } from './commands/demo.ts'
+import type { EventsOptions } from './commands/events.ts'
 import { explainError, FAILURE, SUCCESS } from './commands/explain-error.ts'
-import { duration, matching, port, positive, share, whole } from './commands/option-values.ts'
+import { duration, matching, names, port, positive, share, whole } from './commands/option-values.ts'
 import type { SilenceOptions } from './commands/silence.ts'
 import type { SimulateOptions } from './commands/simulate.ts'
 import type { Config } from './config/config.ts'
@@ -37,6 +38,7 @@ type WithConfig = { config?: string }
 export async function runProgram(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { env, cwd, stdout, stderr, secrets } = surroundings
   const print = (line: string) => void stdout.write(`${/^[{[]/.test(line) ? escapedJson(line) : plainText(line)}\n`)
+  const warn = (text: string) => void stderr.write(`${plainText(text)}\n`)
   let code = SUCCESS
   const succeed = (success: boolean) => void (code = success ? SUCCESS : FAILURE)
 
@@ -111,6 +113,27 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     .action(async (options: WithConfig & BacktestOptions) => {
       const { backtest } = await import('./commands/backtest.ts')
       await backtest(await configured(options), options, print)
+    })
+
+  configuredCommand('events', 'Print what happened to calls and alerts, from the log of events in the store')
+    .option('--follow', 'continue with what happens from now on, until SIGINT or SIGTERM', false)
+    .option('--after <cursor>', 'start after the event with this `callwatchcursor`')
+    .addOption(
+      new Option('--since <duration>', 'start with what was found this long ago')
+        .argParser(duration)
+        .conflicts('after'),
+    )
+    .option('--type <names>', 'print only events of these types, such as call.ended; repeatable', names)
+    .option('--target <names>', 'print only events of these targets; repeatable', names)
+    .option(
+      '--limit <n>',
+      'print the newest n events (default: 50); with --after or --since the first n (default: all)',
+      whole,
+    )
+    .option('--json', 'print each event as a line of JSON: a CloudEvent with its `callwatchcursor`', false)
+    .action(async (options: WithConfig & EventsOptions) => {
+      const { events } = await import('./commands/events.ts')
+      await events(await configured(options), options, { print, warn })
     })
 
   configuredCommand('backup', 'Make a consistent backup of the store, also while the daemon runs')
@@ -209,7 +232,7 @@ export async function runProgram(args: readonly string[], surroundings: Surround
   } catch (error) {
     const explained = explainError(error, program.args[0])
     if (explained === undefined) throw error
-    if (explained.text !== '') stderr.write(`${plainText(explained.text)}\n`)
+    if (explained.text !== '') warn(explained.text)
     return explained.code
   }
 }

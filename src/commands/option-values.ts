@@ -46,3 +46,10 @@ export function matching(text: string, before: AlertMatch = {}): AlertMatch {
   if (before[known] !== undefined) throw new InvalidArgumentError(`There is a value for ${known} already.`)
   return { ...before, [known]: value }
 }
+
+/** `a,b`, added to the previous names. */
+export function names(text: string, before: readonly string[] = []): string[] {
+  const found = text.split(',').map((name) => name.trim())
+  if (!found.includes('')) return [...before, ...found]
+  throw new InvalidArgumentError('It must be a name, or several separated by commas.')
+}

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { callwatch, configFile, emptyFolder, start, type Ended } from './callwatch.ts'
 import { closedPort, localServer } from './local-server.ts'
 
-const COMMANDS = ['run', 'demo', 'check', 'audit', 'backup', 'simulate', 'test-notify', 'token']
+const COMMANDS = ['run', 'demo', 'check', 'audit', 'events', 'backup', 'simulate', 'test-notify', 'token']
 const TARGET = { CALLWATCH_BASE_URL: 'http://127.0.0.1:1/v3', CALLWATCH_API_KEY: 'hunter2-hunter2' }
 
 /** The output for a user's mistake: sentences on stderr, nothing on stdout, and no stack trace. */
@@ -27,6 +27,10 @@ describe('help', () => {
     ['demo', ['--speed <n>', '--calls-per-minute <n>', '--seed <n>']],
     ['check', ['--config <file>', '--probe', '--json']],
     ['audit', ['--config <file>', '--json']],
+    [
+      'events',
+      ['--follow', '--after <cursor>', '--since <duration>', '--type <names>', '--target <names>', '--limit <n>'],
+    ],
     ['backup', ['<file>', '--config <file>']],
     ['simulate', ['--port <n>', '--seed <n>', '--speed <n>', '--chaos <n>', '--no-arrivals', '--fault <name=p,...>']],
     ['test-notify', ['--config <file>']],

@@ -1,0 +1,154 @@
+import { setImmediate } from 'node:timers/promises'
+import { defer, lastValueFrom, repeat, takeUntil, takeWhile, tap } from 'rxjs'
+import { systemClock } from '../clock/clock.ts'
+import type { Config } from '../config/config.ts'
+import { before, readCursor, writeCursor, type Cursor } from '../events/cursor.ts'
+import { EVENT_TYPES, type EventType } from '../events/event.ts'
+import {
+  CursorExpired,
+  cursorSince,
+  readEvents,
+  readLatest,
+  type EventFilter,
+  type EventsPage,
+} from '../events/read-events.ts'
+import { openReader } from '../store/open-store.ts'
+import type { StoreReader } from '../store/store-reader.ts'
+import { storeRetried } from '../store/store-retried.ts'
+import { eventJson, eventLine } from './event-lines.ts'
+import { UsageError } from './explain-error.ts'
+import { stopSignal } from './stop-signal.ts'
+
+export type EventsOptions = {
+  /** Continues until a signal, in place of ending with the last event. */
+  follow: boolean
+  /** A cursor. */
+  after?: string
+  /** How far back (seconds). */
+  since?: number
+  type?: readonly string[]
+  target?: readonly string[]
+  limit?: number
+  json: boolean
+}
+
+export type Output = {
+  print: (line: string) => void
+  /** Says what is no event. */
+  warn: (line: string) => void
+}
+
+const NEWEST = 50
+const PAGE = 500
+const PAUSE_SECONDS = 1
+/** Where the newest events that are wanted are searched, each time in a part of the log that is so many times longer. */
+const FURTHER = 8
+
+/**
+ * Prints events of the log, the oldest first: those after a cursor or since a moment, else the newest ones. Reads the store
+ * beside a running daemon.
+ *
+ * @throws {UsageError} for an unknown type, what is no cursor, and a cursor whose next events are not known any more
+ * @throws {StoreError} when there is no store, or it cannot be read
+ */
+export async function events(config: Config, options: EventsOptions, output: Output): Promise<void> {
+  const { follow, since, limit } = options
+  const filter = { types: options.type?.map(typeOf), targets: options.target }
+  let cursor = options.after === undefined ? undefined : cursorOf(options.after)
+  let left = limit ?? Infinity
+  let isEmpty = true
+  const show = (page: EventsPage) => {
+    const shown = page.events.slice(0, left)
+    for (const event of shown) output.print(options.json ? eventJson(event) : eventLine(event))
+    cursor = page.next
+    left -= shown.length
+    isEmpty &&= shown.length === 0
+  }
+  const from = systemClock.wall() - (since ?? 0)
+  const reader = await openReader(config.store)
+  const readOn = async () => {
+    if (cursor === undefined && since === undefined) {
+      show(await newest(reader, limit ?? NEWEST, filter))
+      left = follow ? Infinity : 0
+    }
+    cursor ??= await cursorSince(reader, from)
+    if (left === 0) return
+    for await (const page of pagesAfter(reader, cursor, filter)) {
+      show(page)
+      if (left === 0) return
+    }
+  }
+  try {
+    if (follow) await following(readOn, () => left > 0, output.warn)
+    else await readOn()
+    if (isEmpty && !follow && !options.json) output.print('no events')
+  } catch (error) {
+    if (!(error instanceof CursorExpired)) throw error
+    throw new UsageError(`${error.message}; \`--after ${error.oldest}\` reads all that are left`)
+  } finally {
+    await reader.close()
+  }
+}
+
+/** Repeats until a signal, also while the store cannot be read. */
+async function following(
+  readOn: () => Promise<void>,
+  continues: () => boolean,
+  warn: (line: string) => void,
+): Promise<void> {
+  let isTold = false
+  const tell = (error: unknown) => {
+    if (!isTold && error instanceof Error) warn(`${error.message}; retries each second`)
+    isTold = true
+  }
+  const read$ = defer(readOn).pipe(
+    tap({ next: () => (isTold = false), error: tell }),
+    storeRetried(systemClock, ['refused']),
+    repeat({ delay: PAUSE_SECONDS * 1000 }),
+    takeWhile(continues),
+    takeUntil(stopSignal()),
+  )
+  await lastValueFrom(read$, { defaultValue: undefined })
+}
+
+/** All that is wanted after a cursor, to the end of the log. */
+async function* pagesAfter(reader: StoreReader, cursor: Cursor, filter: EventFilter): AsyncGenerator<EventsPage> {
+  for (let last = cursor; ;) {
+    const page = await readEvents(reader, { cursor: last, limit: PAGE, filter })
+    yield page
+    if (writeCursor(page.next) === writeCursor(last)) return
+    last = page.next
+    // A file is read without waiting: signals and a closed pipe would not be noticed.
+    await setImmediate()
+  }
+}
+
+/** The newest events that are wanted, the oldest of them first, and the cursor after the newest one of all. */
+async function newest(reader: StoreReader, limit: number, filter: EventFilter): Promise<EventsPage> {
+  const { next } = await readLatest(reader, 0)
+  const [oldest] = await reader.events(1, 0)
+  if (oldest === undefined || limit === 0) return { events: [], next }
+  for (let length = limit; ; length *= FURTHER) {
+    const begin = next.position + 1 - length
+    const [first] = await reader.events(begin, 0)
+    const found: EventsPage = { events: [], next }
+    for await (const page of pagesAfter(reader, before(first ?? oldest), filter)) {
+      found.events = [...found.events, ...page.events].slice(-limit)
+      found.next = page.next
+    }
+    if (found.events.length === limit || begin <= oldest.position) return found
+  }
+}
+
+function typeOf(text: string): EventType {
+  const name = text.replace(/^callwatch\./, '')
+  const type = EVENT_TYPES.find((known) => known === name)
+  if (type === undefined) throw new UsageError(`there is no type ${text}; there is: ${EVENT_TYPES.join(', ')}`)
+  return type
+}
+
+function cursorOf(text: string): Cursor {
+  const cursor = readCursor(text)
+  if (cursor !== undefined) return cursor
+  throw new UsageError(`${text} is no cursor; expected the callwatchcursor of an event that \`--json\` has printed`)
+}
