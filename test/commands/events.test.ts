@@ -5,10 +5,13 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Notification } from '../../src/alerts/notification.ts'
 import { EVENT_TYPES, eventsOf, writeBody } from '../../src/events/event.ts'
 import type { Observation } from '../../src/ledger/observation.ts'
+import type { Store } from '../../src/store/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { firingOf, POLL_AGE } from '../alerts/sample-rules.ts'
 import { completePoll, CREATED, seen } from '../ledger/seen.ts'
+import { inPostgres } from '../postgres/in-postgres.ts'
 import { openIn } from '../store/contract/place.ts'
+import { owningStore } from '../store/postgres/daemon.ts'
 import { callwatch, configFile, emptyFolder, MAIN, start } from './callwatch.ts'
 
 type Found = {
@@ -18,32 +21,39 @@ type Found = {
   backfilled?: boolean
 }
 
-/** A store that a daemon uses, what its polls find, and the command beside it. */
+/** How a daemon tells of its polls of a target. */
+async function watching(store: Store, name: string) {
+  const target = await openIn(store, { name, fingerprint: name })
+  return async (id: string, observation: Observation, found: Found = {}) => {
+    const { ago = 0, notifications = [], backfilled = false } = found
+    const bodies = eventsOf({ target: name, ledger: target.deltaOf(observation), notifications, backfilled })
+    const events = { id, at: Date.now() / 1000 - ago, texts: bodies.map(writeBody) }
+    await target.see(observation, { events })
+  }
+}
+
+/** The arguments of the command on a store. */
+function argsOn(store: string) {
+  const config = configFile(`
+targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
+store: { ${store} }
+`)
+  return (...more: readonly string[]) => ['events', ...more, '--config', config]
+}
+
+/** A store that a daemon uses, and the command beside it. */
 async function storeInUse() {
   const path = join(emptyFolder(), 'callwatch.db')
   const store = openSqliteStore({ path })
   onTestFinished(() => store.close())
-  const watched = async (name: string) => {
-    const target = await openIn(store, { name, fingerprint: name })
-    return async (id: string, observation: Observation, found: Found = {}) => {
-      const { ago = 0, notifications = [], backfilled = false } = found
-      const bodies = eventsOf({ target: name, ledger: target.deltaOf(observation), notifications, backfilled })
-      const events = { id, at: Date.now() / 1000 - ago, texts: bodies.map(writeBody) }
-      await target.see(observation, { events })
-    }
-  }
-  const config = configFile(`
-targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
-store: { path: ${path} }
-`)
-  const args = (more: readonly string[]) => ['events', ...more, '--config', config]
+  const args = argsOn(`path: ${path}`)
   return {
     path,
     store,
-    watched,
-    events: (...more: string[]) => callwatch(args(more)),
-    follow: (...more: string[]) => start(args(['--follow', ...more])),
-    config,
+    args,
+    watched: (name: string) => watching(store, name),
+    events: (...more: string[]) => callwatch(args(...more)),
+    follow: (...more: string[]) => start(args('--follow', ...more)),
   }
 }
 
@@ -275,14 +285,44 @@ test('--follow says once that the store cannot be read, and continues when it ca
 })
 
 test('--follow ends without a message when nothing reads its output any more', async () => {
-  const { watched, config } = await storeInUse()
+  const { watched, args } = await storeInUse()
   const poll = await watched('production')
   // More than a pipe holds.
   const calls = Array.from({ length: 2000 }, (_, i) => seen(`call ${i}`, 'initiated', { initiatedAt: CREATED }))
   await poll('first', completePoll(1, ...calls))
-  const command = `"${process.execPath}" "${MAIN}" events --follow --json --after 0 --config "${config}"`
-  const shell = `{ ${command} 2>&1 >&3 | cat >&2; } 3>&1 2>"${config}.err" | head -1; cat "${config}.err"`
+  const command = [process.execPath, MAIN, ...args('--follow', '--json', '--after', '0')].map((each) => `"${each}"`)
+  const errors = join(emptyFolder(), 'errors')
+  const shell = `{ ${command.join(' ')} 2>&1 >&3 | cat >&2; } 3>&1 2>"${errors}" | head -1; cat "${errors}"`
   const stdout = execFileSync('sh', ['-c', shell], { encoding: 'utf8', timeout: 20_000 })
   expect(stdout.trimEnd().split('\n')).toHaveLength(1)
   expect(idsIn(stdout)).toEqual(['first.0'])
+})
+
+inPostgres('events in PostgreSQL', ({ server, newDatabase }) => {
+  test('are selected, and followed beyond a crash of the server', { timeout: 40_000 }, async () => {
+    const url = await newDatabase()
+    const args = argsOn(`url: '${url}'`)
+    const call = { initiatedAt: CREATED }
+    const early = await watching(await owningStore(url), 'early')
+    await early('first', completePoll(1, seen('x', 'initiated', call)), { ago: 7200 })
+    await early('second', completePoll(2, seen('x', 'initiated', call), seen('y', 'initiated', call)))
+    const ids = async (...more: string[]) => idsIn((await callwatch(args('--json', ...more))).stdout)
+    expect(await ids()).toEqual(['first.0', 'second.0'])
+    expect(await ids('--since', '1h')).toEqual(['second.0'])
+    expect(await ids('--after', '1.0.first')).toEqual(['second.0'])
+    expect(await ids('--type', 'call.lost')).toEqual([])
+
+    const { child, printed, ended } = start(args('--follow', '--json'))
+    await printed(/"second\.0"/)
+    let told = ''
+    child.stderr!.on('data', (text) => (told += text))
+    await server().kill()
+    await vi.waitFor(() => expect(told).toContain('; retries each second\n'), { timeout: 8000 })
+    await server().restart()
+    const late = await watching(await owningStore(url), 'late')
+    await late('third', completePoll(3, seen('z', 'initiated', call)))
+    await printed(/"third\.0"/)
+    child.kill('SIGTERM')
+    expect(await ended).toMatchObject({ code: 0, stderr: told })
+  })
 })
