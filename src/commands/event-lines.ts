@@ -1,32 +1,9 @@
 import { definitionOf } from '../alerts/definition-of.ts'
 import { formatIn } from '../alerts/signal.ts'
-import type { CallView } from '../events/call-data.ts'
+import type { AlertChange, CallChange, EventBody } from '../events/event.ts'
 import type { ReadEvent } from '../events/read-events.ts'
 import { titleOf } from '../notifications/text/notification-text.ts'
 import { formatNumber, formatSeconds, formatTime } from '../text/format.ts'
-
-/** What a line shows of an event's data. */
-type CallData = Pick<CallView, 'target' | 'type' | 'mode' | 'minutes'> & {
-  duration_seconds?: number
-  inferred?: boolean
-  backfilled: boolean
-  /** Of a correction. */
-  before?: Pick<CallView, 'status' | 'minutes'>
-  after?: Pick<CallView, 'status'>
-}
-type AlertData = {
-  target: string
-  alert: string
-  severity: string
-  labels: Record<string, string>
-  /** Why it expired. */
-  reason?: string
-  signal: string
-  /** Null where there is nothing to divide by. */
-  value: number | null
-  threshold: number
-}
-type Shown = { type: string; subject?: string; time: string; data: CallData | AlertData }
 
 /** An event as one line of JSON: a CloudEvent, with the cursor after which a reader continues as an extension attribute. */
 export function eventJson({ text, cursor }: ReadEvent): string {
@@ -35,8 +12,8 @@ export function eventJson({ text, cursor }: ReadEvent): string {
 
 /** `2026-11-20 08:15:30 UTC  production  ended         v1.us.…  audio call, 5m 30s, inferred`. */
 export function eventLine({ type, text }: ReadEvent): string {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was written by eventsOf
-  const { subject = '', time, data } = JSON.parse(text) as Shown
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a CloudEvent of ours has these of the event's body
+  const { subject = '', time, data } = JSON.parse(text) as Pick<EventBody, 'subject' | 'time' | 'data'>
   const [what, details] = 'alert' in data ? [titleOf(data), alertDetails(data)] : [subject, callDetails(data)]
   const happened = type.slice(type.indexOf('.') + 1).padEnd(LONGEST)
   return [formatTime(Date.parse(time) / 1000), data.target, happened, what, details.join(', ')]
@@ -46,7 +23,7 @@ export function eventLine({ type, text }: ReadEvent): string {
 
 const LONGEST = 'reappeared'.length
 
-function callDetails({ type, mode, duration_seconds: duration, inferred, backfilled, ...data }: CallData): string[] {
+function callDetails({ type, mode, duration_seconds: duration, inferred, backfilled, ...data }: CallChange): string[] {
   return [
     `${type} ${mode}`,
     ...(duration === undefined ? [] : [formatSeconds(duration)]),
@@ -57,7 +34,7 @@ function callDetails({ type, mode, duration_seconds: duration, inferred, backfil
 }
 
 /** What a correction changed: `ended → rejected`, `audio minutes 3 → 2`. */
-function changes({ before, after, minutes }: Pick<CallData, 'before' | 'after' | 'minutes'>): string[] {
+function changes({ before, after, minutes }: Pick<CallChange, 'before' | 'after' | 'minutes'>): string[] {
   if (before === undefined || after === undefined) return []
   return [
     ...(before.status === after.status ? [] : [`${before.status} → ${after.status}`]),
@@ -68,9 +45,9 @@ function changes({ before, after, minutes }: Pick<CallData, 'before' | 'after' |
   ]
 }
 
-function alertDetails({ severity, reason, signal, value, threshold }: AlertData): string[] {
+function alertDetails({ severity, reason, signal, value, threshold }: AlertChange): string[] {
   const { unit } = definitionOf({ name: signal })
-  const measured = `${signal} ${formatIn(unit, value ?? Number.NaN)}`
+  const measured = `${signal} ${formatIn(unit, value)}`
   return [severity, ...(reason === undefined ? [] : [reason]), measured, `threshold ${formatIn(unit, threshold)}`]
 }
 
