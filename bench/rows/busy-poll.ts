@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { writeConfigFile } from '../config-file.ts'
 import type { PollAnswer } from '../processes/callwatch.ts'
 import type { Measured } from '../processes/measure.ts'
@@ -7,10 +8,15 @@ import { allPages, endingWorld } from '../worlds.ts'
 /** Targets before those that count. */
 const WARM_UP = 3
 
-/** Every tracked call was in progress and has ended since: read, counted and committed again, against the floor. */
+const WITHOUT_EVENTS = ['--import', join(import.meta.dirname, '../processes/without-events.ts')]
+
+/**
+ * Every tracked call was in progress and has ended since: read, counted and committed again, against the floor, and against
+ * the same without the log of events.
+ */
 export const busyPoll: Scenario = {
   name: 'busy-poll',
-  rows: ['busy-poll cpu'],
+  rows: ['busy-poll cpu', 'events cost'],
   run: async (bench) => {
     const { busy } = bench.sizes
     const paths = allPages(busy)
@@ -22,23 +28,45 @@ export const busyPoll: Scenario = {
       return { now, service, url }
     })
     const file = writeConfigFile(bench, { name: 'busy-poll', urls: targets.map(({ url }) => url) })
+    const quiet = writeConfigFile(bench, { name: 'without-events', urls: targets.map(({ url }) => url) })
     const callwatch = await bench.start('callwatch', { file, now: bench.now })
+    const eventless = await bench.start('callwatch', { file: quiet, now: bench.now }, WITHOUT_EVENTS)
     const floor = await bench.start('floor', { url: targets.at(-1)!.url })
     const polls = await times(targets.length, async (target) => {
       const { now, service } = targets[target]!
-      const before = await callwatch.ask<PollAnswer>({ target, whole: true, now })
+      const both = [callwatch, eventless]
+      const before = []
+      for (const each of both) before.push(await each.ask<PollAnswer>({ target, whole: true, now }))
       await service.ask({ now: now + 15, prepare: true })
       const read = await floor.ask<Measured>({ paths })
-      const after = await callwatch.ask<PollAnswer>({ target, whole: true, now: now + 15 })
-      if (before.open !== busy || after.open !== 0) {
-        throw new Error(`of ${busy} calls callwatch saw ${before.open} in progress, and then ${after.open}`)
+      const after = []
+      for (const each of both) after.push(await each.ask<PollAnswer>({ target, whole: true, now: now + 15 }))
+      for (const [i, { open }] of before.entries()) {
+        if (open === busy && after[i]!.open === 0) continue
+        throw new Error(`of ${busy} calls callwatch saw ${open} in progress, and then ${after[i]!.open}`)
       }
-      return { floor: read.cpu, callwatch: after.cpu }
+      return { floor: read.cpu, callwatch: after[0]!.cpu, eventless: after[1]!.cpu }
     })
     const measured = polls.slice(WARM_UP)
     const floorCpu = median(measured.map(({ floor }) => floor))
     const cpu = median(measured.map(({ callwatch }) => callwatch))
-    const note = `floor ${(floorCpu * 1000).toFixed(0)} ms, callwatch ${(cpu * 1000).toFixed(0)} ms`
-    return [{ row: 'busy-poll cpu', measured: cpu / floorCpu, target: 2.5, unit: '× floor', note }]
+    const eventlessCpu = median(measured.map(({ eventless }) => eventless))
+    const milliseconds = (seconds: number) => `${(seconds * 1000).toFixed(0)} ms`
+    return [
+      {
+        row: 'busy-poll cpu',
+        measured: cpu / floorCpu,
+        target: 2.5,
+        unit: '× floor',
+        note: `floor ${milliseconds(floorCpu)}, callwatch ${milliseconds(cpu)}`,
+      },
+      {
+        row: 'events cost',
+        measured: cpu / eventlessCpu,
+        target: 1.15,
+        unit: '× without',
+        note: `the same poll, whose ${busy} changes are ${busy} events: ${milliseconds(eventlessCpu)} without them`,
+      },
+    ]
   },
 }

@@ -10,7 +10,6 @@ import type {
   RoutedChange,
   HistoryQuery,
   LoggedEvents,
-  NewEvents,
   MinuteCount,
   OutboxEntry,
   OutboxContent,
@@ -22,7 +21,7 @@ import { eventsIn } from './events.ts'
 import { openOwn } from './open-database.ts'
 import { sqliteOutbox } from './outbox.ts'
 import { silencesIn } from './silences.ts'
-import { commitWriter, type PackedCommit } from './write-commit.ts'
+import { commitWriter, type PackedCommit, type PackedEvents } from './write-commit.ts'
 
 export type SqliteOptions = {
   /** The file, made where it does not exist; `:memory:` keeps nothing. */
@@ -41,7 +40,7 @@ type Row = Readonly<Record<string, unknown>>
 export type SqliteEngine = {
   openTarget: (identity: TargetIdentity, newState: SyncState, keepFinished: number) => OpenedTarget
   readCalls: (cursor: string) => CallsPart | undefined
-  resetTarget: (name: string, routedChanges: readonly RoutedChange[], events?: NewEvents) => void
+  resetTarget: (name: string, routedChanges: readonly RoutedChange[], events?: PackedEvents) => void
   /** The sequence number of the last commit of a target; undefined of none that is known. */
   sequenceNumber: (target: string) => number | undefined
   commit: (target: string, commit: PackedCommit) => void
@@ -52,7 +51,7 @@ export type SqliteEngine = {
   countOutbox: () => Map<string, number>
   enqueueOnce: (key: string, content: OutboxContent, receivers: readonly string[]) => void
   strayAlerts: (targets: readonly string[]) => { target: string; alerts: AlertInstance[] }[]
-  closeAlerts: (target: string, routedChanges: readonly RoutedChange[], events?: NewEvents) => void
+  closeAlerts: (target: string, routedChanges: readonly RoutedChange[], events?: PackedEvents) => void
   silences: (now: number) => Silence[]
   addSilence: (silence: Omit<Silence, 'id'>) => Silence
   endSilence: (id: number) => boolean

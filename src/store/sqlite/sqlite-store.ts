@@ -2,11 +2,11 @@ import { readFinish, RECORD_BYTES, writeCall } from '../../ledger/call-record.ts
 import { newLedger, trackRecord } from '../../ledger/state.ts'
 import type { Finish, TrackedCall } from '../../ledger/tracked-call.ts'
 import { callOf, ledgerOf, settledOf } from '../rows.ts'
-import { StoreError, type Commit, type Store, type StoredTarget } from '../store.ts'
+import { StoreError, type Commit, type NewEvents, type Store, type StoredTarget } from '../store.ts'
 import { openSqliteEngine, type SqliteEngine, type SqliteOptions } from './engine.ts'
 import type { OpenedTarget } from './load-target.ts'
 import { attempting } from './sqlite-error.ts'
-import type { PackedCalls, PackedCommit } from './write-commit.ts'
+import type { PackedCalls, PackedCommit, PackedEvents } from './write-commit.ts'
 
 /**
  * Invokes a method of the engine, in this thread or another one. Rejects with a {@link StoreError}.
@@ -65,7 +65,7 @@ export function sqliteStore(invoke: InvokeEngine): Store {
   return {
     openTarget: async (identity, created, keepFinished) =>
       loadTarget(invoke, await invoke('openTarget', [identity, newLedger(created).sync, keepFinished])),
-    resetTarget: (name, routedChanges, events) => invoke('resetTarget', [name, routedChanges, events]),
+    resetTarget: (name, routedChanges, events) => invoke('resetTarget', [name, routedChanges, packEvents(events)]),
     evictedCalls: async (target, ids) => {
       const rows = await invoke('evictedCalls', [target, ids])
       return new Map(rows.map(callOf).map((each) => [each.id, each]))
@@ -77,7 +77,7 @@ export function sqliteStore(invoke: InvokeEngine): Store {
     countOutbox: () => invoke('countOutbox', []),
     enqueueOnce: (key, content, receivers) => invoke('enqueueOnce', [key, content, receivers]),
     strayAlerts: (targets) => invoke('strayAlerts', [targets]),
-    closeAlerts: (target, routedChanges, events) => invoke('closeAlerts', [target, routedChanges, events]),
+    closeAlerts: (target, routedChanges, events) => invoke('closeAlerts', [target, routedChanges, packEvents(events)]),
     silences: (now) => invoke('silences', [now]),
     addSilence: (silence) => invoke('addSilence', [silence]),
     endSilence: (id) => invoke('endSilence', [id]),
@@ -136,7 +136,7 @@ function packCommit({ ledger, alerts, routedChanges, evaluated, events }: Commit
     alerts: { changed: alerts.changed, ended: alerts.ended.map(({ key }) => key) },
     routedChanges,
     evaluated,
-    events,
+    events: packEvents(events),
   }
 }
 
@@ -145,4 +145,8 @@ function packCalls(calls: readonly TrackedCall[]): { ids: string[]; records: Uin
   const view = new DataView(records.buffer)
   for (const [i, call] of calls.entries()) writeCall(view, i * RECORD_BYTES, call)
   return { ids: calls.map(({ id }) => id), records }
+}
+
+function packEvents(events: NewEvents | undefined): PackedEvents | undefined {
+  return events && { id: events.id, at: events.at, n: events.texts.length, data: events.texts.join('\n') }
 }

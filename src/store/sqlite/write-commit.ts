@@ -5,7 +5,7 @@ import type { Quantity } from '../../ledger/balance.ts'
 import { readFinish, RECORD_BYTES } from '../../ledger/call-record.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { hourOf, packEvaluated } from '../evaluation-log.ts'
-import { StoreError, type NewEvents, type RoutedChange } from '../store.ts'
+import { StoreError, type RoutedChange } from '../store.ts'
 import type { sqliteOutbox } from './outbox.ts'
 
 /** Calls side by side: their ids, and their records (call-record.ts) in the same order. */
@@ -25,8 +25,11 @@ export type PackedCommit = {
   alerts: { changed: readonly AlertInstance[]; ended: readonly string[] }
   routedChanges: readonly RoutedChange[]
   evaluated: Evaluated | undefined
-  events: NewEvents | undefined
+  events: PackedEvents | undefined
 }
+
+/** Events as a row has them: one text is sent to the thread in a fraction of the time of many. */
+export type PackedEvents = { id: string; at: number; n: number; data: string }
 
 /** Calls in one INSERT: past a hundred, more rows a statement gain nothing. */
 const ROWS_A_STATEMENT = 100
@@ -82,10 +85,10 @@ export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sq
     logEvents(target, events)
   }
 
-  function logEvents(target: string, events: NewEvents | undefined): void {
+  function logEvents(target: string, events: PackedEvents | undefined): void {
     if (events === undefined) return
-    const { id, at, texts } = events
-    statements.logEvents.run(id, target, at, texts.length, texts.join('\n'))
+    const { id, at, n, data } = events
+    statements.logEvents.run(id, target, at, n, data)
   }
 
   /** Adds up what was counted of calls whose rows are deleted in the same transaction. */
