@@ -101,7 +101,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const receivers = await activeReceivers(first, clock, log)
   const route: Route = (change) => recipientsBy(active.notify.routes, receivers.names())(change)
   const store = await openStore(first.store, receivers.names())
-  const closing: (() => Promise<void>)[] = [() => store.close()]
+  // What was committed while it stopped is read also while no daemon runs.
+  const number = async () => store.sharing?.numberEvents().catch(onlyStoreErrors(undefined))
+  const closing: (() => Promise<void>)[] = [() => store.close(), number]
   const closeAll = async () => {
     for (const close of closing.toReversed()) await close()
   }

@@ -96,7 +96,9 @@ function transitionEvents(
 ): EventBody[] {
   const data = { ...callData(target, call), from, to, inferred: !observed, detected_at: isoTime(at), backfilled }
   const event = (type: EventType, time: number): EventBody => ({ type, subject: call.id, time: isoTime(time), data })
-  const reached = to === 'none' ? [] : [event(`call.${to}`, happenedAt(call, to, at))]
+  // A call with an undocumented status is open until the service says when it ended.
+  const isTold = to !== 'none' && (to !== 'other' || call.finish !== undefined)
+  const reached = isTold ? [event(`call.${to}`, happenedAt(call, to, at))] : []
   if (from !== 'lost') return reached
   return [event('call.reappeared', at), ...(call.finish === undefined ? [] : reached)]
 }

@@ -55,12 +55,17 @@ const MAX_LOOKED_AT = 20_000
  * @throws {StoreError} when the store cannot be read
  */
 export async function readEvents(log: Log, { cursor, limit, filter = {} }: ReadOptions): Promise<EventsPage> {
-  let rows = await log.events(cursor?.position ?? 1, Math.min(limit, BATCH))
-  if (cursor !== undefined) await expectPlace(log, cursor, rows[0])
   const page: EventsPage = { events: [], next: cursor ?? START }
-  for (let lookedAt = 0; rows.length > 0; rows = await log.events(page.next.position + 1, BATCH)) {
+  for (let lookedAt = 0; ;) {
+    const { position } = page.next
+    const following = await log.events(position + 1, Math.min(limit, BATCH))
+    // Afterwards: as long as the commit where the reader is has not been deleted, nothing behind it has.
+    const hasPlace = cursor !== undefined || position > 0
+    const [own] = hasPlace ? await log.events(position, 0) : []
+    if (hasPlace) await expectPlace(log, page.next, own)
+    const rows = own?.position === position ? [own, ...following] : following
     for (const row of rows) {
-      const first = row.position === cursor?.position ? cursor.place + 1 : 0
+      const first = row.position === position ? page.next.place + 1 : 0
       for (let place = first; place < row.texts.length; place++) {
         page.next = { position: row.position, id: row.id, place }
         const event = eventIn(row, place, filter)
@@ -69,18 +74,18 @@ export async function readEvents(log: Log, { cursor, limit, filter = {} }: ReadO
         if (page.events.length === limit || lookedAt === MAX_LOOKED_AT) return page
       }
     }
-    // Of the cursor's own commit there may be no more.
-    page.next = after(rows.at(-1)!)
+    if (following.length === 0) return page
   }
-  return page
 }
 
 /** The newest events, the oldest of them first, and the cursor after the newest one. */
 export async function readLatest(log: Log, limit: number): Promise<EventsPage> {
   const rows = await log.latestEvents(limit)
-  const events = rows.flatMap((row) => row.texts.flatMap((_, place) => eventIn(row, place, {}) ?? []))
   const last = rows.at(-1)
-  return { events: limit === 0 ? [] : events.slice(-limit), next: last === undefined ? START : after(last) }
+  const next = last === undefined ? START : after(last)
+  if (limit === 0) return { events: [], next }
+  const events = rows.flatMap((row) => row.texts.flatMap((_, place) => eventIn(row, place, {}) ?? []))
+  return { events: events.slice(-limit), next }
 }
 
 /**

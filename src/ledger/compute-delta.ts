@@ -111,7 +111,12 @@ export function computeDelta(
       const listedAgain = observeCall(before, seen, answer, draft)
       return { ...listedAgain, retainUntil: Math.max(listedAgain.retainUntil ?? 0, answer.serviceTime) }
     }
-    if (before.phase !== 'baseline') return observeCall(before, seen, answer, draft)
+    if (before.phase !== 'baseline') {
+      const { length } = delta.corrections
+      const after = observeCall(before, seen, answer, draft)
+      if (before.finish !== undefined && isBaseline(before.finish.at)) delta.corrections.length = length
+      return after
+    }
     const isReused = compareStart(before, seen) === 1 && !isBaseline(own)
     return isOpen || isReused ? resumedCall(before, seen, answer, draft) : baselineCall(before, seen, answer)
   }

@@ -17,6 +17,8 @@ export type DeltaDraft = {
   correct: (correction: Correction) => void
   /** Counts all transitions from one status to another. */
   path: (call: TrackedCall, from: TransitionPoint, to: TransitionPoint) => readonly Step[]
+  /** Reports an end without a change of the status. */
+  end: (call: TrackedCall, at: number) => void
   /** Counts them, and reports each. */
   news: (call: TrackedCall, from: TransitionPoint, to: TransitionPoint, at: number) => void
 }
@@ -53,6 +55,7 @@ export function newDraft(sync: SyncState): DeltaDraft {
     finish: (finish) => void delta.finishes.push(finish),
     correct: (correction) => void delta.corrections.push(correction),
     path,
+    end: (call, at) => void delta.transitions.push({ call, from: call.status, to: call.status, observed: true, at }),
     news: (call, from, to, at) => {
       for (const step of path(call, from, to)) delta.transitions.push({ call, ...step, at })
     },

@@ -111,9 +111,7 @@ export function observeCall(
   countTransitions(before, call, serviceTime, draft)
   if (final) observeOnce(call, seen.totalParticipants, draft)
   countAnomalies(call, before, seen, draft)
-  if (before !== undefined && wasFinal && (call.status !== before.status || call.counted !== before.counted)) {
-    draft.correct({ before, call, at: serviceTime })
-  }
+  if (before !== undefined && wasFinal && isCorrected(before, call)) draft.correct({ before, call, at: serviceTime })
   call.retainUntil = retentionOf(call, seen, serviceTime, listedPrecision)
   return before !== undefined && isSame(before, call) ? before : call
 }
@@ -197,10 +195,19 @@ export function answeredTimes(
 
 function countTransitions(before: TrackedCall | undefined, call: TrackedCall, now: number, draft: DeltaDraft): void {
   const from: TransitionPoint = before === undefined ? 'none' : before.phase === 'lost' ? 'lost' : before.status
+  // An undocumented status is the end once `endedAt` is there.
+  if (from === call.status && from === 'other' && before?.phase === 'open' && call.phase === 'final') {
+    draft.end(call, now)
+  }
   if (from === call.status) return
   // After its end it is a correction.
   if (before?.phase === 'final') draft.path(call, from, call.status)
   else draft.news(call, from, call.status, now)
+}
+
+/** Whether the service says something else of a call after its end; who took part for how long may become known later. */
+function isCorrected(before: TrackedCall, call: TrackedCall): boolean {
+  return call.status !== before.status || [0, 1].some((medium) => call.counted[medium] !== before.counted[medium])
 }
 
 function countAllMinutes(

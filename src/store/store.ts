@@ -121,8 +121,8 @@ export type Store = {
   /** Deletes expired rows: evicted calls and evaluations from before `before` (UNIX seconds), and older usage. */
   deleteExpired: (before: number) => Promise<void>
   /**
-   * Deletes the events from before `before` (UNIX seconds by the host's clock), but for those of the newest such commit: a
-   * reader that has read it has missed nothing.
+   * Deletes the commits of the log from its beginning to the first one from after `before` (UNIX seconds by the host's
+   * clock), but for the newest of them: a reader that has read it has missed nothing.
    */
   deleteEvents: (before: number) => Promise<void>
   close: () => Promise<void>

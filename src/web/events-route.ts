@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import {
@@ -39,7 +38,7 @@ const DEFAULT_LIMIT = 100
 /** Past events that a new stream begins with at most. */
 const MAX_LATEST = 500
 /** Events that a stream reads at a time: it holds no more of them while its client does not read. */
-const STREAM_BATCH = 100
+const STREAM_BATCH = 500
 
 const MAX_STREAMS = 100
 const RETRY_AFTER_SECONDS = 10
@@ -116,15 +115,16 @@ export function eventsRoute(
       return reply.code(503).header('retry-after', RETRY_AFTER_SECONDS).send({ error })
     }
     const closed$ = new ReplaySubject<void>(1)
-    closing$.subscribe(closed$)
+    const closing = closing$.subscribe(closed$)
     const begin = typeof resumed === 'string' ? { resumed } : { latest: latest ?? 0 }
     const stream = Readable.from(follow(log, { begin, filter: wanted, newest$, closed$, scheduler }), {
       // One text at a time: each may have a hundred events.
       highWaterMark: 1,
     })
-    const ended = once(reply.raw, 'close')
+    const ended = new Promise<void>((resolve) => reply.raw.once('close', resolve))
     open.add(ended)
     void ended.then(() => {
+      closing.unsubscribe()
       open.delete(ended)
       closed$.next()
     })
@@ -194,6 +194,7 @@ async function* follow(
     )
 
   let next: Cursor | undefined
+  let written = scheduler.now()
   for (;;) {
     const page = await nextPage(log, begin, next, wanted).catch(onlyStoreErrors(undefined))
     if (isClosed) return
@@ -201,11 +202,15 @@ async function* follow(
       await wait(pause(NOTICE_SECONDS))
       continue
     }
-    const isAtEnd = page.text === '' && page.next.position === next?.position
+    const isFirst = next === undefined
+    const isAtEnd = next !== undefined && writeCursor(page.next) === writeCursor(next)
     next = page.next
-    if (page.text !== '') yield page.text
-    else if (isAtEnd && !(await wait(race(isBeyond(next.position), pause(KEEP_ALIVE_SECONDS)))))
-      yield ': keep-alive\n\n'
+    const silence = (scheduler.now() - written) / 1000
+    if (page.text !== '' || isFirst || silence >= KEEP_ALIVE_SECONDS) {
+      // An id without data moves the client's last id, so that it goes on behind events that it does not want.
+      yield page.text === '' ? `: keep-alive\nid: ${writeCursor(next)}\n\n` : page.text
+      written = scheduler.now()
+    } else if (isAtEnd) await wait(race(isBeyond(next.position), pause(KEEP_ALIVE_SECONDS - silence)))
   }
 }
 

@@ -17,7 +17,9 @@ export function eventProblems(events: readonly KnownEvent[], counters: Iterable<
   const steps = new Map<string, number>()
   const last = new Map<string, string>()
   const ids = new Set<string>()
+  // A step to an undocumented status is no event while the call is open.
   const count = ({ from, to, observed }: Step) => {
+    if (from === 'other' || to === 'other') return
     const step = `${from}|${to}|${observed}`
     steps.set(step, (steps.get(step) ?? 0) + 1)
   }
@@ -32,7 +34,7 @@ export function eventProblems(events: readonly KnownEvent[], counters: Iterable<
     if (from === undefined || to === undefined || isEndOfReappeared) continue
     const before = last.get(subject)
     // An id that is used again, and a call that was over at the set-up, begin anew.
-    if (before !== undefined && before !== from && from !== 'none') {
+    if (before !== undefined && before !== from && from !== 'none' && from !== 'other') {
       problems.push(`the event ${id} of ${subject} is from ${from}, after one to ${before}`)
     }
     last.set(subject, to)
@@ -42,7 +44,8 @@ export function eventProblems(events: readonly KnownEvent[], counters: Iterable<
   const counted = new Map(
     [...counters]
       .filter(([series]) => series.startsWith(prefix))
-      .map(([series, count]) => [series.slice(prefix.length), count] as const),
+      .map(([series, number]) => [series.slice(prefix.length), number] as const)
+      .filter(([step]) => !/(?:^|\|)other\|/.test(step)),
   )
   for (const step of new Set([...steps.keys(), ...counted.keys()])) {
     const [told = 0, happened = 0] = [steps.get(step), counted.get(step)]

@@ -109,6 +109,31 @@ test('what the service corrects after the end is one event, with what was so bef
   ])
 })
 
+test('participants that become known after the end are no correction', () => {
+  const see = told()
+  const ended = { endedAt: CREATED + 5, callMinutes: { audio: 2, video: 0, total: undefined } }
+  see(completePoll(10, seen('x', 'ended', { ...ended, hasParticipantList: false })))
+  const participantMinutes = { audio: 4, video: 0, total: undefined }
+  expect(see({ answers: [asked(CREATED + 11, seen('x', 'ended', { ...ended, participantMinutes }))] })).toEqual([])
+})
+
+test('a call with an undocumented status is over when the service says when it ended', () => {
+  const see = told()
+  const call = { initiatedAt: CREATED }
+  see(completePoll(1, seen('x', 'ongoing', call)))
+  expect(see(completePoll(2, seen('x', 'other', call)))).toEqual([])
+  expect(see(completePoll(9, seen('x', 'other', { ...call, endedAt: CREATED + 8 })))).toMatchObject([
+    { type: 'call.other', time: at(8), data: { status: 'other', finished: at(8) } },
+  ])
+})
+
+test('what changes of a call that was over when the target was set up is no news either', () => {
+  const see = told({ baseline: 'count' })
+  const over = { initiatedAt: CREATED - 60, endedAt: CREATED - 1, hasParticipantList: false }
+  expect(see(completePoll(1, seen('x', 'ended', over)))).toEqual([])
+  expect(see(completePoll(2, seen('x', 'rejected', over)))).toEqual([])
+})
+
 test.each(['skip', 'count'] as const)('a call that was over when the target was set up is no news: %s', (baseline) => {
   const see = told({ baseline })
   const over = seen('x', 'ended', { initiatedAt: CREATED - 60, endedAt: CREATED - 1 })

@@ -137,6 +137,21 @@ test.each([
   expect((await readEvents(log, { cursor: oldest, limit: 9 })).events).toHaveLength(3)
 })
 
+test('events that are deleted while a page is read are missed, and that is said', async () => {
+  const commits = Array.from({ length: 3000 }, (_, i) => ({ position: i + 1, types: ['call.ended'] as const }))
+  const log = logOf(...commits)
+  let reads = 0
+  const deleting = {
+    ...log,
+    events: async (position: number, most: number) => {
+      if (++reads === 2) log.rows.splice(0, 2000)
+      return log.events(position, most)
+    },
+  }
+  const reading = readEvents(deleting, { cursor: readCursor('1.0.commit-1'), limit: 1000 })
+  await expect(reading).rejects.toBeInstanceOf(CursorExpired)
+})
+
 test('a reader of a log without events gets those that come first', async () => {
   const { next } = await readEvents(logOf(), { limit: 9 })
   expect(writeCursor(next)).toBe('0')

@@ -23,7 +23,7 @@ export async function eventClient(url: string, headers: Record<string, string> =
     response,
     next: async () => {
       let { value } = await blocks.next()
-      while (value?.startsWith(':')) ({ value } = await blocks.next())
+      while (value?.includes('data:') === false) ({ value } = await blocks.next())
       return value === undefined ? undefined : readEvent(value)
     },
   }

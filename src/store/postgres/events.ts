@@ -48,15 +48,22 @@ export async function latestEvents({ run }: Session, most: number): Promise<Logg
   return (await run(LATEST, [null, most])).map(loggedEventsOf)
 }
 
-/** The newest of them stays, so that readers which have read it are known to have missed nothing. */
+const DELETED_AT_ONCE = 5000
+/** Only the oldest rows, whatever the clocks were, and the newest of these stays: so a reader knows what it has missed. */
 const DELETE = `
-  DELETE FROM callwatch.events WHERE serial IN (
-    SELECT serial FROM callwatch.events
-    WHERE at < $1::float8 AND position < (SELECT max(position) FROM callwatch.events WHERE at < $1::float8)
-    ORDER BY position LIMIT 5000 FOR UPDATE SKIP LOCKED)`
+  WITH deleted AS (
+    DELETE FROM callwatch.events WHERE serial IN (
+      SELECT serial FROM callwatch.events WHERE position < (
+        SELECT max(position) FROM callwatch.events WHERE position < coalesce(
+          (SELECT position FROM callwatch.events WHERE at >= $1::float8 AND position IS NOT NULL ORDER BY position LIMIT 1),
+          9000000000000000))
+      ORDER BY position LIMIT ${DELETED_AT_ONCE})
+    RETURNING 1
+  )
+  SELECT count(*)::int AS n FROM deleted`
 
 export async function deleteEvents({ run }: Session, before: number): Promise<void> {
-  await run(DELETE, [before])
+  for (let n = DELETED_AT_ONCE; n === DELETED_AT_ONCE;) n = Number((await run(DELETE, [before]))[0]!['n'])
 }
 
 const LOG = `INSERT INTO callwatch.events (id, target, at, n, data) VALUES ($1, $2, $3, $4, $5)`

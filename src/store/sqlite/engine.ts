@@ -65,7 +65,8 @@ export type SqliteEngine = {
   events: (position: number, most: number) => LoggedEvents[]
   latestEvents: (most: number) => LoggedEvents[]
   deleteExpired: (before: number) => void
-  deleteEvents: (before: number) => void
+  /** @returns whether there may be more of them */
+  deleteEvents: (before: number) => boolean
   close: () => void
 }
 
@@ -101,11 +102,12 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
         SELECT rowid FROM calls WHERE target = ? AND tracked = 0 AND finished < ? LIMIT ?)
       RETURNING id, data`),
     deleteExpiredEvaluations: prepare('DELETE FROM evaluations WHERE target = ? AND hour < ?'),
-    // The newest of them stays, so that readers which have read it are known to have missed nothing.
+    // Only the oldest rows, whatever the clocks were, and the newest of these stays: so a reader knows what it has missed.
     deleteEvents: prepare(`
       DELETE FROM events WHERE position IN (
-        SELECT position FROM events WHERE at < :before
-          AND position < (SELECT position FROM events INDEXED BY events_by_age WHERE at < :before ORDER BY at DESC LIMIT 1)
+        SELECT position FROM events WHERE position < (
+          SELECT max(position) FROM events WHERE position < coalesce(
+            (SELECT position FROM events WHERE at >= :before ORDER BY position LIMIT 1), 9e15))
         ORDER BY position LIMIT :most)`),
     deleteExpiredUsage: prepare('DELETE FROM usage WHERE target = ? AND quarter < ?'),
     finishedBetween: prepare(`
@@ -209,7 +211,8 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
       )
     },
     ...eventsIn(db),
-    deleteEvents: (before) => void statements.deleteEvents.run({ before, most: DELETED_AT_ONCE }),
+    deleteEvents: (before) =>
+      Number(statements.deleteEvents.run({ before, most: DELETED_AT_ONCE }).changes) === DELETED_AT_ONCE,
     deleteExpired: (before) =>
       transaction(() => {
         let left = DELETED_AT_ONCE

@@ -93,7 +93,9 @@ export function sqliteStore(invoke: InvokeEngine): Store {
     events: (position, most) => invoke('events', [position, most]),
     latestEvents: (most) => invoke('latestEvents', [most]),
     deleteExpired: (before) => invoke('deleteExpired', [before]),
-    deleteEvents: (before) => invoke('deleteEvents', [before]),
+    deleteEvents: async (before) => {
+      while (await invoke('deleteEvents', [before]));
+    },
     close: () => invoke('close', []),
   }
 }

@@ -72,6 +72,22 @@ export function eventsContract(newPlace: NewPlace): void {
       expect(next!.position).toBeGreaterThan(left[1]!.position)
     })
 
+    test('is deleted from its beginning only, whatever the clocks of the daemons were', async () => {
+      const a = await openAt(newPlace)
+      for (const at of [100, 1, 2, 3, 200]) await tell(a, `at ${at}`, { at })
+      await a.store.deleteEvents(CREATED + 50)
+      expect(await a.store.events(1, 100)).toHaveLength(5)
+      await a.store.deleteEvents(CREATED + 150)
+      expect(idsOf(await a.store.events(1, 100))).toEqual(['at 3', 'at 200'])
+    })
+
+    test('is deleted however much of it is expired', async () => {
+      const a = await openAt(newPlace)
+      for (let i = 0; i < 2100; i++) await tell(a, `${i}`)
+      await a.store.deleteEvents(CREATED + 50)
+      expect(idsOf(await a.store.events(1, 100))).toEqual(['2099'])
+    }, 30_000)
+
     test('stays as it is when a target is reset', async () => {
       const a = await openAt(newPlace)
       await tell(a, 'before')
