@@ -114,11 +114,16 @@ export function computeDelta(
     if (before.phase !== 'baseline') {
       const { length } = delta.corrections
       const after = observeCall(before, seen, answer, draft)
-      if (before.finish !== undefined && isBaseline(before.finish.at)) delta.corrections.length = length
+      if (wasOverAtSetUp(before)) delta.corrections.length = length
       return after
     }
     const isReused = compareStart(before, seen) === 1 && !isBaseline(own)
     return isOpen || isReused ? resumedCall(before, seen, answer, draft) : baselineCall(before, seen, answer)
+  }
+
+  /** It was over when it was first seen, and had ended before the set-up. */
+  function wasOverAtSetUp({ finish, firstSeen }: TrackedCall): boolean {
+    return finish !== undefined && finish.known === firstSeen && isBaseline(finish.at)
   }
 
   function isBaseline(own: number | undefined): boolean {
