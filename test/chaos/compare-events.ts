@@ -1,12 +1,17 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { eventProblems, type KnownEvent } from '../events/event-problems.ts'
 import type { EventReader } from './event-reader.ts'
 import { row, type Row } from './promise-rows.ts'
+
+const NUMBERED_WITHIN_MS = 2000
 
 /** Whether a reader got the whole log in its order, and the log tells of each step that was counted, once. */
 export async function eventsRow(
   reader: EventReader,
   counters: () => Promise<ReadonlyMap<string, ReadonlyMap<string, number>>>,
 ): Promise<Row> {
+  // With several daemons, the leader puts the last events in order within about a second.
+  await wait(NUMBERED_WITHIN_MS)
   const { read, log } = await reader.finish()
   const ids = read.map(({ id }) => id)
   const problems = [...reader.problems]
