@@ -1,14 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { KnownEvent } from '../events/event-problems.ts'
+import type { Store } from '../../src/store/store.ts'
+import { readLog, type KnownEvent } from '../events/event-problems.ts'
 
 /** A client that reads the log of events all the while, and goes on from its cursor at whichever daemon it finds. */
 export type EventReader = {
-  /** Reads to the end of the log; resolves with all that was read, in order, and with the log as it is now. */
-  finish: () => Promise<{ read: KnownEvent[]; log: KnownEvent[] }>
+  /** Reads the rest of the log from the store; resolves with all that was read, in order. */
+  finish: (log: EventLog) => Promise<KnownEvent[]>
   stop: () => void
   /** What it was told that no reader should be told. */
   problems: readonly string[]
 }
+
+type EventLog = Pick<Store, 'events' | 'latestEvents'>
 
 const PAUSE_MS = 300
 
@@ -19,7 +22,6 @@ export function startEventReader(url: () => string | undefined): EventReader {
   let cursor = '0'
   const stopping = new AbortController()
 
-  /** Whether there were events. */
   async function readPage(from: string, found: KnownEvent[]): Promise<string> {
     const daemon = url()
     if (daemon === undefined) throw new Error('no daemon runs')
@@ -43,18 +45,11 @@ export function startEventReader(url: () => string | undefined): EventReader {
   }
   const running = run()
 
-  async function toEnd(from: string, found: KnownEvent[]): Promise<void> {
-    for (let next = await readPage(from, found), last = from; next !== last; next = await readPage(next, found))
-      last = next
-  }
   return {
-    finish: async () => {
+    finish: async (log) => {
       stopping.abort()
       await running
-      await toEnd(cursor, read)
-      const log: KnownEvent[] = []
-      await toEnd('0', log)
-      return { read, log }
+      return [...read, ...(await readLog(log, cursor))]
     },
     stop: () => stopping.abort(),
     problems,

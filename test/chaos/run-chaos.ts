@@ -16,6 +16,7 @@ import { disruptions } from './disruptions.ts'
 import { beforeRetryAfter, mostInAMinute, now, observeRequests } from './observed-requests.ts'
 import { promiseRows, type ChaosReport } from './promise-rows.ts'
 import { isAllCovered, coverageRows } from './coverage-rows.ts'
+import { openSqliteReader } from '../../src/store/sqlite/open-reader.ts'
 import { eventsRow } from './compare-events.ts'
 import { startEventReader } from './event-reader.ts'
 import { readStore } from './read-store.ts'
@@ -110,9 +111,11 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     const created = await setUpAt(daemon.url)
     await scraper.stop()
     const exported = parseExposition(await textAt(`${daemon.url}metrics`))
-    const events = await eventsRow(reader, async () => new Map([['chaos', readStore(files.store).counters]]))
     await stopDaemon(run, daemon)
     const store = readStore(files.store)
+    const left = openSqliteReader(files.store)
+    const events = await eventsRow(reader, left, new Map([['chaos', store.counters]]))
+    await left.close()
     const texts = [...run.outputs.map((output) => output()), ...scraper.served, store.bytes]
     const figures = {
       exact: compareExact(simulator, exported, { calls: store.calls, created }),

@@ -55,9 +55,9 @@ export function eventProblems(events: readonly KnownEvent[], counters: Iterable<
 }
 
 /** All that a reader gets that stops and goes on, each time from its cursor as it was told it. */
-export async function readLog(store: Pick<Store, 'events' | 'latestEvents'>): Promise<KnownEvent[]> {
+export async function readLog(store: Pick<Store, 'events' | 'latestEvents'>, from = '0'): Promise<KnownEvent[]> {
   const found: KnownEvent[] = []
-  for (let cursor = readCursor('0')!, limit = 1; ; limit = (limit * 7) % 101) {
+  for (let cursor = readCursor(from)!, limit = 1; ; limit = (limit * 7) % 101) {
     const { events, next } = await readEvents(store, { cursor, limit })
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own events
     found.push(...events.map(({ text }) => JSON.parse(text) as KnownEvent))

@@ -20,6 +20,7 @@ import { textAt } from '../scraper.ts'
 import { clusterConfig, MAX_REQUESTS_PER_MINUTE, FAILOVER_SECONDS } from './cluster-config.ts'
 import { failOver, disruptions } from './cluster-disruptions.ts'
 import { startOne, type ClusterRun, type ClusterTarget } from './cluster-run.ts'
+import { openPostgresReader } from '../../../src/store/postgres/open-reader.ts'
 import { eventsRow } from '../compare-events.ts'
 import { startEventReader } from '../event-reader.ts'
 import { auditCommits, prepareAudit } from './commit-audit.ts'
@@ -140,7 +141,6 @@ export async function runClusterChaos({
     await audit.read()
     const compared = await compareTargets(run, await database.get())
     const views = await viewsOf(run)
-    const events = await eventsRow(reader, () => countersOf(database.get))
     const messages = clusterTargets.map(({ name }) =>
       compareMessages(
         slack.attempts.filter(({ message }) => message.target === name),
@@ -155,6 +155,11 @@ export async function runClusterChaos({
     const differences = compared.flatMap((each) => each.differences)
     const doubles = audit.problems()
     const duplicates = sum(messages.map((each) => each.duplicates))
+    // The leader puts the last events in order within about a second.
+    await wait(2000)
+    const left = await openPostgresReader(run.primary.postgres.url)
+    const events = await eventsRow(reader, left, await countersOf(database.get))
+    await left.close()
     return {
       seconds,
       seed,
