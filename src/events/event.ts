@@ -71,7 +71,7 @@ export type AlertChange = Pick<
 }
 
 /** What was committed of a target, as far as events tell of it. */
-export type Told = {
+export type Changes = {
   target: string
   ledger: Pick<Delta, 'transitions' | 'corrections'>
   notifications: readonly Notification[]
@@ -80,7 +80,7 @@ export type Told = {
 }
 
 /** The events of a commit, in order. */
-export function eventsOf({ target, ledger, notifications, backfilled }: Told): EventBody[] {
+export function eventsOf({ target, ledger, notifications, backfilled }: Changes): EventBody[] {
   return [
     ...ledger.transitions.flatMap((transition) => transitionEvents(target, transition, backfilled)),
     ...ledger.corrections.map((correction) => correctionEvent(target, correction, backfilled)),
@@ -97,8 +97,8 @@ function transitionEvents(
   const data = { ...callData(target, call), from, to, inferred: !observed, detected_at: isoTime(at), backfilled }
   const event = (type: EventType, time: number): EventBody => ({ type, subject: call.id, time: isoTime(time), data })
   // A call with an undocumented status is open until the service says when it ended.
-  const isTold = to !== 'none' && (to !== 'other' || call.finish !== undefined)
-  const reached = isTold ? [event(`call.${to}`, happenedAt(call, to, at))] : []
+  const isChanges = to !== 'none' && (to !== 'other' || call.finish !== undefined)
+  const reached = isChanges ? [event(`call.${to}`, happenedAt(call, to, at))] : []
   if (from !== 'lost') return reached
   return [event('call.reappeared', at), ...(call.finish === undefined ? [] : reached)]
 }

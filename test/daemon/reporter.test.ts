@@ -1,13 +1,11 @@
 import { pino } from 'pino'
 import { merge, Subject } from 'rxjs'
 import { expect, test } from 'vitest'
-import { newLedger } from '../../src/ledger/state.ts'
-import { CREATED } from '../ledger/seen.ts'
 import type { DaemonEvent } from '../../src/daemon/daemon-event.ts'
 import { reporter } from '../../src/daemon/reporter.ts'
 import { storeEvents } from '../../src/daemon/store-trouble.ts'
-import type { PollReport } from '../../src/polling/poll-report.ts'
 import { healthRecord } from '../../src/target/health.ts'
+import { pollEvent } from './poll-event.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 
 test('the store counts as writable again once the lease is renewed, also without a target that commits', async () => {
@@ -35,23 +33,8 @@ test('a store that cannot be used is one line of the log, and so is its return',
   const events$ = new Subject<DaemonEvent>()
   merge(storeEvents(events$), events$).subscribe(report)
   const records = new Map(['a', 'b', 'c'].map((target) => [target, healthRecord(() => 0)]))
-  const poll = (target: string, problem?: string) => {
-    const [successful, storeFailed] = [problem === undefined, problem !== undefined]
-    const made: PollReport = {
-      outcome: successful ? 'complete' : 'failed',
-      successful,
-      seconds: 1,
-      requests: [],
-      remaining: undefined,
-      problem,
-      storeFailed,
-    }
-    const before = records.get(target)!.current()
-    records.get(target)!.add(made)
-    events$.next({ kind: 'polled', target, report: made, before, sync: newLedger(CREATED).sync })
-  }
   for (const problem of [undefined, 'the disk of secret is full', undefined, 'and again']) {
-    for (const target of records.keys()) poll(target, problem)
+    for (const [target, record] of records) events$.next(pollEvent(target, problem, record))
   }
   const said = lines.map((line): string => JSON.parse(line).msg)
   expect(said.filter((text) => !text.includes('target is up'))).toEqual([

@@ -7,14 +7,14 @@ import { asked, completePoll, CREATED, ledgerBook, seen } from '../ledger/seen.t
 const at = (seconds: number) => new Date((CREATED + seconds) * 1000).toISOString()
 
 /** The events of a target's polls, one after the other. */
-function told(options: Parameters<typeof ledgerBook>[0] = {}) {
+function eventsOfPolls(options: Parameters<typeof ledgerBook>[0] = {}) {
   const book = ledgerBook(options)
   return (observation: Observation, backfilled = false) =>
     eventsOf({ target: 'a', ledger: book.see(observation)!, notifications: [], backfilled })
 }
 
 test('each transition is an event, at the time when it happened; one between two polls is inferred', () => {
-  const see = told()
+  const see = eventsOfPolls()
   const call = { initiatedAt: CREATED + 1, mode: 'call', type: 'video' } as const
   expect(see(completePoll(2, seen('x', 'initiated', call)))).toEqual([
     {
@@ -69,7 +69,7 @@ test('each transition is an event, at the time when it happened; one between two
 })
 
 test('a call that is lost, and one that reappears, is an event when callwatch sees it', () => {
-  const see = told()
+  const see = eventsOfPolls()
   see(completePoll(1, seen('x', 'ongoing', { initiatedAt: CREATED })))
   for (const seconds of [2, 3]) {
     const events = see({ answers: [asked(CREATED + seconds, undefined, ['x'])] })
@@ -81,7 +81,7 @@ test('a call that is lost, and one that reappears, is an event when callwatch se
 })
 
 test('a call that reappears over is two events, so that its end is one as of any other', () => {
-  const see = told()
+  const see = eventsOfPolls()
   const call = { initiatedAt: CREATED }
   see(completePoll(1, seen('x', 'ongoing', call)))
   for (const seconds of [2, 3]) see({ answers: [asked(CREATED + seconds, undefined, ['x'])] })
@@ -92,7 +92,7 @@ test('a call that reappears over is two events, so that its end is one as of any
 })
 
 test('what the service corrects after the end is one event, with what was so before', () => {
-  const see = told()
+  const see = eventsOfPolls()
   const ended = (more: object) => seen('x', 'ended', { initiatedAt: CREATED, endedAt: CREATED + 60, ...more })
   const minutes = (audio: number) => ({ callMinutes: { audio, video: 0, total: undefined } })
   see(completePoll(70, ended(minutes(3))))
@@ -110,7 +110,7 @@ test('what the service corrects after the end is one event, with what was so bef
 })
 
 test('participants that become known after the end are no correction', () => {
-  const see = told()
+  const see = eventsOfPolls()
   const ended = { endedAt: CREATED + 5, callMinutes: { audio: 2, video: 0, total: undefined } }
   see(completePoll(10, seen('x', 'ended', { ...ended, hasParticipantList: false })))
   const participantMinutes = { audio: 4, video: 0, total: undefined }
@@ -118,7 +118,7 @@ test('participants that become known after the end are no correction', () => {
 })
 
 test('a call with an undocumented status is over when the service says when it ended', () => {
-  const see = told()
+  const see = eventsOfPolls()
   const call = { initiatedAt: CREATED }
   see(completePoll(1, seen('x', 'ongoing', call)))
   expect(see(completePoll(2, seen('x', 'other', call)))).toEqual([])
@@ -128,14 +128,14 @@ test('a call with an undocumented status is over when the service says when it e
 })
 
 test('what changes of a call that was over when the target was set up is no news either', () => {
-  const see = told({ baseline: 'count' })
+  const see = eventsOfPolls({ baseline: 'count' })
   const over = { initiatedAt: CREATED - 60, endedAt: CREATED - 1, hasParticipantList: false }
   expect(see(completePoll(1, seen('x', 'ended', over)))).toEqual([])
   expect(see(completePoll(2, seen('x', 'rejected', over)))).toEqual([])
 })
 
 test('a call that was open when the target was set up has events, also if it ended before that', () => {
-  const see = told()
+  const see = eventsOfPolls()
   see(completePoll(1, seen('x', 'ongoing', { initiatedAt: CREATED - 60 })))
   const over = { initiatedAt: CREATED - 60, endedAt: CREATED - 1 }
   expect(see(completePoll(2, seen('x', 'ended', over)))).toMatchObject([{ type: 'call.ended', time: at(-1) }])
@@ -143,7 +143,7 @@ test('a call that was open when the target was set up has events, also if it end
 })
 
 test.each(['skip', 'count'] as const)('a call that was over when the target was set up is no news: %s', (baseline) => {
-  const see = told({ baseline })
+  const see = eventsOfPolls({ baseline })
   const over = seen('x', 'ended', { initiatedAt: CREATED - 60, endedAt: CREATED - 1 })
   expect(see(completePoll(1, over, seen('y', 'ongoing', { initiatedAt: CREATED - 60 })))).toMatchObject([
     { type: 'call.initiated', subject: 'y' },

@@ -72,7 +72,7 @@ const COMMIT = `
     SELECT number, hour, entry
     FROM moved JOIN unnest($29::int[], $30::bigint[], $31::text[]) AS given (of, hour, entry) USING (of)
     ON CONFLICT (target, hour) DO UPDATE SET data = log.data || excluded.data
-  ), told AS (
+  ), event_log AS (
     INSERT INTO callwatch.events (id, target, at, n, data)
     SELECT id, ($1::text[])[of], at, n, data
     FROM moved JOIN unnest($32::int[], $33::text[], $34::float8[], $35::int[], $36::text[]) AS given (of, id, at, n, data) USING (of)

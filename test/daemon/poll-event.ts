@@ -1,0 +1,25 @@
+import type { DaemonEvent } from '../../src/daemon/daemon-event.ts'
+import { newLedger } from '../../src/ledger/state.ts'
+import type { PollReport } from '../../src/polling/poll-report.ts'
+import { healthRecord, type HealthRecord } from '../../src/target/health.ts'
+
+/** A poll of a target that was successful, or for which the store could not be used. */
+export function pollEvent(
+  target: string,
+  problem?: string,
+  record: HealthRecord = healthRecord(() => 0),
+): Extract<DaemonEvent, { kind: 'polled' }> {
+  const successful = problem === undefined
+  const report: PollReport = {
+    outcome: successful ? 'complete' : 'failed',
+    successful,
+    seconds: 1,
+    requests: [],
+    remaining: undefined,
+    problem,
+    storeFailed: !successful,
+  }
+  const before = record.current()
+  record.add(report)
+  return { kind: 'polled', target, report, before, sync: newLedger(0).sync }
+}
