@@ -118,7 +118,7 @@ export function eventsRoute(
     const closing = closing$.subscribe(closed$)
     const begin = typeof resumed === 'string' ? { resumed } : { latest: latest ?? 0 }
     const stream = Readable.from(follow(log, { begin, filter: wanted, newest$, closed$, scheduler }), {
-      // One text at a time: each may have a hundred events.
+      // One text at a time: each may have as many events as are read together.
       highWaterMark: 1,
     })
     const ended = new Promise<void>((resolve) => reply.raw.once('close', resolve))
