@@ -6,7 +6,7 @@ import { baselineCall, observeCall, observeNotFound, resumedCall, type AnswerCon
 import { noteEarlierRow, compareStart, isEarlierRow } from './repeated-id.ts'
 import { COUNTERS, seriesKey } from './series.ts'
 import type { Delta, LedgerState, SyncState } from './state.ts'
-import { evictAfter, type TrackedCall } from './tracked-call.ts'
+import { evictAfter, MARK, type TrackedCall } from './tracked-call.ts'
 
 export type LedgerOptions = {
   /** How far back a call may still change, and how long it is tracked (seconds). */
@@ -99,7 +99,7 @@ export function computeDelta(
       const { length } = delta.transitions
       const counted = observeCall(undefined, seen, answer, draft)
       delta.transitions.length = length
-      return counted
+      return { ...counted, marks: counted.marks | MARK.overAtSetUp }
     }
     if (isEarlierRow(before, seen)) {
       const noted = noteEarlierRow(before, draft)
@@ -114,16 +114,11 @@ export function computeDelta(
     if (before.phase !== 'baseline') {
       const { length } = delta.corrections
       const after = observeCall(before, seen, answer, draft)
-      if (wasOverAtSetUp(before)) delta.corrections.length = length
+      if ((before.marks & MARK.overAtSetUp) !== 0) delta.corrections.length = length
       return after
     }
     const isReused = compareStart(before, seen) === 1 && !isBaseline(own)
     return isOpen || isReused ? resumedCall(before, seen, answer, draft) : baselineCall(before, seen, answer)
-  }
-
-  /** It was over when it was first seen, and had ended before the set-up. */
-  function wasOverAtSetUp({ finish, firstSeen }: TrackedCall): boolean {
-    return finish !== undefined && finish.known === firstSeen && isBaseline(finish.at)
   }
 
   function isBaseline(own: number | undefined): boolean {

@@ -134,13 +134,16 @@ test('what changes of a call that was over when the target was set up is no news
   expect(see(completePoll(2, seen('x', 'rejected', over)))).toEqual([])
 })
 
-test('a call that was open when the target was set up has events, also if it ended before that', () => {
-  const see = eventsOfPolls()
-  see(completePoll(1, seen('x', 'ongoing', { initiatedAt: CREATED - 60 })))
-  const over = { initiatedAt: CREATED - 60, endedAt: CREATED - 1 }
-  expect(see(completePoll(2, seen('x', 'ended', over)))).toMatchObject([{ type: 'call.ended', time: at(-1) }])
-  expect(see(completePoll(3, seen('x', 'unanswered', over)))).toMatchObject([{ type: 'call.corrected' }])
-})
+test.each([1, 2])(
+  'a call that was open at the set-up has events, also if it ended before: seen over at %i s',
+  (time) => {
+    const see = eventsOfPolls()
+    see(completePoll(1, seen('x', 'ongoing', { initiatedAt: CREATED - 60 })))
+    const over = { initiatedAt: CREATED - 60, endedAt: CREATED - 1 }
+    expect(see(completePoll(time, seen('x', 'ended', over)))).toMatchObject([{ type: 'call.ended', time: at(-1) }])
+    expect(see(completePoll(3, seen('x', 'unanswered', over)))).toMatchObject([{ type: 'call.corrected' }])
+  },
+)
 
 test.each(['skip', 'count'] as const)('a call that was over when the target was set up is no news: %s', (baseline) => {
   const see = eventsOfPolls({ baseline })

@@ -166,6 +166,7 @@ describe('the bytes of a call record stay as stores contain them:', () => {
       timeReversed: 0x400,
       tooManyParticipants: 0x800,
       repeatedId: 0x1000,
+      overAtSetUp: 0x2000,
     })
   })
 })
