@@ -58,6 +58,7 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     .description('Monitor a hosted calls service: count calls, minutes and failures exactly, and alert a team')
     .version(VERSION, '--version')
     .exitOverride()
+    .enablePositionalOptions()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
 
   /** A command that reads the configuration. */
@@ -115,7 +116,10 @@ export async function runProgram(args: readonly string[], surroundings: Surround
       await backtest(await configured(options), options, print)
     })
 
-  configuredCommand('events', 'Print what happened to calls and alerts, from the log of events in the store')
+  const events = configuredCommand(
+    'events',
+    'Print what happened to calls and alerts, from the log of events in the store',
+  )
     .option('--follow', 'continue with what happens from now on, until SIGINT or SIGTERM', false)
     .option('--after <cursor>', 'start after the event with this `callwatchcursor`')
     .addOption(
@@ -132,9 +136,42 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     )
     .option('--json', 'print each event as a line of JSON: a CloudEvent with its `callwatchcursor`', false)
     .action(async (options: WithConfig & EventsOptions) => {
-      const { events } = await import('./commands/events.ts')
-      await events(await configured(options), options, { print, warn })
+      const { events: printEvents } = await import('./commands/events.ts')
+      await printEvents(await configured(options), options, { print, warn })
     })
+  // Its options are not those of what follows.
+  events.enablePositionalOptions()
+
+  const webhooks = configuredCommand('webhooks', 'List the webhooks of events, and change what they get', events)
+    .enablePositionalOptions()
+    .option('--json', 'print them as JSON', false)
+    .action(async (options: WithConfig & { json: boolean }) => {
+      const { listWebhooks } = await import('./commands/webhooks.ts')
+      await listWebhooks(await configured(options), options, print)
+    })
+  configuredCommand('dead', 'List the dead letters of a webhook', webhooks)
+    .argument('<name>', 'name of the webhook')
+    .action(async (name: string, options: WithConfig) => {
+      const { listDeadLetters } = await import('./commands/webhooks.ts')
+      await listDeadLetters(await configured(options), name, print)
+    })
+  configuredCommand('replay', 'Deliver events to a webhook again', webhooks)
+    .argument('<name>', 'name of the webhook')
+    .option('--since <duration>', 'all events that were found since this long ago', duration)
+    .option('--dead', 'its dead letters')
+    .action(async (name: string, options: WithConfig & { since?: number; dead?: boolean }) => {
+      const { replay } = await import('./commands/webhooks.ts')
+      await replay(await configured(options), name, options, print)
+    })
+  const switching = (command: 'pause' | 'resume', description: string) =>
+    configuredCommand(command, description, webhooks)
+      .argument('<name>', 'name of the webhook')
+      .action(async (name: string, options: WithConfig) => {
+        const { setPaused } = await import('./commands/webhooks.ts')
+        await setPaused(await configured(options), name, command === 'pause', print)
+      })
+  switching('pause', 'Deliver nothing to a webhook until it is resumed; its events wait')
+  switching('resume', 'Continue the deliveries to a webhook that is paused, or whose receiver answered 410')
 
   configuredCommand('backup', 'Make a consistent backup of the store, also while the daemon runs')
     .argument('<file>', 'path of the copy; must not exist yet')

@@ -19,6 +19,8 @@ const NAMES: Readonly<Record<CopyTable, string>> = {
   usage: 'quarter-hours of minutes',
   evaluations: 'hours of evaluations',
   events: 'commits with events',
+  webhooks: 'webhooks of events',
+  undelivered: 'undelivered events',
   outbox: 'outbox entries',
   recipients: 'recipients of open alerts',
   deduplication_keys: 'sent digests',

@@ -2,6 +2,7 @@ import { Document, isScalar, Scalar, stringify, visit } from 'yaml'
 import { prometheusRule, unownedTargets, type PrometheusRule } from '../alerts/prometheus-rule.ts'
 import { NotExpressible } from '../alerts/promql.ts'
 import type { Rule } from '../alerts/rule.ts'
+import { WEBHOOK_RULES } from '../alerts/webhook-rules.ts'
 import type { Config } from '../config/config.ts'
 import { formatDuration } from '../schema/duration-text.ts'
 
@@ -29,7 +30,12 @@ export function ruleFileOf(rules: readonly Rule[], interval: number, lease?: num
   })
   // Rules of one group are evaluated one after the other: alerts use what was recorded just before.
   const records = new Map(translated.flatMap((rule) => rule.records.map((record) => [record.expr, record])))
-  const all = [...records.values(), ...translated.map(asYaml), asYaml(unownedTargets(lease))]
+  const all = [
+    ...records.values(),
+    ...translated.map(asYaml),
+    asYaml(unownedTargets(lease)),
+    ...WEBHOOK_RULES.map(asYaml),
+  ]
   // Prometheus reads YAML 1.1, in which more words than in 1.2 are not strings.
   const document = new Document({ groups: [{ name: 'callwatch', rules: all }] }, { compat: 'yaml-1.1' })
   visit(document, {

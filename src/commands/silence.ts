@@ -2,8 +2,8 @@ import { type AlertMatch, MAX_SILENCE, type Silence, unknownIn } from '../alerts
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { formatSeconds, formatTime } from '../text/format.ts'
-import { openSilenceBook } from '../store/open-store.ts'
-import type { SilenceBook } from '../store/store.ts'
+import { openBeside } from '../store/open-store.ts'
+import type { StoreBeside } from '../store/store.ts'
 import { UsageError } from './explain-error.ts'
 
 export type SilenceOptions = {
@@ -58,8 +58,8 @@ export async function endSilence(config: Config, id: number, print: (line: strin
   print(`silence ${id} has ended`)
 }
 
-async function withBook<T>({ store }: Config, work: (book: SilenceBook) => Promise<T>): Promise<T> {
-  const book = await openSilenceBook(store)
+async function withBook<T>({ store }: Config, work: (book: StoreBeside) => Promise<T>): Promise<T> {
+  const book = await openBeside(store)
   try {
     return await work(book)
   } finally {

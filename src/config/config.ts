@@ -48,6 +48,15 @@ export const configSchema = section(
       (index, earlier) =>
         report(['alerts', index, 'name'], `the same name as \`alerts[${earlier}]\`; expected a name of its own`),
     )
+    const webhooks = mapsIn(isMap(file.events) ? file.events['webhooks'] : undefined)
+    reportDuplicates(
+      webhooks.map((webhook) => webhook['name']),
+      (index, earlier) =>
+        report(
+          ['events', 'webhooks', index, 'name'],
+          `the same name as \`webhooks[${earlier}]\`; expected a name of its own`,
+        ),
+    )
     const history = isMap(file.store) ? file.store['history'] : undefined
     checkWindows(rules, history, report)
     checkDigest(file.notify, history, report)

@@ -1,4 +1,5 @@
 import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
+import type { WebhookEvent } from '../events/webhooks/deliver-events.ts'
 import type { Heartbeat } from '../notifications/receivers/heartbeat/heartbeats.ts'
 import type { TargetEvent } from '../target/lifecycle.ts'
 import type { Reload } from './reload.ts'
@@ -14,6 +15,7 @@ export type DaemonEvent =
   | { kind: 'reload'; reload: Reload }
   | { kind: 'delivery'; delivery: AnyDelivery }
   | { kind: 'heartbeat'; beaten: Heartbeat }
+  | { kind: 'webhook'; happened: WebhookEvent }
 
 /** An attempt to tell somebody something, by whatever receiver. */
 export type AnyDelivery = {

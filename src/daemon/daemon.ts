@@ -14,7 +14,6 @@ import {
   lastValueFrom,
   map,
   merge,
-  race,
   share,
   takeUntil,
   tap,
@@ -48,6 +47,8 @@ import { sharedSettings } from './shared-settings.ts'
 import { storeEvents } from './store-trouble.ts'
 import { closingEvents } from '../events/new-events.ts'
 import { eventLog } from './event-log.ts'
+import { eventWebhooks } from './event-webhooks.ts'
+import { exposer } from './expose.ts'
 import { logWebEvents } from './log-web-events.ts'
 import { activeReceivers } from './active-receivers.ts'
 import { reporter } from './reporter.ts'
@@ -82,8 +83,6 @@ export type DaemonOptions = {
 }
 
 const RETENTION_INTERVAL = 60
-/** A scrape waits so long for the store (seconds). */
-const COUNTED_WITHIN = 0.02
 /** The exported windows are counted from the history after a restart (seconds). */
 const MAX_WINDOW = Math.max(...Object.values(EXPORTED_WINDOWS))
 
@@ -128,22 +127,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
     const overviews = newOverviews({ sharing: store.sharing, clock, targets, ownership })
     const metrics = metricsOf(targets.loaded, VERSION)
-    const expose = async (format: 'prometheus' | 'openmetrics') => {
-      // While the store cannot be read, or a slow disk keeps it busy, the gauge keeps its value.
-      const pending = await lastValueFrom(
-        race(
-          store.countOutbox().catch(onlyStoreErrors(undefined)),
-          timer(COUNTED_WITHIN * 1000, clock.scheduler).pipe(map(() => undefined)),
-        ),
-      )
-      for (const notifier of receivers.shown()) {
-        if (pending !== undefined)
-          metrics.operational.notificationsPending.set({ notifier }, pending.get(notifier) ?? 0)
-      }
-      metrics.operational.targets.set(targets.all().length)
-      metrics.operational.targetsOwned.set(targets.loaded().length)
-      return metrics.expose(format)
-    }
+    const webhooks = () => active.events.webhooks.map(({ name }) => name)
+    const expose = exposer({ metrics, store, clock, targets, receivers: receivers.shown, webhooks })
     const web = await startWeb({
       ...first.http,
       ...(first.http.auth && { auth: credentialsOf(() => active) }),
@@ -169,6 +154,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       metrics: metrics.operational,
       targets,
       receivers: receivers.shown,
+      webhooks,
       mask: secrets.mask,
     })
 
@@ -220,7 +206,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       watched$,
       stop$,
     })
-    const notified$ = notifying$.pipe(finalize(() => sent.complete()))
+    const webhooks$ = eventWebhooks({ ...options, config$, store, ownership }).pipe(
+      map((happened): DaemonEvent => ({ kind: 'webhook', happened })),
+    )
+    const notified$ = merge(notifying$, webhooks$).pipe(finalize(() => sent.complete()))
     const retention$ = runWhile(config$.pipe(map(({ store: { history } }) => history)), (history, over$) =>
       timer(0, RETENTION_INTERVAL * 1000, clock.scheduler).pipe(
         takeUntil(merge(over$, stop$)),

@@ -1,6 +1,7 @@
 import { exhaustMap, filter, ignoreElements, merge, takeUntil, timer, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
+import { readCursor } from '../events/cursor.ts'
 import { onlyStoreErrors, type Store } from '../store/store.ts'
 
 export type EventLogOptions = {
@@ -26,6 +27,16 @@ export function eventLog({ store, clock, ownership, retention, stop$ }: EventLog
     )
   return merge(
     each(NUMBERING_INTERVAL, async () => store.sharing?.numberEvents()),
-    each(DELETION_INTERVAL, () => store.deleteEvents(clock.wall() - retention)),
+    each(DELETION_INTERVAL, async () => store.deleteEvents(clock.wall() - retention, await neededFrom(store))),
   ).pipe(ignoreElements())
+}
+
+/** The first position that a webhook needs: what it leaves undelivered, it counts first. */
+async function neededFrom(store: Pick<Store, 'webhooks'>): Promise<number> {
+  const configured = (await store.webhooks()).filter(({ progress }) => progress.removedAt === undefined)
+  const positions = configured.flatMap(({ progress, oldest }) => [
+    readCursor(progress.cursor)?.position ?? 0,
+    oldest?.position ?? Infinity,
+  ])
+  return Math.min(Number.MAX_SAFE_INTEGER, ...positions)
 }

@@ -7,6 +7,8 @@ import {
   removeTarget,
   initNotifier,
   initTarget,
+  initWebhook,
+  removeWebhook,
   recordCommit,
   recordPoll,
   recordDelivery,
@@ -19,6 +21,7 @@ import type { Committed } from '../target/commit.ts'
 import type { Targets } from '../target/lifecycle.ts'
 import type { AnyDelivery, DaemonEvent } from './daemon-event.ts'
 import type { Mask } from '../log/mask-secrets.ts'
+import type { WebhookEvent } from '../events/webhooks/deliver-events.ts'
 import type { Reload } from './reload.ts'
 
 export type ReporterOptions = {
@@ -27,6 +30,8 @@ export type ReporterOptions = {
   targets: Pick<Targets, 'owned'>
   /** The names of the receivers that are configured at the moment. */
   receivers?: () => readonly string[]
+  /** The names of the webhooks of events that are configured at the moment. */
+  webhooks?: () => readonly string[]
   /** Takes secrets out of a text. */
   mask: Mask
 }
@@ -43,9 +48,13 @@ const MAX_NAMES = 20
 
 /** Reports what happened to metrics and log, after it was committed. One line a failing poll, not one a retry. */
 export function reporter(options: ReporterOptions): (event: DaemonEvent) => void {
-  const { log, metrics, targets, receivers: configured = () => [], mask } = options
+  const { log, metrics, targets, receivers: configured = () => [], webhooks = () => [], mask } = options
   /** Whose series there are: of each target with the codes that its requests have come to. */
-  const introduced = { targets: new Map<string, Set<string>>(), receivers: new Set<string>() }
+  const introduced = {
+    targets: new Map<string, Set<string>>(),
+    receivers: new Set<string>(),
+    webhooks: new Set<string>(),
+  }
 
   /** The last one that was logged, until a target is polled. */
   let loadProblem: string | undefined
@@ -72,6 +81,10 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     for (const name of receivers) if (!introduced.receivers.has(name)) initNotifier(metrics, name)
     for (const name of introduced.receivers.difference(receivers)) removeNotifier(metrics, name)
     introduced.receivers = receivers
+    const hooks = new Set(webhooks())
+    for (const name of hooks) if (!introduced.webhooks.has(name)) initWebhook(metrics, name)
+    for (const name of introduced.webhooks.difference(hooks)) removeWebhook(metrics, name)
+    introduced.webhooks = hooks
   }
   introduce()
 
@@ -221,7 +234,36 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
       case 'heartbeat': {
         const { outcome, problem = '' } = happened.beaten
         if (outcome === 'failed') log.warn(`the heartbeat failed: ${mask(problem)}`)
+        return
       }
+      case 'webhook':
+        reportWebhook(happened.happened)
+    }
+  }
+
+  function reportWebhook(happened: WebhookEvent): void {
+    const { webhook } = happened
+    switch (happened.kind) {
+      case 'events': {
+        const { outcome, n, problem = '' } = happened
+        if (introduced.webhooks.has(webhook)) metrics.webhookDeliveries.inc({ webhook, outcome }, n)
+        if (outcome === 'dead') log.warn({ webhook }, `an event is a dead letter: ${mask(problem)}`)
+        if (outcome === 'expired') {
+          log.warn({ webhook, events: n }, `${n} events expired (events.retention) before they were delivered`)
+        }
+        return
+      }
+      case 'failing':
+        log.warn({ webhook }, `no event can be delivered; retried: ${mask(happened.problem)}`)
+        return
+      case 'recovered':
+        log.info({ webhook }, 'events are delivered again')
+        return
+      case 'paused':
+        log.warn({ webhook }, `${mask(happened.problem)}: paused until \`callwatch events webhooks resume ${webhook}\``)
+        return
+      case 'gap':
+        log.warn({ webhook }, 'the log does not go on where the webhook was: events may not have been delivered')
     }
   }
 

@@ -1,12 +1,14 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { duration } from '../schema/duration.ts'
 import { section } from '../schema/section.ts'
+import { webhookSection } from './webhooks/webhook-section.ts'
 
 /** The section `events`. Durations are in seconds. */
 export const eventsSection = section({
   retention: duration({ min: 60 })
     .prefault('7d')
     .describe('How long events are kept: a reader that is away for longer misses some'),
+  webhooks: z.array(webhookSection).prefault([]).describe('What gets each event in a signed request of its own'),
 })
 
 export type EventsConfig = z.output<typeof eventsSection>

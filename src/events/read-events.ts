@@ -6,7 +6,13 @@ import { readBody, type EventBody, type EventType } from './event.ts'
 export type ReadEvent = {
   /** Of this event: a reader that has processed it continues after it. */
   cursor: string
+  at: Cursor
   type: EventType
+  /** What its order is kept with: those of one call, or the alerts of one target. */
+  series: string
+  /** By the host's clock (UNIX seconds). */
+  foundAt: number
+  id: string
   /** A CloudEvent 1.0 (JSON). */
   text: string
 }
@@ -16,6 +22,7 @@ export type EventFilter = {
   types?: readonly EventType[] | undefined
   targets?: readonly string[] | undefined
   sessionId?: string | undefined
+  where?: (event: EventBody) => boolean
 }
 
 /** A part of the log, and the cursor after it. */
@@ -39,6 +46,8 @@ export type ReadOptions = {
   /** Events at most. */
   limit: number
   filter?: EventFilter
+  /** Reads only up to the first commit that was found then or later (UNIX seconds by the host's clock). */
+  until?: number
 }
 
 type Log = Pick<Store, 'events' | 'latestEvents'>
@@ -54,7 +63,10 @@ const MAX_LOOKED_AT = 20_000
  * @throws {CursorExpired}
  * @throws {StoreError} when the store cannot be read
  */
-export async function readEvents(log: Log, { cursor, limit, filter = {} }: ReadOptions): Promise<EventsPage> {
+export async function readEvents(
+  log: Log,
+  { cursor, limit, filter = {}, until = Infinity }: ReadOptions,
+): Promise<EventsPage> {
   const page: EventsPage = { events: [], next: cursor ?? START }
   for (let lookedAt = 0; ;) {
     const { position } = page.next
@@ -65,6 +77,7 @@ export async function readEvents(log: Log, { cursor, limit, filter = {} }: ReadO
     if (hasPlace) await expectPlace(log, page.next, own)
     const rows = own?.position === position ? [own, ...following] : following
     for (const row of rows) {
+      if (row.at >= until) return page
       const first = row.position === position ? page.next.place + 1 : 0
       for (let place = first; place < row.texts.length; place++) {
         page.next = { position: row.position, id: row.id, place }
@@ -76,6 +89,13 @@ export async function readEvents(log: Log, { cursor, limit, filter = {} }: ReadO
     }
     if (following.length === 0) return page
   }
+}
+
+/** The event at a place of the log; undefined if it is not there any more. */
+export async function readOne(log: Log, { position, place, id }: Cursor): Promise<ReadEvent | undefined> {
+  const [row] = await log.events(position, 0)
+  const isThere = row?.position === position && row.id === id && place < row.texts.length
+  return isThere ? eventIn(row, place, {}) : undefined
 }
 
 /** The newest events, the oldest of them first, and the cursor after the newest one. */
@@ -122,15 +142,19 @@ function eventIn(row: LoggedEvents, place: number, filter: EventFilter): ReadEve
   const body = readBody(row.texts[place]!)
   if (filter.types?.includes(body.type) === false) return undefined
   if (filter.sessionId !== undefined && filter.sessionId !== body.subject) return undefined
-  const cursor = writeCursor({ position: row.position, id: row.id, place })
-  return { cursor, type: body.type, text: cloudEvent(row, place, body) }
+  if (filter.where?.(body) === false) return undefined
+  const at = { position: row.position, id: row.id, place }
+  const id = `${row.id}-${place}`
+  const series = `${row.target} ${body.subject ?? ''}`
+  const { type } = body
+  return { cursor: writeCursor(at), at, type, series, foundAt: row.at, id, text: cloudEvent(row, id, body) }
 }
 
 /** An event of the log as CloudEvents 1.0 has it (https://github.com/cloudevents/spec, JSON format). */
-function cloudEvent({ id, target }: LoggedEvents, place: number, { type, subject, time, data }: EventBody): string {
+function cloudEvent({ target }: LoggedEvents, id: string, { type, subject, time, data }: EventBody): string {
   return JSON.stringify({
     specversion: '1.0',
-    id: `${id}.${place}`,
+    id,
     source: `urn:callwatch:${encodeURIComponent(target)}`,
     type: `callwatch.${type}`,
     ...(subject !== undefined && { subject }),

@@ -23,6 +23,11 @@ export const COUNTER_DEFINITIONS = {
     help: 'Delivery attempts by outcome: sent, retried, dropped',
     labels: ['notifier', 'outcome'],
   },
+  webhookDeliveries: {
+    name: 'callwatch_webhook_deliveries_total',
+    help: 'Events by what became of an attempt to deliver them: delivered, retried, dead (a dead letter), expired before any succeeded',
+    labels: ['webhook', 'outcome'],
+  },
   loginFailures: {
     name: 'callwatch_login_failures_total',
     help: 'Log-ins with a wrong user name or password',
@@ -56,6 +61,26 @@ export const GAUGE_DEFINITIONS = {
     name: 'callwatch_notifications_pending',
     help: 'Changes of alerts, and digests, that wait in the outbox',
     labels: ['notifier'],
+  },
+  webhookPending: {
+    name: 'callwatch_webhook_pending_events',
+    help: 'Events that a webhook has not got yet; those that it has not read count as well, wanted or not',
+    labels: ['webhook'],
+  },
+  webhookOldestPending: {
+    name: 'callwatch_webhook_oldest_pending_seconds',
+    help: 'Time since the oldest pending event was found; 0 without any',
+    labels: ['webhook'],
+  },
+  webhookDeadLetters: {
+    name: 'callwatch_webhook_dead_letters',
+    help: 'Events that a webhook refused for ten minutes, kept to be replayed',
+    labels: ['webhook'],
+  },
+  webhookPaused: {
+    name: 'callwatch_webhook_paused',
+    help: '1 while a webhook is paused, by a command or since its receiver answered 410; otherwise 0',
+    labels: ['webhook'],
   },
   targets: {
     name: 'callwatch_targets',

@@ -6,6 +6,7 @@ import type { OperationalMetrics } from './operational-metrics.ts'
 const OUTCOMES = ['complete', 'incremental', 'partial', 'failed', 'skipped']
 const OPERATIONS = ['list_calls', 'get_call']
 const DELIVERED = ['sent', 'retried', 'dropped']
+const WEBHOOK_OUTCOMES = ['delivered', 'retried', 'dead', 'expired']
 /** The codes of the usual answers; other codes appear with their first use. */
 const CODES = ['200', 'timeout', 'network', 'invalid']
 
@@ -26,6 +27,27 @@ export function initTarget(metrics: OperationalMetrics, target: string): void {
 export function initNotifier(metrics: OperationalMetrics, notifier: string): void {
   for (const outcome of DELIVERED) metrics.notifications.inc({ notifier, outcome }, 0)
   metrics.notificationsPending.set({ notifier }, 0)
+}
+
+/** Initializes the series of a webhook of events with 0. */
+export function initWebhook(metrics: OperationalMetrics, webhook: string): void {
+  for (const outcome of WEBHOOK_OUTCOMES) metrics.webhookDeliveries.inc({ webhook, outcome }, 0)
+  for (const gauge of webhookGauges(metrics)) gauge.set({ webhook }, 0)
+}
+
+/** Removes the series of a webhook that was removed. */
+export function removeWebhook(metrics: OperationalMetrics, webhook: string): void {
+  for (const outcome of WEBHOOK_OUTCOMES) metrics.webhookDeliveries.remove({ webhook, outcome })
+  for (const gauge of webhookGauges(metrics)) gauge.remove({ webhook })
+}
+
+function webhookGauges({
+  webhookPending,
+  webhookOldestPending,
+  webhookDeadLetters,
+  webhookPaused,
+}: OperationalMetrics) {
+  return [webhookPending, webhookOldestPending, webhookDeadLetters, webhookPaused]
 }
 
 /**

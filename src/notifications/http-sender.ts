@@ -19,6 +19,8 @@ export type HttpReceiver = {
   receiver: string
   url: string
   clock: Clock
+  /** How long one delivery may take (seconds), the whole response included. */
+  timeout?: number
   /** Bytes of a response; a larger one is an error. */
   maxAnswer?: number
   /** The part of a refusal's body that may be shown. Without it the body is not read: it may quote the URL, or never end. */
@@ -30,29 +32,32 @@ type Request = (init: RequestInit) => Promise<Response>
 
 /**
  * Delivers to a receiver by HTTP, through a proxy where one is set: `send` makes the one request of each delivery, which
- * is aborted after 8 s. Any 2xx is an acceptance; redirects are not followed, because the message would be sent to
+ * is aborted after the timeout, 8 s by default, or by a signal. Any 2xx is an acceptance; redirects are not followed, because the message would be sent to
  * another address, or lost. Any failure becomes a {@link DeliveryError} that names neither the URL nor what was sent:
  * errors of `fetch` contain both.
  */
-export function httpSender(options: HttpReceiver): (send: (request: Request) => Promise<unknown>) => Promise<void> {
-  const { receiver, url, clock, maxAnswer } = options
+export function httpSender(
+  options: HttpReceiver,
+): (send: (request: Request) => Promise<unknown>, signal?: AbortSignal) => Promise<void> {
+  const { receiver, url, clock, maxAnswer, timeout = TIMEOUT } = options
   const dispatcher = outboundAgent(url, {
     connect: { timeout: CONNECT_TIMEOUT_MS },
     ...(maxAnswer !== undefined && { maxResponseSize: maxAnswer }),
   })
-  return async (send) => {
-    const timeout = new AbortController()
-    const giveUp = clock.scheduler.schedule(() => timeout.abort(), TIMEOUT * 1000)
+  return async (send, signal) => {
+    const late = new AbortController()
+    const giveUp = clock.scheduler.schedule(() => late.abort(), timeout * 1000)
+    const ends = signal === undefined ? late.signal : AbortSignal.any([late.signal, signal])
     try {
       let accepted: Response | undefined
       await send(async (init) => {
-        const response = await fetch(url, { ...init, redirect: 'manual', dispatcher, signal: timeout.signal })
+        const response = await fetch(url, { ...init, redirect: 'manual', dispatcher, signal: ends })
         if (!response.ok) throw await refusal(response, options)
         return (accepted = response)
       })
       if (accepted?.bodyUsed === false) await accepted.body?.cancel()
     } catch (error) {
-      throw deliveryError(error, receiver, timeout.signal.aborted)
+      throw deliveryError(error, receiver, late.signal.aborted ? timeout : undefined)
     } finally {
       giveUp.unsubscribe()
     }
@@ -68,17 +73,27 @@ async function refusal(response: Response, { receiver, clock, reasonIn }: HttpRe
   const because = reason === '' ? '' : ` (${reason})`
   if (status === 429 || status >= 500) {
     const problem = `${receiver} answered ${status}${because}`
-    return new DeliveryError(problem, { retryable: true, retryAfter, mayHaveArrived: status === GATEWAY_TIMEOUT })
+    return new DeliveryError(problem, {
+      retryable: true,
+      retryAfter,
+      status,
+      mayHaveArrived: status === GATEWAY_TIMEOUT,
+    })
   }
-  return new DeliveryError(`${receiver} refused the message with ${status}${because}`, { retryable: false })
+  return new DeliveryError(`${receiver} refused the message with ${status}${because}`, {
+    retryable: false,
+    retryAfter,
+    status,
+  })
 }
 
-function deliveryError(error: unknown, receiver: string, isTimeout: boolean): DeliveryError {
+/** @param timeout that has passed (seconds) */
+function deliveryError(error: unknown, receiver: string, timeout: number | undefined): DeliveryError {
   const causes = causesOf(error)
   const own = causes.find((cause) => cause instanceof DeliveryError)
   if (own !== undefined) return own
-  if (isTimeout) {
-    const problem = `${receiver} did not answer within ${TIMEOUT} s`
+  if (timeout !== undefined) {
+    const problem = `${receiver} did not answer within ${timeout} s`
     return new DeliveryError(problem, { retryable: true, mayHaveArrived: true })
   }
   // The code alone (`ENOTFOUND`, a TLS code): an error's message may hold the URL.

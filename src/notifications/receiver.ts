@@ -17,6 +17,8 @@ export class DeliveryError extends Error {
   readonly retryable: boolean
   /** Seconds that the receiver asked to wait. */
   readonly retryAfter: number | undefined
+  /** The status of its response; undefined where none came. */
+  readonly status: number | undefined
   /** Whether it may have been accepted all the same, as when no answer came. */
   readonly mayHaveArrived: boolean
 
@@ -25,12 +27,14 @@ export class DeliveryError extends Error {
     {
       retryable,
       retryAfter,
+      status,
       mayHaveArrived = false,
-    }: { retryable: boolean; retryAfter?: number | undefined; mayHaveArrived?: boolean },
+    }: { retryable: boolean; retryAfter?: number | undefined; status?: number; mayHaveArrived?: boolean },
   ) {
     super(message)
     this.retryable = retryable
     this.retryAfter = retryAfter
+    this.status = status
     this.mayHaveArrived = mayHaveArrived
   }
 }

@@ -26,7 +26,20 @@ export const COPY_TABLES = {
   evaluations: { key: 2, columns: { target: 'target', hour: 'whole', data: 'text' } },
   events: {
     key: 1,
-    columns: { position: 'whole', id: 'text', target: 'text', at: 'number', n: 'whole', data: 'text' },
+    columns: {
+      position: 'whole',
+      id: 'text',
+      target: 'text',
+      at: 'number',
+      n: 'whole',
+      total: 'whole',
+      data: 'text',
+    },
+  },
+  webhooks: { key: 1, columns: { name: 'text', revision: 'whole', data: 'text' } },
+  undelivered: {
+    key: 3,
+    columns: { webhook: 'text', position: 'whole', place: 'whole', dead: 'flag', data: 'text' },
   },
   outbox: { key: 1, columns: { id: 'whole', notifier: 'text', claimed: 'flag', data: 'text' } },
   recipients: { key: 3, columns: { target: 'text', alert: 'text', notifier: 'text' } },

@@ -1,9 +1,9 @@
 import type { CopySource, CopyDestination } from './copy-tables.ts'
+import { openSqliteBeside } from './sqlite/open-beside.ts'
 import { openSqliteSource, openSqliteDestination } from './sqlite/open-copy.ts'
 import { openSqliteReader } from './sqlite/open-reader.ts'
-import { openSqliteSilences } from './sqlite/silences.ts'
 import { openSqliteThread } from './sqlite/thread.ts'
-import { StoreError, type SilenceBook, type Store } from './store.ts'
+import { StoreError, type StoreBeside, type Store } from './store.ts'
 import type { StoreReader } from './store-reader.ts'
 
 /** Which store: a file of one daemon's own, or a PostgreSQL database that several share. */
@@ -46,14 +46,14 @@ export async function openReader(address: StoreAddress): Promise<StoreReader> {
 }
 
 /**
- * Opens a store for its silences alone, beside the daemons that may be using it.
+ * Opens a store to change something in it, beside the daemons that may be using it.
  *
  * @throws {StoreError} refused: as for {@link openReader}
  */
-export async function openSilenceBook(address: StoreAddress): Promise<SilenceBook> {
-  if ('path' in address) return openSqliteSilences(address.path)
-  const { openPostgresSilences } = await import('./postgres/silences.ts')
-  return openPostgresSilences(address.url)
+export async function openBeside(address: StoreAddress): Promise<StoreBeside> {
+  if ('path' in address) return openSqliteBeside(address.path)
+  const { openPostgresBeside } = await import('./postgres/open-beside.ts')
+  return openPostgresBeside(address.url)
 }
 
 /** Whether a shared store accepts this program's connection, and a sentence on that; undefined of a file. */

@@ -7,6 +7,7 @@ import { newLedger, type SyncState, type LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { unpackEvaluated } from './evaluation-log.ts'
 import { StoreError, type LoggedEvents, type OutboxEntry, type OutboxContent } from './store.ts'
+import type { StoredWebhook, UndeliveredEvent } from './webhook-book.ts'
 
 // The rows that both stores have, as values.
 
@@ -57,14 +58,45 @@ export function otherTarget(name: string): StoreError {
 }
 
 /** A commit of the log of events. Its texts are JSON, and so have no line breaks. */
-export function loggedEventsOf({ position, id, target, at, data }: Row): LoggedEvents {
+export function loggedEventsOf({ position, id, target, at, total, data }: Row): LoggedEvents {
   return {
     position: Number(position),
     id: String(id),
     target: String(target),
     at: Number(at),
+    total: Number(total),
     texts: String(data).split('\n'),
   }
+}
+
+/** A webhook, of a row with the counts and the first of its undelivered events. */
+export function storedWebhookOf({
+  name,
+  revision,
+  data,
+  waiting,
+  dead,
+  first,
+  first_position: position,
+}: Row): StoredWebhook {
+  return {
+    name: String(name),
+    revision: Number(revision),
+    progress: parse(data),
+    waiting: Number(waiting),
+    dead: Number(dead),
+    oldest: first === null ? undefined : { position: Number(position), at: parse<UndeliveredEvent>(first).at },
+  }
+}
+
+export function undeliveredOf({ position, place, dead, data }: Row): UndeliveredEvent {
+  // SQLite has no booleans.
+  return { ...parse<UndeliveredEvent>(data), position: Number(position), place: Number(place), dead: Boolean(dead) }
+}
+
+/** The columns of an undelivered event. */
+export function undeliveredColumns({ position, place, dead, ...rest }: UndeliveredEvent) {
+  return { position, place, dead, data: JSON.stringify(rest) }
 }
 
 /** The alerts of rows with `name` and `data`, by target. */

@@ -8,6 +8,7 @@ import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { Sharing } from './sharing.ts'
+import type { WebhookBook } from './webhook-book.ts'
 
 /** What one poll or tick changes of a target, in one transaction. */
 export type Commit = {
@@ -32,7 +33,12 @@ export type NewEvents = {
 }
 
 /** The events of a commit in the log. Positions begin at 1 and rise from commit to commit, with gaps. */
-export type LoggedEvents = NewEvents & { position: number; target: string }
+export type LoggedEvents = NewEvents & {
+  position: number
+  target: string
+  /** How many events the log has had, up to this commit and with it. */
+  total: number
+}
 
 /** A target as the store last committed it. */
 export type StoredTarget = { ledger: LedgerState; alerts: Map<string, AlertInstance> }
@@ -123,15 +129,20 @@ export type Store = {
   /**
    * Deletes the commits of the log from its beginning to the first one from after `before` (UNIX seconds by the host's
    * clock), but for the newest of them: a reader that has read it has missed nothing.
+   *
+   * @param end those from this position on are kept
    */
-  deleteEvents: (before: number) => Promise<void>
+  deleteEvents: (before: number, end?: number) => Promise<void>
   close: () => Promise<void>
   /** What the daemons know of each other, where several use this store. */
   readonly sharing?: Sharing
-}
+} & WebhookBook
 
-/** The silences of a store, for a command beside the daemons that use it. */
-export type SilenceBook = Pick<Store, 'silences' | 'addSilence' | 'endSilence' | 'close'>
+/** What a command changes in a store beside the daemons that use it, which find it when they read it next. */
+export type StoreBeside = Pick<
+  Store,
+  'silences' | 'addSilence' | 'endSilence' | 'events' | 'latestEvents' | 'close' | keyof WebhookBook
+>
 
 /** Selects finished calls: the newest `limit` of those that meet all conditions given. */
 export type HistoryQuery = {

@@ -18,6 +18,7 @@ import { otherTargetJson, type OtherTarget } from './overview.ts'
 import { targetJson } from './target-view.ts'
 import { isoTime } from '../clock/iso-time.ts'
 import { alertView } from './views.ts'
+import { webhooksRoute } from './webhooks-route.ts'
 
 export type WebOptions = {
   host: string
@@ -37,6 +38,7 @@ export type WebOptions = {
     | 'endSilence'
     | 'events'
     | 'latestEvents'
+    | 'webhooks'
   >
   /** Required for every path except the health checks. */
   auth?: Credentials
@@ -155,6 +157,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   finishedPerMinuteRoute(app, options)
   silencesRoute(app, { ...options, changedBy: options.auth })
   eventsRoute(app, options.store)
+  webhooksRoute(app, options)
 
   await app.listen({ host, port })
   const address = app.server.address()

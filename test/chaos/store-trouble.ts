@@ -11,11 +11,16 @@ import { running, type DaemonProcess } from './daemon-process.ts'
 import { now } from './observed-requests.ts'
 import { countersOf, textAt } from './scraper.ts'
 
-/** The disk is full: the store may grow no more, while more calls come than its free pages hold. */
+/** The disk is full: the store may grow no more, while calls come until its free pages are full as well. */
 export async function storeFull(run: ChaosRun, daemon: DaemonProcess): Promise<void> {
   writeFileSync(run.files.order, 'full')
-  run.simulator.burst({ calls: 80, seconds: 2 })
-  await observeTrouble(run, daemon, 'full', async () => writeFileSync(run.files.order, ''))
+  const burst = () => run.simulator.burst({ calls: 80, seconds: 2 })
+  burst()
+  const further = setInterval(burst, 4000)
+  await observeTrouble(run, daemon, 'full', async () => {
+    clearInterval(further)
+    writeFileSync(run.files.order, '')
+  })
 }
 
 /** Another process holds the store's write lock. */

@@ -170,7 +170,7 @@ test('without a limit the newest 50 are printed; those of a rare type are found 
   await poll('rare', completePoll(1), { notifications: [firingOf(POLL_AGE, 'production', CREATED)] })
   for (let i = 2; i < 120; i++) await poll(`commit-${i}`, completePoll(i, seen(`call ${i}`, 'initiated')))
   const ids = idsIn((await events('--json')).stdout)
-  expect(ids).toEqual(Array.from({ length: 50 }, (_, i) => `commit-${i + 70}.0`))
+  expect(ids).toEqual(Array.from({ length: 50 }, (_, i) => `commit-${i + 70}-0`))
   expect(idsIn((await events('--json', '--limit', '1', '--type', 'alert.firing')).stdout)).toEqual(['rare.0'])
   expect(idsIn((await events('--json', '--type', 'alert.firing,alert.resolved')).stdout)).toEqual(['rare.0'])
 })

@@ -10,6 +10,7 @@ type Commit = { position: number; types: readonly EventType[]; target?: string; 
 function logOf(...commits: readonly Commit[]) {
   const rows = commits.map(({ position, types, target = 'a', at = 0 }): LoggedEvents => ({
     position,
+    total: position,
     id: `commit-${position}`,
     target,
     at,
@@ -48,7 +49,7 @@ async function readAll(log: ReturnType<typeof logOf>, limit: number, filter: Eve
   }
 }
 
-const ALL = ['commit-1.0', 'commit-1.1', 'commit-2.0', 'commit-5.0', 'commit-5.1', 'commit-5.2']
+const ALL = ['commit-1-0', 'commit-1-1', 'commit-2-0', 'commit-5-0', 'commit-5-1', 'commit-5-2']
 
 test.each([1, 2, 3, 5, 6, 100])('pages of %d events neither repeat nor miss one', async (limit) => {
   const { found, pages } = await readAll(logOf(...THREE), limit)

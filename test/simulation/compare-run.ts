@@ -16,6 +16,7 @@ import { imbalancesOf } from '../../src/ledger/balance.ts'
 import { isOrderRefuted, isTotalWrong } from '../../src/ledger/list-traits.ts'
 import { NO_LIST_TRAITS } from '../../src/ledger/state.ts'
 import { openSqliteReader } from '../../src/store/sqlite/open-reader.ts'
+import { deliveryProblems } from '../events/delivery-problems.ts'
 import { eventProblems, readLog } from '../events/event-problems.ts'
 import { contribution, differingSums, FAMILIES_OBSERVED_ONCE, sumsOfCounters, sumsOfRows } from './row-sums.ts'
 import { INTERVAL, RULES, START } from './simulated-rules.ts'
@@ -29,11 +30,13 @@ export async function compareRun(run: Run): Promise<void> {
   const { service, report, target, clock } = run
   if (target === undefined) throw new Error('the run has no target')
   report.reached = service.world.reached
+  const log = await readLog(run.store)
   const problems = [
     ...(await exactProblems(run, target)),
     ...(run.isCalm ? observedProblems(run, target) : []),
     ...(await sumProblems(run, target)),
-    ...eventProblems(await readLog(run.store), target.ledger.counters),
+    ...eventProblems(log, target.ledger.counters),
+    ...deliveryProblems(log, run.webhook.processed),
     ...onceProblems(run, target),
     ...alertProblems(run),
     ...replayProblems(run),

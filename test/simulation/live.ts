@@ -3,6 +3,7 @@ import { inspect } from 'node:util'
 import { BehaviorSubject, ReplaySubject, type Observable } from 'rxjs'
 import { ALONE } from '../../src/cluster/ownership.ts'
 import { configOf, type Config } from '../../src/config/config.ts'
+import { deliverEvents } from '../../src/events/webhooks/deliver-events.ts'
 import { isOrderRefuted } from '../../src/ledger/list-traits.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
 import { NO_LIST_TRAITS, type LedgerState } from '../../src/ledger/state.ts'
@@ -11,6 +12,7 @@ import { deliverOutbox } from '../../src/notifications/delivery/deliver-outbox.t
 import { sizeOf } from '../../src/simulator/listing.ts'
 import type { Random } from '../../src/simulator/random.ts'
 import { lifecycle, type Lifecycle, type TargetEvent } from '../../src/target/lifecycle.ts'
+import { webhookOf } from '../events/webhooks/any-webhook.ts'
 import { drawSettings } from './draw-run.ts'
 import { mortalProcess, type MortalProcess } from './mortal-process.ts'
 import type { Run } from './simulate-run.ts'
@@ -45,6 +47,17 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   const outbox = delivered$.subscribe(({ message, outcome }) => {
     run.report.lines.push(`${clock.wall()} ${outcome} ${JSON.stringify(message)}`)
   })
+  await resume(run)
+  const webhook = deliverEvents({
+    webhook: webhookOf({ name: 'simulated', backfilled: true, from: 'start' }),
+    post: run.webhook.post(clock),
+    store,
+    clock,
+    random: run.webhook.draw,
+    retention: 30 * 86_400,
+    isLeader: () => true,
+    stop$,
+  }).subscribe()
   const targets = targetsOf(run, process, { draw, draining$: stop$ })
   run.settings = drawSettings(run.drawn, draw)
   const config$ = new BehaviorSubject(simulatedConfig(run))
@@ -75,6 +88,15 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   else run.report.crashes[place] = (run.report.crashes[place] ?? 0) + 1
   polls.unsubscribe()
   outbox.unsubscribe()
+  webhook.unsubscribe()
+}
+
+/** Somebody has seen that the webhook is paused. */
+async function resume({ store }: Run): Promise<void> {
+  for (const { name, revision, progress } of await store.webhooks()) {
+    const { paused, ...others } = progress
+    if (paused !== undefined) await store.saveWebhook({ name, revision, progress: others })
+  }
 }
 
 /** The target of the run, as the daemon has it. */

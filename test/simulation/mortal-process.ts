@@ -77,6 +77,9 @@ export function mortalProcess(clock: Clock, draw: () => number, risk: number): M
         latestEvents: alive(store.latestEvents),
         deleteExpired: alive(store.deleteExpired),
         deleteEvents: alive(store.deleteEvents),
+        webhooks: alive(store.webhooks),
+        undelivered: alive(store.undelivered),
+        saveWebhook: (change) => between('before commit', 'after commit', () => store.saveWebhook(change)),
         close: store.close,
       }
     },

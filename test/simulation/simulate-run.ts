@@ -23,6 +23,7 @@ import { live } from './live.ts'
 import type { DeathPlace } from './mortal-process.ts'
 import { INTERVAL, RULES, START } from './simulated-rules.ts'
 import { simulatedSlack, type SimulatedSlack } from './simulated-slack.ts'
+import { simulatedWebhook, type SimulatedWebhook } from './simulated-webhook.ts'
 
 export type RunOptions = {
   seed: number
@@ -73,6 +74,7 @@ export type Run = {
   service: CallsService
   store: Store
   slack: SimulatedSlack
+  webhook: SimulatedWebhook
   oracle: AlertOracle
   /** Runs without crashes, whose polls were all committed. */
   isCalm: boolean
@@ -160,6 +162,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
     service,
     store,
     slack: simulatedSlack(random(seed, 'slack'), 0.2),
+    webhook: simulatedWebhook(random(seed, 'webhook'), 0.2),
     oracle,
     isCalm,
     drawn,
@@ -215,6 +218,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
       if (clock.wall() >= nextSwitch) {
         nextSwitch = clock.wall() + drawWorld()
         run.slack.isDown = draw() < 0.1
+        run.webhook.isDown = draw() < 0.1
         // Not soon after another one: a list may show its calls for little longer than one outage.
         if (draw() < (drawn.outages ? 0.1 : 0)) {
           const until = clock.wall() + draw() * LONGEST_OUTAGE
@@ -243,6 +247,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
   heal(service)
   setSwitches(service, { arrivals: false })
   run.slack.isDown = false
+  run.webhook.isDown = false
   // Until every call has ended, two cycles and a whole sweep, and all messages are out.
   let quietAt: number | undefined
   await live(run, draw, 0, async () => {

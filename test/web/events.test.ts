@@ -37,7 +37,14 @@ async function eventServer() {
   const tell = (from: number, to = from, filling = '') => {
     for (let n = from; n <= to; n++) {
       const body = { type: 'call.initiated', subject: String(n), time: '2026-11-21T00:00:00.000Z', data: { filling } }
-      rows.push({ position: rows.length + 1, id: `of-${n}`, target: 'a', at: 0, texts: [JSON.stringify(body)] })
+      rows.push({
+        position: rows.length + 1,
+        id: `of-${n}`,
+        target: 'a',
+        at: 0,
+        total: n,
+        texts: [JSON.stringify(body)],
+      })
     }
   }
   return { url, rows, tell, clock, reads: () => reads, isAway: (is: boolean) => (away = is) }

@@ -2,7 +2,7 @@ import { loggedEventsOf } from '../rows.ts'
 import type { LoggedEvents, NewEvents } from '../store.ts'
 import type { Session } from './connection.ts'
 
-const COLUMNS = 'position, id, target, at, n, data'
+const COLUMNS = 'position, id, target, at, n, total, data'
 /** The first rows of a selection, as long as there are no more than $2 events in them; one at least. */
 const firstOf = (rows: string, order: string) => `
   SELECT ${COLUMNS} FROM (
@@ -16,24 +16,27 @@ const LATEST = firstOf(`SELECT ${COLUMNS} FROM callwatch.events WHERE position I
 const LOCK = 'SELECT pg_advisory_xact_lock(1702257006)'
 /** In one statement at most. */
 const NUMBERED_AT_ONCE = 5000
+/** The last position, and how many events there were up to it. */
+const LAST = `
+  SELECT coalesce(max(position), 0) AS last, coalesce(max(total), 0) AS before FROM callwatch.events`
 /**
  * A target's commits have rising serials, each of which is visible before the next one is drawn: the order of the serials
  * that are visible now keeps the order of each target's commits. A statement of its own, so that it sees what the one before
  * the lock has done.
  */
 const NUMBER = `
-  UPDATE callwatch.events SET position = last + place
-  FROM (SELECT coalesce(max(position), 0) AS last FROM callwatch.events) AS log,
-    (SELECT serial, row_number() OVER (ORDER BY serial) AS place FROM callwatch.events
-      WHERE position IS NULL ORDER BY serial LIMIT ${NUMBERED_AT_ONCE}) AS found
+  UPDATE callwatch.events SET position = last + place, total = before + upto
+  FROM (${LAST}) AS log,
+    (SELECT serial, row_number() OVER (ORDER BY serial) AS place, sum(n) OVER (ORDER BY serial) AS upto
+      FROM callwatch.events WHERE position IS NULL ORDER BY serial LIMIT ${NUMBERED_AT_ONCE}) AS found
   WHERE events.serial = found.serial`
 
 /** All rows, those that have no position yet with the one that they will get. */
 export const ALL_EVENTS = `
-  SELECT id, target, at, n, data, coalesce(position,
-    row_number() OVER (PARTITION BY position IS NULL ORDER BY serial)
-    + (SELECT coalesce(max(position), 0) FROM callwatch.events)) AS position
-  FROM callwatch.events`
+  SELECT id, target, at, n, data,
+    coalesce(position, last + row_number() OVER (PARTITION BY position IS NULL ORDER BY serial)) AS position,
+    coalesce(total, before + sum(n) OVER (PARTITION BY position IS NULL ORDER BY serial)) AS total
+  FROM callwatch.events, (${LAST}) AS log`
 
 /** Gives positions to events that have none, in a transaction. */
 export async function numberEvents({ run }: Session): Promise<void> {
@@ -54,16 +57,15 @@ const DELETE = `
   WITH deleted AS (
     DELETE FROM callwatch.events WHERE serial IN (
       SELECT serial FROM callwatch.events WHERE position < (
-        SELECT max(position) FROM callwatch.events WHERE position < coalesce(
-          (SELECT position FROM callwatch.events WHERE at >= $1::float8 AND position IS NOT NULL ORDER BY position LIMIT 1),
-          9000000000000000))
+        SELECT max(position) FROM callwatch.events WHERE position < least($2::bigint, (
+          SELECT position FROM callwatch.events WHERE at >= $1::float8 AND position IS NOT NULL ORDER BY position LIMIT 1)))
       ORDER BY position LIMIT ${DELETED_AT_ONCE})
     RETURNING 1
   )
   SELECT count(*)::int AS n FROM deleted`
 
-export async function deleteEvents({ run }: Session, before: number): Promise<void> {
-  for (let n = DELETED_AT_ONCE; n === DELETED_AT_ONCE;) n = Number((await run(DELETE, [before]))[0]!['n'])
+export async function deleteEvents({ run }: Session, before: number, end = Number.MAX_SAFE_INTEGER): Promise<void> {
+  for (let n = DELETED_AT_ONCE; n === DELETED_AT_ONCE;) n = Number((await run(DELETE, [before, end]))[0]!['n'])
 }
 
 const LOG = `INSERT INTO callwatch.events (id, target, at, n, data) VALUES ($1, $2, $3, $4, $5)`

@@ -26,6 +26,7 @@ import { lockForReset, removeTarget } from './reset-target.ts'
 import { migrate } from './schema.ts'
 import { postgresSilences } from './silences.ts'
 import { transaction } from './transaction.ts'
+import { postgresWebhooks } from './webhooks.ts'
 import { writeCommits, type FencedCommit } from './write-commits.ts'
 
 export type PostgresStoreOptions = {
@@ -222,8 +223,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     usedMinutes: (target, from, to) => usedMinutes(session, target, from, to),
     events: (position, most) => eventsFrom(session, position, most),
     latestEvents: (most) => latestEvents(session, most),
+    ...postgresWebhooks(session, allOrNothing),
     deleteExpired: (before) => deleteExpired(session, before, clock, allOrNothing),
-    deleteEvents: (before) => deleteEvents(session, before),
+    deleteEvents: (before, end) => deleteEvents(session, before, end),
     close: async () => {
       await Promise.all([pool.close(), memberPool.close()])
     },

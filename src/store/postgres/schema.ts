@@ -110,10 +110,28 @@ export const MIGRATIONS: readonly string[] = [
     target text NOT NULL,           -- targets.name, which may be gone by then
     at double precision NOT NULL,   -- UNIX seconds by the host's clock
     n integer NOT NULL,             -- how many
+    total bigint,                   -- how many the log has had, these included; comes with the position
     data text NOT NULL              -- JSON of events/event.ts EventBody, one a line
   ) WITH (fillfactor = 70);
   CREATE INDEX events_without_position ON callwatch.events (serial) WHERE position IS NULL;
   CREATE INDEX events_by_age ON callwatch.events (at);
+
+  -- The webhooks of events.
+  CREATE TABLE callwatch.webhooks (
+    name text PRIMARY KEY,
+    revision bigint NOT NULL,       -- how often the row was saved
+    data text NOT NULL              -- JSON of webhook-book.ts WebhookProgress
+  ) WITH (fillfactor = 50);
+
+  -- Events before the cursor of a webhook that were not delivered to it.
+  CREATE TABLE callwatch.undelivered (
+    webhook text NOT NULL,          -- webhooks.name
+    position bigint NOT NULL,       -- events.position
+    place integer NOT NULL,         -- in the commit
+    dead boolean NOT NULL,          -- whether it is a dead letter
+    data text NOT NULL,             -- JSON of the rest of webhook-book.ts UndeliveredEvent
+    PRIMARY KEY (webhook, dead, position, place)
+  );
 
   CREATE TABLE callwatch.outbox (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

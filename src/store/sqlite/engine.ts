@@ -21,6 +21,8 @@ import { eventsIn } from './events.ts'
 import { openOwn } from './open-database.ts'
 import { sqliteOutbox } from './outbox.ts'
 import { silencesIn } from './silences.ts'
+import { transaction as transactionOn } from './transaction.ts'
+import { webhooksIn } from './webhooks.ts'
 import { commitWriter, type PackedCommit, type PackedEvents } from './write-commit.ts'
 
 export type SqliteOptions = {
@@ -66,9 +68,9 @@ export type SqliteEngine = {
   latestEvents: (most: number) => LoggedEvents[]
   deleteExpired: (before: number) => void
   /** @returns whether there may be more of them */
-  deleteEvents: (before: number) => boolean
+  deleteEvents: (before: number, end: number) => boolean
   close: () => void
-}
+} & ReturnType<typeof webhooksIn>
 
 /** Tables with the target's number. */
 const OF_TARGET = ['calls', 'counters', 'settled', 'alerts', 'usage', 'evaluations'] as const
@@ -106,8 +108,8 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
     deleteEvents: prepare(`
       DELETE FROM events WHERE position IN (
         SELECT position FROM events WHERE position < (
-          SELECT max(position) FROM events WHERE position < coalesce(
-            (SELECT position FROM events WHERE at >= :before ORDER BY position LIMIT 1), 9e15))
+          SELECT max(position) FROM events WHERE position < min(:end, coalesce(
+            (SELECT position FROM events WHERE at >= :before ORDER BY position LIMIT 1), 9e15)))
         ORDER BY position LIMIT :most)`),
     deleteExpiredUsage: prepare('DELETE FROM usage WHERE target = ? AND quarter < ?'),
     finishedBetween: prepare(`
@@ -135,18 +137,7 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
     prepare(`DELETE FROM ${table} WHERE target = (SELECT number FROM targets WHERE name = ?)`).run(target)
   }
 
-  /** Runs `work` in a transaction that is kept whole or not at all. Nothing waits inside: node:sqlite is synchronous. */
-  function transaction<T>(work: () => T): T {
-    db.exec('BEGIN IMMEDIATE')
-    try {
-      const result = work()
-      db.exec('COMMIT')
-      return result
-    } catch (error) {
-      if (db.isTransaction) db.exec('ROLLBACK')
-      throw error
-    }
-  }
+  const transaction = <T>(work: () => T): T => transactionOn(db, work)
 
   return {
     openTarget: (...given) => transaction(() => loader.open(...given)),
@@ -211,8 +202,9 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
       )
     },
     ...eventsIn(db),
-    deleteEvents: (before) =>
-      Number(statements.deleteEvents.run({ before, most: DELETED_AT_ONCE }).changes) === DELETED_AT_ONCE,
+    ...webhooksIn(db),
+    deleteEvents: (before, end) =>
+      Number(statements.deleteEvents.run({ before, end, most: DELETED_AT_ONCE }).changes) === DELETED_AT_ONCE,
     deleteExpired: (before) =>
       transaction(() => {
         let left = DELETED_AT_ONCE

@@ -5,7 +5,7 @@ import type { LoggedEvents, Store } from '../store.ts'
 type Methods = 'events' | 'latestEvents'
 type EventsIn = { [M in Methods]: (...args: Parameters<Store[M]>) => LoggedEvents[] }
 
-const ROWS = 'SELECT position, id, target, at, n, data FROM events'
+const ROWS = 'SELECT position, id, target, at, n, total, data FROM events'
 
 /** The log of events, read. */
 export function eventsIn(db: DatabaseSync): EventsIn {

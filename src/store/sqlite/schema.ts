@@ -78,9 +78,27 @@ export const MIGRATIONS: readonly string[] = [
     target TEXT NOT NULL,           -- targets.name, which may be gone by then
     at REAL NOT NULL,               -- UNIX seconds by the host's clock
     n INTEGER NOT NULL,             -- how many
+    total INTEGER NOT NULL,         -- how many the log has had, these included
     data TEXT NOT NULL              -- JSON of events/event.ts EventBody, one a line
   ) STRICT;
   CREATE INDEX events_by_age ON events (at);
+
+  -- The webhooks of events.
+  CREATE TABLE webhooks (
+    name TEXT PRIMARY KEY,
+    revision INTEGER NOT NULL,      -- how often the row was saved
+    data TEXT NOT NULL              -- JSON of webhook-book.ts WebhookProgress
+  ) STRICT, WITHOUT ROWID;
+
+  -- Events before the cursor of a webhook that were not delivered to it.
+  CREATE TABLE undelivered (
+    webhook TEXT NOT NULL,          -- webhooks.name
+    position INTEGER NOT NULL,      -- events.position
+    place INTEGER NOT NULL,         -- in the commit
+    dead INTEGER NOT NULL,          -- whether it is a dead letter
+    data TEXT NOT NULL,             -- JSON of the rest of webhook-book.ts UndeliveredEvent
+    PRIMARY KEY (webhook, dead, position, place)
+  ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE outbox (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

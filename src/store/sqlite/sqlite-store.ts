@@ -92,9 +92,12 @@ export function sqliteStore(invoke: InvokeEngine): Store {
     usedMinutes: (target, from, to) => invoke('usedMinutes', [target, from, to]),
     events: (position, most) => invoke('events', [position, most]),
     latestEvents: (most) => invoke('latestEvents', [most]),
+    webhooks: () => invoke('webhooks', []),
+    undelivered: (webhook, query) => invoke('undelivered', [webhook, query]),
+    saveWebhook: (change) => invoke('saveWebhook', [change]),
     deleteExpired: (before) => invoke('deleteExpired', [before]),
-    deleteEvents: async (before) => {
-      while (await invoke('deleteEvents', [before]));
+    deleteEvents: async (before, end = Number.MAX_SAFE_INTEGER) => {
+      while (await invoke('deleteEvents', [before, end]));
     },
     close: () => invoke('close', []),
   }

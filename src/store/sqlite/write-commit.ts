@@ -59,7 +59,9 @@ export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sq
     logEvaluation: prepare(`
       INSERT INTO evaluations (target, hour, data) VALUES (?, ?, ?)
       ON CONFLICT DO UPDATE SET data = data || excluded.data`),
-    logEvents: prepare('INSERT INTO events (id, target, at, n, data) VALUES (?, ?, ?, ?, ?)'),
+    logEvents: prepare(`
+      INSERT INTO events (id, target, at, n, total, data)
+      VALUES (?, ?, ?, ?, ? + coalesce((SELECT total FROM events ORDER BY position DESC LIMIT 1), 0), ?)`),
     settle: prepare('UPDATE settled SET value = value + ? WHERE target = ? AND quantity = ?'),
   }
 
@@ -88,7 +90,7 @@ export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sq
   function logEvents(target: string, events: PackedEvents | undefined): void {
     if (events === undefined) return
     const { id, at, n, data } = events
-    statements.logEvents.run(id, target, at, n, data)
+    statements.logEvents.run(id, target, at, n, n, data)
   }
 
   /** Adds up what was counted of calls whose rows are deleted in the same transaction. */

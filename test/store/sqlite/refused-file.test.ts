@@ -6,14 +6,14 @@ import { EDITION } from '../../../src/store/schema-version.ts'
 import { backupStore } from '../../../src/store/sqlite/backup-store.ts'
 import { openSqliteSource, openSqliteDestination } from '../../../src/store/sqlite/open-copy.ts'
 import { openSqliteReader } from '../../../src/store/sqlite/open-reader.ts'
-import { openSqliteSilences } from '../../../src/store/sqlite/silences.ts'
+import { openSqliteBeside } from '../../../src/store/sqlite/open-beside.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 const BESIDE: Readonly<Record<string, (path: string) => unknown>> = {
   'a reader': openSqliteReader,
   'a backup': (path) => backupStore(path, join(temporaryFolder(), 'copy.db')),
-  silences: openSqliteSilences,
+  beside: openSqliteBeside,
   'the source of a copy': openSqliteSource,
 }
 const ALL = {

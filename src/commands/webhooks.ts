@@ -1,0 +1,143 @@
+import { systemClock } from '../clock/clock.ts'
+import type { Config } from '../config/config.ts'
+import { readCursor, START, writeCursor } from '../events/cursor.ts'
+import { cursorSince } from '../events/read-events.ts'
+import { webhookViews, type WebhookView } from '../events/webhooks/webhook-views.ts'
+import { openBeside } from '../store/open-store.ts'
+import type { StoreBeside } from '../store/store.ts'
+import type { StoredWebhook, UndeliveredEvent, WebhookChange } from '../store/webhook-book.ts'
+import { formatSeconds } from '../text/format.ts'
+import { UsageError } from './explain-error.ts'
+
+type Print = (line: string) => void
+
+/** Prints what is known of each webhook of events. */
+export async function listWebhooks(config: Config, { json }: { json: boolean }, print: Print): Promise<void> {
+  await withStore(config, async (store) => {
+    const views = await webhookViews(store, systemClock.wall())
+    if (json) print(JSON.stringify({ webhooks: views }))
+    else if (views.length === 0) print('no webhooks: none has run yet')
+    else views.map(lineOf).forEach(print)
+  })
+}
+
+/** Prints the dead letters of a webhook: which events they are, and why each was refused. */
+export async function listDeadLetters(config: Config, name: string, print: Print): Promise<void> {
+  await withStore(config, async (store) => {
+    await webhookIn(store, name)
+    const dead = await deadLettersOf(store, name)
+    if (dead.length === 0) print('no dead letters')
+    for (const { id, place, attempts, problem = '' } of dead) {
+      print(`${id}-${place}: ${attempts} attempts; the last: ${problem}`)
+    }
+  })
+}
+
+/**
+ * Has a webhook get events again: those since a moment, or its dead letters.
+ *
+ * @throws {UsageError} for an unknown webhook, and where it is not said which events
+ */
+export async function replay(
+  config: Config,
+  name: string,
+  { since, dead = false }: { since?: number; dead?: boolean },
+  print: Print,
+): Promise<void> {
+  if (dead === (since !== undefined)) throw new UsageError('which events? Expected either --since or --dead')
+  await withStore(config, async (store) => {
+    if (dead) {
+      let events = 0
+      await change(store, name, async ({ progress }) => {
+        const letters = await deadLettersOf(store, name)
+        events = letters.length
+        return { progress, put: letters.map(revived) }
+      })
+      print(`${name}: ${events} dead letters are delivered again`)
+      return
+    }
+    const from = await cursorSince(store, systemClock.wall() - (since ?? 0))
+    await change(store, name, async ({ progress }) => {
+      const before = readCursor(progress.cursor) ?? START
+      const isBehind =
+        before.position < from.position || (before.position === from.position && before.place <= from.place)
+      const { position, place } = isBehind ? before : from
+      return {
+        progress: { ...progress, cursor: isBehind ? progress.cursor : writeCursor(from) },
+        removeFrom: { position, place: place + 1 },
+      }
+    })
+    print(`${name}: all events of the last ${formatSeconds(since ?? 0)} are delivered, again where they were`)
+  })
+}
+
+/** Stops or continues the deliveries of a webhook. Its events wait meanwhile, as long as events are kept. */
+export async function setPaused(config: Config, name: string, isPaused: boolean, print: Print): Promise<void> {
+  await withStore(config, async (store) => {
+    await change(store, name, async ({ progress: { paused: _, ...progress } }) => ({
+      progress: { ...progress, ...(isPaused && { paused: 'paused by a command' }) },
+    }))
+  })
+  print(isPaused ? `${name} is paused: its events wait, for events.retention at most` : `${name} goes on`)
+}
+
+async function withStore<T>({ store }: Config, work: (opened: StoreBeside) => Promise<T>): Promise<T> {
+  const opened = await openBeside(store)
+  try {
+    return await work(opened)
+  } finally {
+    await opened.close()
+  }
+}
+
+async function webhookIn(store: StoreBeside, name: string): Promise<StoredWebhook> {
+  const all = await store.webhooks()
+  const found = all.find((webhook) => webhook.name === name)
+  if (found !== undefined) return found
+  const names = all.map((webhook) => webhook.name).join(', ')
+  throw new UsageError(
+    `there is no webhook ${name} in the store; ${names === '' ? 'none has run yet' : `there is: ${names}`}`,
+  )
+}
+
+/** A daemon saves what it has delivered each second: then the change is made to that. */
+async function change(
+  store: StoreBeside,
+  name: string,
+  changed: (webhook: StoredWebhook) => Promise<Omit<WebhookChange, 'name' | 'revision'>>,
+): Promise<void> {
+  for (let isSaved = false; !isSaved;) {
+    const webhook = await webhookIn(store, name)
+    isSaved = await store.saveWebhook({ name, revision: webhook.revision, ...(await changed(webhook)) })
+  }
+}
+
+const PAGE = 1000
+
+async function deadLettersOf(store: StoreBeside, name: string): Promise<UndeliveredEvent[]> {
+  const found: UndeliveredEvent[] = []
+  for (let after = { position: 0, place: -1 }; ;) {
+    const page = await store.undelivered(name, { dead: true, after, limit: PAGE })
+    found.push(...page)
+    if (page.length < PAGE) return found
+    after = page.at(-1)!
+  }
+}
+
+function revived({ firstAttempt: _, ...event }: UndeliveredEvent): UndeliveredEvent {
+  return { ...event, dead: false, attempts: 0 }
+}
+
+/** `crm: delivering, 3 pending (the oldest for 12s), 1 dead letter`. */
+function lineOf({
+  name,
+  state,
+  pending,
+  oldest_pending_seconds: oldest,
+  dead_letters: dead,
+  problem,
+}: WebhookView): string {
+  const since = oldest === undefined ? '' : ` (the oldest for ${formatSeconds(oldest)})`
+  const letters = `${dead} dead letter${dead === 1 ? '' : 's'}`
+  return `${name}: ${state}, ${pending} pending${since}, ${letters}${problem === undefined ? '' : `; ${problem}`}`
+}

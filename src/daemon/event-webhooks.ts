@@ -1,0 +1,68 @@
+import {
+  combineLatest,
+  EMPTY,
+  exhaustMap,
+  filter,
+  ignoreElements,
+  map,
+  merge,
+  takeUntil,
+  timer,
+  type Observable,
+} from 'rxjs'
+import type { Clock } from '../clock/clock.ts'
+import type { Ownership } from '../cluster/ownership.ts'
+import type { Config } from '../config/config.ts'
+import { deliverEvents, type WebhookEvent } from '../events/webhooks/deliver-events.ts'
+import { eventPoster } from '../events/webhooks/post-event.ts'
+import { onlyStoreErrors, type Store } from '../store/store.ts'
+import { runWhile } from '../target/run-while.ts'
+
+export type EventWebhooksOptions = {
+  config$: Observable<Config>
+  store: Store
+  clock: Clock
+  random: () => number
+  ownership: Pick<Ownership, 'isLeader' | 'isLeader$'>
+  stop$: Observable<unknown>
+}
+
+const UPKEEP_INTERVAL = 10
+
+/** Delivers events to all webhooks while this daemon is the leader. A webhook whose settings stay goes on through a reload. */
+export function eventWebhooks(options: EventWebhooksOptions): Observable<WebhookEvent> {
+  const { config$, store, clock, random, ownership, stop$ } = options
+  const { isLeader } = ownership
+  const part$ = combineLatest([config$.pipe(map(({ events }) => events)), ownership.isLeader$.pipe(takeUntil(stop$))])
+  return runWhile(part$, ([{ webhooks, retention }, leads], over$) => {
+    if (!leads) return EMPTY
+    const end$ = merge(over$, stop$)
+    const names = webhooks.map(({ name }) => name)
+    const upkeep$ = timer(0, UPKEEP_INTERVAL * 1000, clock.scheduler).pipe(
+      takeUntil(end$),
+      filter(isLeader),
+      exhaustMap(() => keepRemoved(store, names, clock.wall(), retention).catch(onlyStoreErrors(undefined))),
+      ignoreElements(),
+    )
+    const delivered = webhooks.map((webhook) => {
+      const post = eventPoster(webhook, { clock })
+      return deliverEvents({ webhook, post, store, clock, random, retention, isLeader, stop$: end$ })
+    })
+    return merge(upkeep$, ...delivered)
+  })
+}
+
+/** A webhook that was removed from the configuration goes on where it was if it comes back within the retention. */
+async function keepRemoved(
+  store: Pick<Store, 'webhooks' | 'saveWebhook'>,
+  names: readonly string[],
+  now: number,
+  retention: number,
+): Promise<void> {
+  for (const { name, revision, progress } of await store.webhooks()) {
+    const { removedAt } = progress
+    if (names.includes(name)) continue
+    if (removedAt === undefined) await store.saveWebhook({ name, revision, progress: { ...progress, removedAt: now } })
+    else if (removedAt < now - retention) await store.saveWebhook({ name, revision, progress: undefined })
+  }
+}

@@ -1,0 +1,160 @@
+import type { LogPlace, UndeliveredEvent } from '../../store/webhook-book.ts'
+
+/** An event on its way to a webhook. Times are of the host's monotonic clock (seconds). */
+export type QueuedEvent = UndeliveredEvent & {
+  /** Events of one series are delivered in their order. */
+  readonly series: string
+  readonly text: string
+  /** Whether the store lists it as undelivered, and whether what it lists is out of date. */
+  isListed: boolean
+  isChanged: boolean
+  /** Since when it is being sent. */
+  sentAt?: number | undefined
+  /** It is not sent again before. */
+  due: number
+}
+
+/** What of the queue the store must list if the cursor is to move to a place. */
+export type Checkpoint = {
+  /** The first event that may still be read again; undefined if all are listed. */
+  first: QueuedEvent | undefined
+  put: { event: QueuedEvent; row: UndeliveredEvent }[]
+  remove: LogPlace[]
+}
+
+/** A request that takes longer than this (seconds) does not keep the cursor where it is. */
+const LONG = 2
+
+/** Events that a webhook has not received yet. Each series has its first event sent, and the others wait for it. */
+export type EventQueue = {
+  readonly size: () => number
+  /** Adds an event behind the others of its series. */
+  add: (event: QueuedEvent) => void
+  /** The next event to be sent, which is then under way. */
+  take: (now: number) => QueuedEvent | undefined
+  /** It was delivered, or need not be any more. */
+  done: (event: QueuedEvent) => void
+  /** It is sent again once that is due. */
+  postpone: (event: QueuedEvent, due: number) => void
+  /** It is a dead letter. */
+  bury: (event: QueuedEvent) => void
+  /** Those that may be sent again now. */
+  wake: (now: number) => void
+  /** Removes what was found before a moment, and is not under way; returns how many events that were. */
+  expire: (before: number) => number
+  checkpoint: (now: number) => Checkpoint
+  /** A checkpoint was stored. */
+  stored: (checkpoint: Checkpoint) => void
+}
+
+export function eventQueue(): EventQueue {
+  const series = new Map<string, QueuedEvent[]>()
+  /** The first ones of their series that may be sent at once, and those that are postponed. */
+  const ready = new Set<QueuedEvent>()
+  const postponed = new Set<QueuedEvent>()
+  /** Dead letters that the store does not have as such. */
+  const dead = new Set<QueuedEvent>()
+  let removed: LogPlace[] = []
+  let size = 0
+
+  function drop(event: QueuedEvent): void {
+    const queue = series.get(event.series)!
+    const [head] = queue
+    queue.splice(queue.indexOf(event), 1)
+    size -= 1
+    for (const set of [ready, postponed]) set.delete(event)
+    const [next] = queue
+    if (next === undefined) series.delete(event.series)
+    else if (head === event) ready.add(next)
+  }
+
+  const forget = ({ position, place }: LogPlace) => void removed.push({ position, place })
+  const done = (event: QueuedEvent) => {
+    drop(event)
+    if (event.isListed) forget(event)
+  }
+  const all = () => series.values().toArray().flat()
+  const isQueued = (event: QueuedEvent) => series.get(event.series)?.includes(event) ?? false
+
+  return {
+    size: () => size,
+    add: (event) => {
+      const queue = series.get(event.series) ?? []
+      series.set(event.series, queue)
+      queue.push(event)
+      size += 1
+      if (queue.length === 1) ready.add(event)
+    },
+    take: (now) => {
+      const [next] = ready
+      if (next === undefined) return undefined
+      ready.delete(next)
+      next.sentAt = now
+      return next
+    },
+    done,
+    postpone: (event, due) => {
+      event.sentAt = undefined
+      event.due = due
+      event.isChanged = true
+      postponed.add(event)
+    },
+    bury: (event) => {
+      drop(event)
+      event.dead = true
+      event.isChanged = true
+      dead.add(event)
+    },
+    wake: (now) => {
+      for (const event of postponed) {
+        if (event.due > now) continue
+        postponed.delete(event)
+        ready.add(event)
+      }
+    },
+    expire: (before) => {
+      const expired = all().filter(({ at, sentAt }) => at < before && sentAt === undefined)
+      expired.forEach(done)
+      return expired.length
+    },
+    checkpoint: (now) => {
+      const waiting = all()
+      // Fresh ones are read again after a crash. Only those that cannot be delivered soon are listed.
+      const isFresh = (event: QueuedEvent) =>
+        event.attempts === 0 && !event.isListed && (ready.has(event) || now - (event.sentAt ?? -Infinity) < LONG)
+      const first = waiting.filter(isFresh).reduce<QueuedEvent | undefined>(earlier, undefined)
+      const listed = [...waiting, ...dead].filter((event) => !isFresh(event) && isBefore(event, first))
+      const put = listed
+        .filter((event) => !event.isListed || event.isChanged)
+        .map((event) => ({ event, row: rowOf(event) }))
+      return { first, put, remove: [...removed] }
+    },
+    stored: ({ put, remove }) => {
+      removed = removed.slice(remove.length)
+      for (const { event, row } of put) {
+        event.isListed = true
+        // Meanwhile it may have gone on.
+        if (event.attempts === row.attempts && event.dead === row.dead) event.isChanged = false
+        if (event.dead && row.dead) dead.delete(event)
+        else if (!event.dead && !isQueued(event)) forget(event)
+      }
+    },
+  }
+}
+
+function rowOf({ position, place, id, at, dead, attempts, firstAttempt, problem }: QueuedEvent): UndeliveredEvent {
+  return {
+    ...{ position, place, id, at, dead, attempts },
+    ...(firstAttempt !== undefined && { firstAttempt }),
+    ...(problem !== undefined && { problem }),
+  }
+}
+
+function earlier(first: QueuedEvent | undefined, event: QueuedEvent): QueuedEvent {
+  return first === undefined || isBefore(event, first) ? event : first
+}
+
+function isBefore(event: LogPlace, end: LogPlace | undefined): boolean {
+  if (end === undefined) return true
+  return event.position < end.position || (event.position === end.position && event.place < end.place)
+}

@@ -1,0 +1,30 @@
+import type { Clock } from '../../clock/clock.ts'
+import { httpSender } from '../../notifications/http-sender.ts'
+import { signedHeaders } from './sign.ts'
+import type { WebhookConfig } from './webhook-section.ts'
+
+/** Posts an event (its id, and the CloudEvent). Rejects with a {@link DeliveryError}. */
+export type PostEvent = (id: string, body: string, signal: AbortSignal) => Promise<void>
+
+/** Posts events as CloudEvents in structured mode, signed as Standard Webhooks say. */
+export function eventPoster(
+  { name, url, secret = '', oldSecret, timeout }: WebhookConfig,
+  { clock }: { clock: Clock },
+): PostEvent {
+  const deliver = httpSender({ receiver: `the webhook ${name}`, url: url ?? '', clock, timeout })
+  const secrets = oldSecret === undefined ? [secret] : [secret, oldSecret]
+  return (id, body, signal) =>
+    deliver(
+      (request) =>
+        request({
+          method: 'POST',
+          headers: {
+            'content-type': 'application/cloudevents+json; charset=utf-8',
+            'user-agent': 'callwatch',
+            ...signedHeaders(id, clock.wall(), body, secrets),
+          },
+          body,
+        }),
+      signal,
+    )
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { labelValues } from '../../alerts/rule-keys.ts'
+import { duration } from '../../schema/duration.ts'
+import { address, nameOfTarget, oneOf, someOf, text } from '../../schema/scalars.ts'
+import { secret } from '../../schema/secret.ts'
+import { labelMap, section } from '../../schema/section.ts'
+import { EVENT_TYPES } from '../event.ts'
+import { isSigningSecret } from './sign.ts'
+
+const MAX_TIMEOUT = 60
+
+const signingSecret = () =>
+  text('`whsec_` and the base64 of 24 to 64 random bytes, such as of `openssl rand -base64 32`', isSigningSecret)
+
+/** One item of `events.webhooks`. Durations are in seconds. */
+export const webhookSection = section({
+  name: nameOfTarget().describe('Name of the webhook: in metrics, in commands, and with its progress in the store'),
+  url: secret(address(), { of: 'the URL', about: 'Gets each event in a POST request', example: 'CRM_WEBHOOK_URL' }),
+  secret: secret(signingSecret(), { of: 'the secret', about: 'Signs each request', example: 'CRM_WEBHOOK_SECRET' }),
+  old_secret: secret(signingSecret(), {
+    of: 'the old secret',
+    about: 'Signs each request as well, while the receiver changes to the new one',
+  }).optional(),
+  types: someOf(EVENT_TYPES).optional().describe('Only events of these types; default: all'),
+  match: labelMap(labelValues()).prefault({}).describe('Only calls, and alerts, with these labels; default: all'),
+  targets: z.array(text('the name of a target')).optional().describe('Only events of these targets; default: all'),
+  backfilled: z
+    .boolean({ error: '`true` or `false`' })
+    .prefault(true)
+    .describe('Whether to deliver what was found late: in the first poll, or after a time without one'),
+  timeout: duration({ min: 1, max: MAX_TIMEOUT }).prefault('15s').describe('How long a request may take'),
+  from: oneOf(['now', 'start'])
+    .prefault('now')
+    .describe('Where a new webhook begins: with what happens from `now` on, or at the `start` of the log'),
+})
+
+export type WebhookConfig = z.output<typeof webhookSection>

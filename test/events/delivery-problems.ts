@@ -1,0 +1,27 @@
+import type { KnownEvent } from './event-problems.ts'
+
+/**
+ * What is wrong with the events that a receiver processed, those that it knew already left out: one of the log that never
+ * came, one that is not in the log, or one that came before an earlier one of its call.
+ */
+export function deliveryProblems(log: readonly KnownEvent[], processed: readonly KnownEvent[]): string[] {
+  const problems: string[] = []
+  const places = new Map(log.map(({ id }, place) => [id, place]))
+  const known = new Set<string>()
+  const last = new Map<string, number>()
+  for (const { id, source, subject } of processed) {
+    if (known.has(id)) continue
+    known.add(id)
+    const place = places.get(id)
+    if (place === undefined) {
+      problems.push(`the webhook got ${id}, which is not in the log`)
+      continue
+    }
+    const series = `${source} ${subject ?? ''}`
+    if (place < (last.get(series) ?? -1)) problems.push(`the webhook got ${id} of ${series} after a later event`)
+    last.set(series, place)
+  }
+  const missing = log.filter(({ id }) => !known.has(id))
+  if (missing.length > 0) problems.push(`the webhook did not get ${missing.length} events, such as ${missing[0]!.id}`)
+  return problems
+}
