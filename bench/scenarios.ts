@@ -11,6 +11,7 @@ import { responsive } from './rows/responsive.ts'
 import { scrape } from './rows/scrape.ts'
 import { steady } from './rows/steady.ts'
 import { sweep } from './rows/sweep.ts'
+import { webhook } from './rows/webhook.ts'
 import type { Scenario } from './scenario.ts'
 
 /** In the order of the table. */
@@ -26,6 +27,7 @@ export const SCENARIOS: readonly Scenario[] = [
   responsive,
   openSurface,
   hostilePage,
+  webhook,
   restart,
   scrape,
   manyTargets,

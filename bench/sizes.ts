@@ -19,6 +19,9 @@ export type Sizes = {
   /** Targets that several daemons share, and those that they share where each is polled less often. */
   shared: number
   sharedAtLeisure: number
+  /** Events that are delivered one by one, and those that wait for a receiver that takes none. */
+  delivered: number
+  backlog: number
   /** Seconds for which many targets are polled. */
   seconds: number
   /** Calls of the first poll after which a program rests, and for how long any rests (seconds). */
@@ -42,6 +45,8 @@ export const FULL: Sizes = {
   targets: 500,
   shared: 2000,
   sharedAtLeisure: 10_000,
+  delivered: 20_000,
+  backlog: 1_000_000,
   seconds: 50,
   settledCalls: 200_000,
   rest: 60,
@@ -62,6 +67,8 @@ export const SHORT: Sizes = {
   targets: 100,
   shared: 300,
   sharedAtLeisure: 1500,
+  delivered: 5000,
+  backlog: 100_000,
   seconds: 20,
   settledCalls: 100_000,
   rest: 8,

@@ -74,7 +74,7 @@ export async function replay(
 /** Stops or continues the deliveries of a webhook. Its events wait meanwhile, as long as events are kept. */
 export async function setPaused(config: Config, name: string, isPaused: boolean, print: Print): Promise<void> {
   await withStore(config, async (store) => {
-    await change(store, name, async ({ progress: { paused: _, ...progress } }) => ({
+    await change(store, name, async ({ progress: { paused: _before, ...progress } }) => ({
       progress: { ...progress, ...(isPaused && { paused: 'paused by a command' }) },
     }))
   })
@@ -124,7 +124,7 @@ async function deadLettersOf(store: StoreBeside, name: string): Promise<Undelive
   }
 }
 
-function revived({ firstAttempt: _, ...event }: UndeliveredEvent): UndeliveredEvent {
+function revived({ firstAttempt: _before, ...event }: UndeliveredEvent): UndeliveredEvent {
   return { ...event, dead: false, attempts: 0 }
 }
 

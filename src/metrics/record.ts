@@ -32,7 +32,6 @@ export function initNotifier(metrics: OperationalMetrics, notifier: string): voi
 /** Initializes the series of a webhook of events with 0. */
 export function initWebhook(metrics: OperationalMetrics, webhook: string): void {
   for (const outcome of WEBHOOK_OUTCOMES) metrics.webhookDeliveries.inc({ webhook, outcome }, 0)
-  for (const gauge of webhookGauges(metrics)) gauge.set({ webhook }, 0)
 }
 
 /** Removes the series of a webhook that was removed. */

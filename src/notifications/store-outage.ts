@@ -15,7 +15,8 @@ import {
 import type { Clock } from '../clock/clock.ts'
 import type { Delivery } from './delivery/batch.ts'
 import type { StoreMessage } from './message.ts'
-import { DeliveryError, type Receiver } from './receiver.ts'
+import { DeliveryError } from '../network/delivery-error.ts'
+import type { Receiver } from './receiver.ts'
 
 export type OutageOptions = {
   /** The active ones. */

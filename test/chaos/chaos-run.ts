@@ -3,6 +3,7 @@ import type { Random } from '../../src/simulator/random.ts'
 import type { Simulator } from '../../src/simulator/simulator.ts'
 import { startDaemonProcess, type DaemonProcess } from './daemon-process.ts'
 import type { FailingSlack } from './failing-slack.ts'
+import type { FailingWebhook } from './failing-webhook.ts'
 import { now, type RequestLog } from './observed-requests.ts'
 
 /** The parts and results of a chaos run. Changed in place. */
@@ -11,6 +12,7 @@ export type ChaosRun = {
   simulator: Simulator
   requests: RequestLog
   slack: FailingSlack
+  webhook: FailingWebhook
   files: { config: string; store: string; order: string }
   /** The daemon, while it is running. */
   daemon: DaemonProcess | undefined

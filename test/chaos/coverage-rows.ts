@@ -13,6 +13,9 @@ const WANTED: Record<string, readonly string[]> = {
   stops: ['stop.sigterm', 'stop.second_sigterm'],
   'store troubles': ['store.full', 'store.locked'],
   'the receiver fails': ['slack.http_500', 'slack.http_429', 'slack.hang'],
+  'the webhook fails': ['http_500', 'http_429', 'http_404', 'hang', 'reset_after', 'slow'].map(
+    (way) => `webhook.${way}`,
+  ),
   'messages of each kind': ['message.firing', 'message.end'],
 }
 
@@ -34,8 +37,8 @@ export function coverageRows(run: ChaosRun, busyness: number): Row[] {
   return [...rows, row('requests near their limit', `${(busyness * 100).toFixed(0)} %`, busyness >= BUSY)]
 }
 
-function countsOf({ simulator, reached, slack }: ChaosRun): Map<string, number> {
-  const counts = new Map([...Object.entries(simulator.reached()), ...reached, ...slack.reached])
+function countsOf({ simulator, reached, slack, webhook }: ChaosRun): Map<string, number> {
+  const counts = new Map([...Object.entries(simulator.reached()), ...reached, ...slack.reached, ...webhook.reached])
   for (const { kind } of slack.accepted) {
     const name = kind === 'firing' ? 'message.firing' : 'message.end'
     counts.set(name, (counts.get(name) ?? 0) + 1)

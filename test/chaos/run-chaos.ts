@@ -12,11 +12,13 @@ import { compareExact } from './compare-exact.ts'
 import { compareMessages } from './compare-messages.ts'
 import { running } from './daemon-process.ts'
 import { failingSlack, shuffled } from './failing-slack.ts'
+import { failingWebhook, webhookSection } from './failing-webhook.ts'
 import { disruptions } from './disruptions.ts'
 import { beforeRetryAfter, mostInAMinute, now, observeRequests } from './observed-requests.ts'
 import { promiseRows, type ChaosReport } from './promise-rows.ts'
 import { isAllCovered, coverageRows } from './coverage-rows.ts'
-import { openSqliteReader } from '../../src/store/sqlite/open-reader.ts'
+import { openSqliteBeside } from '../../src/store/sqlite/open-beside.ts'
+import { deliveriesRow, resumeWebhook } from './compare-deliveries.ts'
 import { eventsRow } from './compare-events.ts'
 import { startEventReader } from './event-reader.ts'
 import { readStore } from './read-store.ts'
@@ -57,12 +59,14 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     mostRecordedResponses: 10,
   })
   const slack = await failingSlack(random(seed, 'slack'), () => run.life)
+  const webhook = await failingWebhook(random(seed, 'webhook'))
   const requests = observeRequests(simulator.port, () => simulator.switches().dateOffset)
   const run: ChaosRun = {
     draw: random(seed, 'chaos'),
     simulator,
     requests,
     slack,
+    webhook,
     files,
     daemon: undefined,
     life: 0,
@@ -76,7 +80,8 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
   }
   writeFileSync(
     files.config,
-    chaosConfig({ service: simulator.url, apiKey: API_KEY, slack: slack.url, store: files.store }),
+    chaosConfig({ service: simulator.url, apiKey: API_KEY, slack: slack.url, store: files.store }) +
+      webhookSection(webhook),
   )
   const scraper = startScraper(() => run.daemon?.url)
   const reader = startEventReader(() => run.daemon?.url)
@@ -99,6 +104,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
         if (!continues()) break
         log(`${Math.ceil(end - now())} s left: ${name}`)
         await disruptions[name]!(run, run.daemon!)
+        if (webhook.isGone()) await resumeWebhook(files.config)
         await runUndisturbed(requests.requests)
         // A step of the clock is possible from the first answer on, when the daemon can see it.
         mayStep ||= requests.requests.some(({ answered }) => answered !== undefined) && (await isSetUp(run))
@@ -107,14 +113,16 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     clearInterval(switching)
     log('healing')
     const daemon = run.daemon!
+    if (webhook.isGone()) await resumeWebhook(files.config)
     const undone = await settle(run, daemon)
     const created = await setUpAt(daemon.url)
     await scraper.stop()
     const exported = parseExposition(await textAt(`${daemon.url}metrics`))
     await stopDaemon(run, daemon)
     const store = readStore(files.store)
-    const left = openSqliteReader(files.store)
+    const left = openSqliteBeside(files.store)
     const events = await eventsRow(reader, left, new Map([['chaos', store.counters]]))
+    const deliveries = await deliveriesRow(webhook, left)
     await left.close()
     const texts = [...run.outputs.map((output) => output()), ...scraper.served, store.bytes]
     const figures = {
@@ -124,7 +132,8 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
       scrapes: scraper.scrapes,
       mostRequests: mostInAMinute(requests.requests),
       early: beforeRetryAfter(requests.requests, run.deaths),
-      secrets: texts.filter((text) => [API_KEY, slack.secret].some((secret) => text.includes(secret))).length,
+      secrets: texts.filter((text) => [API_KEY, slack.secret, webhook.secret].some((secret) => text.includes(secret)))
+        .length,
       characters: texts.reduce((sum, text) => sum + text.length, 0),
       undone,
     }
@@ -133,7 +142,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
       seed,
       lives: run.life,
       requests: requests.requests.length,
-      promises: [...promiseRows(run, figures, MAX_REQUESTS_PER_MINUTE), events],
+      promises: [...promiseRows(run, figures, MAX_REQUESTS_PER_MINUTE), events, deliveries],
       coverage: coverageRows(run, figures.mostRequests / MAX_REQUESTS_PER_MINUTE),
     }
   } finally {
@@ -143,6 +152,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     reader.stop()
     requests.stop()
     slack.close()
+    webhook.close()
     await simulator.close()
     rmSync(folder, { recursive: true, force: true })
   }

@@ -11,20 +11,24 @@ const QUIET = 5
 const LONGEST_CALL = 90
 const SWEEPS = 60
 const MESSAGES = 60
+/** An event that has failed seven times waits for a minute. */
+export const DELIVERIES = 120
 
 /**
  * Heals everything, and waits for two complete polls after the end of every call, and until no notification is left.
  *
  * @returns what is left undone, a line each
  */
-export async function settle({ simulator, slack }: ChaosRun, { url }: DaemonProcess): Promise<string[]> {
+export async function settle({ simulator, slack, webhook }: ChaosRun, { url }: DaemonProcess): Promise<string[]> {
   slack.heal()
+  webhook.heal()
   const { undone, until } = await healServices([simulator])
   const complete = async () => (await seriesAt(url)).get('callwatch_polls_total{outcome="complete"}') ?? 0
   const before = await complete()
   // The one that is under way may have begun too early.
   await until('two complete polls', SWEEPS, async () => (await complete()) >= before + 2)
   await until('no alert and no message are left', MESSAGES, () => isNothingLeft(url))
+  await until('every event is delivered', DELIVERIES, () => isDelivered(url))
   return undone
 }
 
@@ -52,6 +56,11 @@ export async function isNothingLeft(url: string): Promise<boolean> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon answers
   const { alerts } = JSON.parse(await textAt(`${url}api/v1/alerts`)) as { alerts: unknown[] }
   return alerts.length === 0 && (await seriesAt(url)).get('callwatch_notifications_pending{notifier="slack"}') === 0
+}
+
+/** Whether the webhook has got all events. */
+export async function isDelivered(url: string): Promise<boolean> {
+  return (await seriesAt(url)).get('callwatch_webhook_pending_events{webhook="chaos"}') === 0
 }
 
 const seriesAt = async (url: string) => parseExposition(await textAt(`${url}metrics`))

@@ -22,6 +22,9 @@ const LAST_POLLED = `alerts:${POLLED}:max`
 
 const missing = spawnSync('promtool', ['--version']).error !== undefined
 
+/** The alerts about callwatch itself, which are always there. */
+const OF_CALLWATCH = ['UnownedTargets', 'WebhookBehind', 'WebhookDeadLetters', 'WebhookEventsExpired']
+
 describe('a rule in PromQL', () => {
   const supported: [what: string, rule: Rule, parts: string[]][] = [
     [
@@ -130,7 +133,10 @@ describe('a rule in PromQL', () => {
   })
 
   test('waits longer for unowned targets with longer leases', () => {
-    const unowned = (lease?: number) => parse(ruleFileOf([], INTERVAL, lease)).groups[0].rules.at(-1)
+    const unowned = (lease?: number) =>
+      parse(ruleFileOf([], INTERVAL, lease)).groups[0].rules.find(
+        ({ alert }: { alert: string }) => alert === 'UnownedTargets',
+      )
     expect([unowned(), unowned(10), unowned(300)].map((rule) => rule.for)).toEqual(['2m', '2m', '10m'])
   })
 
@@ -268,9 +274,9 @@ describe('a rule in PromQL', () => {
       runbookUrl: `https://wiki.example/${url}`,
     }))
     const file = ruleFileOf(rules, INTERVAL)
-    // 200 alerts, what is recorded for all of them, and that of unowned targets.
-    expect(checkedByPromtool(file)).toContain('SUCCESS: 204 rules found')
-    const names = alertsOf(file).slice(0, -1)
+    // 200 alerts, what is recorded for all of them, and those of unowned targets and webhooks.
+    expect(checkedByPromtool(file)).toContain('SUCCESS: 207 rules found')
+    const names = alertsOf(file).slice(0, -OF_CALLWATCH.length)
     expect(names).toEqual(rules.filter((_, i) => i % 2 === 0).map(({ name }) => name))
   })
 
@@ -279,7 +285,7 @@ describe('a rule in PromQL', () => {
     const rules = supported.map(([what, rule], i) => ({ ...rule, name: `${i}: "${what}" \\` }))
     const file = ruleFileOf(rules, INTERVAL)
     expect(checkedByPromtool(file)).toMatch(/SUCCESS: \d+ rules found/)
-    expect(alertsOf(file)).toEqual([...rules.map(({ name }) => name), 'UnownedTargets'])
+    expect(alertsOf(file)).toEqual([...rules.map(({ name }) => name), ...OF_CALLWATCH])
   })
 })
 
@@ -332,7 +338,7 @@ describe('a rule that PromQL cannot express is a comment with the reason', () =>
       expect(file).toMatch(/^# "A\\\w+(?:\\n)?groups: /m)
       expect(file).not.toMatch(/[\r\u0085\u2028]|^groups: \[\{ name: mine/m)
       expect(parse(file).groups).toHaveLength(1)
-      expect(alertsOf(file)).toEqual(['UnownedTargets'])
+      expect(alertsOf(file)).toEqual(OF_CALLWATCH)
     }
   })
 })

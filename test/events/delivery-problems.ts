@@ -3,8 +3,14 @@ import type { KnownEvent } from './event-problems.ts'
 /**
  * What is wrong with the events that a receiver processed, those that it knew already left out: one of the log that never
  * came, one that is not in the log, or one that came before an earlier one of its call.
+ *
+ * @param left ids of events that need not have come yet
  */
-export function deliveryProblems(log: readonly KnownEvent[], processed: readonly KnownEvent[]): string[] {
+export function deliveryProblems(
+  log: readonly KnownEvent[],
+  processed: readonly KnownEvent[],
+  left: ReadonlySet<string> = new Set(),
+): string[] {
   const problems: string[] = []
   const places = new Map(log.map(({ id }, place) => [id, place]))
   const known = new Set<string>()
@@ -21,7 +27,7 @@ export function deliveryProblems(log: readonly KnownEvent[], processed: readonly
     if (place < (last.get(series) ?? -1)) problems.push(`the webhook got ${id} of ${series} after a later event`)
     last.set(series, place)
   }
-  const missing = log.filter(({ id }) => !known.has(id))
+  const missing = log.filter(({ id }) => !known.has(id) && !left.has(id))
   if (missing.length > 0) problems.push(`the webhook did not get ${missing.length} events, such as ${missing[0]!.id}`)
   return problems
 }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, expect, vi } from 'vitest'
-import { DeliveryError } from '../../src/notifications/receiver.ts'
+import { DeliveryError } from '../../src/network/delivery-error.ts'
 
 /** What no error may hold. */
 export const SECRET = 'T0AAAA/B0BBBB/very-secret'

@@ -1,5 +1,6 @@
 import type { AlertMessage } from '../../src/notifications/message.ts'
-import { DeliveryError, type Receiver } from '../../src/notifications/receiver.ts'
+import { DeliveryError } from '../../src/network/delivery-error.ts'
+import type { Receiver } from '../../src/notifications/receiver.ts'
 
 /** A channel that fails now and then, in every way a real one does, and keeps what it accepted. */
 export type SimulatedSlack = {

@@ -1,6 +1,6 @@
 import { sleep, type Clock } from '../../src/clock/clock.ts'
 import type { PostEvent } from '../../src/events/webhooks/post-event.ts'
-import { DeliveryError } from '../../src/notifications/receiver.ts'
+import { DeliveryError } from '../../src/network/delivery-error.ts'
 import type { KnownEvent } from '../events/event-problems.ts'
 
 /** A receiver of events that fails in every way, and keeps all that it processed, repetitions as well. */

@@ -16,7 +16,7 @@ import {
   type Observable,
 } from 'rxjs'
 import type { Clock } from '../../clock/clock.ts'
-import { DeliveryError } from '../../notifications/receiver.ts'
+import { DeliveryError } from '../../network/delivery-error.ts'
 import { onlyStoreErrors, type Store } from '../../store/store.ts'
 import type { LogPlace, StoredWebhook, WebhookBook, WebhookChange, WebhookProgress } from '../../store/webhook-book.ts'
 import { before, readCursor, START, writeCursor, type Cursor } from '../cursor.ts'
@@ -116,8 +116,8 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
     /** Sends what may be sent now. */
     function pump(): void {
       const now = clock.monotonic()
-      while (state !== undefined && state.progress.paused === undefined && !isStopped && now >= pausedUntil) {
-        if (active >= (isFailing() ? 1 : CONCURRENT)) return
+      if (state === undefined || state.progress.paused !== undefined || isStopped || now < pausedUntil) return
+      while (active < (isFailing() ? 1 : CONCURRENT)) {
         const event = state.queue.take(now)
         if (event === undefined) return
         active += 1
@@ -220,7 +220,7 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
     }
 
     async function opened(stored: StoredWebhook | undefined): Promise<State> {
-      const { removedAt: _, ...progress } = stored?.progress ?? { cursor: writeCursor(await beginning()) }
+      const { removedAt: _before, ...progress } = stored?.progress ?? { cursor: writeCursor(await beginning()) }
       if (stored === undefined) await store.saveWebhook({ name, revision: 0, progress })
       return {
         revision: stored?.revision ?? 1,
@@ -246,13 +246,13 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
       let expired = queue.expire(oldest())
       while (filled.rowsAfter !== undefined && queue.size() < CAPACITY) expired += await readRows(filled)
       const room = () => (progress.paused === undefined ? CAPACITY - queue.size() : 0)
-      let hasGap = false
-      for (let isOver = filled.rowsAfter !== undefined; !isOver && !hasGap;) {
+      let gaps = 0
+      for (let isOver = filled.rowsAfter !== undefined; !isOver;) {
         // Where there is no room, only what has expired is passed over.
         const part = room() > 0 ? { limit: Math.min(PAGE, room()) } : { limit: PAGE, until: oldest() }
         const page = await readEvents(store, { cursor: filled.readTo, filter, ...part }).catch((error: unknown) => {
           if (!(error instanceof CursorExpired)) throw error
-          hasGap = true
+          gaps += 1
           return { events: [], next: readCursor(error.oldest) ?? START }
         })
         isOver = writeCursor(page.next) === writeCursor(filled.readTo)
@@ -263,7 +263,7 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
         pump()
       }
       filled.isBehind = progress.paused === undefined && room() <= 0
-      return [...counted('expired', expired), ...(hasGap ? [{ webhook: name, kind: 'gap' } as const] : [])]
+      return [...counted('expired', expired), ...(gaps > 0 ? [{ webhook: name, kind: 'gap' } as const] : [])]
     }
 
     /** Reads undelivered events of the store; returns how many of them the log does not have any more. */

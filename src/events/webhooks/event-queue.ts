@@ -144,7 +144,12 @@ export function eventQueue(): EventQueue {
 
 function rowOf({ position, place, id, at, dead, attempts, firstAttempt, problem }: QueuedEvent): UndeliveredEvent {
   return {
-    ...{ position, place, id, at, dead, attempts },
+    position,
+    place,
+    id,
+    at,
+    dead,
+    attempts,
     ...(firstAttempt !== undefined && { firstAttempt }),
     ...(problem !== undefined && { problem }),
   }

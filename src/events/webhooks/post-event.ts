@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock/clock.ts'
-import { httpSender } from '../../notifications/http-sender.ts'
+import { httpSender } from '../../network/http-sender.ts'
 import { signedHeaders } from './sign.ts'
 import type { WebhookConfig } from './webhook-section.ts'
 
@@ -8,10 +8,10 @@ export type PostEvent = (id: string, body: string, signal: AbortSignal) => Promi
 
 /** Posts events as CloudEvents in structured mode, signed as Standard Webhooks say. */
 export function eventPoster(
-  { name, url, secret = '', oldSecret, timeout }: WebhookConfig,
+  { name, url, secret, oldSecret, timeout }: WebhookConfig,
   { clock }: { clock: Clock },
 ): PostEvent {
-  const deliver = httpSender({ receiver: `the webhook ${name}`, url: url ?? '', clock, timeout })
+  const deliver = httpSender({ receiver: `the webhook ${name}`, url, clock, timeout })
   const secrets = oldSecret === undefined ? [secret] : [secret, oldSecret]
   return (id, body, signal) =>
     deliver(

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock/clock.ts'
 import type { Message } from '../message.ts'
-import { DeliveryError, type Receiver } from '../receiver.ts'
+import { DeliveryError } from '../../network/delivery-error.ts'
+import type { Receiver } from '../receiver.ts'
 import type { Batch, Delivery, Stage } from './batch.ts'
 
 const FIRST_DELAY = 1

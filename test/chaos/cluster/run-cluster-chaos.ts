@@ -14,13 +14,15 @@ import { compareExact } from '../compare-exact.ts'
 import { compareMessages } from '../compare-messages.ts'
 import { running } from '../daemon-process.ts'
 import { failingSlack, shuffled } from '../failing-slack.ts'
+import { failingWebhook, webhookSection } from '../failing-webhook.ts'
 import { mostInAMinute, now, observeRequests } from '../observed-requests.ts'
 import { row, type Row } from '../promise-rows.ts'
 import { textAt } from '../scraper.ts'
 import { clusterConfig, MAX_REQUESTS_PER_MINUTE, FAILOVER_SECONDS } from './cluster-config.ts'
 import { failOver, disruptions } from './cluster-disruptions.ts'
 import { startOne, type ClusterRun, type ClusterTarget } from './cluster-run.ts'
-import { openPostgresReader } from '../../../src/store/postgres/open-reader.ts'
+import { openPostgresBeside } from '../../../src/store/postgres/open-beside.ts'
+import { deliveriesRow, resumeWebhook } from '../compare-deliveries.ts'
 import { eventsRow } from '../compare-events.ts'
 import { startEventReader } from '../event-reader.ts'
 import { auditCommits, prepareAudit } from './commit-audit.ts'
@@ -77,6 +79,8 @@ export async function runClusterChaos({
     const slack = await failingSlack(random(seed, 'slack'), () => run.interruptions)
     closing.push(slack.close)
     slack.heal()
+    const webhook = await failingWebhook(random(seed, 'webhook'))
+    closing.push(webhook.close)
     const run: ClusterRun = {
       draw: random(seed, 'chaos'),
       targets: clusterTargets,
@@ -102,7 +106,7 @@ export async function runClusterChaos({
         })),
         slack: slack.url,
         store: `postgres://postgres@${hosts}/callwatch?target_session_attrs=read-write`,
-      }),
+      }) + webhookSection(webhook),
     )
     closing.push(() => {
       for (const child of running) child.kill('SIGKILL')
@@ -131,12 +135,15 @@ export async function runClusterChaos({
         }
         log(`${Math.ceil(end - now())} s left: ${name}`)
         await disruptions[name]!(run)
+        if (webhook.isGone()) await resumeWebhook(run.files.config)
         await wait(BETWEEN_MS)
       }
     }
     if (run.standby !== undefined) await failOver(run)
     log('healing')
     const gap = longestGap(new Map(clusterTargets.map(({ name, requests }) => [name, requests.requests])), begun, now())
+    webhook.heal()
+    if (webhook.isGone()) await resumeWebhook(run.files.config)
     const undone = await settleCluster(run)
     await audit.read()
     const compared = await compareTargets(run, await database.get())
@@ -157,8 +164,9 @@ export async function runClusterChaos({
     const duplicates = sum(messages.map((each) => each.duplicates))
     // The leader puts the last events in order within about a second.
     await wait(2000)
-    const left = await openPostgresReader(run.primary.postgres.url)
+    const left = await openPostgresBeside(run.primary.postgres.url)
     const events = await eventsRow(reader, left, await countersOf(database.get))
+    const deliveries = await deliveriesRow(webhook, left)
     await left.close()
     return {
       seconds,
@@ -192,6 +200,7 @@ export async function runClusterChaos({
           gap.seconds <= FAILOVER_SECONDS,
         ),
         events,
+        deliveries,
         row('all daemons show the same targets', `${views} views of ${run.daemons.length} daemons`, views === 1),
         row('requests in any 60 s', `${most} of ${MAX_REQUESTS_PER_MINUTE}`, most <= MAX_REQUESTS_PER_MINUTE),
         row(

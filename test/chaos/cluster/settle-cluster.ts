@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { now } from '../observed-requests.ts'
 import { textAt } from '../scraper.ts'
-import { healServices, isNothingLeft } from '../settle.ts'
+import { DELIVERIES, healServices, isDelivered, isNothingLeft } from '../settle.ts'
 import type { ClusterRun } from './cluster-run.ts'
 
 /** Seconds that the slowest sweep and the last message may take. */
@@ -46,5 +46,6 @@ export async function settleCluster({ targets, daemons }: ClusterRun): Promise<s
     return (await statusAt(url)).every(({ lag_seconds: lag }) => lag < since - 1)
   })
   await until('no alert and no message are left', MESSAGES, () => isNothingLeft(url))
+  await until('every event is delivered', DELIVERIES, () => isDelivered(url))
   return undone
 }

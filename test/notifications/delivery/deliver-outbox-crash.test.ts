@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { DeliveryError } from '../../../src/notifications/receiver.ts'
+import { DeliveryError } from '../../../src/network/delivery-error.ts'
 import { sending, type Receive, type Step } from './outbox-sending.ts'
 
 const A = { name: 'A' }

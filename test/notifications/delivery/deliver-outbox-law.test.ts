@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Notification } from '../../../src/alerts/notification.ts'
 import type { Message } from '../../../src/notifications/message.ts'
-import { DeliveryError } from '../../../src/notifications/receiver.ts'
+import { DeliveryError } from '../../../src/network/delivery-error.ts'
 import { sending, type Named, type Step } from './outbox-sending.ts'
 
 const GROUP_WAIT = 10

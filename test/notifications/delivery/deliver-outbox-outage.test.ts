@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { AlertMessage } from '../../../src/notifications/message.ts'
-import { DeliveryError } from '../../../src/notifications/receiver.ts'
+import { DeliveryError } from '../../../src/network/delivery-error.ts'
 import { AT, sending, type Sending } from './outbox-sending.ts'
 
 const A = { name: 'A' }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { DeliveryError } from '../../../src/notifications/receiver.ts'
+import { DeliveryError } from '../../../src/network/delivery-error.ts'
 import { AT, inShort, sending } from './outbox-sending.ts'
 
 const A = { name: 'A', target: 'a' }

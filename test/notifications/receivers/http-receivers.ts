@@ -1,6 +1,6 @@
 import { NEVER } from 'rxjs'
 import { expect, onTestFinished, vi } from 'vitest'
-import { DeliveryError } from '../../../src/notifications/receiver.ts'
+import { DeliveryError } from '../../../src/network/delivery-error.ts'
 import type { ReceiverName } from '../../../src/notifications/receivers.ts'
 import { alertmanagerAlert } from '../../../src/notifications/receivers/alertmanager/alertmanager-alert.ts'
 import { alertmanagerPost } from '../../../src/notifications/receivers/alertmanager/alertmanager-post.ts'

@@ -72,6 +72,25 @@ export function eventsContract(newPlace: NewPlace): void {
       expect(next!.position).toBeGreaterThan(left[1]!.position)
     })
 
+    test('keeps what is still needed from a position on', async () => {
+      const a = await openAt(newPlace)
+      for (const at of [1, 2, 3, 4, 9]) await tell(a, `at ${at}`, { at })
+      const [, , third] = await a.store.events(1, 100)
+      await a.store.deleteEvents(CREATED + 5, third!.position)
+      expect(idsOf(await a.store.events(1, 100))).toEqual(['at 2', 'at 3', 'at 4', 'at 9'])
+    })
+
+    test('counts how many events it has had, also of those that are deleted', async () => {
+      const a = await openAt(newPlace)
+      const totals = async () => (await a.store.events(1, 100)).map(({ total }) => total)
+      for (const n of [3, 1]) await tell(a, `with ${n}`, { n })
+      expect(await totals()).toEqual([3, 4])
+      await tell(a, 'with 5', { n: 5, at: 100 })
+      await a.store.deleteEvents(CREATED + 50)
+      expect(await totals()).toEqual([4, 9])
+      expect(await a.store.latestEvents(0)).toMatchObject([{ total: 9 }])
+    })
+
     test('is deleted from its beginning only, whatever the clocks of the daemons were', async () => {
       const a = await openAt(newPlace)
       for (const at of [100, 1, 2, 3, 200]) await tell(a, `at ${at}`, { at })

@@ -8,6 +8,7 @@ import { outboxContract } from './outbox-contract.ts'
 import type { NewPlace } from './place.ts'
 import { readerContract } from './reader-contract.ts'
 import { targetContract } from './target-contract.ts'
+import { webhooksContract } from './webhooks-contract.ts'
 
 /** What every store promises, whichever it is. */
 export function storeContract(newPlace: NewPlace): void {
@@ -20,4 +21,5 @@ export function storeContract(newPlace: NewPlace): void {
   noticeContract(newPlace)
   balanceContract(newPlace)
   readerContract(newPlace)
+  webhooksContract(newPlace)
 }

@@ -44,6 +44,15 @@ async function fillStore(): Promise<Uint8Array> {
   for (const until of [NOW + 60.5, NOW + 1e6]) {
     await store.addSilence({ match: { alert: 'NoGoodPoll' }, since: NOW, until, reason: 'a\u0000b' })
   }
+  const put = [false, true].map((dead) => ({
+    position: 2,
+    place: Number(dead),
+    id: 'é',
+    at: NOW + 0.1,
+    dead,
+    attempts: 3,
+  }))
+  await store.saveWebhook({ name: 'crm', revision: 0, progress: { cursor: '2.1.é', problem: 'a\u0000b' }, put })
   await store.pauseUntil('https://calls.example key', NOW + 0.1 + 0.2)
   await store.close()
   return readFileSync(path)

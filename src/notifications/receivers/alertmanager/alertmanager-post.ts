@@ -1,5 +1,5 @@
 import type { Clock } from '../../../clock/clock.ts'
-import { httpSender } from '../../http-sender.ts'
+import { httpSender } from '../../../network/http-sender.ts'
 import type { AlertmanagerAlert } from './alertmanager-alert.ts'
 
 /** Posts these alerts to Alertmanager; rejects with a DeliveryError. */

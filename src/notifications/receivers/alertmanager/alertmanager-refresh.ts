@@ -3,7 +3,7 @@ import type { Clock } from '../../../clock/clock.ts'
 import type { LiveAlert } from '../../../alerts/alert-instance.ts'
 import { alertKey, alertmanagerAlert } from './alertmanager-alert.ts'
 import { alertmanagerPost, type PostAlerts } from './alertmanager-post.ts'
-import { DeliveryError } from '../../receiver.ts'
+import { DeliveryError } from '../../../network/delivery-error.ts'
 
 /** What became of one attempt to notify Alertmanager. */
 export type AlertmanagerDelivery = {

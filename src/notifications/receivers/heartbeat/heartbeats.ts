@@ -1,6 +1,6 @@
 import { exhaustMap, filter, takeUntil, timer, type Observable } from 'rxjs'
 import type { Clock } from '../../../clock/clock.ts'
-import { httpSender } from '../../http-sender.ts'
+import { httpSender } from '../../../network/http-sender.ts'
 
 /** What became of one beat. */
 export type Heartbeat = {

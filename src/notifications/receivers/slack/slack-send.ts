@@ -1,6 +1,6 @@
 import { IncomingWebhook } from '@slack/webhook'
 import type { Clock } from '../../../clock/clock.ts'
-import { httpSender } from '../../http-sender.ts'
+import { httpSender } from '../../../network/http-sender.ts'
 import type { Send } from '../../receiver.ts'
 import type { SlackConfig } from './slack.ts'
 import { slackMessage } from './slack-message.ts'

@@ -1,6 +1,6 @@
 import { Headers } from 'undici'
 import type { Clock } from '../../../clock/clock.ts'
-import { httpSender } from '../../http-sender.ts'
+import { httpSender } from '../../../network/http-sender.ts'
 import type { Send } from '../../receiver.ts'
 import { webhookBody } from './webhook-body.ts'
 import type { WebhookConfig } from './webhook.ts'

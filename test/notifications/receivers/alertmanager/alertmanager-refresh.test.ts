@@ -6,7 +6,7 @@ import {
   alertmanagerRefresh,
   type AlertmanagerDelivery,
 } from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
-import { DeliveryError } from '../../../../src/notifications/receiver.ts'
+import { DeliveryError } from '../../../../src/network/delivery-error.ts'
 import { virtualClock } from '../../../clock/virtual-clock.ts'
 import { firingSince, type Differing } from './alertmanager-sample.ts'
 import { AT } from '../../sample.ts'

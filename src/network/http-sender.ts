@@ -1,8 +1,8 @@
 import { fetch, type RequestInit, type Response } from 'undici'
 import type { Clock } from '../clock/clock.ts'
 import { readRetryAfter } from '../clock/http-time.ts'
-import { outboundAgent } from '../network/outbound-agent.ts'
-import { DeliveryError } from './receiver.ts'
+import { outboundAgent } from './outbound-agent.ts'
+import { DeliveryError } from './delivery-error.ts'
 
 /** One delivery, the whole response included (seconds). Less than a draining daemon may wait. */
 const TIMEOUT = 8

@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import type { Store } from '../../src/store/store.ts'
+import { START } from '../../src/events/cursor.ts'
+import { deliveryProblems } from '../events/delivery-problems.ts'
+import { readLog } from '../events/event-problems.ts'
+import type { FailingWebhook } from './failing-webhook.ts'
+import { row, type Row } from './promise-rows.ts'
+
+/** Whether a receiver got every event that is not listed as undelivered, at least once, and those of each call in their order. */
+export async function deliveriesRow(
+  webhook: FailingWebhook,
+  store: Pick<Store, 'events' | 'latestEvents' | 'webhooks' | 'undelivered'>,
+): Promise<Row> {
+  const log = await readLog(store)
+  const left = await leftOf(store)
+  const problems = [...webhook.problems, ...deliveryProblems(log, webhook.processed, left)]
+  const distinct = new Set(webhook.processed.map(({ id }) => id)).size
+  const repeated = webhook.processed.length - distinct
+  return row(
+    'a webhook gets every event, in order for each call',
+    `${distinct} of ${log.length} events, ${left.size} left, ${repeated} repeated`,
+    problems.length === 0 && log.length > 0 && left.size <= MOST_LEFT,
+    problems,
+  )
+}
+
+/** Events that come between the moment at which nothing was left and the end of the daemon. */
+const MOST_LEFT = 20
+
+/** The ids of events that the store lists as undelivered, or that come after the cursor. */
+async function leftOf(
+  store: Pick<Store, 'events' | 'latestEvents' | 'webhooks' | 'undelivered'>,
+): Promise<Set<string>> {
+  const [known] = await store.webhooks()
+  const undelivered = await store.undelivered('chaos', { dead: false, after: START, limit: 10_000 })
+  const unread = await readLog(store, known?.progress.cursor)
+  return new Set([...undelivered.map(({ id, place }) => `${id}-${place}`), ...unread.map(({ id }) => id)])
+}
+
+const MAIN = join(import.meta.dirname, '../../src/main.ts')
+
+/** Somebody sees that the webhook is paused, and resumes it. */
+export async function resumeWebhook(config: string): Promise<void> {
+  const command = spawn(process.execPath, [MAIN, 'events', 'webhooks', 'resume', 'chaos', '--config', config])
+  const [errors, [code]] = await Promise.all([text(command.stderr), once(command, 'exit')])
+  if (code !== 0) throw new Error(`the webhook was not resumed: ${errors}`)
+}

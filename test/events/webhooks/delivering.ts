@@ -1,0 +1,80 @@
+import { onTestFinished } from 'vitest'
+import { ReplaySubject } from 'rxjs'
+import { deliverEvents, type WebhookEvent } from '../../../src/events/webhooks/deliver-events.ts'
+import type { WebhookConfig } from '../../../src/events/webhooks/webhook-section.ts'
+import { DeliveryError } from '../../../src/network/delivery-error.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { virtualClock } from '../../clock/virtual-clock.ts'
+import { completePoll } from '../../ledger/seen.ts'
+import { openIn, type OpenTarget } from '../../store/contract/place.ts'
+import { webhookOf } from './any-webhook.ts'
+
+export const RETENTION = 3600
+
+/** What a receiver does with the nth attempt of all, beginning with 1; undefined accepts it. */
+export type Receive = (
+  subject: string,
+  attempt: number,
+) => DeliveryError | Promise<DeliveryError | undefined> | undefined
+
+export function answered(status: number, retryAfter?: number): DeliveryError {
+  const isRetryable = status === 429 || status >= 500
+  return new DeliveryError(`it answered ${status}`, { retryable: isRetryable, status, retryAfter })
+}
+
+/** A log of events in a store, and a webhook that gets them, on a clock of the test. */
+export function delivering(
+  given: Parameters<typeof webhookOf>[0] = { from: 'start' },
+  receive: Receive = () => undefined,
+) {
+  const clock = virtualClock()
+  const store = openSqliteStore({ path: ':memory:' })
+  const received: [at: number, subject: string][] = []
+  const events: WebhookEvent[] = []
+  const start = clock.monotonic()
+  let target: OpenTarget | undefined
+  let commits = 0
+  let attempts = 0
+  const state = { receive, isLeader: true }
+
+  /** Commits events of calls with these names. */
+  async function tell(subjects: readonly string[], data: object = {}, type = 'call.initiated'): Promise<void> {
+    target ??= await openIn(store)
+    const id = `commit-${(commits += 1)}`
+    const texts = subjects.map((subject) => JSON.stringify({ type, subject, time: '2026-11-21T00:00:00.000Z', data }))
+    await target.see(completePoll(target.ledger.sync.seq + 1), { events: { id, at: clock.wall(), texts } })
+  }
+
+  /** Runs a daemon's deliveries until it stops, or is killed. */
+  function run(
+    webhook: WebhookConfig = webhookOf(given),
+    on: Pick<Store, 'events' | 'latestEvents' | 'webhooks' | 'undelivered' | 'saveWebhook'> = store,
+  ) {
+    const stop$ = new ReplaySubject<void>(1)
+    const ended = { is: false }
+    const running = deliverEvents({
+      webhook,
+      post: async (_id, body) => {
+        const { subject } = JSON.parse(body)
+        received.push([clock.monotonic() - start, subject])
+        const problem = await state.receive(subject, (attempts += 1))
+        if (problem !== undefined) throw problem
+      },
+      store: on,
+      clock,
+      random: () => 1,
+      retention: RETENTION,
+      isLeader: () => state.isLeader,
+      stop$,
+    }).subscribe({ next: (event) => void events.push(event), complete: () => void (ended.is = true) })
+    onTestFinished(() => running.unsubscribe())
+    return { stop: () => stop$.next(), kill: () => running.unsubscribe(), ended }
+  }
+
+  const subjects = () => received.map(([, subject]) => subject)
+  const outcomes = () =>
+    events.flatMap((event) => (event.kind === 'events' ? `${event.n} ${event.outcome}` : event.kind))
+  const stored = async () => (await store.webhooks())[0]
+  return { clock, store, tell, run, received, subjects, events, outcomes, stored, state }
+}
