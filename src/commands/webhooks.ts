@@ -124,7 +124,7 @@ async function deadLettersOf(store: StoreBeside, name: string): Promise<Undelive
   }
 }
 
-function revived({ firstAttempt: _before, ...event }: UndeliveredEvent): UndeliveredEvent {
+function revived({ refusedSince: _before, ...event }: UndeliveredEvent): UndeliveredEvent {
   return { ...event, dead: false, attempts: 0 }
 }
 

@@ -24,8 +24,8 @@ export type UndeliveredEvent = LogPlace & {
   /** A dead letter: it is not delivered unless somebody asks for it. */
   dead: boolean
   attempts: number
-  /** The host's clock (UNIX seconds). */
-  firstAttempt?: number
+  /** Since when each attempt was refused (UNIX seconds by the host's clock). */
+  refusedSince?: number | undefined
   problem?: string
 }
 

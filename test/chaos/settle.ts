@@ -7,11 +7,10 @@ import { textAt } from './scraper.ts'
 
 /** A running call says something new every second or two: after so many seconds without an event all have ended. */
 const QUIET = 5
-/** Seconds that the longest call, two sweeps and the last message may take. */
+/** Seconds that the longest call and two sweeps may take. */
 const LONGEST_CALL = 90
 const SWEEPS = 60
-const MESSAGES = 60
-/** An event that has failed seven times waits for a minute. */
+/** The same of the last message and event: one that has failed seven times waits for a minute. */
 export const DELIVERIES = 120
 
 /**
@@ -27,8 +26,10 @@ export async function settle({ simulator, slack, webhook }: ChaosRun, { url }: D
   const before = await complete()
   // The one that is under way may have begun too early.
   await until('two complete polls', SWEEPS, async () => (await complete()) >= before + 2)
-  await until('no alert and no message are left', MESSAGES, () => isNothingLeft(url))
-  await until('every event is delivered', DELIVERIES, () => isDelivered(url))
+  // Together, or new alerts would fire while the last event is delivered.
+  await until('no alert, no message and no event are left', DELIVERIES, async () => {
+    return (await isDelivered(url)) && isNothingLeft(url)
+  })
   return undone
 }
 

@@ -159,11 +159,11 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
     /** What becomes of an event that was not accepted. */
     function retried(event: QueuedEvent, queue: EventQueue, { message, status, retryable }: DeliveryError) {
       const wall = clock.wall()
-      event.attempts += 1
-      event.firstAttempt ??= wall
-      event.problem = message
       const isRefused = !retryable && status !== TIMEOUT && status !== TOO_EARLY && status !== GONE
-      if (isRefused && wall - event.firstAttempt >= REFUSED_FOR) {
+      event.attempts += 1
+      event.problem = message
+      event.refusedSince = isRefused ? (event.refusedSince ?? wall) : undefined
+      if (event.refusedSince !== undefined && wall - event.refusedSince >= REFUSED_FOR) {
         queue.bury(event)
         return 'dead'
       }

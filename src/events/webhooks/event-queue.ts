@@ -142,7 +142,7 @@ export function eventQueue(): EventQueue {
   }
 }
 
-function rowOf({ position, place, id, at, dead, attempts, firstAttempt, problem }: QueuedEvent): UndeliveredEvent {
+function rowOf({ position, place, id, at, dead, attempts, refusedSince, problem }: QueuedEvent): UndeliveredEvent {
   return {
     position,
     place,
@@ -150,7 +150,7 @@ function rowOf({ position, place, id, at, dead, attempts, firstAttempt, problem 
     at,
     dead,
     attempts,
-    ...(firstAttempt !== undefined && { firstAttempt }),
+    ...(refusedSince !== undefined && { refusedSince }),
     ...(problem !== undefined && { problem }),
   }
 }

@@ -4,9 +4,8 @@ import { textAt } from '../scraper.ts'
 import { DELIVERIES, healServices, isDelivered, isNothingLeft } from '../settle.ts'
 import type { ClusterRun } from './cluster-run.ts'
 
-/** Seconds that the slowest sweep and the last message may take. */
+/** Seconds that the slowest sweep may take. */
 const SWEEPS = 90
-const MESSAGES = 60
 
 export type TargetStatus = {
   name: string
@@ -45,7 +44,8 @@ export async function settleCluster({ targets, daemons }: ClusterRun): Promise<s
     const since = now() - swept
     return (await statusAt(url)).every(({ lag_seconds: lag }) => lag < since - 1)
   })
-  await until('no alert and no message are left', MESSAGES, () => isNothingLeft(url))
-  await until('every event is delivered', DELIVERIES, () => isDelivered(url))
+  await until('no alert, no message and no event are left', DELIVERIES, async () => {
+    return (await isDelivered(url)) && isNothingLeft(url)
+  })
   return undone
 }

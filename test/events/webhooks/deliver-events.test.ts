@@ -142,6 +142,15 @@ describe('an event that fails', () => {
     },
   )
 
+  test('is no dead letter as long as it also fails in other ways', async () => {
+    const { tell, run, clock, stored, state } = delivering()
+    state.receive = (_subject, attempt) => (attempt % 10 === 0 ? answered(404) : answered(500))
+    await tell(['bad'])
+    run()
+    await clock.advance(3000)
+    expect(await stored()).toMatchObject({ waiting: 1, dead: 0 })
+  })
+
   test.each([500, 503, 408, 425, 429])('with %i is retried for longer than that', async (status) => {
     const { tell, run, clock, subjects, stored, state } = delivering()
     state.receive = () => answered(status)

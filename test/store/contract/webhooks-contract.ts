@@ -43,7 +43,7 @@ export function webhooksContract(newPlace: NewPlace): void {
 
     test('list what is undelivered, in the order of the log, dead letters by themselves, page by page', async () => {
       const store = await (await newPlace()).open()
-      const put = [undelivered(10, 2), undelivered(9, 7, { firstAttempt: 1.5, problem: 'no' }), undelivered(10, 0), undelivered(2, 0, { dead: true })] // oxfmt-ignore
+      const put = [undelivered(10, 2), undelivered(9, 7, { refusedSince: 1.5, problem: 'no' }), undelivered(10, 0), undelivered(2, 0, { dead: true })] // oxfmt-ignore
       await store.saveWebhook({ name: 'crm', revision: 0, progress: { cursor: '0' }, put })
       await store.saveWebhook({ name: 'other', revision: 0, progress: { cursor: '0' }, put: [undelivered(1)] })
       const listed = await store.undelivered('crm', ALL)
