@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as wait } from 'node:timers/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Store } from '../../src/store/store.ts'
@@ -42,8 +43,12 @@ async function leftOf(
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
 
+/** How long a pause may not be in the store yet. */
+const SAVED_WITHIN_MS = 2000
+
 /** Somebody sees that the webhook is paused, and resumes it. */
 export async function resumeWebhook(config: string): Promise<void> {
+  await wait(SAVED_WITHIN_MS)
   const command = spawn(process.execPath, [MAIN, 'events', 'webhooks', 'resume', 'chaos', '--config', config])
   const [errors, [code]] = await Promise.all([text(command.stderr), once(command, 'exit')])
   if (code !== 0) throw new Error(`the webhook was not resumed: ${errors}`)

@@ -47,7 +47,6 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   const outbox = delivered$.subscribe(({ message, outcome }) => {
     run.report.lines.push(`${clock.wall()} ${outcome} ${JSON.stringify(message)}`)
   })
-  await resume(run)
   const webhook = deliverEvents({
     webhook: webhookOf({ name: 'simulated', backfilled: true, from: 'start' }),
     post: run.webhook.post(clock),
@@ -77,6 +76,7 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
       run.report.lines.push(`${clock.wall()} reloaded ${JSON.stringify(run.settings)}`)
       config$.next(simulatedConfig(run))
     }
+    await resume(run)
     await run.clock.advance(INTERVAL)
   }
   stop$.next()
