@@ -1,6 +1,7 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { SECRET } from '../events/webhooks/any-webhook.ts'
 import { callwatch, configFile } from './callwatch.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -47,9 +48,9 @@ describe('README, guides and policies', () => {
     for (const [command, options] of commands) {
       expect(known).toMatch(new RegExp(`^  ${command} `, 'm'))
       const { stdout } = await callwatch([command, '--help'])
-      // `silence add` and `store copy` have their own help.
-      const of = { silence: 'add', store: 'copy' }[command]
-      const inner = of === undefined ? '' : (await callwatch([command, of, '--help'])).stdout
+      // What these commands contain has its own help.
+      const of = { silence: ['add'], store: ['copy'], events: ['webhooks', 'replay'] }[command]
+      const inner = of === undefined ? '' : (await callwatch([command, ...of, '--help'])).stdout
       for (const option of options) expect(`${stdout}${inner}`, `${command} ${option}`).toContain(option)
     }
   })
@@ -148,24 +149,29 @@ describe('README, guides and policies', () => {
 })
 
 describe('the README', () => {
-  test('and the guides to alerting and to several machines show valid configurations', { timeout: WAIT }, async () => {
-    const blocks = ['README.md', 'docs/alerting.md', 'docs/several-machines.md']
-      .flatMap((page) => [...read(page).matchAll(/^( *)```yaml\n(.*?)```/gms)])
-      .map(([, indent = '', block = '']) => block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''))
-      .filter((block) => /^(targets|alerts|store):/.test(block))
-    expect(blocks.length).toBeGreaterThan(6)
-    const target = 'targets: [{ app_id: a, region: us, api_key: k }]\n'
-    for (const block of blocks) {
-      const yaml = block.startsWith('targets:')
-        ? block.replace('api_key_file: /run/secrets/callwatch-key', 'api_key: k')
-        : target + block
-      const env = {
-        SLACK_WEBHOOK_URL: 'https://hooks.example/x',
-        FINANCE_HOOK: 'https://finance.example/x',
-        CALLWATCH_DB_PASSWORD: 'x',
+  test(
+    'and the guides to alerting, events and several machines show valid configurations',
+    { timeout: WAIT },
+    async () => {
+      const blocks = ['README.md', 'docs/alerting.md', 'docs/events.md', 'docs/several-machines.md']
+        .flatMap((page) => [...read(page).matchAll(/^( *)```yaml\n(.*?)```/gms)])
+        .map(([, indent = '', block = '']) => block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''))
+        .filter((block) => /^(targets|alerts|store|events):/.test(block))
+      expect(blocks.length).toBeGreaterThan(6)
+      const target = 'targets: [{ app_id: a, region: us, api_key: k }]\n'
+      for (const block of blocks) {
+        const yaml = block.startsWith('targets:')
+          ? block.replace('api_key_file: /run/secrets/callwatch-key', 'api_key: k')
+          : target + block
+        const env = {
+          SLACK_WEBHOOK_URL: 'https://hooks.example/x',
+          FINANCE_HOOK: 'https://finance.example/x',
+          CALLWATCH_DB_PASSWORD: 'x',
+          CRM_WEBHOOK_SECRET: SECRET,
+        }
+        const { code, stderr } = await callwatch(['check', '--config', configFile(yaml)], { env })
+        expect({ code, stderr, yaml }).toEqual({ code: 0, stderr: '', yaml })
       }
-      const { code, stderr } = await callwatch(['check', '--config', configFile(yaml)], { env })
-      expect({ code, stderr, yaml }).toEqual({ code: 0, stderr: '', yaml })
-    }
-  })
+    },
+  )
 })

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { configSchema } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { signals } from '../../src/alerts/signals.ts'
+import { SECRET } from '../events/webhooks/any-webhook.ts'
 import { folderWith } from './folder-with.ts'
 
 const source = readFileSync(join(import.meta.dirname, '../../config/callwatch.example.yaml'), 'utf8')
@@ -14,6 +15,8 @@ const env = {
   SLACK_WEBHOOK_URL: 'https://hooks.slack.example/x',
   CALLWATCH_PASSWORD: 'p',
   WEBHOOK_TOKEN: 't',
+  CRM_WEBHOOK_SECRET: SECRET,
+  CRM_OLD_SECRET: SECRET,
 }
 
 test('the shipped example loads, and but for targets, password and channels it says what holds anyway', () => {
@@ -43,13 +46,14 @@ test('the shipped example loads, and but for targets, password and channels it s
   expect({ ...example, http, notify, targets: defaults.targets }).toEqual(defaults)
 })
 
-test('without its comment signs the shipped example has a rule for each signal', () => {
-  const commented = /^ {2}# (?=- name:| {2})/gm
-  const { alerts } = loadExample(source.replaceAll(commented, '  '))
+test('without its comment signs the shipped example has a rule for each signal, and a webhook of events', () => {
+  const commented = /^ {2}# (?=- name:|webhooks:| {2})/gm
+  const { alerts, events } = loadExample(source.replaceAll(commented, '  '))
   expect(alerts).toHaveLength(loadExample(source).alerts.length + 6)
   expect([...new Set(alerts.map(({ signal }) => signal.name))].toSorted()).toEqual(
     signals.map(({ name }) => name).toSorted(),
   )
+  expect(events.webhooks.map(({ name }) => name)).toEqual(['crm'])
 })
 
 function loadExample(text: string) {
