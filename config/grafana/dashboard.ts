@@ -10,7 +10,7 @@ import {
 } from '@grafana/grafana-foundation-sdk/dashboard'
 import { SELECTED } from './panels.ts'
 import { calls, now } from './rows/calls.ts'
-import { alerts, daemons, processes } from './rows/operations.ts'
+import { alerts, daemons, processes, webhooks } from './rows/operations.ts'
 import { minutes } from './rows/minutes.ts'
 import { anomalies, quality } from './rows/quality.ts'
 import { targets } from './rows/targets.ts'
@@ -48,6 +48,7 @@ export function dashboard(): Dashboard {
     Anomalies: anomalies(),
     Targets: targets(),
     Alerts: alerts(),
+    'Webhooks of events': webhooks(),
     'Several daemons': daemons(),
     'callwatch processes': processes(),
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { initNotifier, initTarget, recordPoll } from '../../src/metrics/record.ts'
+import { initNotifier, initTarget, initWebhook, recordPoll } from '../../src/metrics/record.ts'
 import { describeMetrics, metricsOf } from '../../src/metrics/registry.ts'
 import { finish, firing, handMadeTarget, POLLED, openCall, RATIO_RULE } from './hand-made-target.ts'
 import { ACCEPTED_COMPLAINTS, complaintsOf, skipWithoutPromtool } from '../prometheus/promtool.ts'
@@ -42,6 +42,11 @@ callwatch_login_failures_total                counter
 callwatch_silence_changes_total               counter    change
 callwatch_notifications_total                 counter    notifier, outcome
 callwatch_notifications_pending               gauge      notifier
+callwatch_webhook_deliveries_total            counter    webhook, outcome
+callwatch_webhook_pending_events              gauge      webhook
+callwatch_webhook_oldest_pending_seconds      gauge      webhook
+callwatch_webhook_dead_letters                gauge      webhook
+callwatch_webhook_paused                      gauge      webhook
 callwatch_sweep_age_seconds                   gauge      target
 callwatch_targets                             gauge
 callwatch_targets_owned                       gauge
@@ -79,6 +84,11 @@ async function exposition(): Promise<string> {
   const { operational, expose } = metricsOf(() => [target], '1.2.3')
   initTarget(operational, 'production')
   initNotifier(operational, 'slack')
+  initWebhook(operational, 'crm')
+  const { webhookPending, webhookOldestPending, webhookDeadLetters, webhookPaused } = operational
+  for (const gauge of [webhookPending, webhookOldestPending, webhookDeadLetters, webhookPaused]) {
+    gauge.set({ webhook: 'crm' }, 0)
+  }
   const requests = [{ operation: 'list_calls' as const, code: '200', seconds: 0.1 }]
   recordPoll(operational, 'production', {
     outcome: 'complete',

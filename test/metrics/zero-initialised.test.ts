@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { initNotifier, initTarget } from '../../src/metrics/record.ts'
+import { initNotifier, initTarget, initWebhook } from '../../src/metrics/record.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { handMadeTarget, openCall, RATIO_RULE } from './hand-made-target.ts'
 import { linesOf, readExposition } from './read-exposition.ts'
@@ -61,6 +61,10 @@ const SPANS: [name: string, label: readonly (readonly string[])[]][] = [
   ['callwatch_alerts', [['alert=HighFailureRate,severity=warning'], labelled('state', 'pending', 'firing')]],
   ['callwatch_notifications_pending', [['notifier=slack']]],
   ['callwatch_notifications_total', [['notifier=slack'], labelled('outcome', 'sent', 'retried', 'dropped')]],
+  [
+    'callwatch_webhook_deliveries_total',
+    [['webhook=crm'], labelled('outcome', 'delivered', 'retried', 'dead', 'expired')],
+  ],
 ]
 
 const HISTOGRAM_SPANS: [name: string, labels: readonly (readonly string[])[]][] = [
@@ -86,6 +90,7 @@ async function firstScrape() {
   const { operational, expose } = metricsOf(() => [target], '1')
   initTarget(operational, 'production')
   initNotifier(operational, 'slack')
+  initWebhook(operational, 'crm')
   return readExposition((await expose('prometheus')).body)
 }
 

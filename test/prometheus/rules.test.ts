@@ -20,7 +20,7 @@ test.for<[what: string, file: string]>([
     'the recording rules give one series per target, and count each call once across failovers',
     'recording-rules.test.yaml',
   ],
-  ['the alerting rules fire the same across failovers, and for unowned targets', 'alert-rules.test.yaml'],
+  ['the alerting rules fire the same across failovers, for unowned targets, and for webhooks', 'alert-rules.test.yaml'],
 ])('promtool test rules: %s', { timeout: 60_000 }, ([, file], context) => {
   skipWithoutPromtool(context)
   const { status, stdout, stderr } = promtool(['test', 'rules', join(import.meta.dirname, file)])

@@ -38,6 +38,47 @@ export function alerts() {
   ]
 }
 
+/** Webhooks of events. Every daemon shows their gauges, the leader counts. */
+export function webhooks() {
+  const each = (gauge: string) => `max by (webhook) (${gauge})`
+  return [
+    graph({
+      title: 'Events pending',
+      about: 'Events that a webhook has not got yet. Those that it has not read count as well, wanted or not.',
+      width: 6,
+      queries: { '{{webhook}}': each('callwatch_webhook_pending_events') },
+    }),
+    graph({
+      title: 'Age of the oldest pending event',
+      about: 'How far a webhook is behind. The shipped rule WebhookBehind fires after 15 minutes.',
+      width: 6,
+      unit: 's',
+      queries: { '{{webhook}}': each('callwatch_webhook_oldest_pending_seconds') },
+    }),
+    graph({
+      title: 'Events by outcome',
+      about:
+        'Attempts to deliver events, by what became of them. Expired events were deleted by events.retention before they were delivered.',
+      width: 6,
+      unit: 'ops',
+      queries: {
+        '{{webhook}} {{outcome}}':
+          'sum by (webhook, outcome) (rate(callwatch_webhook_deliveries_total[$__rate_interval]))',
+      },
+    }),
+    graph({
+      title: 'Dead letters, paused webhooks',
+      about:
+        'Events that a webhook refused for ten minutes, until they are replayed; and 1 for a webhook that is paused.',
+      width: 6,
+      queries: {
+        '{{webhook}} dead letters': each('callwatch_webhook_dead_letters'),
+        '{{webhook}} paused': each('callwatch_webhook_paused'),
+      },
+    }),
+  ]
+}
+
 /** How daemons with a shared store divide the targets. */
 export function daemons() {
   return [
