@@ -24,6 +24,21 @@ export function checkMatches(
   }
 }
 
+/** The same of the targets that webhooks of events name. */
+export function checkWebhookTargets(
+  webhooks: readonly Record<string, unknown>[],
+  targets: readonly unknown[],
+  report: (path: (string | number)[], message: string) => void,
+): void {
+  webhooks.forEach(({ targets: names }, index) => {
+    if (!Array.isArray(names)) return
+    names.forEach((name: unknown, place) => {
+      if (typeof name !== 'string' || name === '' || targets.includes(name)) return
+      report(['events', 'webhooks', index, 'targets', place], unknownName(name, 'target', targets))
+    })
+  })
+}
+
 /** The name itself is left out, for it may come from a variable. */
 function unknownName(name: string, label: 'alert' | 'target', all: readonly unknown[]): string {
   const thing = label === 'alert' ? 'rule' : 'target'

@@ -12,7 +12,7 @@ import { targetSection } from '../service/target-section.ts'
 import { storeSection } from '../store/store-section.ts'
 import { httpSection, type Certificate, type HttpConfig } from '../web/http-section.ts'
 import { checkDigest } from './check-digest.ts'
-import { checkMatches } from './check-matches.ts'
+import { checkMatches, checkWebhookTargets } from './check-matches.ts'
 
 /**
  * The configuration file, after interpolation and with what environment and secrets' files filled in: what the program
@@ -62,6 +62,7 @@ export const configSchema = section(
     checkDigest(file.notify, history, report)
     const names = { alert: rules.map((rule) => rule['name']), target: targets.map(targetName) }
     checkMatches(file.notify, names, report)
+    checkWebhookTargets(webhooks, names.target, report)
   },
 )
 

@@ -80,7 +80,7 @@ type Printed = { id: string; type: string; callwatchcursor: string }
 /** The events that were printed. */
 const printedIn = (stdout: string): Printed[] => (stdout.match(JSON_LINE) ?? []).map((line) => JSON.parse(line))
 const idsIn = (stdout: string) => printedIn(stdout).map(({ id }) => id)
-const ALL = ['first.0', 'first.1', 'second.0', 'third.0', 'third.1', 'fourth.0', 'fifth.0']
+const ALL = ['first-0', 'first-1', 'second-0', 'third-0', 'third-1', 'fourth-0', 'fifth-0']
 
 test('events prints what happened, a line each, in the order in which it was found', async () => {
   const { events } = await sixEvents()
@@ -119,7 +119,7 @@ test('events --json prints a CloudEvent a line, with the cursor that continues a
   const [row] = await store.events(3, 1)
   expect(printed[3]).toEqual({
     specversion: '1.0',
-    id: 'third.0',
+    id: 'third-0',
     source: 'urn:callwatch:staging',
     datacontenttype: 'application/json',
     callwatchcursor: '3.0.third',
@@ -134,26 +134,26 @@ test('events --json prints a CloudEvent a line, with the cursor that continues a
 test.each([
   [
     ['--type', 'call.ended', '--type', 'callwatch.alert.firing'],
-    ['second.0', 'fourth.0'],
+    ['second-0', 'fourth-0'],
   ],
   [
     ['--type', 'call.corrected,call.ended'],
-    ['fourth.0', 'fifth.0'],
+    ['fourth-0', 'fifth-0'],
   ],
   [['--target', 'production', '--target', 'staging'], ALL],
   [['--target', 'production, nowhere'], ALL.slice(0, 3)],
   [['--target', 'nowhere'], []],
-  [['--target', 'staging', '--type', 'call.ongoing'], ['third.1']],
+  [['--target', 'staging', '--type', 'call.ongoing'], ['third-1']],
   [['--since', '1h'], ALL.slice(3)],
   [['--since', '7250s'], ALL.slice(2)],
   [['--since', '3h'], ALL],
   [['--since', '3h', '--limit', '2'], ALL.slice(0, 2)],
   [
     ['--since', '3h', '--type', 'call.ongoing', '--limit', '9'],
-    ['first.1', 'third.1'],
+    ['first-1', 'third-1'],
   ],
   [['--limit', '2'], ALL.slice(-2)],
-  [['--limit', '1', '--type', 'call.initiated'], ['third.0']],
+  [['--limit', '1', '--type', 'call.initiated'], ['third-0']],
   [['--limit', '0'], []],
   [['--after', '0', '--limit', '0'], []],
   [['--after', '0', '--limit', '3'], ALL.slice(0, 3)],
@@ -171,8 +171,8 @@ test('without a limit the newest 50 are printed; those of a rare type are found 
   for (let i = 2; i < 120; i++) await poll(`commit-${i}`, completePoll(i, seen(`call ${i}`, 'initiated')))
   const ids = idsIn((await events('--json')).stdout)
   expect(ids).toEqual(Array.from({ length: 50 }, (_, i) => `commit-${i + 70}-0`))
-  expect(idsIn((await events('--json', '--limit', '1', '--type', 'alert.firing')).stdout)).toEqual(['rare.0'])
-  expect(idsIn((await events('--json', '--type', 'alert.firing,alert.resolved')).stdout)).toEqual(['rare.0'])
+  expect(idsIn((await events('--json', '--limit', '1', '--type', 'alert.firing')).stdout)).toEqual(['rare-0'])
+  expect(idsIn((await events('--json', '--type', 'alert.firing,alert.resolved')).stdout)).toEqual(['rare-0'])
 })
 
 test('a log in which nothing is wanted has no events', async () => {
@@ -241,30 +241,30 @@ test('names of calls, targets and alerts neither reach a terminal as control cha
 test('--follow continues with what is committed later, until SIGTERM', async () => {
   const { watched, follow } = await sixEvents()
   const { child, printed, ended } = follow('--json', '--limit', '1', '--target', 'later,staging')
-  await printed(/"fifth\.0"/)
+  await printed(/"fifth-0"/)
   const poll = await watched('later')
   await poll('sixth', completePoll(90, seen('z', 'initiated', { initiatedAt: CREATED + 90 })))
-  await printed(/"sixth\.0"/)
+  await printed(/"sixth-0"/)
   child.kill('SIGTERM')
   const { code, stdout, stderr } = await ended
-  expect({ code, stderr, ids: idsIn(stdout) }).toEqual({ code: 0, stderr: '', ids: ['fifth.0', 'sixth.0'] })
+  expect({ code, stderr, ids: idsIn(stdout) }).toEqual({ code: 0, stderr: '', ids: ['fifth-0', 'sixth-0'] })
 })
 
 test('--follow ends with --limit events after a cursor', async () => {
   const { watched, follow } = await sixEvents()
   const { printed, ended } = follow('--json', '--after', '4.0.fourth', '--limit', '2')
-  await printed(/"fifth\.0"/)
+  await printed(/"fifth-0"/)
   await (
     await watched('later')
   )('sixth', completePoll(90, seen('z', 'ongoing', { initiatedAt: CREATED + 90 })))
   const { code, stdout } = await ended
-  expect({ code, ids: idsIn(stdout) }).toEqual({ code: 0, ids: ['fifth.0', 'sixth.0'] })
+  expect({ code, ids: idsIn(stdout) }).toEqual({ code: 0, ids: ['fifth-0', 'sixth-0'] })
 })
 
 test('--follow says once that the store cannot be read, and continues when it can', async () => {
   const { path, watched, follow } = await sixEvents()
   const { child, printed, ended } = follow('--json')
-  await printed(/"fifth\.0"/)
+  await printed(/"fifth-0"/)
   let told = ''
   child.stderr!.on('data', (text) => (told += text))
   const other = new DatabaseSync(path)
@@ -277,10 +277,10 @@ test('--follow says once that the store cannot be read, and continues when it ca
   await (
     await watched('later')
   )('sixth', completePoll(90, seen('z', 'initiated')))
-  await printed(/"sixth\.0"/)
+  await printed(/"sixth-0"/)
   child.kill('SIGINT')
   const { code, stdout, stderr } = await ended
-  expect({ code, ids: idsIn(stdout) }).toEqual({ code: 0, ids: [...ALL, 'sixth.0'] })
+  expect({ code, ids: idsIn(stdout) }).toEqual({ code: 0, ids: [...ALL, 'sixth-0'] })
   expect(stderr).toMatch(/^the store \S+ cannot be used: [^\n]*; retries each second\n$/)
 })
 
@@ -295,7 +295,7 @@ test('--follow ends without a message when nothing reads its output any more', a
   const shell = `{ ${command.join(' ')} 2>&1 >&3 | cat >&2; } 3>&1 2>"${errors}" | head -1; cat "${errors}"`
   const stdout = execFileSync('sh', ['-c', shell], { encoding: 'utf8', timeout: 20_000 })
   expect(stdout.trimEnd().split('\n')).toHaveLength(1)
-  expect(idsIn(stdout)).toEqual(['first.0'])
+  expect(idsIn(stdout)).toEqual(['first-0'])
 })
 
 inPostgres('events in PostgreSQL', ({ server, newDatabase }) => {
@@ -307,13 +307,13 @@ inPostgres('events in PostgreSQL', ({ server, newDatabase }) => {
     await early('first', completePoll(1, seen('x', 'initiated', call)), { ago: 7200 })
     await early('second', completePoll(2, seen('x', 'initiated', call), seen('y', 'initiated', call)))
     const ids = async (...more: string[]) => idsIn((await callwatch(args('--json', ...more))).stdout)
-    expect(await ids()).toEqual(['first.0', 'second.0'])
-    expect(await ids('--since', '1h')).toEqual(['second.0'])
-    expect(await ids('--after', '1.0.first')).toEqual(['second.0'])
+    expect(await ids()).toEqual(['first-0', 'second-0'])
+    expect(await ids('--since', '1h')).toEqual(['second-0'])
+    expect(await ids('--after', '1.0.first')).toEqual(['second-0'])
     expect(await ids('--type', 'call.lost')).toEqual([])
 
     const { child, printed, ended } = start(args('--follow', '--json'))
-    await printed(/"second\.0"/)
+    await printed(/"second-0"/)
     let told = ''
     child.stderr!.on('data', (text) => (told += text))
     await server().kill()
@@ -321,7 +321,7 @@ inPostgres('events in PostgreSQL', ({ server, newDatabase }) => {
     await server().restart()
     const late = await watching(await owningStore(url), 'late')
     await late('third', completePoll(3, seen('z', 'initiated', call)))
-    await printed(/"third\.0"/)
+    await printed(/"third-0"/)
     child.kill('SIGTERM')
     expect(await ended).toMatchObject({ code: 0, stderr: told })
   })

@@ -34,7 +34,7 @@ export const pager: MessageReceiverType<typeof pagerSection> = {
   about: 'A pager',
   section: pagerSection,
   create: async ({ url, routingKey }, { clock }) => {
-    const { httpSender } = await import('../../http-sender.ts')
+    const { httpSender } = await import('../../../network/http-sender.ts')
     const deliver = httpSender({ receiver: 'the pager', url, clock })
     const headers = { authorization: routingKey }
     return ({ kind }) => deliver((request) => request({ method: 'POST', headers, body: kind }))

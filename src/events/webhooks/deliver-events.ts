@@ -288,8 +288,8 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
       return isRemoved ? counted('expired', expired.length) : []
     }
 
-    async function save(saved: State): Promise<void> {
-      const checkpoint = saved.queue.checkpoint(clock.monotonic())
+    async function save(saved: State, { isLast = false } = {}): Promise<void> {
+      const checkpoint = saved.queue.checkpoint(clock.monotonic(), isLast)
       const { first, put, remove } = checkpoint
       const cursor = writeCursor(first === undefined ? saved.readTo : { ...first, place: first.place - 1 })
       const progress = { ...saved.progress, cursor }
@@ -325,7 +325,7 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
       exhaustMap(() => work().catch(onlyStoreErrors<WebhookEvent[]>([]))),
     )
     const last$ = defer(async () => {
-      if (state !== undefined && isLeader()) await save(state).catch(onlyStoreErrors(undefined))
+      if (state !== undefined && isLeader()) await save(state, { isLast: true }).catch(onlyStoreErrors(undefined))
       return []
     })
     return concat(merge(attempts$.pipe(mergeMap(attempt)), worked$, drained$), last$).pipe(

@@ -42,7 +42,8 @@ export type EventQueue = {
   wake: (now: number) => void
   /** Removes what was found before a moment, and is not under way; returns how many events that were. */
   expire: (before: number) => number
-  checkpoint: (now: number) => Checkpoint
+  /** @param isWhole lists all that is undelivered, so that nothing is repeated */
+  checkpoint: (now: number, isWhole: boolean) => Checkpoint
   /** A checkpoint was stored. */
   stored: (checkpoint: Checkpoint) => void
 }
@@ -117,11 +118,14 @@ export function eventQueue(): EventQueue {
       expired.forEach(done)
       return expired.length
     },
-    checkpoint: (now) => {
+    checkpoint: (now, isWhole) => {
       const waiting = all()
       // Fresh ones are read again after a crash. Only those that cannot be delivered soon are listed.
       const isFresh = (event: QueuedEvent) =>
-        event.attempts === 0 && !event.isListed && (ready.has(event) || now - (event.sentAt ?? -Infinity) < LONG)
+        !isWhole &&
+        event.attempts === 0 &&
+        !event.isListed &&
+        (ready.has(event) || now - (event.sentAt ?? -Infinity) < LONG)
       const first = waiting.filter(isFresh).reduce<QueuedEvent | undefined>(earlier, undefined)
       const listed = [...waiting, ...dead].filter((event) => !isFresh(event) && isBefore(event, first))
       const put = listed

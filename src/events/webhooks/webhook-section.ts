@@ -10,7 +10,10 @@ import { isSigningSecret } from './sign.ts'
 const MAX_TIMEOUT = 60
 
 const signingSecret = () =>
-  text('`whsec_` and the base64 of 24 to 64 random bytes, such as of `openssl rand -base64 32`', isSigningSecret)
+  text(
+    '`whsec_` and the base64 of 24 to 64 random bytes, as `echo "whsec_$(openssl rand -base64 32)"` prints',
+    isSigningSecret,
+  ).meta({ pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$' })
 
 /** One item of `events.webhooks`. Durations are in seconds. */
 export const webhookSection = section({

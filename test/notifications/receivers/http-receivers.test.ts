@@ -62,15 +62,12 @@ describe.each(Object.entries(HTTP_RECEIVERS))('a delivery by HTTP to %s', (name,
     expect(await failure(deliver())).toMatchObject({ ...known(problem), message: `${called} answered 504` })
   })
 
-  test.each([400, 401, 403, 404, 410, 422])(
-    'is refused permanently with %d, whatever Retry-After says',
-    async (status) => {
-      const { deliver } = await answering(status, { 'Retry-After': '5' })
-      const message = `${called} refused the message with ${status}`
-      const problem = { retryable: false, retryAfter: undefined, mayHaveArrived: false }
-      expect(await failure(deliver())).toMatchObject({ ...known(problem), message })
-    },
-  )
+  test.each([400, 401, 403, 404, 410, 422])('is refused permanently with %d, also with Retry-After', async (status) => {
+    const { deliver } = await answering(status, { 'Retry-After': '5' })
+    const message = `${called} refused the message with ${status}`
+    const problem = { retryable: false, mayHaveArrived: false }
+    expect(await failure(deliver())).toMatchObject({ ...known(problem), message })
+  })
 
   test.each([301, 302, 304, 307])('is refused permanently with %d: a redirect is not followed', async (status) => {
     const { deliver, requests } = await answering(status, { location: '/elsewhere' })
