@@ -36,7 +36,7 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: str
   cluster: { folders: ['clock', 'store'] },
   web: { folders: ['ledger', 'alerts', 'events', 'store', 'metrics', 'clock', 'schema'], types: ['target'] },
   notifications: { folders: ['ledger', 'alerts', 'store', 'clock', 'network', 'text', 'schema'] },
-  config: { folders: ['schema'], files: SECTIONS },
+  config: { folders: ['schema', 'network'], files: SECTIONS },
   daemon: {
     folders: [
       'ledger',

@@ -4,6 +4,7 @@ import { checkWindows, ruleSchema } from '../alerts/rule.ts'
 import { eventsSection } from '../events/events-section.ts'
 import { logSection } from '../log/log-section.ts'
 import { notifySection } from '../notifications/notify-section.ts'
+import { isLoopback } from '../network/loopback.ts'
 import { pollSection } from '../polling/poll-section.ts'
 import { isMap } from '../schema/path.ts'
 import { section } from '../schema/section.ts'
@@ -63,8 +64,23 @@ export const configSchema = section(
     const names = { alert: rules.map((rule) => rule['name']), target: targets.map(targetName) }
     checkMatches(file.notify, names, report)
     checkWebhookTargets(webhooks, names.target, report)
+    checkParticipants(file, report)
   },
 )
+
+/** User ids are for nobody but who has a password, or is on this machine. */
+function checkParticipants(
+  { events, http }: { events?: unknown; http?: unknown },
+  report: (path: string[], message: string) => void,
+): void {
+  const { host = '0.0.0.0', auth } = isMap(http) ? http : {}
+  if (!isMap(events) || events['participants'] !== true || auth !== undefined) return
+  if (typeof host === 'string' && isLoopback(host)) return
+  report(
+    ['events', 'participants'],
+    'other hosts could read user ids from the API without a password; set `http.auth`, or set `http.host` to 127.0.0.1',
+  )
+}
 
 /** Everything that a command needs to know, checked and complete. Every duration is in seconds; what is not set is absent. */
 export type Config = Omit<Checked, 'http'> & { http: HttpConfig }

@@ -226,8 +226,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         ignoreElements(),
       ),
     )
-    const events$ = runWhile(config$.pipe(map(({ events: { retention } }) => retention)), (retention, over$) =>
-      eventLog({ store, clock, ownership, retention, stop$: merge(over$, stop$) }),
+    const keeping$ = config$.pipe(map(({ events: { retention, participants } }) => ({ retention, participants })))
+    const events$ = runWhile(keeping$, (kept, over$) =>
+      eventLog({ ...kept, store, clock, ownership, stop$: merge(over$, stop$) }),
     )
     const closed$ = defer(closeAll).pipe(ignoreElements())
     return {

@@ -10,6 +10,8 @@ export type EventLogOptions = {
   ownership: Pick<Ownership, 'isLeader'>
   /** How long events are kept (seconds). */
   retention: number
+  /** Whether they may have participants. */
+  participants: boolean
   stop$: Observable<unknown>
 }
 
@@ -18,7 +20,14 @@ const NUMBERING_INTERVAL = 1
 const DELETION_INTERVAL = 10
 
 /** Keeps the log of events in order while this daemon is the leader; emits nothing. What fails now is done the next time. */
-export function eventLog({ store, clock, ownership, retention, stop$ }: EventLogOptions): Observable<never> {
+export function eventLog({
+  store,
+  clock,
+  ownership,
+  retention,
+  participants,
+  stop$,
+}: EventLogOptions): Observable<never> {
   const each = (seconds: number, work: () => Promise<void>) =>
     timer(0, seconds * 1000, clock.scheduler).pipe(
       takeUntil(stop$),
@@ -27,7 +36,11 @@ export function eventLog({ store, clock, ownership, retention, stop$ }: EventLog
     )
   return merge(
     each(NUMBERING_INTERVAL, async () => store.sharing?.numberEvents()),
-    each(DELETION_INTERVAL, async () => store.deleteEvents(clock.wall() - retention, await neededFrom(store))),
+    each(DELETION_INTERVAL, async () => {
+      // Also what another daemon has added before it reloaded the configuration.
+      if (!participants) await store.eraseParticipants()
+      await store.deleteEvents(clock.wall() - retention, await neededFrom(store))
+    }),
   ).pipe(ignoreElements())
 }
 

@@ -1,7 +1,8 @@
 import type { Notification } from '../alerts/notification.ts'
 import { isoTime } from '../clock/iso-time.ts'
-import type { CallStatus } from '../ledger/call.ts'
-import type { Correction, Delta, Transition } from '../ledger/state.ts'
+import type { CallStatus, SeenParticipant } from '../ledger/call.ts'
+import { assignTotal } from '../ledger/minutes.ts'
+import type { Correction, Delta, Details, Transition } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { TransitionPoint } from '../ledger/transitions.ts'
 import { callData } from './call-data.ts'
@@ -18,6 +19,7 @@ export const EVENT_TYPES = [
   'call.lost',
   'call.reappeared',
   'call.corrected',
+  'call.details',
   'alert.firing',
   'alert.resolved',
   'alert.expired',
@@ -34,15 +36,24 @@ export type EventBody = {
   data: CallChange | AlertChange
 }
 
-/** An event as the log has it (JSON). */
+/** An event as the log has it (JSON): without participants, which the log has apart, so that it can erase them. */
 export function writeBody(body: EventBody): string {
-  return JSON.stringify(body)
+  if (!('participant_list' in body.data)) return JSON.stringify(body)
+  const { participant_list: _, ...data } = body.data
+  return JSON.stringify({ ...body, data })
 }
 
-/** Reads what {@link writeBody} wrote. */
-export function readBody(text: string): EventBody {
+/** Its participants (JSON); empty where it has none. */
+export function writeParticipants({ data }: EventBody): string {
+  return 'participant_list' in data ? JSON.stringify(data.participant_list) : ''
+}
+
+/** Reads what {@link writeBody} and {@link writeParticipants} wrote. */
+export function readBody(text: string, participants: string): EventBody {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else writes to the log
-  return JSON.parse(text) as EventBody
+  const body = JSON.parse(text) as EventBody
+  if (participants !== '') Object.assign(body.data, { participant_list: JSON.parse(participants) })
+  return body
 }
 
 /** What an event says of a call; `from`, `to` and `inferred` only of a step, and the rest only of a correction. */
@@ -54,8 +65,21 @@ export type CallChange = ReturnType<typeof callData> & {
   /** What was known before a correction. */
   before?: { status: CallStatus; minutes: { audio: number; video: number } }
   after?: { status: CallStatus }
+  /** Only with `events.participants`, where the answer had a list. */
+  participant_list?: Participant[]
   detected_at: string
   backfilled: boolean
+}
+
+/** Someone who took part in a call, or was to. */
+export type Participant = {
+  uid?: string
+  state?: NonNullable<SeenParticipant['state']>
+  /** Whether they have been in the call. */
+  joined: boolean
+  joined_at?: string
+  left_at?: string
+  minutes: { audio: number; video: number }
 }
 
 /** What an event says of an alert. */
@@ -73,7 +97,7 @@ export type AlertChange = Pick<
 /** What was committed of a target, as far as events tell of it. */
 export type Changes = {
   target: string
-  ledger: Pick<Delta, 'transitions' | 'corrections'>
+  ledger: Pick<Delta, 'transitions' | 'corrections' | 'details'>
   notifications: readonly Notification[]
   /** It was found in the first poll, or after a time in which nothing was seen. */
   backfilled: boolean
@@ -84,6 +108,7 @@ export function eventsOf({ target, ledger, notifications, backfilled }: Changes)
   return [
     ...ledger.transitions.flatMap((transition) => transitionEvents(target, transition, backfilled)),
     ...ledger.corrections.map((correction) => correctionEvent(target, correction, backfilled)),
+    ...ledger.details.map((details) => detailsEvent(target, details, backfilled)),
     ...notifications.flatMap(alertEvent),
   ]
 }
@@ -91,10 +116,18 @@ export function eventsOf({ target, ledger, notifications, backfilled }: Changes)
 /** A call that reappears over is two events: those who wait for its end need not know that it was lost. */
 function transitionEvents(
   target: string,
-  { call, from, to, observed, at }: Transition,
+  { call, from, to, observed, participants, at }: Transition,
   backfilled: boolean,
 ): EventBody[] {
-  const data = { ...callData(target, call), from, to, inferred: !observed, detected_at: isoTime(at), backfilled }
+  const data = {
+    ...callData(target, call),
+    ...participantList(participants, call),
+    from,
+    to,
+    inferred: !observed,
+    detected_at: isoTime(at),
+    backfilled,
+  }
   const event = (type: EventType, time: number): EventBody => ({ type, subject: call.id, time: isoTime(time), data })
   // A call with an undocumented status is open until the service says when it ended.
   const isChanges = to !== 'none' && (to !== 'other' || call.finish !== undefined)
@@ -111,7 +144,11 @@ function happenedAt(call: TrackedCall, to: TransitionPoint, seen: number): numbe
   return Math.min(call.finish?.at ?? seen, seen)
 }
 
-function correctionEvent(target: string, { before, call, at }: Correction, backfilled: boolean): EventBody {
+function correctionEvent(
+  target: string,
+  { before, call, participants, at }: Correction,
+  backfilled: boolean,
+): EventBody {
   const [audio = 0, video = 0] = before.counted
   return {
     type: 'call.corrected',
@@ -119,12 +156,42 @@ function correctionEvent(target: string, { before, call, at }: Correction, backf
     time: isoTime(at),
     data: {
       ...callData(target, call),
+      ...participantList(participants, call),
       before: { status: before.status, minutes: { audio, video } },
       after: { status: call.status },
       detected_at: isoTime(at),
       backfilled,
     },
   }
+}
+
+function detailsEvent(target: string, { call, participants, at }: Details, backfilled: boolean): EventBody {
+  const data = {
+    ...callData(target, call),
+    ...participantList(participants, call),
+    detected_at: isoTime(at),
+    backfilled,
+  }
+  return { type: 'call.details', subject: call.id, time: isoTime(at), data }
+}
+
+function participantList(
+  participants: Details['participants'],
+  { labels }: TrackedCall,
+): Pick<CallChange, 'participant_list'> {
+  if (participants === undefined) return {}
+  const list = participants.map(({ uid, state, joined, joinedAt, leftAt, minutes }): Participant => {
+    const { audio = 0, video = 0 } = assignTotal(minutes, labels.type)
+    return {
+      ...(uid !== undefined && { uid }),
+      ...(state !== undefined && { state }),
+      joined,
+      ...(joinedAt !== undefined && { joined_at: isoTime(joinedAt) }),
+      ...(leftAt !== undefined && { left_at: isoTime(leftAt) }),
+      minutes: { audio, video },
+    }
+  })
+  return { participant_list: list }
 }
 
 const ALERT_TYPES = {

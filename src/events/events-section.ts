@@ -8,6 +8,10 @@ export const eventsSection = section({
   retention: duration({ min: 60 })
     .prefault('7d')
     .describe('How long events are kept: a reader that is away for longer misses some'),
+  participants: z
+    .boolean({ error: '`true` or `false`' })
+    .prefault(false)
+    .describe('Whether events name the participants of calls, with their user ids; `false` erases those in the log'),
   webhooks: z.array(webhookSection).prefault([]).describe('What gets each event in a signed request of its own'),
 })
 

@@ -1,6 +1,6 @@
 import { v7 as uuid } from 'uuid'
 import type { NewEvents } from '../store/store.ts'
-import { eventsOf, writeBody, type Changes } from './event.ts'
+import { eventsOf, writeBody, writeParticipants, type Changes } from './event.ts'
 
 /**
  * What the log gets of a commit; undefined where it tells nothing.
@@ -10,7 +10,13 @@ import { eventsOf, writeBody, type Changes } from './event.ts'
 export function newEvents(changes: Changes, at: number): NewEvents | undefined {
   const bodies = eventsOf(changes)
   if (bodies.length === 0) return undefined
-  return { id: uuid({ msecs: Math.round(at * 1000) }), at, texts: bodies.map(writeBody) }
+  const participants = bodies.map(writeParticipants)
+  return {
+    id: uuid({ msecs: Math.round(at * 1000) }),
+    at,
+    texts: bodies.map(writeBody),
+    ...(participants.some((list) => list !== '') && { participants }),
+  }
 }
 
 /** The same of alerts that were closed without a commit of their target. */
@@ -19,5 +25,6 @@ export function closingEvents(
   notifications: Changes['notifications'],
   at: number,
 ): NewEvents | undefined {
-  return newEvents({ target, ledger: { transitions: [], corrections: [] }, notifications, backfilled: false }, at)
+  const ledger = { transitions: [], corrections: [], details: [] }
+  return newEvents({ target, ledger, notifications, backfilled: false }, at)
 }

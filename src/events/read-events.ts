@@ -139,7 +139,7 @@ async function expectPlace(log: Log, cursor: Cursor, row: LoggedEvents | undefin
 
 function eventIn(row: LoggedEvents, place: number, filter: EventFilter): ReadEvent | undefined {
   if (filter.targets?.includes(row.target) === false) return undefined
-  const body = readBody(row.texts[place]!)
+  const body = readBody(row.texts[place]!, row.participants?.[place] ?? '')
   if (filter.types?.includes(body.type) === false) return undefined
   if (filter.sessionId !== undefined && filter.sessionId !== body.subject) return undefined
   if (filter.where?.(body) === false) return undefined

@@ -60,6 +60,21 @@ export type SeenCall = {
   ahead?: number | undefined
   /** Whether one of its numbers had to be discarded. */
   badValue: boolean
+  /** The list of participants, for events; undefined where there is none, and where events do not have them. */
+  participants?: readonly SeenParticipant[]
+}
+
+export const PARTICIPANT_STATES = ['ongoing', 'ended', 'unanswered', 'rejected', 'other'] as const
+
+/** A participant as an answer shows them. No ledger keeps them. */
+export type SeenParticipant = {
+  uid: string | undefined
+  state: (typeof PARTICIPANT_STATES)[number] | undefined
+  /** Whether they have been in the call. */
+  joined: boolean
+  joinedAt: number | undefined
+  leftAt: number | undefined
+  minutes: SeenMinutes
 }
 
 export type SeenMinutes = { audio: number | undefined; video: number | undefined; total: number | undefined }

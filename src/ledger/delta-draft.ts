@@ -1,5 +1,5 @@
 import { transitionSeries, type HistogramSeries } from './call-series.ts'
-import type { Correction, Delta, SyncState } from './state.ts'
+import type { Correction, Delta, Details, SyncState, Transition } from './state.ts'
 import type { Finish, TrackedCall } from './tracked-call.ts'
 import { addUsage, quarterHourOf } from './usage.ts'
 import { stepsBetween, type Step, type TransitionPoint } from './transitions.ts'
@@ -15,13 +15,16 @@ export type DeltaDraft = {
   observe: (histogram: HistogramSeries, value: number) => void
   finish: (finish: Finish) => void
   correct: (correction: Correction) => void
+  details: (details: Details) => void
   /** Counts all transitions from one status to another. */
   path: (call: TrackedCall, from: TransitionPoint, to: TransitionPoint) => readonly Step[]
   /** Reports an end without a change of the status. */
-  end: (call: TrackedCall, at: number) => void
+  end: (change: Seen) => void
   /** Counts them, and reports each. */
-  news: (call: TrackedCall, from: TransitionPoint, to: TransitionPoint, at: number) => void
+  news: (change: Seen, from: TransitionPoint, to: TransitionPoint) => void
 }
+
+type Seen = Pick<Transition, 'call' | 'participants' | 'at'>
 
 /** An empty draft of the delta that follows `sync`. */
 export function newDraft(sync: SyncState): DeltaDraft {
@@ -34,6 +37,7 @@ export function newDraft(sync: SyncState): DeltaDraft {
     finishes: [],
     transitions: [],
     corrections: [],
+    details: [],
   }
   const { counters } = delta
   const add = (series: string, amount: number) => void counters.set(series, (counters.get(series) ?? 0) + amount)
@@ -54,10 +58,14 @@ export function newDraft(sync: SyncState): DeltaDraft {
     },
     finish: (finish) => void delta.finishes.push(finish),
     correct: (correction) => void delta.corrections.push(correction),
+    details: (details) => void delta.details.push(details),
     path,
-    end: (call, at) => void delta.transitions.push({ call, from: call.status, to: call.status, observed: true, at }),
-    news: (call, from, to, at) => {
-      for (const step of path(call, from, to)) delta.transitions.push({ call, ...step, at })
+    end: (change) => {
+      const { status } = change.call
+      delta.transitions.push({ ...change, from: status, to: status, observed: true })
+    },
+    news: (change, from, to) => {
+      for (const step of path(change.call, from, to)) delta.transitions.push({ ...change, ...step })
     },
   }
 }

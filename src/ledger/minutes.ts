@@ -20,7 +20,8 @@ export function servedMinutes(seen: SeenCall, type: CallType, final: boolean): (
   return [call.audio, call.video, participants.audio, participants.video]
 }
 
-function assignTotal(
+/** Minutes with those that have no medium as those of the call's type. */
+export function assignTotal(
   { audio, video, total }: SeenMinutes,
   type: CallType,
 ): { audio: number | undefined; video: number | undefined } {

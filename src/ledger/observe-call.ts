@@ -4,6 +4,7 @@ import { countMinutes, MEASURES, servedMinutes } from './minutes.ts'
 import { callSeries, type HistogramSeries } from './call-series.ts'
 import { compareStart } from './repeated-id.ts'
 import { ANOMALIES, COUNTERS, seriesKey, type Anomaly } from './series.ts'
+import type { Details } from './state.ts'
 import { beganAt, MARK, type Finish, type TrackedCall } from './tracked-call.ts'
 import type { TransitionPoint } from './transitions.ts'
 
@@ -107,11 +108,13 @@ export function observeCall(
     call.finish = finish(call, ending, { serviceTime, hostTime }, draft)
     if (askForDetails) call.marks |= MARK.detailsWanted
   }
+  const change = { call, participants: seen.participants, at: serviceTime }
   if (seen.hasParticipantList || source === 'get') call.marks &= ~MARK.detailsWanted
-  countTransitions(before, call, serviceTime, draft)
+  countTransitions(before, change, draft)
   if (final) observeOnce(call, seen.totalParticipants, draft)
   countAnomalies(call, before, seen, draft)
-  if (before !== undefined && wasFinal && isCorrected(before, call)) draft.correct({ before, call, at: serviceTime })
+  if (before !== undefined && wasFinal && isCorrected(before, call)) draft.correct({ before, ...change })
+  if (seen.participants !== undefined && isDetailed(before)) draft.details(change)
   call.retainUntil = retentionOf(call, seen, serviceTime, listedPrecision)
   return before !== undefined && isSame(before, call) ? before : call
 }
@@ -126,7 +129,7 @@ export function observeNotFound(before: TrackedCall, now: number, draft: DeltaDr
   if (before.notFound === 0) return { ...before, notFound: 1 }
   const lost: TrackedCall = { ...before, phase: 'lost', notFound: 0, retainUntil: now }
   draft.add(seriesKey(COUNTERS.lost), 1)
-  draft.news(lost, before.status, 'lost', now)
+  draft.news({ call: lost, at: now }, before.status, 'lost')
   return lost
 }
 
@@ -193,16 +196,22 @@ export function answeredTimes(
   return { answerDelay: between(initiatedAt, startedAt), duration: between(startedAt, endedAt) }
 }
 
-function countTransitions(before: TrackedCall | undefined, call: TrackedCall, now: number, draft: DeltaDraft): void {
+function countTransitions(before: TrackedCall | undefined, change: Details, draft: DeltaDraft): void {
+  const { call } = change
   const from: TransitionPoint = before === undefined ? 'none' : before.phase === 'lost' ? 'lost' : before.status
   // An undocumented status is the end once `endedAt` is there.
   if (from === call.status && from === 'other' && before?.phase === 'open' && call.phase === 'final') {
-    draft.end(call, now)
+    draft.end(change)
   }
   if (from === call.status) return
   // After its end it is a correction.
   if (before?.phase === 'final') draft.path(call, from, call.status)
-  else draft.news(call, from, call.status, now)
+  else draft.news(change, from, call.status)
+}
+
+/** Whether the participants of a call were still missing, of one that has events. */
+function isDetailed(before: TrackedCall | undefined): boolean {
+  return before !== undefined && (before.marks & (MARK.detailsWanted | MARK.overAtSetUp)) === MARK.detailsWanted
 }
 
 /** Whether the service says something else of a call after its end; who took part for how long may become known later. */

@@ -1,3 +1,4 @@
+import type { SeenParticipant } from './call.ts'
 import { readCall, readFinish, readMarks, readPhase } from './call-record.ts'
 import { keptFinishes, type KeptFinishes } from './finished-calls.ts'
 import { trackedCalls, type TrackedCalls } from './tracked-calls.ts'
@@ -87,9 +88,16 @@ export type ListTraits = {
 export type Correction = {
   before: TrackedCall
   call: TrackedCall
+  participants?: Participants
   /** When callwatch saw it (UNIX seconds). */
   at: number
 }
+
+/** Of the answer that showed it; undefined where it had none, and where events do not have them. */
+type Participants = readonly SeenParticipant[] | undefined
+
+/** The participants of a call that were not known when it ended. */
+export type Details = Pick<Correction, 'call' | 'participants' | 'at'>
 
 /** A transition up to the end of a call, which was not over when the target was set up. */
 export type Transition = {
@@ -97,6 +105,7 @@ export type Transition = {
   from: TransitionPoint
   to: TransitionPoint
   observed: boolean
+  participants?: Participants
   /** When callwatch saw it (UNIX seconds). */
   at: number
 }
@@ -115,6 +124,8 @@ export type Delta = {
   finishes: Finish[]
   transitions: Transition[]
   corrections: Correction[]
+  /** None where events do not have participants. */
+  details: Details[]
 }
 
 /** Of a list that was never read. */

@@ -27,6 +27,8 @@ export type CallsClientOptions = {
   clockSkew?: () => number | undefined
   /** A tracked call by its id: an item without a change of it need not be parsed. */
   known?: (id: string) => TrackedCall | undefined
+  /** Whether calls have their participants. */
+  participants?: boolean
   /** Called with each undocumented value. */
   onUnknown?: (field: string, value: string) => void
 }
@@ -77,7 +79,11 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
   const spellings = Object.entries(options.statusMap).map(
     ([spelling, status]) => [spelling.toLowerCase(), status] as const,
   )
-  const readOptions = { statusMap: new Map(spellings), onUnknown: options.onUnknown ?? (() => undefined) }
+  const readOptions = {
+    statusMap: new Map(spellings),
+    onUnknown: options.onUnknown ?? (() => undefined),
+    participants: options.participants,
+  }
 
   async function get(
     path: string,

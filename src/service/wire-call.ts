@@ -3,11 +3,13 @@ import {
   FINAL_STATUSES,
   MODES,
   OPEN_STATUSES,
+  PARTICIPANT_STATES,
   RECEIVER_TYPES,
   TYPES,
   type CallStatus,
   type SeenCall,
   type SeenMinutes,
+  type SeenParticipant,
 } from '../ledger/call.ts'
 import type { InvalidReason } from '../ledger/series.ts'
 import { isObject } from './json-object.ts'
@@ -103,6 +105,8 @@ export type ReadOptions = {
   now: number
   /** Called with each undocumented value, which counts as `other`. */
   onUnknown: (field: string, value: string) => void
+  /** Whether to read who takes part. */
+  participants?: boolean | undefined
 }
 
 /** A call, or why this item of a list is invalid. */
@@ -114,16 +118,15 @@ export function readCall(item: unknown, options: ReadOptions): SeenCall | Invali
   if (!parsed.success) return 'no_status'
   const wire = parsed.data
   const isTooLong = (wire.participants?.length ?? 0) > MAX_ENTRIES
-  const entries = isTooLong
-    ? undefined
-    : wire.participants?.filter(isObject).map((entry) => wireParticipant.parse(entry))
+  const items = isTooLong ? undefined : wire.participants?.filter(isObject)
+  const entries = items?.map((entry) => wireParticipant.parse(entry))
   const callMinutes: SeenMinutes = { audio: wire.totalAudioMinutes, video: wire.totalVideoMinutes, total: undefined }
   if (callMinutes.audio === undefined && callMinutes.video === undefined)
     callMinutes.total = wire.totalDurationInMinutes
   const participantMinutes = sumEntries(entries ?? [])
-  const plausible = (time: number | undefined) => (time !== undefined && time <= options.now + DAY ? time : undefined)
+  const plausible: Plausible = (time) => (time !== undefined && time <= options.now + DAY ? time : undefined)
   const latest = Math.max(wire.initiatedAt ?? 0, wire.startedAt ?? 0, wire.endedAt ?? 0)
-  return {
+  const call: SeenCall = {
     id,
     status: readStatus(wire.status, options),
     type: readLabel('type', wire.type, TYPES, options),
@@ -143,6 +146,29 @@ export function readCall(item: unknown, options: ReadOptions): SeenCall | Invali
     hasRecording: wire.hasRecording || (wire.recordings?.length ?? 0) > 0,
     ahead: latest > options.now + DAY && latest <= options.now + TEN_YEARS ? latest : undefined,
     badValue: isTooLong || hasBadValue(wire, entries ?? []),
+  }
+  if (options.participants === true && items !== undefined)
+    call.participants = items.map((item, i) => readParticipant(item, entries![i]!, plausible))
+  return call
+}
+
+type Plausible = (time: number | undefined) => number | undefined
+
+function readParticipant(
+  item: Readonly<Record<string, unknown>>,
+  entry: WireParticipant,
+  plausible: Plausible,
+): SeenParticipant {
+  const { uid, state } = item
+  const [joinedAt, leftAt] = [plausible(toTime(item['joinedAt'])), plausible(toTime(item['leftAt']))]
+  return {
+    // A longer integer is not exact any more: no id is better than another one.
+    uid: typeof uid === 'number' && !Number.isSafeInteger(uid) ? undefined : readSessionId(uid),
+    state: given(state) ? (PARTICIPANT_STATES.find((known) => known === state) ?? 'other') : undefined,
+    joined: entry.isJoined || entry.leftAt || joinedAt !== undefined,
+    joinedAt,
+    leftAt,
+    minutes: validMinutes(sumEntries([entry])),
   }
 }
 

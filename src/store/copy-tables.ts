@@ -34,6 +34,7 @@ export const COPY_TABLES = {
       n: 'whole',
       total: 'whole',
       data: 'text',
+      participants: 'text',
     },
   },
   webhooks: { key: 1, columns: { name: 'text', revision: 'whole', data: 'text' } },

@@ -6,7 +6,7 @@ import { unpackCall } from '../ledger/call-record.ts'
 import { newLedger, type SyncState, type LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { unpackEvaluated } from './evaluation-log.ts'
-import { StoreError, type LoggedEvents, type OutboxEntry, type OutboxContent } from './store.ts'
+import { StoreError, type LoggedEvents, type NewEvents, type OutboxEntry, type OutboxContent } from './store.ts'
 import type { StoredWebhook, UndeliveredEvent } from './webhook-book.ts'
 
 // The rows that both stores have, as values.
@@ -58,7 +58,7 @@ export function otherTarget(name: string): StoreError {
 }
 
 /** A commit of the log of events. Its texts are JSON, and so have no line breaks. */
-export function loggedEventsOf({ position, id, target, at, total, data }: Row): LoggedEvents {
+export function loggedEventsOf({ position, id, target, at, total, data, participants }: Row): LoggedEvents {
   return {
     position: Number(position),
     id: String(id),
@@ -66,7 +66,13 @@ export function loggedEventsOf({ position, id, target, at, total, data }: Row): 
     at: Number(at),
     total: Number(total),
     texts: String(data).split('\n'),
+    ...(participants !== '' && { participants: String(participants).split('\n') }),
   }
+}
+
+/** The columns of what a commit adds to the log of events. */
+export function eventColumns({ id, at, texts, participants = [] }: NewEvents) {
+  return { id, at, n: texts.length, data: texts.join('\n'), participants: participants.join('\n') }
 }
 
 /** A webhook, of a row with the counts and the first of its undelivered events. */

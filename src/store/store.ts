@@ -30,6 +30,8 @@ export type NewEvents = {
   at: number
   /** Each as JSON, in order. */
   texts: readonly string[]
+  /** The participants of each as JSON, empty where it has none; undefined where none has. */
+  participants?: readonly string[]
 }
 
 /** The events of a commit in the log. Positions begin at 1 and rise from commit to commit, with gaps. */
@@ -133,6 +135,8 @@ export type Store = {
    * @param end those from this position on are kept
    */
   deleteEvents: (before: number, end?: number) => Promise<void>
+  /** Erases the participants of all events in the log. */
+  eraseParticipants: () => Promise<void>
   close: () => Promise<void>
   /** What the daemons know of each other, where several use this store. */
   readonly sharing?: Sharing

@@ -22,6 +22,7 @@ export function connect({ target, mayAsk, log, transportTo = undiciTransport }: 
   const client = callsClient(whileAllowed(transport.send, mayAsk), {
     ...settings.target,
     ...settings.poll,
+    participants: settings.participants ?? false,
     wall: clock.wall,
     clockSkew: () => target.ledger.sync.clockSkew,
     known: (id) => target.ledger.calls.get(id),

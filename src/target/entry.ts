@@ -131,8 +131,12 @@ export async function prepareEntry(entry: Entry, options: PrepareOptions): Promi
   aborted.throwIfAborted()
   target.settings = settings
   target.rateLimiter = rateLimiter
-  const { target: asked, poll } = entry.connection?.settings ?? {}
-  if (entry.connection === undefined || !isDeepStrictEqual([asked, poll], [settings.target, settings.poll])) {
+  const { target: asked, poll, participants } = entry.connection?.settings ?? {}
+  const connected = [asked, poll, participants]
+  if (
+    entry.connection === undefined ||
+    !isDeepStrictEqual(connected, [settings.target, settings.poll, settings.participants])
+  ) {
     void entry.connection?.close()
     entry.connection = connect({ ...options, target, mayAsk: () => ownership.owns(target.name) })
   }

@@ -281,9 +281,12 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
 }
 
 /** What a target depends on; undefined where the configuration does not name it. */
-function settingsOf({ targets, poll, alerts: rules }: Config, name: string): TargetSettings | undefined {
+function settingsOf(
+  { targets, poll, alerts: rules, events: { participants } }: Config,
+  name: string,
+): TargetSettings | undefined {
   const target = targets.find((one) => one.name === name)
-  return target && { target, poll, rules }
+  return target && { target, poll, rules, participants }
 }
 
 function identityOf({ wanted: { target } }: Entry): TargetIdentity {

@@ -14,7 +14,13 @@ import type { Store } from '../store/store.ts'
 import { healthRecord, type Health, type HealthRecord } from './health.ts'
 
 /** What a target depends on in the configuration: its own part, and what holds for all of them. */
-export type TargetSettings = { target: TargetConfig; poll: PollConfig; rules: readonly Rule[] }
+export type TargetSettings = {
+  target: TargetConfig
+  poll: PollConfig
+  rules: readonly Rule[]
+  /** Whether events have participants; default: false. */
+  participants?: boolean
+}
 
 /** The receivers, by name, that are notified of a change. */
 export type Route = (change: Notification) => readonly string[]

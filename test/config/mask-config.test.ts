@@ -79,6 +79,8 @@ notify:
 alerts: []
 events:
   retention: 7d
+  participants: false
+  webhooks: []
 log:
   level: info
 `)

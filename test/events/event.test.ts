@@ -158,7 +158,7 @@ test('a change of an alert is an event, a reminder is none', () => {
   const firing = firingOf(POLL_AGE, 'a', CREATED, { value: 400, peak: 400 })
   const closed = { ...firing, kind: 'closed', closedBecause: 'rule removed' } as const
   const notifications = [firing, { ...firing, kind: 'reminder' } as const, closed]
-  const ledger = { transitions: [], corrections: [] }
+  const ledger = { transitions: [], corrections: [], details: [] }
   const events = eventsOf({ target: 'a', ledger, notifications, backfilled: false })
   expect(events).toMatchObject([
     { type: 'alert.firing', time: at(0), data: { target: 'a', alert: 'NoGoodPoll', value: 400 } },

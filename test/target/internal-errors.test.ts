@@ -49,7 +49,7 @@ async function watchingTwo() {
     details: 'never',
   })
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what targets are watched by
-  const config = { targets, poll, alerts: [] } as unknown as Config
+  const config = { targets, poll, alerts: [], events: {} } as unknown as Config
   const stop$ = new ReplaySubject<void>(1)
   const unlimited = {
     take: async () => undefined,

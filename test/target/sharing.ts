@@ -45,7 +45,7 @@ export async function sharing(
     baseline: 'count',
   })
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what targets depend on
-  const config = { targets, poll, alerts: [] } as unknown as Config
+  const config = { targets, poll, alerts: [], events: {} } as unknown as Config
   const limits: number[] = []
   const opened: string[] = []
   const shared: AdjustableRateLimiter = { ...rateLimiter, setLimit: (limit) => void limits.push(limit) }

@@ -1,8 +1,8 @@
-import { loggedEventsOf } from '../rows.ts'
+import { eventColumns, loggedEventsOf } from '../rows.ts'
 import type { LoggedEvents, NewEvents } from '../store.ts'
 import type { Session } from './connection.ts'
 
-const COLUMNS = 'position, id, target, at, n, total, data'
+const COLUMNS = 'position, id, target, at, n, total, data, participants'
 /** The first rows of a selection, as long as there are no more than $2 events in them; one at least. */
 const firstOf = (rows: string, order: string) => `
   SELECT ${COLUMNS} FROM (
@@ -33,7 +33,7 @@ const NUMBER = `
 
 /** All rows, those that have no position yet with the one that they will get. */
 export const ALL_EVENTS = `
-  SELECT id, target, at, n, data,
+  SELECT id, target, at, n, data, participants,
     coalesce(position, last + row_number() OVER (PARTITION BY position IS NULL ORDER BY serial)) AS position,
     coalesce(total, before + sum(n) OVER (PARTITION BY position IS NULL ORDER BY serial)) AS total
   FROM callwatch.events, (${LAST}) AS log`
@@ -68,11 +68,31 @@ export async function deleteEvents({ run }: Session, before: number, end = Numbe
   for (let n = DELETED_AT_ONCE; n === DELETED_AT_ONCE;) n = Number((await run(DELETE, [before, end]))[0]!['n'])
 }
 
-const LOG = `INSERT INTO callwatch.events (id, target, at, n, data) VALUES ($1, $2, $3, $4, $5)`
+const ERASED_AT_ONCE = 200
+/** Under the lock: what gives positions locks the same rows, in another order. */
+const ERASE = `
+  WITH erased AS (
+    UPDATE callwatch.events SET participants = '' WHERE serial IN (
+      SELECT serial FROM callwatch.events WHERE participants <> '' ORDER BY serial LIMIT ${ERASED_AT_ONCE})
+    RETURNING 1
+  )
+  SELECT count(*)::int AS n FROM erased`
+
+/** Erases who took part from all events, some of them in each transaction. */
+export async function eraseParticipants(
+  allOrNothing: <T>(work: (session: Session) => Promise<T>) => Promise<T>,
+): Promise<void> {
+  for (let n = ERASED_AT_ONCE; n === ERASED_AT_ONCE;) {
+    const [, rows] = await allOrNothing(({ run }) => Promise.all([run(LOCK), run(ERASE)]))
+    n = Number(rows[0]!['n'])
+  }
+}
+
+const LOG = `INSERT INTO callwatch.events (id, target, at, n, data, participants) VALUES ($1, $2, $3, $4, $5, $6)`
 
 /** Logs events that come without a commit. */
 export async function logEvents({ run }: Session, target: string, events: NewEvents | undefined): Promise<void> {
   if (events === undefined) return
-  const { id, at, texts } = events
-  await run(LOG, [id, target, at, texts.length, texts.join('\n')])
+  const { id, at, n, data, participants } = eventColumns(events)
+  await run(LOG, [id, target, at, n, data, participants])
 }

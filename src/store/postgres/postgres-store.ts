@@ -15,7 +15,7 @@ import {
   openCalls,
   usedMinutes,
 } from './history.ts'
-import { deleteEvents, eventsFrom, latestEvents, logEvents, numberEvents } from './events.ts'
+import { deleteEvents, eraseParticipants, eventsFrom, latestEvents, logEvents, numberEvents } from './events.ts'
 import { addTargets, loadTargets, type Wanted } from './load-targets.ts'
 import { membership } from './membership.ts'
 import { publish, readNews } from './news.ts'
@@ -226,6 +226,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...postgresWebhooks(session, allOrNothing),
     deleteExpired: (before) => deleteExpired(session, before, clock, allOrNothing),
     deleteEvents: (before, end) => deleteEvents(session, before, end),
+    eraseParticipants: () => eraseParticipants(allOrNothing),
     close: async () => {
       await Promise.all([pool.close(), memberPool.close()])
     },

@@ -111,10 +111,12 @@ export const MIGRATIONS: readonly string[] = [
     at double precision NOT NULL,   -- UNIX seconds by the host's clock
     n integer NOT NULL,             -- how many
     total bigint,                   -- how many the log has had, these included; comes with the position
-    data text NOT NULL              -- JSON of events/event.ts EventBody, one a line
+    data text NOT NULL,             -- JSON of events/event.ts EventBody, one a line
+    participants text NOT NULL DEFAULT '' -- JSON of the participants of each, one a line; empty where none has any
   ) WITH (fillfactor = 70);
   CREATE INDEX events_without_position ON callwatch.events (serial) WHERE position IS NULL;
   CREATE INDEX events_by_age ON callwatch.events (at);
+  CREATE INDEX events_with_participants ON callwatch.events (serial) WHERE participants <> '';
 
   -- The webhooks of events.
   CREATE TABLE callwatch.webhooks (

@@ -1,7 +1,7 @@
 import { RECORD_BYTES, writeCall } from '../../ledger/call-record.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
 import { hourOf, packEvaluated } from '../evaluation-log.ts'
-import { settledOf } from '../rows.ts'
+import { eventColumns, settledOf } from '../rows.ts'
 import type { Commit } from '../store.ts'
 import type { Argument, Session } from './connection.ts'
 
@@ -73,9 +73,10 @@ const COMMIT = `
     FROM moved JOIN unnest($29::int[], $30::bigint[], $31::text[]) AS given (of, hour, entry) USING (of)
     ON CONFLICT (target, hour) DO UPDATE SET data = log.data || excluded.data
   ), event_log AS (
-    INSERT INTO callwatch.events (id, target, at, n, data)
-    SELECT id, ($1::text[])[of], at, n, data
-    FROM moved JOIN unnest($32::int[], $33::text[], $34::float8[], $35::int[], $36::text[]) AS given (of, id, at, n, data) USING (of)
+    INSERT INTO callwatch.events (id, target, at, n, data, participants)
+    SELECT id, ($1::text[])[of], at, n, data, participants
+    FROM moved JOIN unnest($32::int[], $33::text[], $34::float8[], $35::int[], $36::text[], $37::text[])
+      AS given (of, id, at, n, data, participants) USING (of)
   )
   SELECT of FROM moved`
 
@@ -134,11 +135,12 @@ export async function writeCommits(session: Session, fenced: readonly FencedComm
     ),
     ...columns(({ evaluated }) => (evaluated === undefined ? [] : [evaluated]), hourOf, packEvaluated),
     ...columns(
-      ({ events }) => (events === undefined ? [] : [events]),
+      ({ events }) => (events === undefined ? [] : [eventColumns(events)]),
       ({ id }) => id,
       ({ at }) => at,
-      ({ texts }) => texts.length,
-      ({ texts }) => texts.join('\n'),
+      ({ n }) => n,
+      ({ data }) => data,
+      ({ participants }) => participants,
     ),
   ]
   const written = new Set((await session.run(COMMIT, args)).map(({ of }) => of))

@@ -17,7 +17,7 @@ import type {
 } from '../store.ts'
 import { finishedCallsIn, type HistoryRow } from './history.ts'
 import { targetLoader, type CallsPart, type OpenedTarget } from './load-target.ts'
-import { eventsIn } from './events.ts'
+import { eventsIn, participantsEraser } from './events.ts'
 import { openOwn } from './open-database.ts'
 import { sqliteOutbox } from './outbox.ts'
 import { silencesIn } from './silences.ts'
@@ -69,6 +69,8 @@ export type SqliteEngine = {
   deleteExpired: (before: number) => void
   /** @returns whether there may be more of them */
   deleteEvents: (before: number, end: number) => boolean
+  /** @returns whether there are more of them */
+  eraseParticipants: () => boolean
   close: () => void
 } & ReturnType<typeof webhooksIn>
 
@@ -205,6 +207,7 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
     ...webhooksIn(db),
     deleteEvents: (before, end) =>
       Number(statements.deleteEvents.run({ before, end, most: DELETED_AT_ONCE }).changes) === DELETED_AT_ONCE,
+    eraseParticipants: participantsEraser(db),
     deleteExpired: (before) =>
       transaction(() => {
         let left = DELETED_AT_ONCE

@@ -1,11 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { loggedEventsOf } from '../rows.ts'
 import type { LoggedEvents, Store } from '../store.ts'
+import { transaction } from './transaction.ts'
 
 type Methods = 'events' | 'latestEvents'
 type EventsIn = { [M in Methods]: (...args: Parameters<Store[M]>) => LoggedEvents[] }
 
-const ROWS = 'SELECT position, id, target, at, n, total, data FROM events'
+const ROWS = 'SELECT position, id, target, at, n, total, data, participants FROM events'
 
 /** The log of events, read. */
 export function eventsIn(db: DatabaseSync): EventsIn {
@@ -27,4 +28,31 @@ function take(rows: ReturnType<StatementSync['iterate']>, most: number): LoggedE
     taken.push(loggedEventsOf(row))
   }
   return taken
+}
+
+/** Commits of the log at a time: everything else waits meanwhile. */
+const ERASED_AT_ONCE = 200
+
+/** Who took part, in the log of events: erases those of some commits. @returns whether there are more of them */
+export function participantsEraser(db: DatabaseSync): () => boolean {
+  const find = db.prepare(`SELECT position FROM events WHERE participants <> '' ORDER BY position LIMIT ?`)
+  const erase = db.prepare(`UPDATE events SET participants = '' WHERE position = ?`)
+  const hasMore = () => find.get(1) !== undefined
+  // Of an earlier process: what is deleted of them before any is added.
+  if (hasMore()) overwriteDeleted(db)
+  return () => {
+    if (!hasMore()) return false
+    transaction(db, () => {
+      for (const { position } of find.all(ERASED_AT_ONCE)) erase.run(position!)
+    })
+    if (hasMore()) return true
+    // What was written before is still in the journal.
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    return false
+  }
+}
+
+/** From now on, what is deleted does not stay in free parts of the file. That costs writes, and so does not always hold. */
+export function overwriteDeleted(db: DatabaseSync): void {
+  db.exec('PRAGMA secure_delete = ON')
 }

@@ -79,9 +79,11 @@ export const MIGRATIONS: readonly string[] = [
     at REAL NOT NULL,               -- UNIX seconds by the host's clock
     n INTEGER NOT NULL,             -- how many
     total INTEGER NOT NULL,         -- how many the log has had, these included
-    data TEXT NOT NULL              -- JSON of events/event.ts EventBody, one a line
+    data TEXT NOT NULL,             -- JSON of events/event.ts EventBody, one a line
+    participants TEXT NOT NULL DEFAULT '' -- JSON of the participants of each, one a line; empty where none has any
   ) STRICT;
   CREATE INDEX events_by_age ON events (at);
+  CREATE INDEX events_with_participants ON events (position) WHERE participants <> '';
 
   -- The webhooks of events.
   CREATE TABLE webhooks (

@@ -1,7 +1,7 @@
 import { readFinish, RECORD_BYTES, writeCall } from '../../ledger/call-record.ts'
 import { newLedger, trackRecord } from '../../ledger/state.ts'
 import type { Finish, TrackedCall } from '../../ledger/tracked-call.ts'
-import { callOf, ledgerOf, settledOf } from '../rows.ts'
+import { callOf, eventColumns, ledgerOf, settledOf } from '../rows.ts'
 import { StoreError, type Commit, type NewEvents, type Store, type StoredTarget } from '../store.ts'
 import { openSqliteEngine, type SqliteEngine, type SqliteOptions } from './engine.ts'
 import type { OpenedTarget } from './load-target.ts'
@@ -99,6 +99,9 @@ export function sqliteStore(invoke: InvokeEngine): Store {
     deleteEvents: async (before, end = Number.MAX_SAFE_INTEGER) => {
       while (await invoke('deleteEvents', [before, end]));
     },
+    eraseParticipants: async () => {
+      while (await invoke('eraseParticipants', []));
+    },
     close: () => invoke('close', []),
   }
 }
@@ -153,5 +156,5 @@ function packCalls(calls: readonly TrackedCall[]): { ids: string[]; records: Uin
 }
 
 function packEvents(events: NewEvents | undefined): PackedEvents | undefined {
-  return events && { id: events.id, at: events.at, n: events.texts.length, data: events.texts.join('\n') }
+  return events && eventColumns(events)
 }

@@ -5,7 +5,9 @@ import type { Quantity } from '../../ledger/balance.ts'
 import { readFinish, RECORD_BYTES } from '../../ledger/call-record.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { hourOf, packEvaluated } from '../evaluation-log.ts'
+import type { eventColumns } from '../rows.ts'
 import { StoreError, type RoutedChange } from '../store.ts'
+import { overwriteDeleted } from './events.ts'
 import type { sqliteOutbox } from './outbox.ts'
 
 /** Calls side by side: their ids, and their records (call-record.ts) in the same order. */
@@ -29,7 +31,7 @@ export type PackedCommit = {
 }
 
 /** Events as a row has them: one text is sent to the thread in a fraction of the time of many. */
-export type PackedEvents = { id: string; at: number; n: number; data: string }
+export type PackedEvents = ReturnType<typeof eventColumns>
 
 /** Calls in one INSERT: past a hundred, more rows a statement gain nothing. */
 const ROWS_A_STATEMENT = 100
@@ -60,8 +62,8 @@ export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sq
       INSERT INTO evaluations (target, hour, data) VALUES (?, ?, ?)
       ON CONFLICT DO UPDATE SET data = data || excluded.data`),
     logEvents: prepare(`
-      INSERT INTO events (id, target, at, n, total, data)
-      VALUES (?, ?, ?, ?, ? + coalesce((SELECT total FROM events ORDER BY position DESC LIMIT 1), 0), ?)`),
+      INSERT INTO events (id, target, at, n, total, data, participants)
+      VALUES (?, ?, ?, ?, ? + coalesce((SELECT total FROM events ORDER BY position DESC LIMIT 1), 0), ?, ?)`),
     settle: prepare('UPDATE settled SET value = value + ? WHERE target = ? AND quantity = ?'),
   }
 
@@ -89,8 +91,9 @@ export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sq
 
   function logEvents(target: string, events: PackedEvents | undefined): void {
     if (events === undefined) return
-    const { id, at, n, data } = events
-    statements.logEvents.run(id, target, at, n, n, data)
+    const { id, at, n, data, participants } = events
+    if (participants !== '') overwriteDeleted(db)
+    statements.logEvents.run(id, target, at, n, n, data, participants)
   }
 
   /** Adds up what was counted of calls whose rows are deleted in the same transaction. */

@@ -66,7 +66,7 @@ describe('the environment alone', () => {
         },
         { ...rule, name: 'NoGoodPoll', signal: { name: 'poll_age' }, severity: 'critical', threshold: 300, clear: 300 },
       ],
-      events: { retention: 7 * 86_400 },
+      events: { retention: 7 * 86_400, participants: false, webhooks: [] },
       log: { level: 'info' },
     })
   })
@@ -90,7 +90,7 @@ describe('the environment alone', () => {
       store: { path: ':memory:' },
       http: { host: '::1', port: 0 },
       notify: { slack: { webhookUrl: 'https://hooks.slack.example/x' } },
-      events: { retention: 7 * 86_400 },
+      events: { retention: 7 * 86_400, participants: false, webhooks: [] },
       log: { level: 'debug' },
     })
   })

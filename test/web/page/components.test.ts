@@ -105,7 +105,7 @@ test('the tiles of the page add up the targets, and name the budgets of the mont
 describe('the feed of the page', () => {
   const [event] = eventsOf({
     target: 'production',
-    ledger: { transitions: [], corrections: [] },
+    ledger: { transitions: [], corrections: [], details: [] },
     notifications: [firingOf(RATIO, 'production', NOW, { kind: 'resolved', value: 0.1, threshold: 0.2 })],
     backfilled: false,
   })
