@@ -5,6 +5,7 @@ import { evictedContract } from './evicted-contract.ts'
 import { historyContract } from './history-contract.ts'
 import { noticeContract } from './notice-contract.ts'
 import { outboxContract } from './outbox-contract.ts'
+import { participantsContract } from './participants-contract.ts'
 import type { NewPlace } from './place.ts'
 import { readerContract } from './reader-contract.ts'
 import { targetContract } from './target-contract.ts'
@@ -17,6 +18,7 @@ export function storeContract(newPlace: NewPlace): void {
   evictedContract(newPlace)
   commitContract(newPlace)
   eventsContract(newPlace)
+  participantsContract(newPlace)
   outboxContract(newPlace)
   noticeContract(newPlace)
   balanceContract(newPlace)

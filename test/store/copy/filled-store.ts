@@ -76,7 +76,12 @@ async function fillTarget(store: Store, target: string, ledger: LedgerState): Pr
     alerts: { changed: [alert], ended: [], notifications: [notification] },
     routedChanges: [{ change: notification, receivers: ['slack', 'webhook'] }],
     evaluated: { kind: 'tick', at: NOW, pollAge: 42.5 },
-    events: { id: `id of ${target}`, at: NOW + 0.1, texts: ['{"a":"é\\n"}', '{}'] },
+    events: {
+      id: `id of ${target}`,
+      at: NOW + 0.1,
+      texts: ['{"a":"é\\n"}', '{}'],
+      participants: ['', '[{"uid":"é"}]'],
+    },
   })
   await store.commit(target, first)
   apply(ledger, delta, DAY)
