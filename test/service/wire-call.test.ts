@@ -448,3 +448,69 @@ describe('a call of any JSON', () => {
     )
   })
 })
+
+describe('participants', () => {
+  const readParticipants = (participants: unknown, wanted = true) => {
+    const item = { sessionId: 's', status: 'ended', participants }
+    const call = readCall(item, { now: NOW, statusMap: STATUS_MAP, onUnknown: () => undefined, participants: wanted })
+    return typeof call === 'string' ? call : call.participants
+  }
+  const NOBODY = {
+    uid: undefined,
+    state: undefined,
+    joined: false,
+    joinedAt: undefined,
+    leftAt: undefined,
+    minutes: { audio: undefined, video: undefined, total: undefined },
+  }
+
+  test('are read where they are wanted, as the published sample has them', () => {
+    expect(readParticipants(SAMPLE.participants)).toMatchObject([
+      { uid: 'alice', joined: true, joinedAt: NOW - 50, leftAt: NOW - 31, minutes: { audio: 0.3167, video: 0 } },
+      { uid: 'bob', joined: true, minutes: { audio: 0.2833, video: 0 } },
+      { uid: 'carol', state: 'unanswered', joined: false, joinedAt: undefined, leftAt: undefined },
+    ])
+  })
+
+  test('are not read where they are not wanted: a call has nothing of them', () => {
+    const item = { sessionId: 's', status: 'ended', participants: SAMPLE.participants }
+    const call = readCall(item, { now: NOW, statusMap: STATUS_MAP, onUnknown: () => undefined })
+    expect(call).not.toHaveProperty('participants')
+    expect(JSON.stringify(call)).not.toMatch(/alice|bob|carol/)
+  })
+
+  test.each([
+    [{}, {}],
+    [{ uid: 7 }, { uid: '7' }],
+    [{ uid: 2 ** 53 }, {}],
+    [{ uid: { a: 1 } }, {}],
+    [{ uid: '' }, {}],
+    [{ uid: 'x'.repeat(501) }, {}],
+    [{ state: 'ongoing' }, { state: 'ongoing' }],
+    [{ state: 'asleep' }, { state: 'other' }],
+    [{ state: 7 }, { state: 'other' }],
+    [{ state: null }, {}],
+    [{ isJoined: 1 }, { joined: true }],
+    [{ joinedAt: NOW }, { joined: true, joinedAt: NOW }],
+    [{ joinedAt: NOW * 1000 }, { joined: true, joinedAt: NOW }],
+    [{ joinedAt: NOW + 1e6 }, {}],
+    [{ joinedAt: 'soon', leftAt: 0 }, {}],
+    [{ leftAt: NOW }, { joined: true, leftAt: NOW }],
+    [{ totalVideoMinutes: 2 }, { minutes: { audio: 0, video: 2, total: undefined } }],
+    [{ totalDuration: 2 }, { minutes: { audio: 0, video: 0, total: 2 } }],
+    [{ totalAudioMinutes: -1 }, { minutes: { audio: undefined, video: 0, total: undefined } }],
+  ])('%j is read as %j', (entry, expected) => {
+    expect(readParticipants([entry])).toEqual([{ ...NOBODY, ...expected }])
+  })
+
+  test.each([undefined, null, 'nobody', { uid: 'alice' }, Array.from({ length: 10_001 }, () => ({ uid: 'alice' }))])(
+    'that are no list are none (%#)',
+    (participants) => {
+      expect(readParticipants(participants)).toBeUndefined()
+    },
+  )
+
+  test('that are no objects are left out', () => {
+    expect(readParticipants([null, 7, { uid: 'alice' }])).toEqual([{ ...NOBODY, uid: 'alice' }])
+  })
+})
