@@ -3,6 +3,7 @@ import type { Notification } from '../../src/alerts/notification.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { StoreError } from '../../src/store/store.ts'
+import type { WebhookProgress } from '../../src/store/webhook-book.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Credentials } from '../../src/web/authentication.ts'
 import { closingEvents } from '../../src/events/new-events.ts'
@@ -61,6 +62,8 @@ export function basic({ username, password } = AUTH): { authorization: string } 
 }
 
 export type ServeOptions = {
+  /** Webhooks of events, by their names. */
+  webhooks?: Readonly<Record<string, Partial<WebhookProgress> & { deadLetters?: number }>>
   history?: { target: string; call: TrackedCall }[]
   auth?: Credentials
   /** Targets that other daemons own. */
@@ -82,10 +85,18 @@ export type Served = {
 /** Serves hand-made targets on a free port of loopback; closes after the test. */
 export async function serve(
   targets: ShownTarget[],
-  { history = [], others = [], storeProblem, ...options }: ServeOptions = {},
+  { history = [], others = [], webhooks = {}, storeProblem, ...options }: ServeOptions = {},
 ): Promise<Served> {
   const store = openSqliteStore({ path: ':memory:' })
   onTestFinished(() => store.close())
+  for (const [name, { deadLetters = 0, ...progress }] of Object.entries(webhooks)) {
+    const dead = (place: number) => ({ position: 1, place, id: 'a', at: NOW, dead: true, attempts: 9 })
+    const put = Array.from({ length: deadLetters }, (_, place) => dead(place))
+    await store.saveWebhook({ name, revision: 0, progress: { cursor: '0', ...progress }, put })
+  }
+  const expectStore = () => {
+    if (storeProblem !== undefined) throw new StoreError('unavailable', storeProblem)
+  }
   const noted: WebEvent[] = []
   const web = await startWeb({
     host: '127.0.0.1',
@@ -104,8 +115,12 @@ export async function serve(
     store: {
       ...store,
       silences: async (now) => {
-        if (storeProblem !== undefined) throw new StoreError('unavailable', storeProblem)
+        expectStore()
         return store.silences(now)
+      },
+      webhooks: async () => {
+        expectStore()
+        return store.webhooks()
       },
       finishedCalls: async ({ since, limit, target: wanted, status, after }) =>
         history

@@ -68,3 +68,10 @@ export function contrasts(page: Page): Promise<{ text: string; contrast: number 
     return found
   })()`)
 }
+
+/** Cells of tables whose content is wider than they are. */
+export function overflowing(page: Page): Promise<string[]> {
+  return page.evaluate(`[...document.querySelectorAll('td, th')]
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
+    .map(({ textContent }) => textContent.trim())`)
+}

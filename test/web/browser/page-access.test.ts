@@ -3,11 +3,11 @@ import { firingOf, RATIO } from '../../alerts/sample-rules.ts'
 import { finish, firing, NOW, openCall, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
 import { AUTH, basic, serve, shownTarget } from '../serve.ts'
 import { inChromium, type Open, type Opened } from './chromium.ts'
-import { contrasts, nameless, walk } from './in-page.ts'
+import { contrasts, nameless, overflowing, walk } from './in-page.ts'
 
 const LONG = 'a-target-with-a-name-that-is-as-long-as-names-get-without-any-limit'
 
-/** Serves everything that the page can show: two targets, one of which fails and has no owner, an alert and a silence. */
+/** Serves everything that the page can show: two targets, one of which fails and has no owner, an alert, a silence, and webhooks. */
 async function everything() {
   const finished = [finish('ended'), finish('unanswered'), finish('rejected'), finish('canceled'), finish('other')]
   const rule = { ...RATIO_RULE, runbookUrl: '/runbook', match: { mode: 'call' } }
@@ -24,6 +24,15 @@ async function everything() {
   const done = openCall('done', { phase: 'final', finish: finish('rejected') })
   const { url, tell } = await serve([{ ...owned, owner: () => 'a7, process 1' }, failing], {
     history: [{ target: 'production', call: done }],
+    webhooks: {
+      crm: { deliveredAt: NOW - 60 },
+      billing: {
+        failingSince: NOW - 600,
+        problem: `the webhook billing answered 503 (${'x'.repeat(80)})`,
+        deadLetters: 2,
+      },
+      [LONG]: { paused: 'paused by a command' },
+    },
     auth: AUTH,
   })
   const headers = { ...basic(), 'content-type': 'application/json' }
@@ -54,6 +63,7 @@ inChromium('the page', (open) => {
       'Failure ratio by rule',
       'Health of the targets',
       'Totals of the targets',
+      'Webhooks of events',
       'Pause',
       'Live feed of transitions',
       'Status',
@@ -111,7 +121,15 @@ inChromium('the page', (open) => {
     expect(await nameless(page)).toEqual([])
     expect(await page.locator('html').getAttribute('lang')).toBe('en')
     for (const landmark of ['banner', 'main'] as const) expect(await page.getByRole(landmark).count()).toBe(1)
-    const regions = ['At a glance', 'Alerts', 'Silences', 'Targets', 'Live feed', 'Finished calls']
+    const regions = [
+      'At a glance',
+      'Alerts',
+      'Silences',
+      'Targets',
+      'Webhooks of events',
+      'Live feed',
+      'Finished calls',
+    ]
     for (const name of regions) {
       expect(await page.getByRole('region', { name, exact: true }).count()).toBeGreaterThan(0)
     }
@@ -142,11 +160,12 @@ inChromium('the page', (open) => {
     }
   })
 
-  test('does not scroll sideways on narrow and wide screens', async () => {
+  test('does not scroll sideways on narrow and wide screens, and no cell covers another one', async () => {
     const page = await openEverything(open)
     for (const width of [360, 768, 1440, 3840]) {
       await page.setViewportSize({ width, height: 740 })
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+      expect(await overflowing(page)).toEqual([])
     }
   })
 

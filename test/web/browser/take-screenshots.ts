@@ -2,7 +2,10 @@
  * Makes docs/images/page-light.png and page-dark.png: `node test/web/browser/take-screenshots.ts [FOLDER]`. It polls two
  * simulators with an hour of history, one of which has a burst of failing calls. This takes half a minute.
  */
+import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
@@ -12,6 +15,7 @@ import { startDaemon } from '../../../src/daemon/daemon.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { startSimulator, type Simulator } from '../../../src/simulator/simulator.ts'
 import { RATIO } from '../../alerts/sample-rules.ts'
+import { webhookOf } from '../../events/webhooks/any-webhook.ts'
 import { launchChromium } from './chromium-executable.ts'
 import { pageConfig } from './page-config.ts'
 
@@ -34,6 +38,8 @@ const staging = await startSimulator({
   historySeconds: 3560,
   open: 2,
 })
+const receiver = createServer((_, response) => void response.writeHead(204).end()).listen(0, '127.0.0.1')
+await once(receiver, 'listening')
 const stop$ = new ReplaySubject<void>(1)
 const daemon = await startDaemon({
   config: configOf(production, staging),
@@ -68,17 +74,24 @@ await browser.close()
 stop$.next()
 await ended
 await Promise.all([production.close(), staging.close()])
+receiver.close()
 
 function configOf(...simulators: Simulator[]): Config {
   const [first, ...others] = simulators.map(({ url, keys }, i) =>
     pageConfig(i === 0 ? 'production' : 'staging', url, keys.fullAccess),
   )
   const base = first!
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of an internet socket
+  const { port } = receiver.address() as AddressInfo
   return {
     ...base,
     targets: [base, ...others].flatMap(({ targets }) => targets),
     poll: { ...base.poll, interval: 1, maxRequestsPerMinute: 400 },
     http: { ...base.http, auth: AUTH },
+    events: {
+      ...base.events,
+      webhooks: ['crm', 'tickets'].map((name) => webhookOf({ name, url: `http://127.0.0.1:${port}/${name}` })),
+    },
     alerts: [
       {
         ...RATIO,

@@ -6,6 +6,7 @@ import { Feed } from '../../../src/web/page/components/feed.js'
 import { Silences } from '../../../src/web/page/components/silences.js'
 import { Targets } from '../../../src/web/page/components/targets.js'
 import { Tiles } from '../../../src/web/page/components/tiles.js'
+import { Webhooks } from '../../../src/web/page/components/webhooks.js'
 import type { FeedLine, State } from '../../../src/web/page/model/state.js'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { isoTime } from '../../../src/clock/iso-time.ts'
@@ -221,5 +222,31 @@ describe('the targets of the page', () => {
     expect(textOf(render(Targets, stateOf([target])), { 'data-cell': 'health' })).toBe(
       'up rate limit pause: no requests for 30 s; a sweep of 5,000 pages takes 20 min; the service refuses page 7 of its list and later pages',
     )
+  })
+})
+
+describe('the webhooks of the page', () => {
+  const webhook = { name: 'crm', state: 'delivering', pending: 0, dead_letters: 0 } as const
+  const shown = (given: Partial<NonNullable<State['snapshot']>['webhooks'][number]>) => {
+    const state = twoTargets({ now: 5000 })
+    state.snapshot!.webhooks = [{ ...webhook, ...given }]
+    return textOf(render(Webhooks, state), { 'data-webhook': 'crm' })
+  }
+
+  test('are absent where there are none', () => {
+    expect(render(Webhooks, twoTargets())).toEqual([])
+  })
+
+  test.each([
+    ['delivers', { last_delivered: isoTime(NOW - 60) }, 'crm delivering 0 – 0 14:12:20'],
+    [
+      'fails',
+      { state: 'failing', problem: 'it answered 503', pending: 1234, oldest_pending_seconds: 60, dead_letters: 2 },
+      'crm failing it answered 503 1,234 65 s 2 never',
+    ],
+    ['is paused', { state: 'paused', problem: 'paused by a command' }, 'crm paused paused by a command 0 – 0 never'],
+    ['was removed', { state: 'removed', pending: 3 }, 'crm removed 3 – 0 never'],
+  ] as const)('show one that %s', (_what, given, expected) => {
+    expect(shown(given)).toBe(expected)
   })
 })

@@ -41,7 +41,7 @@ export function stateOf(targets: readonly ShownTarget[], differing: Partial<Stat
   const status = { version: '1.2.3', now: isoTime(NOW), ...(problem && { problem }), targets: targets.map(targetView) }
   const perMinute = { since: isoTime(NOW - 3600), step_seconds: 60, targets: [] }
   return {
-    snapshot: { status, alerts, silences: [], perMinute, takenAt: 0 },
+    snapshot: { status, alerts, silences: [], webhooks: [], perMinute, takenAt: 0 },
     connected: true,
     now: 0,
     target: '',

@@ -11,8 +11,22 @@ import { InProgress } from './in-progress.js'
 import { Silences } from './silences.js'
 import { Targets } from './targets.js'
 import { Tiles } from './tiles.js'
+import { Webhooks } from './webhooks.js'
 
 /** @import { State } from '../model/state.js' */
+
+const PARTS = [
+  Tiles,
+  Alerts,
+  Silences,
+  FinishedPerMinute,
+  FailureRatio,
+  InProgress,
+  Targets,
+  Webhooks,
+  Feed,
+  FinishedCalls,
+]
 
 /**
  * The page as a function of the state.
@@ -27,12 +41,7 @@ export function Page({ state }) {
     <${Header} state=${state} />
     <${Banner} state=${state} />
     <main id="content" tabindex="-1" data-commits=${commits}>
-      ${
-        snapshot !== undefined &&
-        [Tiles, Alerts, Silences, FinishedPerMinute, FailureRatio, InProgress, Targets, Feed, FinishedCalls].map(
-          (part) => html`<${part} key=${part.name} state=${state} />`,
-        )
-      }
+      ${snapshot !== undefined && PARTS.map((part) => html`<${part} key=${part.name} state=${state} />`)}
     </main>
   </div>`
 }

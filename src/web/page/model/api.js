@@ -7,6 +7,7 @@
  * @typedef {import('../../../events/event.ts').CallChange} CallChange
  * @typedef {import('../../../events/event.ts').AlertChange} AlertChange
  * @typedef {import('../../silences-route.ts').SilenceView} Silence
+ * @typedef {import('../../../events/webhooks/webhook-views.ts').WebhookView} Webhook
  * @typedef {import('../../finished-per-minute.ts').FinishedPerMinute} PerMinute
  * @typedef {import('../../rule-view.ts').RuleView} Rule
  * @typedef {{ version: string, now: string, problem?: string, targets: Target[] }} Status
@@ -23,6 +24,9 @@ export const getAlerts = () => getJson('api/v1/alerts')
 
 /** @returns {Promise<{ silences: Silence[] }>} */
 export const getSilences = () => getJson('api/v1/silences')
+
+/** @returns {Promise<{ webhooks: Webhook[] }>} */
+export const getWebhooks = () => getJson('api/v1/webhooks')
 
 /**
  * @param {number} minutes

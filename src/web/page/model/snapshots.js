@@ -1,4 +1,4 @@
-import { getAlerts, getPerMinute, getSilences, getStatus } from './api.js'
+import { getAlerts, getPerMinute, getSilences, getStatus, getWebhooks } from './api.js'
 import { loadCalls } from './finished-calls.js'
 import { change, current } from './state.js'
 
@@ -44,15 +44,16 @@ function periodOf(snapshot) {
 async function takeSnapshot() {
   try {
     const before = current().snapshot
-    const [status, { alerts }, { silences }, perMinute] = await Promise.all([
+    const [status, { alerts }, { silences }, { webhooks }, perMinute] = await Promise.all([
       getStatus(),
       getAlerts(),
-      // Only silences are read from the store, which may be unavailable.
+      // Only these are read from the store, which may be unavailable.
       getSilences().catch(() => ({ silences: before?.silences ?? [] })),
+      getWebhooks().catch(() => ({ webhooks: before?.webhooks ?? [] })),
       getPerMinute(CHART_MINUTES),
     ])
     const now = performance.now()
-    change({ snapshot: { status, alerts, silences, perMinute, takenAt: now }, connected: true, now })
+    change({ snapshot: { status, alerts, silences, webhooks, perMinute, takenAt: now }, connected: true, now })
     if (before === undefined) void loadCalls()
   } catch {
     change({ connected: false, now: performance.now() })

@@ -1,5 +1,5 @@
 /**
- * @import { Alert, AlertChange, CallChange, Calls, PerMinute, Silence, Status } from './api.js'
+ * @import { Alert, AlertChange, CallChange, Calls, PerMinute, Silence, Status, Webhook } from './api.js'
  */
 
 /**
@@ -9,6 +9,7 @@
  * @property {Status} status
  * @property {Alert[]} alerts
  * @property {Silence[]} silences
+ * @property {Webhook[]} webhooks
  * @property {PerMinute} perMinute
  * @property {number} takenAt When the responses arrived, by `performance.now()`
  */
