@@ -149,29 +149,25 @@ describe('README, guides and policies', () => {
 })
 
 describe('the README', () => {
-  test(
-    'and the guides to alerting, events and several machines show valid configurations',
-    { timeout: WAIT },
-    async () => {
-      const blocks = ['README.md', 'docs/alerting.md', 'docs/events.md', 'docs/several-machines.md']
-        .flatMap((page) => [...read(page).matchAll(/^( *)```yaml\n(.*?)```/gms)])
-        .map(([, indent = '', block = '']) => block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''))
-        .filter((block) => /^(targets|alerts|store|events):/.test(block))
-      expect(blocks.length).toBeGreaterThan(6)
-      const target = 'targets: [{ app_id: a, region: us, api_key: k }]\n'
-      for (const block of blocks) {
-        const yaml = block.startsWith('targets:')
-          ? block.replace('api_key_file: /run/secrets/callwatch-key', 'api_key: k')
-          : target + block
-        const env = {
-          SLACK_WEBHOOK_URL: 'https://hooks.example/x',
-          FINANCE_HOOK: 'https://finance.example/x',
-          CALLWATCH_DB_PASSWORD: 'x',
-          CRM_WEBHOOK_SECRET: SECRET,
-        }
-        const { code, stderr } = await callwatch(['check', '--config', configFile(yaml)], { env })
-        expect({ code, stderr, yaml }).toEqual({ code: 0, stderr: '', yaml })
+  test('and the guides show valid configurations', { timeout: WAIT }, async () => {
+    const blocks = ['README.md', 'docs/alerting.md', 'docs/events.md', 'docs/several-machines.md']
+      .flatMap((page) => [...read(page).matchAll(/^( *)```yaml\n(.*?)```/gms)])
+      .map(([, indent = '', block = '']) => block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''))
+      .filter((block) => /^(targets|alerts|store|events):/.test(block))
+    expect(blocks.length).toBeGreaterThan(6)
+    const target = 'targets: [{ app_id: a, region: us, api_key: k }]\n'
+    for (const block of blocks) {
+      const yaml = block.startsWith('targets:')
+        ? block.replace('api_key_file: /run/secrets/callwatch-key', 'api_key: k')
+        : target + block
+      const env = {
+        SLACK_WEBHOOK_URL: 'https://hooks.example/x',
+        FINANCE_HOOK: 'https://finance.example/x',
+        CALLWATCH_DB_PASSWORD: 'x',
+        CRM_WEBHOOK_SECRET: SECRET,
       }
-    },
-  )
+      const { code, stderr } = await callwatch(['check', '--config', configFile(yaml)], { env })
+      expect({ code, stderr, yaml }).toEqual({ code: 0, stderr: '', yaml })
+    }
+  })
 })
