@@ -108,6 +108,9 @@ export function fileName() {
 }
 
 const AN_ADDRESS = { pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' }
+const A_SAFE_ADDRESS = {
+  pattern: '^[Hh][Tt][Tt][Pp]([Ss]://|://(127\\.|\\[|[Ll][Oo][Cc][Aa][Ll][Hh][Oo][Ss][Tt]))',
+}
 
 /** The address of a service that callwatch calls, path prefix included; in the program without a slash at the end. */
 export function baseAddress() {
@@ -130,7 +133,7 @@ function withoutSlash(address: z.ZodString) {
 
 /** A whole address that callwatch calls. */
 export function address() {
-  return text('a valid https URL (plain http is accepted on loopback only)', isSafeAddress).meta(AN_ADDRESS)
+  return text('a valid https URL (plain http is accepted on loopback only)', isSafeAddress).meta(A_SAFE_ADDRESS)
 }
 
 /** An address for people. */

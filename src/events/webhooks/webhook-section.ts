@@ -13,7 +13,7 @@ const signingSecret = () =>
   text(
     '`whsec_` and the base64 of 24 to 64 random bytes, as `echo "whsec_$(openssl rand -base64 32)"` prints',
     isSigningSecret,
-  ).meta({ pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$' })
+  ).meta({ pattern: '^whsec_[A-Za-z0-9+/]{32,88}={0,2}$' })
 
 /** One item of `events.webhooks`. Durations are in seconds. */
 export const webhookSection = section({
