@@ -30,7 +30,12 @@ export function exposer({ metrics, store, clock, targets, receivers, webhooks }:
     )
   return async (format: 'prometheus' | 'openmetrics') => {
     const views = webhooks().length === 0 ? [] : webhookViews(store, clock.wall())
-    const [pending, known = []] = await Promise.all([within(store.countOutbox()), within(Promise.resolve(views))])
+    const [pending, known = [], bytes] = await Promise.all([
+      within(store.countOutbox()),
+      within(Promise.resolve(views)),
+      within(store.size()),
+    ])
+    if (bytes !== undefined) operational.storeBytes.set(bytes)
     for (const notifier of receivers()) {
       if (pending !== undefined) operational.notificationsPending.set({ notifier }, pending.get(notifier) ?? 0)
     }

@@ -88,6 +88,11 @@ export const GAUGE_DEFINITIONS = {
     labels: [],
   },
   targetsOwned: { name: 'callwatch_targets_owned', help: 'Targets that this daemon owns and polls', labels: [] },
+  storeBytes: {
+    name: 'callwatch_store_bytes',
+    help: 'Size of the store, of which the log of events is a part',
+    labels: [],
+  },
   storeWritable: {
     name: 'callwatch_store_writable',
     help: '0 while commits, or renewals of the lease, fail; otherwise 1',

@@ -126,6 +126,8 @@ export type Store = {
   events: (position: number, most: number) => Promise<LoggedEvents[]>
   /** The newest commits of the log, in its order: all that have `most` events together, and one at least. */
   latestEvents: (most: number) => Promise<LoggedEvents[]>
+  /** How large the store is, without copies and logs of the database (bytes). */
+  size: () => Promise<number>
   /** Deletes expired rows: evicted calls and evaluations from before `before` (UNIX seconds), and older usage. */
   deleteExpired: (before: number) => Promise<void>
   /**

@@ -44,7 +44,7 @@ ${rows.join('\n')}
 /** A row for each key, and for each key in it: a list's entry is \`[]\`, any name of a map is \`NAME\`. */
 function rowsOf(path: string, node: Node, isRequired = false): string[] {
   const { description = '', default: preset, anyOf = [], oneOf = [] } = node
-  const fallback = ['string', 'number', 'boolean'].includes(typeof preset) ? `\`${preset}\`` : ''
+  const fallback = ['string', 'number', 'boolean'].includes(typeof preset) ? `\`${String(preset)}\`` : ''
   const own =
     description === '' ? [] : [`| \`${path}\` | ${isRequired ? 'required' : fallback} | ${cell(meaningOf(node))} |`]
   const inner = [node, ...anyOf, ...oneOf].flatMap(({ properties = {}, items, required = [] }) => [

@@ -77,6 +77,7 @@ export function mortalProcess(clock: Clock, draw: () => number, risk: number): M
         latestEvents: alive(store.latestEvents),
         deleteExpired: alive(store.deleteExpired),
         deleteEvents: alive(store.deleteEvents),
+        size: alive(store.size),
         eraseParticipants: alive(store.eraseParticipants),
         webhooks: alive(store.webhooks),
         undelivered: alive(store.undelivered),

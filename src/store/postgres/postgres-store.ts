@@ -46,6 +46,10 @@ const DISOWN = 'UPDATE callwatch.targets SET owner = NULL, epoch = epoch + 1, se
 /** Else a target that is added again later would show its old alerts. */
 const REMOVE_OVERVIEW = 'DELETE FROM callwatch.overviews USING callwatch.targets WHERE target = number AND name = $1'
 
+const SIZE = `
+  SELECT sum(pg_total_relation_size(oid)) AS bytes FROM pg_catalog.pg_class
+  WHERE relnamespace = 'callwatch'::regnamespace AND relkind = 'r'`
+
 /** Statements that run at the same time, at most, and how many of them write commits: others must not wait behind those. */
 const CONNECTIONS = 4
 const COMMIT_CONNECTIONS = 2
@@ -227,6 +231,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     deleteExpired: (before) => deleteExpired(session, before, clock, allOrNothing),
     deleteEvents: (before, end) => deleteEvents(session, before, end),
     eraseParticipants: () => eraseParticipants(allOrNothing),
+    size: async () => {
+      const [row] = await session.run(SIZE)
+      return Number(row!['bytes'])
+    },
     close: async () => {
       await Promise.all([pool.close(), memberPool.close()])
     },

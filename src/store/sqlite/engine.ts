@@ -71,6 +71,7 @@ export type SqliteEngine = {
   deleteEvents: (before: number, end: number) => boolean
   /** @returns whether there are more of them */
   eraseParticipants: () => boolean
+  size: () => number
   close: () => void
 } & ReturnType<typeof webhooksIn>
 
@@ -94,6 +95,7 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
   const statements = {
     sequenceNumber: prepare('SELECT seq FROM targets WHERE name = ?'),
     numbers: prepare('SELECT number FROM targets'),
+    size: prepare('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size'),
     readPause: prepare('SELECT until FROM pauses WHERE key = ?'),
     writePause: prepare(`
       INSERT INTO pauses (key, until) VALUES (?, ?)
@@ -222,6 +224,7 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
           statements.deleteExpiredUsage.run(number!, before - USAGE_KEPT)
         }
       }),
+    size: () => Number(statements.size.get()!['bytes']),
     close: () => {
       db.close()
       release()

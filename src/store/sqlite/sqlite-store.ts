@@ -102,6 +102,7 @@ export function sqliteStore(invoke: InvokeEngine): Store {
     eraseParticipants: async () => {
       while (await invoke('eraseParticipants', []));
     },
+    size: () => invoke('size', []),
     close: () => invoke('close', []),
   }
 }

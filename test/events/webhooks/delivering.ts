@@ -31,6 +31,7 @@ export function delivering(
   const clock = virtualClock()
   const store = openSqliteStore({ path: ':memory:' })
   const received: [at: number, subject: string][] = []
+  const ids: string[] = []
   const events: WebhookEvent[] = []
   const start = clock.monotonic()
   let target: OpenTarget | undefined
@@ -55,7 +56,8 @@ export function delivering(
     const ended = { is: false }
     const running = deliverEvents({
       webhook,
-      post: async (_id, body) => {
+      post: async (id, body) => {
+        ids.push(id)
         const { subject } = JSON.parse(body)
         received.push([clock.monotonic() - start, subject])
         const problem = await state.receive(subject, (attempts += 1))
@@ -76,5 +78,18 @@ export function delivering(
   const outcomes = () =>
     events.flatMap((event) => (event.kind === 'events' ? `${event.n} ${event.outcome}` : event.kind))
   const stored = async () => (await store.webhooks())[0]
-  return { clock, store, tell, run, received, subjects, events, outcomes, stored, state }
+  return {
+    ids: () => ids,
+    from: (wall: number) => clock.stepWall(wall - clock.wall()),
+    clock,
+    store,
+    tell,
+    run,
+    received,
+    subjects,
+    events,
+    outcomes,
+    stored,
+    state,
+  }
 }

@@ -91,6 +91,14 @@ export function eventsContract(newPlace: NewPlace): void {
       expect(await a.store.latestEvents(0)).toMatchObject([{ total: 9 }])
     })
 
+    test('shows in the size of the store', async () => {
+      const a = await openAt(newPlace)
+      const before = await a.store.size()
+      expect(before).toBeGreaterThan(10_000)
+      await tell(a, 'many', { n: 100_000 })
+      expect(await a.store.size()).toBeGreaterThan(before + 1_000_000)
+    })
+
     test('is deleted from its beginning only, whatever the clocks of the daemons were', async () => {
       const a = await openAt(newPlace)
       for (const at of [100, 1, 2, 3, 200]) await tell(a, `at ${at}`, { at })
