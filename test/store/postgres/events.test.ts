@@ -26,6 +26,19 @@ inPostgres('the log of events in PostgreSQL', (postgres) => {
     await slow.close()
   })
 
+  test('has no participants left once they are erased, also of commits without a position, and while those get one', async () => {
+    const url = await newDatabase()
+    const { store, next, commit } = await owner(url)
+    const named = (id: string) => ({ events: { ...eventsOf(id).events, participants: ['[{"uid":"alice"}]'] } })
+    await commit({ ...next('c'), ...named('first') })
+    await store.eraseParticipants()
+    for (let i = 0; i < 250; i++) await commit({ ...next(`c${i}`), ...named(`${i}`) })
+    await Promise.all([store.eraseParticipants(), store.sharing.numberEvents(), store.eraseParticipants()])
+    const rows = await store.events(1, 1000)
+    expect(rows).toHaveLength(251)
+    expect(rows.filter(({ participants }) => participants !== undefined)).toEqual([])
+  })
+
   test('is numbered by one daemon at a time: no reader sees a position before a lower one', async () => {
     const url = await newDatabase()
     const { store, next, commit } = await owner(url)
