@@ -40,14 +40,18 @@ export function participantsEraser(db: DatabaseSync): () => boolean {
   const hasMore = () => find.get(1) !== undefined
   // Of an earlier process: what is deleted of them before any is added.
   if (hasMore()) overwriteDeleted(db)
+  let isInJournal = false
   return () => {
-    if (!hasMore()) return false
-    transaction(db, () => {
-      for (const { position } of find.all(ERASED_AT_ONCE)) erase.run(position!)
-    })
+    const found = find.all(ERASED_AT_ONCE)
+    if (found.length > 0) {
+      transaction(db, () => {
+        for (const { position } of found) erase.run(position!)
+      })
+      isInJournal = true
+    }
     if (hasMore()) return true
-    // What was written before is still in the journal.
-    db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    // What was written before is there until nobody reads it any more: then the next call empties it.
+    if (isInJournal) isInJournal = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] !== 0
     return false
   }
 }
