@@ -155,7 +155,7 @@ describe('the README', () => {
       .map(([, indent = '', block = '']) => block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''))
       .filter((block) => /^(targets|alerts|store|events):/.test(block))
     expect(blocks.length).toBeGreaterThan(6)
-    const target = 'targets: [{ app_id: a, region: us, api_key: k }]\n'
+    const target = 'targets: [{ name: production, app_id: a, region: us, api_key: k }]\n'
     for (const block of blocks) {
       const yaml = block.startsWith('targets:')
         ? block.replace('api_key_file: /run/secrets/callwatch-key', 'api_key: k')

@@ -131,11 +131,14 @@ export function processes() {
       queries: quantiles('callwatch_store_commit_duration_seconds', [0.5, 0.99], ''),
     }),
     graph({
-      title: 'Memory',
-      about: 'Resident set size of each process.',
+      title: 'Memory, size of the store',
+      about: 'Resident set size of each process, and what the store takes on disk.',
       width: 8,
       unit: 'bytes',
-      queries: { '{{instance}}': `process_resident_memory_bytes ${ofCallwatch}` },
+      queries: {
+        '{{instance}}': `process_resident_memory_bytes ${ofCallwatch}`,
+        'store of {{job}}': 'max by (job) (callwatch_store_bytes)',
+      },
     }),
     graph({
       title: 'CPU',
