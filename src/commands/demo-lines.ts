@@ -1,5 +1,6 @@
 import type { Notification } from '../alerts/notification.ts'
 import { failureRatio } from '../ledger/failure-ratio.ts'
+import { EVENT_TYPES } from '../events/event.ts'
 import type { Transition } from '../ledger/state.ts'
 import { windows } from '../metrics/derived-metrics.ts'
 import { descriptionOf, splitOf, summaryOf } from '../notifications/text/notification-text.ts'
@@ -10,6 +11,7 @@ import type { ShownTarget } from '../target/target.ts'
 import { auditLines, auditVerdict } from './audit-lines.ts'
 import type { AuditReport } from './audit-report.ts'
 import type { Comparison } from './compare-with-simulator.ts'
+import type { EventReceiver, ReceivedEvent } from './event-receiver.ts'
 
 /** `08:15:30  audio call  with user   initiated → ongoing  v1.us.…`; an inferred step says so. */
 export function transitionLine({ call, from, to, observed, at }: Transition): string {
@@ -36,8 +38,22 @@ export function notificationLines(notification: Notification): string[] {
   return ['', '  ┌─ to Slack', ...lines.map((line) => `  │ ${line}`), '  └─', '']
 }
 
-/** The counters, whether they equal what the simulator recorded, and the result of an audit. */
-export function demoSummary(watched: ShownTarget, { series, differences }: Comparison, audit?: AuditReport): string[] {
+/** What arrived at the webhook, in one line, under the transitions of which it tells; nothing if nothing did. */
+export function webhookLines(events: readonly ReceivedEvent[]): string[] {
+  if (events.length === 0) return []
+  const byType = Map.groupBy(events, ({ type }) => type)
+  const types = EVENT_TYPES.flatMap((type) => {
+    const { length } = byType.get(`callwatch.${type}`) ?? []
+    return length === 0 ? [] : `${length} ${type}`
+  })
+  return [`          webhook: ${countOf(events.length, 'event')}, verified: ${types.join(', ')}`]
+}
+
+/** What is known at the end: the result of an audit, and how many events were logged and arrived. */
+export type DemoEnd = { audit: AuditReport; logged: number; received: ReturnType<EventReceiver['counts']> }
+
+/** The counters, whether they equal what the simulator recorded, and what is known at the end. */
+export function demoSummary(watched: ShownTarget, { series, differences }: Comparison, end?: DemoEnd): string[] {
   const view = targetView(watched)
   const { ended, unanswered, rejected, canceled } = view.finished
   const [window, counts] = windows(watched.ledger)[0]!
@@ -49,7 +65,7 @@ export function demoSummary(watched: ShownTarget, { series, differences }: Compa
     `  calls     started ${view.started}, in progress ${view.in_progress}, ended ${ended}, unanswered ${unanswered}, rejected ${rejected}, canceled ${canceled}`,
     `  minutes   ${minutes}`,
     `  failed    ${ratio} calls that finished in the last ${window}`,
-    ...(audit === undefined ? [] : auditSummary(audit)),
+    ...(end === undefined ? [] : [eventsSummary(end), ...auditSummary(end.audit)]),
     differences.length === 0
       ? `  simulator equal: all ${series} exact series and failure ratios are what it recorded`
       : `  simulator NOT EQUAL in ${differences.length} of ${series} exact series and failure ratios:`,
@@ -58,6 +74,22 @@ export function demoSummary(watched: ShownTarget, { series, differences }: Compa
       .map(({ series: name, recorded, counted }) => `            ${name}: ${recorded} recorded, ${counted} counted`),
     '',
   ]
+}
+
+/** Whether every event of the log arrived at the webhook. */
+export function areDelivered({ logged, received: { events, refused } }: Omit<DemoEnd, 'audit'>): boolean {
+  return events === logged && refused === 0
+}
+
+function eventsSummary(end: DemoEnd): string {
+  const { logged, received } = end
+  if (areDelivered(end))
+    return `  events    all ${countOf(logged, 'event')} of the log were delivered to the webhook, and verified`
+  return `  events    NOT DELIVERED: ${received.events} of ${countOf(logged, 'event')} of the log arrived at the webhook, which refused ${received.refused}`
+}
+
+function countOf(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`
 }
 
 /** The audit's verdict, and its findings unless all is equal. */

@@ -1,10 +1,23 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { delay, lastValueFrom, merge, ReplaySubject, takeUntil, tap, timer, type Observable } from 'rxjs'
+import {
+  delay,
+  exhaustMap,
+  filter,
+  lastValueFrom,
+  merge,
+  ReplaySubject,
+  switchMap,
+  takeUntil,
+  tap,
+  timer,
+  type Observable,
+} from 'rxjs'
 import { systemClock } from '../clock/clock.ts'
 import { configOf, type Config } from '../config/config.ts'
-import { StoreError } from '../store/store.ts'
+import { openBeside } from '../store/open-store.ts'
+import { StoreError, type StoreBeside } from '../store/store.ts'
 import { formatSeconds } from '../text/format.ts'
 import { startSimulator, type Simulator } from '../simulator/simulator.ts'
 import type { ShownTarget } from '../target/target.ts'
@@ -12,7 +25,8 @@ import { auditStore } from './audit-store.ts'
 import { compareWithSimulator, type Comparison } from './compare-with-simulator.ts'
 import { startDaemon } from '../daemon/daemon.ts'
 import type { DaemonEvent } from '../daemon/daemon-event.ts'
-import { demoSummary, notificationLines, transitionLine } from './demo-lines.ts'
+import { areDelivered, demoSummary, notificationLines, transitionLine, webhookLines } from './demo-lines.ts'
+import { startEventReceiver, type EventReceiver } from './event-receiver.ts'
 import { createLogger } from '../log/logger.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
 import { stopSignal } from './stop-signal.ts'
@@ -37,11 +51,11 @@ const FINAL_POLLS_TIMEOUT_SECONDS = 30
  * Runs the simulator and the daemon in one process, on loopback. Prints what happens, and how the counters compare with
  * what the simulator recorded.
  *
- * Before it stops, it freezes the service's time and lets the daemon poll everything. Then it compares the exported
- * series with what the simulator recorded, and the store with the service's list, call by call as `callwatch audit`
- * does. Both comparisons are of that moment.
+ * Before it stops, it freezes the service's time and lets the daemon poll everything, and deliver all events. Then it compares
+ * the exported series with what the simulator recorded, and the store with the service's list, call by call as `callwatch
+ * audit` does. Both comparisons are of that moment.
  *
- * @returns whether both were equal
+ * @returns whether both were equal, and all events of the log were delivered
  * @throws {StoreError} when the temporary store cannot be created
  */
 export async function demo(options: DemoOptions, print: (line: string) => void): Promise<boolean> {
@@ -57,13 +71,16 @@ export async function demo(options: DemoOptions, print: (line: string) => void):
     clock,
     mostRecordedResponses: RECORDED_RESPONSES,
   })
+  const receiver = await startEventReceiver(systemClock.wall)
   try {
-    const config = demoConfig(simulator, store)
+    const config = demoConfig(simulator, receiver, store)
     const freeze = () => {
       frozenAt = systemClock.wall()
       print('stopping: the service is frozen, and the daemon polls a last time')
     }
-    const { watched, comparison } = await watchDemo({ config, simulator, stopRequested$, freeze }, options, print)
+    const world = { config, simulator, receiver, stopRequested$, freeze }
+    const { watched, comparison, logged } = await watchDemo(world, options, print)
+    webhookLines(receiver.take()).forEach(print)
     print('')
     if (comparison === undefined) {
       print(`not compared: the daemon did not complete its final polls within ${FINAL_POLLS_TIMEOUT_SECONDS} s`)
@@ -72,9 +89,11 @@ export async function demo(options: DemoOptions, print: (line: string) => void):
     const [report] = await Array.fromAsync(auditStore(config))
     if (report === undefined) throw new Error('the demo has no target')
     print('the end:')
-    demoSummary(watched, comparison, report).forEach(print)
-    return report.equal && comparison.differences.length === 0
+    const end = { audit: report, logged, received: receiver.counts() }
+    demoSummary(watched, comparison, end).forEach(print)
+    return report.equal && comparison.differences.length === 0 && areDelivered(end)
   } finally {
+    receiver.close()
     await simulator.close()
   }
 }
@@ -82,18 +101,25 @@ export async function demo(options: DemoOptions, print: (line: string) => void):
 type DemoWorld = {
   config: Config
   simulator: Simulator
+  receiver: EventReceiver
   /** Emits when the demo must stop. */
   stopRequested$: Observable<unknown>
   /** Stops the service's time: no call changes any more. */
   freeze: () => void
 }
 
-/** Runs the daemon until it stops; the comparison is that of its final poll, undefined without one. */
+/** How often it is checked whether all events were delivered (seconds). */
+const DELIVERY_CHECK_SECONDS = 0.2
+
+/**
+ * Runs the daemon until it stops; the comparison is that of its final poll, undefined without one, and `logged` says how many
+ * events are in the log.
+ */
 async function watchDemo(
-  { config, simulator, stopRequested$, freeze }: DemoWorld,
+  { config, simulator, receiver, stopRequested$, freeze }: DemoWorld,
   { speed, callsPerMinute, seed }: DemoOptions,
   print: (line: string) => void,
-): Promise<{ watched: ShownTarget; comparison: Comparison | undefined }> {
+): Promise<{ watched: ShownTarget; comparison: Comparison | undefined; logged: number }> {
   const stop$ = new ReplaySubject<void>(1)
   const log = createLogger({ level: 'error', mask: maskSecrets([]), stream: process.stderr })
   const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, stop$ })
@@ -103,10 +129,12 @@ async function watchDemo(
   print(`callwatch demo: ${callsPerMinute} calls a minute, ${speed} × real time, seed ${seed}`)
   print(`the page:    ${daemon.url}`)
   print(`metrics:     ${daemon.url}metrics`)
+  print(`the webhook: ${receiver.url} (a small receiver, which verifies each event)`)
   print(`in ${FIRST_BURST_SECONDS} s a burst of ${BURST.calls} failing calls begins; Ctrl-C ends the demo`)
   print('')
 
   let last: Comparison | undefined
+  const compared$ = new ReplaySubject<Comparison>(1)
   let pollsLeft: number | undefined
   let summarized = systemClock.monotonic()
   const show = (happened: DaemonEvent) => {
@@ -114,14 +142,13 @@ async function watchDemo(
       for (const transition of happened.committed.ledger.transitions) print(transitionLine(transition))
       for (const notification of happened.committed.alerts.notifications) notificationLines(notification).forEach(print)
     }
+    if (happened.kind === 'polled') webhookLines(receiver.take()).forEach(print)
     // Compared right after a complete poll: nothing newer has been requested yet.
     if (happened.kind !== 'polled' || happened.report.outcome !== 'complete') return
     const comparison = compareWithSimulator(watched, simulator)
     if (pollsLeft !== undefined) {
       pollsLeft -= 1
-      if (pollsLeft > 0) return
-      last = comparison
-      stop$.next()
+      if (pollsLeft === 0) compared$.next((last = comparison))
       return
     }
     const due = summarized + SUMMARY_INTERVAL_SECONDS - systemClock.monotonic()
@@ -145,8 +172,26 @@ async function watchDemo(
     takeUntil(stop$),
     tap(() => stop$.next()),
   )
-  await lastValueFrom(merge(bursts$, end$, daemon.events$.pipe(tap(show))), { defaultValue: undefined })
-  return { watched, comparison: last }
+  const store = await openBeside(config.store)
+  const delivered$ = compared$.pipe(
+    switchMap(() => timer(0, DELIVERY_CHECK_SECONDS * 1000)),
+    exhaustMap(() => loggedEvents(store)),
+    filter((logged) => logged === receiver.counts().events),
+    takeUntil(stop$),
+    tap(() => stop$.next()),
+  )
+  try {
+    await lastValueFrom(merge(bursts$, end$, delivered$, daemon.events$.pipe(tap(show))), { defaultValue: undefined })
+    return { watched, comparison: last, logged: await loggedEvents(store) }
+  } finally {
+    await store.close()
+  }
+}
+
+/** How many events there are in the log. */
+async function loggedEvents(store: Pick<StoreBeside, 'latestEvents'>): Promise<number> {
+  const [last] = await store.latestEvents(0)
+  return last?.total ?? 0
 }
 
 /**
@@ -167,7 +212,7 @@ function temporaryStore(): string {
 }
 
 /** Windows and durations that fit a demo of some minutes. */
-function demoConfig({ url, keys }: Simulator, store: string): Config {
+function demoConfig({ url, keys }: Simulator, receiver: EventReceiver, store: string): Config {
   return configOf({
     targets: [{ name: 'demo', base_url: url, api_key: keys.fullAccess }],
     poll: {
@@ -185,6 +230,7 @@ function demoConfig({ url, keys }: Simulator, store: string): Config {
     store: { path: store, history: '1d' },
     http: { host: '127.0.0.1', port: 0 },
     notify: { group_wait: 0 },
+    events: { webhooks: [{ name: 'demo', url: receiver.url, secret: receiver.secret, from: 'start' }] },
     alerts: [
       {
         name: 'HighFailureRate',

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { auditReport, type AuditReport } from '../../src/commands/audit-report.ts'
 import type { ComparedCall } from '../../src/commands/audit-target.ts'
-import { demoSummary, notificationLines, transitionLine } from '../../src/commands/demo-lines.ts'
+import {
+  areDelivered,
+  demoSummary,
+  notificationLines,
+  transitionLine,
+  webhookLines,
+} from '../../src/commands/demo-lines.ts'
 import { firingOf, RATIO } from '../alerts/sample-rules.ts'
 import { seen } from '../ledger/seen.ts'
 import { finish, POLLED, NOW, openCall } from '../metrics/hand-made-target.ts'
@@ -33,6 +39,18 @@ test('a notification shows the message to the channel, and after the end how lon
   const resolved = notificationLines({ ...ALERT, kind: 'resolved', value: 0.1, threshold: 0.4, at: NOW + 90 })
   expect(resolved.join('\n')).toContain('RESOLVED: HighFailureRate on demo')
   expect(resolved.join('\n')).toMatch(/lasted 1m 30s/)
+})
+
+test('what arrived at the webhook is one line, by type', () => {
+  const events = ['alert.firing', 'call.ended', 'call.initiated', 'call.ended'].map((type, i) => ({
+    id: `${i}`,
+    type: `callwatch.${type}`,
+  }))
+  expect(webhookLines(events)).toEqual([
+    '          webhook: 4 events, verified: 1 call.initiated, 2 call.ended, 1 alert.firing',
+  ])
+  expect(webhookLines(events.slice(0, 1))).toEqual(['          webhook: 1 event, verified: 1 alert.firing'])
+  expect(webhookLines([])).toEqual([])
 })
 
 test('the summary shows the counts, and whether they equal what the simulator recorded', () => {
@@ -77,7 +95,8 @@ describe('the summary at the end', () => {
       orderUnverified: false,
       imbalances: [],
     })
-  const summary = (report: AuditReport) => demoSummary(shownTarget(), { series: 150, differences: [] }, report)
+  const summary = (audit: AuditReport, logged = 7, refused = 0) =>
+    demoSummary(shownTarget(), { series: 150, differences: [] }, { audit, logged, received: { events: 7, refused } })
 
   test("shows the audit's verdict above the comparison with the simulator", () => {
     const lines = summary(audited({ kind: 'equal' }))
@@ -94,6 +113,16 @@ describe('the summary at the end', () => {
     const text = summary(audited(verdict)).join('\n')
     expect(text).toContain('  audit     NOT EQUAL: 1 call differs from the ledger')
     expect(text).toContain('DIFFERS v1.us.a: ended at the service, unknown to the ledger')
+  })
+
+  test('says whether all events of the log arrived at the webhook', () => {
+    const report = audited({ kind: 'equal' })
+    expect(summary(report)).toContain('  events    all 7 events of the log were delivered to the webhook, and verified')
+    expect(summary(report, 9, 1)).toContain(
+      '  events    NOT DELIVERED: 7 of 9 events of the log arrived at the webhook, which refused 1',
+    )
+    const isDelivered = (logged: number, refused: number) => areDelivered({ logged, received: { events: 7, refused } })
+    expect([isDelivered(7, 0), isDelivered(9, 0), isDelivered(7, 1)]).toEqual([true, false, false])
   })
 
   test('says what could not be compared', () => {

@@ -128,7 +128,7 @@ const SLOW = { timeout: 30_000 }
 /** The line of the demo for a call that ended. */
 const FINISH = /^\d\d:\d\d:\d\d {2}\S.* → (?:ended|unanswered|rejected|canceled) /m
 
-test('demo prints its page and transitions, and ends with every series and every call equal', SLOW, async () => {
+test('demo prints transitions and deliveries, and ends with all series, calls and events equal', SLOW, async () => {
   const folder = emptyFolder()
   // So fast that calls would change between the last poll and the audit, if they could.
   const args = ['demo', '--calls-per-minute', '3000', '--speed', '300']
@@ -142,6 +142,10 @@ test('demo prints its page and transitions, and ends with every series and every
   const [, end] = stdout.split('\nthe end:\n')
   const finished = stdout.split('\n').filter((line) => FINISH.test(line)).length
   expect(end).toContain(`\n  audit     equal: all ${finished} finished calls that the service lists match the ledger\n`)
+  const delivered = [...stdout.matchAll(/^ +webhook: (\d+) events?, verified: /gm)].map(([, events]) => Number(events))
+  const events = delivered.reduce((sum, each) => sum + each, 0)
+  expect(end).toContain(`\n  events    all ${events} events of the log were delivered to the webhook, and verified\n`)
+  expect(events).toBeGreaterThan(finished)
   expect(end).toMatch(/^ {2}simulator equal: all \d+ exact series and failure ratios are what it recorded$/m)
   expect(readdirSync(folder)).toEqual([])
 })
