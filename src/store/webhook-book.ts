@@ -19,6 +19,8 @@ export type WebhookProgress = {
 export type UndeliveredEvent = LogPlace & {
   /** The UUID of its commit. */
   id: string
+  /** Events of one series are delivered in their order. */
+  series: string
   /** When it was found (UNIX seconds by the host's clock). */
   at: number
   /** A dead letter: it is not delivered unless somebody asks for it. */

@@ -19,7 +19,15 @@ test('of participants, `events --json` alone says who they are: no line of `even
     Date.now() / 1000,
   )!
   await see(poll, { events })
-  const letter = { position: 1, place: 0, id: events.id, at: events.at, attempts: 3, problem: 'it answered 400' }
+  const letter = {
+    position: 1,
+    place: 0,
+    id: events.id,
+    series: 'a call',
+    at: events.at,
+    attempts: 3,
+    problem: 'it answered 400',
+  }
   await store.saveWebhook({ name: 'crm', revision: 0, progress: { cursor: '0' }, put: [{ ...letter, dead: true }] })
   const config = configFile(`
 targets: [{ name: a, base_url: 'http://127.0.0.1:1/v3', api_key: key }]

@@ -29,7 +29,7 @@ test('a store that is restored from a backup: a reader is told, a webhook goes o
   await find(target, 'x')
   const first = run(undefined, before)
   await clock.advance(3)
-  await backupStore(path, backup)
+  backupStore(path, backup)
   await find(target, 'y')
   await clock.advance(3)
   first.stop()

@@ -90,7 +90,7 @@ export async function serve(
   const store = openSqliteStore({ path: ':memory:' })
   onTestFinished(() => store.close())
   for (const [name, { deadLetters = 0, ...progress }] of Object.entries(webhooks)) {
-    const dead = (place: number) => ({ position: 1, place, id: 'a', at: NOW, dead: true, attempts: 9 })
+    const dead = (place: number) => ({ position: 1, place, id: 'a', series: 'x', at: NOW, dead: true, attempts: 9 })
     const put = Array.from({ length: deadLetters }, (_, place) => dead(place))
     await store.saveWebhook({ name, revision: 0, progress: { cursor: '0', ...progress }, put })
   }

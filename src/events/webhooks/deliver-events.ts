@@ -17,7 +17,7 @@ import {
 } from 'rxjs'
 import type { Clock } from '../../clock/clock.ts'
 import { DeliveryError } from '../../network/delivery-error.ts'
-import { onlyStoreErrors, type Store } from '../../store/store.ts'
+import { onlyStoreErrors, StoreError, type Store } from '../../store/store.ts'
 import type { LogPlace, StoredWebhook, WebhookBook, WebhookChange, WebhookProgress } from '../../store/webhook-book.ts'
 import { before, readCursor, START, writeCursor, type Cursor } from '../cursor.ts'
 import { CursorExpired, readEvents, readLatest, readOne, type ReadEvent } from '../read-events.ts'
@@ -56,9 +56,12 @@ export type DeliverEventsOptions = {
 
 /** Requests at the same time. */
 const CONCURRENT = 16
-/** Events in memory; more are read once there are fewer than half. */
+/** Events in memory that are sent next; more are read once there are fewer than half. */
 const CAPACITY = 1000
+/** Undelivered events of which only the place is in memory: those that failed, and those behind them. */
+const MAX_WAITING = 50_000
 const PAGE = 500
+const ROWS = 5000
 /** Seconds between two savings of how far it is, which is what a crash may repeat. */
 const SAVED_EACH = 1
 /** Delays of the retries of one event (seconds), without what is drawn. */
@@ -128,8 +131,14 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
     async function attempt(event: QueuedEvent): Promise<WebhookEvent[]> {
       const { queue, progress } = state!
       try {
+        const text = event.text ?? (await readOne(store, event).catch(unreadable))?.text
+        if (text === undefined) {
+          queue.done(event)
+          return counted('expired', 1)
+        }
+        queue.setText(event, text)
         if (!isLeader()) throw new DeliveryError('another daemon delivers the events by now', { retryable: true })
-        await post(`${event.id}-${event.place}`, event.text, aborting.signal)
+        await post(`${event.id}-${event.place}`, text, aborting.signal)
         queue.done(event)
         return [...counted('delivered', 1), ...accepted(progress)]
       } catch (error) {
@@ -143,7 +152,7 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
         active -= 1
         pump()
         if (isStopped && active === 0) attempts$.complete()
-        if (state?.isBehind === true && queue.size() < CAPACITY / 2) low$.next()
+        if (state?.isBehind === true && queue.withText() < CAPACITY / 2) low$.next()
       }
     }
 
@@ -244,8 +253,11 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
     async function fill(filled: State): Promise<WebhookEvent[]> {
       const { queue, progress } = filled
       let expired = queue.expire(oldest())
-      while (filled.rowsAfter !== undefined && queue.size() < CAPACITY) expired += await readRows(filled)
-      const room = () => (progress.paused === undefined ? CAPACITY - queue.size() : 0)
+      while (filled.rowsAfter !== undefined && queue.size() < MAX_WAITING) {
+        filled.rowsAfter = await readRows(filled, filled.rowsAfter)
+      }
+      const room = () =>
+        progress.paused === undefined ? Math.min(CAPACITY - queue.withText(), MAX_WAITING - queue.size()) : 0
       let gaps = 0
       for (let isOver = filled.rowsAfter !== undefined; !isOver;) {
         // Where there is no room, only what has expired is passed over.
@@ -266,18 +278,11 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
       return [...counted('expired', expired), ...(gaps > 0 ? [{ webhook: name, kind: 'gap' } as const] : [])]
     }
 
-    /** Reads undelivered events of the store; returns how many of them the log does not have any more. */
-    async function readRows(filled: State): Promise<number> {
-      const rows = await store.undelivered(name, { dead: false, after: filled.rowsAfter!, limit: PAGE })
-      const missing = []
-      for (const row of rows) {
-        const event = await readOne(store, row)
-        if (event === undefined) missing.push(row)
-        else filled.queue.add({ ...queued(event), ...row, isListed: true })
-      }
-      filled.rowsAfter = rows.length < PAGE ? undefined : rows.at(-1)
-      if (missing.length > 0 && !(await change(filled, { progress: filled.progress, remove: missing }))) return 0
-      return missing.length
+    /** Reads undelivered events of the store. */
+    async function readRows({ queue }: State, after: LogPlace): Promise<LogPlace | undefined> {
+      const rows = await store.undelivered(name, { dead: false, after, limit: ROWS })
+      for (const row of rows) queue.add({ ...row, text: undefined, isListed: true, isChanged: false, due: 0 })
+      return rows.length < ROWS ? undefined : rows.at(-1)
     }
 
     async function expireDead(opened: State): Promise<WebhookEvent[]> {
@@ -332,6 +337,12 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
       concatMap((events) => events),
     )
   })
+}
+
+/** The store cannot be read now. */
+function unreadable(error: unknown): never {
+  if (error instanceof StoreError) throw new DeliveryError(error.message, { retryable: true })
+  throw error
 }
 
 function queued({ at: { position, place, id }, foundAt, series, text }: ReadEvent): QueuedEvent {

@@ -2,9 +2,8 @@ import type { LogPlace, UndeliveredEvent } from '../../store/webhook-book.ts'
 
 /** An event on its way to a webhook. Times are of the host's monotonic clock (seconds). */
 export type QueuedEvent = UndeliveredEvent & {
-  /** Events of one series are delivered in their order. */
-  readonly series: string
-  readonly text: string
+  /** The CloudEvent; undefined while it waits to be sent again, for then it is read when that is due. */
+  text: string | undefined
   /** Whether the store lists it as undelivered, and whether what it lists is out of date. */
   isListed: boolean
   isChanged: boolean
@@ -28,10 +27,13 @@ const LONG = 2
 /** Events that a webhook has not received yet. Each series has its first event sent, and the others wait for it. */
 export type EventQueue = {
   readonly size: () => number
+  /** How many of them have their text. */
+  readonly withText: () => number
   /** Adds an event behind the others of its series. */
   add: (event: QueuedEvent) => void
   /** The next event to be sent, which is then under way. */
   take: (now: number) => QueuedEvent | undefined
+  setText: (event: QueuedEvent, text: string | undefined) => void
   /** It was delivered, or need not be any more. */
   done: (event: QueuedEvent) => void
   /** It is sent again once that is due. */
@@ -57,12 +59,19 @@ export function eventQueue(): EventQueue {
   const dead = new Set<QueuedEvent>()
   let removed: LogPlace[] = []
   let size = 0
+  let withText = 0
+
+  function setText(event: QueuedEvent, text: string | undefined): void {
+    withText += Number(text !== undefined) - Number(event.text !== undefined)
+    event.text = text
+  }
 
   function drop(event: QueuedEvent): void {
     const queue = series.get(event.series)!
     const [head] = queue
     queue.splice(queue.indexOf(event), 1)
     size -= 1
+    withText -= Number(event.text !== undefined)
     for (const set of [ready, postponed]) set.delete(event)
     const [next] = queue
     if (next === undefined) series.delete(event.series)
@@ -79,11 +88,14 @@ export function eventQueue(): EventQueue {
 
   return {
     size: () => size,
+    withText: () => withText,
+    setText,
     add: (event) => {
       const queue = series.get(event.series) ?? []
       series.set(event.series, queue)
       queue.push(event)
       size += 1
+      withText += Number(event.text !== undefined)
       if (queue.length === 1) ready.add(event)
     },
     take: (now) => {
@@ -141,16 +153,28 @@ export function eventQueue(): EventQueue {
         if (event.attempts === row.attempts && event.dead === row.dead) event.isChanged = false
         if (event.dead && row.dead) dead.delete(event)
         else if (!event.dead && !isQueued(event)) forget(event)
+        else if (event.sentAt === undefined && !ready.has(event)) setText(event, undefined)
       }
     },
   }
 }
 
-function rowOf({ position, place, id, at, dead, attempts, refusedSince, problem }: QueuedEvent): UndeliveredEvent {
+function rowOf({
+  position,
+  place,
+  id,
+  series,
+  at,
+  dead,
+  attempts,
+  refusedSince,
+  problem,
+}: QueuedEvent): UndeliveredEvent {
   return {
     position,
     place,
     id,
+    series,
     at,
     dead,
     attempts,

@@ -6,7 +6,16 @@ import type { NewPlace } from './place.ts'
 const ALL = { dead: false, after: { position: 0, place: -1 }, limit: 100 }
 
 function undelivered(position: number, place = 0, more: Partial<UndeliveredEvent> = {}): UndeliveredEvent {
-  return { position, place, id: `commit ${position}`, at: 1000 + position, dead: false, attempts: 1, ...more }
+  return {
+    position,
+    place,
+    id: `commit ${position}`,
+    series: 'a call',
+    at: 1000 + position,
+    dead: false,
+    attempts: 1,
+    ...more,
+  }
 }
 
 /** What a store promises of the webhooks of events. */

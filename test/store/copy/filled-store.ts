@@ -48,6 +48,7 @@ async function fillStore(): Promise<Uint8Array> {
     position: 2,
     place: Number(dead),
     id: 'é',
+    series: 'a é',
     at: NOW + 0.1,
     dead,
     attempts: 3,
