@@ -29,7 +29,7 @@ export type EventWebhooksOptions = {
 
 const UPKEEP_INTERVAL = 10
 
-/** Delivers events to all webhooks while this daemon is the leader. A webhook whose settings stay goes on through a reload. */
+/** Delivers events to all webhooks while this daemon is the leader. A reload of `events` lets what is under way end first. */
 export function eventWebhooks(options: EventWebhooksOptions): Observable<WebhookEvent> {
   const { config$, store, clock, random, ownership, stop$ } = options
   const { isLeader } = ownership
