@@ -4,8 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Store } from '../../src/store/store.ts'
-import { START } from '../../src/events/cursor.ts'
-import { deliveryProblems } from '../events/delivery-problems.ts'
+import { deliveryProblems, leftBy } from '../events/delivery-problems.ts'
 import { readLog } from '../events/event-problems.ts'
 import type { FailingWebhook } from './failing-webhook.ts'
 import { row, type Row } from './promise-rows.ts'
@@ -16,7 +15,7 @@ export async function deliveriesRow(
   store: Pick<Store, 'events' | 'latestEvents' | 'webhooks' | 'undelivered'>,
 ): Promise<Row> {
   const log = await readLog(store)
-  const left = await leftOf(store)
+  const left = await leftBy(store, 'chaos')
   const problems = [...webhook.problems, ...deliveryProblems(log, webhook.processed, left)]
   const distinct = new Set(webhook.processed.map(({ id }) => id)).size
   const repeated = webhook.processed.length - distinct
@@ -30,16 +29,6 @@ export async function deliveriesRow(
 
 /** Events that come between the moment at which nothing was left and the end of the daemon. */
 const MOST_LEFT = 20
-
-/** The ids of events that the store lists as undelivered, or that come after the cursor. */
-async function leftOf(
-  store: Pick<Store, 'events' | 'latestEvents' | 'webhooks' | 'undelivered'>,
-): Promise<Set<string>> {
-  const [known] = await store.webhooks()
-  const undelivered = await store.undelivered('chaos', { dead: false, after: START, limit: 10_000 })
-  const unread = await readLog(store, known?.progress.cursor)
-  return new Set([...undelivered.map(({ id, place }) => `${id}-${place}`), ...unread.map(({ id }) => id)])
-}
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
 

@@ -1,4 +1,6 @@
-import type { KnownEvent } from './event-problems.ts'
+import { START } from '../../src/events/cursor.ts'
+import type { Store } from '../../src/store/store.ts'
+import { readLog, type KnownEvent } from './event-problems.ts'
 
 /**
  * What is wrong with the events that a receiver processed, those that it knew already left out: one of the log that never
@@ -30,4 +32,15 @@ export function deliveryProblems(
   const missing = log.filter(({ id }) => !known.has(id) && !left.has(id))
   if (missing.length > 0) problems.push(`the webhook did not get ${missing.length} events, such as ${missing[0]!.id}`)
   return problems
+}
+
+/** The ids of events that the store lists as undelivered to a webhook, or that come after its cursor. */
+export async function leftBy(
+  store: Pick<Store, 'events' | 'latestEvents' | 'webhooks' | 'undelivered'>,
+  name: string,
+): Promise<Set<string>> {
+  const known = (await store.webhooks()).find((webhook) => webhook.name === name)
+  const undelivered = await store.undelivered(name, { dead: false, after: START, limit: 10_000 })
+  const unread = await readLog(store, known?.progress.cursor)
+  return new Set([...undelivered.map(({ id, place }) => `${id}-${place}`), ...unread.map(({ id }) => id)])
 }
