@@ -22,10 +22,10 @@ export const WEBHOOK_RULES: readonly PrometheusRule[] = [
   }),
   ruleOf({
     alert: 'WebhookEventsExpired',
-    expr: 'sum by (webhook) (increase(callwatch_webhook_deliveries_total{outcome="expired"}[1h])) > 0',
+    expr: 'sum by (webhook) (increase(callwatch_webhook_deliveries_total{outcome=~"expired|gap"}[1h])) > 0',
     severity: 'critical',
     description:
-      'Events expired before they were delivered to the webhook {{ $labels.webhook }}: it will never get them.',
+      'Events expired before they were delivered to the webhook {{ $labels.webhook }}, or the log does not go on where it was: it will never get them.',
   }),
 ]
 

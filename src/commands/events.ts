@@ -12,6 +12,7 @@ import {
   type EventFilter,
   type EventsPage,
 } from '../events/read-events.ts'
+import { shownLog } from '../events/shown-log.ts'
 import { openReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/store-reader.ts'
 import { storeRetried } from '../store/store-retried.ts'
@@ -65,7 +66,8 @@ export async function events(config: Config, options: EventsOptions, output: Out
     isEmpty &&= shown.length === 0
   }
   const from = systemClock.wall() - (since ?? 0)
-  const reader = await openReader(config.store)
+  const opened = await openReader(config.store)
+  const reader = { ...opened, ...shownLog(opened, () => config.events.participants) }
   const readOn = async () => {
     if (cursor === undefined && since === undefined) {
       show(await newest(reader, limit ?? NEWEST, filter))

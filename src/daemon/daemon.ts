@@ -46,6 +46,7 @@ import { secretsMask, type SecretsMask } from '../log/mask-secrets.ts'
 import { sharedSettings } from './shared-settings.ts'
 import { storeEvents } from './store-trouble.ts'
 import { closingEvents } from '../events/new-events.ts'
+import { shownLog } from '../events/shown-log.ts'
 import { eventLog } from './event-log.ts'
 import { eventWebhooks } from './event-webhooks.ts'
 import { exposer } from './expose.ts'
@@ -135,7 +136,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       version: VERSION,
       targets: { all: targets.all, own: targets.loaded, loading: targets.loading, others: overviews.others },
       known: () => ({ alert: active.alerts.map(({ name }) => name), target: targets.all() }),
-      store,
+      store: { ...store, ...shownLog(store, () => active.events.participants) },
       problem: ownership.problem,
       expose,
       wall: clock.wall,

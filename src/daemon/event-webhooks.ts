@@ -14,6 +14,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
 import type { Config } from '../config/config.ts'
 import { deliverEvents, type WebhookEvent } from '../events/webhooks/deliver-events.ts'
+import { shownLog } from '../events/shown-log.ts'
 import { eventPoster } from '../events/webhooks/post-event.ts'
 import { onlyStoreErrors, type Store } from '../store/store.ts'
 import { runWhile } from '../target/run-while.ts'
@@ -34,9 +35,10 @@ export function eventWebhooks(options: EventWebhooksOptions): Observable<Webhook
   const { config$, store, clock, random, ownership, stop$ } = options
   const { isLeader } = ownership
   const part$ = combineLatest([config$.pipe(map(({ events }) => events)), ownership.isLeader$.pipe(takeUntil(stop$))])
-  return runWhile(part$, ([{ webhooks, retention }, leads], over$) => {
+  return runWhile(part$, ([{ webhooks, retention, participants }, leads], over$) => {
     if (!leads) return EMPTY
     const end$ = merge(over$, stop$)
+    const shown = { ...store, ...shownLog(store, () => participants) }
     const names = webhooks.map(({ name }) => name)
     const upkeep$ = timer(0, UPKEEP_INTERVAL * 1000, clock.scheduler).pipe(
       takeUntil(end$),
@@ -46,7 +48,7 @@ export function eventWebhooks(options: EventWebhooksOptions): Observable<Webhook
     )
     const delivered = webhooks.map((webhook) => {
       const post = eventPoster(webhook, { clock })
-      return deliverEvents({ webhook, post, store, clock, random, retention, isLeader, stop$: end$ })
+      return deliverEvents({ webhook, post, store: shown, clock, random, retention, isLeader, stop$: end$ })
     })
     return merge(upkeep$, ...delivered)
   })

@@ -7,7 +7,7 @@ import type { Targets } from '../target/lifecycle.ts'
 
 export type ExposeOptions = {
   metrics: ReturnType<typeof metricsOf>
-  store: Store
+  store: Pick<Store, 'countOutbox' | 'size' | 'webhooks' | 'events' | 'latestEvents'>
   clock: Clock
   targets: Pick<Targets, 'all' | 'loaded'>
   /** The names of the receivers, and of the webhooks of events. */
@@ -18,40 +18,34 @@ export type ExposeOptions = {
 /** A scrape waits so long for the store (seconds). */
 const READ_WITHIN = 0.02
 
-/** Exposes all metrics. Gauges of what is in the store keep their values while it cannot be read, or a slow disk keeps it busy. */
+/**
+ * Exposes all metrics. Gauges of what is in the store keep their values while it cannot be read; what a store that is far
+ * away, or has a slow disk, answers later is in the next scrape.
+ */
 export function exposer({ metrics, store, clock, targets, receivers, webhooks }: ExposeOptions) {
   const { operational } = metrics
-  const within = <T>(reading: Promise<T>): Promise<T | undefined> =>
-    lastValueFrom(
-      race(
-        reading.catch(onlyStoreErrors(undefined)),
-        timer(READ_WITHIN * 1000, clock.scheduler).pipe(map(() => undefined)),
-      ),
-    )
-  return async (format: 'prometheus' | 'openmetrics') => {
-    const views = webhooks().length === 0 ? [] : webhookViews(store, clock.wall())
-    const [pending, known = [], bytes] = await Promise.all([
-      within(store.countOutbox()),
-      within(Promise.resolve(views)),
-      within(store.size()),
-    ])
-    if (bytes !== undefined) operational.storeBytes.set(bytes)
-    for (const notifier of receivers()) {
-      if (pending !== undefined) operational.notificationsPending.set({ notifier }, pending.get(notifier) ?? 0)
-    }
-    for (const {
-      name: webhook,
-      state,
-      pending: events,
-      oldest_pending_seconds: oldest = 0,
-      dead_letters: dead,
-    } of known) {
+
+  async function readOutbox(): Promise<void> {
+    const pending = await store.countOutbox()
+    for (const notifier of receivers()) operational.notificationsPending.set({ notifier }, pending.get(notifier) ?? 0)
+  }
+
+  async function readWebhooks(): Promise<void> {
+    if (webhooks().length === 0) return
+    for (const view of await webhookViews(store, clock.wall())) {
+      const { name: webhook, state, pending, oldest_pending_seconds: oldest = 0, dead_letters: dead } = view
       if (!webhooks().includes(webhook)) continue
-      operational.webhookPending.set({ webhook }, events)
+      operational.webhookPending.set({ webhook }, pending)
       operational.webhookOldestPending.set({ webhook }, oldest)
       operational.webhookDeadLetters.set({ webhook }, dead)
       operational.webhookPaused.set({ webhook }, state === 'paused' ? 1 : 0)
     }
+  }
+
+  return async (format: 'prometheus' | 'openmetrics') => {
+    const readings = [readOutbox(), readWebhooks(), store.size().then((bytes) => operational.storeBytes.set(bytes))]
+    const late$ = timer(READ_WITHIN * 1000, clock.scheduler).pipe(map(() => undefined))
+    await lastValueFrom(race(Promise.all(readings.map((reading) => reading.catch(onlyStoreErrors(undefined)))), late$))
     operational.targets.set(targets.all().length)
     operational.targetsOwned.set(targets.loaded().length)
     return metrics.expose(format)

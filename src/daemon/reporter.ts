@@ -254,15 +254,16 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
         return
       }
       case 'failing':
-        log.warn({ webhook }, `no event can be delivered; retried: ${mask(happened.problem)}`)
+        log.warn({ webhook }, `events are not accepted, and are sent again: ${mask(happened.problem)}`)
         return
       case 'recovered':
-        log.info({ webhook }, 'events are delivered again')
+        log.info({ webhook }, 'no event fails any more')
         return
       case 'paused':
         log.warn({ webhook }, `${mask(happened.problem)}: paused until \`callwatch events webhooks resume ${webhook}\``)
         return
       case 'gap':
+        if (introduced.webhooks.has(webhook)) metrics.webhookDeliveries.inc({ webhook, outcome: 'gap' })
         log.warn({ webhook }, 'the log does not go on where the webhook was: events may not have been delivered')
     }
   }

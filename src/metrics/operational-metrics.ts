@@ -25,7 +25,7 @@ export const COUNTER_DEFINITIONS = {
   },
   webhookDeliveries: {
     name: 'callwatch_webhook_deliveries_total',
-    help: 'Events by what became of an attempt to deliver them: delivered, retried, dead (a dead letter), expired before any succeeded',
+    help: 'Events by what became of an attempt to deliver them: delivered, retried, dead (a dead letter), expired before any succeeded; gap counts how often the log did not go on',
     labels: ['webhook', 'outcome'],
   },
   loginFailures: {

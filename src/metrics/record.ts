@@ -6,7 +6,7 @@ import type { OperationalMetrics } from './operational-metrics.ts'
 const OUTCOMES = ['complete', 'incremental', 'partial', 'failed', 'skipped']
 const OPERATIONS = ['list_calls', 'get_call']
 const DELIVERED = ['sent', 'retried', 'dropped']
-const WEBHOOK_OUTCOMES = ['delivered', 'retried', 'dead', 'expired']
+const WEBHOOK_OUTCOMES = ['delivered', 'retried', 'dead', 'expired', 'gap']
 /** The codes of the usual answers; other codes appear with their first use. */
 const CODES = ['200', 'timeout', 'network', 'invalid']
 

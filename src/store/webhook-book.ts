@@ -10,7 +10,7 @@ export type WebhookProgress = {
   /** Since when it is not in the configuration. */
   removedAt?: number
   deliveredAt?: number
-  /** Since when no delivery succeeds, and why the last one failed. */
+  /** Since when there is an event that fails again and again, and why. */
   failingSince?: number
   problem?: string
 }

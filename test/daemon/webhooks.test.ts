@@ -123,7 +123,7 @@ describe('a daemon with webhooks', () => {
     expect(performance.now() - begun).toBeLessThan(5000)
     const lines = log.filter(({ msg }) => msg.includes('hanging'))
     expect(lines.map(({ msg }) => msg)).toEqual([
-      'no event can be delivered; retried: the webhook hanging did not answer within 1 s',
+      'events are not accepted, and are sent again: the webhook hanging did not answer within 1 s',
     ])
   })
 

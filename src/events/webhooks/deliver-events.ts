@@ -29,7 +29,7 @@ import type { WebhookConfig } from './webhook-section.ts'
 /** What happened to the events of a webhook, or to it. */
 export type WebhookEvent = { webhook: string } & (
   | { kind: 'events'; outcome: WebhookOutcome; n: number; problem?: string }
-  /** Nothing gets through any more, or it does again. */
+  /** An event has failed several times; none has any more. */
   | { kind: 'failing'; problem: string }
   | { kind: 'recovered' }
   | { kind: 'paused'; problem: string }
@@ -66,9 +66,15 @@ const ROWS = 5000
 const SAVED_EACH = 1
 /** Delays of the retries of one event (seconds), without what is drawn. */
 const MAX_DELAY = 300
-/** So many events in a row fail at their first attempt: then one at a time is sent, with delays up to this (seconds). */
-const FAILING_AFTER = 5
-const MAX_PROBE_DELAY = 60
+/**
+ * So many events in a row are not answered at their first attempt, or as of a receiver that is down: then one at a time is
+ * sent, with delays up to this (seconds).
+ */
+const DOWN_AFTER = 5
+const MAX_PROBE_DELAY = 15
+const DOWN: readonly (number | undefined)[] = [undefined, 429, 502, 503, 504]
+/** Their `Retry-After` is of the receiver, that of others of the event. */
+const BUSY: readonly (number | undefined)[] = [429, 503]
 const MAX_RETRY_AFTER = 3600
 /** How long an event that is refused is sent again (seconds). */
 const REFUSED_FOR = 600
@@ -110,7 +116,13 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
     let checkedAt = -Infinity
     let failures = 0
     let pausedUntil = 0
-    const isFailing = () => failures >= FAILING_AFTER
+    /** Why the receiver is down, if it is. */
+    let down = ''
+    /** The one that is sent while the receiver is down. */
+    let probe: QueuedEvent | undefined
+    /** What happened and was not reported yet: work that fails later has happened as well. */
+    const unreported: WebhookEvent[] = []
+    const isDown = () => failures >= DOWN_AFTER
     const jittered = (delay: number) => delay * (0.5 + random() / 2)
     const oldest = () => clock.wall() - retention
     const counted = (outcome: WebhookOutcome, n: number, problem?: string): WebhookEvent[] =>
@@ -120,10 +132,11 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
     function pump(): void {
       const now = clock.monotonic()
       if (state === undefined || state.progress.paused !== undefined || isStopped || now < pausedUntil) return
-      while (active < (isFailing() ? 1 : CONCURRENT)) {
+      while (active < (isDown() ? 1 : CONCURRENT)) {
         const event = state.queue.take(now)
         if (event === undefined) return
         active += 1
+        probe = isDown() ? event : undefined
         attempts$.next(event)
       }
     }
@@ -140,7 +153,9 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
         if (!isLeader()) throw new DeliveryError('another daemon delivers the events by now', { retryable: true })
         await post(`${event.id}-${event.place}`, text, aborting.signal)
         queue.done(event)
-        return [...counted('delivered', 1), ...accepted(progress)]
+        failures = 0
+        progress.deliveredAt = clock.wall()
+        return counted('delivered', 1)
       } catch (error) {
         if (!(error instanceof DeliveryError)) throw error
         const outcome = retried(event, queue, error)
@@ -152,21 +167,17 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
         active -= 1
         pump()
         if (isStopped && active === 0) attempts$.complete()
-        if (state?.isBehind === true && queue.withText() < CAPACITY / 2) low$.next()
+        const hasRoom = queue.withText() < CAPACITY / 2 && queue.size() < MAX_WAITING / 2
+        if (state?.isBehind === true && hasRoom) low$.next()
       }
     }
 
-    function accepted(progress: WebhookProgress): WebhookEvent[] {
-      const wasFailing = isFailing()
-      failures = 0
-      progress.deliveredAt = clock.wall()
-      delete progress.failingSince
-      delete progress.problem
-      return wasFailing ? [{ webhook: name, kind: 'recovered' }] : []
-    }
-
     /** What becomes of an event that was not accepted. */
-    function retried(event: QueuedEvent, queue: EventQueue, { message, status, retryable }: DeliveryError) {
+    function retried(
+      event: QueuedEvent,
+      queue: EventQueue,
+      { message, status, retryable, retryAfter = 0 }: DeliveryError,
+    ): WebhookOutcome {
       const wall = clock.wall()
       const isRefused = !retryable && status !== TIMEOUT && status !== TOO_EARLY && status !== GONE
       event.attempts += 1
@@ -176,39 +187,41 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
         queue.bury(event)
         return 'dead'
       }
-      const delay = Math.min(MAX_DELAY, 2 ** Math.min(event.attempts - 1, 20))
-      queue.postpone(event, clock.monotonic() + jittered(delay))
+      const delay = jittered(Math.min(MAX_DELAY, 2 ** Math.min(event.attempts - 1, 20)))
+      const asked = BUSY.includes(status) ? 0 : Math.min(retryAfter, MAX_RETRY_AFTER)
+      queue.postpone(event, clock.monotonic() + Math.max(delay, asked))
       return 'retried'
     }
 
-    /** What a failure says of the webhook. */
+    /** What a failure says of the receiver. */
     function failed(
       event: QueuedEvent,
       progress: WebhookProgress,
       { message, status, retryAfter = 0 }: DeliveryError,
     ): WebhookEvent[] {
       const now = clock.monotonic()
-      pausedUntil = Math.max(pausedUntil, now + Math.min(retryAfter, MAX_RETRY_AFTER))
       if (status === GONE) {
         if (progress.paused !== undefined) return []
         progress.paused = message
         return [{ webhook: name, kind: 'paused', problem: message }]
       }
-      const wasFailing = isFailing()
-      if (event.attempts === 1 || wasFailing) failures += 1
-      if (!isFailing()) return []
-      const delay = Math.min(MAX_PROBE_DELAY, 2 ** Math.min(failures - FAILING_AFTER, 20))
+      if (BUSY.includes(status)) pausedUntil = Math.max(pausedUntil, now + Math.min(retryAfter, MAX_RETRY_AFTER))
+      if (!DOWN.includes(status)) failures = 0
+      // Those that were under way when it went down say nothing new.
+      const counts = isDown() ? event === probe : event.attempts === 1
+      if (!DOWN.includes(status) || !counts) return []
+      failures += 1
+      down = message
+      if (!isDown()) return []
+      const delay = Math.min(MAX_PROBE_DELAY, 2 ** Math.min(failures - DOWN_AFTER, 20))
       pausedUntil = Math.max(pausedUntil, now + jittered(delay))
-      progress.failingSince ??= clock.wall()
-      progress.problem = message
-      return wasFailing ? [] : [{ webhook: name, kind: 'failing', problem: message }]
+      return []
     }
 
     /** Reads what there is room for, and saves how far the webhook is. */
     async function work(): Promise<WebhookEvent[]> {
       if (!isLeader()) return []
       const isDue = state === undefined || clock.monotonic() - checkedAt >= SAVED_EACH
-      const events: WebhookEvent[] = []
       if (isDue) {
         checkedAt = clock.monotonic()
         const stored = (await store.webhooks()).find((known) => known.name === name)
@@ -218,19 +231,22 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
           if (active > 0) return []
           state = await opened(stored)
         }
-        if ((stored?.dead ?? 0) > 0) events.push(...(await expireDead(state)))
+        if ((stored?.dead ?? 0) > 0) await expireDead(state)
       }
-      if (state === undefined) return events
-      events.push(...(await fill(state)))
+      if (state === undefined) return []
+      await fill(state)
       if (isDue) await save(state)
       state?.queue.wake(clock.monotonic())
       pump()
-      return events
+      return unreported.splice(0)
     }
 
     async function opened(stored: StoredWebhook | undefined): Promise<State> {
       const { removedAt: _before, ...progress } = stored?.progress ?? { cursor: writeCursor(await beginning()) }
       if (stored === undefined) await store.saveWebhook({ name, revision: 0, progress })
+      // Somebody who resumes it, or replays events, does not wait for what it was asked before.
+      failures = 0
+      pausedUntil = 0
       return {
         revision: stored?.revision ?? 1,
         progress,
@@ -250,32 +266,31 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
     }
 
     /** Fills the queue: with undelivered events of the store, then from the log. */
-    async function fill(filled: State): Promise<WebhookEvent[]> {
+    async function fill(filled: State): Promise<void> {
       const { queue, progress } = filled
-      let expired = queue.expire(oldest())
-      while (filled.rowsAfter !== undefined && queue.size() < MAX_WAITING) {
+      unreported.push(...counted('expired', queue.expire(oldest())))
+      while (filled.rowsAfter !== undefined && queue.size() <= MAX_WAITING - ROWS) {
         filled.rowsAfter = await readRows(filled, filled.rowsAfter)
       }
       const room = () =>
         progress.paused === undefined ? Math.min(CAPACITY - queue.withText(), MAX_WAITING - queue.size()) : 0
-      let gaps = 0
-      for (let isOver = filled.rowsAfter !== undefined; !isOver;) {
+      const continues = () => !isStopped && isLeader()
+      for (let isOver = filled.rowsAfter !== undefined; !isOver && continues();) {
         // Where there is no room, only what has expired is passed over.
         const part = room() > 0 ? { limit: Math.min(PAGE, room()) } : { limit: PAGE, until: oldest() }
         const page = await readEvents(store, { cursor: filled.readTo, filter, ...part }).catch((error: unknown) => {
           if (!(error instanceof CursorExpired)) throw error
-          gaps += 1
+          unreported.push({ webhook: name, kind: 'gap' })
           return { events: [], next: readCursor(error.oldest) ?? START }
         })
         isOver = writeCursor(page.next) === writeCursor(filled.readTo)
         filled.readTo = page.next
         const kept = page.events.filter(({ foundAt }) => foundAt >= oldest())
-        expired += page.events.length - kept.length
+        unreported.push(...counted('expired', page.events.length - kept.length))
         for (const event of kept) queue.add(queued(event))
         pump()
       }
       filled.isBehind = progress.paused === undefined && room() <= 0
-      return [...counted('expired', expired), ...(gaps > 0 ? [{ webhook: name, kind: 'gap' } as const] : [])]
     }
 
     /** Reads undelivered events of the store. */
@@ -285,23 +300,39 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
       return rows.length < ROWS ? undefined : rows.at(-1)
     }
 
-    async function expireDead(opened: State): Promise<WebhookEvent[]> {
-      const dead = await store.undelivered(name, { dead: true, after: BEGINNING, limit: PAGE })
-      const expired = dead.filter(({ at }) => at < oldest())
-      if (expired.length === 0) return []
+    /** Removes dead letters that the retention has deleted. */
+    async function expireDead(opened: State): Promise<void> {
+      const dead = (limit: number) => store.undelivered(name, { dead: true, after: BEGINNING, limit })
+      const isExpired = ({ at }: { at: number }) => at < oldest()
+      if (!(await dead(1)).some(isExpired)) return
+      const expired = (await dead(ROWS)).filter(isExpired)
       const isRemoved = await change(opened, { progress: opened.progress, remove: expired })
-      return isRemoved ? counted('expired', expired.length) : []
+      if (isRemoved) unreported.push(...counted('expired', expired.length))
     }
 
     async function save(saved: State, { isLast = false } = {}): Promise<void> {
       const checkpoint = saved.queue.checkpoint(clock.monotonic(), isLast)
-      const { first, put, remove } = checkpoint
+      const { first, put, remove, problem } = checkpoint
+      noteProblem(saved.progress, problem ?? (isDown() ? down : undefined))
       const cursor = writeCursor(first === undefined ? saved.readTo : { ...first, place: first.place - 1 })
       const progress = { ...saved.progress, cursor }
       if (JSON.stringify(progress) === saved.saved && put.length === 0 && remove.length === 0) return
       if (!(await change(saved, { progress, put: put.map(({ row }) => row), remove }))) return
       saved.progress.cursor = cursor
       saved.queue.stored(checkpoint)
+    }
+
+    function noteProblem(progress: WebhookProgress, problem: string | undefined): void {
+      const before = progress.problem
+      if (problem === undefined) {
+        delete progress.problem
+        delete progress.failingSince
+        if (before !== undefined) unreported.push({ webhook: name, kind: 'recovered' })
+        return
+      }
+      progress.problem = problem
+      progress.failingSince ??= clock.wall()
+      if (before === undefined) unreported.push({ webhook: name, kind: 'failing', problem })
     }
 
     /** Changes what is stored, unless somebody else has done so: then it is read anew. */
@@ -331,7 +362,7 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
     )
     const last$ = defer(async () => {
       if (state !== undefined && isLeader()) await save(state, { isLast: true }).catch(onlyStoreErrors(undefined))
-      return []
+      return unreported
     })
     return concat(merge(attempts$.pipe(mergeMap(attempt)), worked$, drained$), last$).pipe(
       concatMap((events) => events),

@@ -19,7 +19,12 @@ export type Checkpoint = {
   first: QueuedEvent | undefined
   put: { event: QueuedEvent; row: UndeliveredEvent }[]
   remove: LogPlace[]
+  /** Why an event fails again and again; undefined where none does. */
+  problem: string | undefined
 }
+
+/** After so many attempts an event fails again and again. */
+const SEVERAL = 3
 
 /** A request that takes longer than this (seconds) does not keep the cursor where it is. */
 const LONG = 2
@@ -143,7 +148,8 @@ export function eventQueue(): EventQueue {
       const put = listed
         .filter((event) => !event.isListed || event.isChanged)
         .map((event) => ({ event, row: rowOf(event) }))
-      return { first, put, remove: [...removed] }
+      const problem = waiting.find(({ attempts }) => attempts >= SEVERAL)?.problem
+      return { first, put, remove: [...removed], problem }
     },
     stored: ({ put, remove }) => {
       removed = removed.slice(remove.length)

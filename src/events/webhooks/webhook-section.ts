@@ -8,6 +8,7 @@ import { EVENT_TYPES } from '../event.ts'
 import { isSigningSecret } from './sign.ts'
 
 const MAX_TIMEOUT = 60
+const atLeastOne = { error: 'at least one, or no such key for all' }
 
 const signingSecret = () =>
   text(
@@ -24,9 +25,13 @@ export const webhookSection = section({
     of: 'the old secret',
     about: 'Signs each request as well, while the receiver changes to the new one',
   }).optional(),
-  types: someOf(EVENT_TYPES).optional().describe('Only events of these types; default: all'),
+  types: someOf(EVENT_TYPES).min(1, atLeastOne).optional().describe('Only events of these types; default: all'),
   match: labelMap(labelValues()).prefault({}).describe('Only calls, and alerts, with these labels; default: all'),
-  targets: z.array(text('the name of a target')).optional().describe('Only events of these targets; default: all'),
+  targets: z
+    .array(text('the name of a target'))
+    .min(1, atLeastOne)
+    .optional()
+    .describe('Only events of these targets; default: all'),
   backfilled: z
     .boolean({ error: '`true` or `false`' })
     .prefault(true)

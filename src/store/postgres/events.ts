@@ -17,8 +17,9 @@ const LOCK = 'SELECT pg_advisory_xact_lock(1702257006)'
 /** In one statement at most. */
 const NUMBERED_AT_ONCE = 5000
 /** The last position, and how many events there were up to it. */
-const LAST = `
-  SELECT coalesce(max(position), 0) AS last, coalesce(max(total), 0) AS before FROM callwatch.events`
+export const LAST = `
+  SELECT coalesce(max(position), 0) AS last, coalesce(max(total), 0) AS before
+  FROM (SELECT position, total FROM callwatch.events WHERE position IS NOT NULL ORDER BY position DESC LIMIT 1) AS newest`
 /**
  * A target's commits have rising serials, each of which is visible before the next one is drawn: the order of the serials
  * that are visible now keeps the order of each target's commits. A statement of its own, so that it sees what the one before

@@ -40,7 +40,8 @@ export function participantsEraser(db: DatabaseSync): () => boolean {
   const hasMore = () => find.get(1) !== undefined
   // Of an earlier process: what is deleted of them before any is added.
   if (hasMore()) overwriteDeleted(db)
-  let isInJournal = false
+  // That of an earlier process as well, which may have ended in between.
+  let isInJournal = true
   return () => {
     const found = find.all(ERASED_AT_ONCE)
     if (found.length > 0) {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { connect } from '../../../src/store/postgres/connection.ts'
+import { LAST } from '../../../src/store/postgres/events.ts'
 import { CREATED } from '../../ledger/seen.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
 import { emptied, joined, owner, replicaOf } from './daemon.ts'
@@ -24,6 +25,20 @@ inPostgres('the log of events in PostgreSQL', (postgres) => {
     await store.sharing.numberEvents()
     expect(await ids()).toEqual(['fast', 'slow'])
     await slow.close()
+  })
+
+  test('is numbered without a look at all of it', async () => {
+    const url = await newDatabase()
+    await owner(url)
+    const { run, close } = await connect(url)
+    await run(`INSERT INTO callwatch.events (position, total, id, target, at, n, data)
+      SELECT i, i, i, 'a', 0, 1, repeat('x', 600) FROM generate_series(1, 5000) AS i`)
+    await run('ANALYZE callwatch.events')
+    const plan = (await run(`EXPLAIN ${LAST}`)).map((row) => Object.values(row).join(' ')).join('\n')
+    expect(plan).toContain('Index Scan Backward')
+    expect(plan).not.toContain('Seq Scan')
+    expect(await run(LAST)).toEqual([{ last: expect.anything(), before: expect.anything() }])
+    await close()
   })
 
   test('has no participants left once they are erased, also of commits without a position, and while those get one', async () => {

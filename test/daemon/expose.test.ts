@@ -1,0 +1,63 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { systemClock } from '../../src/clock/clock.ts'
+import { exposer } from '../../src/daemon/expose.ts'
+import { metricsOf } from '../../src/metrics/registry.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { StoreError, type Store } from '../../src/store/store.ts'
+
+const SLOW_MS = 30
+
+async function exposing(change: (store: Store) => Partial<Store> = () => ({})) {
+  const store = openSqliteStore({ path: ':memory:' })
+  await store.enqueueOnce('digest', { kind: 'digest', digest: {} }, ['slack'])
+  await store.saveWebhook({ name: 'crm', revision: 0, progress: { cursor: '0', paused: 'it answered 410' } })
+  const expose = exposer({
+    metrics: metricsOf(() => [], 'test'),
+    store: { ...store, ...change(store) },
+    clock: systemClock,
+    targets: { all: () => ['a', 'b'], loaded: () => [] },
+    receivers: () => ['slack'],
+    webhooks: () => ['crm'],
+  })
+  return async () => (await expose('prometheus')).body
+}
+
+const PENDING = 'callwatch_notifications_pending{notifier="slack"} 1'
+const PAUSED = 'callwatch_webhook_paused{webhook="crm"} 1'
+
+test('a scrape shows what waits in the store, and how large that is', async () => {
+  const scrape = await exposing()
+  const body = await scrape()
+  expect(body).toContain(PENDING)
+  expect(body).toContain(PAUSED)
+  expect(body).toContain('callwatch_targets 2')
+  expect(body).toMatch(/^callwatch_store_bytes \d{5,}$/m)
+})
+
+test('a store that answers later is waited for only shortly; the next scrape shows what it said', async () => {
+  const scrape = await exposing((store) => ({
+    webhooks: async () => {
+      await wait(SLOW_MS)
+      return store.webhooks()
+    },
+  }))
+  expect(await scrape()).not.toContain(PAUSED)
+  await wait(2 * SLOW_MS)
+  expect(await scrape()).toContain(PAUSED)
+})
+
+test('what cannot be read now keeps its value, and does not keep the rest from being read', async () => {
+  let isAway = false
+  const scrape = await exposing((store) => ({
+    countOutbox: async () => {
+      if (isAway) throw new StoreError('unavailable', 'the disk is full')
+      return store.countOutbox()
+    },
+  }))
+  await scrape()
+  isAway = true
+  const body = await scrape()
+  expect(body).toContain(PENDING)
+  expect(body).toContain(PAUSED)
+})
