@@ -1,5 +1,5 @@
 import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
-import type { WebhookEvent } from '../events/webhooks/deliver-events.ts'
+import type { WebhookEvent } from '../events/webhooks/webhook-event.ts'
 import type { Heartbeat } from '../notifications/receivers/heartbeat/heartbeats.ts'
 import type { TargetEvent } from '../target/lifecycle.ts'
 import type { Reload } from './reload.ts'

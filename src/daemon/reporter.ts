@@ -21,7 +21,7 @@ import type { Committed } from '../target/commit.ts'
 import type { Targets } from '../target/lifecycle.ts'
 import type { AnyDelivery, DaemonEvent } from './daemon-event.ts'
 import type { Mask } from '../log/mask-secrets.ts'
-import type { WebhookEvent } from '../events/webhooks/deliver-events.ts'
+import type { WebhookEvent } from '../events/webhooks/webhook-event.ts'
 import type { Reload } from './reload.ts'
 
 export type ReporterOptions = {

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { ReplaySubject } from 'rxjs'
-import { deliverEvents, type WebhookEvent } from '../../../src/events/webhooks/deliver-events.ts'
+import { deliverEvents } from '../../../src/events/webhooks/deliver-events.ts'
+import type { WebhookEvent } from '../../../src/events/webhooks/webhook-event.ts'
 import type { WebhookConfig } from '../../../src/events/webhooks/webhook-section.ts'
 import { DeliveryError } from '../../../src/network/delivery-error.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'

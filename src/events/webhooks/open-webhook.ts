@@ -1,0 +1,174 @@
+import type { Clock } from '../../clock/clock.ts'
+import type { Store } from '../../store/store.ts'
+import type {
+  LogPlace,
+  StoredWebhook,
+  UndeliveredEvent,
+  WebhookBook,
+  WebhookChange,
+  WebhookProgress,
+} from '../../store/webhook-book.ts'
+import { before, readCursor, START, writeCursor, type Cursor } from '../cursor.ts'
+import { CursorExpired, readEvents, readLatest, type ReadEvent } from '../read-events.ts'
+import { eventQueue, type EventQueue, type QueuedEvent } from './event-queue.ts'
+import { wantedBy } from './wanted-events.ts'
+import { counted, type WebhookEvent } from './webhook-event.ts'
+import type { WebhookConfig } from './webhook-section.ts'
+
+export type OpenOptions = {
+  webhook: WebhookConfig
+  store: Pick<Store, 'events' | 'latestEvents' | keyof WebhookBook>
+  clock: Clock
+  /** How long events are kept (seconds). */
+  retention: number
+  report: (...events: WebhookEvent[]) => void
+}
+
+/** A webhook as the store had it, and what is read for it since. Its methods reject while the store cannot be used. */
+export type OpenWebhook = {
+  readonly queue: EventQueue
+  /** Its cursor is the one that was saved last. */
+  readonly progress: WebhookProgress
+  /** Whether nobody else has changed it in the store. */
+  isCurrent: (stored: StoredWebhook | undefined) => boolean
+  /** Whether the queue has room again for events that had none. */
+  hasRoomAgain: () => boolean
+  /**
+   * Fills the queue: with undelivered events of the store, then from the log.
+   *
+   * @param added called when there are new events in the queue
+   */
+  fill: (continues: () => boolean, added: () => void) => Promise<void>
+  /** Removes dead letters that the retention has deleted. */
+  expireDead: () => Promise<void>
+  /**
+   * Saves how far it is.
+   *
+   * @param isLast saves each event that is left, so that none is repeated
+   * @param problem why the receiver is down
+   */
+  save: (more: { isLast?: boolean; problem: string | undefined }) => Promise<void>
+}
+
+/** Events in memory that are sent next; more are read once there are fewer than half. */
+const CAPACITY = 1000
+/** Undelivered events of which only the place is in memory: those that failed, and those behind them. */
+const MAX_WAITING = 50_000
+/** Events, and rows of undelivered ones, that are read at a time. */
+const PAGE = 500
+const ROWS = 5000
+
+const BEGINNING: LogPlace = { position: 0, place: -1 }
+
+/** @param stored undefined of one that is new */
+export async function openWebhook(options: OpenOptions, stored: StoredWebhook | undefined): Promise<OpenWebhook> {
+  const { webhook, store, clock, retention, report } = options
+  const { name } = webhook
+  const filter = wantedBy(webhook)
+  const { removedAt: _before, ...progress } = stored?.progress ?? { cursor: writeCursor(await beginningOf(options)) }
+  if (stored === undefined) await store.saveWebhook({ name, revision: 0, progress })
+  const queue = eventQueue()
+  let revision = stored?.revision ?? 1
+  let isLost = false
+  /** The progress as it is stored. */
+  let saved = JSON.stringify(stored?.progress ?? progress)
+  let readTo = readCursor(progress.cursor) ?? START
+  /** Undelivered events of the store after this place are not in the queue yet. */
+  let rowsAfter: LogPlace | undefined = BEGINNING
+  let isBehind = false
+  const oldest = () => clock.wall() - retention
+  const room = () =>
+    progress.paused === undefined ? Math.min(CAPACITY - queue.withText(), MAX_WAITING - queue.size()) : 0
+
+  async function readRows(after: LogPlace): Promise<UndeliveredEvent | undefined> {
+    const rows = await store.undelivered(name, { dead: false, after, limit: ROWS })
+    for (const row of rows) queue.add({ ...row, text: undefined, isListed: true, isChanged: false, due: 0 })
+    return rows.length < ROWS ? undefined : rows.at(-1)
+  }
+
+  /** Reads a part of the log; resolves with whether that was all of it. */
+  async function readOn(): Promise<boolean> {
+    // Where there is no room, only what has expired is passed over.
+    const part = room() > 0 ? { limit: Math.min(PAGE, room()) } : { limit: PAGE, until: oldest() }
+    const { events, next } = await readEvents(store, { cursor: readTo, filter, ...part }).catch(fromOldest)
+    const isAll = writeCursor(next) === writeCursor(readTo)
+    readTo = next
+    const kept = events.filter(({ foundAt }) => foundAt >= oldest())
+    report(...counted(name, 'expired', events.length - kept.length))
+    for (const event of kept) queue.add(queued(event))
+    return isAll
+  }
+
+  function fromOldest(error: unknown): { events: ReadEvent[]; next: Cursor } {
+    if (!(error instanceof CursorExpired)) throw error
+    report({ webhook: name, kind: 'gap' })
+    return { events: [], next: readCursor(error.oldest) ?? START }
+  }
+
+  /** Changes what is stored, unless somebody else has done so. */
+  async function change(what: Omit<WebhookChange, 'name' | 'revision'>): Promise<boolean> {
+    isLost = !(await store.saveWebhook({ name, revision, ...what }))
+    if (isLost) return false
+    revision += 1
+    saved = JSON.stringify(what.progress)
+    return true
+  }
+
+  function noteProblem(problem: string | undefined): void {
+    const isKnown = progress.problem !== undefined
+    if (problem === undefined) {
+      delete progress.problem
+      delete progress.failingSince
+      if (isKnown) report({ webhook: name, kind: 'recovered' })
+      return
+    }
+    progress.problem = problem
+    progress.failingSince ??= clock.wall()
+    if (!isKnown) report({ webhook: name, kind: 'failing', problem })
+  }
+
+  return {
+    queue,
+    progress,
+    isCurrent: (known) => !isLost && known?.revision === revision,
+    hasRoomAgain: () => isBehind && queue.withText() < CAPACITY / 2 && queue.size() < MAX_WAITING / 2,
+    fill: async (continues, added) => {
+      report(...counted(name, 'expired', queue.expire(oldest())))
+      while (rowsAfter !== undefined && queue.size() <= MAX_WAITING - ROWS) rowsAfter = await readRows(rowsAfter)
+      for (let isAll = rowsAfter !== undefined; !isAll && continues();) {
+        isAll = await readOn()
+        added()
+      }
+      isBehind = progress.paused === undefined && room() <= 0
+    },
+    expireDead: async () => {
+      const dead = (limit: number) => store.undelivered(name, { dead: true, after: BEGINNING, limit })
+      const isExpired = ({ at }: { at: number }) => at < oldest()
+      if (!(await dead(1)).some(isExpired)) return
+      const remove = (await dead(ROWS)).filter(isExpired)
+      if (await change({ progress, remove })) report(...counted(name, 'expired', remove.length))
+    },
+    save: async ({ isLast = false, problem }) => {
+      const checkpoint = queue.checkpoint(clock.monotonic(), isLast)
+      const { first, put, remove } = checkpoint
+      noteProblem(checkpoint.problem ?? problem)
+      const cursor = writeCursor(first === undefined ? readTo : { ...first, place: first.place - 1 })
+      const next = { ...progress, cursor }
+      if (JSON.stringify(next) === saved && put.length === 0 && remove.length === 0) return
+      if (!(await change({ progress: next, put: put.map(({ row }) => row), remove }))) return
+      progress.cursor = cursor
+      queue.stored(checkpoint)
+    },
+  }
+}
+
+/** Where a new webhook begins. */
+async function beginningOf({ webhook, store }: OpenOptions): Promise<Cursor> {
+  if (webhook.from === 'now') return (await readLatest(store, 0)).next
+  const [first] = await store.events(1, 0)
+  return first === undefined || first.position === 1 ? START : before(first)
+}
+
+function queued({ at: { position, place, id }, foundAt, series, text }: ReadEvent): QueuedEvent {
+  return { position, place, id, at: foundAt, dead: false, attempts: 0, series, text, isListed: false, isChanged: false, due: 0 } // oxfmt-ignore
+}

@@ -1,0 +1,71 @@
+import type { Clock } from '../../clock/clock.ts'
+import type { DeliveryError } from '../../network/delivery-error.ts'
+import type { QueuedEvent } from './event-queue.ts'
+
+/** Requests at the same time. */
+const CONCURRENT = 16
+/** So many events in a row that fail in one of these ways at their first attempt are those of a receiver that is down. */
+const DOWN_AFTER = 5
+const DOWN: readonly (number | undefined)[] = [undefined, 429, 502, 503, 504]
+/** The longest delay between two requests to it (seconds). */
+const MAX_PROBE_DELAY = 15
+/** Their `Retry-After` is about the receiver, that of others about the event. */
+const BUSY: readonly (number | undefined)[] = [429, 503]
+const MAX_RETRY_AFTER = 3600
+
+/**
+ * How much a receiver may be sent: many events at once; one at a time, with delays, while it is down; none while it asks
+ * to wait.
+ */
+export type Throttle = {
+  /** Whether another event may be sent beside so many that are under way. */
+  permits: (active: number) => boolean
+  /** An event is sent. */
+  sent: (event: QueuedEvent) => void
+  accepted: () => void
+  /** An event was not accepted, which has counted this attempt. */
+  failed: (event: QueuedEvent, error: DeliveryError) => void
+  /** Forgets all of it. */
+  reset: () => void
+  /** Why the receiver is down; undefined if it is not. */
+  problem: () => string | undefined
+}
+
+/** @param jittered draws a delay (seconds) */
+export function throttle(clock: Clock, jittered: (delay: number) => number): Throttle {
+  let failures = 0
+  let problem = ''
+  let pausedUntil = 0
+  /** The one that is sent while the receiver is down. */
+  let probe: QueuedEvent | undefined
+  const isDown = () => failures >= DOWN_AFTER
+  const pauseFor = (seconds: number) => (pausedUntil = Math.max(pausedUntil, clock.monotonic() + seconds))
+
+  return {
+    permits: (active) => clock.monotonic() >= pausedUntil && active < (isDown() ? 1 : CONCURRENT),
+    sent: (event) => (probe = isDown() ? event : undefined),
+    accepted: () => (failures = 0),
+    failed: (event, { message, status, retryAfter = 0 }) => {
+      if (BUSY.includes(status)) pauseFor(Math.min(retryAfter, MAX_RETRY_AFTER))
+      if (!DOWN.includes(status)) {
+        failures = 0
+        return
+      }
+      // Those that were under way when it went down say nothing new.
+      if (isDown() ? event !== probe : event.attempts > 1) return
+      failures += 1
+      problem = message
+      if (isDown()) pauseFor(jittered(Math.min(MAX_PROBE_DELAY, 2 ** Math.min(failures - DOWN_AFTER, 20))))
+    },
+    reset: () => {
+      failures = 0
+      pausedUntil = 0
+    },
+    problem: () => (isDown() ? problem : undefined),
+  }
+}
+
+/** How long a receiver asks to wait with an event alone (seconds). */
+export function delayOfEvent({ status, retryAfter = 0 }: DeliveryError): number {
+  return BUSY.includes(status) ? 0 : Math.min(retryAfter, MAX_RETRY_AFTER)
+}
