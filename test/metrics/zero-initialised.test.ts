@@ -63,7 +63,7 @@ const SPANS: [name: string, label: readonly (readonly string[])[]][] = [
   ['callwatch_notifications_total', [['notifier=slack'], labelled('outcome', 'sent', 'retried', 'dropped')]],
   [
     'callwatch_webhook_deliveries_total',
-    [['webhook=crm'], labelled('outcome', 'delivered', 'retried', 'dead', 'expired')],
+    [['webhook=crm'], labelled('outcome', 'delivered', 'retried', 'dead', 'expired', 'gap')],
   ],
 ]
 
