@@ -32,6 +32,7 @@ test('of participants, `events --json` alone says who they are: no line of `even
   const config = configFile(`
 targets: [{ name: a, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
 store: { path: ${path} }
+http: { host: 127.0.0.1 }
 events: { participants: true }
 `)
   const printed = async (...args: string[]) => {
