@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { stringify, parse } from 'yaml'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import { eventually } from '../system/eventually.ts'
+import { SECRET } from '../events/webhooks/any-webhook.ts'
 
 const project = join(import.meta.dirname, '../..')
 export const SHIPPED = join(project, 'config/prometheus')
@@ -91,6 +92,8 @@ function daemonConfig(url: string, key: string): string {
     targets,
     poll: { interval: '1s', page_size: 50, sweep_interval: '4s', max_requests_per_minute: 20_000 },
     store: { path: 'callwatch.db' },
+    // Nothing listens there: what waits for it is shown as well.
+    events: { webhooks: [{ name: 'crm', url: 'http://127.0.0.1:9/', secret: SECRET }] },
     http: { host: '127.0.0.1', port: 0 },
   })
 }
