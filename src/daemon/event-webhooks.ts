@@ -1,11 +1,13 @@
 import {
   combineLatest,
+  defer,
   EMPTY,
   exhaustMap,
   filter,
   ignoreElements,
   map,
   merge,
+  mergeMap,
   takeUntil,
   timer,
   type Observable,
@@ -13,10 +15,8 @@ import {
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
 import type { Config } from '../config/config.ts'
-import { deliverEvents } from '../events/webhooks/deliver-events.ts'
 import type { WebhookEvent } from '../events/webhooks/webhook-event.ts'
 import { shownLog } from '../events/shown-log.ts'
-import { eventPoster } from '../events/webhooks/post-event.ts'
 import { onlyStoreErrors, type Store } from '../store/store.ts'
 import { runWhile } from '../target/run-while.ts'
 
@@ -47,12 +47,25 @@ export function eventWebhooks(options: EventWebhooksOptions): Observable<Webhook
       exhaustMap(() => keepRemoved(store, names, clock.wall(), retention).catch(onlyStoreErrors(undefined))),
       ignoreElements(),
     )
-    const delivered = webhooks.map((webhook) => {
-      const post = eventPoster(webhook, { clock })
-      return deliverEvents({ webhook, post, store: shown, clock, random, retention, isLeader, stop$: end$ })
-    })
-    return merge(upkeep$, ...delivered)
+    const delivered$ = defer(deliveries).pipe(
+      mergeMap(({ deliverEvents, eventPoster }) =>
+        merge(
+          ...webhooks.map((webhook) => {
+            const post = eventPoster(webhook, { clock })
+            return deliverEvents({ webhook, post, store: shown, clock, random, retention, isLeader, stop$: end$ })
+          }),
+        ),
+      ),
+    )
+    return merge(upkeep$, webhooks.length === 0 ? EMPTY : delivered$)
   })
+}
+
+/** Loaded where there is a webhook: the client for HTTP takes memory. */
+async function deliveries() {
+  const { deliverEvents } = await import('../events/webhooks/deliver-events.ts')
+  const { eventPoster } = await import('../events/webhooks/post-event.ts')
+  return { deliverEvents, eventPoster }
 }
 
 /** A webhook that was removed from the configuration goes on where it was if it comes back within the retention. */

@@ -5,7 +5,7 @@ import { address, nameOfTarget, oneOf, someOf, text } from '../../schema/scalars
 import { secret } from '../../schema/secret.ts'
 import { labelMap, section } from '../../schema/section.ts'
 import { EVENT_TYPES } from '../event.ts'
-import { isSigningSecret } from './sign.ts'
+import { isSigningSecret } from './signing-secret.ts'
 
 const MAX_TIMEOUT = 60
 const atLeastOne = { error: 'at least one, or no such key for all' }
