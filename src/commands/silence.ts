@@ -2,9 +2,8 @@ import { type AlertMatch, MAX_SILENCE, type Silence, unknownIn } from '../alerts
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { formatSeconds, formatTime } from '../text/format.ts'
-import { openBeside } from '../store/open-store.ts'
-import type { StoreBeside } from '../store/store.ts'
 import { UsageError } from './explain-error.ts'
+import { withStore } from './with-store.ts'
 
 export type SilenceOptions = {
   /** The name of a rule; `match` may have it instead. */
@@ -34,14 +33,14 @@ export async function addSilence(
   if (options.for > MAX_SILENCE) throw new UsageError('a silence is for 366d at most')
   const since = systemClock.wall()
   const silence = { match, since, until: since + options.for, reason: options.reason }
-  const added = await withBook(config, (book) => book.addSilence(silence))
+  const added = await withStore(config, (store) => store.addSilence(silence))
   print(`silence ${lineOf(added, since)}`)
 }
 
 /** Prints the active silences. */
 export async function listSilences(config: Config, print: (line: string) => void): Promise<void> {
   const now = systemClock.wall()
-  const silences = await withBook(config, (book) => book.silences(now))
+  const silences = await withStore(config, (store) => store.silences(now))
   if (silences.length === 0) print('no active silences')
   for (const silence of silences) print(lineOf(silence, now))
 }
@@ -52,19 +51,10 @@ export async function listSilences(config: Config, print: (line: string) => void
  * @throws {UsageError} where no active silence has that number
  */
 export async function endSilence(config: Config, id: number, print: (line: string) => void): Promise<void> {
-  if (!(await withBook(config, (book) => book.endSilence(id)))) {
+  if (!(await withStore(config, (store) => store.endSilence(id)))) {
     throw new UsageError(`there is no silence ${id}; \`callwatch silence list\` shows the active ones`)
   }
   print(`silence ${id} has ended`)
-}
-
-async function withBook<T>({ store }: Config, work: (book: StoreBeside) => Promise<T>): Promise<T> {
-  const book = await openBeside(store)
-  try {
-    return await work(book)
-  } finally {
-    await book.close()
-  }
 }
 
 function matchOf({ alert, match = {}, all = false }: SilenceOptions): AlertMatch {

@@ -1,13 +1,13 @@
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
-import { readCursor, START, writeCursor } from '../events/cursor.ts'
+import { isBefore, readCursor, START, writeCursor } from '../events/cursor.ts'
 import { cursorSince } from '../events/read-events.ts'
 import { webhookViews, type WebhookView } from '../events/webhooks/webhook-views.ts'
-import { openBeside } from '../store/open-store.ts'
 import type { StoreBeside } from '../store/store.ts'
-import type { StoredWebhook, UndeliveredEvent, WebhookChange } from '../store/webhook-book.ts'
+import type { LogPlace, StoredWebhook, UndeliveredEvent, WebhookChange } from '../store/webhook-book.ts'
 import { formatSeconds } from '../text/format.ts'
 import { UsageError } from './explain-error.ts'
+import { withStore } from './with-store.ts'
 
 type Print = (line: string) => void
 
@@ -59,12 +59,11 @@ export async function replay(
     const from = await cursorSince(store, systemClock.wall() - (since ?? 0))
     await change(store, name, async ({ progress }) => {
       const before = readCursor(progress.cursor) ?? START
-      const isBehind =
-        before.position < from.position || (before.position === from.position && before.place <= from.place)
-      const { position, place } = isBehind ? before : from
+      // What it has not reached yet is never left out.
+      const cursor = isBefore(before, from) ? before : from
       return {
-        progress: { ...progress, cursor: isBehind ? progress.cursor : writeCursor(from) },
-        removeFrom: { position, place: place + 1 },
+        progress: { ...progress, cursor: writeCursor(cursor) },
+        removeFrom: { position: cursor.position, place: cursor.place + 1 },
       }
     })
     print(`${name}: all events of the last ${formatSeconds(since ?? 0)} are delivered, again where they were`)
@@ -79,15 +78,6 @@ export async function setPaused(config: Config, name: string, isPaused: boolean,
     }))
   })
   print(isPaused ? `${name} is paused: its events wait, for events.retention at most` : `${name} goes on`)
-}
-
-async function withStore<T>({ store }: Config, work: (opened: StoreBeside) => Promise<T>): Promise<T> {
-  const opened = await openBeside(store)
-  try {
-    return await work(opened)
-  } finally {
-    await opened.close()
-  }
 }
 
 async function webhookIn(store: StoreBeside, name: string): Promise<StoredWebhook> {
@@ -116,7 +106,7 @@ const PAGE = 1000
 
 async function deadLettersOf(store: StoreBeside, name: string): Promise<UndeliveredEvent[]> {
   const found: UndeliveredEvent[] = []
-  for (let after = { position: 0, place: -1 }; ;) {
+  for (let after: LogPlace = START; ;) {
     const page = await store.undelivered(name, { dead: true, after, limit: PAGE })
     found.push(...page)
     if (page.length < PAGE) return found

@@ -1,4 +1,5 @@
 import type { LoggedEvents } from '../store/store.ts'
+import type { LogPlace } from '../store/webhook-book.ts'
 
 /**
  * A place in the log of events, after which a reader continues: an event by its commit's position and its place there, with
@@ -19,6 +20,11 @@ export function readCursor(text: string): Cursor | undefined {
   if (text === '0') return START
   const [, position, place, id] = /^(\d{1,15})\.(-1|\d{1,9})\.([\w-]{1,64})$/.exec(text) ?? []
   return id === undefined ? undefined : { position: Number(position), place: Number(place), id }
+}
+
+/** Whether a place of the log comes before another one. */
+export function isBefore(one: LogPlace, other: LogPlace): boolean {
+  return one.position < other.position || (one.position === other.position && one.place < other.place)
 }
 
 /** Before the first event of a commit. */

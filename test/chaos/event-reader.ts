@@ -7,7 +7,7 @@ export type EventReader = {
   /** Reads the rest of the log from the store; resolves with all that was read, in order. */
   finish: (log: EventLog) => Promise<KnownEvent[]>
   stop: () => void
-  /** What it was told that no reader should be told. */
+  /** Answers that no reader should get. */
   problems: readonly string[]
 }
 

@@ -265,12 +265,12 @@ test('--follow says once that the store cannot be read, and continues when it ca
   const { path, watched, follow } = await sixEvents()
   const { child, printed, ended } = follow('--json')
   await printed(/"fifth-0"/)
-  let told = ''
-  child.stderr!.on('data', (text) => (told += text))
+  let warned = ''
+  child.stderr!.on('data', (text) => (warned += text))
   const other = new DatabaseSync(path)
   onTestFinished(() => other.close())
   other.exec('ALTER TABLE events RENAME TO away')
-  await vi.waitFor(() => expect(told).toContain('; retries each second\n'), { timeout: 8000 })
+  await vi.waitFor(() => expect(warned).toContain('; retries each second\n'), { timeout: 8000 })
   // It fails at least once more.
   await new Promise((resolve) => setTimeout(resolve, 2100))
   other.exec('ALTER TABLE away RENAME TO events')
@@ -314,15 +314,15 @@ inPostgres('events in PostgreSQL', ({ server, newDatabase }) => {
 
     const { child, printed, ended } = start(args('--follow', '--json'))
     await printed(/"second-0"/)
-    let told = ''
-    child.stderr!.on('data', (text) => (told += text))
+    let warned = ''
+    child.stderr!.on('data', (text) => (warned += text))
     await server().kill()
-    await vi.waitFor(() => expect(told).toContain('; retries each second\n'), { timeout: 8000 })
+    await vi.waitFor(() => expect(warned).toContain('; retries each second\n'), { timeout: 8000 })
     await server().restart()
     const late = await watching(await owningStore(url), 'late')
     await late('third', completePoll(3, seen('z', 'initiated', call)))
     await printed(/"third-0"/)
     child.kill('SIGTERM')
-    expect(await ended).toMatchObject({ code: 0, stderr: told })
+    expect(await ended).toMatchObject({ code: 0, stderr: warned })
   })
 })

@@ -48,13 +48,13 @@ export function eventProblems(events: readonly KnownEvent[], counters: Iterable<
       .filter(([step]) => !/(?:^|\|)other\|/.test(step)),
   )
   for (const step of new Set([...steps.keys(), ...counted.keys()])) {
-    const [told = 0, happened = 0] = [steps.get(step), counted.get(step)]
-    if (told !== happened) problems.push(`events: ${told} of ${step}, ${happened} counted`)
+    const [logged = 0, happened = 0] = [steps.get(step), counted.get(step)]
+    if (logged !== happened) problems.push(`events: ${logged} of ${step}, ${happened} counted`)
   }
   return problems
 }
 
-/** All that a reader gets that stops and goes on, each time from its cursor as it was told it. */
+/** All that a reader gets that stops and goes on, each time from its cursor. */
 export async function readLog(store: Pick<Store, 'events' | 'latestEvents'>, from = '0'): Promise<KnownEvent[]> {
   const found: KnownEvent[] = []
   for (let cursor = readCursor(from)!, limit = 1; ; limit = (limit * 7) % 101) {

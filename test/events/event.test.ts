@@ -117,7 +117,7 @@ test('participants that become known after the end are no correction', () => {
   expect(see({ answers: [asked(CREATED + 11, seen('x', 'ended', { ...ended, participantMinutes }))] })).toEqual([])
 })
 
-test('a call with an undocumented status is over when the service says when it ended', () => {
+test('a call with an undocumented status ends when the service says when it ended', () => {
   const see = eventsOfPolls()
   const call = { initiatedAt: CREATED }
   see(completePoll(1, seen('x', 'ongoing', call)))

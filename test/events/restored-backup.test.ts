@@ -17,7 +17,7 @@ async function find({ see, ledger, deltaOf }: OpenTarget, call: string): Promise
   await see(poll, { events: newEvents(changes, Date.now() / 1000) })
 }
 
-test('a store that is restored from a backup: a reader is told, a webhook goes on, and no id is used again', async () => {
+test('a store that is restored from a backup: a reader gets an error, a webhook goes on, and no id is used again', async () => {
   const folder = temporaryFolder()
   const [path, backup] = [join(folder, 'callwatch.db'), join(folder, 'backup.db')]
   const before = openSqliteStore({ path })
@@ -43,7 +43,7 @@ test('a store that is restored from a backup: a reader is told, a webhook goes o
   const reading = () => readEvents(restored, { cursor: next, limit: 100 })
   const kept = all.slice(0, 2)
   const error = await reading().catch((thrown: unknown) => thrown)
-  if (!(error instanceof CursorExpired)) throw new Error('the reader was not told')
+  if (!(error instanceof CursorExpired)) throw new Error('the reader got no error')
   expect(await idsIn(restored, error.oldest)).toEqual(kept)
   // The service still shows the call, so it is found again.
   await find(await openIn(restored), 'y')

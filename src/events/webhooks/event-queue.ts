@@ -1,4 +1,5 @@
 import type { LogPlace, UndeliveredEvent } from '../../store/webhook-book.ts'
+import { isBefore } from '../cursor.ts'
 
 /** An event on its way to a webhook. Times are of the host's monotonic clock (seconds). */
 export type QueuedEvent = UndeliveredEvent & {
@@ -9,8 +10,6 @@ export type QueuedEvent = UndeliveredEvent & {
   isChanged: boolean
   /** Since when it is being sent. */
   sentAt?: number | undefined
-  /** It is not sent again before. */
-  due: number
 }
 
 /** What of the queue the store must list if the cursor is to move to a place. */
@@ -57,9 +56,9 @@ export type EventQueue = {
 
 export function eventQueue(): EventQueue {
   const series = new Map<string, QueuedEvent[]>()
-  /** The first ones of their series that may be sent at once, and those that are postponed. */
+  /** The first ones of their series that may be sent at once, and those that are postponed, with when they are due. */
   const ready = new Set<QueuedEvent>()
-  const postponed = new Set<QueuedEvent>()
+  const postponed = new Map<QueuedEvent, number>()
   /** Dead letters that the store does not have as such. */
   const dead = new Set<QueuedEvent>()
   let removed: LogPlace[] = []
@@ -113,9 +112,8 @@ export function eventQueue(): EventQueue {
     done,
     postpone: (event, due) => {
       event.sentAt = undefined
-      event.due = due
       event.isChanged = true
-      postponed.add(event)
+      postponed.set(event, due)
     },
     bury: (event) => {
       drop(event)
@@ -124,8 +122,8 @@ export function eventQueue(): EventQueue {
       dead.add(event)
     },
     wake: (now) => {
-      for (const event of postponed) {
-        if (event.due > now) continue
+      for (const [event, due] of postponed) {
+        if (due > now) continue
         postponed.delete(event)
         ready.add(event)
       }
@@ -144,7 +142,9 @@ export function eventQueue(): EventQueue {
         !event.isListed &&
         (ready.has(event) || now - (event.sentAt ?? -Infinity) < LONG)
       const first = waiting.filter(isFresh).reduce<QueuedEvent | undefined>(earlier, undefined)
-      const listed = [...waiting, ...dead].filter((event) => !isFresh(event) && isBefore(event, first))
+      const listed = [...waiting, ...dead].filter(
+        (event) => !isFresh(event) && (first === undefined || isBefore(event, first)),
+      )
       const put = listed
         .filter((event) => !event.isListed || event.isChanged)
         .map((event) => ({ event, row: rowOf(event) }))
@@ -165,35 +165,11 @@ export function eventQueue(): EventQueue {
   }
 }
 
-function rowOf({
-  position,
-  place,
-  id,
-  series,
-  at,
-  dead,
-  attempts,
-  refusedSince,
-  problem,
-}: QueuedEvent): UndeliveredEvent {
-  return {
-    position,
-    place,
-    id,
-    series,
-    at,
-    dead,
-    attempts,
-    ...(refusedSince !== undefined && { refusedSince }),
-    ...(problem !== undefined && { problem }),
-  }
+function rowOf(event: QueuedEvent): UndeliveredEvent {
+  const { text: _text, isListed: _isListed, isChanged: _isChanged, sentAt: _sentAt, ...row } = event
+  return row
 }
 
 function earlier(first: QueuedEvent | undefined, event: QueuedEvent): QueuedEvent {
   return first === undefined || isBefore(event, first) ? event : first
-}
-
-function isBefore(event: LogPlace, end: LogPlace | undefined): boolean {
-  if (end === undefined) return true
-  return event.position < end.position || (event.position === end.position && event.place < end.place)
 }

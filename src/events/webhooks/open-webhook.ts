@@ -58,8 +58,6 @@ const MAX_WAITING = 50_000
 const PAGE = 500
 const ROWS = 5000
 
-const BEGINNING: LogPlace = { position: 0, place: -1 }
-
 /** @param stored undefined of one that is new */
 export async function openWebhook(options: OpenOptions, stored: StoredWebhook | undefined): Promise<OpenWebhook> {
   const { webhook, store, clock, retention, report } = options
@@ -74,7 +72,7 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
   let saved = JSON.stringify(stored?.progress ?? progress)
   let readTo = readCursor(progress.cursor) ?? START
   /** Undelivered events of the store after this place are not in the queue yet. */
-  let rowsAfter: LogPlace | undefined = BEGINNING
+  let rowsAfter: LogPlace | undefined = START
   let isBehind = false
   const oldest = () => clock.wall() - retention
   const room = () =>
@@ -82,7 +80,7 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
 
   async function readRows(after: LogPlace): Promise<UndeliveredEvent | undefined> {
     const rows = await store.undelivered(name, { dead: false, after, limit: ROWS })
-    for (const row of rows) queue.add({ ...row, text: undefined, isListed: true, isChanged: false, due: 0 })
+    for (const row of rows) queue.add({ ...row, text: undefined, isListed: true, isChanged: false })
     return rows.length < ROWS ? undefined : rows.at(-1)
   }
 
@@ -142,7 +140,7 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
       isBehind = progress.paused === undefined && room() <= 0
     },
     expireDead: async () => {
-      const dead = (limit: number) => store.undelivered(name, { dead: true, after: BEGINNING, limit })
+      const dead = (limit: number) => store.undelivered(name, { dead: true, after: START, limit })
       const isExpired = ({ at }: { at: number }) => at < oldest()
       if (!(await dead(1)).some(isExpired)) return
       const remove = (await dead(ROWS)).filter(isExpired)
@@ -170,5 +168,5 @@ async function beginningOf({ webhook, store }: OpenOptions): Promise<Cursor> {
 }
 
 function queued({ at: { position, place, id }, foundAt, series, text }: ReadEvent): QueuedEvent {
-  return { position, place, id, at: foundAt, dead: false, attempts: 0, series, text, isListed: false, isChanged: false, due: 0 } // oxfmt-ignore
+  return { position, place, id, at: foundAt, dead: false, attempts: 0, series, text, isListed: false, isChanged: false } // oxfmt-ignore
 }
