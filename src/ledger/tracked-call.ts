@@ -75,6 +75,11 @@ export const MARK = {
   overAtSetUp: 1 << 13,
 } as const
 
+/** Whether the counters have the call: then its row is kept after its eviction. */
+export function isCounted({ phase }: Pick<TrackedCall, 'phase'>): boolean {
+  return phase !== 'baseline'
+}
+
 /** When the call began, as far as known (UNIX seconds). */
 export function beganAt(call: Pick<TrackedCall, 'initiatedAt' | 'startedAt' | 'endedAt' | 'firstSeen'>): number {
   return call.initiatedAt ?? call.startedAt ?? call.endedAt ?? call.firstSeen

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock/clock.ts'
 import { finalStatusOf, statusCode } from '../../ledger/call-codes.ts'
-import { FINISH_STATUS_AT } from '../../ledger/call-record.ts'
+import { LOST_CODE } from '../../ledger/history-columns.ts'
 import { countByStatus, type FinishedCounts } from '../../ledger/finished-calls.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
 import { USAGE_KEPT } from '../../ledger/usage.ts'
@@ -21,7 +21,7 @@ const MAX_DELETION_SECONDS = 5
 const COMMITS_KEPT_MINUTES = 10
 
 /** A status of the finish, where that is given ($4), and calls after a position ($5 to $7). */
-const PICKED = `finished >= $1 AND ($4::int IS NULL OR get_byte(data, ${FINISH_STATUS_AT}) = $4)
+const PICKED = `finished >= $1 AND status <> ${LOST_CODE} AND ($4::int IS NULL OR status = $4)
   AND finished <= $5 AND (finished < $5 OR (name COLLATE "C", id COLLATE "C") > ($6, $7))`
 const ORDER = 'ORDER BY finished DESC, id COLLATE "C"'
 
@@ -29,11 +29,7 @@ const ORDER = 'ORDER BY finished DESC, id COLLATE "C"'
 const FINISHED = `
   SELECT name, id, data
   FROM callwatch.targets, LATERAL (
-    (SELECT id, data, finished FROM callwatch.calls
-      WHERE target = number AND tracked AND ${PICKED} ${ORDER} LIMIT $2)
-    UNION ALL
-    (SELECT id, data, finished FROM callwatch.calls
-      WHERE target = number AND NOT tracked AND ${PICKED} ${ORDER} LIMIT $2)
+    SELECT id, data, finished FROM callwatch.calls WHERE target = number AND ${PICKED} ${ORDER} LIMIT $2
   ) AS newest
   WHERE $3::text IS NULL OR name = $3
   ORDER BY finished DESC, name COLLATE "C", id COLLATE "C" LIMIT $2`
@@ -75,22 +71,21 @@ export async function countFinished(
   to: number,
 ): Promise<FinishedCounts> {
   const rows = await session.run(
-    `SELECT id, data FROM callwatch.calls
-    WHERE target = (SELECT number FROM callwatch.targets WHERE name = $1) AND finished >= $2 AND finished < $3`,
+    `SELECT status, count(*)::int AS n FROM callwatch.calls
+    WHERE target = (SELECT number FROM callwatch.targets WHERE name = $1)
+      AND finished >= $2 AND finished < $3 AND status <> ${LOST_CODE}
+    GROUP BY status`,
     [target, from, to],
   )
-  return countByStatus(rows.map((row) => ({ status: callOf(row).finish!.status, n: 1 })))
+  return countByStatus(rows.map(({ status, n }) => ({ status: finalStatusOf(Number(status)), n: Number(n) })))
 }
 
-/** Each target's calls are read by the index, tracked and evicted ones apart. */
+/** Each target's calls are read by the index. */
 const FINISHED_PER_MINUTE = `
-  SELECT name, floor((finished - $2::float8) / 60)::int AS minute, get_byte(data, ${FINISH_STATUS_AT}) AS status, count(*)::int AS n
+  SELECT name, floor((finished - $2::float8) / 60)::int AS minute, status, count(*)::int AS n
   FROM callwatch.targets, LATERAL (
-    SELECT finished, data FROM callwatch.calls
-      WHERE target = number AND tracked AND finished >= $2 AND finished < $3::float8
-    UNION ALL
-    SELECT finished, data FROM callwatch.calls
-      WHERE target = number AND NOT tracked AND finished >= $2 AND finished < $3
+    SELECT finished, status FROM callwatch.calls
+    WHERE target = number AND finished >= $2 AND finished < $3::float8 AND status <> ${LOST_CODE}
   ) AS of_target
   WHERE name = ANY ($1::text[])
   GROUP BY 1, 2, 3`

@@ -1,5 +1,6 @@
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import { QUANTITIES } from '../../ledger/balance.ts'
+import { LOST_CODE } from '../../ledger/history-columns.ts'
 import { newLedger, trackRecord, type SyncState } from '../../ledger/state.ts'
 import { bytesOf, callOf, finishedSince, ledgerOf, otherTarget, parse } from '../rows.ts'
 import type { StoredTarget, TargetIdentity } from '../store.ts'
@@ -34,7 +35,7 @@ const rowsOf = (table: string, columns: string, isWanted = 'true') => `
     LATERAL (SELECT ${columns} FROM callwatch.${table} WHERE target = number AND ${isWanted} OFFSET 0) AS of_target`
 
 const TRACKED = rowsOf('calls', 'id, data', 'tracked')
-const EVICTED = rowsOf('calls', 'id, data', 'NOT tracked AND finished >= oldest')
+const EVICTED = rowsOf('calls', 'id, data', `NOT tracked AND finished >= oldest AND status <> ${LOST_CODE}`)
 const COUNTERS = rowsOf('counters', 'series, value')
 const USAGE = `${rowsOf('usage', 'quarter, minutes')} ORDER BY quarter`
 const ALERTS = rowsOf('alerts', 'alert, data')

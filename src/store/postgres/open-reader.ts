@@ -1,4 +1,5 @@
 import { amountsOf, countedAmounts, NO_AMOUNTS } from '../../ledger/balance.ts'
+import { LOST_CODE } from '../../ledger/history-columns.ts'
 import { trackedCalls } from '../../ledger/tracked-calls.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import type { Finish } from '../../ledger/tracked-call.ts'
@@ -57,7 +58,7 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
     },
     finishes: async (target, since) => {
       const finishes: Finish[] = []
-      const statement = `SELECT id, data FROM callwatch.calls WHERE ${OF_TARGET} AND finished >= $2::float8`
+      const statement = `SELECT id, data FROM callwatch.calls WHERE ${OF_TARGET} AND finished >= $2::float8 AND status <> ${LOST_CODE}`
       await session.each(statement, [target, since], (row) => finishes.push(callOf(row).finish!))
       return finishes
     },

@@ -1,3 +1,5 @@
+import { BASELINE_CODE } from '../../ledger/history-columns.ts'
+import { callHistory } from '../call-history.ts'
 import { developmentError, EDITION, refuseNewer, refuseOlder } from '../schema-version.ts'
 import type { Connection, Session } from './connection.ts'
 import { transaction } from './transaction.ts'
@@ -32,16 +34,33 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE callwatch.calls (
     target integer NOT NULL,        -- targets.number
     id text NOT NULL,
-    finished double precision,      -- when a counted call finished, UNIX seconds
     tracked boolean NOT NULL,
     data bytea NOT NULL,            -- ledger/call-record.ts
-    -- By the record's phase. A column, not a condition on data: an update of data alone need not touch any index.
-    is_open boolean NOT NULL GENERATED ALWAYS AS (tracked AND get_byte(data, 152) = 0) STORED,
+    -- What SQL reads of it: ledger/history-columns.ts. Times are UNIX seconds.
+    finished double precision,      -- or was lost
+    status smallint NOT NULL,
+    labels smallint NOT NULL,
+    began double precision NOT NULL,
+    noticed double precision,
+    duration double precision,
+    answer_delay double precision,
+    participants double precision,
+    audio double precision NOT NULL,
+    video double precision NOT NULL,
+    participant_audio double precision NOT NULL,
+    participant_video double precision NOT NULL,
+    recorded boolean NOT NULL,
+    -- A column, not a condition: an update of other columns need not touch any index.
+    is_open boolean NOT NULL GENERATED ALWAYS AS (finished IS NULL AND status <> ${BASELINE_CODE}) STORED,
     PRIMARY KEY (target, id)
   );
   CREATE INDEX open_calls ON callwatch.calls (target) WHERE is_open;
-  CREATE INDEX calls_by_finish ON callwatch.calls (target, tracked, finished);
+  CREATE INDEX tracked_calls ON callwatch.calls (target) WHERE tracked;
+  CREATE INDEX calls_by_finish ON callwatch.calls (target, finished);
   CREATE INDEX history_by_age ON callwatch.calls (finished) WHERE NOT tracked;
+
+  -- For users.
+  CREATE VIEW callwatch.call_history AS ${callHistory('postgres')};
 
   CREATE TABLE callwatch.counters (
     target integer NOT NULL,

@@ -1,7 +1,9 @@
 import { RECORD_BYTES, writeCall } from '../../ledger/call-record.ts'
+import { HISTORY_COLUMNS, historyColumns } from '../../ledger/history-columns.ts'
+import { isCounted } from '../../ledger/tracked-call.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
 import { hourOf, packEvaluated } from '../evaluation-log.ts'
-import { eventColumns, settledOf } from '../rows.ts'
+import { eventColumns } from '../rows.ts'
 import type { Commit } from '../store.ts'
 import type { Argument, Session } from './connection.ts'
 
@@ -10,6 +12,10 @@ export type Fence = { owner: string; epoch: number }
 
 /** A commit of a target, and the fence under which it is made. */
 export type FencedCommit = { target: string; commit: Commit; fence: Fence }
+
+/** The number of the first parameter with columns of calls. */
+const FIRST_COLUMN = 34
+const COLUMN_ARGUMENTS = HISTORY_COLUMNS.map((_, i) => `$${FIRST_COLUMN + i}::float8[]`).join(', ')
 
 /**
  * All of several commits, of different targets, in one statement: it needs no transaction around it, takes one round trip,
@@ -31,51 +37,48 @@ const COMMIT = `
   ), logged AS (
     INSERT INTO callwatch.commits (target, seq, epoch) SELECT number, seq, epoch FROM moved
   ), changed AS (
-    INSERT INTO callwatch.calls (target, id, finished, tracked, data)
-    SELECT number, id, finished, tracked = 1,
-      substring($10::bytea FROM (place::int - 1) * ${RECORD_BYTES} + 1 FOR ${RECORD_BYTES})
-    FROM moved JOIN unnest($6::int[], $7::text[], $8::float8[], $9::int[])
-      WITH ORDINALITY AS call (of, id, finished, tracked, place) USING (of)
-    ON CONFLICT (target, id) DO UPDATE
-      SET finished = excluded.finished, tracked = excluded.tracked, data = excluded.data
+    INSERT INTO callwatch.calls (target, id, tracked, data, ${HISTORY_COLUMNS.join(', ')})
+    SELECT number, id, tracked = 1,
+      substring($9::bytea FROM (place::int - 1) * ${RECORD_BYTES} + 1 FOR ${RECORD_BYTES}),
+      ${HISTORY_COLUMNS.map((name) => (name === 'recorded' ? 'recorded = 1' : name)).join(', ')}
+    FROM moved JOIN unnest($6::int[], $7::text[], $8::int[], ${COLUMN_ARGUMENTS})
+      WITH ORDINALITY AS call (of, id, tracked, ${HISTORY_COLUMNS.join(', ')}, place) USING (of)
+    ON CONFLICT (target, id) DO UPDATE SET tracked = excluded.tracked, data = excluded.data,
+      ${HISTORY_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')}
   ), history AS (
     UPDATE callwatch.calls SET tracked = false
-    FROM moved JOIN unnest($11::int[], $12::text[]) AS given (of, id) USING (of)
+    FROM moved JOIN unnest($10::int[], $11::text[]) AS given (of, id) USING (of)
     WHERE target = number AND calls.id = given.id
   ), dropped AS (
-    DELETE FROM callwatch.calls USING moved JOIN unnest($13::int[], $14::text[]) AS given (of, id) USING (of)
+    DELETE FROM callwatch.calls USING moved JOIN unnest($12::int[], $13::text[]) AS given (of, id) USING (of)
     WHERE target = number AND calls.id = given.id
-  ), settled AS (
-    UPDATE callwatch.settled AS sum SET value = sum.value + more
-    FROM moved JOIN unnest($15::int[], $16::text[], $17::float8[]) AS given (of, quantity, more) USING (of)
-    WHERE sum.target = number AND sum.quantity = given.quantity
   ), counted AS (
     INSERT INTO callwatch.counters AS counter (target, series, value)
     SELECT number, series, increment
-    FROM moved JOIN unnest($18::int[], $19::text[], $20::float8[]) AS given (of, series, increment) USING (of)
+    FROM moved JOIN unnest($14::int[], $15::text[], $16::float8[]) AS given (of, series, increment) USING (of)
     ON CONFLICT (target, series) DO UPDATE SET value = counter.value + excluded.value
   ), used AS (
     INSERT INTO callwatch.usage AS known (target, quarter, minutes)
     SELECT number, quarter, more
-    FROM moved JOIN unnest($21::int[], $22::bigint[], $23::float8[]) AS given (of, quarter, more) USING (of)
+    FROM moved JOIN unnest($17::int[], $18::bigint[], $19::float8[]) AS given (of, quarter, more) USING (of)
     ON CONFLICT (target, quarter) DO UPDATE SET minutes = known.minutes + excluded.minutes
   ), alerted AS (
     INSERT INTO callwatch.alerts (target, alert, data)
     SELECT number, alert, instance
-    FROM moved JOIN unnest($24::int[], $25::text[], $26::text[]) AS given (of, alert, instance) USING (of)
+    FROM moved JOIN unnest($20::int[], $21::text[], $22::text[]) AS given (of, alert, instance) USING (of)
     ON CONFLICT (target, alert) DO UPDATE SET data = excluded.data
   ), ended AS (
-    DELETE FROM callwatch.alerts USING moved JOIN unnest($27::int[], $28::text[]) AS given (of, alert) USING (of)
+    DELETE FROM callwatch.alerts USING moved JOIN unnest($23::int[], $24::text[]) AS given (of, alert) USING (of)
     WHERE target = number AND alerts.alert = given.alert
   ), evaluated AS (
     INSERT INTO callwatch.evaluations AS log (target, hour, data)
     SELECT number, hour, entry
-    FROM moved JOIN unnest($29::int[], $30::bigint[], $31::text[]) AS given (of, hour, entry) USING (of)
+    FROM moved JOIN unnest($25::int[], $26::bigint[], $27::text[]) AS given (of, hour, entry) USING (of)
     ON CONFLICT (target, hour) DO UPDATE SET data = log.data || excluded.data
   ), event_log AS (
     INSERT INTO callwatch.events (id, target, at, n, data, participants)
     SELECT id, ($1::text[])[of], at, n, data, participants
-    FROM moved JOIN unnest($32::int[], $33::text[], $34::float8[], $35::int[], $36::text[], $37::text[])
+    FROM moved JOIN unnest($28::int[], $29::text[], $30::float8[], $31::int[], $32::text[], $33::text[])
       AS given (of, id, at, n, data, participants) USING (of)
   )
   SELECT of FROM moved`
@@ -100,6 +103,7 @@ export async function writeCommits(session: Session, fenced: readonly FencedComm
     return [of, ...contents.map((content) => rows.map(content))] as Argument[]
   }
   const rows = new Map(fenced.map(({ commit }) => [commit, callRows(commit)]))
+  const shown = [...rows.values()].flatMap(({ written }) => written.map(({ call }) => historyColumns(call)))
   const args: Argument[] = [
     fenced.map(({ target }) => target),
     fenced.map(({ commit }) => commit.ledger.sync.seq - 1),
@@ -109,7 +113,6 @@ export async function writeCommits(session: Session, fenced: readonly FencedComm
     ...columns(
       (commit) => rows.get(commit)!.written,
       ({ call }) => call.id,
-      ({ call }) => call.finish?.at ?? null,
       ({ isTracked }) => (isTracked ? 1 : 0),
     ),
     recordsOf([...rows.values()].flatMap(({ written }) => written.map(({ call }) => call))),
@@ -121,7 +124,6 @@ export async function writeCommits(session: Session, fenced: readonly FencedComm
       (commit) => rows.get(commit)!.dropped,
       (id) => id,
     ),
-    ...columns(({ ledger }) => settledOf(ledger.evicted.filter(({ finish }) => finish === undefined)), ...keyAndValue),
     ...columns(({ ledger }) => ledger.counters, ...keyAndValue),
     ...columns(({ ledger }) => ledger.usage, ...keyAndValue),
     ...columns(
@@ -142,6 +144,7 @@ export async function writeCommits(session: Session, fenced: readonly FencedComm
       ({ data }) => data,
       ({ participants }) => participants,
     ),
+    ...HISTORY_COLUMNS.map((name) => shown.map((columns) => columns[name])),
   ]
   const written = new Set((await session.run(COMMIT, args)).map(({ of }) => of))
   return fenced.map((_, i) => written.has(i + 1))
@@ -154,7 +157,6 @@ const keyAndValue = [
 
 /** Which rows of calls are written, become history or are deleted: a call that changes and is evicted in one delta has one row. */
 function callRows({ ledger: { calls, evicted } }: Commit) {
-  const isCounted = ({ finish }: TrackedCall) => finish !== undefined
   const dropped = new Set(evicted.filter((call) => !isCounted(call)).map(({ id }) => id))
   /** Of these and of others, those that are only history from now on. */
   const history = new Set(evicted.filter(isCounted).map(({ id }) => id))

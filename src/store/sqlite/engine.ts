@@ -1,7 +1,7 @@
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import type { Silence } from '../../alerts/match.ts'
 import { finalStatusOf } from '../../ledger/call-codes.ts'
-import { FINISH_STATUS_AT } from '../../ledger/call-record.ts'
+import { BASELINE_CODE, LOST_CODE } from '../../ledger/history-columns.ts'
 import { countByStatus, type FinishedCounts } from '../../ledger/finished-calls.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { usedBetween, USAGE_KEPT } from '../../ledger/usage.ts'
@@ -117,18 +117,18 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
         ORDER BY position LIMIT :most)`),
     deleteExpiredUsage: prepare('DELETE FROM usage WHERE target = ? AND quarter < ?'),
     finishedBetween: prepare(`
-      SELECT id, data FROM calls
-      WHERE target = (SELECT number FROM targets WHERE name = ?)
-        AND tracked IN (0, 1) AND finished >= ? AND finished < ?`),
+      SELECT status, count(*) AS n FROM calls
+      WHERE target = (SELECT number FROM targets WHERE name = ?) AND finished >= ? AND finished < ? AND status <> ${LOST_CODE}
+      GROUP BY status`),
     finishedPerMinute: prepare(`
-      SELECT CAST((finished - :from) / 60 AS INTEGER) AS minute, substr(data, ${FINISH_STATUS_AT + 1}, 1) AS data, count(*) AS n
+      SELECT CAST((finished - :from) / 60 AS INTEGER) AS minute, status, count(*) AS n
       FROM calls
       WHERE target = (SELECT number FROM targets WHERE name = :target)
-        AND tracked IN (0, 1) AND finished >= :from AND finished < :to
+        AND finished >= :from AND finished < :to AND status <> ${LOST_CODE}
       GROUP BY 1, 2`),
     openCalls: prepare(`
       SELECT id, data FROM calls INDEXED BY open_calls
-      WHERE target = (SELECT number FROM targets WHERE name = ?) AND tracked = 1 AND substr(data, 153, 1) = x'00'`),
+      WHERE target = (SELECT number FROM targets WHERE name = ?) AND finished IS NULL AND status <> ${BASELINE_CODE}`),
     usage: prepare(`
       SELECT quarter, minutes FROM usage
       WHERE target = (SELECT number FROM targets WHERE name = ?) AND quarter >= ? AND quarter < ? ORDER BY quarter`),
@@ -184,14 +184,14 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
     finishedCalls,
     countFinished: (target, from, to) => {
       const rows = statements.finishedBetween.all(target, from, to)
-      return countByStatus(rows.map((row) => ({ status: callOf(row).finish!.status, n: 1 })))
+      return countByStatus(rows.map(({ status, n }) => ({ status: finalStatusOf(Number(status)), n: Number(n) })))
     },
     finishedPerMinute: (targets, from, minutes) =>
       targets.flatMap((target) =>
         statements.finishedPerMinute.all({ target, from, to: from + 60 * minutes }).map((row) => ({
           target,
           minute: Number(row['minute']),
-          status: finalStatusOf(bytesOf(row)[0]!),
+          status: finalStatusOf(Number(row['status'])),
           n: Number(row['n']),
         })),
       ),

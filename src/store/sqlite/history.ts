@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { statusCode } from '../../ledger/call-codes.ts'
-import { FINISH_STATUS_AT } from '../../ledger/call-record.ts'
+import { LOST_CODE } from '../../ledger/history-columns.ts'
 import { bytesOf } from '../rows.ts'
 import type { HistoryQuery } from '../store.ts'
 
@@ -13,13 +13,11 @@ const MIN_BATCH = 8
 /** No text is above it: SQLite sorts a BLOB after each of them. */
 const ABOVE_ALL = new Uint8Array(0)
 
-const newestOf = (tracked: 0 | 1) => `
-  SELECT * FROM (
-    SELECT id, data, finished FROM calls
-    WHERE target = :target AND tracked = ${tracked} AND finished >= :since
-      AND finished <= :at AND (finished < :at OR id > :above)
-      AND (:status IS NULL OR substr(data, ${FINISH_STATUS_AT + 1}, 1) = :status)
-    ORDER BY finished DESC, id LIMIT :limit)`
+const NEWEST = `
+  SELECT id, data, finished FROM calls
+  WHERE target = :target AND finished >= :since AND finished <= :at AND (finished < :at OR id > :above)
+    AND status <> ${LOST_CODE} AND (:status IS NULL OR status = :status)
+  ORDER BY finished DESC, id LIMIT :limit`
 
 /**
  * The history, newest first. Each target is read by its index, a few rows at a time: however many targets there are, hardly more
@@ -27,9 +25,7 @@ const newestOf = (tracked: 0 | 1) => `
  */
 export function finishedCallsIn(db: DatabaseSync): (query: HistoryQuery) => HistoryRow[] {
   const targets = db.prepare('SELECT name, number FROM targets')
-  const select = db.prepare(
-    `SELECT id, data, finished FROM (${newestOf(1)} UNION ALL ${newestOf(0)}) ORDER BY finished DESC, id LIMIT :limit`,
-  )
+  const select = db.prepare(NEWEST)
 
   return ({ since, limit, target: wanted, status, after }) => {
     const read = targets
@@ -38,7 +34,7 @@ export function finishedCallsIn(db: DatabaseSync): (query: HistoryQuery) => Hist
       .filter(({ name }) => wanted === undefined || name === wanted)
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     const rows = Math.min(limit, Math.max(MIN_BATCH, Math.ceil(limit / Math.max(1, read.length))))
-    const wantedStatus = status === undefined ? null : Uint8Array.of(statusCode(status))
+    const wantedStatus = status === undefined ? null : statusCode(status)
 
     function* newest(target: string, number: number): Generator<HistoryRow, undefined> {
       let at = after?.at ?? Infinity

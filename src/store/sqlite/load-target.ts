@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import { QUANTITIES } from '../../ledger/balance.ts'
 import { RECORD_BYTES } from '../../ledger/call-record.ts'
+import { LOST_CODE } from '../../ledger/history-columns.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { bytesOf, finishedSince, otherTarget, parse } from '../rows.ts'
 import { StoreError, type TargetIdentity } from '../store.ts'
@@ -56,8 +57,10 @@ export function targetLoader(db: DatabaseSync) {
   function* callsOf(target: number, since: number): Generator<CallsPart, void> {
     const tracked = prepare('SELECT id, data FROM calls WHERE target = ? AND tracked = 1')
     for (const part of inParts(tracked.iterate(target))) yield { ...part, tracked: true }
-    const evicted = prepare('SELECT id, data FROM calls WHERE target = ? AND tracked = 0 AND finished >= ?')
-    for (const part of inParts(evicted.iterate(target, since))) yield { ...part, tracked: false }
+    const evicted = prepare(
+      'SELECT id, data FROM calls WHERE target = ? AND tracked = 0 AND finished >= ? AND status <> ?',
+    )
+    for (const part of inParts(evicted.iterate(target, since, LOST_CODE))) yield { ...part, tracked: false }
   }
 
   function addTarget({ name, fingerprint }: TargetIdentity, sync: SyncState): OpenedTarget {

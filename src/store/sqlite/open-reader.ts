@@ -1,4 +1,5 @@
 import { countedAmounts, sumOfAmounts } from '../../ledger/balance.ts'
+import { LOST_CODE } from '../../ledger/history-columns.ts'
 import { trackedCalls } from '../../ledger/tracked-calls.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { HOUR } from '../evaluation-log.ts'
@@ -26,7 +27,7 @@ export function openSqliteReader(path: string): StoreReader {
     counters: db.prepare(`SELECT series, value FROM counters WHERE ${OF_TARGET}`),
     settled: db.prepare(`SELECT quantity, value FROM settled WHERE ${OF_TARGET}`),
     evaluations: db.prepare(`SELECT hour, data FROM evaluations WHERE ${OF_TARGET} AND hour >= ? ORDER BY hour`),
-    finishes: db.prepare(`SELECT id, data FROM calls WHERE ${OF_TARGET} AND tracked IN (0, 1) AND finished >= ?`),
+    finishes: db.prepare(`SELECT id, data FROM calls WHERE ${OF_TARGET} AND finished >= ? AND status <> ${LOST_CODE}`),
     pausedUntil: db.prepare('SELECT until FROM pauses WHERE key = ?'),
   }))
   const events = attempt(() => eventsIn(db))

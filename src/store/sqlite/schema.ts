@@ -1,6 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { developmentError, EDITION, refuseNewer, refuseOlder } from '../schema-version.ts'
 import { StoreError } from '../store.ts'
+import { BASELINE_CODE } from '../../ledger/history-columns.ts'
+import { callHistory } from '../call-history.ts'
 
 /** Marks a file as ours, so that another program's database is never written to: "cw" in ASCII, and the edition. */
 const APPLICATION_ID = 0x6377_0000 + EDITION
@@ -24,14 +26,30 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE calls (
     target INTEGER NOT NULL,        -- targets.number
     id TEXT NOT NULL,
-    finished REAL,                  -- when a counted call finished, UNIX seconds
     tracked INTEGER NOT NULL,
     data BLOB NOT NULL,             -- ledger/call-record.ts
+    -- What SQL reads of it: ledger/history-columns.ts. Times are UNIX seconds.
+    finished REAL,                  -- or was lost
+    status INTEGER NOT NULL,
+    labels INTEGER NOT NULL,
+    began REAL NOT NULL,
+    noticed REAL,
+    duration REAL,
+    answer_delay REAL,
+    participants REAL,
+    audio REAL NOT NULL,
+    video REAL NOT NULL,
+    participant_audio REAL NOT NULL,
+    participant_video REAL NOT NULL,
+    recorded INTEGER NOT NULL,
     UNIQUE (target, id)
   ) STRICT;
-  CREATE INDEX calls_by_finish ON calls (target, tracked, finished);
-  -- By the record's phase.
-  CREATE INDEX open_calls ON calls (target) WHERE tracked = 1 AND substr(data, 153, 1) = x'00';
+  CREATE INDEX calls_by_finish ON calls (target, finished);
+  CREATE INDEX tracked_calls ON calls (target) WHERE tracked = 1;
+  CREATE INDEX open_calls ON calls (target) WHERE finished IS NULL AND status <> ${BASELINE_CODE};
+
+  -- For users. The targets are the outer loop: so calls are found by when they finished.
+  CREATE VIEW call_history AS ${callHistory('sqlite')};
 
   CREATE TABLE counters (
     target INTEGER NOT NULL,

@@ -1,7 +1,7 @@
 import { readFinish, RECORD_BYTES, writeCall } from '../../ledger/call-record.ts'
 import { newLedger, trackRecord } from '../../ledger/state.ts'
-import type { Finish, TrackedCall } from '../../ledger/tracked-call.ts'
-import { callOf, eventColumns, ledgerOf, settledOf } from '../rows.ts'
+import { isCounted, type Finish, type TrackedCall } from '../../ledger/tracked-call.ts'
+import { callOf, eventColumns, ledgerOf } from '../rows.ts'
 import { StoreError, type Commit, type NewEvents, type Store, type StoredTarget } from '../store.ts'
 import { openSqliteEngine, type SqliteEngine, type SqliteOptions } from './engine.ts'
 import type { OpenedTarget } from './load-target.ts'
@@ -133,13 +133,12 @@ function finishOf(record: Uint8Array): Finish {
 
 function packCommit({ ledger, alerts, routedChanges, evaluated, events }: Commit): PackedCommit {
   const { sync, calls, evicted, counters, usage } = ledger
-  const unfinished = evicted.filter(({ finish }) => finish === undefined)
+  const [uncounted, counted] = [evicted.filter((call) => !isCounted(call)), evicted.filter(isCounted)]
   return {
     sync,
     calls: packCalls([...calls.values()]),
-    evicted: evicted.flatMap(({ id, finish }) => (finish === undefined ? [] : id)),
-    deleted: unfinished.map(({ id }) => id),
-    settled: settledOf(unfinished),
+    evicted: counted.map(({ id }) => id),
+    deleted: uncounted.map(({ id }) => id),
     counters,
     usage,
     alerts: { changed: alerts.changed, ended: alerts.ended.map(({ key }) => key) },

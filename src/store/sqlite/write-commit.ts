@@ -2,7 +2,8 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import type { Evaluated } from '../../alerts/trigger.ts'
 import type { Quantity } from '../../ledger/balance.ts'
-import { readFinish, RECORD_BYTES } from '../../ledger/call-record.ts'
+import { readCall, RECORD_BYTES } from '../../ledger/call-record.ts'
+import { HISTORY_COLUMNS, historyColumns } from '../../ledger/history-columns.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { hourOf, packEvaluated } from '../evaluation-log.ts'
 import type { eventColumns } from '../rows.ts'
@@ -19,9 +20,8 @@ export type PackedCommit = {
   calls: PackedCalls
   /** Ids of calls that stay in the history alone. */
   evicted: readonly string[]
-  /** Ids of calls whose rows are deleted, and what was counted of them. */
+  /** Ids of calls that were never counted, whose rows are deleted. */
   deleted: readonly string[]
-  settled: readonly (readonly [quantity: Quantity, amount: number])[]
   counters: ReadonlyMap<string, number>
   usage: ReadonlyMap<number, number>
   alerts: { changed: readonly AlertInstance[]; ended: readonly string[] }
@@ -41,9 +41,10 @@ export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sq
   const prepare = (sql: string) => db.prepare(sql)
   const insertCalls = (rows: number) =>
     prepare(`
-      INSERT INTO calls (target, id, finished, tracked, data)
-      VALUES ${Array.from({ length: rows }, () => '(?, ?, ?, 1, ?)').join(', ')}
-      ON CONFLICT DO UPDATE SET finished = excluded.finished, tracked = 1, data = excluded.data`)
+      INSERT INTO calls (target, id, tracked, data, ${HISTORY_COLUMNS.join(', ')})
+      VALUES ${Array.from({ length: rows }, () => `(?, ?, 1, ?${', ?'.repeat(HISTORY_COLUMNS.length)})`).join(', ')}
+      ON CONFLICT DO UPDATE SET
+        tracked = 1, data = excluded.data, ${HISTORY_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')}`)
   const statements = {
     move: prepare('UPDATE targets SET seq = seq + 1, sync = ? WHERE name = ? AND seq = ? RETURNING number'),
     insertMany: insertCalls(ROWS_A_STATEMENT),
@@ -68,7 +69,7 @@ export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sq
   }
 
   function write(target: string, commit: PackedCommit): void {
-    const { sync, calls, evicted, deleted, settled, counters, usage, alerts, routedChanges, evaluated, events } = commit
+    const { sync, calls, evicted, deleted, counters, usage, alerts, routedChanges, evaluated, events } = commit
     const moved = statements.move.get(JSON.stringify(sync), target, sync.seq - 1)
     if (moved === undefined) {
       throw new StoreError('stale', `the store is not where this daemon left target ${target}: another one wrote to it`)
@@ -77,7 +78,6 @@ export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sq
     writeCalls(number, calls)
     for (const id of deleted) statements.deleteCall.run(number, id)
     for (const id of evicted) statements.evict.run(number, id)
-    settle(number, settled)
     for (const [series, increment] of counters) statements.increment.run(number, series, increment)
     for (const [quarter, minutes] of usage) statements.use.run(number, quarter, minutes)
     for (const instance of alerts.changed) statements.setAlert.run(number, instance.key, JSON.stringify(instance))
@@ -97,7 +97,7 @@ export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sq
   }
 
   /** Adds up what was counted of calls whose rows are deleted in the same transaction. */
-  function settle(target: number, amounts: PackedCommit['settled']): void {
+  function settle(target: number, amounts: readonly (readonly [quantity: Quantity, amount: number])[]): void {
     for (const [quantity, amount] of amounts) statements.settle.run(amount, target, quantity)
   }
 
@@ -106,7 +106,8 @@ export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sq
     const row = (i: number): SQLInputValue[] => {
       const offset = i * RECORD_BYTES
       const record = records.subarray(offset, offset + RECORD_BYTES)
-      return [target, ids[i]!, readFinish(view, offset)?.at ?? null, record]
+      const columns = historyColumns(readCall(view, offset, ids[i]!))
+      return [target, ids[i]!, record, ...HISTORY_COLUMNS.map((name) => columns[name])]
     }
     let next = 0
     while (ids.length - next >= ROWS_A_STATEMENT) {

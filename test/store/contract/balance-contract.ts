@@ -41,19 +41,23 @@ export function balanceContract(newPlace: NewPlace): void {
       expect(await balance()).toEqual({ counters: about(all), rows: about(all), settled: [0, 0, 0, 0, 0, 0] })
     })
 
-    test('agrees when calls are evicted that never finished, and when others expire', async () => {
+    test('agrees when calls are evicted, and when they expire', async () => {
       const { balance, see, ledger, store } = await counted(newPlace)
       await see(completePoll(5000))
       expect([...ledger.calls.values()].map(({ id }) => id)).toEqual(['open'])
       const evicted = await balance()
-      expect(evicted.settled).toEqual(about([1, 0, 0.3, 0, 0.6, 0]))
-      expect(evicted.rows).toEqual(about([2, 1, 1.3, 2.2, 2.6, 4.4]))
+      expect(evicted.settled).toEqual([0, 0, 0, 0, 0, 0])
+      expect(evicted.rows).toEqual(about([3, 1, 1.6, 2.2, 3.2, 4.4]))
       await store.deleteExpired(CREATED + 4)
+      const expired = await balance()
+      expect(expired.settled).toEqual(about([1, 1, 1.2, 2, 2.4, 4]))
+      // A call that is lost finished when that was noticed.
+      await store.deleteExpired(CREATED + 13)
       const deleted = await balance()
       expect(deleted.settled).toEqual(about([2, 1, 1.5, 2, 3, 4]))
       expect(deleted.rows).toEqual(about([1, 0, 0.1, 0.2, 0.2, 0.4]))
       expect(deleted.counters).toEqual(evicted.counters)
-      expect([evicted, deleted].map(imbalancesOf)).toEqual([[], []])
+      expect([evicted, expired, deleted].map(imbalancesOf)).toEqual([[], [], []])
     })
 
     test('agrees for a call that is new and evicted in one commit', async () => {
@@ -65,7 +69,7 @@ export function balanceContract(newPlace: NewPlace): void {
       add('callwatch_calls_started_total|audio|call|user', 1)
       await store.commit(A.name, commitOf(delta))
       const read = await balance()
-      expect([read.settled[0], imbalancesOf(read)]).toEqual([1, []])
+      expect([read.rows[0], imbalancesOf(read)]).toEqual([4, []])
     })
 
     test('begins from nothing with a target that was reset, and is of one target', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { apply } from '../../../src/ledger/state.ts'
 import { COUNTERS } from '../../../src/ledger/series.ts'
 import { computeDelta } from '../../../src/ledger/compute-delta.ts'
-import { completePoll, contents, CREATED, seen, total } from '../../ledger/seen.ts'
+import { asked, completePoll, contents, CREATED, seen, total } from '../../ledger/seen.ts'
 import { A, B, commitOf, DAY, filled, openAt, OPTIONS, type NewPlace } from './place.ts'
 
 /** What a store promises of calls that were counted and evicted: those that are listed again are resumed from their rows. */
@@ -47,6 +47,22 @@ export function evictedContract(newPlace: NewPlace): void {
       const ids = Array.from({ length: 1500 }, (_, n) => `call ${n}`)
       await filled(store, A, Object.fromEntries(ids.map((id) => [id, 5])))
       expect([...(await store.evictedCalls('a', ids)).keys()].toSorted()).toEqual(ids.toSorted())
+    })
+
+    test('resume a call that was lost when it comes back', async () => {
+      const { store, ledger, see } = await openAt(newPlace)
+      await see(completePoll(10, seen('c', 'ongoing', { initiatedAt: CREATED + 1 })))
+      for (const seconds of [11, 12]) await see({ answers: [asked(CREATED + seconds, undefined, ['c'])] })
+      await see(completePoll(2000))
+      expect(contents(ledger).calls).toEqual(new Map())
+      const again = completePoll(2010, seen('c', 'ongoing', { initiatedAt: CREATED + 1 }))
+      const delta = computeDelta(ledger, again, OPTIONS, await store.evictedCalls('a', ['c']))!
+      await store.commit('a', commitOf(delta))
+      apply(ledger, delta, DAY)
+      expect([COUNTERS.started, COUNTERS.lost, COUNTERS.reappeared].map((each) => total(ledger, each))).toEqual([
+        1, 1, 1,
+      ])
+      expect(await store.finishedCalls({ since: 0, limit: 10 })).toEqual([])
     })
 
     test('are one row again once they were resumed, and no evicted one any more', async () => {

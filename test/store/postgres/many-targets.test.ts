@@ -52,6 +52,7 @@ inPostgres('many targets', (postgres) => {
     await added.see(completePoll(1, seen('lost', 'ongoing', { initiatedAt: CREATED })))
     for (const seconds of [2, 3]) await added.see({ answers: [asked(CREATED + seconds, undefined, ['lost'])] })
     await added.see(completePoll(5000))
+    await store.deleteExpired(CREATED + 4)
     const reader = await openPostgresReader(url)
     const balance = await reader.balance('target 7')
     expect([balance.settled[0], imbalancesOf(balance)]).toEqual([1, []])

@@ -1,0 +1,57 @@
+import { statusOf } from '../ledger/call-codes.ts'
+import { MODES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
+import { BASELINE_CODE, LOST_CODE } from '../ledger/history-columns.ts'
+
+/** How each kind of store writes what is not the same in both. */
+const DIALECTS = {
+  sqlite: {
+    schema: '',
+    // Else the planner might read all calls.
+    join: 'CROSS JOIN',
+    time: (seconds: string) => seconds,
+    whole: (number: string) => `CAST(${number} AS INTEGER)`,
+  },
+  postgres: {
+    schema: 'callwatch.',
+    join: 'JOIN',
+    time: (seconds: string) => `to_timestamp(${seconds})`,
+    whole: (number: string) => `${number}::integer`,
+  },
+} as const
+
+/** The text of a code; the last of the texts is that of all other codes. */
+function textOf(code: string, texts: readonly string[]): string {
+  const cases = texts.slice(0, -1).map((text, i) => `WHEN ${i} THEN '${text}'`)
+  return `CASE ${code} ${cases.join(' ')} ELSE '${texts.at(-1)}' END`
+}
+
+const STATUSES = [...Array.from({ length: LOST_CODE }, (_, code) => statusOf(code)), 'lost']
+// The code of labels counts receiver types first, then modes, then types (call.ts ALL_LABELS).
+const [KINDS, WAYS] = [RECEIVER_TYPES.length, MODES.length]
+
+/** The relation `call_history` (docs/sql.md), as a query: all calls that are counted, each with columns of one type. */
+export function callHistory(store: keyof typeof DIALECTS): string {
+  const { schema, join, time, whole } = DIALECTS[store]
+  const columns = {
+    target: 'targets.name',
+    session_id: 'id',
+    type: textOf(`labels / ${KINDS * WAYS}`, TYPES),
+    mode: textOf(`labels / ${KINDS} % ${WAYS}`, MODES),
+    receiver_type: textOf(`labels % ${KINDS}`, RECEIVER_TYPES),
+    status: textOf('status', STATUSES),
+    began: time('began'),
+    finished: time('finished'),
+    duration_seconds: 'duration',
+    answer_delay_seconds: 'answer_delay',
+    participants: whole('participants'),
+    audio_minutes: 'audio',
+    video_minutes: 'video',
+    participant_audio_minutes: 'participant_audio',
+    participant_video_minutes: 'participant_video',
+    has_recording: 'recorded',
+    noticed: time('noticed'),
+  }
+  const selected = Object.entries(columns).map(([name, value]) => `${value} AS ${name}`)
+  return `SELECT ${selected.join(', ')}
+    FROM ${schema}targets ${join} ${schema}calls ON target = number WHERE status <> ${BASELINE_CODE}`
+}
