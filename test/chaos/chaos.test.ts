@@ -8,6 +8,9 @@ import type { Row } from './promise-rows.ts'
 
 const SECONDS = 1000
 
+/** All that a run may take: its seconds and extra ones, the longest disruption, and until it has settled. */
+const LONGEST_RUN = 420 * SECONDS
+
 /** A fixed one, which shows a regression, and a random one. */
 const SEEDS = [7, Math.floor(Math.random() * 1e6)]
 
@@ -26,7 +29,7 @@ async function run(...args: string[]): Promise<Report> {
 
 test.each(SEEDS)(
   'a chaos run keeps every promise: kills, a full and a locked store, a failing service and receiver (seed %i)',
-  { timeout: 180 * SECONDS },
+  { timeout: LONGEST_RUN },
   async (seed) => {
     const { promises, coverage, again } = await run('--seconds', '60', '--seed', String(seed))
     expect(promises.length).toBeGreaterThan(8)
@@ -41,7 +44,7 @@ test.each(SEEDS)(
 
 test(
   'a chaos run of three daemons counts and notifies everything once, over a failover of the database',
-  { timeout: 180 * SECONDS },
+  { timeout: LONGEST_RUN },
   async (context) => {
     skipWithoutPostgres(context)
     const seed = String(Math.floor(Math.random() * 1e6))

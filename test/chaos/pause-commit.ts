@@ -30,12 +30,23 @@ function ordered(): string {
   return readFileSync(order, 'utf8')
 }
 
-/** SQLite takes a limit below the present size for the present size. */
+/** SQLite takes a limit below the present size for the present size. What is free of that is filled, row by row. */
 function limit(db: DatabaseSync): void {
   const wanted = ordered() === 'full'
   if (wanted === isFull) return
   isFull = wanted
   exec.call(db, `PRAGMA max_page_count = ${wanted ? 1 : MOST_PAGES}`)
+  if (wanted) fill(db)
+  else exec.call(db, 'DROP TABLE IF EXISTS filling')
+}
+
+function fill(db: DatabaseSync): void {
+  try {
+    exec.call(db, 'CREATE TABLE IF NOT EXISTS filling (row BLOB)')
+    for (;;) exec.call(db, 'INSERT INTO filling VALUES (zeroblob(4000))')
+  } catch (error) {
+    if (!/is full/.test(String(error))) throw error
+  }
 }
 
 function pause(side: string): void {

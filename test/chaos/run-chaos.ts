@@ -113,6 +113,8 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     clearInterval(switching)
     log('healing')
     const daemon = run.daemon!
+    // Before it is asked: resumed, it could be gone again at once.
+    webhook.heal()
     if (webhook.isGone()) await resumeWebhook(files.config)
     const undone = await settle(run, daemon)
     const created = await setUpAt(daemon.url)

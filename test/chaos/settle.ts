@@ -14,13 +14,12 @@ const SWEEPS = 60
 export const DELIVERIES = 120
 
 /**
- * Heals everything, and waits for two complete polls after the end of every call, and until no notification is left.
+ * Heals the service and Slack, and waits for two complete polls after the end of every call, and until no notification is left.
  *
  * @returns what is left undone, a line each
  */
-export async function settle({ simulator, slack, webhook }: ChaosRun, { url }: DaemonProcess): Promise<string[]> {
+export async function settle({ simulator, slack }: ChaosRun, { url }: DaemonProcess): Promise<string[]> {
   slack.heal()
-  webhook.heal()
   const { undone, until } = await healServices([simulator])
   const complete = async () => (await seriesAt(url)).get('callwatch_polls_total{outcome="complete"}') ?? 0
   const before = await complete()
@@ -30,6 +29,7 @@ export async function settle({ simulator, slack, webhook }: ChaosRun, { url }: D
   await until('no alert, no message and no event are left', DELIVERIES, async () => {
     return (await isDelivered(url)) && isNothingLeft(url)
   })
+  if (undone.length > 0) undone.push(await textAt(`${url}api/v1/alerts`), await textAt(`${url}api/v1/status`))
   return undone
 }
 

@@ -11,7 +11,7 @@ import { running, type DaemonProcess } from './daemon-process.ts'
 import { now } from './observed-requests.ts'
 import { countersOf, textAt } from './scraper.ts'
 
-/** The disk is full: the store may grow no more, while calls come until its free pages are full as well. */
+/** The disk is full: the store may grow no more, while calls come until its last page is full as well. */
 export async function storeFull(run: ChaosRun, daemon: DaemonProcess): Promise<void> {
   writeFileSync(run.files.order, 'full')
   const burst = () => run.simulator.burst({ calls: 80, seconds: 2 })
