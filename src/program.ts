@@ -6,6 +6,7 @@ import type { DemoOptions } from './commands/demo.ts'
 import type { EventsOptions } from './commands/events.ts'
 import { explainError, FAILURE, SUCCESS } from './commands/explain-error.ts'
 import { duration, matching, names, port, positive, share, whole } from './commands/option-values.ts'
+import type { ReportOptions } from './commands/report.ts'
 import type { SilenceOptions } from './commands/silence.ts'
 import type { SimulateOptions } from './commands/simulate.ts'
 import type { Config } from './config/config.ts'
@@ -172,6 +173,18 @@ export async function runProgram(args: readonly string[], surroundings: Surround
       })
   switching('pause', 'Deliver nothing to a webhook until it is resumed; its events wait')
   switching('resume', 'Continue the deliveries to a webhook that is paused, or whose receiver answered 410')
+
+  configuredCommand('report', 'Print what was used: calls by outcome, minutes and durations of a period')
+    .option('--since <time>', 'from this date or time on, or this long ago (default: all that the store keeps)')
+    .option('--until <time>', 'before this date or time (default: now)')
+    .option('--by <keys>', 'a row for each day, target, type, mode or receiver_type; repeatable', names)
+    .option('--target <names>', 'only these targets; repeatable', names)
+    .option('--zone <name>', 'the time zone of dates and days', 'UTC')
+    .addOption(new Option('--format <format>', 'how to print it').choices(['table', 'csv', 'json']).default('table'))
+    .action(async (options: WithConfig & ReportOptions) => {
+      const { report } = await import('./commands/report.ts')
+      await report(await configured(options), options, { print, warn })
+    })
 
   configuredCommand('backup', 'Make a consistent backup of the store, also while the daemon runs')
     .argument('<file>', 'path of the copy; must not exist yet')

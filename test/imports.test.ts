@@ -28,13 +28,17 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: str
   service: { folders: ['ledger', 'clock', 'network', 'schema'] },
   polling: { folders: ['ledger', 'service', 'store', 'clock', 'schema'] },
   store: { folders: ['ledger', 'alerts', 'clock', 'schema'] },
+  history: { folders: ['ledger', 'store', 'clock', 'schema', 'text'] },
   target: {
     folders: ['ledger', 'alerts', 'events', 'service', 'polling', 'store', 'clock'],
     types: ['cluster', 'config'],
   },
   metrics: { folders: ['ledger', 'alerts'], types: ['polling', 'target'] },
   cluster: { folders: ['clock', 'store'] },
-  web: { folders: ['ledger', 'alerts', 'events', 'store', 'metrics', 'clock', 'schema'], types: ['target'] },
+  web: {
+    folders: ['ledger', 'alerts', 'events', 'history', 'store', 'metrics', 'clock', 'schema', 'text'],
+    types: ['target'],
+  },
   notifications: { folders: ['ledger', 'alerts', 'store', 'clock', 'network', 'text', 'schema'] },
   config: { folders: ['schema', 'network'], files: SECTIONS },
   daemon: {

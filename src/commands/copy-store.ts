@@ -15,6 +15,7 @@ const NAMES: Readonly<Record<CopyTable, string>> = {
   calls: 'calls',
   counters: 'counters',
   settled: 'sums of deleted calls',
+  gaps: 'times without a successful poll',
   alerts: 'alerts',
   usage: 'quarter-hours of minutes',
   evaluations: 'hours of evaluations',

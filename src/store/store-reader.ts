@@ -3,6 +3,7 @@ import type { StoredBalance } from '../ledger/balance.ts'
 import type { TrackedCalls } from '../ledger/tracked-calls.ts'
 import type { SyncState } from '../ledger/state.ts'
 import type { Finish, TrackedCall } from '../ledger/tracked-call.ts'
+import type { RowReader } from './row-reader.ts'
 import type { Store } from './store.ts'
 
 /** Reads a store beside the daemons that use it. Every method rejects with a {@link StoreError} when it cannot be read now. */
@@ -24,4 +25,5 @@ export type StoreReader = {
   /** Until when requests with a key are paused by a rate limit (UNIX seconds by the host's clock). */
   pausedUntil: (key: string) => Promise<number | undefined>
   close: () => Promise<void>
-} & Pick<Store, 'events' | 'latestEvents'>
+} & Pick<Store, 'events' | 'latestEvents'> &
+  RowReader

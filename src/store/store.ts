@@ -7,6 +7,7 @@ import type { CallStatus, FinalStatus } from '../ledger/call.ts'
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
+import type { RowReader } from './row-reader.ts'
 import type { Sharing } from './sharing.ts'
 import type { WebhookBook } from './webhook-book.ts'
 
@@ -20,7 +21,12 @@ export type Commit = {
   evaluated?: Evaluated
   /** Undefined where it has none. */
   events?: NewEvents | undefined
+  /** The time without a successful poll that this commit ends, where it was long. */
+  gap?: Gap | undefined
 }
+
+/** When no poll of a target was successful (UNIX seconds by the service's clock). */
+export type Gap = { began: number; ended: number }
 
 /** The events of a commit, for the log. */
 export type NewEvents = {
@@ -142,7 +148,8 @@ export type Store = {
   close: () => Promise<void>
   /** What the daemons know of each other, where several use this store. */
   readonly sharing?: Sharing
-} & WebhookBook
+} & WebhookBook &
+  RowReader
 
 /** What a command changes in a store beside the daemons that use it, which find it when they read it next. */
 export type StoreBeside = Pick<

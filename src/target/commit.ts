@@ -1,7 +1,7 @@
 import { newEvents } from '../events/new-events.ts'
 import { apply as applyDelta } from '../ledger/state.ts'
 import type { PollSuccess } from '../ledger/observation.ts'
-import { StoreError, type Commit } from '../store/store.ts'
+import { StoreError, type Commit, type Gap } from '../store/store.ts'
 import type { Decision } from './decide.ts'
 import type { Target } from './target.ts'
 
@@ -24,9 +24,10 @@ export async function commit(target: Target, decision: Decision): Promise<Commit
   const { notifications } = decision.alerts
   const backfilled = isBackfilled(target)
   const events = newEvents({ target: name, ledger: decision.ledger, notifications, backfilled }, clock.wall())
+  const gap = gapOf(target, decision)
   const routedChanges = notifications.map((change) => ({ change, receivers: route(change) }))
   try {
-    await store.commit(name, { ...decision, routedChanges, events })
+    await store.commit(name, { ...decision, routedChanges, events, gap })
   } catch (error) {
     target.lastCommitUnknown = store.sharing !== undefined
     throw error
@@ -41,6 +42,14 @@ const BLIND_INTERVALS = 3
 function isBackfilled({ ledger, settings, clock }: Target): boolean {
   const { lastSuccessHostTime = -Infinity } = ledger.sync
   return clock.wall() - lastSuccessHostTime > BLIND_INTERVALS * settings.poll.interval
+}
+
+/** The time before this successful poll in which there was none, where that was long. */
+function gapOf({ ledger, settings }: Target, { ledger: { sync } }: Decision): Gap | undefined {
+  const ended = sync.lastSuccess
+  if (ended === undefined || ended === ledger.sync.lastSuccess) return undefined
+  const began = sync.previousSuccess ?? sync.created
+  return ended - began > BLIND_INTERVALS * settings.poll.interval ? { began, ended } : undefined
 }
 
 /**

@@ -4,7 +4,7 @@ import { COUNTERS, HISTOGRAMS, type DurableCounter } from '../../src/ledger/seri
 import { apply, newLedger, type Delta, type LedgerState } from '../../src/ledger/state.ts'
 import { computeDelta, possiblyEvictedIds, type LedgerOptions } from '../../src/ledger/compute-delta.ts'
 import type { Observation, ServiceAnswer } from '../../src/ledger/observation.ts'
-import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
+import { isCounted, type TrackedCall } from '../../src/ledger/tracked-call.ts'
 
 /** When the targets of these tests were set up (UNIX seconds). */
 export const CREATED = 1_790_000_000
@@ -86,7 +86,7 @@ export function ledgerBook(options: Partial<LedgerOptions> = {}, state: LedgerSt
       if (delta === undefined) return undefined
       apply(state, delta, 86_400)
       for (const id of delta.calls.keys()) history.delete(id)
-      for (const call of delta.evicted) if (call.finish !== undefined) history.set(call.id, call)
+      for (const call of delta.evicted) if (isCounted(call)) history.set(call.id, call)
       return delta
     },
     counted,

@@ -78,6 +78,7 @@ export function mortalProcess(clock: Clock, draw: () => number, risk: number): M
         deleteExpired: alive(store.deleteExpired),
         deleteEvents: alive(store.deleteEvents),
         size: alive(store.size),
+        rows: alive(store.rows),
         eraseParticipants: alive(store.eraseParticipants),
         webhooks: alive(store.webhooks),
         undelivered: alive(store.undelivered),

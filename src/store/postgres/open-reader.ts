@@ -68,6 +68,7 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
     },
     events: (position, most) => eventsFrom(session, position, most),
     latestEvents: (most) => latestEvents(session, most),
+    rows: (statement, args) => session.run(statement, args),
     close: session.close,
   }
 }

@@ -228,6 +228,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     events: (position, most) => eventsFrom(session, position, most),
     latestEvents: (most) => latestEvents(session, most),
     ...postgresWebhooks(session, allOrNothing),
+    rows: (statement, args) => session.run(statement, args),
     deleteExpired: (before) => deleteExpired(session, before, clock, allOrNothing),
     deleteEvents: (before, end) => deleteEvents(session, before, end),
     eraseParticipants: () => eraseParticipants(allOrNothing),

@@ -2,7 +2,17 @@ import { StoreError } from '../store.ts'
 import type { Session } from './connection.ts'
 
 /** Tables with the target's number. */
-const TABLES = ['calls', 'counters', 'settled', 'alerts', 'usage', 'evaluations', 'commits', 'overviews'] as const
+const TABLES = [
+  'calls',
+  'counters',
+  'settled',
+  'gaps',
+  'alerts',
+  'usage',
+  'evaluations',
+  'commits',
+  'overviews',
+] as const
 
 /**
  * Locks a target's row until the transaction ends: no daemon claims or commits the target meanwhile.

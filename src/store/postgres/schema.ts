@@ -21,7 +21,7 @@ export const MIGRATIONS: readonly string[] = [
 
   CREATE TABLE callwatch.targets (
     number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    name text NOT NULL UNIQUE,
+    name text COLLATE "C" NOT NULL UNIQUE,
     fingerprint text NOT NULL,
     seq bigint NOT NULL,            -- of the last commit
     sync text NOT NULL,             -- JSON of ledger/state.ts SyncState
@@ -33,7 +33,7 @@ export const MIGRATIONS: readonly string[] = [
   -- Tracked calls and the history of evicted ones in one table: a call moves from one to the other by one column.
   CREATE TABLE callwatch.calls (
     target integer NOT NULL,        -- targets.number
-    id text NOT NULL,
+    id text COLLATE "C" NOT NULL,
     tracked boolean NOT NULL,
     data bytea NOT NULL,            -- ledger/call-record.ts
     -- What SQL reads of it: ledger/history-columns.ts. Times are UNIX seconds.
@@ -56,7 +56,7 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX open_calls ON callwatch.calls (target) WHERE is_open;
   CREATE INDEX tracked_calls ON callwatch.calls (target) WHERE tracked;
-  CREATE INDEX calls_by_finish ON callwatch.calls (target, finished);
+  CREATE INDEX calls_by_finish ON callwatch.calls (target, finished, status, labels, recorded);
   CREATE INDEX history_by_age ON callwatch.calls (finished) WHERE NOT tracked;
 
   -- For users.
@@ -68,6 +68,14 @@ export const MIGRATIONS: readonly string[] = [
     value double precision NOT NULL CHECK (value <> 'NaN'),
     PRIMARY KEY (target, series)
   ) WITH (fillfactor = 70);
+
+  -- When no poll of a target was successful, by the service's clock (UNIX seconds).
+  CREATE TABLE callwatch.gaps (
+    target integer NOT NULL,
+    began double precision NOT NULL,
+    ended double precision NOT NULL,
+    PRIMARY KEY (target, ended)
+  );
 
   CREATE TABLE callwatch.alerts (
     target integer NOT NULL,

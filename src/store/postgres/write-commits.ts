@@ -14,7 +14,7 @@ export type Fence = { owner: string; epoch: number }
 export type FencedCommit = { target: string; commit: Commit; fence: Fence }
 
 /** The number of the first parameter with columns of calls. */
-const FIRST_COLUMN = 34
+const FIRST_COLUMN = 37
 const COLUMN_ARGUMENTS = HISTORY_COLUMNS.map((_, i) => `$${FIRST_COLUMN + i}::float8[]`).join(', ')
 
 /**
@@ -80,6 +80,11 @@ const COMMIT = `
     SELECT id, ($1::text[])[of], at, n, data, participants
     FROM moved JOIN unnest($28::int[], $29::text[], $30::float8[], $31::int[], $32::text[], $33::text[])
       AS given (of, id, at, n, data, participants) USING (of)
+  ), gap AS (
+    INSERT INTO callwatch.gaps (target, began, ended)
+    SELECT number, began, ended
+    FROM moved JOIN unnest($34::int[], $35::float8[], $36::float8[]) AS given (of, began, ended) USING (of)
+    ON CONFLICT DO NOTHING
   )
   SELECT of FROM moved`
 
@@ -143,6 +148,11 @@ export async function writeCommits(session: Session, fenced: readonly FencedComm
       ({ n }) => n,
       ({ data }) => data,
       ({ participants }) => participants,
+    ),
+    ...columns(
+      ({ gap }) => (gap === undefined ? [] : [gap]),
+      ({ began }) => began,
+      ({ ended }) => ended,
     ),
     ...HISTORY_COLUMNS.map((name) => shown.map((columns) => columns[name])),
   ]

@@ -5,7 +5,8 @@ import { BASELINE_CODE, LOST_CODE } from '../../ledger/history-columns.ts'
 import { countByStatus, type FinishedCounts } from '../../ledger/finished-calls.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { usedBetween, USAGE_KEPT } from '../../ledger/usage.ts'
-import { alertsByTarget, bytesOf, callOf, settledOf } from '../rows.ts'
+import type { ReadRow } from '../row-reader.ts'
+import { alertsByTarget, callOf, settledOf } from '../rows.ts'
 import type {
   RoutedChange,
   HistoryQuery,
@@ -19,6 +20,7 @@ import { finishedCallsIn, type HistoryRow } from './history.ts'
 import { targetLoader, type CallsPart, type OpenedTarget } from './load-target.ts'
 import { eventsIn, participantsEraser } from './events.ts'
 import { openOwn } from './open-database.ts'
+import { rowsIn } from './rows-in.ts'
 import { sqliteOutbox } from './outbox.ts'
 import { silencesIn } from './silences.ts'
 import { transaction as transactionOn } from './transaction.ts'
@@ -72,11 +74,12 @@ export type SqliteEngine = {
   /** @returns whether there are more of them */
   eraseParticipants: () => boolean
   size: () => number
+  rows: (statement: string, args: readonly (string | number)[]) => ReadRow[]
   close: () => void
 } & ReturnType<typeof webhooksIn>
 
 /** Tables with the target's number. */
-const OF_TARGET = ['calls', 'counters', 'settled', 'alerts', 'usage', 'evaluations'] as const
+const OF_TARGET = ['calls', 'counters', 'settled', 'gaps', 'alerts', 'usage', 'evaluations'] as const
 
 /** Calls of all targets that are deleted at a time: everything else waits meanwhile. */
 const DELETED_AT_ONCE = 2000
@@ -115,6 +118,7 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
           SELECT max(position) FROM events WHERE position < min(:end, coalesce(
             (SELECT position FROM events WHERE at >= :before ORDER BY position LIMIT 1), 9e15)))
         ORDER BY position LIMIT :most)`),
+    deleteExpiredGaps: prepare('DELETE FROM gaps WHERE target = ? AND ended < ?'),
     deleteExpiredUsage: prepare('DELETE FROM usage WHERE target = ? AND quarter < ?'),
     finishedBetween: prepare(`
       SELECT status, count(*) AS n FROM calls
@@ -220,10 +224,12 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
           const deleted = statements.deleteExpired.all(number!, before, left)
           left -= deleted.length
           commits.settle(Number(number), settledOf(deleted.map(callOf)))
+          statements.deleteExpiredGaps.run(number!, before)
           statements.deleteExpiredEvaluations.run(number!, before)
           statements.deleteExpiredUsage.run(number!, before - USAGE_KEPT)
         }
       }),
+    rows: rowsIn(db),
     size: () => Number(statements.size.get()!['bytes']),
     close: () => {
       db.close()

@@ -74,6 +74,11 @@ export function openExisting(path: string, { readOnly }: { readOnly: boolean }):
   }
 }
 
+/** Opens the database of a store that this process has open already, to read beside its commits. */
+export function openToRead(path: string): DatabaseSync {
+  return new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
+}
+
 /**
  * Holds an exclusive transaction on a small file beside the store until it is released. The operating system frees it
  * however the process dies; a process number in a file would be wrong after kill -9 and in containers.

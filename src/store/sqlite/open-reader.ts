@@ -7,6 +7,7 @@ import { callOf, evaluationsOf, parse, settledAmounts } from '../rows.ts'
 import type { StoreReader } from '../store-reader.ts'
 import { eventsIn } from './events.ts'
 import { openExisting } from './open-database.ts'
+import { rowsIn } from './rows-in.ts'
 import { attempting } from './sqlite-error.ts'
 
 const OF_TARGET = 'target = (SELECT number FROM targets WHERE name = ?)'
@@ -31,6 +32,7 @@ export function openSqliteReader(path: string): StoreReader {
     pausedUntil: db.prepare('SELECT until FROM pauses WHERE key = ?'),
   }))
   const events = attempt(() => eventsIn(db))
+  const rows = rowsIn(db)
   return {
     place: path,
     target: (name) =>
@@ -75,6 +77,7 @@ export function openSqliteReader(path: string): StoreReader {
       }),
     events: (position, most) => answer(() => events.events(position, most)),
     latestEvents: (most) => answer(() => events.latestEvents(most)),
+    rows: (statement, args) => answer(() => rows(statement, args)),
     close: () => answer(() => db.close()),
   }
 }

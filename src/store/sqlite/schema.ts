@@ -44,7 +44,7 @@ export const MIGRATIONS: readonly string[] = [
     recorded INTEGER NOT NULL,
     UNIQUE (target, id)
   ) STRICT;
-  CREATE INDEX calls_by_finish ON calls (target, finished);
+  CREATE INDEX calls_by_finish ON calls (target, finished, status, labels, recorded);
   CREATE INDEX tracked_calls ON calls (target) WHERE tracked = 1;
   CREATE INDEX open_calls ON calls (target) WHERE finished IS NULL AND status <> ${BASELINE_CODE};
 
@@ -64,6 +64,14 @@ export const MIGRATIONS: readonly string[] = [
     quantity TEXT NOT NULL,         -- ledger/balance.ts Quantity
     value REAL NOT NULL,
     PRIMARY KEY (target, quantity)
+  ) STRICT, WITHOUT ROWID;
+
+  -- When no poll of a target was successful, by the service's clock (UNIX seconds).
+  CREATE TABLE gaps (
+    target INTEGER NOT NULL,
+    began REAL NOT NULL,
+    ended REAL NOT NULL,
+    PRIMARY KEY (target, ended)
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE alerts (

@@ -40,7 +40,7 @@ export function openSqliteStore(options: SqliteOptions): Store {
 
 /** Invokes a method by its name. */
 export function invokeMethod<M extends keyof SqliteEngine>(
-  engine: SqliteEngine,
+  engine: Partial<SqliteEngine>,
   method: M,
   args: Parameters<SqliteEngine[M]>,
 ): ReturnType<SqliteEngine[M]> {
@@ -49,8 +49,20 @@ export function invokeMethod<M extends keyof SqliteEngine>(
   return run(...args)
 }
 
-/** The store of an engine. */
-export function sqliteStore(invoke: InvokeEngine): Store {
+/** How a store runs queries that may take long. */
+export type Reading = { read: InvokeEngine; endReading: () => Promise<void> }
+
+const nothing = () => Promise.resolve()
+
+/**
+ * The store of an engine.
+ *
+ * @param reading absent where the engine itself runs them
+ */
+export function sqliteStore(
+  invoke: InvokeEngine,
+  { read, endReading }: Reading = { read: invoke, endReading: nothing },
+): Store {
   async function commit(target: string, given: Commit): Promise<void> {
     const packed = packCommit(given)
     const { buffer } = packed.calls.records
@@ -103,7 +115,11 @@ export function sqliteStore(invoke: InvokeEngine): Store {
       while (await invoke('eraseParticipants', []));
     },
     size: () => invoke('size', []),
-    close: () => invoke('close', []),
+    rows: (statement, args) => read('rows', [statement, args]),
+    close: async () => {
+      await invoke('close', [])
+      await endReading()
+    },
   }
 }
 
@@ -131,7 +147,7 @@ function finishOf(record: Uint8Array): Finish {
   return readFinish(new DataView(record.buffer, record.byteOffset), 0)!
 }
 
-function packCommit({ ledger, alerts, routedChanges, evaluated, events }: Commit): PackedCommit {
+function packCommit({ ledger, alerts, routedChanges, evaluated, events, gap }: Commit): PackedCommit {
   const { sync, calls, evicted, counters, usage } = ledger
   const [uncounted, counted] = [evicted.filter((call) => !isCounted(call)), evicted.filter(isCounted)]
   return {
@@ -145,6 +161,7 @@ function packCommit({ ledger, alerts, routedChanges, evaluated, events }: Commit
     routedChanges,
     evaluated,
     events: packEvents(events),
+    gap,
   }
 }
 

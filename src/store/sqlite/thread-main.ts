@@ -1,20 +1,22 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { StoreError } from '../store.ts'
-import { openSqliteEngine, type SqliteEngine, type SqliteOptions } from './engine.ts'
+import { openSqliteEngine, type SqliteEngine } from './engine.ts'
+import { openToRead } from './open-database.ts'
+import { rowsIn } from './rows-in.ts'
 import { attempting } from './sqlite-error.ts'
 import { invokeMethod } from './sqlite-store.ts'
-import { OPENING, type EngineResponse, type EngineRequest } from './thread.ts'
+import { OPENING, type EngineResponse, type EngineRequest, type ThreadOptions } from './thread.ts'
 
 // The store's thread: opens the file, and answers one request after the other.
 
 const port = parentPort!
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- thread.ts gives it
-const options = workerData as SqliteOptions
+const options = workerData as ThreadOptions
 const { attempt } = attempting(options.path)
-let engine: SqliteEngine | undefined
+let engine: Partial<SqliteEngine> | undefined
 
 respond(OPENING, () => {
-  engine = openSqliteEngine(options)
+  engine = options.readOnly === true ? { rows: rowsIn(openToRead(options.path)) } : openSqliteEngine(options)
 })
 port.on('message', ({ id, method, args }: EngineRequest) => {
   respond(id, () => invokeMethod(engine!, method, args))

@@ -1,5 +1,7 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import type { Subscription } from 'rxjs'
+import { systemClock, type Clock } from '../../clock/clock.ts'
 import { StoreError, type Store } from '../store.ts'
 import type { SqliteEngine, SqliteOptions } from './engine.ts'
 import { EngineEnded, sqliteStore, type InvokeEngine } from './sqlite-store.ts'
@@ -20,7 +22,13 @@ export type EngineResponse = {
   bug?: unknown
 }
 
+/** What a thread opens: the store of a daemon, or beside it for queries alone. */
+export type ThreadOptions = SqliteOptions & { readOnly?: true }
+
 export const OPENING = 0
+
+/** The thread of queries ends after so long without one: it takes some megabytes. */
+const IDLE_SECONDS = 60
 
 /** Threads that end in a row without a response, after which the store is refused. */
 const MAX_ENDED_THREADS = 5
@@ -35,11 +43,45 @@ type Thread = {
 
 /**
  * Opens the embedded store with its engine in a thread of its own: a disk that takes long to confirm a write delays that
- * commit and nothing else. After a thread has ended the store is unavailable until a request has started another one.
+ * commit and nothing else. Queries that may take long run in another thread, which is there while it has some: no commit
+ * waits for them.
  *
  * @throws {StoreError} refused: the file is in use by another daemon, damaged, or not ours
  */
-export async function openSqliteThread(options: SqliteOptions): Promise<Store> {
+export async function openSqliteThread(options: SqliteOptions, clock: Clock = systemClock): Promise<Store> {
+  const engine = engineThread(options)
+  await engine.start()
+  if (options.path === ':memory:') return sqliteStore(engine.invoke)
+  let reading: ReturnType<typeof engineThread> | undefined
+  let inFlight = 0
+  let idle: Subscription | undefined
+  const endReading = async () => {
+    const ending = reading
+    reading = undefined
+    await ending?.end()
+  }
+  const read: InvokeEngine = async (...request) => {
+    idle?.unsubscribe()
+    reading ??= engineThread({ ...options, readOnly: true })
+    inFlight += 1
+    try {
+      return await reading.invoke(...request)
+    } finally {
+      inFlight -= 1
+      if (inFlight === 0) idle = clock.scheduler.schedule(() => void endReading(), IDLE_SECONDS * 1000)
+    }
+  }
+  return sqliteStore(engine.invoke, {
+    read,
+    endReading: async () => {
+      idle?.unsubscribe()
+      await endReading()
+    },
+  })
+}
+
+/** A thread with an engine. After it has ended, the store is unavailable until a request has started another one. */
+function engineThread(options: ThreadOptions) {
   let running: Promise<Thread> | undefined
   let lastId = OPENING
   let ended = 0
@@ -58,13 +100,10 @@ export async function openSqliteThread(options: SqliteOptions): Promise<Store> {
   const invoke: InvokeEngine = async (method, args, transfer = []) => {
     const id = ++lastId
     try {
-      const { ask, end } = await thread()
+      const { ask } = await thread()
       const value = await ask({ id, method, args }, transfer)
       ended = 0
-      if (method === 'close') {
-        isClosed = true
-        await end()
-      }
+      if (method === 'close') await end()
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the method returned
       return value as ReturnType<SqliteEngine[typeof method]>
     } catch (error) {
@@ -73,8 +112,12 @@ export async function openSqliteThread(options: SqliteOptions): Promise<Store> {
       throw error
     }
   }
-  await thread()
-  return sqliteStore(invoke)
+  const end = async () => {
+    isClosed = true
+    const ending = await running?.catch(() => undefined)
+    await ending?.end()
+  }
+  return { invoke, end, start: async () => void (await thread()) }
 }
 
 /**
@@ -82,7 +125,7 @@ export async function openSqliteThread(options: SqliteOptions): Promise<Store> {
  *
  * @param onEnd called when it has ended by itself, before its requests are rejected
  */
-async function startThread(options: SqliteOptions, onEnd: () => void): Promise<Thread> {
+async function startThread(options: ThreadOptions, onEnd: () => void): Promise<Thread> {
   const waiting = new Map<number, Waiting>()
   const worker = new Worker(new URL(`./thread-main${extname(import.meta.filename)}`, import.meta.url), {
     workerData: options,

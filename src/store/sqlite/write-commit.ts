@@ -7,7 +7,7 @@ import { HISTORY_COLUMNS, historyColumns } from '../../ledger/history-columns.ts
 import type { SyncState } from '../../ledger/state.ts'
 import { hourOf, packEvaluated } from '../evaluation-log.ts'
 import type { eventColumns } from '../rows.ts'
-import { StoreError, type RoutedChange } from '../store.ts'
+import { StoreError, type Gap, type RoutedChange } from '../store.ts'
 import { overwriteDeleted } from './events.ts'
 import type { sqliteOutbox } from './outbox.ts'
 
@@ -28,6 +28,7 @@ export type PackedCommit = {
   routedChanges: readonly RoutedChange[]
   evaluated: Evaluated | undefined
   events: PackedEvents | undefined
+  gap: Gap | undefined
 }
 
 /** Events as a row has them: one text is sent to the thread in a fraction of the time of many. */
@@ -65,11 +66,12 @@ export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sq
     logEvents: prepare(`
       INSERT INTO events (id, target, at, n, total, data, participants)
       VALUES (?, ?, ?, ?, ? + coalesce((SELECT total FROM events ORDER BY position DESC LIMIT 1), 0), ?, ?)`),
+    addGap: prepare('INSERT INTO gaps (target, began, ended) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
     settle: prepare('UPDATE settled SET value = value + ? WHERE target = ? AND quantity = ?'),
   }
 
   function write(target: string, commit: PackedCommit): void {
-    const { sync, calls, evicted, deleted, counters, usage, alerts, routedChanges, evaluated, events } = commit
+    const { sync, calls, evicted, deleted, counters, usage, alerts, routedChanges, evaluated, events, gap } = commit
     const moved = statements.move.get(JSON.stringify(sync), target, sync.seq - 1)
     if (moved === undefined) {
       throw new StoreError('stale', `the store is not where this daemon left target ${target}: another one wrote to it`)
@@ -86,6 +88,7 @@ export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sq
     if (evaluated !== undefined) {
       statements.logEvaluation.run(number, hourOf(evaluated), packEvaluated(evaluated))
     }
+    if (gap !== undefined) statements.addGap.run(number, gap.began, gap.ended)
     logEvents(target, events)
   }
 

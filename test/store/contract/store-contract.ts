@@ -7,6 +7,7 @@ import { noticeContract } from './notice-contract.ts'
 import { outboxContract } from './outbox-contract.ts'
 import { participantsContract } from './participants-contract.ts'
 import type { NewPlace } from './place.ts'
+import { queriesContract } from './queries-contract.ts'
 import { readerContract } from './reader-contract.ts'
 import { targetContract } from './target-contract.ts'
 import { webhooksContract } from './webhooks-contract.ts'
@@ -22,6 +23,7 @@ export function storeContract(newPlace: NewPlace): void {
   outboxContract(newPlace)
   noticeContract(newPlace)
   balanceContract(newPlace)
+  queriesContract(newPlace)
   readerContract(newPlace)
   webhooksContract(newPlace)
 }

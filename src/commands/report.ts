@@ -1,0 +1,105 @@
+import { systemClock } from '../clock/clock.ts'
+import type { Config } from '../config/config.ts'
+import { MOMENT, readMoment } from '../history/moment.ts'
+import { USAGE_COLUMNS, usageCsv, usageReport, type UsageReport } from '../history/usage-report.ts'
+import { USAGE_KEYS, type UsageKey } from '../history/usage.ts'
+import { isTimezone } from '../schema/timezone.ts'
+import { openReader } from '../store/open-store.ts'
+import { formatNumber, formatSeconds, formatShare } from '../text/format.ts'
+import { plainText } from '../text/plain-text.ts'
+import { UsageError } from './explain-error.ts'
+
+export type ReportOptions = {
+  since?: string
+  until?: string
+  by?: readonly string[]
+  target?: readonly string[]
+  zone: string
+  format: 'table' | 'csv' | 'json'
+}
+
+export type ReportOutput = {
+  print: (line: string) => void
+  /** Says what is not part of the report. */
+  warn: (line: string) => void
+}
+
+/**
+ * Prints what finished in a period: calls by outcome, minutes, failures, durations. Reads the store beside a running daemon.
+ *
+ * @throws {UsageError} for a time, key, zone or target that there is not
+ * @throws {StoreError} when there is no store, or it cannot be read
+ */
+export async function report(config: Config, options: ReportOptions, { print, warn }: ReportOutput): Promise<void> {
+  const { zone, format, target: targets } = options
+  if (!isTimezone(zone)) throw new UsageError(`--zone ${zone}: expected a time zone such as Europe/Berlin, or UTC`)
+  const by = keysOf(options.by ?? [])
+  const now = systemClock.wall()
+  const moment = (option: string, text: string) => {
+    const time = readMoment(text, zone, now)
+    if (time === undefined) throw new UsageError(`--${option} ${text}: expected ${MOMENT}`)
+    return time
+  }
+  const to = options.until === undefined ? now : moment('until', options.until)
+  const from = moment('since', options.since ?? `${now - config.store.history}`)
+  if (from >= to) throw new UsageError('--since must be before --until')
+  const unknown = targets?.find((name) => !config.targets.some((known) => known.name === name))
+  if (unknown !== undefined) warn(`${unknown} is no target of the configuration; the store may have its calls`)
+  const reader = await openReader(config.store)
+  try {
+    const found = await usageReport(reader, { from, to, by, zone, filter: { targets } })
+    if (format === 'json') print(JSON.stringify(found, undefined, 2))
+    else if (format === 'csv') print(usageCsv(found.rows, by).trimEnd())
+    else for (const line of tableOf(found, by)) print(line)
+    if (format !== 'json') for (const line of gapsOf(found)) warn(line)
+  } finally {
+    await reader.close()
+  }
+}
+
+function keysOf(names: readonly string[]): UsageKey[] {
+  const unknown = names.find((name) => !USAGE_KEYS.some((key) => key === name))
+  if (unknown !== undefined) throw new UsageError(`--by ${unknown}: expected some of ${USAGE_KEYS.join(', ')}`)
+  return USAGE_KEYS.filter((key) => names.includes(key))
+}
+
+/** Outcomes that a table leaves out where no row has any: their column would be zeros. */
+const SELDOM = ['other', 'lost', 'noticed_late']
+
+function tableOf({ rows }: UsageReport, by: readonly UsageKey[]): string[] {
+  if (rows.length === 0) return ['no calls']
+  const shown = Object.entries(USAGE_COLUMNS).filter(
+    ([name, valueOf]) => !SELDOM.includes(name) || rows.some((row) => valueOf(row) !== 0),
+  )
+  const header = [...by, ...shown.map(([name]) => name.replaceAll('_', ' '))]
+  const lines = rows.map((row) => [
+    ...by.map((key) => plainText(row[key]!)),
+    ...shown.map(([name, valueOf]) => cellText(name, valueOf(row))),
+  ])
+  const widths = header.map((name, i) => Math.max(name.length, ...lines.map((line) => line[i]!.length)))
+  return [header, ...lines].map((line) =>
+    line
+      .map((text, i) => (i < by.length ? text.padEnd(widths[i]!) : text.padStart(widths[i]!)))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+function cellText(name: string, value: ReturnType<(typeof USAGE_COLUMNS)[string]>): string {
+  if (value === null) return '-'
+  if (typeof value === 'string') return value
+  if (name === 'failure_ratio') return formatShare(value)
+  if (name.endsWith('_seconds')) return formatSeconds(value)
+  return formatNumber(value)
+}
+
+/** What the sums may lack, in sentences. */
+function gapsOf({ coverage: { blind_seconds: seconds, blind } }: UsageReport): string[] {
+  if (blind.length === 0) return []
+  const now = blind.filter(({ kind }) => kind === 'now')
+  return [
+    `not covered: ${formatSeconds(seconds)} in which at least one target was not polled with success ` +
+      '(calls of these times are counted once they are noticed); --format json lists them',
+    ...(now.length === 0 ? [] : [`not polled at the end of the period: ${now.map(({ target }) => target).join(', ')}`]),
+  ]
+}

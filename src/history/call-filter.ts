@@ -1,0 +1,66 @@
+import { statusCode } from '../ledger/call-codes.ts'
+import {
+  ALL_LABELS,
+  type CallMode,
+  type CallStatus,
+  type CallType,
+  type Labels,
+  type ReceiverType,
+} from '../ledger/call.ts'
+import { labelCode } from '../ledger/call-codes.ts'
+import { BASELINE_CODE, LOST_CODE } from '../ledger/history-columns.ts'
+
+/** A status in the history: that of the finish, or `lost`. */
+export type HistoryStatus = CallStatus | 'lost'
+
+/** Selects calls that finished or were lost: those that meet all conditions given. */
+export type CallFilter = {
+  targets?: readonly string[] | undefined
+  type?: CallType | undefined
+  mode?: CallMode | undefined
+  receiverType?: ReceiverType | undefined
+  status?: HistoryStatus | undefined
+  hasRecording?: boolean | undefined
+  /** How the session id begins. */
+  sessionId?: string | undefined
+}
+
+/** Collects the arguments of a query; returns the name of each in its text. */
+export type AddArgument = (value: string | number) => string
+
+/** The arguments of a query, and how to add one. */
+export function queryArguments(): { args: (string | number)[]; add: AddArgument } {
+  const args: (string | number)[] = []
+  return { args, add: (value) => `$${args.push(value)}` }
+}
+
+/** The conditions of a filter on rows of `targets` and `calls`, to be joined by AND. */
+export function conditionsOf(filter: CallFilter, add: AddArgument): string {
+  const { targets, status, hasRecording, sessionId = '' } = filter
+  const labels = ALL_LABELS.filter((each) => matchesLabels(filter, each)).map(labelCode)
+  const list = (values: readonly (string | number)[]) => `(${values.map(add).join(', ') || 'NULL'})`
+  return [
+    'target = number',
+    `status <> ${BASELINE_CODE}`,
+    ...(targets === undefined ? [] : [`name IN ${list(targets)}`]),
+    ...(status === undefined ? [] : [`status = ${add(status === 'lost' ? LOST_CODE : statusCode(status))}`]),
+    ...(labels.length === ALL_LABELS.length ? [] : [`labels IN (${labels.join(', ')})`]),
+    // The column is a number in one kind of store and a truth value in the other.
+    ...(hasRecording === undefined ? [] : [`${hasRecording ? '' : 'NOT '}recorded`]),
+    ...(sessionId === '' ? [] : [`id >= ${add(sessionId)}`, `id < ${add(endOfPrefix(sessionId))}`]),
+  ].join(' AND ')
+}
+
+/** Whether a call with these labels is selected. */
+export function matchesLabels({ type, mode, receiverType }: CallFilter, labels: Labels): boolean {
+  return [
+    [type, labels.type],
+    [mode, labels.mode],
+    [receiverType, labels.receiverType],
+  ].every(([wanted, value]) => wanted === undefined || wanted === value)
+}
+
+/** The first text, in the order of UTF-8, after all that begin with a prefix. */
+function endOfPrefix(prefix: string): string {
+  return `${prefix}\u{10ffff}`
+}

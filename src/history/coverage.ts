@@ -1,0 +1,70 @@
+import type { SyncState } from '../ledger/state.ts'
+import { parse } from '../store/rows.ts'
+import type { RowReader } from '../store/row-reader.ts'
+import type { Period } from './days.ts'
+
+/** A time in which callwatch saw nothing of a target. */
+export type BlindTime = Period & {
+  target: string
+  /**
+   * - `before`: the target was not set up yet
+   * - `ended`: polls have succeeded again since; what finished meanwhile was noticed late, if the list still had it
+   * - `now`: no poll has succeeded since
+   */
+  kind: 'before' | 'ended' | 'now'
+}
+
+export type Coverage = {
+  /** How long at least one target was not seen (seconds). */
+  blindSeconds: number
+  /** By target, the oldest first. */
+  blind: BlindTime[]
+}
+
+/**
+ * When targets were not seen within a period, by the service's clock.
+ *
+ * @param targets all that the store has where absent
+ */
+export async function coverageOf(
+  store: RowReader,
+  { from, to }: Period,
+  targets?: readonly string[],
+): Promise<Coverage> {
+  const known = await store.rows('SELECT name, sync FROM callwatch.targets ORDER BY name', [])
+  const gaps = await store.rows(
+    `SELECT name, began, ended FROM callwatch.targets CROSS JOIN callwatch.gaps
+    WHERE target = number AND ended > $1 AND began < $2 ORDER BY name, ended`,
+    [from, to],
+  )
+  const ended = Map.groupBy(gaps, ({ name }) => String(name))
+  const blind = known.flatMap(({ name, sync }): BlindTime[] => {
+    const target = String(name)
+    if (targets !== undefined && !targets.includes(target)) return []
+    const { created, lastSuccess = created } = parse<SyncState>(sync)
+    const times: BlindTime[] = [
+      { target, kind: 'before', from: -Infinity, to: created },
+      ...(ended.get(target) ?? []).map((gap): BlindTime => ({
+        target,
+        kind: 'ended',
+        from: Number(gap['began']),
+        to: Number(gap['ended']),
+      })),
+      { target, kind: 'now', from: lastSuccess, to: Infinity },
+    ]
+    return times
+      .map((time) => ({ ...time, from: Math.max(from, time.from), to: Math.min(to, time.to) }))
+      .filter((time) => time.from < time.to)
+  })
+  return { blindSeconds: lengthOf(blind), blind }
+}
+
+/** The length of all periods together, what several have in common once (seconds). */
+function lengthOf(periods: readonly Period[]): number {
+  let [length, reached] = [0, -Infinity]
+  for (const { from, to } of periods.toSorted((a, b) => a.from - b.from)) {
+    length += Math.max(0, to - Math.max(from, reached))
+    reached = Math.max(reached, to)
+  }
+  return length
+}

@@ -1,0 +1,138 @@
+import type { TrackedCall } from '../ledger/tracked-call.ts'
+import { callOf } from '../store/rows.ts'
+import type { ReadRow, RowReader } from '../store/row-reader.ts'
+import { conditionsOf, queryArguments, type CallFilter } from './call-filter.ts'
+
+export type HistoryCall = { target: string; call: TrackedCall; finished: number }
+
+/** Calls of the history that finished from one moment on and before another (UNIX seconds). */
+export type CallsQuery = CallFilter & { since: number; until: number }
+
+/** After which calls a page begins, newest first: those before a moment, or after a call of that moment. */
+export type PagePosition = { at: number; target?: string | undefined; id?: string | undefined }
+
+/** Newest first; of the same moment by target, then by id. `next` is undefined after the last one. */
+export type CallsPage = { calls: HistoryCall[]; next: PagePosition | undefined }
+
+export type PageOptions = {
+  limit: number
+  after?: PagePosition | undefined
+  /** Seconds after which no further part of the history is searched: the page is not full then. */
+  patience?: number
+  /** A clock (seconds). */
+  monotonic?: () => number
+}
+
+/** How long the first part is that is searched (seconds). The next ones grow or shrink with the calls in them. */
+const FIRST_PART = 3600
+/** Calls that one part may have, about: its rows are sorted. */
+const CALLS_A_PART = 20_000
+const GROWTH = 8
+/** By so many calls a prefix of session ids is found by them; by more, along the time. */
+const MANY_IDS = 2000
+
+/** A page of the calls that finished, newest first. */
+export async function listCalls(store: RowReader, query: CallsQuery, options: PageOptions): Promise<CallsPage> {
+  const { limit, after, patience = Infinity, monotonic = () => performance.now() / 1000 } = options
+  const begun = monotonic()
+  const oldest = await oldestOf(store, query)
+  const calls: HistoryCall[] = []
+  let position: PagePosition = after !== undefined && after.at < query.until ? after : { at: query.until }
+  let part = (await isRare(store, query)) ? Infinity : FIRST_PART
+  while (calls.length < limit && position.at >= oldest) {
+    if (monotonic() - begun > patience) return { calls, next: position }
+    const from = Math.max(oldest, position.at - part)
+    const wanted = limit - calls.length
+    const found = await partOf(store, query, { from, position, limit: wanted })
+    calls.push(...found)
+    if (found.length === wanted) {
+      const { finished, target, call } = found.at(-1)!
+      return { calls, next: { at: finished, target, id: call.id } }
+    }
+    position = { at: from }
+    if (from === oldest) break
+    const counted = await countOf(store, query, from - part, from)
+    part = Math.max(1, part * Math.min(GROWTH, CALLS_A_PART / Math.max(1, counted)))
+  }
+  return { calls, next: undefined }
+}
+
+/** All of these calls, newest first, some at a time. Each part is read when the one before was taken. */
+export async function* allCalls(
+  store: RowReader,
+  query: CallsQuery,
+  slice: number,
+): AsyncGenerator<HistoryCall[], void> {
+  let after: PagePosition | undefined
+  do {
+    const page: CallsPage = await listCalls(store, query, { limit: slice, after })
+    if (page.calls.length > 0) yield page.calls
+    after = page.next
+  } while (after !== undefined)
+}
+
+/** One call; undefined where the store does not have it, or does not count it. */
+export async function oneCall(store: RowReader, target: string, id: string): Promise<TrackedCall | undefined> {
+  const [row] = await store.rows(
+    'SELECT id, data FROM callwatch.targets CROSS JOIN callwatch.calls WHERE target = number AND name = $1 AND id = $2',
+    [target, id],
+  )
+  const call = row && callOf(row)
+  return call?.phase === 'baseline' ? undefined : call
+}
+
+type Part = { from: number; position: PagePosition; limit: number }
+
+async function partOf(store: RowReader, query: CallsQuery, { from, position, limit }: Part): Promise<HistoryCall[]> {
+  const { args, add } = queryArguments()
+  const { at, target, id } = position
+  const before =
+    target === undefined || id === undefined
+      ? `finished < ${add(at)}`
+      : `finished <= ${add(at)} AND (finished < ${add(at)} OR (name, id) > (${add(target)}, ${add(id)}))`
+  const rows = await store.rows(
+    `SELECT name, id, data, finished FROM callwatch.targets CROSS JOIN callwatch.calls
+    WHERE ${conditionsOf(query, add)} AND finished >= ${add(from)} AND ${before}
+    ORDER BY finished DESC, name, id LIMIT ${add(limit)}`,
+    args,
+  )
+  return rows.map(historyCallOf)
+}
+
+function historyCallOf(row: ReadRow): HistoryCall {
+  return { target: String(row['name']), call: callOf(row), finished: Number(row['finished']) }
+}
+
+/** How many calls of these targets finished in a time, whatever they are. */
+async function countOf(store: RowReader, { targets }: CallsQuery, from: number, to: number): Promise<number> {
+  const { args, add } = queryArguments()
+  const [row] = await store.rows(
+    `SELECT count(*) AS n FROM callwatch.targets CROSS JOIN callwatch.calls
+    WHERE ${conditionsOf({ targets }, add)} AND finished >= ${add(from)} AND finished < ${add(to)}`,
+    args,
+  )
+  return Number(row?.['n'])
+}
+
+/** When the oldest call finished that may be wanted. */
+async function oldestOf(store: RowReader, { since }: CallsQuery): Promise<number> {
+  const [row] = await store.rows(
+    `SELECT min((SELECT min(finished) FROM callwatch.calls WHERE target = number AND finished >= $1)) AS oldest
+    FROM callwatch.targets`,
+    [since],
+  )
+  const oldest = row?.['oldest'] ?? null
+  return oldest === null ? Infinity : Number(oldest)
+}
+
+/** Whether the session id selects few calls, which are found by it. */
+async function isRare(store: RowReader, { targets, sessionId = '' }: CallsQuery): Promise<boolean> {
+  if (sessionId === '') return false
+  const { args, add } = queryArguments()
+  const found = await store.rows(
+    `SELECT 1 AS one FROM callwatch.targets CROSS JOIN callwatch.calls
+    WHERE ${conditionsOf({ targets, sessionId }, add)} LIMIT ${MANY_IDS}`,
+    args,
+  )
+  return found.length < MANY_IDS
+}

@@ -1,0 +1,255 @@
+import { describe, expect, test } from 'vitest'
+import { coverageOf } from '../../../src/history/coverage.ts'
+import type { CallFilter } from '../../../src/history/call-filter.ts'
+import { allCalls, listCalls, oneCall, type CallsPage } from '../../../src/history/list-calls.ts'
+import { USAGE_KEYS, usageOf, type UsageRow } from '../../../src/history/usage.ts'
+import { imbalancesOf } from '../../../src/ledger/balance.ts'
+import { MODES, RECEIVER_TYPES, TYPES, type SeenCall } from '../../../src/ledger/call.ts'
+import { random, type Random } from '../../../src/simulator/random.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { asked, completePoll, CREATED, seen } from '../../ledger/seen.ts'
+import { A, B, openIn, type NewPlace, type Place } from './place.ts'
+
+const STATUSES = ['ended', 'ended', 'ended', 'unanswered', 'rejected', 'canceled', 'other', 'ongoing', 'lost'] as const
+type Drawn = SeenCall & { target: string; outcome: (typeof STATUSES)[number]; finished: number; noticed: number }
+
+const pick = <T>(draw: Random, values: readonly T[]): T => values[Math.floor(draw() * values.length)]!
+
+/** Calls of two targets over some days, as they are in the end. */
+function drawnCalls(draw: Random): Drawn[] {
+  return Array.from({ length: 240 }, (_, i) => {
+    const outcome = pick(draw, STATUSES)
+    // Some at the very same moment.
+    const began = CREATED + Math.floor(draw() * 60) * 5000
+    const answered = outcome === 'ended' && draw() < 0.9
+    const endedAt = began + 30 + Math.floor(draw() * 100)
+    const isOpen = outcome === 'ongoing' || outcome === 'lost'
+    const media = { audio: Math.floor(draw() * 8) / 4, video: Math.floor(draw() * 8) / 4, total: undefined }
+    return {
+      ...seen(`${pick(draw, ['v1', 'w', 'Ω'])}.${i}`, outcome === 'lost' ? 'ongoing' : outcome, {
+        type: pick(draw, TYPES),
+        mode: pick(draw, MODES),
+        receiverType: pick(draw, RECEIVER_TYPES),
+        initiatedAt: began,
+        ...(answered && { startedAt: began + 5 }),
+        ...(!isOpen && { endedAt }),
+        hasRecording: draw() < 0.3,
+        callMinutes: media,
+        participantMinutes: { ...media, audio: media.audio * 2 },
+        totalParticipants: 2,
+      }),
+      target: pick(draw, ['a', 'b']),
+      outcome,
+      finished: outcome === 'lost' ? CREATED + 400_002 : endedAt,
+      noticed: outcome === 'lost' ? CREATED + 400_002 : endedAt + (draw() < 0.5 ? 10 : 400),
+    }
+  })
+}
+
+/** A store in which these calls were seen. */
+async function filledWith(calls: readonly Drawn[], newPlace: NewPlace): Promise<{ store: Store; place: Place }> {
+  const place = await newPlace()
+  const store = await place.open()
+  for (const identity of [A, B]) {
+    const { see } = await openIn(store, identity)
+    const own = calls.filter(({ target }) => target === identity.name)
+    for (const call of own.toSorted((a, b) => a.noticed - b.noticed))
+      await see({
+        answers: completePoll(call.outcome === 'lost' ? 400_000 : call.noticed - CREATED, { ...call }).answers,
+      })
+    const lost = own.flatMap(({ outcome, id }) => (outcome === 'lost' ? id : []))
+    for (const seconds of [400_001, 400_002]) await see({ answers: [asked(CREATED + seconds, undefined, lost)] })
+  }
+  return { store, place }
+}
+
+const newestFirst = (calls: readonly Drawn[]) =>
+  calls
+    .filter(({ outcome }) => outcome !== 'ongoing')
+    .toSorted((a, b) => b.finished - a.finished || bytewise(a.target, b.target) || bytewise(a.id, b.id))
+
+const bytewise = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
+
+function isWanted(
+  { targets, type, mode, receiverType, status, hasRecording, sessionId = '' }: CallFilter,
+  call: Drawn,
+) {
+  return (
+    (targets ?? [call.target]).includes(call.target) &&
+    (type ?? call.type) === call.type &&
+    (mode ?? call.mode) === call.mode &&
+    (receiverType ?? call.receiverType) === call.receiverType &&
+    (status ?? call.outcome) === call.outcome &&
+    (hasRecording ?? call.hasRecording) === call.hasRecording &&
+    call.id.startsWith(sessionId)
+  )
+}
+
+/** A report, computed the plain way. */
+function plainUsage(calls: readonly Drawn[], by: readonly (typeof USAGE_KEYS)[number][]) {
+  const keysOf = (call: Drawn) => {
+    const keys = {
+      day: new Date(call.finished * 1000).toISOString().slice(0, 10),
+      target: call.target,
+      type: call.type,
+      mode: call.mode,
+      receiver_type: call.receiverType,
+    }
+    return by.map((key) => keys[key]).join(' ')
+  }
+  return Object.fromEntries(
+    [...Map.groupBy(calls, keysOf)].map(([key, own]) => {
+      const sum = (value: (call: Drawn) => number) => own.reduce((total, call) => total + value(call), 0)
+      const durations = own
+        .flatMap(({ startedAt, endedAt }) => (startedAt === undefined ? [] : endedAt! - startedAt))
+        .toSorted((a, b) => a - b)
+      return [
+        key,
+        {
+          outcomes: [...new Set(STATUSES)].map((status) => own.filter(({ outcome }) => outcome === status).length),
+          audio: sum(({ callMinutes }) => callMinutes.audio!),
+          participantAudio: sum(({ participantMinutes }) => participantMinutes.audio!),
+          late: own.filter(({ finished, noticed }) => noticed - finished > 300).length,
+          p95: durations[Math.ceil(durations.length * 0.95) - 1],
+        },
+      ]
+    }),
+  )
+}
+
+function reported(rows: readonly UsageRow[], by: readonly (typeof USAGE_KEYS)[number][]) {
+  return Object.fromEntries(
+    rows.map((row) => [
+      by.map((key) => row[key]).join(' '),
+      {
+        outcomes: [...new Set(STATUSES)].map((status) => (status === 'ongoing' ? 0 : row.calls[status])),
+        audio: row.minutes.audio,
+        participantAudio: row.participant_minutes.audio,
+        late: row.noticed_late,
+        p95: row.duration_seconds.p95 ?? undefined,
+      },
+    ]),
+  )
+}
+
+/** What every store answers to the queries of the history. */
+export function queriesContract(newPlace: NewPlace): void {
+  describe('queries of the history', () => {
+    const EVER = { since: 0, until: CREATED + 1e7 }
+
+    test.each([1, 2, 3])('select and page as a plain reading of all calls does (seed %i)', async (seed) => {
+      const draw = random(seed, 'queries')
+      const calls = drawnCalls(draw)
+      const { store } = await filledWith(calls, newPlace)
+      const all = newestFirst(calls)
+      for (let round = 0; round < 25; round++) {
+        const maybe = <T>(values: readonly T[], share = 0.3) => (draw() < share ? pick(draw, values) : undefined)
+        const filter: CallFilter = {
+          targets: maybe([['a'], ['b'], ['b', 'a'], ['c']]),
+          type: maybe(TYPES),
+          mode: maybe(MODES, 0.1),
+          receiverType: maybe(RECEIVER_TYPES, 0.1),
+          status: maybe(['ended', 'rejected', 'lost', 'other'] as const),
+          hasRecording: maybe([true, false]),
+          sessionId: maybe(['v', 'v1.1', 'Ω', 'Ω.2', 'none']),
+        }
+        const since = maybe([0, CREATED + 50_000.5], 0.5) ?? 0
+        const until = maybe([CREATED + 200_000, EVER.until], 0.5) ?? EVER.until
+        const expected = all.filter((call) => call.finished >= since && call.finished < until && isWanted(filter, call))
+        const limit = pick(draw, [1, 3, 50, 1000])
+        const paged: string[] = []
+        let after: CallsPage['next']
+        do {
+          // Without any patience a page ends after each part of the history.
+          const page = await listCalls(
+            store,
+            { ...filter, since, until },
+            { limit, after, patience: pick(draw, [0, 60]) },
+          )
+          expect(page.calls.length).toBeLessThanOrEqual(limit)
+          paged.push(...page.calls.map(({ target, call }) => `${target} ${call.id}`))
+          after = page.next
+        } while (after !== undefined)
+        expect(paged).toEqual(expected.map(({ target, id }) => `${target} ${id}`))
+      }
+    })
+
+    test('stream all calls, and find one by its id', async () => {
+      const calls = drawnCalls(random(4, 'queries'))
+      const { store } = await filledWith(calls, newPlace)
+      const streamed: string[] = []
+      for await (const slice of allCalls(store, EVER, 7)) streamed.push(...slice.map(({ call }) => call.id))
+      expect(streamed).toEqual(newestFirst(calls).map(({ id }) => id))
+      const open = calls.find(({ outcome }) => outcome === 'ongoing')!
+      expect(await oneCall(store, open.target, open.id)).toMatchObject({ id: open.id, phase: 'open' })
+      expect(await oneCall(store, open.target === 'a' ? 'b' : 'a', open.id)).toBeUndefined()
+    })
+
+    test('report what finished, by any keys, as a plain sum over all calls does', async () => {
+      const calls = drawnCalls(random(5, 'queries'))
+      const { store } = await filledWith(calls, newPlace)
+      const period = { from: CREATED + 20_000, to: CREATED + 500_000, zone: 'UTC' }
+      const inPeriod = newestFirst(calls).filter(({ finished }) => finished >= period.from && finished < period.to)
+      for (const by of [[], ['day'], ['target', 'type'], [...USAGE_KEYS]] as (typeof USAGE_KEYS)[number][][]) {
+        const rows = await usageOf(store, { ...period, by })
+        const expected = plainUsage(inPeriod, by)
+        const found = reported(rows, by)
+        expect(Object.keys(found).toSorted()).toEqual(Object.keys(expected).toSorted())
+        for (const [key, { p95, ...sums }] of Object.entries(expected)) {
+          const { p95: percentile, ...rest } = found[key]!
+          expect(rest, key).toEqual(sums)
+          // One percent is promised.
+          if (p95 === undefined) expect(percentile).toBeUndefined()
+          else expect(Math.abs(percentile! / p95 - 1), `${key} ${percentile} ${p95}`).toBeLessThanOrEqual(0.0101)
+        }
+      }
+    })
+
+    test('report, over all of the history, what was counted less corrections, open calls and deleted rows', async () => {
+      const calls = drawnCalls(random(6, 'queries'))
+      const { store, place } = await filledWith(calls, newPlace)
+      await store.deleteExpired(CREATED + 100_000)
+      const [row] = await usageOf(store, { from: 0, to: EVER.until, zone: 'UTC', by: [] })
+      const reader = await place.reader()
+      const balances = [await reader.balance('a'), await reader.balance('b')]
+      await reader.close()
+      expect(balances.map(imbalancesOf)).toEqual([[], []])
+      const open = (await store.openCalls(['a', 'b'])).map(({ call }) => call.counted)
+      const counted = (i: number) =>
+        balances.reduce((sum, { counters, settled }) => sum + counters[i]! - settled[i]!, 0) -
+        (i < 2 ? 0 : open.reduce((sum, minutes) => sum + minutes[i - 2]!, 0))
+      const { lost, ...finished } = row!.calls
+      const total = Object.values(finished).reduce((sum, n) => sum + n, 0)
+      expect(total).toBe(counted(1))
+      expect(total + lost + open.length).toBe(counted(0))
+      const { minutes, participant_minutes: participants } = row!
+      const found = [minutes.audio, minutes.video, participants.audio, participants.video]
+      for (const [i, sum] of found.entries()) expect(sum).toBeCloseTo(counted(i + 2), 9)
+    })
+
+    test('tell when a target was not seen', async () => {
+      const store = await (await newPlace()).open()
+      const { see } = await openIn(store)
+      await see(completePoll(5))
+      await see(completePoll(100), { gap: { began: CREATED + 5, ended: CREATED + 100 } })
+      await see(completePoll(200), { gap: { began: CREATED + 100, ended: CREATED + 200 } })
+      const at = (from: number, to: number) => ({ from: CREATED + from, to: CREATED + to })
+      expect(await coverageOf(store, at(-10, 250))).toEqual({
+        blindSeconds: 10 + 95 + 100 + 50,
+        blind: [
+          { target: 'a', kind: 'before', ...at(-10, 0) },
+          { target: 'a', kind: 'ended', ...at(5, 100) },
+          { target: 'a', kind: 'ended', ...at(100, 200) },
+          { target: 'a', kind: 'now', ...at(200, 250) },
+        ],
+      })
+      expect(await coverageOf(store, at(50, 60))).toEqual({
+        blindSeconds: 10,
+        blind: [{ target: 'a', kind: 'ended', ...at(50, 60) }],
+      })
+      expect(await coverageOf(store, at(50, 60), ['other'])).toEqual({ blindSeconds: 0, blind: [] })
+      await store.deleteExpired(CREATED + 150)
+      expect((await coverageOf(store, at(0, 250))).blind.map(({ from }) => from - CREATED)).toEqual([100, 200])
+    })
+  })
+}
