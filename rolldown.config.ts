@@ -9,7 +9,7 @@ export default defineConfig({
   platform: 'node',
   // For Node.js the package names its CommonJS, of which nothing unused could be left out.
   resolve: { alias: { rxjs: resolve('node_modules/rxjs/dist/esm/index.js') } },
-  plugins: [page(), licences()],
+  plugins: [page(), document(), licences()],
   output: {
     dir: 'dist',
     cleanDir: true,
@@ -30,6 +30,16 @@ function page(): Plugin {
         this.emitFile({ type: 'asset', fileName: `page/${fileName}`, source: readFileSync(source) })
       for (const name of globSync('**/*.{html,css,js,svg}', { cwd: folder })) add(name, join(folder, name))
       for (const { path, folder, file } of pageLibraries()) add(path, join(folder, file))
+    },
+  }
+}
+
+/** Adds the document of the API. */
+function document(): Plugin {
+  return {
+    name: 'document',
+    generateBundle() {
+      this.emitFile({ type: 'asset', fileName: 'openapi.json', source: readFileSync('src/web/openapi.json') })
     },
   }
 }

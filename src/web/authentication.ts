@@ -5,6 +5,7 @@ import type { Silence } from '../alerts/match.ts'
 import { systemClock, type Clock } from '../clock/clock.ts'
 import { knownBrowsers } from './known-browsers.ts'
 import { LOGIN_RETRY_AFTER_SECONDS, loginAttempts } from './login-attempts.ts'
+import { sendProblem } from './problem.ts'
 
 export type Credentials = { username: string; password: string }
 
@@ -52,8 +53,8 @@ export async function authenticate(
   app.addHook('onRequest', async (request, reply) => {
     if (isOpen(request) || request.headers.authorization === undefined || browsers.knows(request)) return undefined
     if (await attempts.admit(request.ip)) return undefined
-    const error = 'too many log-ins have failed from this address; try again later'
-    return reply.code(429).header('retry-after', LOGIN_RETRY_AFTER_SECONDS).send({ error })
+    const detail = 'too many log-ins have failed from this address; try again later'
+    return sendProblem(reply.header('retry-after', LOGIN_RETRY_AFTER_SECONDS), 429, detail)
   })
   app.addHook('onRequest', (request, reply, done) => {
     if (isOpen(request)) done()

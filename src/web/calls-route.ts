@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import { systemClock, type Clock } from '../clock/clock.ts'
 import { FINAL_STATUSES, OPEN_STATUSES } from '../ledger/call.ts'
+import { api, type Described } from './api.ts'
 import {
   cursorOf,
   positionOf,
@@ -13,7 +14,7 @@ import {
   type Position,
 } from './calls-pages.ts'
 import { concurrencyLimit } from './concurrency-limit.ts'
-import { BadRequest, readQuery } from './query.ts'
+import { BadRequest } from './problem.ts'
 import { callView, type CallView } from '../events/call-data.ts'
 
 /** Calls that one response has at most; the next page has the rest. */
@@ -33,16 +34,21 @@ const unixTime = z
 const parameters = z.strictObject({
   finished_since: z
     .union([unixTime, isoTime], 'must be a time: ISO 8601 in UTC like 2026-11-20T08:00:00Z, or UNIX seconds')
-    .optional(),
-  status: z.enum(STATUSES, `must be one of ${STATUSES.join(', ')}`).optional(),
-  target: z.string().optional(),
+    .optional()
+    .describe('Calls that finished since then, newest first; default: calls in progress'),
+  status: z
+    .enum(STATUSES, `must be one of ${STATUSES.join(', ')}`)
+    .optional()
+    .describe('Final ones only with finished_since'),
+  target: z.string().optional().describe('Name of a target'),
   limit: z
     .string()
     .regex(/^[1-9]\d{0,4}$/, 'must be a whole number from 1 to 99999')
     .transform(Number)
-    .optional(),
-  format: z.enum(['json', 'csv'], 'must be json or csv').optional(),
-  cursor: z.string().optional(),
+    .optional()
+    .describe(`Calls at most; default and maximum: ${MAX_CALLS}`),
+  format: z.enum(['json', 'csv'], 'must be json or csv').optional().describe('Default: json'),
+  cursor: z.string().optional().describe('`next` of a response to the same parameters'),
 })
 
 /**
@@ -55,8 +61,12 @@ export function callsRoute(
   clock: Pick<Clock, 'scheduler'> = systemClock,
 ): void {
   const large = concurrencyLimit(MAX_LARGE_AT_A_TIME, clock)
-  app.get('/api/v1/calls', async ({ query }, reply) => {
-    const { finished_since: since, status, target, limit, format, cursor } = readQuery(parameters, query)
+  const config: Described = {
+    summary: 'Calls in progress, or finished calls of the history',
+    answers: { 200: { 'application/json': 'Calls', 'text/csv': 'CallsCsv' } },
+  }
+  api(app).get('/api/v1/calls', { schema: { querystring: parameters }, config }, async ({ query }, reply) => {
+    const { finished_since: since, status, target, limit, format, cursor } = query
     // No call in progress has a final status: an empty response would read as "none failed".
     if (since === undefined && FINAL_STATUSES.some((final) => final === status)) {
       throw new BadRequest(`status=${status} is a status of finished calls: add finished_since`)

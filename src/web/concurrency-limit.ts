@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { systemClock, type Clock } from '../clock/clock.ts'
+import { sendProblem } from './problem.ts'
 
 const RETRY_AFTER_SECONDS = 5
 /** A client that reads a response for longer is disconnected. */
@@ -20,8 +21,8 @@ export function concurrencyLimit(
     admits: (reply) => {
       // A client that has disconnected already emits no further `close`.
       if (inFlight >= limit || reply.raw.destroyed) {
-        const error = `${limit} responses of this size are in progress; try again later, or request fewer calls by limit`
-        reply.code(503).header('retry-after', RETRY_AFTER_SECONDS).send({ error })
+        const detail = `${limit} responses of this size are in progress; try again later, or request fewer calls by limit`
+        sendProblem(reply.header('retry-after', RETRY_AFTER_SECONDS), 503, detail)
         return false
       }
       inFlight += 1

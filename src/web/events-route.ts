@@ -28,7 +28,8 @@ import {
   type ReadEvent,
 } from '../events/read-events.ts'
 import { onlyStoreErrors, type Store } from '../store/store.ts'
-import { BadRequest, readQuery } from './query.ts'
+import { api, type Described } from './api.ts'
+import { BadRequest, sendProblem } from './problem.ts'
 
 type Log = Pick<Store, 'events' | 'latestEvents'>
 
@@ -53,6 +54,7 @@ const CLOSING_MS = 500
 
 const PREFIX = 'callwatch.'
 const BATCH_TYPE = 'application/cloudevents-batch+json'
+const STREAM_TYPE = 'text/event-stream'
 
 const eventType = z
   .string()
@@ -61,20 +63,25 @@ const eventType = z
 const list = z.string().transform((text) => text.split(','))
 
 const parameters = z.strictObject({
-  after: z.string().optional(),
+  after: z.string().optional().describe('Cursor: `next` of an earlier answer, or the id of an event of a stream'),
   limit: z
     .string()
     .regex(/^0*[1-9]\d{0,4}$/, `must be a whole number from 1 to ${MAX_LIMIT}`)
     .transform((text) => Math.min(Number(text), MAX_LIMIT))
-    .optional(),
+    .optional()
+    .describe(`Events at most; default ${DEFAULT_LIMIT}; not for streams`),
   latest: z
     .string()
     .regex(/^\d{1,5}$/, 'must be a whole number up to 99999')
     .transform((text) => Math.min(Number(text), MAX_LATEST))
-    .optional(),
-  type: list.pipe(z.array(eventType)).optional(),
-  target: list.optional(),
-  session_id: z.string().optional(),
+    .optional()
+    .describe(`Past events that a stream begins with, ${MAX_LATEST} at most`),
+  type: list
+    .pipe(z.array(eventType))
+    .optional()
+    .describe('Types with commas between them, with or without `callwatch.`'),
+  target: list.optional().describe('Names of targets with commas between them'),
+  session_id: z.string().optional().describe('Events of one call'),
 })
 
 /**
@@ -97,11 +104,18 @@ export function eventsRoute(
     share({ connector: () => new ReplaySubject<number>(1) }),
   )
 
-  app.get('/api/v1/events', async (request, reply) => {
-    const { after, limit, latest, type, target, session_id: sessionId } = readQuery(parameters, request.query)
+  const config: Described = {
+    summary: 'The log of events: a page after a cursor, or a stream of server-sent events',
+    answers: {
+      200: { 'application/json': 'Events', [BATCH_TYPE]: 'EventBatch', [STREAM_TYPE]: 'EventStream' },
+      410: { 'application/problem+json': 'CursorExpired' },
+    },
+  }
+  api(app).get('/api/v1/events', { schema: { querystring: parameters }, config }, async (request, reply) => {
+    const { after, limit, latest, type, target, session_id: sessionId } = request.query
     const wanted: EventFilter = { types: type, targets: target, sessionId }
     const accepted = request.headers.accept ?? ''
-    if (!accepted.includes('text/event-stream')) {
+    if (!accepted.includes(STREAM_TYPE)) {
       if (latest !== undefined) throw new BadRequest('latest is for streams (Accept: text/event-stream); use limit')
       return sendPage(reply, accepted.includes(BATCH_TYPE), async () =>
         readEvents(log, { cursor: cursorIn(after), limit: limit ?? DEFAULT_LIMIT, filter: wanted }),
@@ -111,8 +125,8 @@ export function eventsRoute(
     const resumed = request.headers['last-event-id'] ?? after
     if (after !== undefined) cursorIn(after)
     if (open.size >= MAX_STREAMS) {
-      const error = `${MAX_STREAMS} event streams are open already; close one, or try again later`
-      return reply.code(503).header('retry-after', RETRY_AFTER_SECONDS).send({ error })
+      const detail = `${MAX_STREAMS} event streams are open already; close one, or try again later`
+      return sendProblem(reply.header('retry-after', RETRY_AFTER_SECONDS), 503, detail)
     }
     const closed$ = new ReplaySubject<void>(1)
     const closing = closing$.subscribe(closed$)
@@ -128,11 +142,7 @@ export function eventsRoute(
       open.delete(ended)
       closed$.next()
     })
-    return reply
-      .header('cache-control', 'no-store')
-      .header('x-accel-buffering', 'no')
-      .type('text/event-stream')
-      .send(stream)
+    return reply.header('cache-control', 'no-store').header('x-accel-buffering', 'no').type(STREAM_TYPE).send(stream)
   })
   app.addHook('preClose', async () => {
     closing$.next()
@@ -164,7 +174,7 @@ async function sendPage(reply: FastifyReply, isBatch: boolean, read: () => Promi
       : reply.type('application/json; charset=utf-8').send(`{"events":[${texts}],"next":"${cursor}"}`)
   } catch (error) {
     if (!(error instanceof CursorExpired)) throw error
-    return reply.code(410).send({ error: error.message, oldest: error.oldest })
+    return sendProblem(reply, 410, error.message, { oldest: error.oldest })
   }
 }
 

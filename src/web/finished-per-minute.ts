@@ -6,7 +6,7 @@ import type { SyncState, LedgerState } from '../ledger/state.ts'
 import type { ShownTarget } from '../target/target.ts'
 import type { Store } from '../store/store.ts'
 import type { OtherTarget } from './overview.ts'
-import { readQuery } from './query.ts'
+import { api, type Described } from './api.ts'
 import { serviceNow } from './target-view.ts'
 import { isoTime } from '../clock/iso-time.ts'
 
@@ -21,7 +21,8 @@ const parameters = z.strictObject({
     .regex(/^\d{1,4}$/, MINUTES)
     .transform(Number)
     .refine((minutes) => minutes >= 1 && minutes <= MAX_MINUTES, MINUTES)
-    .default(60),
+    .default(60)
+    .describe('How many minutes, up to now'),
 })
 
 /** The finished calls of each of the last minutes, by target and status. */
@@ -39,8 +40,12 @@ type PerMinuteSource = {
 
 /** `GET /api/v1/finished-per-minute`: how many calls finished in each of the last `minutes` minutes, by target and status. */
 export function finishedPerMinuteRoute(app: FastifyInstance, source: PerMinuteSource): void {
-  app.get('/api/v1/finished-per-minute', async ({ query }) =>
-    finishedPerMinute(source, readQuery(parameters, query).minutes),
+  const config: Described = {
+    summary: 'Finished calls by minute and outcome',
+    answers: { 200: 'FinishedPerMinute' },
+  }
+  api(app).get('/api/v1/finished-per-minute', { schema: { querystring: parameters }, config }, async ({ query }) =>
+    finishedPerMinute(source, query.minutes),
   )
 }
 

@@ -1,10 +1,12 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import { MAX_SILENCE, MATCH_KEYS, unknownIn, type AlertMatch, type KnownNames, type Silence } from '../alerts/match.ts'
 import { parseDuration } from '../schema/duration-text.ts'
 import type { Store } from '../store/store.ts'
 import type { Credentials, WebEvent } from './authentication.ts'
 import { isoTime } from '../clock/iso-time.ts'
+import { api, type Described } from './api.ts'
+import { BadRequest, sendProblem } from './problem.ts'
 
 export type SilencesRouteOptions = {
   store: Pick<Store, 'silences' | 'addSilence' | 'endSilence'>
@@ -20,29 +22,41 @@ export type SilencesRouteOptions = {
 /** `/api/v1/silences`: GET lists silences, POST adds one (docs/webhook.md), DELETE ends one. */
 export function silencesRoute(app: FastifyInstance, options: SilencesRouteOptions): void {
   const { store, wall, changedBy, onEvent, known } = options
-  app.get('/api/v1/silences', async () => ({ silences: (await store.silences(wall())).map(silenceView) }))
-  if (changedBy === undefined) {
-    const refusal = { error: 'changing silences over HTTP needs http.auth; the command `callwatch silence` does not' }
-    app.post('/api/v1/silences', (_request, reply) => reply.code(403).send(refusal))
-    app.delete('/api/v1/silences/:id', (_request, reply) => reply.code(403).send(refusal))
-    return
+  const routes = api(app)
+  const listing: Described = { summary: 'Active silences', answers: { 200: 'Silences' } }
+  const adding: Described = { summary: 'Add a silence; needs http.auth', answers: { 201: 'Silence' } }
+  const ending: Described = { summary: 'End a silence early; needs http.auth', answers: { 204: null } }
+  const preValidation = async (_request: FastifyRequest, reply: FastifyReply) => {
+    if (changedBy !== undefined) return undefined
+    const detail = 'changing silences over HTTP needs http.auth; the command `callwatch silence` does not'
+    return sendProblem(reply, 403, detail)
   }
-  app.post('/api/v1/silences', async (request, reply) => {
-    const requested = readSilence(request.body, known())
-    if ('error' in requested) return reply.code(400).send(requested)
-    const { match, seconds, reason } = requested
-    const since = wall()
-    const silence = await store.addSilence({ match, since, until: since + seconds, reason })
-    onEvent({ kind: 'silence added', peer: request.ip, user: changedBy.username, silence })
-    return reply.code(201).send(silenceView(silence))
-  })
-  app.delete<{ Params: { id: string } }>('/api/v1/silences/:id', async (request, reply) => {
-    const id = Number(request.params.id)
-    const found = /^\d{1,15}$/.test(request.params.id) && (await store.endSilence(id))
-    if (!found) return reply.code(404).send({ error: `there is no silence ${request.params.id}` })
-    onEvent({ kind: 'silence ended', peer: request.ip, user: changedBy.username, id })
-    return reply.code(204).send()
-  })
+  const user = () => changedBy?.username ?? ''
+  routes.get('/api/v1/silences', { config: listing }, async () => ({
+    silences: (await store.silences(wall())).map(silenceView),
+  }))
+  routes.post(
+    '/api/v1/silences',
+    { schema: { body: silenceBody }, config: adding, preValidation },
+    async ({ body, ip: peer }, reply) => {
+      const { match, seconds, reason } = requestedSilence(body, known())
+      const since = wall()
+      const silence = await store.addSilence({ match, since, until: since + seconds, reason })
+      onEvent({ kind: 'silence added', peer, user: user(), silence })
+      return reply.code(201).send(silenceView(silence))
+    },
+  )
+  routes.delete(
+    '/api/v1/silences/:id',
+    { schema: { params: silencePath }, config: ending, preValidation },
+    async ({ params, ip: peer }, reply) => {
+      const id = Number(params.id)
+      const found = /^\d{1,15}$/.test(params.id) && (await store.endSilence(id))
+      if (!found) return sendProblem(reply, 404, `there is no silence ${params.id}`)
+      onEvent({ kind: 'silence ended', peer, user: user(), id })
+      return reply.code(204).send()
+    },
+  )
 }
 
 export type SilenceView = ReturnType<typeof silenceView>
@@ -51,34 +65,45 @@ export function silenceView({ id, match, since, until, reason }: Silence) {
   return { id, match, since: isoTime(since), until: isoTime(until), reason }
 }
 
+const silencePath = z.strictObject({ id: z.string().describe('Its number') })
+
 const label = z.string().min(1).max(200).optional()
-const silenceBody = z.strictObject({
-  match: z.strictObject(Object.fromEntries(MATCH_KEYS.map((key) => [key, label]))).default({}),
-  all: z.literal(true, { error: 'expected true, or nothing' }).optional(),
+
+/** The body of a POST. */
+export const silenceBody = z.strictObject({
+  match: z
+    .strictObject(Object.fromEntries(MATCH_KEYS.map((key) => [key, label])))
+    .default({})
+    .describe('Selects alerts: all of them must match'),
+  all: z.literal(true, { error: 'expected true, or nothing' }).optional().describe('In place of `match`: every alert'),
   for: z
     .string({ error: 'expected a duration such as "2h"' })
     .transform((text) => parseDuration(text) ?? Number.NaN)
     .refine((seconds) => seconds > 0 && seconds <= MAX_SILENCE, {
       error: 'expected a duration such as "30m", "2h" or "7d", above 0 and at most 366d',
-    }),
-  reason: z.string().max(1000).default(''),
+    })
+    .describe('Duration from now, such as 30m, 2h or 7d; at most 366d'),
+  reason: z.string().max(1000).default('').describe('Shown with the silence'),
 })
 
-/** What a POST requests: which alerts to silence, for how many seconds, and why. Or what is wrong with it, in sentences. */
-export type RequestedSilence = { match: AlertMatch; seconds: number; reason: string } | { error: string }
+/** Which alerts to silence, for how many seconds, and why. */
+export type RequestedSilence = { match: AlertMatch; seconds: number; reason: string }
 
-/** Reads the body of a POST. A match must name what exists; a silence of every alert must say so. */
-export function readSilence(body: unknown, names: KnownNames): RequestedSilence {
-  const { data, error } = silenceBody.safeParse(body)
-  if (data === undefined) return { error: z.prettifyError(error) }
-  const match: AlertMatch = Object.fromEntries(Object.entries(data.match).filter(([, value]) => value !== undefined))
+/**
+ * The silence that a POST requests. A match must name what exists; a silence of every alert must say so.
+ *
+ * @throws {BadRequest}
+ */
+export function requestedSilence(body: z.output<typeof silenceBody>, names: KnownNames): RequestedSilence {
+  const match: AlertMatch = Object.fromEntries(Object.entries(body.match).filter(([, value]) => value !== undefined))
   const isEmpty = Object.keys(match).length === 0
-  if (isEmpty && data.all === undefined) {
-    return {
-      error: 'nothing to match; expected `match` with some of its keys, or `"all": true` to silence every alert',
-    }
+  if (isEmpty && body.all === undefined) {
+    throw new BadRequest(
+      'nothing to match; expected `match` with some of its keys, or `"all": true` to silence every alert',
+    )
   }
-  if (!isEmpty && data.all === true) return { error: '`all` beside a `match`; expected one of them' }
+  if (!isEmpty && body.all === true) throw new BadRequest('`all` beside a `match`; expected one of them')
   const unknown = unknownIn(match, names)
-  return unknown === undefined ? { match, seconds: data.for, reason: data.reason } : { error: unknown }
+  if (unknown !== undefined) throw new BadRequest(unknown)
+  return { match, seconds: body.for, reason: body.reason }
 }

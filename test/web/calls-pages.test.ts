@@ -101,7 +101,7 @@ describe('the pages of /api/v1/calls', () => {
       const refused = await fetch(`${url}/api/v1/calls${query}cursor=${cursor}`)
       expect([refused.status, await refused.json()]).toEqual([
         400,
-        { error: 'cursor must be the `next` of a response to the same parameters' },
+        expect.objectContaining({ detail: 'cursor must be the `next` of a response to the same parameters' }),
       ])
     }
   })

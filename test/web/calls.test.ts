@@ -180,5 +180,5 @@ test.each([
 ])('/api/v1/calls%s is refused with a sentence', async (query, sentence) => {
   const { status, text } = await get(query)
   expect(status).toBe(400)
-  expect(JSON.parse(text).error).toContain(sentence)
+  expect(JSON.parse(text).detail).toContain(sentence)
 })

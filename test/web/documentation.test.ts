@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { MATCH_KEYS } from '../../src/alerts/match.ts'
-import { readSilence } from '../../src/web/silences-route.ts'
+import { BadRequest } from '../../src/web/problem.ts'
+import { requestedSilence, silenceBody } from '../../src/web/silences-route.ts'
 
 const root = join(import.meta.dirname, '../..')
 const doc = readFileSync(join(root, 'docs/webhook.md'), 'utf8')
@@ -42,7 +43,9 @@ test('the silence that docs/webhook.md posts is valid', () => {
   const names = { alert: ['HighFailureRate', 'NoCalls'], target: ['production'] }
   const match = { alert: 'NoCalls', target: 'production' }
   const reason = 'maintenance of the carrier'
-  expect(readSilence(JSON.parse(body), names)).toEqual({ match, seconds: 7200, reason })
+  const requested = (silence: unknown) => requestedSilence(silenceBody.parse(silence), names)
+  expect(requested(JSON.parse(body))).toEqual({ match, seconds: 7200, reason })
   expect(examples).toContainEqual({ silences: [expect.objectContaining({ match, reason })] })
-  expect(examples).toContainEqual(readSilence({ match: { alert: 'NoCall' }, for: '2h' }, names))
+  const { detail } = examples.find((example) => 'detail' in example) ?? {}
+  expect(() => requested({ match: { alert: 'NoCall' }, for: '2h' })).toThrow(new BadRequest(String(detail)))
 })

@@ -102,15 +102,15 @@ describe('/api/v1/events', () => {
     const { url } = await serve([shownTarget()])
     const { status, body } = await get(url, query)
     expect(status).toBe(400)
-    if (typeof problem === 'string') expect(body['error']).toBe(problem)
-    else expect(body['error']).toMatch(problem)
+    if (typeof problem === 'string') expect(body['detail']).toBe(problem)
+    else expect(body['detail']).toMatch(problem)
   })
 
   test('answers 410 with the oldest cursor to one of another store', async () => {
     const { url, tell } = await serve([shownTarget()])
     await tell(FIRING)
     const { status, body } = await get(url, 'after=1.0.made-up')
-    expect([status, body['error']]).toEqual([410, expect.stringContaining('deleted by events.retention')])
+    expect([status, body['detail']]).toEqual([410, expect.stringContaining('deleted by events.retention')])
     expect((await get(url, `after=${body['oldest']}`)).body['events']).toHaveLength(1)
   })
 })
@@ -266,7 +266,7 @@ describe('the stream of events', () => {
     expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toEqual([
       503,
       '10',
-      { error: '100 event streams are open already; close one, or try again later' },
+      expect.objectContaining({ detail: '100 event streams are open already; close one, or try again later' }),
     ])
     leaving[0]?.abort()
     await vi.waitFor(async () => expect((await eventClient(url)).response.status).toBe(200))

@@ -56,7 +56,7 @@ test.each(['0', '1441', 'x', '1.5', ''])(
   async (minutes) => {
     expect(await perMinute(`?minutes=${minutes}`, shownTarget())).toEqual({
       status: 400,
-      body: { error: 'minutes must be a whole number from 1 to 1440' },
+      body: expect.objectContaining({ detail: 'minutes must be a whole number from 1 to 1440' }),
     })
   },
 )

@@ -27,7 +27,9 @@ test('four large responses are made at a time: a fifth gets 503 with Retry-After
   expect([fifth.statusCode, fifth.headers['retry-after'], fifth.json()]).toEqual([
     503,
     '5',
-    { error: '4 responses of this size are in progress; try again later, or request fewer calls by limit' },
+    expect.objectContaining({
+      detail: '4 responses of this size are in progress; try again later, or request fewer calls by limit',
+    }),
   ])
   expect((await list('&limit=50')).statusCode).toBe(200)
   for (const release of waiting.splice(0)) release()

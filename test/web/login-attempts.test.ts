@@ -127,7 +127,7 @@ test('after guesses even the right password waits, and a parallel attempt gets 4
   expect([refused.statusCode, refused.headers['retry-after'], refused.json()]).toEqual([
     429,
     '5',
-    { error: 'too many log-ins have failed from this address; try again later' },
+    expect.objectContaining({ detail: 'too many log-ins have failed from this address; try again later' }),
   ])
   expect((await get('wrong', { url: '/healthz' })).statusCode).toBe(200)
   await clock.advance(0.5)

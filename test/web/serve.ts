@@ -6,7 +6,8 @@ import { StoreError } from '../../src/store/store.ts'
 import type { WebhookProgress } from '../../src/store/webhook-book.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Credentials } from '../../src/web/authentication.ts'
-import { closingEvents } from '../../src/events/new-events.ts'
+import type { Changes } from '../../src/events/event.ts'
+import { closingEvents, newEvents } from '../../src/events/new-events.ts'
 import { startWeb } from '../../src/web/server.ts'
 import { healthRecord, type RecordedPoll } from '../../src/target/health.ts'
 import type { ShownTarget } from '../../src/target/target.ts'
@@ -78,6 +79,8 @@ export type Served = {
   url: string
   /** Logs changes of alerts of a target. */
   tell: (...changes: Notification[]) => Promise<void>
+  /** Logs changes of calls of a target. */
+  log: (ledger: Changes['ledger']) => Promise<void>
   noted: readonly WebEvent[]
   close: () => Promise<void>
 }
@@ -140,5 +143,9 @@ export async function serve(
   onTestFinished(web.close)
   const tell = (...changes: Notification[]) =>
     store.closeAlerts('production', [], closingEvents('production', changes, NOW))
-  return { url: `http://127.0.0.1:${web.port}`, tell, close: web.close, noted }
+  const log = (ledger: Changes['ledger']) => {
+    const events = newEvents({ target: 'production', ledger, notifications: [], backfilled: false }, NOW)
+    return store.closeAlerts('production', [], events)
+  }
+  return { url: `http://127.0.0.1:${web.port}`, tell, log, close: web.close, noted }
 }

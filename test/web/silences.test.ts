@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as fc from 'fast-check'
 import { parseDuration } from '../../src/schema/duration-text.ts'
-import { readSilence } from '../../src/web/silences-route.ts'
+import { silenceBody } from '../../src/web/silences-route.ts'
 import { ruleOn } from '../alerts/sample-rules.ts'
 import { AUTH, basic, serve, shownTarget } from './serve.ts'
 
@@ -19,7 +19,7 @@ async function silencing(auth?: typeof AUTH) {
   }
 }
 
-const problemOf = async (answer: Response): Promise<unknown> => JSON.parse(await answer.text()).error
+const problemOf = async (answer: Response): Promise<unknown> => JSON.parse(await answer.text()).detail
 
 test('/api/v1/silences adds a silence, lists it and ends it', async () => {
   const { add, list, end } = await silencing(AUTH)
@@ -74,9 +74,9 @@ test('/api/v1/silences reads a duration as the configuration does', () => {
   fc.assert(
     fc.property(durations, (duration) => {
       const expected = parseDuration(duration) ?? 0
-      const asked = readSilence({ all: true, for: duration }, { alert: [], target: [] })
+      const asked = silenceBody.safeParse({ all: true, for: duration })
       const isAccepted = expected > 0 && expected <= 366 * 86_400
-      expect('error' in asked ? undefined : asked.seconds).toBe(isAccepted ? expected : undefined)
+      expect(asked.data?.for).toBe(isAccepted ? expected : undefined)
     }),
     { numRuns: 500, examples: [['1500ms'], ['7s'], ['90m'], ['2h'], ['366d'], ['1.5h']] },
   )

@@ -1,0 +1,280 @@
+import * as z from 'zod'
+import { RULE_LABELS } from '../alerts/groups.ts'
+import { MATCH_KEYS, SEVERITIES } from '../alerts/match.ts'
+import { signals } from '../alerts/signals.ts'
+import { EVENT_TYPES, type AlertChange, type CallChange } from '../events/event.ts'
+import type { CallView } from '../events/call-data.ts'
+import type { WebhookView } from '../events/webhooks/webhook-views.ts'
+import { FINAL_STATUSES, MODES, OPEN_STATUSES, PARTICIPANT_STATES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
+import type { FinishedPerMinute } from './finished-per-minute.ts'
+import type { Problem } from './problem.ts'
+import type { RuleView } from './rule-view.ts'
+import type { SilenceView } from './silences-route.ts'
+import type { TargetView } from './target-view.ts'
+import type { AlertView } from './views.ts'
+
+/*
+ * What the routes of `/api/v1` answer, for the document. Only the test that generates it loads this file: the daemon needs
+ * none of it, and formats its answers itself.
+ */
+
+const time = z.iso.datetime()
+const count = z.int().nonnegative()
+const seconds = z.number().nonnegative()
+const label = z.enum(RULE_LABELS)
+const labels = z.partialRecord(label, z.string())
+const minutes = z.object({ audio: z.number(), video: z.number() })
+const breach = z.enum(['above', 'below'])
+const severity = z.enum(SEVERITIES)
+const signal = z.enum(signals.map(({ name }) => name))
+const statuses = [...OPEN_STATUSES, ...FINAL_STATUSES, 'other'] as const
+
+const problem = z.object({
+  type: z.literal('about:blank'),
+  title: z.string().describe('Name of the status'),
+  status: z.int(),
+  detail: z.string().describe('What is wrong, in a sentence'),
+}) satisfies z.ZodType<Problem>
+
+const outcomes = { ended: count, unanswered: count, rejected: count, canceled: count, other: count }
+const ratio = z.number().min(0).max(1)
+
+const rule = z.object({
+  name: z.string(),
+  severity,
+  signal,
+  breach,
+  threshold: z.number(),
+  clear: z.number(),
+  match: labels,
+  by: z.array(label),
+  window_seconds: seconds.exactOptional(),
+  reason: z.enum(['any', 'unanswered', 'rejected', 'canceled']).exactOptional(),
+  min_calls: count.exactOptional(),
+  limit: z.number().exactOptional(),
+  timezone: z.string().exactOptional(),
+  longer_than_seconds: seconds.exactOptional(),
+  readings: z
+    .array(
+      z.object({ labels, value: z.number().nullable().describe('Null where there are too few calls'), calls: count }),
+    )
+    .exactOptional(),
+}) satisfies z.ZodType<RuleView>
+
+const used = z.object({ since: time, minutes: z.number() })
+
+const target = z.object({
+  name: z.string(),
+  up: z.boolean().describe('Whether the last poll was successful'),
+  problem: z.string().exactOptional().describe('Why it was not'),
+  owner: z.string().exactOptional().describe('With a shared store: the daemon that owns the target'),
+  commit: count.describe('Number of the last commit, to which all that is shown belongs'),
+  created: time,
+  horizon: time.describe('How far back calls count'),
+  last_success: time.nullable(),
+  lag_seconds: seconds,
+  sweep_age_seconds: seconds.nullable(),
+  interval_seconds: seconds,
+  effective_interval_seconds: seconds.nullable(),
+  clock_skew_seconds: z.number().nullable(),
+  listing: z.object({ pages_read: count, pages: count.nullable() }).exactOptional(),
+  tracked_calls: count,
+  in_progress: count,
+  in_progress_by: z.array(z.object({ type: z.string(), mode: z.string(), calls: count })),
+  participants_in_progress: count,
+  started: count,
+  finished: z.object({ ...outcomes, lost: count }),
+  minutes,
+  participant_minutes: minutes,
+  participant_minutes_today: used,
+  participant_minutes_this_month: used,
+  windows: z.array(
+    z.object({
+      window: z.string(),
+      seconds,
+      calls: count,
+      finished: z.object(outcomes),
+      ratio: z
+        .object({ any: ratio, unanswered: ratio, rejected: ratio, canceled: ratio })
+        .nullable()
+        .describe('Null below five calls'),
+    }),
+  ),
+  rules: z.array(rule),
+  requests_last_minute: count,
+  max_requests_per_minute: count,
+  held_back_seconds: seconds.describe('Rest of a rate limit pause'),
+  refused_from_page: count.exactOptional(),
+  slow_sweep: z.object({ pages: count, seconds }).exactOptional(),
+  warnings: z
+    .array(
+      z.object({
+        kind: z.enum(['clock_skew', 'order_unproven', 'order_refuted', 'hidden_calls', 'total_capped', 'total_wrong']),
+        message: z.string(),
+      }),
+    )
+    .exactOptional(),
+}) satisfies z.ZodType<TargetView>
+
+const call = z.object({
+  target: z.string(),
+  session_id: z.string(),
+  type: z.enum(TYPES),
+  mode: z.enum(MODES),
+  receiver_type: z.enum(RECEIVER_TYPES),
+  status: z.enum(statuses),
+  began: time,
+  finished: time.exactOptional(),
+  participants: count,
+  minutes,
+}) satisfies z.ZodType<CallView>
+
+const point = z.enum(['none', ...statuses, 'lost'])
+
+const callChange = z.object({
+  ...call.shape,
+  duration_seconds: seconds.exactOptional(),
+  answer_delay_seconds: seconds.exactOptional(),
+  has_recording: z.boolean(),
+  from: point.exactOptional(),
+  to: point.exactOptional(),
+  inferred: z.boolean().exactOptional().describe('callwatch did not see this step'),
+  before: z
+    .object({ status: z.enum(statuses), minutes })
+    .exactOptional()
+    .describe('What was known before a correction'),
+  after: z.object({ status: z.enum(statuses) }).exactOptional(),
+  participant_list: z
+    .array(
+      z.object({
+        uid: z.string().exactOptional(),
+        state: z.enum(PARTICIPANT_STATES).exactOptional(),
+        joined: z.boolean(),
+        joined_at: time.exactOptional(),
+        left_at: time.exactOptional(),
+        minutes,
+      }),
+    )
+    .exactOptional()
+    .describe('Only with events.participants'),
+  detected_at: time.describe('When callwatch saw it'),
+  backfilled: z.boolean(),
+}) satisfies z.ZodType<CallChange>
+
+const alertChange = z.object({
+  target: z.string(),
+  alert: z.string(),
+  severity,
+  labels,
+  signal: z.string(),
+  breach,
+  value: z.number(),
+  threshold: z.number(),
+  peak: z.number(),
+  calls: count.nullable(),
+  since: time,
+  reason: z
+    .enum(['too few calls', 'rule removed', 'rule changed', 'target removed', 'target reset'])
+    .exactOptional()
+    .describe('Why it expired'),
+}) satisfies z.ZodType<AlertChange>
+
+/** A CloudEvent 1.0. */
+const event = z.object({
+  specversion: z.literal('1.0'),
+  id: z.string(),
+  source: z.string(),
+  type: z.enum(EVENT_TYPES.map((type) => `callwatch.${type}` as const)),
+  subject: z.string().exactOptional().describe('Of a call its session_id'),
+  time,
+  datacontenttype: z.literal('application/json'),
+  data: z.union([callChange, alertChange]),
+})
+
+const silence = z.object({
+  id: count,
+  match: z.partialRecord(z.enum(MATCH_KEYS), z.string()),
+  since: time,
+  until: time,
+  reason: z.string(),
+}) satisfies z.ZodType<SilenceView>
+
+const alert = z.object({
+  target: z.string(),
+  alert: z.string(),
+  severity,
+  state: z.enum(['pending', 'firing', 'recovering']),
+  labels,
+  signal,
+  breach,
+  value: z.number(),
+  threshold: z.number(),
+  clear: z.number(),
+  calls: count.nullable(),
+  since: time,
+  firing_since: time.nullable(),
+  peak: z.number(),
+  runbook_url: z.string().exactOptional(),
+}) satisfies z.ZodType<AlertView>
+
+const webhook = z.object({
+  name: z.string(),
+  state: z.enum(['delivering', 'failing', 'paused', 'removed']),
+  pending: count,
+  oldest_pending_seconds: seconds.exactOptional(),
+  dead_letters: count,
+  problem: z.string().exactOptional(),
+  failing_since: time.exactOptional(),
+  last_delivered: time.exactOptional(),
+  removed_at: time.exactOptional(),
+}) satisfies z.ZodType<WebhookView>
+
+const perMinute = z.array(count.nullable().describe('Null where it is not known yet'))
+const finishedPerMinute = z.object({
+  since: time,
+  step_seconds: count,
+  targets: z.array(
+    z.object({
+      name: z.string(),
+      ended: perMinute,
+      unanswered: perMinute,
+      rejected: perMinute,
+      canceled: perMinute,
+      other: perMinute,
+    }),
+  ),
+}) satisfies z.ZodType<FinishedPerMinute>
+
+const cursor = z.string().describe('`cursor` of the next page')
+
+/** By the names that they have in the document. */
+export const answers = {
+  Problem: problem.describe('The request was refused, or has failed'),
+  CursorExpired: problem
+    .extend({ oldest: z.string().describe('Cursor from which all events that are left are read') })
+    .describe('The events after this cursor are not known any more'),
+  Status: z.object({
+    version: z.string(),
+    now: time,
+    problem: z.string().exactOptional().describe('Why this daemon can own no target'),
+    targets: z.array(target),
+  }),
+  Target: target,
+  Call: call,
+  Event: event,
+  Alert: alert,
+  Webhook: webhook,
+  Calls: z.object({ calls: z.array(call), truncated: z.literal(true).exactOptional(), next: cursor.exactOptional() }),
+  CallsCsv: z.string().describe('The same as CSV; x-callwatch-next is the cursor of the next page'),
+  FinishedPerMinute: finishedPerMinute,
+  Alerts: z.object({ alerts: z.array(alert) }),
+  Silences: z.object({ silences: z.array(silence) }),
+  Silence: silence,
+  Events: z.object({ events: z.array(event), next: z.string().describe('Cursor after the last of them') }),
+  EventBatch: z.array(event).describe('A batch of CloudEvents; the header callwatch-next is the cursor after the last'),
+  EventStream: z.string().describe('Server-sent events, whose data are CloudEvents and whose ids are cursors'),
+  Webhooks: z.object({ webhooks: z.array(webhook) }),
+  OpenApi: z.looseObject({ openapi: z.string() }),
+} satisfies Record<string, z.ZodType>
+
+export type AnswerName = keyof typeof answers

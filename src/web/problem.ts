@@ -1,0 +1,82 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { StoreError } from '../store/store.ts'
+
+/** The body of each error of the server (RFC 9457). */
+export type Problem = {
+  type: 'about:blank'
+  /** The name of the status. */
+  title: string
+  status: number
+  /** What is wrong, in a sentence. */
+  detail: string
+}
+
+/** A request that is refused. The server answers it with this status and this message. */
+export class BadRequest extends Error {
+  readonly statusCode: number = 400
+}
+
+const CONTENT_TYPE = 'application/problem+json'
+
+/** Answers with an error. `members` are what it has beside a {@link Problem}. */
+export function sendProblem(
+  reply: FastifyReply,
+  status: number,
+  detail: string,
+  members: Readonly<Record<string, string>> = {},
+): FastifyReply {
+  return reply
+    .code(status)
+    .type(CONTENT_TYPE)
+    .send({ ...problem(status, detail), ...members })
+}
+
+/** Answers errors of hooks and handlers, and requests of paths that do not exist, or that come while the server closes. */
+export function answerErrors(app: FastifyInstance): void {
+  app.setErrorHandler<FastifyError>((error, _request, reply) => {
+    const status = error instanceof StoreError ? 503 : (error.statusCode ?? 500)
+    return sendProblem(reply, status, error.message)
+  })
+  app.setNotFoundHandler((request, reply) => sendProblem(reply, 404, `there is no ${request.method} ${request.url}`))
+  let isClosing = false
+  app.addHook('preClose', async () => {
+    isClosing = true
+  })
+  app.addHook('onRequest', (_request, reply, done) => {
+    if (isClosing) sendProblem(reply, 503, 'this daemon is stopping')
+    else done()
+  })
+}
+
+/** Answers requests with a path that cannot be decoded or has a part that is too long. */
+export function answerBadPath(error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void {
+  sendProblem(reply, error.statusCode ?? 400, error.message)
+}
+
+const UNREADABLE: Readonly<Record<string, readonly [status: number, detail: string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request did not arrive completely in time'],
+  HPE_HEADER_OVERFLOW: [431, 'the headers of the request are too long'],
+}
+
+/** Answers what Node.js could not read as a request, and closes the connection. */
+export function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const [status, detail] = UNREADABLE[error.code ?? ''] ?? [400, 'the request is not valid HTTP']
+  if (socket.writable) {
+    const body = JSON.stringify(problem(status, detail))
+    const head = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      'connection: close',
+      `content-type: ${CONTENT_TYPE}`,
+      `content-length: ${Buffer.byteLength(body)}`,
+    ]
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  }
+  socket.destroy(error)
+}
+
+function problem(status: number, detail: string): Problem {
+  return { type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail }
+}
