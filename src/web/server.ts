@@ -143,8 +143,9 @@ export async function startWeb(options: WebOptions): Promise<Web> {
     const ready = readiness(targets.own(), options.problem(), targets.loading())
     return ready.status === 'not ready' ? reply.code(503).send(ready) : ready
   })
+  const routes = api(app)
   const status: Described = { summary: 'Targets with counts, windows and rules', answers: { 200: 'Status' } }
-  api(app).get('/api/v1/status', { config: status }, async (_request, reply) => {
+  routes.get('/api/v1/status', { config: status }, async (_request, reply) => {
     const problem = options.problem()
     const head = JSON.stringify({ version, now: isoTime(wall()), ...(problem && { problem }) }).slice(0, -1)
     const views = new Map(targets.own().map((target) => [target.name, targetJson(target)]))
@@ -153,7 +154,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
     return reply.type('application/json; charset=utf-8').send(`${head},"targets":[${ordered.join(',')}]}`)
   })
   const alerts: Described = { summary: 'Alerts that are pending, firing or recovering', answers: { 200: 'Alerts' } }
-  api(app).get('/api/v1/alerts', { config: alerts }, async () => {
+  routes.get('/api/v1/alerts', { config: alerts }, async () => {
     const own = targets.own().map(({ name, alerts }) => ({ name, alerts: [...alerts.values()] }))
     return {
       alerts: [...own, ...targets.others()].flatMap(({ name, alerts }) =>
@@ -167,7 +168,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   eventsRoute(app, options.store)
   webhooksRoute(app, options)
   const document: Described = { summary: 'This document', answers: { 200: 'OpenApi' } }
-  api(app).get('/api/v1/openapi.json', { config: document }, async (_request, reply) =>
+  routes.get('/api/v1/openapi.json', { config: document }, async (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(await readFile(DOCUMENT)),
   )
 
