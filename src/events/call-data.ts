@@ -1,3 +1,4 @@
+import { historyColumns } from '../ledger/history-columns.ts'
 import { answeredTimes } from '../ledger/observe-call.ts'
 import { beganAt, MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 import { isoTime } from '../clock/iso-time.ts'
@@ -31,5 +32,20 @@ export function callData(target: string, call: TrackedCall) {
     ...(duration !== undefined && { duration_seconds: duration }),
     ...(answerDelay !== undefined && { answer_delay_seconds: answerDelay }),
     has_recording: (call.marks & MARK.recordingSeen) !== 0,
+  }
+}
+
+export type CallRowView = ReturnType<typeof callRowView>
+
+/** A call in `/api/v1/calls`: all that `call_history` shows (docs/sql.md). A call that is lost finished when it was lost. */
+export function callRowView({ target, call }: { target: string; call: TrackedCall }) {
+  const { finished, noticed, participant_audio, participant_video } = historyColumns(call)
+  const { status, finished: _finished, ...data } = callData(target, call)
+  return {
+    ...data,
+    status: call.phase === 'lost' ? ('lost' as const) : status,
+    ...(finished !== null && { finished: isoTime(finished) }),
+    ...(noticed !== null && { noticed: isoTime(noticed) }),
+    participant_minutes: { audio: participant_audio, video: participant_video },
   }
 }

@@ -137,7 +137,8 @@ async function expectPlace(log: Log, cursor: Cursor, row: LoggedEvents | undefin
   throw new CursorExpired(oldest === undefined ? START : before(oldest))
 }
 
-function eventIn(row: LoggedEvents, place: number, filter: EventFilter): ReadEvent | undefined {
+/** The event at a place of a commit; undefined where it is not wanted. */
+export function eventIn(row: LoggedEvents, place: number, filter: EventFilter): ReadEvent | undefined {
   if (filter.targets?.includes(row.target) === false) return undefined
   const body = readBody(row.texts[place]!, row.participants?.[place] ?? '')
   if (filter.types?.includes(body.type) === false) return undefined

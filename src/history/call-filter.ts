@@ -1,4 +1,3 @@
-import { statusCode } from '../ledger/call-codes.ts'
 import {
   ALL_LABELS,
   type CallMode,
@@ -7,8 +6,9 @@ import {
   type Labels,
   type ReceiverType,
 } from '../ledger/call.ts'
-import { labelCode } from '../ledger/call-codes.ts'
+import { labelCode, statusCode } from '../ledger/call-codes.ts'
 import { BASELINE_CODE, LOST_CODE } from '../ledger/history-columns.ts'
+import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 
 /** A status in the history: that of the finish, or `lost`. */
 export type HistoryStatus = CallStatus | 'lost'
@@ -51,8 +51,19 @@ export function conditionsOf(filter: CallFilter, add: AddArgument): string {
   ].join(' AND ')
 }
 
+/** Whether an open call is selected, whatever its target is. */
+export function isSelected(filter: CallFilter, { id, labels, status, marks }: TrackedCall): boolean {
+  const { hasRecording, sessionId = '' } = filter
+  return (
+    matchesLabels(filter, labels) &&
+    (filter.status === undefined || filter.status === status) &&
+    (hasRecording === undefined || hasRecording === ((marks & MARK.recordingSeen) !== 0)) &&
+    id.startsWith(sessionId)
+  )
+}
+
 /** Whether a call with these labels is selected. */
-export function matchesLabels({ type, mode, receiverType }: CallFilter, labels: Labels): boolean {
+function matchesLabels({ type, mode, receiverType }: CallFilter, labels: Labels): boolean {
   return [
     [type, labels.type],
     [mode, labels.mode],

@@ -35,19 +35,19 @@ const MANY_IDS = 2000
 export async function listCalls(store: RowReader, query: CallsQuery, options: PageOptions): Promise<CallsPage> {
   const { limit, after, patience = Infinity, monotonic = () => performance.now() / 1000 } = options
   const begun = monotonic()
-  const oldest = await oldestOf(store, query)
+  const { oldest, newest } = await rangeOf(store, query)
   const calls: HistoryCall[] = []
   let position: PagePosition = after !== undefined && after.at < query.until ? after : { at: query.until }
+  if (position.at > newest) position = { at: newest + 1 }
   let part = (await isRare(store, query)) ? Infinity : FIRST_PART
-  while (calls.length < limit && position.at >= oldest) {
+  while (position.at >= oldest) {
     if (monotonic() - begun > patience) return { calls, next: position }
     const from = Math.max(oldest, position.at - part)
-    const wanted = limit - calls.length
-    const found = await partOf(store, query, { from, position, limit: wanted })
-    calls.push(...found)
-    if (found.length === wanted) {
-      const { finished, target, call } = found.at(-1)!
-      return { calls, next: { at: finished, target, id: call.id } }
+    // One more than is wanted shows whether there is a next page.
+    calls.push(...(await partOf(store, query, { from, position, limit: limit + 1 - calls.length })))
+    if (calls.length > limit) {
+      const { finished, target, call } = calls[limit - 1]!
+      return { calls: calls.slice(0, limit), next: { at: finished, target, id: call.id } }
     }
     position = { at: from }
     if (from === oldest) break
@@ -114,15 +114,16 @@ async function countOf(store: RowReader, { targets }: CallsQuery, from: number, 
   return Number(row?.['n'])
 }
 
-/** When the oldest call finished that may be wanted. */
-async function oldestOf(store: RowReader, { since }: CallsQuery): Promise<number> {
+/** When the oldest and the newest call finished that may be wanted. */
+async function rangeOf(store: RowReader, { since }: CallsQuery): Promise<{ oldest: number; newest: number }> {
   const [row] = await store.rows(
-    `SELECT min((SELECT min(finished) FROM callwatch.calls WHERE target = number AND finished >= $1)) AS oldest
+    `SELECT min((SELECT min(finished) FROM callwatch.calls WHERE target = number AND finished >= $1)) AS oldest,
+      max((SELECT max(finished) FROM callwatch.calls WHERE target = number AND finished >= $1)) AS newest
     FROM callwatch.targets`,
     [since],
   )
-  const oldest = row?.['oldest'] ?? null
-  return oldest === null ? Infinity : Number(oldest)
+  const numberOf = (value: unknown, otherwise: number) => Number(value ?? otherwise)
+  return { oldest: numberOf(row?.['oldest'], Infinity), newest: numberOf(row?.['newest'], -Infinity) }
 }
 
 /** Whether the session id selects few calls, which are found by it. */

@@ -20,7 +20,7 @@ export type UsageRow = Partial<Record<UsageKey, string>> & {
   participant_minutes: { audio: number; video: number }
   /** Unanswered, rejected and canceled calls among all that finished; null of fewer than five. */
   failure_ratio: number | null
-  /** Of calls that ended; null where none has a duration. The percentile is exact to 1%. */
+  /** Of calls that ended; null where none has a duration. The percentile is exact to 2%. */
   duration_seconds: { mean: number | null; p95: number | null }
   /** Calls that callwatch noticed more than five minutes after they had finished. */
   noticed_late: number
@@ -132,7 +132,7 @@ function percentileOf(classes: ReadonlyMap<number, number>, rank: number): numbe
   let seen = 0
   for (const [each, n] of [...classes].toSorted(([a], [b]) => a - b)) {
     seen += n
-    if (seen >= rank) return each === SHORTEST_CLASS ? 0 : Math.exp((each + 0.5) / CLASSES)
+    if (seen >= rank) return each === SHORTEST_CLASS ? 0 : Number(Math.exp((each + 0.5) / CLASSES).toPrecision(3))
   }
   return 0
 }

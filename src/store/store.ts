@@ -112,8 +112,6 @@ export type Store = {
   pausedUntil: (key: string) => Promise<number | undefined>
   /** Pauses them until then; a pause that is longer already stays. */
   pauseUntil: (key: string, until: number) => Promise<void>
-  /** Calls that were counted as finished, newest first; of the same moment by target, then by id. */
-  finishedCalls: (query: HistoryQuery) => Promise<{ target: string; call: TrackedCall }[]>
   /** Outcomes of a target's calls that finished from one moment to (but not at) another. */
   countFinished: (target: string, from: number, to: number) => Promise<FinishedCounts>
   /**
@@ -157,28 +155,8 @@ export type StoreBeside = Pick<
   'silences' | 'addSilence' | 'endSilence' | 'events' | 'latestEvents' | 'close' | keyof WebhookBook
 >
 
-/** Selects finished calls: the newest `limit` of those that meet all conditions given. */
-export type HistoryQuery = {
-  /** UNIX seconds. */
-  since: number
-  limit: number
-  target?: string | undefined
-  /** How they were counted as finished. */
-  status?: CallStatus | undefined
-  /** Only those that come after this one in the order of the answer: newest first, then by target and id. */
-  after?: HistoryPosition | undefined
-}
-
 /** `n` calls of a target that finished in the same minute, the first of which is 0, with the same status. */
 export type MinuteCount = { target: string; minute: number; status: FinalStatus; n: number }
-
-/** The place of a call in the history. */
-export type HistoryPosition = {
-  /** When it finished (UNIX seconds). */
-  at: number
-  target: string
-  id: string
-}
 
 /** The store cannot be used now (busy, full), was written by another (stale), or cannot be used at all (refused). */
 export class StoreError extends Error {

@@ -3,9 +3,11 @@ import { RULE_LABELS } from '../alerts/groups.ts'
 import { MATCH_KEYS, SEVERITIES } from '../alerts/match.ts'
 import { signals } from '../alerts/signals.ts'
 import { EVENT_TYPES, type AlertChange, type CallChange } from '../events/event.ts'
-import type { CallView } from '../events/call-data.ts'
+import type { CallRowView, CallView } from '../events/call-data.ts'
 import type { WebhookView } from '../events/webhooks/webhook-views.ts'
+import type { CoverageView, UsageReport } from '../history/usage-report.ts'
 import { FINAL_STATUSES, MODES, OPEN_STATUSES, PARTICIPANT_STATES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
+import type { CallDetails } from './call-route.ts'
 import type { FinishedPerMinute } from './finished-per-minute.ts'
 import type { Problem } from './problem.ts'
 import type { RuleView } from './rule-view.ts'
@@ -116,7 +118,7 @@ const target = z.object({
     .exactOptional(),
 }) satisfies z.ZodType<TargetView>
 
-const call = z.object({
+const callData = z.object({
   target: z.string(),
   session_id: z.string(),
   type: z.enum(TYPES),
@@ -129,10 +131,20 @@ const call = z.object({
   minutes,
 }) satisfies z.ZodType<CallView>
 
+const call = z.object({
+  ...callData.shape,
+  status: z.enum([...statuses, 'lost']),
+  duration_seconds: seconds.exactOptional(),
+  answer_delay_seconds: seconds.exactOptional(),
+  has_recording: z.boolean(),
+  noticed: time.exactOptional().describe('When callwatch noticed that it had finished'),
+  participant_minutes: minutes,
+}) satisfies z.ZodType<CallRowView>
+
 const point = z.enum(['none', ...statuses, 'lost'])
 
 const callChange = z.object({
-  ...call.shape,
+  ...callData.shape,
   duration_seconds: seconds.exactOptional(),
   answer_delay_seconds: seconds.exactOptional(),
   has_recording: z.boolean(),
@@ -245,6 +257,56 @@ const finishedPerMinute = z.object({
   ),
 }) satisfies z.ZodType<FinishedPerMinute>
 
+const coverage = z.object({
+  blind_seconds: seconds.describe('How long at least one target was not seen'),
+  blind: z.array(
+    z.object({
+      target: z.string(),
+      kind: z
+        .enum(['before', 'ended', 'now'])
+        .describe(
+          'before: the target was not set up yet; ended: what finished meanwhile was noticed late; now: no poll has succeeded since',
+        ),
+      since: time,
+      until: time,
+    }),
+  ),
+}) satisfies z.ZodType<CoverageView>
+
+const report = z.object({
+  since: time,
+  until: time,
+  zone: z.string(),
+  coverage,
+  rows: z.array(
+    z.object({
+      day: z.iso.date().exactOptional(),
+      target: z.string().exactOptional(),
+      type: z.string().exactOptional(),
+      mode: z.string().exactOptional(),
+      receiver_type: z.string().exactOptional(),
+      calls: z.object({ ...outcomes, lost: count }),
+      minutes,
+      participant_minutes: minutes,
+      failure_ratio: ratio.nullable().describe('Null below five calls'),
+      duration_seconds: z.object({ mean: seconds.nullable(), p95: seconds.nullable() }),
+      noticed_late: count.describe('Calls that were noticed more than five minutes after their end'),
+    }),
+  ),
+}) satisfies z.ZodType<UsageReport>
+
+const callDetails = z.object({
+  call,
+  first_seen: time,
+  at_its_end: z
+    .object({ status: z.enum([...FINAL_STATUSES, 'other']), minutes })
+    .exactOptional()
+    .describe('As it was counted; `call` has the minutes of today'),
+  status_now: z.enum(statuses).describe('As the service last said'),
+  events_since: time.exactOptional().describe('Older events are not kept; absent where there is none'),
+  events: z.array(event),
+}) satisfies z.ZodType<CallDetails & { events: unknown[] }>
+
 const cursor = z.string().describe('`cursor` of the next page')
 
 /** By the names that they have in the document. */
@@ -265,7 +327,12 @@ export const answers = {
   Alert: alert,
   Webhook: webhook,
   Calls: z.object({ calls: z.array(call), truncated: z.literal(true).exactOptional(), next: cursor.exactOptional() }),
-  CallsCsv: z.string().describe('The same as CSV; x-callwatch-next is the cursor of the next page'),
+  CallsCsv: z.string().describe('The same as CSV; with limit, x-callwatch-next is the cursor of the next page'),
+  CallsNdjson: z.string().describe('The same, each call as a line of JSON'),
+  CallDetails: callDetails,
+  Report: report,
+  ReportCsv: z.string().describe('The rows as CSV'),
+  Coverage: coverage,
   FinishedPerMinute: finishedPerMinute,
   Alerts: z.object({ alerts: z.array(alert) }),
   Silences: z.object({ silences: z.array(silence) }),

@@ -1,23 +1,27 @@
 import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod'
-import type { CallStatus } from '../ledger/call.ts'
+import { isSelected, type CallFilter } from '../history/call-filter.ts'
+import { listCalls, type PagePosition } from '../history/list-calls.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
-import type { HistoryPosition, Store } from '../store/store.ts'
+import type { RowReader } from '../store/row-reader.ts'
+import type { Store } from '../store/store.ts'
 import type { ShownTarget } from '../target/target.ts'
 
 export type ListedCall = { target: string; call: TrackedCall }
 
-/** A selection of calls, and the position where it begins. */
+/** A selection of calls, and where it begins. */
 export type CallsWanted = {
-  /** Calls that finished since then (UNIX seconds), newest first; undefined selects calls in progress. */
-  since: number | undefined
-  target: string | undefined
-  status: CallStatus | undefined
+  /** When they finished (UNIX seconds), newest first; undefined selects calls in progress. */
+  finished: { since: number; until: number } | undefined
+  filter: CallFilter
   from: Position
 }
 
-/** Where a page begins: after a number of calls in progress, or after a call of the history. */
-export type Position = { offset: number } | { after: HistoryPosition | undefined }
+/** After so many calls in progress, or after a place in the history; empty at the beginning. */
+export type Position = { offset?: number; after?: PagePosition | undefined }
+
+/** Some calls of a selection, and where the next ones begin; undefined after the last one. */
+export type ListedPart = { calls: ListedCall[]; next: Position | undefined }
 
 /** Calls in progress of other daemons' targets are in the store alone. */
 export type CallsSource = {
@@ -26,75 +30,77 @@ export type CallsSource = {
     own: () => readonly ShownTarget[]
     others: () => readonly { name: string }[]
   }
-  store: Pick<Store, 'finishedCalls' | 'openCalls'>
+  store: Pick<Store, 'openCalls'> & RowReader
 }
 
 /** Calls that are read and formatted in one iteration of the event loop. */
 const CALLS_PER_TURN = 500
+/** How long the history is searched for one response (seconds), where hardly any call is wanted. */
+const PATIENCE = 2
 
-/** Lists calls in slices, each in its own iteration of the event loop. */
-export async function* slicesOf(
-  wanted: CallsWanted,
+/** Lists at most `max` calls of a selection, in parts, each in its own iteration of the event loop. */
+export async function* pagesOf(wanted: CallsWanted, max: number, from: CallsSource): AsyncGenerator<ListedPart, void> {
+  yield* wanted.finished === undefined ? inProgress(wanted, max, from) : finished(wanted, max, from)
+}
+
+async function* inProgress(
+  { filter, from }: CallsWanted,
   max: number,
-  from: CallsSource,
-): AsyncGenerator<ListedCall[], undefined> {
-  const { since, target, status } = wanted
-  if (since === undefined) {
-    const offset = 'offset' in wanted.from ? wanted.from.offset : 0
-    const found = (await inProgress(target, from))
-      .filter(({ call }) => isWanted(status, call.status))
-      .drop(offset)
-      .take(max)
-    let slice: ListedCall[] = []
-    for (const one of found) {
-      slice.push(one)
-      if (slice.length < CALLS_PER_TURN) continue
-      yield slice
-      slice = []
-      await setImmediate()
-    }
-    yield slice
-    return undefined
-  }
-  let after = 'after' in wanted.from ? wanted.from.after : undefined
-  for (let left = max; left > 0;) {
-    const limit = Math.min(left, CALLS_PER_TURN)
-    const slice = await from.store.finishedCalls({ since, limit, target, status, after })
-    yield slice
-    if (slice.length < limit) return undefined
-    after = positionOf(slice.at(-1)!)
-    left -= limit
+  source: CallsSource,
+): AsyncGenerator<ListedPart> {
+  const { offset = 0 } = from
+  const found = (await callsInProgress(filter, source)).slice(offset)
+  for (let listed = 0; ;) {
+    const calls = found.slice(listed, Math.min(max, listed + CALLS_PER_TURN))
+    listed += calls.length
+    const isLast = listed >= found.length
+    yield { calls, next: isLast ? undefined : { offset: offset + listed } }
+    if (isLast || listed >= max) return
     await setImmediate()
   }
-  return undefined
+}
+
+async function* finished(
+  { filter, finished: times, from }: CallsWanted,
+  max: number,
+  { store }: CallsSource,
+): AsyncGenerator<ListedPart> {
+  const begun = performance.now()
+  let { after } = from
+  for (let left = max; left > 0;) {
+    const patience = max === Infinity ? Infinity : PATIENCE - (performance.now() - begun) / 1000
+    const limit = Math.min(left, CALLS_PER_TURN)
+    const page = await listCalls(store, { ...filter, ...times! }, { limit, after, patience })
+    after = page.next
+    left -= page.calls.length
+    yield { calls: page.calls, next: after && { after } }
+    if (after === undefined || patience < 0) return
+    await setImmediate()
+  }
 }
 
 /** Every daemon has them in the same order, or pages that two daemons serve would repeat and miss calls. */
-async function inProgress(
-  wanted: string | undefined,
-  { targets, store }: CallsSource,
-): Promise<IteratorObject<ListedCall, undefined>> {
-  const names = targets.all().filter((name) => isWanted(wanted, name))
+async function callsInProgress(filter: CallFilter, { targets, store }: CallsSource): Promise<ListedCall[]> {
+  const isWanted = (name: string) => filter.targets?.includes(name) !== false
   const own = new Map(targets.own().map(({ name, ledger }) => [name, ledger.open]))
-  const others = targets.others().flatMap(({ name }) => (isWanted(wanted, name) ? [name] : []))
+  const others = targets.others().flatMap(({ name }) => (isWanted(name) ? [name] : []))
   const elsewhere = Map.groupBy(others.length === 0 ? [] : await store.openCalls(others), ({ target }) => target)
-  return names.values().flatMap((target) => {
-    const calls = own.get(target)?.values().toArray() ?? (elsewhere.get(target) ?? []).map(({ call }) => call)
-    return calls.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((call) => ({ target, call }))
-  })
-}
-
-function isWanted(wanted: string | undefined, value: string): boolean {
-  return wanted === undefined || wanted === value
-}
-
-/** The position of a finished call in the history. */
-export function positionOf({ target, call }: ListedCall): HistoryPosition {
-  return { at: call.finish!.at, target, id: call.id }
+  return targets
+    .all()
+    .filter(isWanted)
+    .flatMap((target) => {
+      const calls = own.get(target)?.values().toArray() ?? (elsewhere.get(target) ?? []).map(({ call }) => call)
+      return calls
+        .filter((call) => isSelected(filter, call))
+        .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+        .map((call) => ({ target, call }))
+    })
 }
 
 const offset = z.strictObject({ offset: z.int().nonnegative() })
-const after = z.strictObject({ after: z.strictObject({ at: z.number(), target: z.string(), id: z.string() }) })
+const after = z.strictObject({
+  after: z.strictObject({ at: z.number(), target: z.string().optional(), id: z.string().optional() }),
+})
 
 /** Encodes a position for the API. Clients must not depend on the content. */
 export function cursorOf(position: Position): string {

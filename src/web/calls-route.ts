@@ -1,127 +1,183 @@
 import { Readable } from 'node:stream'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import * as z from 'zod'
 import { systemClock, type Clock } from '../clock/clock.ts'
-import { FINAL_STATUSES, OPEN_STATUSES } from '../ledger/call.ts'
+import { callRowView, type CallRowView } from '../events/call-data.ts'
+import { MOMENT_IN_UTC, readMoment } from '../history/moment.ts'
+import { FINAL_STATUSES, MODES, OPEN_STATUSES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
+import { csvLine } from '../text/csv.ts'
 import { api, type Described } from './api.ts'
-import {
-  cursorOf,
-  positionOf,
-  readCursor,
-  slicesOf,
-  type CallsSource,
-  type ListedCall,
-  type Position,
-} from './calls-pages.ts'
+import { cursorOf, pagesOf, readCursor, type CallsSource, type CallsWanted } from './calls-pages.ts'
 import { concurrencyLimit } from './concurrency-limit.ts'
 import { BadRequest } from './problem.ts'
-import { callView, type CallView } from '../events/call-data.ts'
 
-/** Calls that one response has at most; the next page has the rest. */
+/** Calls that one page has at most; the next page has the rest. */
 const MAX_CALLS = 10_000
 
 /** A response of more calls is a large one. */
 const MAX_SMALL = 500
 const MAX_LARGE_AT_A_TIME = 4
 
-const STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES, 'other'] as const
-const isoTime = z.union([z.iso.datetime({ offset: true }), z.iso.date()]).transform((text) => Date.parse(text) / 1000)
-const unixTime = z
+const ENDS = [...FINAL_STATUSES, 'lost'] as const
+const STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES, 'other', 'lost'] as const
+const oneOf = <const Values extends readonly string[]>(values: Values) =>
+  z.enum(values, `must be one of ${values.join(', ')}`).optional()
+
+/** A moment in UTC (UNIX seconds). */
+const moment = z
   .string()
-  .regex(/^\d{1,12}(\.\d+)?$/)
-  .transform(Number)
+  .refine((text) => readMoment(text, undefined, 0) !== undefined, `must be ${MOMENT_IN_UTC}`)
+  .optional()
 
 const parameters = z.strictObject({
-  finished_since: z
-    .union([unixTime, isoTime], 'must be a time: ISO 8601 in UTC like 2026-11-20T08:00:00Z, or UNIX seconds')
+  finished_since: moment.describe(
+    'Calls that finished or were lost since then, newest first; default: calls in progress',
+  ),
+  finished_until: moment.describe('Of these the ones before then'),
+  target: z
+    .union([z.string(), z.array(z.string())])
+    .transform((names) => [names].flat())
     .optional()
-    .describe('Calls that finished since then, newest first; default: calls in progress'),
-  status: z
-    .enum(STATUSES, `must be one of ${STATUSES.join(', ')}`)
-    .optional()
-    .describe('Final ones only with finished_since'),
-  target: z.string().optional().describe('Name of a target'),
+    .describe('Name of a target; repeatable'),
+  type: oneOf(TYPES),
+  mode: oneOf(MODES),
+  receiver_type: oneOf(RECEIVER_TYPES),
+  status: oneOf(STATUSES).describe('Final ones and lost only with finished_since'),
+  has_recording: z
+    .enum(['true', 'false'], 'must be true or false')
+    .transform((text) => text === 'true')
+    .optional(),
+  session_id: z.string().optional().describe('How the session id begins'),
   limit: z
     .string()
     .regex(/^[1-9]\d{0,4}$/, 'must be a whole number from 1 to 99999')
     .transform(Number)
     .optional()
-    .describe(`Calls at most; default and maximum: ${MAX_CALLS}`),
-  format: z.enum(['json', 'csv'], 'must be json or csv').optional().describe('Default: json'),
+    .describe(`Calls at most; default and maximum as JSON: ${MAX_CALLS}; default as CSV and NDJSON: all`),
+  format: z.enum(['json', 'csv', 'ndjson'], 'must be json, csv or ndjson').optional().describe('Default: json'),
   cursor: z.string().optional().describe('`next` of a response to the same parameters'),
 })
 
 /**
- * `GET /api/v1/calls`: calls in progress, or with `finished_since` the calls that finished since then, newest first. A
- * response is one page; its `next` is the `cursor` of the next one.
+ * `GET /api/v1/calls`: calls in progress, or with `finished_since` the calls that finished since then, newest first. As JSON
+ * a response is one page; its `next` is the `cursor` of the next one. Without `limit`, CSV and NDJSON have all calls, which
+ * are read as fast as the client takes them.
  */
 export function callsRoute(
   app: FastifyInstance,
-  { targets, store }: CallsSource,
-  clock: Pick<Clock, 'scheduler'> = systemClock,
+  source: CallsSource,
+  clock: Pick<Clock, 'scheduler' | 'wall'> = systemClock,
 ): void {
   const large = concurrencyLimit(MAX_LARGE_AT_A_TIME, clock)
   const config: Described = {
     summary: 'Calls in progress, or finished calls of the history',
-    answers: { 200: { 'application/json': 'Calls', 'text/csv': 'CallsCsv' } },
+    answers: { 200: { 'application/json': 'Calls', 'text/csv': 'CallsCsv', 'application/x-ndjson': 'CallsNdjson' } },
   }
   api(app).get('/api/v1/calls', { schema: { querystring: parameters }, config }, async ({ query }, reply) => {
-    const { finished_since: since, status, target, limit, format, cursor } = query
-    // No call in progress has a final status: an empty response would read as "none failed".
-    if (since === undefined && FINAL_STATUSES.some((final) => final === status)) {
-      throw new BadRequest(`status=${status} is a status of finished calls: add finished_since`)
-    }
-    const from = cursor === undefined ? { offset: 0 } : readCursor(cursor, since !== undefined)
-    if (from === undefined) throw new BadRequest('cursor must be the `next` of a response to the same parameters')
-    const max = Math.min(limit ?? MAX_CALLS, MAX_CALLS)
-    if (max > MAX_SMALL && !large.admits(reply)) return reply
-
-    const isCsv = format === 'csv'
+    const { limit, format = 'json' } = query
+    const wanted = wantedOf(query, clock.wall())
+    const isStream = format !== 'json' && limit === undefined
+    const max = isStream ? Infinity : Math.min(limit ?? MAX_CALLS, MAX_CALLS)
+    const alive = max > MAX_SMALL ? large.admits(reply) : () => undefined
+    if (alive === undefined) return reply
+    const pages = pagesOf(wanted, max, source)
+    if (isStream) return streamed(pages, FORMATS[format], { reply, alive })
     // Buffers instead of one long text, of which Node.js would make two more copies.
     const pieces: Buffer[] = []
-    let listed = 0
-    let last: ListedCall | undefined
-    for await (const slice of slicesOf({ since, target, status, from }, max + 1, { targets, store })) {
-      const shown = slice.slice(0, max - listed)
-      const views = shown.map(({ target, call }) => callView(target, call))
-      if (isCsv) pieces.push(Buffer.from(views.map(csvLine).join('')))
-      else if (shown.length > 0)
-        pieces.push(Buffer.from(`${pieces.length === 0 ? '' : ','}${JSON.stringify(views).slice(1, -1)}`))
-      listed += slice.length
-      last = shown.at(-1) ?? last
+    let next: CallsWanted['from'] | undefined
+    for await (const { calls, next: following } of pages) {
+      next = following
+      const views = calls.map(callRowView)
+      const text = format === 'json' ? JSON.stringify(views).slice(1, -1) : views.map(FORMATS[format].line).join('')
+      if (views.length > 0) pieces.push(Buffer.from(format === 'json' && pieces.length > 0 ? `,${text}` : text))
     }
-    const next =
-      listed <= max || last === undefined
-        ? undefined
-        : cursorOf(since === undefined ? { offset: offsetOf(from) + max } : { after: positionOf(last) })
     // Clients that sum up a response need to know that it has not all calls.
-    if (isCsv) {
-      if (next !== undefined) reply.headers({ 'x-callwatch-truncated': 'true', 'x-callwatch-next': next })
-      return reply.type('text/csv; charset=utf-8').send(Readable.from([Buffer.from(CSV_HEADER), ...pieces]))
+    if (format !== 'json') {
+      if (next !== undefined) reply.headers({ 'x-callwatch-truncated': 'true', 'x-callwatch-next': cursorOf(next) })
+      const { type, header } = FORMATS[format]
+      return reply.type(type).send(Readable.from([Buffer.from(header), ...pieces]))
     }
-    const more = next === undefined ? '' : `,"truncated":true,"next":"${next}"`
+    const more = next === undefined ? '' : `,"truncated":true,"next":"${cursorOf(next)}"`
     return reply
       .type('application/json; charset=utf-8')
       .send(Readable.from([Buffer.from('{"calls":['), ...pieces, Buffer.from(`]${more}}`)]))
   })
 }
 
-function offsetOf(from: Position): number {
-  return 'offset' in from ? from.offset : 0
+function wantedOf(query: z.output<typeof parameters>, now: number): CallsWanted {
+  const { finished_since: sinceText, finished_until: untilText, status, cursor } = query
+  const since = sinceText === undefined ? undefined : readMoment(sinceText, undefined, now)
+  if (since === undefined) {
+    // No call in progress has a final status: an empty response would read as "none failed".
+    if (ENDS.some((end) => end === status))
+      throw new BadRequest(`status=${status} is a status of finished calls: add finished_since`)
+    if (untilText !== undefined) throw new BadRequest('finished_until is of finished calls: add finished_since')
+  }
+  const from = cursor === undefined ? {} : readCursor(cursor, since !== undefined)
+  if (from === undefined) throw new BadRequest('cursor must be the `next` of a response to the same parameters')
+  return {
+    finished:
+      since === undefined ? undefined : { since, until: readMoment(untilText ?? '', undefined, now) ?? Infinity },
+    filter: {
+      targets: query.target,
+      type: query.type,
+      mode: query.mode,
+      receiverType: query.receiver_type,
+      status,
+      hasRecording: query.has_recording,
+      sessionId: query.session_id,
+    },
+    from,
+  }
 }
 
-/** The header line of calls as CSV (RFC 4180). */
-const CSV_HEADER =
-  'target,session_id,type,mode,receiver_type,status,began,finished,participants,audio_minutes,video_minutes\r\n'
+type Format = { type: string; header: string; line: (call: CallRowView) => string }
+type Streaming = { reply: FastifyReply; alive: () => void }
 
-function csvLine(call: CallView): string {
-  const { target, session_id, type, mode, receiver_type, status, began, finished = '', participants, minutes } = call
-  const texts = [target, session_id, type, mode, receiver_type, status, began, finished].map(quote)
-  return `${[...texts, participants, minutes.audio, minutes.video].join(',')}\r\n`
+/** Sends all calls, each part once the client has taken the one before. */
+async function streamed(
+  pages: ReturnType<typeof pagesOf>,
+  { type, header, line }: Format,
+  { reply, alive }: Streaming,
+): Promise<FastifyReply> {
+  // Before the status is sent: the store may be unavailable.
+  const first = await pages.next()
+  async function* texts() {
+    yield header
+    for (let page = first; page.done !== true; page = await pages.next()) {
+      alive()
+      if (page.value.calls.length > 0) yield page.value.calls.map((call) => line(callRowView(call))).join('')
+    }
+  }
+  return reply.type(type).send(Readable.from(texts(), { objectMode: false }))
 }
 
-/** Quotes a field. An apostrophe marks as text what a spreadsheet would run as a formula, leading spaces ignored. */
-function quote(text: string): string {
-  const harmless = /^[=+\-@＝＋－＠\s\p{Cc}\p{Cf}]/u.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+/** The columns of calls as CSV. */
+const CSV: Readonly<Record<string, (call: CallRowView) => string | number | boolean | undefined>> = {
+  target: (call) => call.target,
+  session_id: (call) => call.session_id,
+  type: (call) => call.type,
+  mode: (call) => call.mode,
+  receiver_type: (call) => call.receiver_type,
+  status: (call) => call.status,
+  began: (call) => call.began,
+  finished: (call) => call.finished,
+  participants: (call) => call.participants,
+  audio_minutes: (call) => call.minutes.audio,
+  video_minutes: (call) => call.minutes.video,
+  participant_audio_minutes: (call) => call.participant_minutes.audio,
+  participant_video_minutes: (call) => call.participant_minutes.video,
+  duration_seconds: (call) => call.duration_seconds,
+  answer_delay_seconds: (call) => call.answer_delay_seconds,
+  has_recording: (call) => call.has_recording,
+  noticed: (call) => call.noticed,
 }
+
+const FORMATS = {
+  csv: {
+    type: 'text/csv; charset=utf-8',
+    header: csvLine(Object.keys(CSV)),
+    line: (call) => csvLine(Object.values(CSV).map((valueOf) => valueOf(call))),
+  },
+  ndjson: { type: 'application/x-ndjson; charset=utf-8', header: '', line: (call) => `${JSON.stringify(call)}\n` },
+} as const satisfies Record<string, Format>

@@ -8,8 +8,11 @@ const READ_TIMEOUT_SECONDS = 120
 
 /** Limits how many large responses are made, or wait for their clients, at the same time. */
 export type ConcurrencyLimit = {
-  /** Returns whether this response may be made; if not, answers with 503 and Retry-After. */
-  admits: (reply: FastifyReply) => boolean
+  /**
+   * Returns undefined where this response may not be made, and answers with 503 and Retry-After; else what says that the
+   * client has taken a part of it, and begins the timeout anew.
+   */
+  admits: (reply: FastifyReply) => (() => void) | undefined
 }
 
 export function concurrencyLimit(
@@ -23,15 +26,20 @@ export function concurrencyLimit(
       if (inFlight >= limit || reply.raw.destroyed) {
         const detail = `${limit} responses of this size are in progress; try again later, or request fewer calls by limit`
         sendProblem(reply.header('retry-after', RETRY_AFTER_SECONDS), 503, detail)
-        return false
+        return undefined
       }
       inFlight += 1
-      const timeout = scheduler.schedule(() => reply.raw.destroy(), READ_TIMEOUT_SECONDS * 1000)
+      const begin = () => scheduler.schedule(() => reply.raw.destroy(), READ_TIMEOUT_SECONDS * 1000)
+      let timeout = begin()
       reply.raw.once('close', () => {
         inFlight -= 1
         timeout.unsubscribe()
       })
-      return true
+      return () => {
+        timeout.unsubscribe()
+        // Of a client that has disconnected nothing is closed any more.
+        if (!reply.raw.destroyed) timeout = begin()
+      }
     },
   }
 }

@@ -7,6 +7,7 @@ import type { KnownNames } from '../alerts/match.ts'
 import type { Store } from '../store/store.ts'
 import type { ShownTarget } from '../target/target.ts'
 import { authenticate, type Credentials, type WebEvent } from './authentication.ts'
+import { callRoute } from './call-route.ts'
 import { callsRoute } from './calls-route.ts'
 import { eventsRoute } from './events-route.ts'
 import { finishedPerMinuteRoute } from './finished-per-minute.ts'
@@ -16,6 +17,7 @@ import { pageFiles } from './page-files.ts'
 import { api, type Described } from './api.ts'
 import { answerBadPath, answerErrors, answerUnreadable, sendProblem } from './problem.ts'
 import { readiness } from './readiness.ts'
+import { reportRoute } from './report-route.ts'
 import { silencesRoute } from './silences-route.ts'
 import { otherTargetJson, type OtherTarget } from './overview.ts'
 import { targetJson } from './target-view.ts'
@@ -33,7 +35,6 @@ export type WebOptions = {
   known: () => KnownNames
   store: Pick<
     Store,
-    | 'finishedCalls'
     | 'openCalls'
     | 'finishedPerMinute'
     | 'silences'
@@ -42,6 +43,7 @@ export type WebOptions = {
     | 'events'
     | 'latestEvents'
     | 'webhooks'
+    | 'rows'
   >
   /** Required for every path except the health checks. */
   auth?: Credentials
@@ -163,6 +165,8 @@ export async function startWeb(options: WebOptions): Promise<Web> {
     }
   })
   callsRoute(app, options)
+  callRoute(app, options)
+  reportRoute(app, options)
   finishedPerMinuteRoute(app, options)
   silencesRoute(app, { ...options, changedBy: options.auth })
   eventsRoute(app, options.store)

@@ -20,6 +20,7 @@ import { deliveryProblems, leftBy } from '../events/delivery-problems.ts'
 import { eventProblems, readLog } from '../events/event-problems.ts'
 import { contribution, differingSums, FAMILIES_OBSERVED_ONCE, sumsOfCounters, sumsOfRows } from './row-sums.ts'
 import { INTERVAL, RULES, START } from './simulated-rules.ts'
+import { finishedCalls } from '../store/finished-calls.ts'
 
 /** Seconds before the set-up: what ended since then with `endedAt` too far ahead was implausible at the set-up. */
 const LATELY = 900
@@ -86,7 +87,7 @@ async function sumProblems({ store, storeFile }: Run, { name, ledger }: Target):
   const isUsed = Math.abs(used - participantMinutes) <= 1e-6
   const usage = isUsed ? [] : [`minutes used: ${participantMinutes} less corrections, ${used} by quarters`]
   if (storeFile === undefined) {
-    const rows = new Map((await store.finishedCalls({ since: 0, limit: 1e9 })).map(({ call }) => [call.id, call]))
+    const rows = new Map((await finishedCalls(store, { since: 0, limit: 1e9 })).map(({ call }) => [call.id, call]))
     for (const call of ledger.calls.values()) rows.set(call.id, call)
     return [...differingSums(ledger, sumsOfRows(rows.values())), ...usage]
   }

@@ -72,7 +72,6 @@ export function mortalProcess(clock: Clock, draw: () => number, risk: number): M
         usedMinutes: alive(store.usedMinutes),
         pausedUntil: alive(store.pausedUntil),
         pauseUntil: alive(store.pauseUntil),
-        finishedCalls: alive(store.finishedCalls),
         events: alive(store.events),
         latestEvents: alive(store.latestEvents),
         deleteExpired: alive(store.deleteExpired),

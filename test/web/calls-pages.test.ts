@@ -67,7 +67,7 @@ describe('the pages of /api/v1/calls', () => {
       own: () => [target(names[offset % 3]!)],
       others: () => names.toSpliced(offset % 3, 1).map((name) => ({ name })),
     }
-    callsRoute(app, { targets, store: { finishedCalls: async () => [], openCalls } })
+    callsRoute(app, { targets, store: { rows: async () => [], openCalls } })
     const listed: string[] = []
     for (; offset < 9; offset++) {
       const cursor = Buffer.from(JSON.stringify({ offset })).toString('base64url')

@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { labelsOf } from '../../src/ledger/call.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { finish, finishedCall, NOW, openCall } from '../metrics/hand-made-target.ts'
@@ -39,6 +41,8 @@ describe('/api/v1/calls without finished_since', () => {
           began: '2026-09-21T14:12:50.000Z',
           participants: 2,
           minutes: { audio: 0.5, video: 0 },
+          participant_minutes: { audio: 0.75, video: 0 },
+          has_recording: false,
         },
         expect.objectContaining({ target: 'staging', session_id: 'b', status: 'initiated', participants: 0 }),
       ],
@@ -79,8 +83,13 @@ describe('/api/v1/calls with finished_since', () => {
         status: 'ended',
         began: '2026-09-21T14:12:50.000Z',
         finished: '2026-09-21T14:13:10.000Z',
+        noticed: '2026-09-21T14:13:13.000Z',
+        duration_seconds: 15,
+        answer_delay_seconds: 5,
         participants: 4,
         minutes: { audio: 0.5, video: 0 },
+        participant_minutes: { audio: 0.75, video: 0 },
+        has_recording: false,
       },
     ])
   })
@@ -110,10 +119,128 @@ describe('/api/v1/calls with finished_since', () => {
     const json = await get('?finished_since=0', many)
     const { calls, truncated } = JSON.parse(json.text)
     expect([calls.length, calls[0].session_id, truncated]).toEqual([10_000, 'call-0', true])
-    const csv = await get('?finished_since=0&format=csv', many)
+    const csv = await get('?finished_since=0&format=csv&limit=10000', many)
     expect(csv.headers.get('x-callwatch-truncated')).toBe('true')
     const whole = await get('?finished_since=0', many.slice(1))
     expect(JSON.parse(whole.text)).not.toHaveProperty('truncated')
+  })
+})
+
+describe('/api/v1/calls without a limit', () => {
+  const many = Array.from({ length: 12_000 }, (_, i) => inHistory(`call-${i}`, i + 1))
+
+  test('has all calls as NDJSON and as CSV', async () => {
+    const ndjson = await get('?finished_since=0&format=ndjson', many)
+    expect(ndjson.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8')
+    const lines = ndjson.text.trimEnd().split('\n')
+    expect([lines.length, JSON.parse(lines[0]!), JSON.parse(lines.at(-1)!)]).toMatchObject([
+      12_000,
+      { session_id: 'call-0' },
+      { session_id: 'call-11999' },
+    ])
+    const csv = await get('?finished_since=0&format=csv', many)
+    expect(csv.text.split('\r\n')).toHaveLength(12_002)
+  })
+
+  test('is read from the store as fast as its client takes it', async () => {
+    let reads = 0
+    const large = Array.from({ length: 8000 }, (_, i) => inHistory(`${'x'.repeat(4000)}${i}`, i + 1))
+    const { url } = await serve([shownTarget()], { history: large, onRead: () => (reads += 1) })
+    const { hostname, port } = new URL(url)
+    const client = connect(Number(port), hostname)
+    onTestFinished(() => void client.destroy())
+    client.write(`GET /api/v1/calls?finished_since=0&format=ndjson HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`)
+    await once(client, 'readable')
+    const readsWhen = async (isDone: (now: number) => boolean) => {
+      let before = -1
+      await vi.waitFor(
+        () => {
+          const isSame = reads === before && isDone(reads)
+          before = reads
+          expect(isSame).toBe(true)
+        },
+        { interval: 200, timeout: 5000 },
+      )
+      return reads
+    }
+    const paused = await readsWhen(() => true)
+    client.resume()
+    expect(await readsWhen((now) => now > paused)).toBeGreaterThan(paused * 2)
+  })
+})
+
+describe('/api/v1/calls/TARGET/SESSION_ID', () => {
+  test('has the call as it was counted and as it is now, with its events', async () => {
+    const labels = labelsOf('video', 'call', 'user')
+    const call = finishedCall('a/b%_!', { status: 'rejected', labels, counted: [0.25, 0, 0.5, 0] })
+    const { url, log } = await serve([shownTarget()], { history: [{ target: 'production', call }] })
+    const transition = { from: 'none', to: 'ongoing', observed: true, at: NOW - 60 } as const
+    const others = ['a/b%_', 'a/bXX!', 'x'].map((id) => ({ ...transition, call: { ...call, id } }))
+    await log({ transitions: [...others, { ...transition, call }], corrections: [], details: [] })
+    const answer = await (await fetch(`${url}/api/v1/calls/production/${encodeURIComponent(call.id)}`)).json()
+    expect(answer).toMatchObject({
+      call: { session_id: 'a/b%_!', status: 'ended', type: 'audio', minutes: { audio: 0.25 } },
+      at_its_end: { status: 'ended', minutes: { audio: 0, video: 0 } },
+      status_now: 'rejected',
+      events_since: '2026-09-21T14:13:20.000Z',
+      events: [{ type: 'callwatch.call.ongoing', subject: 'a/b%_!' }],
+    })
+  })
+
+  test('is 404 with a sentence for a call that is not there', async () => {
+    const { status, text } = await get('/production/none')
+    expect([status, JSON.parse(text).detail]).toEqual([
+      404,
+      expect.stringContaining('no call none of target production'),
+    ])
+  })
+})
+
+describe('/api/v1/report and /api/v1/coverage', () => {
+  const history = [inHistory('a', 10), inHistory('b', 90_000), { ...inHistory('c', 20), target: 'staging' }]
+
+  async function ask(path: string) {
+    const { url } = await serve([shownTarget()], { history })
+    const response = await fetch(`${url}/api/v1/${path}`)
+    const text = await response.text()
+    return { status: response.status, text, answer: response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : undefined } // oxfmt-ignore
+  }
+
+  test('report by days of a time zone', async () => {
+    const { answer } = await ask('report?since=2026-09-20&by=day&zone=Asia/Tokyo&target=production,other')
+    expect(answer).toMatchObject({
+      since: '2026-09-19T15:00:00.000Z',
+      zone: 'Asia/Tokyo',
+      rows: [
+        { day: '2026-09-20', calls: { ended: 1 } },
+        { day: '2026-09-21', calls: { ended: 1 } },
+      ],
+    })
+  })
+
+  test('report as CSV', async () => {
+    const { text } = await ask('report?since=2d&until=60&by=target&format=csv'.replace('until=60', `until=${NOW}`).replace('2d', String(NOW - 172_800))) // oxfmt-ignore
+    expect(text.split('\r\n').slice(0, 3)).toEqual([
+      'target,ended,unanswered,rejected,canceled,other,lost,audio_minutes,video_minutes,participant_audio_minutes,participant_video_minutes,failure_ratio,mean_duration_seconds,p95_duration_seconds,noticed_late',
+      'production,2,0,0,0,0,0,1,0,1.5,0,,15,15,0',
+      'staging,1,0,0,0,0,0,0.5,0,0.75,0,,15,15,0',
+    ])
+  })
+
+  test('coverage has the times in which targets were not seen', async () => {
+    const { answer } = await ask(`coverage?since=${NOW - 1500}&until=${NOW - 500}&target=staging`)
+    expect(answer).toMatchObject({ blind_seconds: 1000, blind: [{ kind: 'before' }, { kind: 'now' }] })
+  })
+
+  test.each([
+    ['report?since=soon', 'since must be a date such as'],
+    ['report?since=2&until=1', 'since must be before until'],
+    ['report?since=0&by=hour', 'must be some of day, target, type, mode, receiver_type'],
+    ['report?since=0&zone=Mars', 'zone must be a time zone such as Europe/Berlin'],
+    ['report', 'since'],
+  ])('%s is refused with a sentence', async (path, sentence) => {
+    const { status, answer } = await ask(path)
+    expect([status, answer.detail]).toEqual([400, expect.stringContaining(sentence)])
   })
 })
 
@@ -122,14 +249,16 @@ describe('/api/v1/calls as CSV', () => {
     const { headers, text } = await get(`?finished_since=${NOW - 60}&format=csv`, [inHistory('a', 10)])
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
     expect(text).toBe(
-      'target,session_id,type,mode,receiver_type,status,began,finished,participants,audio_minutes,video_minutes\r\n' +
-        'production,a,audio,call,user,ended,2026-09-21T14:12:50.000Z,2026-09-21T14:13:10.000Z,2,0.5,0\r\n',
+      'target,session_id,type,mode,receiver_type,status,began,finished,participants,audio_minutes,video_minutes,' +
+        'participant_audio_minutes,participant_video_minutes,duration_seconds,answer_delay_seconds,has_recording,noticed\r\n' +
+        'production,a,audio,call,user,ended,2026-09-21T14:12:50.000Z,2026-09-21T14:13:10.000Z,2,0.5,0,' +
+        '0.75,0,15,5,false,2026-09-21T14:13:13.000Z\r\n',
     )
   })
 
   test('leaves `finished` empty for a call in progress', async () => {
     const { text } = await get('?format=csv', [], [openCall('a')])
-    expect(text).toContain('production,a,audio,call,user,ongoing,2026-09-21T14:12:50.000Z,,2,0.5,0\r\n')
+    expect(text).toContain('production,a,audio,call,user,ongoing,2026-09-21T14:12:50.000Z,,2,0.5,0,0.75,0,,,false,\r\n')
   })
 
   test.each([
@@ -170,12 +299,14 @@ test.each([
   ['?finished_since=call-5', 'finished_since must be a time'],
   ['?status=cancelled', 'status must be one of initiated, ongoing, ended, unanswered, rejected, canceled, other'],
   ['?status=ended&status=rejected', 'status must be one of'],
-  ['?format=xml', 'format must be json or csv'],
+  ['?format=xml', 'format must be json, csv or ndjson'],
   [
     '?finished_sinse=0',
-    'unknown parameter finished_sinse; the parameters are finished_since, status, target, limit, format, cursor',
+    'unknown parameter finished_sinse; the parameters are finished_since, finished_until, target, type, mode, receiver_type, status, has_recording, session_id, limit, format, cursor',
   ],
   ['?status=rejected', 'status=rejected is a status of finished calls: add finished_since'],
+  ['?finished_until=0', 'finished_until is of finished calls: add finished_since'],
+  ['?has_recording=yes', 'has_recording must be true or false'],
   ['?limit=0', 'limit must be a whole number from 1 to 99999'],
 ])('/api/v1/calls%s is refused with a sentence', async (query, sentence) => {
   const { status, text } = await get(query)

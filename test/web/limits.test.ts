@@ -9,17 +9,18 @@ import { openCall } from '../metrics/hand-made-target.ts'
 import { AUTH, basic, serve, shownTarget } from './serve.ts'
 
 const NO_TARGETS = { all: () => [], own: () => [], others: () => [] }
-const NO_CALLS = { finishedCalls: async () => [], openCalls: async () => [] }
+const NO_CALLS = { rows: async () => [], openCalls: async () => [] }
 
 test('four large responses are made at a time: a fifth gets 503 with Retry-After, a small one does not', async () => {
   const app = fastify({ forceCloseConnections: true })
   onTestFinished(() => app.close())
   const waiting: (() => void)[] = []
-  const finishedCalls = async ({ limit }: { limit: number }) => {
-    if (limit > 100) await new Promise<void>((resolve) => waiting.push(resolve))
+  let isHeld = true
+  const rows = async () => {
+    if (isHeld) await new Promise<void>((resolve) => waiting.push(resolve))
     return []
   }
-  callsRoute(app, { targets: NO_TARGETS, store: { ...NO_CALLS, finishedCalls } })
+  callsRoute(app, { targets: NO_TARGETS, store: { ...NO_CALLS, rows } })
   const list = (more = '') => app.inject(`/api/v1/calls?finished_since=0${more}`)
   const four = Array.from({ length: 4 }, () => list())
   await vi.waitFor(() => expect(waiting).toHaveLength(4))
@@ -31,9 +32,11 @@ test('four large responses are made at a time: a fifth gets 503 with Retry-After
       detail: '4 responses of this size are in progress; try again later, or request fewer calls by limit',
     }),
   ])
+  isHeld = false
   expect((await list('&limit=50')).statusCode).toBe(200)
   for (const release of waiting.splice(0)) release()
   expect((await Promise.all(four)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200])
+  isHeld = true
   const next = list()
   await vi.waitFor(() => expect(waiting).toHaveLength(1))
   waiting[0]?.()

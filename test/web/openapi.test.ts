@@ -27,7 +27,7 @@ test('src/web/openapi.json is that of the routes; `npx vitest run test/web/opena
 test('src/web/openapi.json has every route of the server under /api, and no other', async () => {
   const { routes } = await openApiDocument()
   expect(routes.length).toBeGreaterThan(8)
-  expect(OPERATIONS.toSorted()).toEqual(routes.map((route) => route.replace(':id', '{id}')).toSorted())
+  expect(OPERATIONS.toSorted()).toEqual(routes.map((route) => route.replaceAll(/:(\w+)/g, '{$1}')).toSorted())
 })
 
 test('src/web/openapi.json is OpenAPI 3.1', async () => {
@@ -71,7 +71,12 @@ test('the server answers as the document says, on every path', async () => {
   await ask('GET /api/v1/webhooks', '/api/v1/webhooks')
   await ask('GET /api/v1/calls', '/api/v1/calls?limit=1')
   await ask('GET /api/v1/calls', '/api/v1/calls?finished_since=0')
-  await ask('GET /api/v1/calls', '/api/v1/calls?format=csv')
+  await ask('GET /api/v1/calls', '/api/v1/calls?finished_since=0&format=csv')
+  await ask('GET /api/v1/calls', '/api/v1/calls?finished_since=0&format=ndjson')
+  await ask('GET /api/v1/calls/{target}/{session_id}', '/api/v1/calls/production/over')
+  await ask('GET /api/v1/report', '/api/v1/report?since=0&by=day,target')
+  await ask('GET /api/v1/report', '/api/v1/report?since=0&format=csv')
+  await ask('GET /api/v1/coverage', '/api/v1/coverage?since=0')
   await ask('GET /api/v1/finished-per-minute', '/api/v1/finished-per-minute?minutes=2')
   const body = JSON.stringify({ match: { target: 'production' }, for: '1m' })
   await ask('POST /api/v1/silences', '/api/v1/silences', { headers: json, body })
@@ -85,7 +90,7 @@ test('the server answers as the document says, on every path', async () => {
   await ask('GET /api/v1/events', '/api/v1/events?after=1.0.made-up')
   await ask('GET /api/v1/openapi.json', '/api/v1/openapi.json')
   for (const operation of OPERATIONS) {
-    await ask(operation, operation.slice(operation.indexOf('/')).replace('{id}', '7'), {
+    await ask(operation, operation.slice(operation.indexOf('/')).replaceAll(/\{\w+\}/g, '7'), {
       headers: basic({ ...AUTH, password: '' }),
     })
   }
@@ -119,7 +124,7 @@ function problemsOf(place: string, content: string | undefined): string[] {
   const pointer = keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1')))
   const validate = ajv.getSchema(`api#/${pointer.join('/')}`)
   if (validate === undefined) return [`${place}: not in the document`]
-  void validate(type.includes('json') ? JSON.parse(content) : content)
+  void validate(/[/+]json$/.test(type) ? JSON.parse(content) : content)
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
 }
 

@@ -69,7 +69,7 @@ describe('a target of another daemon', () => {
     }
     const own = shownTarget({ target: 'a', calls: [openCall('of a')] })
     const targets = { all: () => ['a', 'b', 'c'], own: () => [own], others: () => [{ name: 'b' }, { name: 'c' }] }
-    callsRoute(app, { targets, store: { finishedCalls: async () => [], openCalls } })
+    callsRoute(app, { targets, store: { rows: async () => [], openCalls } })
     const list = async (query: string) =>
       (await app.inject(`/api/v1/calls${query}`)).json().calls.map((call: { session_id: string }) => call.session_id)
     expect(await list('')).toEqual(['of a', 'of b', 'of c'])

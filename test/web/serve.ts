@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest'
 import type { Notification } from '../../src/alerts/notification.ts'
+import { newDraft } from '../../src/ledger/delta-draft.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { StoreError } from '../../src/store/store.ts'
@@ -69,6 +70,8 @@ export type ServeOptions = {
   auth?: Credentials
   /** Targets that other daemons own. */
   others?: OtherTarget[]
+  /** Called with each query of the history. */
+  onRead?: () => void
   /** Why the store is not available. */
   storeProblem?: string
   /** Seconds. */
@@ -88,7 +91,7 @@ export type Served = {
 /** Serves hand-made targets on a free port of loopback; closes after the test. */
 export async function serve(
   targets: ShownTarget[],
-  { history = [], others = [], webhooks = {}, storeProblem, ...options }: ServeOptions = {},
+  { history = [], others = [], webhooks = {}, storeProblem, onRead, ...options }: ServeOptions = {},
 ): Promise<Served> {
   const store = openSqliteStore({ path: ':memory:' })
   onTestFinished(() => store.close())
@@ -96,6 +99,16 @@ export async function serve(
     const dead = (place: number) => ({ position: 1, place, id: 'a', series: 'x', at: NOW, dead: true, attempts: 9 })
     const put = Array.from({ length: deadLetters }, (_, place) => dead(place))
     await store.saveWebhook({ name, revision: 0, progress: { cursor: '0', ...progress }, put })
+  }
+  for (const [target, calls] of Map.groupBy(history, (each) => each.target)) {
+    const { ledger } = await store.openTarget({ name: target, fingerprint: '' }, NOW - 1000, 86_400)
+    const { delta } = newDraft(ledger.sync)
+    for (const { call } of calls) delta.calls.set(call.id, call)
+    await store.commit(target, {
+      ledger: delta,
+      alerts: { changed: [], ended: [], notifications: [] },
+      routedChanges: [],
+    })
   }
   const expectStore = () => {
     if (storeProblem !== undefined) throw new StoreError('unavailable', storeProblem)
@@ -117,6 +130,10 @@ export async function serve(
     }),
     store: {
       ...store,
+      rows: (...query) => {
+        onRead?.()
+        return store.rows(...query)
+      },
       silences: async (now) => {
         expectStore()
         return store.silences(now)
@@ -125,14 +142,6 @@ export async function serve(
         expectStore()
         return store.webhooks()
       },
-      finishedCalls: async ({ since, limit, target: wanted, status, after }) =>
-        history
-          .toSorted((a, b) => b.call.finish!.at - a.call.finish!.at)
-          .slice(after === undefined ? 0 : history.findIndex(({ call }) => call.id === after.id) + 1)
-          .filter(({ call }) => call.finish !== undefined && call.finish.at >= since)
-          .filter(({ target }) => wanted === undefined || target === wanted)
-          .filter(({ call }) => status === undefined || call.finish?.status === status)
-          .slice(0, limit),
     },
     problem: () => storeProblem,
     expose: metricsOf(() => targets, '1.2.3').expose,

@@ -1,11 +1,11 @@
 import type { Clock } from '../../clock/clock.ts'
-import { finalStatusOf, statusCode } from '../../ledger/call-codes.ts'
+import { finalStatusOf } from '../../ledger/call-codes.ts'
 import { LOST_CODE } from '../../ledger/history-columns.ts'
 import { countByStatus, type FinishedCounts } from '../../ledger/finished-calls.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
 import { USAGE_KEPT } from '../../ledger/usage.ts'
 import { callOf, settledOf } from '../rows.ts'
-import type { HistoryQuery, MinuteCount } from '../store.ts'
+import type { MinuteCount } from '../store.ts'
 import type { Session } from './connection.ts'
 
 /** Runs work in a transaction. */
@@ -19,36 +19,6 @@ const MAX_DELETION_SECONDS = 5
 
 /** How long commits are kept. */
 const COMMITS_KEPT_MINUTES = 10
-
-/** A status of the finish, where that is given ($4), and calls after a position ($5 to $7). */
-const PICKED = `finished >= $1 AND status <> ${LOST_CODE} AND ($4::int IS NULL OR status = $4)
-  AND finished <= $5 AND (finished < $5 OR (name COLLATE "C", id COLLATE "C") > ($6, $7))`
-const ORDER = 'ORDER BY finished DESC, id COLLATE "C"'
-
-/** The newest of each target, by the index, and of these the newest. */
-const FINISHED = `
-  SELECT name, id, data
-  FROM callwatch.targets, LATERAL (
-    SELECT id, data, finished FROM callwatch.calls WHERE target = number AND ${PICKED} ${ORDER} LIMIT $2
-  ) AS newest
-  WHERE $3::text IS NULL OR name = $3
-  ORDER BY finished DESC, name COLLATE "C", id COLLATE "C" LIMIT $2`
-
-export async function finishedCalls(
-  session: Session,
-  { since, limit, target, status, after }: HistoryQuery,
-): Promise<{ target: string; call: TrackedCall }[]> {
-  const rows = await session.run(FINISHED, [
-    since,
-    Math.floor(limit),
-    target ?? null,
-    status === undefined ? null : statusCode(status),
-    after?.at ?? Infinity,
-    after?.target ?? '',
-    after?.id ?? '',
-  ])
-  return rows.map((row) => ({ target: String(row['name']), call: callOf(row) }))
-}
 
 /** Rows of calls that were counted and evicted, by id: those of these ids that the history still has. */
 export async function evictedCalls(

@@ -6,15 +6,7 @@ import type { SharedStore } from '../sharing.ts'
 import { isBug, StoreError, type Commit, type NewEvents, type RoutedChange, type Store } from '../store.ts'
 import { readAddress } from './address.ts'
 import { connect, type Connection, type Session } from './connection.ts'
-import {
-  countFinished,
-  deleteExpired,
-  evictedCalls,
-  finishedCalls,
-  finishedPerMinute,
-  openCalls,
-  usedMinutes,
-} from './history.ts'
+import { countFinished, deleteExpired, evictedCalls, finishedPerMinute, openCalls, usedMinutes } from './history.ts'
 import { deleteEvents, eraseParticipants, eventsFrom, latestEvents, logEvents, numberEvents } from './events.ts'
 import { addTargets, loadTargets, type Wanted } from './load-targets.ts'
 import { membership } from './membership.ts'
@@ -220,7 +212,6 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         [key, until],
       )
     },
-    finishedCalls: (query) => finishedCalls(session, query),
     countFinished: (target, from, to) => countFinished(session, target, from, to),
     finishedPerMinute: (targets, from, minutes) => finishedPerMinute(session, targets, from, minutes),
     openCalls: (targets) => openCalls(session, targets),

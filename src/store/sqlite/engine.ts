@@ -7,16 +7,7 @@ import type { SyncState } from '../../ledger/state.ts'
 import { usedBetween, USAGE_KEPT } from '../../ledger/usage.ts'
 import type { ReadRow } from '../row-reader.ts'
 import { alertsByTarget, callOf, settledOf } from '../rows.ts'
-import type {
-  RoutedChange,
-  HistoryQuery,
-  LoggedEvents,
-  MinuteCount,
-  OutboxEntry,
-  OutboxContent,
-  TargetIdentity,
-} from '../store.ts'
-import { finishedCallsIn, type HistoryRow } from './history.ts'
+import type { RoutedChange, LoggedEvents, MinuteCount, OutboxEntry, OutboxContent, TargetIdentity } from '../store.ts'
 import { targetLoader, type CallsPart, type OpenedTarget } from './load-target.ts'
 import { eventsIn, participantsEraser } from './events.ts'
 import { openOwn } from './open-database.ts'
@@ -61,7 +52,6 @@ export type SqliteEngine = {
   endSilence: (id: number) => boolean
   pausedUntil: (key: string) => number | undefined
   pauseUntil: (key: string, until: number) => void
-  finishedCalls: (query: HistoryQuery) => HistoryRow[]
   countFinished: (target: string, from: number, to: number) => FinishedCounts
   finishedPerMinute: (targets: readonly string[], from: number, minutes: number) => MinuteCount[]
   openCalls: (targets: readonly string[]) => (Row & { target: string })[]
@@ -138,7 +128,6 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
       WHERE target = (SELECT number FROM targets WHERE name = ?) AND quarter >= ? AND quarter < ? ORDER BY quarter`),
   }
 
-  const finishedCalls = finishedCallsIn(db)
   let deletions = 0
 
   function deleteOf(table: (typeof OF_TARGET)[number], target: string): void {
@@ -185,7 +174,6 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
       return row && Number(row['until'])
     },
     pauseUntil: (key, until) => void statements.writePause.run(key, until),
-    finishedCalls,
     countFinished: (target, from, to) => {
       const rows = statements.finishedBetween.all(target, from, to)
       return countByStatus(rows.map(({ status, n }) => ({ status: finalStatusOf(Number(status)), n: Number(n) })))

@@ -95,8 +95,6 @@ export function sqliteStore(
     endSilence: (id) => invoke('endSilence', [id]),
     pausedUntil: (key) => invoke('pausedUntil', [key]),
     pauseUntil: (key, until) => invoke('pauseUntil', [key, until]),
-    finishedCalls: async (query) =>
-      (await invoke('finishedCalls', [query])).map((row) => ({ target: row.target, call: callOf(row) })),
     countFinished: (target, from, to) => invoke('countFinished', [target, from, to]),
     finishedPerMinute: (targets, from, minutes) => invoke('finishedPerMinute', [targets, from, minutes]),
     openCalls: async (targets) =>

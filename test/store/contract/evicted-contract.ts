@@ -4,6 +4,7 @@ import { COUNTERS } from '../../../src/ledger/series.ts'
 import { computeDelta } from '../../../src/ledger/compute-delta.ts'
 import { asked, completePoll, contents, CREATED, seen, total } from '../../ledger/seen.ts'
 import { A, B, commitOf, DAY, filled, openAt, OPTIONS, type NewPlace } from './place.ts'
+import { finishedCalls } from '../finished-calls.ts'
 
 /** What a store promises of calls that were counted and evicted: those that are listed again are resumed from their rows. */
 export function evictedContract(newPlace: NewPlace): void {
@@ -62,7 +63,7 @@ export function evictedContract(newPlace: NewPlace): void {
       expect([COUNTERS.started, COUNTERS.lost, COUNTERS.reappeared].map((each) => total(ledger, each))).toEqual([
         1, 1, 1,
       ])
-      expect(await store.finishedCalls({ since: 0, limit: 10 })).toEqual([])
+      expect(await finishedCalls(store, { since: 0, limit: 10 })).toEqual([])
     })
 
     test('are one row again once they were resumed, and no evicted one any more', async () => {
@@ -77,7 +78,7 @@ export function evictedContract(newPlace: NewPlace): void {
       expect(await store.evictedCalls('a', ['c'])).toEqual(new Map())
       const reopened = await restart()
       expect(contents(reopened.ledger).calls).toEqual(contents(ledger).calls)
-      expect(await reopened.store.finishedCalls({ since: CREATED, limit: 10 })).toHaveLength(1)
+      expect(await finishedCalls(reopened.store, { since: CREATED, limit: 10 })).toHaveLength(1)
     })
   })
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { HistoryQuery } from '../../../src/store/store.ts'
 import { asked, completePoll, contents, CREATED, seen } from '../../ledger/seen.ts'
 import { A, B, DAY, filled, openAt, openIn, summariesOf, type NewPlace } from './place.ts'
+import { finishedCalls, type FinishedQuery } from '../finished-calls.ts'
 
 /** What a store promises of calls that are over. */
 export function historyContract(newPlace: NewPlace): void {
@@ -12,13 +12,13 @@ export function historyContract(newPlace: NewPlace): void {
       await filled(store, B, { b1: 20, b2: 100, b3: 300, same: 25 }, ['b1'])
       const all = ['b b3 300', 'a a2 200.5', 'b b2 100', 'a a3 30', 'b same 25', 'b b1 20', 'a a1 10', 'a same 5']
       const since = CREATED
-      expect(summariesOf(await store.finishedCalls({ since, limit: 8 }))).toEqual(all)
-      expect(summariesOf(await store.finishedCalls({ since, limit: 100 }))).toEqual(all)
+      expect(summariesOf(await finishedCalls(store, { since, limit: 8 }))).toEqual(all)
+      expect(summariesOf(await finishedCalls(store, { since, limit: 100 }))).toEqual(all)
       for (const limit of [0, 1, 2, 3, 5, 7]) {
-        expect(summariesOf(await store.finishedCalls({ since, limit }))).toEqual(all.slice(0, limit))
+        expect(summariesOf(await finishedCalls(store, { since, limit }))).toEqual(all.slice(0, limit))
       }
-      expect(summariesOf(await store.finishedCalls({ since: CREATED + 25, limit: 100 }))).toEqual(all.slice(0, 5))
-      expect(summariesOf(await store.finishedCalls({ since: CREATED + 25.1, limit: 100 }))).toEqual(all.slice(0, 4))
+      expect(summariesOf(await finishedCalls(store, { since: CREATED + 25, limit: 100 }))).toEqual(all.slice(0, 5))
+      expect(summariesOf(await finishedCalls(store, { since: CREATED + 25.1, limit: 100 }))).toEqual(all.slice(0, 4))
     })
 
     test('is read on after any call of it, also among calls that finished at the same moment', async () => {
@@ -27,13 +27,13 @@ export function historyContract(newPlace: NewPlace): void {
       await filled(store, A, ended, ['y'])
       await filled(store, B, { ...ended, ö: 10 }, ['z', 'late'])
       const [since, at] = [CREATED, CREATED + 10]
-      const all = summariesOf(await store.finishedCalls({ since, limit: 100 }))
+      const all = summariesOf(await finishedCalls(store, { since, limit: 100 }))
       expect(all.slice(0, 4)).toEqual(['a late 20', 'b late 20', 'a Y-upper 10', 'a x 10'])
       for (const limit of [1, 2, 3, 5, 100]) {
         const paged: string[] = []
-        let after: HistoryQuery['after']
+        let after: FinishedQuery['after']
         for (;;) {
-          const page = await store.finishedCalls({ since, limit, after })
+          const page = await finishedCalls(store, { since, limit, after })
           if (page.length === 0) break
           paged.push(...summariesOf(page))
           const { target, call } = page.at(-1)!
@@ -42,7 +42,7 @@ export function historyContract(newPlace: NewPlace): void {
         expect(paged).toEqual(all)
       }
       // Also after a call that has left the history since.
-      const ofB = await store.finishedCalls({ since, limit: 2, target: 'b', after: { at, target: 'a', id: 'gone' } })
+      const ofB = await finishedCalls(store, { since, limit: 2, target: 'b', after: { at, target: 'a', id: 'gone' } })
       expect(summariesOf(ofB)).toEqual(['b Y-upper 10', 'b x 10'])
     })
 
@@ -52,8 +52,8 @@ export function historyContract(newPlace: NewPlace): void {
         seen(id, status, { endedAt: CREATED + seconds })
       await see(completePoll(100, over('a1', 'rejected', 10), over('a2', 'ended', 20), over('a3', 'rejected', 30)))
       await filled(store, B, { b1: 40, b2: 50 }, ['b1'])
-      const picked = async (query: Pick<HistoryQuery, 'target' | 'status'>, limit = 100) =>
-        summariesOf(await store.finishedCalls({ since: CREATED, limit, ...query }))
+      const picked = async (query: Pick<FinishedQuery, 'target' | 'status'>, limit = 100) =>
+        summariesOf(await finishedCalls(store, { since: CREATED, limit, ...query }))
       expect(await picked({ target: 'a' })).toEqual(['a a3 30', 'a a2 20', 'a a1 10'])
       expect(await picked({ target: 'a' }, 1)).toEqual(['a a3 30'])
       expect(await picked({ status: 'rejected' }, 2)).toEqual(['a a3 30', 'a a1 10'])
@@ -96,7 +96,7 @@ export function historyContract(newPlace: NewPlace): void {
       const b = await filled(store, B, { old: 10, kept: 11, edge: 50, young: 60 }, ['kept', 'young'])
       await store.deleteExpired(CREATED + 50)
       const left = ['edge 50', 'kept 11', 'young 60'].flatMap((call) => [`a ${call}`, `b ${call}`])
-      const history = await store.finishedCalls({ since: CREATED, limit: 100 })
+      const history = await finishedCalls(store, { since: CREATED, limit: 100 })
       expect(summariesOf(history).toSorted()).toEqual(left.toSorted())
       for (const [target, ledger] of [[A, a] as const, [B, b] as const]) {
         expect(contents((await openIn(store, target)).ledger).calls).toEqual(contents(ledger).calls)

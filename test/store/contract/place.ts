@@ -4,6 +4,7 @@ import type { AlertDelta } from '../../../src/alerts/evaluate.ts'
 import { apply, type Delta, type LedgerState } from '../../../src/ledger/state.ts'
 import { computeDelta, type LedgerOptions } from '../../../src/ledger/compute-delta.ts'
 import type { Observation } from '../../../src/ledger/observation.ts'
+import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import type { Commit, Store, StoredTarget, TargetIdentity } from '../../../src/store/store.ts'
 import type { StoreReader } from '../../../src/store/store-reader.ts'
 import { firingOf, POLL_AGE } from '../../alerts/sample-rules.ts'
@@ -89,7 +90,7 @@ export async function filled(
 }
 
 /** Of each call: its target, its id, and when it finished (seconds after the set-up). */
-export const summariesOf = (history: Awaited<ReturnType<Store['finishedCalls']>>): string[] =>
+export const summariesOf = (history: readonly { target: string; call: TrackedCall }[]): string[] =>
   history.map(({ target, call }) => `${target} ${call.id} ${call.finish!.at - CREATED}`)
 
 /** As many calls, which were over a tenth of a second after each other. */

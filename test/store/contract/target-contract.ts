@@ -3,6 +3,7 @@ import { newLedger } from '../../../src/ledger/state.ts'
 import { usedBetween } from '../../../src/ledger/usage.ts'
 import { asked, completePoll, contents, CREATED, seen } from '../../ledger/seen.ts'
 import { A, B, DAY, instance, NO_ALERTS, openAt, openIn, type NewPlace } from './place.ts'
+import { finishedCalls } from '../finished-calls.ts'
 
 const FIRING = { alerts: { ...NO_ALERTS, changed: [instance] } }
 
@@ -135,10 +136,10 @@ export function targetContract(newPlace: NewPlace): void {
       const { ledger, store } = await restart()
       expect(ledger.calls.size).toBe(0)
       expect(contents(ledger).finished).toHaveLength(1)
-      const history = await store.finishedCalls({ since: CREATED, limit: 10 })
+      const history = await finishedCalls(store, { since: CREATED, limit: 10 })
       expect(history.map(({ call }) => call.id)).toEqual(['c'])
       await store.deleteExpired(CREATED + 2)
-      expect(await store.finishedCalls({ since: CREATED, limit: 10 })).toEqual([])
+      expect(await finishedCalls(store, { since: CREATED, limit: 10 })).toEqual([])
     })
 
     test('tracks a call again that was evicted and counts again, also after a restart', async () => {
@@ -155,7 +156,7 @@ export function targetContract(newPlace: NewPlace): void {
       const { store, see } = await openAt(newPlace)
       await see(completePoll(2, seen('c', 'ended', { endedAt: CREATED + 1 })))
       await store.deleteExpired(CREATED + 500)
-      expect(await store.finishedCalls({ since: CREATED, limit: 10 })).toHaveLength(1)
+      expect(await finishedCalls(store, { since: CREATED, limit: 10 })).toHaveLength(1)
     })
   })
 }

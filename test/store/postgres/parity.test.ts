@@ -9,12 +9,13 @@ import { inPostgres } from '../../postgres/in-postgres.ts'
 import { anyObservations } from '../any-observations.ts'
 import { NO_ALERTS, OPTIONS } from '../contract/place.ts'
 import { joined } from './daemon.ts'
+import { finishedCalls } from '../finished-calls.ts'
 
 /** All that a store tells of a target; what finished at the very same time comes in any order. */
 async function kept(store: Store, target: string) {
   const { ledger, alerts } = await store.openTarget({ name: target, fingerprint: 'x' }, 0, 500)
   const { finished, ...rest } = contents(ledger)
-  const history = await store.finishedCalls({ since: 0, limit: 1e6 })
+  const history = await finishedCalls(store, { since: 0, limit: 1e6 })
   const text = (values: readonly unknown[]) => values.map((value) => JSON.stringify(value)).toSorted()
   return {
     ...rest,

@@ -7,6 +7,7 @@ import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { completePoll, contents, CREATED, seen } from '../../ledger/seen.ts'
 import { A, commitOf, DAY } from '../contract/place.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
+import { finishedCalls } from '../finished-calls.ts'
 
 const OPTIONS: LedgerOptions = { lookback: DAY, baseline: 'skip', details: 'never' }
 const HISTORY = 4 * DAY
@@ -34,7 +35,7 @@ test(
       await store.deleteExpired(CREATED + now - HISTORY)
       if (hour % 24 === 0) sizes.push(statSync(path).size)
     }
-    const kept = await store.finishedCalls({ since: 0, limit: 1e6 })
+    const kept = await finishedCalls(store, { since: 0, limit: 1e6 })
     await store.close()
 
     const inADay = 24 * CALLS_AN_HOUR

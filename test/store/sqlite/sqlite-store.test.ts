@@ -10,6 +10,7 @@ import { callsById, completePoll, CREATED, seen } from '../../ledger/seen.ts'
 import { A, B, filled, many, openIn, summariesOf } from '../contract/place.ts'
 import { storeContract } from '../contract/store-contract.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
+import { finishedCalls } from '../finished-calls.ts'
 
 function open(path: string, receivers?: readonly string[]): Store {
   const store = openSqliteStore({ path, receivers })
@@ -29,7 +30,7 @@ test('expired calls are deleted by 2000 at a time, of one target first and then 
   await filled(store, A, many(2503), ['call 7'])
   await filled(store, B, many(2501))
   const left = async () => {
-    const targets = (await store.finishedCalls({ since: CREATED, limit: 1e6 })).map(({ target }) => target)
+    const targets = (await finishedCalls(store, { since: CREATED, limit: 1e6 })).map(({ target }) => target)
     return ['a', 'b'].map((name) => targets.filter((target) => target === name).length)
   }
   expect(await left()).toEqual([2503, 2501])
@@ -38,7 +39,7 @@ test('expired calls are deleted by 2000 at a time, of one target first and then 
     await store.deleteExpired(CREATED + 1000)
     expect(await left()).toEqual(expected)
   }
-  const history = summariesOf(await store.finishedCalls({ since: CREATED, limit: 10 }))
+  const history = summariesOf(await finishedCalls(store, { since: CREATED, limit: 10 }))
   expect(history).toEqual([expect.stringContaining('a call 7 ')])
 })
 
