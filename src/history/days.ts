@@ -10,6 +10,7 @@ export type Day = Period & {
 /** The days of a time zone (an IANA name) that a period is made of, the first and the last one cut to it. */
 export function daysOf({ from, to }: Period, zone: string): Day[] {
   const days: Day[] = []
+  if (from >= to) return days
   let day = Temporal.Instant.fromEpochMilliseconds(Math.floor(from * 1000))
     .toZonedDateTimeISO(zone)
     .startOfDay()

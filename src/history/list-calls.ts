@@ -1,6 +1,7 @@
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { callOf } from '../store/rows.ts'
 import type { ReadRow, RowReader } from '../store/row-reader.ts'
+import { historyRange } from './history-range.ts'
 import { conditionsOf, queryArguments, type CallFilter } from './call-filter.ts'
 
 export type HistoryCall = { target: string; call: TrackedCall; finished: number }
@@ -35,7 +36,7 @@ const MANY_IDS = 2000
 export async function listCalls(store: RowReader, query: CallsQuery, options: PageOptions): Promise<CallsPage> {
   const { limit, after, patience = Infinity, monotonic = () => performance.now() / 1000 } = options
   const begun = monotonic()
-  const { oldest, newest } = await rangeOf(store, query)
+  const { oldest, newest } = await historyRange(store, query.since)
   const calls: HistoryCall[] = []
   let position: PagePosition = after !== undefined && after.at < query.until ? after : { at: query.until }
   if (position.at > newest) position = { at: newest + 1 }
@@ -112,18 +113,6 @@ async function countOf(store: RowReader, { targets }: CallsQuery, from: number, 
     args,
   )
   return Number(row?.['n'])
-}
-
-/** When the oldest and the newest call finished that may be wanted. */
-async function rangeOf(store: RowReader, { since }: CallsQuery): Promise<{ oldest: number; newest: number }> {
-  const [row] = await store.rows(
-    `SELECT min((SELECT min(finished) FROM callwatch.calls WHERE target = number AND finished >= $1)) AS oldest,
-      max((SELECT max(finished) FROM callwatch.calls WHERE target = number AND finished >= $1)) AS newest
-    FROM callwatch.targets`,
-    [since],
-  )
-  const numberOf = (value: unknown, otherwise: number) => Number(value ?? otherwise)
-  return { oldest: numberOf(row?.['oldest'], Infinity), newest: numberOf(row?.['newest'], -Infinity) }
 }
 
 /** Whether the session id selects few calls, which are found by it. */

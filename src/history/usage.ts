@@ -4,6 +4,7 @@ import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
 import { LOST_CODE } from '../ledger/history-columns.ts'
 import type { ReadRow, RowReader } from '../store/row-reader.ts'
 import { conditionsOf, queryArguments, type CallFilter, type HistoryStatus } from './call-filter.ts'
+import { historyRange } from './history-range.ts'
 import { daysOf, type Period } from './days.ts'
 
 /** By what a report has rows, in the order of its columns. */
@@ -62,7 +63,9 @@ export async function usageOf(store: RowReader, query: UsageQuery): Promise<Usag
   const { by, zone, filter = {} } = query
   const sums = new Map<string, UsageSum>()
   if (by.length === 0) sums.set('', newSum({}))
-  for (const day of daysOf(query, zone)) {
+  const { oldest, newest } = await historyRange(store, query.from)
+  const period = { from: Math.max(query.from, oldest), to: Math.min(query.to, newest + 1) }
+  for (const day of daysOf(period, zone)) {
     const { args, add } = queryArguments()
     const where = `${conditionsOf(filter, add)} AND finished >= ${add(day.from)} AND finished < ${add(day.to)}`
     for (const row of await store.rows(`${CELLS} WHERE ${where} GROUP BY 1, 2, 3, 4`, args)) {

@@ -89,3 +89,9 @@ export function promiseRows(
 export function row(name: string, figure: string, holds: boolean, details: readonly string[] = []): Row {
   return { name, figure, holds, details: details.slice(0, 20) }
 }
+
+/** Whether reports over all of the history have what was counted. */
+export function reportRow(problems: readonly string[]): Row {
+  const figure = `${problems.length} differences`
+  return row('reports over all of the history equal the counters', figure, problems.length === 0, [...problems])
+}

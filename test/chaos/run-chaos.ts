@@ -15,12 +15,14 @@ import { failingSlack, shuffled } from './failing-slack.ts'
 import { failingWebhook, webhookSection } from './failing-webhook.ts'
 import { disruptions } from './disruptions.ts'
 import { beforeRetryAfter, mostInAMinute, now, observeRequests } from './observed-requests.ts'
-import { promiseRows, type ChaosReport } from './promise-rows.ts'
+import { promiseRows, reportRow, type ChaosReport } from './promise-rows.ts'
 import { isAllCovered, coverageRows } from './coverage-rows.ts'
 import { openSqliteBeside } from '../../src/store/sqlite/open-beside.ts'
 import { deliveriesRow, resumeWebhook } from './compare-deliveries.ts'
 import { eventsRow } from './compare-events.ts'
 import { startEventReader } from './event-reader.ts'
+import { reportProblems } from '../store/report-problems.ts'
+import { openSqliteReader } from '../../src/store/sqlite/open-reader.ts'
 import { readStore } from './read-store.ts'
 import { startScraper, textAt } from './scraper.ts'
 import { settle } from './settle.ts'
@@ -126,6 +128,9 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     const events = await eventsRow(reader, left, new Map([['chaos', store.counters]]))
     const deliveries = await deliveriesRow(webhook, left)
     await left.close()
+    const history = openSqliteReader(files.store)
+    const reported = await reportProblems(history, 'chaos')
+    await history.close()
     const texts = [...run.outputs.map((output) => output()), ...scraper.served, store.bytes]
     const figures = {
       exact: compareExact(simulator, exported, { calls: store.calls, created }),
@@ -144,7 +149,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
       seed,
       lives: run.life,
       requests: requests.requests.length,
-      promises: [...promiseRows(run, figures, MAX_REQUESTS_PER_MINUTE), events, deliveries],
+      promises: [...promiseRows(run, figures, MAX_REQUESTS_PER_MINUTE), events, deliveries, reportRow(reported)],
       coverage: coverageRows(run, figures.mostRequests / MAX_REQUESTS_PER_MINUTE),
     }
   } finally {

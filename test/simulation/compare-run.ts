@@ -20,6 +20,7 @@ import { deliveryProblems, leftBy } from '../events/delivery-problems.ts'
 import { eventProblems, readLog } from '../events/event-problems.ts'
 import { contribution, differingSums, FAMILIES_OBSERVED_ONCE, sumsOfCounters, sumsOfRows } from './row-sums.ts'
 import { INTERVAL, RULES, START } from './simulated-rules.ts'
+import { reportProblems } from '../store/report-problems.ts'
 import { finishedCalls } from '../store/finished-calls.ts'
 
 /** Seconds before the set-up: what ended since then with `endedAt` too far ahead was implausible at the set-up. */
@@ -93,11 +94,13 @@ async function sumProblems({ store, storeFile }: Run, { name, ledger }: Target):
   }
   const reader = openSqliteReader(storeFile)
   const imbalances = imbalancesOf(await reader.balance(name))
+  const reported = await reportProblems(reader, name)
   await reader.close()
   return [
     ...imbalances.map(
       ({ quantity, counters, calls }) => `${quantity}: ${counters} by the counters, ${calls} by all rows`,
     ),
+    ...reported,
     ...usage,
   ]
 }

@@ -16,13 +16,15 @@ import { running } from '../daemon-process.ts'
 import { failingSlack, shuffled } from '../failing-slack.ts'
 import { failingWebhook, webhookSection } from '../failing-webhook.ts'
 import { mostInAMinute, now, observeRequests } from '../observed-requests.ts'
-import { row, type Row } from '../promise-rows.ts'
+import { reportRow, row, type Row } from '../promise-rows.ts'
 import { textAt } from '../scraper.ts'
 import { clusterConfig, MAX_REQUESTS_PER_MINUTE, FAILOVER_SECONDS } from './cluster-config.ts'
 import { failOver, disruptions } from './cluster-disruptions.ts'
 import { startOne, type ClusterRun, type ClusterTarget } from './cluster-run.ts'
+import { openPostgresReader } from '../../../src/store/postgres/open-reader.ts'
 import { openPostgresBeside } from '../../../src/store/postgres/open-beside.ts'
 import { deliveriesRow, resumeWebhook } from '../compare-deliveries.ts'
+import { reportProblems } from '../../store/report-problems.ts'
 import { eventsRow } from '../compare-events.ts'
 import { startEventReader } from '../event-reader.ts'
 import { auditCommits, prepareAudit } from './commit-audit.ts'
@@ -168,6 +170,9 @@ export async function runClusterChaos({
     const events = await eventsRow(reader, left, await countersOf(database.get))
     const deliveries = await deliveriesRow(webhook, left)
     await left.close()
+    const history = await openPostgresReader(run.primary.postgres.url)
+    const reported = await Promise.all(clusterTargets.map(({ name }) => reportProblems(history, name)))
+    await history.close()
     return {
       seconds,
       seed,
@@ -201,6 +206,7 @@ export async function runClusterChaos({
         ),
         events,
         deliveries,
+        reportRow(reported.flat()),
         row('all daemons show the same targets', `${views} views of ${run.daemons.length} daemons`, views === 1),
         row('requests in any 60 s', `${most} of ${MAX_REQUESTS_PER_MINUTE}`, most <= MAX_REQUESTS_PER_MINUTE),
         row(

@@ -8,6 +8,7 @@ import { MODES, RECEIVER_TYPES, TYPES, type SeenCall } from '../../../src/ledger
 import { random, type Random } from '../../../src/simulator/random.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { asked, completePoll, CREATED, seen } from '../../ledger/seen.ts'
+import { reportProblems } from '../report-problems.ts'
 import { A, B, openIn, type NewPlace, type Place } from './place.ts'
 
 const STATUSES = ['ended', 'ended', 'ended', 'unanswered', 'rejected', 'canceled', 'other', 'ongoing', 'lost'] as const
@@ -209,22 +210,14 @@ export function queriesContract(newPlace: NewPlace): void {
       const calls = drawnCalls(random(6, 'queries'))
       const { store, place } = await filledWith(calls, newPlace)
       await store.deleteExpired(CREATED + 100_000)
-      const [row] = await usageOf(store, { from: 0, to: EVER.until, zone: 'UTC', by: [] })
       const reader = await place.reader()
-      const balances = [await reader.balance('a'), await reader.balance('b')]
+      for (const target of ['a', 'b']) {
+        expect(imbalancesOf(await reader.balance(target))).toEqual([])
+        expect(await reportProblems(reader, target)).toEqual([])
+      }
+      const [row] = await usageOf(reader, { from: 0, to: EVER.until, zone: 'UTC', by: [] })
+      expect(row!.calls.ended).toBeGreaterThan(10)
       await reader.close()
-      expect(balances.map(imbalancesOf)).toEqual([[], []])
-      const open = (await store.openCalls(['a', 'b'])).map(({ call }) => call.counted)
-      const counted = (i: number) =>
-        balances.reduce((sum, { counters, settled }) => sum + counters[i]! - settled[i]!, 0) -
-        (i < 2 ? 0 : open.reduce((sum, minutes) => sum + minutes[i - 2]!, 0))
-      const { lost, ...finished } = row!.calls
-      const total = Object.values(finished).reduce((sum, n) => sum + n, 0)
-      expect(total).toBe(counted(1))
-      expect(total + lost + open.length).toBe(counted(0))
-      const { minutes, participant_minutes: participants } = row!
-      const found = [minutes.audio, minutes.video, participants.audio, participants.video]
-      for (const [i, sum] of found.entries()) expect(sum).toBeCloseTo(counted(i + 2), 9)
     })
 
     test('tell when a target was not seen', async () => {
