@@ -49,8 +49,9 @@ export async function report(config: Config, options: ReportOptions, { print, wa
   try {
     const found = await usageReport(reader, { from, to, by, zone, filter: { targets } })
     if (format === 'json') print(JSON.stringify(found, undefined, 2))
-    else if (format === 'csv') print(usageCsv(found.rows, by).trimEnd())
-    else for (const line of tableOf(found, by)) print(line)
+    else
+      for (const line of format === 'csv' ? usageCsv(found.rows, by).trimEnd().split('\r\n') : tableOf(found, by))
+        print(line)
     if (format !== 'json') for (const line of gapsOf(found)) warn(line)
   } finally {
     await reader.close()

@@ -1,0 +1,105 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { completePoll, CREATED, seen } from '../ledger/seen.ts'
+import { openIn } from '../store/contract/place.ts'
+import { callwatch, configFile, emptyFolder } from './callwatch.ts'
+
+/** 2026-09-21 14:13:20 UTC, so that 10 hours later it is another day in Tokyo than in Berlin. */
+const AT = (hours: number) => CREATED + hours * 3600
+
+/** Runs the command on a store in which two targets have some calls, which a daemon still holds open. */
+async function report(...args: string[]) {
+  const path = join(emptyFolder(), 'callwatch.db')
+  const store = openSqliteStore({ path })
+  for (const name of ['production', 'staging']) {
+    const { see } = await openIn(store, { name, fingerprint: name })
+    const ended = (id: string, hours: number) =>
+      seen(id, 'ended', {
+        initiatedAt: AT(hours) - 65,
+        startedAt: AT(hours) - 60,
+        endedAt: AT(hours),
+        type: 'video',
+        callMinutes: { audio: 0, video: 1, total: undefined },
+        participantMinutes: { audio: 0, video: 2, total: undefined },
+      })
+    await see(completePoll(3600, ended('a', 0.5)))
+    if (name === 'production') {
+      const others = [3, 4, 5].map((i) => seen(`r${i}`, 'rejected', { endedAt: AT(i) }))
+      await see(completePoll(6 * 3600, ended('a', 0.5), ended('b', 2), ...others), {
+        gap: { began: AT(1), ended: AT(6) },
+      })
+    }
+  }
+  const config = configFile(`
+targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
+store: { path: '${path}' }
+`)
+  const ended = await callwatch(['report', '--config', config, ...args])
+  await store.close()
+  return ended
+}
+
+const PERIOD = ['--since', '2026-09-21T14:13:20Z', '--until', '2026-09-21T20:13:20Z']
+
+test('report prints a table, and what it does not cover', async () => {
+  const { code, stdout, stderr } = await report(...PERIOD, '--by', 'target,type')
+  expect(code).toBe(0)
+  expect(stdout).toBe(
+    [
+      'target      type   ended  unanswered  rejected  canceled  audio minutes  video minutes  participant audio minutes  participant video minutes  failure ratio  mean duration seconds  p95 duration seconds  noticed late',
+      'production  audio      0           0         3         0              0              0                          0                          0              -                      -                     -             3',
+      'production  video      2           0         0         0              0              2                          0                          4              -                     1m                    1m             2',
+      'staging     video      1           0         0         0              0              1                          0                          2              -                     1m                    1m             1',
+      '',
+    ].join('\n'),
+  )
+  expect(stderr).toBe(
+    'not covered: 5h in which at least one target was not polled with success (calls of these times are counted once they are noticed); --format json lists them\n' +
+      'not polled at the end of the period: staging\n',
+  )
+})
+
+test('report prints JSON with the days of a time zone', async () => {
+  const { stdout, stderr } = await report(...PERIOD, '--by', 'day', '--zone', 'Asia/Tokyo', '--format', 'json')
+  expect(stderr).toBe('')
+  expect(JSON.parse(stdout)).toMatchObject({
+    since: '2026-09-21T14:13:20.000Z',
+    until: '2026-09-21T20:13:20.000Z',
+    zone: 'Asia/Tokyo',
+    coverage: {
+      blind_seconds: 5 * 3600,
+      blind: [
+        { target: 'production', kind: 'ended' },
+        { target: 'staging', kind: 'now' },
+      ],
+    },
+    rows: [
+      { day: '2026-09-21', calls: { ended: 2, rejected: 0 }, minutes: { audio: 0, video: 2 } },
+      { day: '2026-09-22', calls: { ended: 1, rejected: 3 }, failure_ratio: null, noticed_late: 4 },
+    ],
+  })
+})
+
+test('report without keys is one row, also where nothing finished', async () => {
+  const { stdout } = await report('--since', '2026-09-01', '--until', '2026-09-02', '--format', 'csv')
+  expect(stdout.split('\n')[1]).toMatch(/^0,0,0,0,0,0,0,0,0,0,,,,0$/)
+})
+
+test('report of one target begins with what the store keeps', async () => {
+  const { stdout } = await report('--target', 'production', '--until', '2026-10-01', '--since', '0', '--by', 'day')
+  expect(stdout).toContain('2026-09-21')
+})
+
+test.each([
+  [['--since', 'soon'], '--since soon: expected a date such as 2026-11-01'],
+  [['--since', '2026-13-01'], '--since 2026-13-01: expected a date'],
+  [['--until', 'x'], '--until x: expected a date'],
+  [['--since', '2026-09-02', '--until', '2026-09-02'], '--since must be before --until'],
+  [['--by', 'hour'], '--by hour: expected some of day, target, type, mode, receiver_type'],
+  [['--zone', 'Mars/Base'], '--zone Mars/Base: expected a time zone such as Europe/Berlin, or UTC'],
+  [['--format', 'xml'], "argument 'xml' is invalid. Allowed choices are table, csv, json."],
+])('report %j is refused with a sentence', async (args, sentence) => {
+  const { code, stderr } = await report(...args)
+  expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)])
+})
