@@ -27,12 +27,15 @@ import { startDaemon } from '../daemon/daemon.ts'
 import type { DaemonEvent } from '../daemon/daemon-event.ts'
 import { areDelivered, demoSummary, notificationLines, transitionLine, webhookLines } from './demo-lines.ts'
 import { startEventReceiver, type EventReceiver } from './event-receiver.ts'
+import { freePort } from './free-port.ts'
 import { createLogger } from '../log/logger.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
 import { stopSignal } from './stop-signal.ts'
 
 export type DemoOptions = { speed: number; callsPerMinute: number; seed: number }
 
+/** The page is here, as of any daemon, or at the next port that is free. */
+const FIRST_PORT = 9464
 const POLL_INTERVAL_SECONDS = 1
 const SUMMARY_INTERVAL_SECONDS = 10
 /** A summary that differs is retried at each poll for this long, since a long list moves while it is read. */
@@ -73,7 +76,7 @@ export async function demo(options: DemoOptions, print: (line: string) => void):
   })
   const receiver = await startEventReceiver(systemClock.wall)
   try {
-    const config = demoConfig(simulator, receiver, store)
+    const config = demoConfig({ simulator, receiver, store, port: await freePort(FIRST_PORT) })
     const freeze = () => {
       frozenAt = systemClock.wall()
       print('stopping: the service is frozen, and the daemon polls a last time')
@@ -211,10 +214,12 @@ function temporaryStore(): string {
   }
 }
 
+type DemoParts = { simulator: Simulator; receiver: EventReceiver; store: string; port: number }
+
 /** Windows and durations that fit a demo of some minutes. */
-function demoConfig({ url, keys }: Simulator, receiver: EventReceiver, store: string): Config {
+function demoConfig({ simulator, receiver, store, port }: DemoParts): Config {
   return configOf({
-    targets: [{ name: 'demo', base_url: url, api_key: keys.fullAccess }],
+    targets: [{ name: 'demo', base_url: simulator.url, api_key: simulator.keys.fullAccess }],
     poll: {
       interval: `${POLL_INTERVAL_SECONDS}s`,
       page_size: 1000,
@@ -228,7 +233,7 @@ function demoConfig({ url, keys }: Simulator, receiver: EventReceiver, store: st
       max_requests_per_minute: 2400,
     },
     store: { path: store, history: '1d' },
-    http: { host: '127.0.0.1', port: 0 },
+    http: { host: '127.0.0.1', port },
     notify: { group_wait: 0 },
     events: { webhooks: [{ name: 'demo', url: receiver.url, secret: receiver.secret, from: 'start' }] },
     alerts: [
