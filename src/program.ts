@@ -85,6 +85,7 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     .option('--speed <n>', 'run calls at this multiple of real time', positive, 20)
     .option('--calls-per-minute <n>', 'start this many calls a minute', positive, 60)
     .option('--seed <n>', 'draw the calls from this seed', whole, 1)
+    .option('--quiet', 'print no line per event, only the addresses, problems and the result', false)
     .action(async (options: DemoOptions) => {
       const { demo } = await import('./commands/demo.ts')
       succeed(await demo(options, print))

@@ -32,7 +32,13 @@ import { createLogger } from '../log/logger.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
 import { stopSignal } from './stop-signal.ts'
 
-export type DemoOptions = { speed: number; callsPerMinute: number; seed: number }
+export type DemoOptions = {
+  speed: number
+  callsPerMinute: number
+  seed: number
+  /** Prints no line per event, and summaries only where they differ. */
+  quiet: boolean
+}
 
 /** The page is here, as of any daemon, or at the next port that is free. */
 const FIRST_PORT = 9464
@@ -83,7 +89,7 @@ export async function demo(options: DemoOptions, print: (line: string) => void):
     }
     const world = { config, simulator, receiver, stopRequested$, freeze }
     const { watched, comparison, logged } = await watchDemo(world, options, print)
-    webhookLines(receiver.take()).forEach(print)
+    if (!options.quiet) webhookLines(receiver.take()).forEach(print)
     print('')
     if (comparison === undefined) {
       print(`not compared: the daemon did not complete its final polls within ${FINAL_POLLS_TIMEOUT_SECONDS} s`)
@@ -120,7 +126,7 @@ const DELIVERY_CHECK_SECONDS = 0.2
  */
 async function watchDemo(
   { config, simulator, receiver, stopRequested$, freeze }: DemoWorld,
-  { speed, callsPerMinute, seed }: DemoOptions,
+  { speed, callsPerMinute, seed, quiet }: DemoOptions,
   print: (line: string) => void,
 ): Promise<{ watched: ShownTarget; comparison: Comparison | undefined; logged: number }> {
   const stop$ = new ReplaySubject<void>(1)
@@ -136,16 +142,17 @@ async function watchDemo(
   print(`in ${FIRST_BURST_SECONDS} s a burst of ${BURST.calls} failing calls begins; Ctrl-C ends the demo`)
   print('')
 
+  const tell = quiet ? () => {} : print
   let last: Comparison | undefined
   const compared$ = new ReplaySubject<Comparison>(1)
   let pollsLeft: number | undefined
   let summarized = systemClock.monotonic()
   const show = (happened: DaemonEvent) => {
     if (happened.kind === 'committed') {
-      for (const transition of happened.committed.ledger.transitions) print(transitionLine(transition))
-      for (const notification of happened.committed.alerts.notifications) notificationLines(notification).forEach(print)
+      for (const transition of happened.committed.ledger.transitions) tell(transitionLine(transition))
+      for (const notification of happened.committed.alerts.notifications) notificationLines(notification).forEach(tell)
     }
-    if (happened.kind === 'polled') webhookLines(receiver.take()).forEach(print)
+    if (happened.kind === 'polled') webhookLines(receiver.take()).forEach(tell)
     // Compared right after a complete poll: nothing newer has been requested yet.
     if (happened.kind !== 'polled' || happened.report.outcome !== 'complete') return
     const comparison = compareWithSimulator(watched, simulator)
@@ -157,12 +164,12 @@ async function watchDemo(
     const due = summarized + SUMMARY_INTERVAL_SECONDS - systemClock.monotonic()
     if (due > 0 || (comparison.differences.length > 0 && due > -RETRY_SUMMARY_SECONDS)) return
     summarized = systemClock.monotonic()
-    demoSummary(watched, comparison).forEach(print)
+    demoSummary(watched, comparison).forEach(comparison.differences.length > 0 ? print : tell)
   }
   const bursts$ = timer(FIRST_BURST_SECONDS * 1000, BURST_INTERVAL_SECONDS * 1000).pipe(
     takeUntil(stopRequested$),
     tap(() => {
-      print(`>>> ${BURST.calls} failing calls within ${formatSeconds(BURST.seconds)}`)
+      tell(`>>> ${BURST.calls} failing calls within ${formatSeconds(BURST.seconds)}`)
       simulator.burst(BURST)
     }),
   )

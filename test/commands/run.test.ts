@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { drawSwitches } from '../../src/simulator/draw-switches.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
+import type { TargetView } from '../../src/web/target-view.ts'
 import { emptyFolder, start, type Running } from './callwatch.ts'
 import { countedCalls, withStore } from './counted-world.ts'
 import { localServer } from './local-server.ts'
@@ -151,6 +152,36 @@ test('demo prints transitions and deliveries, and ends with all series, calls an
   expect(events).toBeGreaterThan(finished)
   expect(end).toMatch(/^ {2}simulator equal: all \d+ exact series and failure ratios are what it recorded$/m)
   expect(readdirSync(folder)).toEqual([])
+})
+
+test('demo --quiet prints its addresses and its result, and no event', SLOW, async () => {
+  const running = start(['demo', '--quiet', '--calls-per-minute', '3000', '--speed', '300'])
+  const [, page] = await running.printed(/^the page: +(http:\S+)$/m)
+  await vi.waitFor(
+    async () => {
+      const status: { targets: TargetView[] } = JSON.parse(await (await fetch(`${page}api/v1/status`)).text())
+      expect(status.targets[0]!.finished.rejected).toBeGreaterThan(0)
+    },
+    { timeout: 10_000 },
+  )
+  const { code, stdout } = await endedWithin(10, running, 'SIGINT')
+  expect(code, stdout).toBe(0)
+  const [first, ...lines] = stdout.split('\n').filter((line) => line !== '')
+  expect(first).toMatch(/^callwatch demo: /)
+  expect(lines.map((line) => /^ *[a-z]+/.exec(line.replace('the ', ''))?.[0])).toEqual([
+    'page',
+    'metrics',
+    'webhook',
+    'in',
+    'stopping',
+    'end',
+    '  calls',
+    '  minutes',
+    '  failed',
+    '  events',
+    '  audit',
+    '  simulator',
+  ])
 })
 
 test('demo exits 1 when a counted call is missing in its store', SLOW, async () => {

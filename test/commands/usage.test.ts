@@ -24,7 +24,7 @@ describe('help', () => {
 
   test.each([
     ['run', ['--config <file>', '--reset-target <name>']],
-    ['demo', ['--speed <n>', '--calls-per-minute <n>', '--seed <n>']],
+    ['demo', ['--speed <n>', '--calls-per-minute <n>', '--seed <n>', '--quiet']],
     ['check', ['--config <file>', '--probe', '--json']],
     ['audit', ['--config <file>', '--json']],
     [
