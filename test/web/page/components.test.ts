@@ -103,6 +103,38 @@ test('the tiles of the page add up the targets, and name the budgets of the mont
   expect(textOf(render(Tiles, twoTargets({ target: 'production' })), { id: 'calls-now' })).toBe('2')
 })
 
+describe('the tile of the failure ratio', () => {
+  const rule = (name: string, window: number, minCalls: number, reason: 'any' | 'rejected' = 'any'): Rule => ({
+    ...RATIO,
+    name,
+    signal: { ...RATIO.signal, window, minCalls, reason },
+  })
+  const tileOf = (...rules: Rule[]) => {
+    const tiles = render(Tiles, stateOf([shownTarget({ rules, finished: FINISHED, sync: POLLED })]))
+    const at = tiles.findIndex(({ props }) => props['id'] === 'failing')
+    return [-1, 0, 1].map((next) => tiles[at + next]?.text)
+  }
+
+  test.each<[string, string[], Rule[]]>([
+    ['the shortest exported one without a rule', ['Failed in 15m', '60.0%', '5 finished calls'], []],
+    ['that of a rule', ['Failed in 20 s', '60.0%', '5 finished calls'], [rule('Demo', 20, 5)]],
+    ['the exported one that a rule has', ['Failed in 1h', '60.0%', '5 finished calls'], [rule('Hour', 3600, 20)]],
+    [
+      'the shortest of its rules',
+      ['Failed in 10 min', '60.0%', '5 finished calls'],
+      [rule('A', 1200, 5), rule('B', 600, 5)],
+    ],
+    ['that of a rule with too few calls', ['Failed in 20 s', '–', 'too few: 5 finished calls'], [rule('Demo', 20, 6)]],
+    [
+      'not that of a rule on some calls or failures',
+      ['Failed in 15m', '60.0%', '5 finished calls'],
+      [{ ...rule('A', 20, 5), match: { mode: 'call' } }, rule('B', 60, 5, 'rejected')],
+    ],
+  ])('has one window: %s', (_which, tile, rules) => {
+    expect(tileOf(...rules)).toEqual(tile)
+  })
+})
+
 describe('the feed of the page', () => {
   const [event] = eventsOf({
     target: 'production',

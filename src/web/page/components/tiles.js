@@ -1,6 +1,6 @@
 import { html } from '../html.js'
 import { count, local, minutes, percent, zone } from '../model/format.js'
-import { shownAlerts, shownTargets, sum, windowsOf } from '../model/totals.js'
+import { mainWindow, shownAlerts, shownTargets, sum } from '../model/totals.js'
 
 /** @import { State } from '../model/state.js' */
 /** @import { Target } from '../model/api.js' */
@@ -12,13 +12,13 @@ import { shownAlerts, shownTargets, sum, windowsOf } from '../model/totals.js'
  */
 export function Tiles({ state }) {
   const targets = shownTargets(state)
-  const [shortest] = windowsOf(targets)
+  const main = mainWindow(targets)
   const alerts = shownAlerts(state)
   const firing = alerts.filter(({ state }) => state !== 'pending').length
   return html`<section aria-label="At a glance">
     <dl class="tiles">
       ${tile('calls-now', 'Calls in progress', count(sum(targets, ({ in_progress }) => in_progress)), `${count(sum(targets, (one) => one.participants_in_progress))} participants`)}
-      ${tile('failing', `Failed in ${shortest?.window ?? '15m'}`, percent(shortest?.ratio?.any), ratioNote(shortest))}
+      ${tile('failing', `Failed in ${main?.window ?? '15m'}`, percent(main?.any), ratioNote(main))}
       ${tile('alerts-firing', 'Alerts firing', count(firing), `${count(alerts.length - firing)} pending`, firing > 0 ? 'bad' : '')}
       ${tile('minutes-today', 'Participant minutes today (UTC)', minutes(sum(targets, (one) => one.participant_minutes_today.minutes)), sinceNote(targets, 'participant_minutes_today'))}
       ${tile('minutes-month', 'Participant minutes this month (UTC)', minutes(sum(targets, (one) => one.participant_minutes_this_month.minutes)), [sinceNote(targets, 'participant_minutes_this_month'), ...limits(targets)].join('; '))}
@@ -40,10 +40,10 @@ function tile(id, name, value, note, tone = '') {
   </div>`
 }
 
-/** @param {ReturnType<typeof windowsOf>[number] | undefined} window */
+/** @param {ReturnType<typeof mainWindow>} window */
 function ratioNote(window) {
   if (window === undefined) return ''
-  return `${window.ratio === null ? 'too few: ' : ''}${count(window.calls)} finished calls`
+  return `${window.any === undefined ? 'too few: ' : ''}${count(window.calls)} finished calls`
 }
 
 /**

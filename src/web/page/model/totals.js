@@ -1,3 +1,5 @@
+import { duration } from './format.js'
+
 /** @import { Alert, PerMinute, Rule, Target } from './api.js' */
 /** @import { State } from './state.js' */
 
@@ -100,6 +102,24 @@ export function rulesOfWindows(targets) {
   return only.rules.filter(
     ({ signal, match, by }) => signal === 'failure_ratio' && Object.keys(match).length === 0 && by.length === 0,
   )
+}
+
+/**
+ * The window of the most important failure ratio: that of the rule on all calls and failures with the shortest window, so
+ * that it agrees with the rule's alert; without such a rule, the shortest exported one.
+ *
+ * @param {Target[]} targets
+ * @returns {{ window: string, calls: number, any: number | undefined } | undefined}
+ */
+export function mainWindow(targets) {
+  const windows = windowsOf(targets)
+  const [rule] = rulesOfWindows(targets)
+    .filter(({ reason }) => reason === 'any')
+    .toSorted((a, b) => (a.window_seconds ?? 0) - (b.window_seconds ?? 0))
+  const { window_seconds: seconds = windows[0]?.seconds ?? 0, readings: [reading] = [] } = rule ?? {}
+  const exported = windows.find((window) => window.seconds === seconds)
+  if (exported !== undefined) return { ...exported, any: exported.ratio?.any }
+  return rule && { window: duration(seconds), calls: reading?.calls ?? 0, any: reading?.value ?? undefined }
 }
 
 /**
