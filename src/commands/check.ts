@@ -42,18 +42,28 @@ function withAddress(config: Config): Config {
   }
 }
 
+/** With the probes' results before the configuration, which is long. */
 async function checkAsText(config: Config, { probe }: CheckOptions, print: (line: string) => void): Promise<boolean> {
+  const good = !probe || (await printProbes(config, print))
   print(maskConfig(config).trimEnd())
-  if (!probe) return true
-  let good = true
-  for await (const { target, works, message, warnings } of probesOf(config)) {
-    good &&= works
-    print(`# ${target}: ${message}`)
-    for (const warning of warnings) print(`# ${target}: warning: ${warning.message}`)
+  return good
+}
+
+/** One line for each target, and for a shared store; then the warnings. */
+async function printProbes(config: Config, print: (line: string) => void): Promise<boolean> {
+  const printVerdict = (name: string, { works, message }: { works: boolean; message: string }) =>
+    print(`${works ? '✓' : '✗'} ${name}: ${message}`)
+  const probes: Probe[] = []
+  for await (const result of probesOf(config)) {
+    probes.push(result)
+    printVerdict(result.target, result)
   }
   const store = await storeProbeOf(config)
-  if (store !== undefined) print(`# store: ${store.message}`)
-  return good && store?.works !== false
+  if (store !== undefined) printVerdict('store', store)
+  for (const { target, warnings } of probes) {
+    for (const { message } of warnings) print(`# ${target}: warning: ${message}`)
+  }
+  return probes.every(({ works }) => works) && store?.works !== false
 }
 
 async function checkAsJson(

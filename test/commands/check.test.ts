@@ -72,7 +72,7 @@ describe('check --probe', () => {
     }
     const { code, stdout } = await callwatch(['check', '--probe'], { env })
     expect(code).toBe(1)
-    expect(stdout).toMatch(/^# store: the database c at 127\.0\.0\.1:\d+ cannot be reached \(.*ECONNREFUSED.*\)/m)
+    expect(stdout).toMatch(/^✗ store: the database c at 127\.0\.0\.1:\d+ cannot be reached \(.*ECONNREFUSED.*\)/m)
     const json = JSON.parse((await callwatch(['check', '--probe', '--json'], { env })).stdout)
     expect(json.store).toEqual({ works: false, message: expect.stringContaining('cannot be reached') })
     expect(json.probes).toMatchObject([{ works: true }])
@@ -86,8 +86,8 @@ poll: { timeout: 500ms }
     const { code, stdout, stderr } = await callwatch(['check', '--probe', '--config', configFile(yaml)])
     expect(stderr).toBe('')
     expect(stdout).not.toContain('hunter2')
-    const verdicts = stdout.split('\n').filter((line) => line.startsWith('# '))
-    return { code, verdicts }
+    const [results] = stdout.split('targets:\n')
+    return { code, verdicts: results!.trimEnd().split('\n') }
   }
 
   test('says that a good key works, with one request', async () => {
@@ -95,7 +95,7 @@ poll: { timeout: 500ms }
     const { code, verdicts } = await probe(url)
     expect(code).toBe(0)
     expect(verdicts).toEqual([
-      expect.stringMatching(/^# production: List Calls works at http:\S+; its list has \d+ calls$/),
+      expect.stringMatching(/^✓ production: List Calls works at http:\S+; its list has \d+ calls$/),
     ])
     expect(verdicts[0]).toContain(url)
     expect(responses().map(({ path }) => path)).toEqual(['/v3/calls?page=1&perPage=1'])
@@ -105,7 +105,9 @@ poll: { timeout: 500ms }
     const { url } = await simulator()
     const { code, verdicts } = await probe(url, 'hunter2-wrong')
     expect(code).toBe(1)
-    expect(verdicts).toEqual([expect.stringContaining(`the key is not accepted at ${url}; check api_key, and app_id`)])
+    expect(verdicts).toEqual([
+      expect.stringContaining(`✗ production: the key is not accepted at ${url}; check api_key, and app_id`),
+    ])
   })
 
   test('reports a key of scope authOnly', async () => {
@@ -185,7 +187,7 @@ poll: { timeout: 500ms }
     const { code, verdicts } = await probe(url, KEY, ', on_behalf_of: nobody-of-this-name')
     expect(code).toBe(0)
     expect(verdicts).toEqual([
-      `# production: List Calls works at ${url}; its list has no calls`,
+      `✓ production: List Calls works at ${url}; its list has no calls`,
       expect.stringContaining('# production: warning: the user nobody-of-this-name sees no calls; check the uid'),
     ])
   })
@@ -222,8 +224,11 @@ targets:
 `
     const { code, stdout } = await callwatch(['check', '--probe', '--config', configFile(yaml)])
     expect(code).toBe(1)
-    expect(stdout).toMatch(/^# broken: no answer from the service/m)
-    expect(stdout).toMatch(/^# working: List Calls works/m)
+    expect(stdout.split('\n').slice(0, 3)).toEqual([
+      expect.stringMatching(/^✗ broken: no answer from the service/),
+      expect.stringMatching(/^✓ working: List Calls works/),
+      'targets:',
+    ])
   })
 })
 
