@@ -2,6 +2,8 @@
 export type Problem = {
   /** The place in the file (`targets[0].region`), the environment variable's name, or `file:line:column`. */
   path: string
+  /** Where in the file that is, as `file:line:column`; absent where it is not in the file. */
+  place?: string
   /** What was found and what was expected; never a secret's value. */
   message: string
 }
@@ -19,7 +21,12 @@ export class ConfigError extends Error {
   }
 }
 
-/** The problems for a terminal: one line each, `path: message`, without a line break at the end. */
+/** A problem on one line: `file:line:column: path: message`. */
+export function formatProblem({ place, path, message }: Problem): string {
+  return `${place === undefined ? '' : `${place}: `}${path}: ${message}`
+}
+
+/** The problems for a terminal, one line each, without a line break at the end. */
 export function formatProblems(error: ConfigError): string {
-  return error.problems.map(({ path, message }) => `${path}: ${message}`).join('\n')
+  return error.problems.map(formatProblem).join('\n')
 }

@@ -6,7 +6,7 @@ import { fillFromEnvironment, type Environment } from './reading/environment.ts'
 import { interpolate } from './reading/interpolate.ts'
 import { valueAt } from '../schema/path.ts'
 import { problemsOf } from './reading/problems-of.ts'
-import { readConfigFile } from './reading/read-config-file.ts'
+import { readConfigFile, type ConfigFile } from './reading/read-config-file.ts'
 import { readSecretFiles } from './reading/read-secret-files.ts'
 import { readText as readFile, type ReadText } from './reading/read-text.ts'
 import { readTlsFiles } from './reading/read-tls-files.ts'
@@ -32,20 +32,27 @@ export type LoadOptions = {
  */
 export function loadConfig(options: LoadOptions): Config {
   const { env, cwd, readText = readFile } = options
-  const { content, name, folder } = readConfigFile(options)
+  const file = readConfigFile(options)
+  const { content, name, folder } = file
   const { draft, names } = interpolate(content, env)
   const filled = fillFromEnvironment(draft, env, name, names)
   const { draft: read, tls } = readTlsFiles(readSecretFiles(filled, { file: folder, cwd, readText }), {
     folder,
     readText,
   })
-  return check(nameDefaults(read, name), tls, content === null ? undefined : name)
+  return check(nameDefaults(read, name), tls, file)
 }
 
-function check(draft: Draft, tls: Certificate | undefined, file: string | undefined): Config {
+function check(draft: Draft, tls: Certificate | undefined, { content, name, placeOf }: ConfigFile): Config {
   const result = configSchema.safeParse(draft.tree)
   const problems = [...draft.problems, ...problemsOf(result.error?.issues ?? [], draft)]
-  if (result.data === undefined || problems.length > 0) throw new ConfigError(problems, file)
+  if (result.data === undefined || problems.length > 0) {
+    const placed = problems.map((problem) => {
+      const place = placeOf(problem.path)
+      return place === undefined ? problem : { ...problem, place }
+    })
+    throw new ConfigError(placed, content === null ? undefined : name)
+  }
   return withCertificate(result.data, tls)
 }
 

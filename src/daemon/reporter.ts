@@ -16,6 +16,7 @@ import {
   recordSkipped,
 } from '../metrics/record.ts'
 import type { SyncState } from '../ledger/state.ts'
+import { formatProblem } from '../config/config-error.ts'
 import { listWarnings } from '../ledger/list-warnings.ts'
 import type { Committed } from '../target/commit.ts'
 import type { Targets } from '../target/lifecycle.ts'
@@ -166,7 +167,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     metrics.reloadSuccessful.set(problems.length === 0 ? 1 : 0)
     introduce()
     if (problems.length > 0) {
-      const all = problems.map(({ path, message }) => `${path}: ${message}`)
+      const all = problems.map(formatProblem)
       log.error({ problems: all }, `the configuration was refused, and the old one stays active: ${all.join('; ')}`)
     } else if (changed.length > 0) {
       log.info({ changed }, `the configuration was reloaded; changed: ${changed.join(', ')}`)

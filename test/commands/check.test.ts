@@ -264,12 +264,17 @@ targets:
   })
 
   test('prints the problems of an invalid configuration, with exit 2 and the same sentences for people', async () => {
-    const ended = await callwatch(['check', '--json', '--config', configFile('poll: { interval: 15 }')])
+    const file = configFile('poll: { interval: 15 }')
+    const ended = await callwatch(['check', '--json', '--config', file])
     expect(ended.code).toBe(2)
     expect(document(ended.stdout)).toEqual({
       valid: false,
       problems: expect.arrayContaining([
-        { path: 'poll.interval', message: expect.stringContaining('found `15`; expected a duration') },
+        {
+          place: `${file}:1:9`,
+          path: 'poll.interval',
+          message: expect.stringContaining('found `15`; expected a duration'),
+        },
       ]),
     })
     expect(ended.stderr).toContain('poll.interval: found `15`')

@@ -99,7 +99,10 @@ poll: { interval: 15 }
       expectSentence(ended, 'problems in the configuration', 'targets[0].region: ', 'poll.interval: ', 'api_kye')
       const [headline, ...problems] = ended.stderr.trim().split('\n')
       expect(headline).toBe(`${problems.length} problems in the configuration (${file})`)
-      for (const problem of problems) expect(problem).toMatch(/^[a-z][\w.[\]]*: \S/)
+      for (const problem of problems) {
+        expect(problem.startsWith(`${file}:`)).toBe(true)
+        expect(problem.slice(file.length)).toMatch(/^:\d+:\d+: [a-z][\w.[\]]*: \S/)
+      }
     },
   )
 

@@ -16,7 +16,7 @@ test('config/callwatch.schema.json is that of the schema; `npx vitest run test/c
 // Every keyword must be one that the standard knows.
 const accepts = new Ajv2020({ strict: true, allowUnionTypes: true, strictTypes: false }).compile(configJsonSchema())
 const problemsOf = (yaml: string) => {
-  accepts(parseYaml(yaml, 'callwatch.yaml') ?? {})
+  accepts(parseYaml(yaml, 'callwatch.yaml').content ?? {})
   return (accepts.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
 }
 

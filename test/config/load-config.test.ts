@@ -124,7 +124,7 @@ http: { auth: { username: "a:b" } }
 log: 3
 `
   const lines = problemsWhenLoading({ env: {}, cwd: folderWith({ 'callwatch.yaml': yaml }) }).split('\n')
-  expect(lines.map((line) => line.split(': ')[0]).toSorted(byText)).toEqual(
+  expect(lines.map((line) => line.split(': ')[1]).toSorted(byText)).toEqual(
     [
       'targets[0].region',
       'targets[0].region',

@@ -82,12 +82,14 @@ describe('a further receiver costs its folder and a line in the list', () => {
     const path = 'notify.pager.routing_key'
     const missing = 'missing; expected the routing key, or the name of a file that holds it in `routing_key_file`'
     expect(() => loadConfig({ ...incomplete, env: { ...incomplete.env, PAGER_KEY: '' } })).toThrow(
-      expect.objectContaining({ problems: [{ path, message: missing }] }),
+      expect.objectContaining({ problems: [{ path, message: missing, place: expect.any(String) }] }),
     )
     const unknown = '`pager` is not configured; expected `notify.pager` as well'
     const without = source('{ routes: [{ notify: [pager] }] }')
     expect(() => loadConfig({ ...without, env: { ...without.env, PAGER_KEY: '' } })).toThrow(
-      expect.objectContaining({ problems: [{ path: 'notify.routes[0].notify[0]', message: unknown }] }),
+      expect.objectContaining({
+        problems: [{ path: 'notify.routes[0].notify[0]', message: unknown, place: expect.any(String) }],
+      }),
     )
   })
 

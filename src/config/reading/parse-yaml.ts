@@ -1,6 +1,16 @@
-import { LineCounter, parseDocument, visit, type Document, type YAMLError } from 'yaml'
+import {
+  isMap as isMapNode,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+  type YAMLError,
+} from 'yaml'
 import { ConfigError } from '../config-error.ts'
-import { isMap } from '../../schema/path.ts'
+import { formatPath, isMap, type Path } from '../../schema/path.ts'
 
 /** What the library's own words would quote from the file, where a secret may stand. */
 const discreet: Partial<Record<YAMLError['code'], string>> = {
@@ -11,31 +21,54 @@ const discreet: Partial<Record<YAMLError['code'], string>> = {
   UNEXPECTED_TOKEN: 'found something that cannot stand here; a text with one of `{}[],#&*!|>%@` in it may need quotes',
 }
 
+/** What a YAML text contains. */
+export type YamlContent = {
+  /** Maps, lists and scalars; null for an empty text. */
+  content: unknown
+  /**
+   * Where the value at a path such as `targets[0].region` is, as `file:line:column` (from 1); where it is missing, the map or
+   * list that lacks it; undefined where that is the whole file.
+   */
+  placeOf: (path: string) => string | undefined
+}
+
 /**
- * Maps, lists and scalars of a YAML 1.2 text; null for an empty one. `${NAME}` may stand anywhere in a text without
- * quotes, within `{ }` and `[ ]` too, where YAML by itself would refuse it.
+ * Reads a YAML 1.2 text. `${NAME}` may stand anywhere in a text without quotes, within `{ }` and `[ ]` too, where YAML
+ * by itself would refuse it.
  *
  * @param name what the user calls the file
  * @throws ConfigError with line and column (from 1) of the mistakes in the syntax
  */
-export function parseYaml(source: string, name: string): unknown {
+export function parseYaml(source: string, name: string): YamlContent {
   const lineCounter = new LineCounter()
   const document = parseDocument(hideReferences(source), { lineCounter, prettyErrors: false, logLevel: 'silent' })
   if (countAliases(document) > MAX_ALIASES) {
     const message = `not accepted: more than ${MAX_ALIASES} aliases (\`*\`); write out what they stand for`
     throw new ConfigError([{ path: name, message }])
   }
+  const placeAt = (offset: number) => {
+    const { line, col } = lineCounter.linePos(offset)
+    return `${name}:${line}:${col}`
+  }
   const mistakes = mistakesOf(document)
   if (mistakes.length > 0) {
     throw new ConfigError(
-      mistakes.map(({ code, message, at }) => {
-        const { line, col } = lineCounter.linePos(at)
-        return { path: `${name}:${line}:${col}`, message: `not valid YAML: ${discreet[code] ?? message}` }
-      }),
+      mistakes.map(({ code, message, at }) => ({
+        path: placeAt(at),
+        message: `not valid YAML: ${discreet[code] ?? message}`,
+      })),
     )
   }
+  let offsets: Map<string, number> | undefined
   try {
-    return showReferences(document.toJS({ maxAliasCount: 100 }))
+    return {
+      content: showReferences(document.toJS({ maxAliasCount: 100 })),
+      placeOf: (path) => {
+        offsets ??= new Map(offsetsIn(document.contents))
+        const offset = offsetOf(offsets, path)
+        return offset === undefined ? undefined : placeAt(offset)
+      },
+    }
   } catch {
     throw new ConfigError([{ path: name, message: 'not accepted: its aliases (`*`) unfold to far too much' }])
   }
@@ -77,6 +110,26 @@ function mistakesOf(document: Document): Mistake[] {
   })
   const lost = mistakes.findIndex(({ code }) => code === 'UNEXPECTED_TOKEN')
   return lost === -1 ? mistakes : mistakes.slice(0, lost + 1)
+}
+
+/** Where each key, and each item of a list, begins, by its path. */
+function* offsetsIn(node: unknown, path: Path = []): Generator<[path: string, offset: number]> {
+  const items: [key: PropertyKey, start: unknown, value: unknown][] = isMapNode(node)
+    ? node.items.map(({ key, value }) => [String(showReferences(isScalar(key) ? key.value : key)), key, value])
+    : isSeq(node)
+      ? node.items.map((item, index) => [index, item, item])
+      : []
+  for (const [key, start, value] of items) {
+    const below = [...path, key]
+    if (isNode(start) && start.range) yield [formatPath(below), start.range[0]]
+    yield* offsetsIn(value, below)
+  }
+}
+
+/** Of the path, or of the longest part of it that is in the file. */
+function offsetOf(offsets: ReadonlyMap<string, number>, path: string): number | undefined {
+  const shorter = path.replace(/(\.[\w-]+|\[(\d+|"([^"\\]|\\.)*")\])$/, '')
+  return offsets.get(path) ?? (shorter === path ? undefined : offsetOf(offsets, shorter))
 }
 
 // Characters for private use, as long as what they stand for, so that columns stay right.

@@ -2,13 +2,13 @@ import { dirname, resolve } from 'node:path'
 import { ConfigError } from '../config-error.ts'
 import type { Environment } from './environment.ts'
 import { fileTrouble } from './file-trouble.ts'
-import { parseYaml } from './parse-yaml.ts'
+import { parseYaml, type YamlContent } from './parse-yaml.ts'
 import { readAnyText, type ReadText } from './read-text.ts'
 
 const defaultFile = 'callwatch.yaml'
 
 /** A file's content, what the user calls the file, and the folder in which it lies. */
-export type ConfigFile = { content: unknown; name: string; folder: string }
+export type ConfigFile = YamlContent & { name: string; folder: string }
 
 /**
  * Reads the file that `--config` names, else the one of CALLWATCH_CONFIG, else ./callwatch.yaml if there is one; else
@@ -31,10 +31,11 @@ export function readConfigFile(options: {
   } catch (error) {
     const trouble = fileTrouble(error)
     const named = file === undefined ? (env['CALLWATCH_CONFIG'] ? 'CALLWATCH_CONFIG' : undefined) : '--config'
-    if (named === undefined && trouble === 'does not exist') return { content: null, name, folder: cwd }
+    if (named === undefined && trouble === 'does not exist')
+      return { content: null, placeOf: () => undefined, name, folder: cwd }
     throw new ConfigError([
       { path: named ?? name, message: `the file \`${name}\` ${trouble}; expected a configuration file in YAML` },
     ])
   }
-  return { content: parseYaml(source, name), name, folder: dirname(path) }
+  return { ...parseYaml(source, name), name, folder: dirname(path) }
 }

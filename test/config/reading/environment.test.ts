@@ -173,7 +173,10 @@ describe('file and environment together', () => {
   test('of several targets none takes a key from the environment: it is not known whose it is', () => {
     const cwd = folderWith({ 'callwatch.yaml': 'targets: [{ app_id: a1, region: us }, { app_id: a2, region: us }]' })
     const lines = problemsWhenLoading({ env: { CALLWATCH_API_KEY: 'k' }, cwd }).split('\n')
-    expect(lines.map((line) => line.split(':')[0])).toEqual(['targets[0].api_key', 'targets[1].api_key'])
+    expect(lines.map((line) => line.split(': ', 2).join(' '))).toEqual([
+      'callwatch.yaml:1:11 targets[0].api_key',
+      'callwatch.yaml:1:39 targets[1].api_key',
+    ])
   })
 
   test('CALLWATCH_APP_ID is no second target where the file itself refers to it', () => {
@@ -191,7 +194,9 @@ describe('file and environment together', () => {
 
   test('a variable does not hide that its section is no map', () => {
     const cwd = folderWith({ 'callwatch.yaml': `${target('x')}http: 8080\n` })
-    expect(problemsWhenLoading({ env: { CALLWATCH_HTTP_PORT: '1' }, cwd })).toBe('http: found a number; expected a map')
+    expect(problemsWhenLoading({ env: { CALLWATCH_HTTP_PORT: '1' }, cwd })).toBe(
+      'callwatch.yaml:2:1: http: found a number; expected a map',
+    )
   })
 })
 

@@ -3,12 +3,12 @@ import { ConfigError } from '../../../src/config/config-error.ts'
 import { parseYaml } from '../../../src/config/reading/parse-yaml.ts'
 
 test('an empty text and one of comments hold nothing', () => {
-  expect(parseYaml('', 'f')).toBeNull()
-  expect(parseYaml('# nothing\n', 'f')).toBeNull()
+  expect(parseYaml('', 'f').content).toBeNull()
+  expect(parseYaml('# nothing\n', 'f').content).toBeNull()
 })
 
 test('`${NAME}` stands without quotes where YAML would refuse its braces', () => {
-  expect(parseYaml('{ a: ${A}, b: [${B}, x${C}y], ${D}: 1 }', 'f')).toEqual({
+  expect(parseYaml('{ a: ${A}, b: [${B}, x${C}y], ${D}: 1 }', 'f').content).toEqual({
     a: '${A}',
     b: ['${B}', 'x${C}y'],
     '${D}': 1,
@@ -19,6 +19,26 @@ test('lines and columns are those of the file, `${NAME}` before the mistake incl
   expect(problemsIn('a: { b: ${NAME}, b: 1 }')).toEqual([
     { path: 'f:1:18', message: 'not valid YAML: Map keys must be unique' },
   ])
+})
+
+test.each([
+  ['a', '1:1'],
+  ['a.b', '2:3'],
+  ['a.b[1]', '2:13'],
+  ['a.b[1].c', '2:14'],
+  ['a["odd key"]', '3:3'],
+  ['a["${NAME}"].d', '4:14'],
+  // Where it is missing, what lacks it.
+  ['a.b[1].x', '2:13'],
+  ['a.b[7].x["y z"]', '2:3'],
+  ['a.alias.c', '5:3'],
+])('the place of %s is its line and column', (path, place) => {
+  const source = 'a:\n  b: [1, &x {c: 2}]\n  odd key: 3\n  ${NAME}: { d: 4 }\n  alias: *x\n'
+  expect(parseYaml(source, 'f').placeOf(path)).toBe(`f:${place}`)
+})
+
+test.each(['b', 'b.c', 'CALLWATCH_API_KEY', ''])('"%s", which is not in the file, has no place', (path) => {
+  expect(parseYaml('a: 1', 'f').placeOf(path)).toBeUndefined()
 })
 
 test('after something that cannot stand there nothing more is complained of', () => {

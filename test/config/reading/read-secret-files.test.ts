@@ -23,7 +23,7 @@ test('the address of a shared store may stand in a file', () => {
   expect(loadConfig({ env: byEnvironment, cwd }).store).toEqual({ url, lease: 30, history: 35 * 86_400 })
   const both = folderWith({ 'callwatch.yaml': 'store: { url_file: ./url, path: x.db }', url })
   expect(problemsWhenLoading({ env: byEnvironment, cwd: both })).toBe(
-    'store.url_file: not accepted beside `store.path`; expected one of them: a database, or a file',
+    'callwatch.yaml:1:10: store.url_file: not accepted beside `store.path`; expected one of them: a database, or a file',
   )
 })
 
@@ -52,7 +52,7 @@ test('an empty file is refused, and what is wrong in a file is not shown', () =>
     hook: 'hooks.slack.example/secret',
   })
   expect(problemsWhenLoading({ env: {}, cwd }).split('\n')).toEqual([
-    'targets[0].api_key_file: the file `./empty` is empty; expected a file that holds the secret',
-    'notify.slack.webhook_url_file: found a value (hidden, it may be secret); expected a valid https URL (plain http is accepted on loopback only)',
+    'callwatch.yaml:1:37: targets[0].api_key_file: the file `./empty` is empty; expected a file that holds the secret',
+    'callwatch.yaml:2:20: notify.slack.webhook_url_file: found a value (hidden, it may be secret); expected a valid https URL (plain http is accepted on loopback only)',
   ])
 })

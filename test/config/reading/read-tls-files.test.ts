@@ -27,12 +27,12 @@ test('a certificate and its key are read from the folder of the file, and printe
 test('what is no certificate, no key, or the key of another certificate is refused, and not shown', () => {
   const [one, other] = [selfSigned(), selfSigned()]
   expect(problems('hunter2', one.key)).toBe(
-    'http.tls.cert_file: found no certificate in the file; expected one in PEM, with its intermediate certificates',
+    'etc/callwatch.yaml:1:16: http.tls.cert_file: found no certificate in the file; expected one in PEM, with its intermediate certificates',
   )
   expect(problems(one.cert, 'hunter2')).toBe(
-    'http.tls.key_file: found no usable private key in the file; expected the key of the certificate in PEM, without a passphrase',
+    'etc/callwatch.yaml:1:41: http.tls.key_file: found no usable private key in the file; expected the key of the certificate in PEM, without a passphrase',
   )
   expect(problems(one.cert, other.key)).toBe(
-    'http.tls.key_file: the key in the file is the key of another certificate; expected the one of `http.tls.cert_file`',
+    'etc/callwatch.yaml:1:41: http.tls.key_file: the key in the file is the key of another certificate; expected the one of `http.tls.cert_file`',
   )
 })
