@@ -5,7 +5,7 @@ import type { CopyOptions } from './commands/copy-store.ts'
 import type { DemoOptions } from './commands/demo.ts'
 import type { EventsOptions } from './commands/events.ts'
 import { explainError, FAILURE, SUCCESS } from './commands/explain-error.ts'
-import { duration, matching, names, port, positive, share, whole } from './commands/option-values.ts'
+import { duration, matching, names, numberOrDuration, port, positive, share, whole } from './commands/option-values.ts'
 import type { ReportOptions } from './commands/report.ts'
 import type { SilenceOptions } from './commands/silence.ts'
 import type { SimulateOptions } from './commands/simulate.ts'
@@ -213,9 +213,18 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     .description('Run the simulated calls service alone, over HTTP on loopback')
     .option('--port <n>', 'listen on this port; 0 picks a free one', port, 8080)
     .option('--speed <n>', 'run calls at this multiple of real time', positive, 1)
-    .option('--calls-per-minute <n>', 'start this many calls a minute', positive, 30)
+    .option(
+      '--calls-per-minute <n>',
+      'start this many calls a minute (default: 30, or what a history of that duration can have)',
+      positive,
+    )
     .option('--seed <n>', 'draw the calls from this seed', whole, 1)
-    .option('--history <n>', 'start with this many finished calls', whole, 100)
+    .option(
+      '--history <n|duration>',
+      'start with this many finished calls; or with those of a duration such as 35d, by the hour and the day of the week (UTC)',
+      numberOrDuration,
+      100,
+    )
     .option('--api-key <key>', 'use this key of scope fullAccess instead of the default one')
     .option('--requests-per-minute <n>', 'answer 429 above this rate', positive)
     .option('--chaos <n>', 'draw the switches from the seed, with an intensity from 0 (calm) to 1', share)

@@ -35,6 +35,14 @@ export function duration(text: string): number {
   throw new InvalidArgumentError('It must be a duration such as 30m, 2h or 7d.')
 }
 
+/** A whole number, or the seconds of a duration. */
+export function numberOrDuration(text: string): number | { seconds: number } {
+  if (/^\d+$/.test(text)) return whole(text)
+  const seconds = parseDuration(text)
+  if (seconds !== undefined && seconds > 0) return { seconds }
+  throw new InvalidArgumentError('It must be a whole number, 0 or more, or a duration such as 12h or 35d.')
+}
+
 /** `target=production`, added to the previous matches. */
 export function matching(text: string, before: AlertMatch = {}): AlertMatch {
   const [key, value] = text.split(/=(.*)/s)

@@ -1,9 +1,10 @@
 import { finalStatuses, type FinalStatus } from './call.ts'
 import { drawLife, type Life } from './life.ts'
 import { put } from './queue.ts'
-import { between, exponential, random, weighted, whole } from './random.ts'
+import { between, chance, exponential, random, weighted, whole, type Random } from './random.ts'
 import { MAX_IMPORTS } from './switches.ts'
-import type { Conduct, World } from './world.ts'
+import { activityAt, PEAK_ACTIVITY } from './weekly-activity.ts'
+import type { Conduct, World, WorldOptions } from './world.ts'
 
 /** Calls that end in the given ways, with weights, and begin within `seconds` of the clock. */
 export type Burst = { calls: number; seconds: number; outcomes: Partial<Record<FinalStatus, number>> }
@@ -31,21 +32,44 @@ export function addBurst(world: World, at: number, burst: Burst): void {
 export function planArrival(world: World): void {
   const { options, arrivals } = world
   if (options.callsPerMinute <= 0) return
-  arrivals.lastMs += Math.ceil(exponential(arrivals.random, 60_000 / options.callsPerMinute))
+  arrivals.lastMs += gapAfter(arrivals.lastMs, 1, arrivals.random, 60_000 / options.callsPerMinute, options)
   const life = drawLife(random(options.seed, 'call', arrivals.count), options, arrivals.lastMs)
   plan(world, life, arrivals.count, true)
   arrivals.count++
 }
 
 export function addHistory(world: World, startMs: number): void {
-  const { seed, history, historySeconds, callsPerMinute } = world.options
-  const meanMs = historySeconds === undefined ? 60_000 / (callsPerMinute || 1) : (historySeconds * 1000) / history
+  const { options } = world
+  const { seed, history, historySeconds = Infinity, callsPerMinute, weekly = false } = options
+  const meanMs = historySeconds === Infinity ? 60_000 / (callsPerMinute || 1) : (historySeconds * 1000) / history
   const gaps = random(seed, 'history')
   let ms = startMs
-  for (let i = 1; i <= history; i++) {
-    ms -= Math.ceil(exponential(gaps, meanMs))
-    plan(world, drawLife(random(seed, 'past', i), world.options, ms), -i)
+  const [most, oldestMs] = weekly ? [Infinity, startMs - historySeconds * 1000] : [history, -Infinity]
+  for (let i = 1; i <= most; i++) {
+    ms -= gapAfter(ms, -1, gaps, meanMs, options)
+    if (ms < oldestMs) return
+    const life = drawLife(random(seed, 'past', i), options, ms)
+    // What is over is not seen running: its figures need not be brought up to date.
+    plan(world, life.endedMs < startMs ? { ...life, progressMs: Infinity } : life, -i)
   }
+}
+
+/**
+ * Milliseconds from one call to the next, or to the one before. Where calls follow the week, of the moments at which they
+ * begin at the busiest hour each remains with the probability that fits its own hour (Lewis and Shedler 1979).
+ */
+function gapAfter(
+  ms: number,
+  direction: 1 | -1,
+  gaps: Random,
+  meanMs: number,
+  { weekly = false }: Pick<WorldOptions, 'weekly'>,
+): number {
+  if (!weekly) return Math.ceil(exponential(gaps, meanMs))
+  let gap = 0
+  do gap += Math.ceil(exponential(gaps, meanMs / PEAK_ACTIVITY))
+  while (!chance(gaps, activityAt(ms + direction * gap) / PEAK_ACTIVITY))
+  return gap
 }
 
 export function addOpenCalls(world: World, startMs: number): void {

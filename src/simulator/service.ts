@@ -48,8 +48,8 @@ export type ServiceOptions = Partial<WorldOptions> & {
 export function createService(options: ServiceOptions, start: number): CallsService {
   const { seed = 1, requestsPerMinute, recordResponses = true, mostRecordedResponses = 10_000 } = options
   const { speed = 1, callsPerMinute = 30, answerProbability = 0.75, progressSeconds = 15 } = options
-  const { history = 100, historySeconds, open = 3 } = options
-  const spread = historySeconds === undefined ? {} : { historySeconds }
+  const { history = 100, historySeconds, weekly = false, open = 3 } = options
+  const spread = { weekly, ...(historySeconds !== undefined && { historySeconds }) }
   const manners = { speed, callsPerMinute, answerProbability, progressSeconds }
   const service: CallsService = {
     world: createWorld({ seed, ...manners, history, open, ...spread }, start),

@@ -21,6 +21,11 @@ export type WorldOptions = Manners & {
   history: number
   /** Seconds before the start over which the history is spread; absent: as its number and callsPerMinute make it. */
   historySeconds?: number
+  /**
+   * Calls follow the hour of the day and the day of the week (UTC), in the history and afterwards: the numbers of calls are
+   * means over a week. The history then ends where `historySeconds` do, which must be given.
+   */
+  weekly?: boolean
   /** Calls, besides the history, that began before the start and end after it. */
   open: number
 }

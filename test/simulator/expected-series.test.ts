@@ -106,10 +106,13 @@ describe('the expected series', () => {
     expect(get('calls_in_progress', 'other')).toBe(1)
   })
 
-  test('of an undisturbed world are the sums of its final list', () => {
+  test.each([
+    ['a short history', { history: 50 }],
+    ['a history of weeks', { history: 2000, historySeconds: 14 * 86_400, weekly: true }],
+  ])('of an undisturbed world with %s are the sums of its final list', (_which, history) => {
     for (const seed of [1, 2, 3]) {
       const world = createWorld(
-        { seed, speed: 30, callsPerMinute: 60, answerProbability: 0.7, progressSeconds: 15, history: 50, open: 4 },
+        { seed, speed: 30, callsPerMinute: 60, answerProbability: 0.7, progressSeconds: 15, open: 4, ...history },
         START,
       )
       for (let second = 0; second < 120; second += 3) advance(world, START + second)

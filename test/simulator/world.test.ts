@@ -9,6 +9,8 @@ import { defaultSwitches } from '../../src/simulator/switches.ts'
 import { advance, createWorld, type World, type WorldOptions } from '../../src/simulator/world.ts'
 import { START } from './request-service.ts'
 
+const WEEK = 7 * 86_400
+
 const callsOf = ({ listing }: World): Call[] => entriesOf(listing).map(({ call }) => call)
 
 function worldOf(options: Partial<WorldOptions> = {}): World {
@@ -106,6 +108,59 @@ describe('a world', () => {
     const oldest = START - calls[0]!.initiatedAt
     expect(oldest).toBeGreaterThan(0.8 * 86_400)
     expect(oldest).toBeLessThan(1.2 * 86_400)
+  })
+
+  describe('with weeks', () => {
+    const WEEKS = 5
+    const options = {
+      weekly: true,
+      callsPerMinute: 1,
+      history: WEEKS * 7 * 1440,
+      historySeconds: WEEKS * WEEK,
+      open: 0,
+    }
+    const beginnings = (world: World) => callsOf(world).map(({ initiatedAt }) => initiatedAt)
+
+    test.each([
+      ['before the start', 0],
+      ['after it', WEEKS],
+    ])('has calls by the hour of the day and the day of the week %s', (_when, weeks) => {
+      const history = weeks === 0 ? options : { ...options, history: 1, historySeconds: 1 }
+      const begun = beginnings(advanced({ ...history, progressSeconds: 1e6 }, weeks * WEEK))
+      // Poisson with mean 50,400: five standard deviations.
+      expect(Math.abs(begun.length - 50_400)).toBeLessThan(5 * Math.sqrt(50_400))
+      const at = (hour: number, days: number[]) =>
+        begun.filter((time) => {
+          const date = new Date(time * 1000)
+          return date.getUTCHours() === hour && days.includes(date.getUTCDay())
+        }).length
+      const workdays = [1, 2, 3, 4, 5]
+      expect(at(10, workdays)).toBeGreaterThan(10 * at(3, workdays))
+      expect(at(10, workdays) / 5).toBeGreaterThan(1.7 * (at(10, [0, 6]) / 2))
+    })
+
+    test('has its whole history within the requested time', () => {
+      const [first] = beginnings(advanced(options, 0))
+      expect(START - first!).toBeLessThanOrEqual(WEEKS * WEEK)
+      expect(START - first!).toBeGreaterThan(WEEKS * WEEK - 7200)
+    })
+
+    test('is the same for the same seed and another for another seed', () => {
+      const [one, same, other] = ['a', 'a', 'b'].map(
+        (seed) => advanced({ ...options, seed, history: 1000, historySeconds: WEEK }, 600).ledger,
+      )
+      expect(one!.length).toBeGreaterThan(2000)
+      expect(same).toEqual(one)
+      expect(other).not.toEqual(one)
+    })
+  })
+
+  test('brings the figures of calls up to date only where they run after the start', () => {
+    const { ledger } = advanced({ history: 200, speed: 1, callsPerMinute: 10 }, 600)
+    const calls = Map.groupBy(ledger, ({ sessionId }) => sessionId)
+    const updated = [...calls.values()].filter((events) => events.some(({ event }) => event === 'progress'))
+    expect(updated.length).toBeGreaterThan(20)
+    for (const events of updated) expect(events.at(-1)!.at).toBeGreaterThanOrEqual(START)
   })
 
   test('begins the requested number of calls a minute, whatever the speed', () => {
