@@ -20,7 +20,10 @@ const TOLERANCE = 1e-9
 export function compareWithSimulator(watched: ShownTarget, simulator: Simulator): Comparison {
   const polled = simulator.responses().findLast(({ path }) => /[?&]page=1(&|$)/.test(path))
   const { created } = watched.ledger.sync
-  const options = { created, baseline: 'skip' as const, ...(polled === undefined ? {} : { now: polled.at }) }
+  const { baseline, lookback } = watched.settings.poll
+  // Of calls that were over at the set-up, those before the horizon count nowhere. Their own times are whole seconds.
+  const horizon = Math.ceil(created - lookback)
+  const options = { created, baseline, horizon, ...(polled === undefined ? {} : { now: polled.at }) }
   const recorded = new Map([...simulator.expectedSeries(options), ...recordedRatios(watched, simulator, options)])
   const counted = exportedSeries(watched, [...exactFamilies, FAILURE_RATIO])
   const names = new Set([...recorded.keys(), ...counted.keys()])

@@ -49,6 +49,8 @@ const RETRY_SUMMARY_SECONDS = 5
 const FIRST_BURST_SECONDS = 12
 const BURST_INTERVAL_SECONDS = 180
 const BURST = { calls: 50, seconds: 6 }
+/** The history is counted as well. It is shorter than the lookback, so that all of it counts. */
+const HISTORY = { minutes: 55, mostCalls: 5000 }
 /** More than a poll requests: at most 20 pages and calls. */
 const RECORDED_RESPONSES = 50
 /** The first may have begun before the service was frozen, the second cannot. */
@@ -77,6 +79,8 @@ export async function demo(options: DemoOptions, print: (line: string) => void):
     seed,
     speed,
     callsPerMinute,
+    history: Math.round(Math.min(callsPerMinute * HISTORY.minutes, HISTORY.mostCalls)),
+    historySeconds: HISTORY.minutes * 60,
     clock,
     mostRecordedResponses: RECORDED_RESPONSES,
   })
@@ -233,6 +237,7 @@ function demoConfig({ simulator, receiver, store, port }: DemoParts): Config {
       timeout: '5s',
       retries: 2,
       lookback: '1h',
+      baseline: 'count',
       // Every poll is a complete sweep, so that every summary can be compared.
       sweep_interval: '1s',
       // So high that polls hardly ever wait for it, nor the final audit, which may use a quarter; and so low that a poll's

@@ -31,7 +31,7 @@ export type ShownTarget = {
   readonly ledger: LedgerState
   readonly alerts: ReadonlyMap<string, AlertInstance>
   readonly settings: {
-    readonly poll: Pick<PollConfig, 'interval' | 'lookback' | 'maxRequestsPerMinute'>
+    readonly poll: Pick<PollConfig, 'baseline' | 'interval' | 'lookback' | 'maxRequestsPerMinute'>
     readonly rules: readonly Rule[]
   }
   /** Since the last successful poll; since the set-up before the first. */

@@ -145,7 +145,12 @@ test('demo prints transitions and deliveries, and ends with all series, calls an
   expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
   const [, end] = stdout.split('\nthe end:\n')
   const finished = stdout.split('\n').filter((line) => FINISH.test(line)).length
-  expect(end).toContain(`\n  audit     equal: all ${finished} finished calls that the service lists match the ledger\n`)
+  const [, audited] = /^ {2}audit {5}equal: all (\d+) finished calls that the service lists match the ledger$/m.exec(
+    end!,
+  )!
+  // The others are its history of 5000 calls: less those that were open at the set-up, and some that ended just before it.
+  expect(Number(audited) - finished).toBeGreaterThan(4700)
+  expect(Number(audited) - finished).toBeLessThan(5300)
   const delivered = [...stdout.matchAll(/^ +webhook: (\d+) events?, verified: /gm)].map(([, events]) => Number(events))
   const events = delivered.reduce((sum, each) => sum + each, 0)
   expect(end).toContain(`\n  events    all ${events} events of the log were delivered to the webhook, and verified\n`)

@@ -46,7 +46,10 @@ export function shownTarget(made: Made = {}): ShownTarget {
   const target = handMadeTarget({ ...made, sync })
   return {
     ...target,
-    settings: { ...target.settings, poll: { interval: 15, lookback: 86_400, maxRequestsPerMinute: 400 } },
+    settings: {
+      ...target.settings,
+      poll: { baseline: 'skip', interval: 15, lookback: 86_400, maxRequestsPerMinute: 400 },
+    },
     health: health.current,
     owner: () => undefined,
     pollAge: () => pollAge,
