@@ -18,6 +18,8 @@ import {
   type DataSourceRef,
 } from '@grafana/grafana-foundation-sdk/common'
 import {
+  DashboardLinkBuilder,
+  DashboardLinkType,
   FieldColorBuilder,
   FieldColorModeId,
   MappingType,
@@ -37,8 +39,21 @@ export const SELECTED: DataSourceRef = { type: 'prometheus', uid: '${datasource}
 /** PromQL by its legend; Grafana replaces `{{label}}` by the value of the label. */
 export type Queries = Readonly<Record<string, string>>
 
-/** The options of every panel: `width` in columns of 24, `unit` by Grafana's name. */
-type Common = { title: string; about: string; width: number; unit?: string; queries: Queries }
+/** The filters of the calls explorer of callwatch's page, in the query of its address. */
+export type CallFilter = 'target' | 'type' | 'mode' | 'receiver_type' | 'status'
+
+/**
+ * The options of every panel: `width` in columns of 24, `unit` by Grafana's name. `calls` links each series to the calls
+ * behind it: filters of the explorer, by the labels of the series that have their values.
+ */
+type Common = {
+  title: string
+  about: string
+  width: number
+  unit?: string
+  queries: Queries
+  calls?: Readonly<Partial<Record<CallFilter, string>>>
+}
 
 /** Thresholds of the colours orange and red. */
 type Limits = { warning: number; bad: number }
@@ -47,6 +62,7 @@ export type Graph = Common & {
   stacked?: boolean
   limits?: Limits
   max?: number
+  /** By the name of a series, or a regular expression between slashes. */
   colors?: Readonly<Record<string, string>>
 }
 
@@ -90,8 +106,11 @@ export function graph({
       .thresholdsStyle(new GraphThresholdsStyleConfigBuilder().mode(GraphThresholdsStyleMode.Dashed))
   }
   for (const [name, color] of Object.entries(rest.colors ?? {})) {
-    panel.overrideByName(name, [{ id: 'color', value: { mode: 'fixed', fixedColor: color } }])
+    const fixed = [{ id: 'color', value: { mode: 'fixed', fixedColor: color } }]
+    if (name.startsWith('/')) panel.overrideByRegexp(name, fixed)
+    else panel.overrideByName(name, fixed)
   }
+  if (rest.calls !== undefined) panel.dataLinks([callsLink(rest.calls)])
   return panel
 }
 
@@ -119,6 +138,7 @@ export function stat({ title, about, width, unit = 'short', queries, ...rest }: 
   if (rest.decimals !== undefined) panel.decimals(rest.decimals)
   if (rest.today === true) panel.timeFrom('now/d')
   if (rest.noValue !== undefined) panel.noValue(rest.noValue)
+  if (rest.calls !== undefined) panel.dataLinks([callsLink(rest.calls)])
   return panel
 }
 
@@ -166,6 +186,16 @@ export function list({
     })
   if (noValue !== undefined) panel.noValue(noValue)
   return panel
+}
+
+/** A link to the calls explorer, with the time range of the dashboard. */
+function callsLink(filters: Common['calls'] & {}): DashboardLinkBuilder {
+  const values = Object.entries(filters).map(([filter, label]) => `${filter}=\${__field.labels.${label}:percentencode}`)
+  const query = [...values, 'since=${__from:date:iso}', 'until=${__to:date:iso}'].join('&')
+  return new DashboardLinkBuilder('Calls in callwatch')
+    .type(DashboardLinkType.Link)
+    .url(`\${callwatch_url:raw}/?${query}#calls`)
+    .targetBlank(true)
 }
 
 function rangeQueries(queries: Queries): DataqueryBuilder[] {

@@ -4,9 +4,16 @@ import { SCRAPE_INTERVAL, TARGETS } from './prometheus-process.ts'
 /** A panel with its queries. */
 export type Panel = { title: string; queries: { legend: string; expr: string; instant: boolean }[] }
 
+type AnyPanel = NonNullable<Dashboard['panels']>[number]
+
+/** The rows and panels of a dashboard, in its order; a collapsed row holds its panels. */
+export function everyPanelOf({ panels = [] }: Dashboard): AnyPanel[] {
+  return panels.flatMap((panel) => [panel, ...('panels' in panel ? panel.panels : [])])
+}
+
 /** The panels of a dashboard, without rows. */
-export function panelsOf({ panels = [] }: Dashboard): Panel[] {
-  return panels
+export function panelsOf(dashboard: Dashboard): Panel[] {
+  return everyPanelOf(dashboard)
     .filter(({ type }) => type !== 'row')
     .map((panel) => ({
       title: panel.title ?? '',
@@ -29,6 +36,11 @@ type Target = { expr?: string; legendFormat?: string; instant?: boolean }
 export function interpolate(expr: string): string {
   const variables: Record<string, string> = {
     target: `(${TARGETS.join('|')})`,
+    type: '.+',
+    mode: '(call|meet)',
+    receiver_type: '.+',
+    // A constant of the dashboard, as often as Prometheus scrapes.
+    resolution: `${SCRAPE_INTERVAL}s`,
     // Grafana uses four times the interval of the data source.
     __rate_interval: `${4 * SCRAPE_INTERVAL}s`,
     __range: '1h',

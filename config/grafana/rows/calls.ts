@@ -1,5 +1,5 @@
 import { stat, graph } from '../panels.ts'
-import { recorded, T } from '../queries.ts'
+import { during, selected, T } from '../queries.ts'
 
 const STATUS_COLORS = { ended: 'green', unanswered: 'orange', rejected: 'red', canceled: 'purple', other: 'gray' }
 const REASON_COLORS = { unanswered: 'orange', rejected: 'red', canceled: 'purple' }
@@ -13,7 +13,7 @@ export function now() {
       title: 'Calls in progress',
       about: 'Open calls at the last poll.',
       width: 4,
-      queries: { calls: `sum(max by (target, type, mode, receiver_type, status) (callwatch_calls_in_progress{${T}}))` },
+      queries: { calls: `sum(${selected('callwatch_calls_in_progress')})` },
     }),
     stat({
       title: 'Participants in calls',
@@ -38,7 +38,7 @@ export function now() {
       width: 4,
       decimals: 0,
       today: true,
-      queries: { calls: `sum(increase(${recorded('callwatch_calls_total')}[$__range]))` },
+      queries: { calls: `sum(increase(${during('$__range', 'callwatch_calls_total')}))` },
     }),
     stat({
       title: 'Participant minutes today',
@@ -46,7 +46,7 @@ export function now() {
       width: 4,
       decimals: 0,
       today: true,
-      queries: { minutes: `sum(increase(${recorded('callwatch_participant_minutes_total')}[$__range]))` },
+      queries: { minutes: `sum(increase(${during('$__range', 'callwatch_participant_minutes_total')}))` },
     }),
     stat({
       title: 'Age of these numbers',
@@ -67,8 +67,9 @@ export function calls() {
       about: 'Open calls by type and mode.',
       width: 12,
       stacked: true,
+      calls: { type: 'type', mode: 'mode' },
       queries: {
-        '{{type}} {{mode}}': `sum by (type, mode) (max by (target, type, mode, receiver_type, status) (callwatch_calls_in_progress{${T}}))`,
+        '{{type}} {{mode}}': `sum by (type, mode) (${selected('callwatch_calls_in_progress')})`,
       },
     }),
     graph({
@@ -77,7 +78,8 @@ export function calls() {
       width: 12,
       stacked: true,
       colors: STATUS_COLORS,
-      queries: { '{{status}}': `60 * sum by (status) (rate(${recorded('callwatch_calls_total')}[$__rate_interval]))` },
+      calls: { status: 'status' },
+      queries: { '{{status}}': `60 * sum by (status) (rate(${during('$__rate_interval', 'callwatch_calls_total')}))` },
     }),
     graph({
       title: 'Failure ratio by reason, 15 min',
@@ -100,6 +102,7 @@ export function calls() {
       unit: 'percentunit',
       max: 1,
       limits: FAILURES,
+      calls: { target: 'target' },
       queries: {
         '{{target}}': `max by (target) (callwatch_call_failure_ratio{window="15m", reason="any", ${T}})`,
       },
@@ -115,8 +118,9 @@ export function calls() {
       about: 'New calls by type and mode.',
       width: 12,
       stacked: true,
+      calls: { type: 'type', mode: 'mode' },
       queries: {
-        '{{type}} {{mode}}': `60 * sum by (type, mode) (rate(${recorded('callwatch_calls_started_total')}[$__rate_interval]))`,
+        '{{type}} {{mode}}': `60 * sum by (type, mode) (rate(${during('$__rate_interval', 'callwatch_calls_started_total')}))`,
       },
     }),
     graph({

@@ -1,5 +1,5 @@
 import { stat, graph } from '../panels.ts'
-import { recorded } from '../queries.ts'
+import { during } from '../queries.ts'
 
 export function minutes() {
   return [
@@ -9,7 +9,7 @@ export function minutes() {
       width: 8,
       stacked: true,
       queries: {
-        '{{media}}': `60 * sum by (media) (rate(${recorded('callwatch_call_minutes_total')}[$__rate_interval]))`,
+        '{{media}}': `60 * sum by (media) (rate(${during('$__rate_interval', 'callwatch_call_minutes_total')}))`,
       },
     }),
     graph({
@@ -18,7 +18,7 @@ export function minutes() {
       width: 8,
       stacked: true,
       queries: {
-        '{{media}}': `60 * sum by (media) (rate(${recorded('callwatch_participant_minutes_total')}[$__rate_interval]))`,
+        '{{media}}': `60 * sum by (media) (rate(${during('$__rate_interval', 'callwatch_participant_minutes_total')}))`,
       },
     }),
     stat({
@@ -27,7 +27,7 @@ export function minutes() {
       width: 8,
       decimals: 0,
       today: true,
-      queries: { '{{media}}': `sum by (media) (increase(${recorded('callwatch_call_minutes_total')}[$__range]))` },
+      queries: { '{{media}}': `sum by (media) (increase(${during('$__range', 'callwatch_call_minutes_total')}))` },
     }),
     stat({
       title: 'Participant minutes today, by target',
@@ -35,8 +35,9 @@ export function minutes() {
       width: 24,
       decimals: 0,
       today: true,
+      calls: { target: 'target' },
       queries: {
-        '{{target}} {{media}}': `sum by (target, media) (increase(${recorded('callwatch_participant_minutes_total')}[$__range]))`,
+        '{{target}} {{media}}': `sum by (target, media) (increase(${during('$__range', 'callwatch_participant_minutes_total')}))`,
       },
     }),
   ]

@@ -30,7 +30,7 @@ export function alerts() {
       title: 'Notifications, last hour',
       about: 'Deliveries by outcome. A message is dropped when its receiver rejects it permanently.',
       width: 4,
-      colors: { dropped: 'red' },
+      colors: { '/ dropped$/': 'red' },
       queries: {
         '{{notifier}} {{outcome}}': 'sum by (notifier, outcome) (increase(callwatch_notifications_total[1h]))',
       },

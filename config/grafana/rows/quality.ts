@@ -1,5 +1,5 @@
 import { graph } from '../panels.ts'
-import { recorded, recordedQuantiles, T, WINDOW } from '../queries.ts'
+import { callQuantiles, during, T, WINDOW } from '../queries.ts'
 
 export function quality() {
   return [
@@ -8,7 +8,7 @@ export function quality() {
       about: `Time from the start of a call to its answer, for answered calls that finished in the last ${WINDOW}.`,
       width: 8,
       unit: 's',
-      queries: recordedQuantiles('callwatch_call_answer_delay_seconds', [0.5, 0.95, 0.99]),
+      queries: callQuantiles('callwatch_call_answer_delay_seconds', [0.5, 0.95, 0.99]),
     }),
     graph({
       title: 'Duration',
@@ -16,22 +16,22 @@ export function quality() {
       width: 8,
       unit: 's',
       queries: {
-        ...recordedQuantiles('callwatch_call_duration_seconds', [0.5, 0.95]),
-        mean: `sum(rate(${recorded('callwatch_call_duration_seconds_sum')}[${WINDOW}])) / sum(rate(${recorded('callwatch_call_duration_seconds_count')}[${WINDOW}]))`,
+        ...callQuantiles('callwatch_call_duration_seconds', [0.5, 0.95]),
+        mean: `sum(rate(${during(WINDOW, 'callwatch_call_duration_seconds_sum')})) / sum(rate(${during(WINDOW, 'callwatch_call_duration_seconds_count')}))`,
       },
     }),
     graph({
       title: 'Participants in a call',
       about: `Participants of the calls that finished in the last ${WINDOW}.`,
       width: 8,
-      queries: recordedQuantiles('callwatch_call_participants', [0.5, 0.95]),
+      queries: callQuantiles('callwatch_call_participants', [0.5, 0.95]),
     }),
     graph({
       title: 'Transitions per minute',
       about: 'Status changes of calls. "none" is the status before the first poll that saw the call.',
       width: 16,
       queries: {
-        '{{from}} → {{to}}': `60 * sum by (from, to) (rate(${recorded('callwatch_call_transitions_total')}[$__rate_interval]))`,
+        '{{from}} → {{to}}': `60 * sum by (from, to) (rate(${during('$__rate_interval', 'callwatch_call_transitions_total')}))`,
       },
     }),
     graph({
@@ -42,14 +42,14 @@ export function quality() {
       unit: 'percentunit',
       max: 1,
       queries: {
-        inferred: `sum(rate(${recorded('callwatch_call_transitions_total', 'observed="false"')}[${WINDOW}])) / sum(rate(${recorded('callwatch_call_transitions_total')}[${WINDOW}]))`,
+        inferred: `sum(rate(${during(WINDOW, 'callwatch_call_transitions_total', 'observed="false"')})) / sum(rate(${during(WINDOW, 'callwatch_call_transitions_total')}))`,
       },
     }),
   ]
 }
 
 export function anomalies() {
-  const inTheHour = (metric: string, by: string) => `sum by (${by}) (increase(${recorded(metric)}[1h]))`
+  const inTheHour = (metric: string, by: string) => `sum by (${by}) (increase(${during('1h', metric)}))`
   return [
     graph({
       title: 'Anomalies, last hour',
@@ -67,6 +67,7 @@ export function anomalies() {
       title: 'Lost and reappeared, last hour',
       about: 'Open calls that the service no longer knows, and lost calls that it shows again.',
       width: 8,
+      calls: { target: 'target' },
       queries: {
         '{{target}} lost': inTheHour('callwatch_calls_lost_total', 'target'),
         '{{target}} reappeared': inTheHour('callwatch_calls_reappeared_total', 'target'),
@@ -89,6 +90,7 @@ export function anomalies() {
       title: 'Recorded, last hour',
       about: 'Finished calls with a recording.',
       width: 8,
+      calls: { target: 'target' },
       queries: { '{{target}}': inTheHour('callwatch_calls_recorded_total', 'target') },
     }),
   ]

@@ -91,6 +91,7 @@ export function targets() {
       width: 8,
       unit: 's',
       limits: { warning: 5400, bad: 10_800 },
+      calls: { target: 'target' },
       queries: { '{{target}}': `time() - min by (target) (callwatch_oldest_open_call_timestamp_seconds{${T}})` },
     }),
   ]
