@@ -51,7 +51,7 @@ test('SIGHUP reloads the configuration at once: a valid one is active, of an inv
   write('callwatch.yaml', yaml(service.url, 'log: { level: loud }\nalert: []'))
   child.kill('SIGHUP')
   const [refusal] = await printed(/^.*the configuration was refused, and the old one stays active.*$/m)
-  expect(refusal).toContain('log.level: found `loud`; expected one of')
+  expect(refusal).toMatch(/callwatch\.yaml:\d+:8: log\.level: found `loud`; expected one of/)
   expect(refusal).toContain('alert: unknown key `alert`; did you mean `alerts`?')
   expect(await gauge()).toBe('0')
 
