@@ -15,7 +15,8 @@ const DIALECTS = {
     schema: 'callwatch.',
     join: 'JOIN',
     time: (seconds: string) => `to_timestamp(${seconds})`,
-    whole: (number: string) => `${number}::integer`,
+    // It would round, as SQLite does not.
+    whole: (number: string) => `trunc(${number})::integer`,
   },
 } as const
 
