@@ -9,6 +9,7 @@ import type { Commit, Store, StoredTarget, TargetIdentity } from '../../../src/s
 import type { StoreReader } from '../../../src/store/store-reader.ts'
 import { firingOf, POLL_AGE } from '../../alerts/sample-rules.ts'
 import { completePoll, contents, CREATED, seen } from '../../ledger/seen.ts'
+import type { HistoryRow } from '../read-call-history.ts'
 
 /**
  * Where a store is: the next one that is opened there finds what an earlier one kept. Where targets have owners, a store
@@ -17,6 +18,7 @@ import { completePoll, contents, CREATED, seen } from '../../ledger/seen.ts'
 export type Place = {
   open: (receivers?: readonly string[]) => Promise<Store>
   reader: () => Promise<StoreReader>
+  callHistory: () => Promise<HistoryRow[]>
 }
 /** Makes an empty place. */
 export type NewPlace = () => Promise<Place>

@@ -1,4 +1,5 @@
 import { balanceContract } from './balance-contract.ts'
+import { callHistoryContract } from './call-history-contract.ts'
 import { commitContract } from './commit-contract.ts'
 import { eventsContract } from './events-contract.ts'
 import { evictedContract } from './evicted-contract.ts'
@@ -16,6 +17,7 @@ import { webhooksContract } from './webhooks-contract.ts'
 export function storeContract(newPlace: NewPlace): void {
   targetContract(newPlace)
   historyContract(newPlace)
+  callHistoryContract(newPlace)
   evictedContract(newPlace)
   commitContract(newPlace)
   eventsContract(newPlace)

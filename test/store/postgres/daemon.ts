@@ -10,6 +10,7 @@ import type { SharedStore } from '../../../src/store/sharing.ts'
 import type { Commit, Store } from '../../../src/store/store.ts'
 import { completePoll, seen } from '../../ledger/seen.ts'
 import { A, commitOf, DAY, openIn, type NewPlace, type OpenTarget } from '../contract/place.ts'
+import { readCallHistory } from '../read-call-history.ts'
 
 type Options = Partial<PostgresStoreOptions> & { settings?: Settings; note?: string }
 
@@ -103,6 +104,10 @@ export function emptied(newDatabase: () => Promise<string>): () => Promise<strin
 export function placesIn(newDatabase: () => Promise<string>): NewPlace {
   return async () => {
     const url = await newDatabase()
-    return { open: (receivers) => owningStore(url, { receivers }), reader: () => openPostgresReader(url) }
+    return {
+      open: (receivers) => owningStore(url, { receivers }),
+      reader: () => openPostgresReader(url),
+      callHistory: () => readCallHistory({ url }),
+    }
   }
 }

@@ -9,6 +9,7 @@ import type { Store } from '../../../src/store/store.ts'
 import { callsById, completePoll, CREATED, seen } from '../../ledger/seen.ts'
 import { A, B, filled, many, openIn, summariesOf } from '../contract/place.ts'
 import { storeContract } from '../contract/store-contract.ts'
+import { readCallHistory } from '../read-call-history.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { finishedCalls } from '../finished-calls.ts'
 
@@ -22,7 +23,11 @@ const newPath = () => join(temporaryFolder(), 'callwatch.db')
 
 storeContract(async () => {
   const path = newPath()
-  return { open: async (receivers) => open(path, receivers), reader: async () => openSqliteReader(path) }
+  return {
+    open: async (receivers) => open(path, receivers),
+    reader: async () => openSqliteReader(path),
+    callHistory: () => readCallHistory({ path }),
+  }
 })
 
 test('expired calls are deleted by 2000 at a time, of one target first and then of another, until there are no more', async () => {

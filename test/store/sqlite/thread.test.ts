@@ -8,6 +8,7 @@ import { openSqliteThread } from '../../../src/store/sqlite/thread.ts'
 import { completePoll, CREATED, seen } from '../../ledger/seen.ts'
 import { A, commitOf, DAY, filled, many, openIn } from '../contract/place.ts'
 import { storeContract } from '../contract/store-contract.ts'
+import { readCallHistory } from '../read-call-history.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 const newPath = () => join(temporaryFolder(), 'callwatch.db')
@@ -27,7 +28,11 @@ function threads(onStart: (thread: Worker) => void): void {
 describe('the thread of the SQLite store', () => {
   storeContract(async () => {
     const path = newPath()
-    return { open: (receivers) => open(path, receivers), reader: async () => openSqliteReader(path) }
+    return {
+      open: (receivers) => open(path, receivers),
+      reader: async () => openSqliteReader(path),
+      callHistory: () => readCallHistory({ path }),
+    }
   })
 
   test('refuses at the start what the engine refuses', async () => {
