@@ -30,7 +30,7 @@ async function inPostgres(url: string): Promise<HistoryRow[]> {
     const exact = TIMES.map((name) => `extract(epoch FROM ${name})::float8 AS exact_${name}`)
     const rows = await connection.run(`SELECT *, ${exact.join(', ')} FROM callwatch.call_history`)
     return rows.map(({ exact_began, exact_finished, exact_noticed, ...row }) => {
-      return { ...row, began: exact_began, finished: exact_finished, noticed: exact_noticed }
+      return Object.assign(row, { began: exact_began, finished: exact_finished, noticed: exact_noticed })
     })
   } finally {
     await connection.close()

@@ -12,6 +12,7 @@ import { NOW } from '../../metrics/hand-made-target.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { commitOf, DAY } from '../contract/place.ts'
+import { readCallHistory, type HistoryRow } from '../read-call-history.ts'
 import { filledStore, TARGETS } from './filled-store.ts'
 
 const LEASE = 10
@@ -64,6 +65,20 @@ inPostgres('a store that is copied', ({ server, newDatabase }) => {
     expect(dump(file.path)).toEqual(dump(path))
     const again = await emptyDatabase()
     expect(await copy(database, again)).toEqual(there)
+  })
+
+  test('into PostgreSQL and back shows the same in call_history', async () => {
+    const { path, database } = await copied()
+    const file = emptyFile()
+    await copy(database, file)
+    const shown = await readCallHistory({ path })
+    expect(new Set(shown.map(({ status }) => status))).toEqual(new Set(['ongoing', 'lost', 'rejected']))
+    expect(await readCallHistory(file)).toEqual(shown)
+    // A timestamptz has microseconds.
+    const exact = (row: HistoryRow) =>
+      Object.values(row).map((value) => (typeof value === 'number' ? expect.closeTo(value, 5) : value))
+    const there = await readCallHistory(database)
+    expect(there.map((row) => Object.values(row))).toEqual(shown.map(exact))
   })
 
   test('is compared the same in a database that sorts as people do', async () => {

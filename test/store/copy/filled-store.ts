@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newDraft } from '../../../src/ledger/delta-draft.ts'
 import { apply, type LedgerState } from '../../../src/ledger/state.ts'
+import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { firingOf, POLL_AGE } from '../../alerts/sample-rules.ts'
@@ -59,12 +60,17 @@ async function fillStore(): Promise<Uint8Array> {
   return readFileSync(path)
 }
 
+/** A call without a finish: open, lost or not counted. */
+function openOrNot(id: string, i: number): TrackedCall {
+  if (i % 15 === 5) return openCall(id, { phase: 'lost', retainUntil: NOW - i / 3 })
+  return openCall(id, i % 15 === 10 ? { phase: 'baseline', endedAt: NOW - 7000, status: 'ended' } : {})
+}
+
 async function fillTarget(store: Store, target: string, ledger: LedgerState): Promise<void> {
   const { delta, add, use } = newDraft(ledger.sync)
   for (let i = 0; i < CALLS; i++) {
     const id = `${['B', 'a', '_', 'é', '\u{ff00}', '\u{1f600}', '"\\', "'{,}"][i % 8]}${i}`
-    const call = i % 5 === 0 ? openCall(id) : finishedCall(id, { finish: finish('rejected', i + 0.1) })
-    delta.calls.set(id, call)
+    delta.calls.set(id, i % 5 === 0 ? openOrNot(id, i) : finishedCall(id, { finish: finish('rejected', i + 0.1) }))
   }
   add('callwatch_calls_total|x', 0.1 + 0.2)
   add('callwatch_call_minutes_total|"\\{y}', 1e-7)
