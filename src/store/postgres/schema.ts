@@ -59,7 +59,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX calls_by_finish ON callwatch.calls (target, finished, status, labels, recorded);
   CREATE INDEX history_by_age ON callwatch.calls (finished) WHERE NOT tracked;
   -- The same time as in call_history: its ranges of time find nothing by calls_by_finish.
-  CREATE INDEX calls_by_finish_time ON callwatch.calls (target, to_timestamp(finished));
+  CREATE INDEX calls_by_finish_time ON callwatch.calls (to_timestamp(finished), target);
 
   -- For users.
   CREATE VIEW callwatch.call_history AS ${callHistory('postgres')};

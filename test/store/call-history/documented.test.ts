@@ -1,0 +1,223 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { connect, type Connection } from '../../../src/store/postgres/connection.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import { inPostgres } from '../../postgres/in-postgres.ts'
+import { DAY } from '../contract/place.ts'
+import { owningStore } from '../postgres/daemon.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+import { drawCalls, fillWith, NOW } from './drawn-calls.ts'
+import { ANSWERS } from './expected-answers.ts'
+
+const DOC = readFileSync(join(import.meta.dirname, '../../../docs/sql.md'), 'utf8')
+const CALLS = drawCalls()
+const MINUTE = 60_000
+
+/** The page's blocks of SQL, each under its heading and for one kind of store or for both. */
+const BLOCKS = DOC.split(/^#+ (?=.)/m).flatMap((section) => {
+  const [heading = ''] = section.split('\n', 1)
+  return [...section.matchAll(/^```sql\n(?:-- (\w+)\n)?(.*?)^```/gms)].map(([, store, sql = '']) => ({
+    heading,
+    store,
+    sql,
+  }))
+})
+const ACCESS = 'Access in PostgreSQL'
+const queriesFor = (...stores: string[]) =>
+  BLOCKS.filter(({ heading, store }) => heading !== ACCESS && (store === undefined || stores.includes(store)))
+
+/** The page's table of columns: of each its type in SQLite and PostgreSQL, and whether it may be NULL. */
+const COLUMNS = [...DOC.matchAll(/^\| `(\w+)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \|/gm)].map(
+  ([, name, sqlite, postgres, isNull]) => ({ name, sqlite, postgres, mayBeNull: isNull !== 'never' }),
+)
+
+const about = (rows: readonly (readonly unknown[])[]) =>
+  rows.map((row) => row.map((value) => (typeof value === 'number' ? expect.closeTo(value, 4) : value)))
+
+function answerOf(heading: string): unknown[][] {
+  const expected = ANSWERS[heading]?.(CALLS)
+  expect(expected, `an answer to "${heading}"`).not.toHaveLength(0)
+  return about(expected!)
+}
+
+test('docs/sql.md has each query for both stores, and the tests know the answer of each', () => {
+  const headings = (blocks: typeof BLOCKS) => blocks.map(({ heading }) => heading)
+  expect(headings(queriesFor('SQLite'))).toEqual(headings(queriesFor('PostgreSQL')))
+  expect(new Set(headings(queriesFor('SQLite', 'PostgreSQL', 'Grafana')))).toEqual(new Set(Object.keys(ANSWERS)))
+  expect(queriesFor('SQLite').length).toBeGreaterThan(9)
+  expect(COLUMNS).toHaveLength(17)
+})
+
+describe('call_history in SQLite', () => {
+  /** A store that is in use. */
+  async function filledFile(): Promise<string> {
+    const path = join(temporaryFolder(), 'callwatch.db')
+    const store = openSqliteStore({ path })
+    onTestFinished(() => store.close())
+    await fillWith(store, CALLS)
+    return path
+  }
+
+  /** In a process of its own: a zone is one of a process. */
+  function ask(path: string, statements: readonly string[]): Record<string, unknown>[][] {
+    const program = `
+      const { DatabaseSync } = require('node:sqlite')
+      const db = new DatabaseSync('file:' + process.argv[1] + '?mode=ro')
+      console.log(JSON.stringify(JSON.parse(process.argv[2]).map((sql) => db.prepare(sql).all())))`
+    const env = { TZ: 'Europe/Berlin' }
+    return JSON.parse(
+      execFileSync(process.execPath, ['-e', program, path, JSON.stringify(statements)], { env, encoding: 'utf8' }),
+    )
+  }
+
+  const atNow = (sql: string) => sql.replaceAll('unixepoch()', String(NOW)).replaceAll("'now'", `${NOW}, 'unixepoch'`)
+
+  test('answers each query of docs/sql.md, read while the store is in use', { timeout: MINUTE }, async () => {
+    const path = await filledFile()
+    const queries = queriesFor('SQLite')
+    const answers = ask(path, queries.map(({ sql }) => atNow(sql))) // oxfmt-ignore
+    const found = queries.map(({ heading }, i) => {
+      const rows = answers[i]!.map((row) =>
+        Object.entries(row).map(([name, value]) => (name === 'has_recording' ? value === 1 : value)),
+      )
+      return [heading, rows]
+    })
+    expect(found).toEqual(queries.map(({ heading }) => [heading, answerOf(heading)]))
+  })
+
+  test('has the columns and types of docs/sql.md', { timeout: MINUTE }, async () => {
+    const path = await filledFile()
+    const types = COLUMNS.map(({ name }) => `group_concat(DISTINCT typeof(${name})) AS ${name}`)
+    const [[found = {}] = [], [first = {}] = []] = ask(path, [
+      `SELECT ${types.join(', ')} FROM call_history`,
+      'SELECT * FROM call_history LIMIT 1',
+    ])
+    expect(Object.keys(first)).toEqual(COLUMNS.map(({ name }) => name))
+    const typesOf = (text: string) => text.split(',').toSorted().join(' or ')
+    const documented = COLUMNS.map(({ name, sqlite, mayBeNull }) => [name, mayBeNull ? `null,${sqlite}` : sqlite])
+    expect(Object.entries(found).map(([name, text]) => [name, typesOf(String(text))])).toEqual(
+      documented.map(([name, text]) => [name, typesOf(text!)]),
+    )
+  })
+
+  test('finds calls of a range of time in an index, of one target and of all', async () => {
+    const path = join(temporaryFolder(), 'callwatch.db')
+    await openSqliteStore({ path }).close()
+    using db = new DatabaseSync(path, { readOnly: true })
+    const plans = queriesFor('SQLite').map(({ sql }) =>
+      db
+        .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+        .all()
+        .map(({ detail }) => String(detail))
+        .filter((detail) => /\bcalls\b/.test(detail)),
+    )
+    for (const plan of plans.slice(0, -1)) {
+      expect(new Set(plan)).toEqual(new Set(plan.filter((step) => /USING INDEX calls_by_finish \(target=\? AND finished[>=]/.test(step)))) // oxfmt-ignore
+    }
+    expect(plans.at(-1)).toEqual(['SEARCH calls USING INDEX sqlite_autoindex_calls_1 (target=? AND id=?)'])
+    expect(plans.flat().length).toBeGreaterThan(10)
+  })
+})
+
+inPostgres('call_history in PostgreSQL', ({ newDatabase }) => {
+  let reporting: Promise<Connection> | undefined
+
+  /** A connection of the page's role to a filled store, the same for all tests. */
+  async function connectReporting(): Promise<Connection> {
+    const url = await newDatabase()
+    const store = await owningStore(url)
+    await fillWith(store, CALLS)
+    await store.close()
+    const owner = await connect(url)
+    const [access, ...others] = BLOCKS.filter(({ heading }) => heading === ACCESS)
+    expect(others).toEqual([])
+    await owner.run(access!.sql.replace('DATABASE callwatch', `DATABASE ${new URL(url).pathname.slice(1)}`))
+    // The queries say themselves in which zone days are.
+    await owner.run("ALTER ROLE reporting SET timezone = 'America/New_York'")
+    await owner.close()
+    return connect(Object.assign(new URL(url), { username: 'reporting' }).href, { readOnly: true })
+  }
+
+  const run = async (sql: string) => (await (reporting ??= connectReporting())).run(sql)
+  afterAll(async () => (await reporting)?.close())
+
+  const atNow = (sql: string) =>
+    sql
+      .replaceAll('now()', `to_timestamp(${NOW})`)
+      // As Grafana replaces them.
+      .replace(/\$__timeGroup\((\w+), '5m', 0\)/, 'floor(extract(epoch from $1)/300)*300')
+      .replace(/\$__timeFilter\((\w+)\)/, `$1 BETWEEN '${iso(NOW - 2 * DAY)}' AND '${iso(NOW)}'`)
+  const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
+
+  test.each(queriesFor('PostgreSQL', 'Grafana'))(
+    'answers "$heading" of docs/sql.md, to the role of that page',
+    async ({ heading, sql }) => {
+      // oxfmt-ignore
+      const isExact = heading === 'One call'
+      const rows = await run(atNow(sql))
+      expect(rows.map((row) => Object.values(row).map((value) => plain(value, isExact)))).toEqual(answerOf(heading))
+    },
+  )
+
+  test('has the columns and types of docs/sql.md', async () => {
+    const columns = await run(
+      `SELECT attname AS name, format_type(atttypid, atttypmod) AS postgres FROM pg_attribute
+      WHERE attrelid = 'call_history'::regclass AND attnum > 0 ORDER BY attnum`,
+    )
+    expect(columns.map((column) => ({ ...column }))).toEqual(COLUMNS.map(({ name, postgres }) => ({ name, postgres })))
+    const nulls = COLUMNS.map(({ name }) => `bool_or(${name} IS NULL) AS ${name}`)
+    const [found] = await run(`SELECT ${nulls.join(', ')} FROM call_history`)
+    expect({ ...found }).toEqual(Object.fromEntries(COLUMNS.map(({ name, mayBeNull }) => [name, mayBeNull])))
+  })
+
+  test('is all that the role of docs/sql.md can read, and it writes nothing', async () => {
+    for (const table of ['calls', 'targets', 'events', 'counters', 'webhooks']) {
+      await expect(run(`SELECT FROM callwatch.${table}`)).rejects.toThrow('permission denied')
+    }
+    const write = () => run('CREATE TABLE callwatch.more ()')
+    await expect(write()).rejects.toThrow('is read-only')
+    await run('SET default_transaction_read_only = off')
+    await expect(write()).rejects.toThrow('permission denied')
+  })
+})
+
+inPostgres('call_history with many rows in PostgreSQL', ({ newDatabase }) => {
+  test('finds calls of a range of time in an index, of one target and of all', { timeout: MINUTE }, async () => {
+    const url = await newDatabase()
+    await (await owningStore(url)).close()
+    const connection = await connect(url, { deadline: 60 })
+    onTestFinished(() => connection.close())
+    await connection.run(`
+      INSERT INTO callwatch.targets (name, fingerprint, seq, sync)
+      SELECT 'target ' || n, '', 1, '' FROM generate_series(1, 5) AS n`)
+    await connection.run(`
+      INSERT INTO callwatch.calls (target, id, tracked, data, finished, status, labels, began, audio, video,
+        participant_audio, participant_video, recorded)
+      SELECT number, n, false, '', ${NOW} - 90 * n, 2, 0, 0, 0, 0, 0, 0, false
+      FROM callwatch.targets, generate_series(0, 34000) AS n ORDER BY n DESC`)
+    await connection.run('VACUUM ANALYZE callwatch.calls')
+    await connection.run('VACUUM ANALYZE callwatch.targets')
+    const plan = async (condition: string) => {
+      const rows = await connection.run(`EXPLAIN SELECT count(*) FROM callwatch.call_history WHERE ${condition}`)
+      return rows.map((row) => String(row['QUERY PLAN'])).join('\n')
+    }
+    const day = `finished >= to_timestamp(${NOW - DAY})`
+    for (const condition of [day, `${day} AND target = 'target 3'`, 'finished IS NULL']) {
+      const steps = await plan(condition)
+      expect(steps).toMatch(/Scan (?:using|on) calls_by_finish_time/)
+      expect(steps).not.toContain('Seq Scan on calls')
+    }
+    expect(await plan("target = 'target 3' AND session_id = '7'")).toContain('calls_pkey')
+  })
+})
+
+/** A value as SQLite answers it: a time as a text without fractions in UTC, or as UNIX seconds. */
+function plain(value: unknown, isExact: boolean): unknown {
+  if (value instanceof Date) {
+    return isExact ? value.getTime() / 1000 : value.toISOString().replace('T', ' ').slice(0, 19)
+  }
+  return typeof value === 'string' && /^-?[\d.]+$/.test(value) ? Number(value) : value
+}
