@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -5,6 +6,8 @@ import { openSqliteEngine } from '../../../src/store/sqlite/engine.ts'
 import { openSqliteReader } from '../../../src/store/sqlite/open-reader.ts'
 import { invokeMethod, EngineEnded, sqliteStore, type InvokeEngine } from '../../../src/store/sqlite/sqlite-store.ts'
 import { openSqliteThread } from '../../../src/store/sqlite/thread.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { virtualClock } from '../../clock/virtual-clock.ts'
 import { completePoll, CREATED, seen } from '../../ledger/seen.ts'
 import { A, commitOf, DAY, filled, many, openIn } from '../contract/place.ts'
 import { storeContract } from '../contract/store-contract.ts'
@@ -140,5 +143,60 @@ describe('a commit that was not answered because the engine of the SQLite store 
     const { see, store } = await ending('before')
     await expect(see(completePoll(10, seen('c1', 'ongoing')))).rejects.toMatchObject({ kind: 'unavailable' })
     expect((await store.openTarget(A, CREATED, DAY)).ledger.calls.size).toBe(0)
+  })
+})
+
+describe('queries of the SQLite store', () => {
+  /** Takes about a second. */
+  const LONG =
+    'WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < 5000000) SELECT count(*) AS n FROM counted'
+  const names = async (store: Store) =>
+    (await store.rows('SELECT name FROM callwatch.targets WHERE name = $1', ['a'])).length
+
+  test('delay no commit, and see what was committed before them', async () => {
+    const store = await open(newPath())
+    const { see } = await openIn(store)
+    expect(await names(store)).toBe(1)
+    const done: string[] = []
+    const query = store.rows(LONG, []).then(([row]) => done.push(`query of ${String(row!['n'])}`))
+    await see(completePoll(5, seen('c', 'ended', { endedAt: CREATED + 4 })))
+    done.push('commit')
+    await query
+    expect(done).toEqual(['commit', 'query of 5000000'])
+  })
+
+  test('have a thread of their own only while there are some', async () => {
+    const clock = virtualClock()
+    const started: Worker[] = []
+    const path = newPath()
+    const store = await openSqliteThread({ path }, clock)
+    onTestFinished(() => store.close())
+    await openIn(store)
+    threads((thread) => started.push(thread))
+    await Promise.all([names(store), names(store)])
+    expect(started).toHaveLength(1)
+    const ended = once(started[0]!, 'exit')
+    await clock.advance(59)
+    await names(store)
+    await clock.advance(59)
+    expect(started).toHaveLength(1)
+    await clock.advance(2)
+    await ended
+    expect(await names(store)).toBe(1)
+    expect(started).toHaveLength(2)
+  })
+
+  test('that fail are refused, and the next ones are not; none writes', async () => {
+    const store = await open(newPath())
+    await openIn(store)
+    await expect(store.rows('SELECT none_such FROM callwatch.calls', [])).rejects.toThrow(/no such column/)
+    await expect(store.rows('DELETE FROM callwatch.targets', [])).rejects.toThrow(/readonly/)
+    expect(await names(store)).toBe(1)
+  })
+
+  test('are of a store in memory as well', async () => {
+    const store = await open(':memory:')
+    await openIn(store)
+    expect(await names(store)).toBe(1)
   })
 })
