@@ -22,6 +22,8 @@ export type Sizes = {
   /** Events that are delivered one by one, and those that wait for a receiver that takes none. */
   delivered: number
   backlog: number
+  /** Finished calls of which lists and reports are asked for. */
+  history: number
   /** Seconds for which many targets are polled. */
   seconds: number
   /** Calls of the first poll after which a program rests, and for how long any rests (seconds). */
@@ -47,6 +49,7 @@ export const FULL: Sizes = {
   sharedAtLeisure: 10_000,
   delivered: 20_000,
   backlog: 1_000_000,
+  history: 10_000_000,
   seconds: 50,
   settledCalls: 200_000,
   rest: 60,
@@ -69,6 +72,7 @@ export const SHORT: Sizes = {
   sharedAtLeisure: 1500,
   delivered: 5000,
   backlog: 100_000,
+  history: 300_000,
   seconds: 20,
   settledCalls: 100_000,
   rest: 8,

@@ -40,12 +40,13 @@ export async function listCalls(store: RowReader, query: CallsQuery, options: Pa
   const calls: HistoryCall[] = []
   let position: PagePosition = after !== undefined && after.at < query.until ? after : { at: query.until }
   if (position.at > newest) position = { at: newest + 1 }
-  let part = (await isRare(store, query)) ? Infinity : FIRST_PART
+  const byId = await isRare(store, query)
+  let part = byId ? Infinity : FIRST_PART
   while (position.at >= oldest) {
     if (monotonic() - begun > patience) return { calls, next: position }
     const from = Math.max(oldest, position.at - part)
     // One more than is wanted shows whether there is a next page.
-    calls.push(...(await partOf(store, query, { from, position, limit: limit + 1 - calls.length })))
+    calls.push(...(await partOf(store, query, { from, position, limit: limit + 1 - calls.length, byId })))
     if (calls.length > limit) {
       const { finished, target, call } = calls[limit - 1]!
       return { calls: calls.slice(0, limit), next: { at: finished, target, id: call.id } }
@@ -82,18 +83,25 @@ export async function oneCall(store: RowReader, target: string, id: string): Pro
   return call?.phase === 'baseline' ? undefined : call
 }
 
-type Part = { from: number; position: PagePosition; limit: number }
+/** `byId` finds the calls by their session ids, not by the time. */
+type Part = { from: number; position: PagePosition; limit: number; byId: boolean }
 
-async function partOf(store: RowReader, query: CallsQuery, { from, position, limit }: Part): Promise<HistoryCall[]> {
+async function partOf(
+  store: RowReader,
+  query: CallsQuery,
+  { from, position, limit, byId }: Part,
+): Promise<HistoryCall[]> {
   const { args, add } = queryArguments()
   const { at, target, id } = position
+  // A sign keeps the planner from the index by time, which would read all of it.
+  const finished = byId ? '+finished' : 'finished'
   const before =
     target === undefined || id === undefined
-      ? `finished < ${add(at)}`
-      : `finished <= ${add(at)} AND (finished < ${add(at)} OR (name, id) > (${add(target)}, ${add(id)}))`
+      ? `${finished} < ${add(at)}`
+      : `${finished} <= ${add(at)} AND (finished < ${add(at)} OR (name, id) > (${add(target)}, ${add(id)}))`
   const rows = await store.rows(
     `SELECT name, id, data, finished FROM callwatch.targets CROSS JOIN callwatch.calls
-    WHERE ${conditionsOf(query, add)} AND finished >= ${add(from)} AND ${before}
+    WHERE ${conditionsOf(query, add)} AND ${finished} >= ${add(from)} AND ${before}
     ORDER BY finished DESC, name, id LIMIT ${add(limit)}`,
     args,
   )

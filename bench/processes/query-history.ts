@@ -1,0 +1,122 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { CallsQuery } from '../../src/history/list-calls.ts'
+import { listCalls } from '../../src/history/list-calls.ts'
+import { USAGE_KEYS, usageOf } from '../../src/history/usage.ts'
+import { computeDelta } from '../../src/ledger/compute-delta.ts'
+import { apply } from '../../src/ledger/state.ts'
+import { random } from '../../src/simulator/random.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import { percentile } from '../scenario.ts'
+import { answer, forkedWith } from './answer.ts'
+
+/** Milliseconds, but `report` in seconds. */
+export type Queried = {
+  /** The 99th percentile of pages. */
+  pages: number
+  /** What the slowest one selected. */
+  worst: string
+  /** How many pages were not full though there was more to search. */
+  searching: number
+  commits: number
+  eventLoop: number
+  report: number
+}
+
+const { path, now, days } = forkedWith<{ path: string; now: number; days: number }>()
+const QUERIES = 400
+/** As the page asks. */
+const PATIENCE = 0.08
+const COMMIT_EVERY_MS = 100
+const CALLS_A_COMMIT = 20
+
+answer(async (): Promise<Queried> => {
+  const store = await openStore({ path }, [])
+  const { ledger } = await store.openTarget({ name: 'polled', fingerprint: '' }, now, 86_400)
+  const commits: number[] = []
+  let isDone = false
+  const committing = (async () => {
+    for (let n = 0; !isDone; n++) {
+      const calls = Array.from({ length: CALLS_A_COMMIT }, (_, i) => polledCall(`polled-${n}-${i}`))
+      const at = { serviceTime: now, hostTime: now }
+      const observation = { answers: [{ source: 'list' as const, ...at, calls, notFound: [], invalid: {} }] }
+      const delta = computeDelta(ledger, observation, { lookback: 86_400, baseline: 'count', details: 'never' })!
+      const begun = performance.now()
+      await store.commit('polled', { ledger: delta, alerts: { changed: [], ended: [], notifications: [] }, routedChanges: [] }) // oxfmt-ignore
+      commits.push(performance.now() - begun)
+      apply(ledger, delta, 86_400)
+      await wait(COMMIT_EVERY_MS)
+    }
+  })()
+  await wait(500)
+  const turns = monitorEventLoopDelay({ resolution: 1 })
+  turns.enable()
+  const draw = random(2, 'queries')
+  const took: { milliseconds: number; query: CallsQuery }[] = []
+  let searching = 0
+  for (let i = 0; i < QUERIES; i++) {
+    const query = drawnQuery(draw)
+    const begun = performance.now()
+    const { calls, next } = await listCalls(store, query, { limit: 50, patience: PATIENCE })
+    took.push({ milliseconds: performance.now() - begun, query })
+    if (calls.length < 50 && next !== undefined) searching += 1
+  }
+  turns.disable()
+  const begun = performance.now()
+  await usageOf(store, { from: now - days * 86_400, to: now, zone: 'Europe/Berlin', by: USAGE_KEYS })
+  const report = (performance.now() - begun) / 1000
+  isDone = true
+  await committing
+  await store.close()
+  const worst = took.reduce((slowest, each) => (each.milliseconds > slowest.milliseconds ? each : slowest))
+  return {
+    pages: percentile(
+      took.map(({ milliseconds }) => milliseconds),
+      0.99,
+    ),
+    worst: `${Math.round(worst.milliseconds)} ms, ${JSON.stringify(worst.query)}`,
+    searching,
+    commits: percentile(commits, 0.99),
+    eventLoop: turns.max / 1e6,
+    report,
+  }
+})
+
+/** What users select: mostly one thing or two, anywhere in the history. */
+function drawnQuery(draw: () => number): CallsQuery {
+  const pick = <T>(values: readonly T[], share: number): T | undefined =>
+    draw() < share ? values[Math.floor(draw() * values.length)] : undefined
+  const until = now - (pick([0, 1, 7, 20, 34], 0.4) ?? 0) * 86_400
+  return {
+    since: pick([now - 3600, now - 7 * 86_400], 0.3) ?? 0,
+    until,
+    targets: pick([['target-1'], ['target-2', 'target-3'], ['none']], 0.4),
+    type: pick(['audio', 'video', 'other'] as const, 0.2),
+    mode: pick(['call', 'presenter', 'other'] as const, 0.1),
+    receiverType: pick(['group', 'other'] as const, 0.1),
+    status: pick(['ended', 'rejected', 'canceled', 'lost', 'other'] as const, 0.3),
+    hasRecording: pick([true], 0.1),
+    sessionId: pick(['v1.us.0', 'v1.us.00ab', 'v1.us.00abc1', 'none'], 0.15),
+  }
+}
+
+function polledCall(id: string) {
+  const nothing = { audio: undefined, video: undefined, total: undefined }
+  return {
+    id,
+    status: 'ended' as const,
+    type: 'audio' as const,
+    mode: 'call' as const,
+    receiverType: 'user' as const,
+    initiatedAt: now - 60,
+    startedAt: now - 50,
+    endedAt: now,
+    callMinutes: nothing,
+    participantMinutes: nothing,
+    hasParticipantList: true,
+    totalParticipants: 2,
+    joined: 0,
+    hasRecording: false,
+    badValue: false,
+  }
+}

@@ -1,0 +1,109 @@
+import { join } from 'node:path'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { packCall } from '../../src/ledger/call-record.ts'
+import { ALL_LABELS, FINAL_STATUSES } from '../../src/ledger/call.ts'
+import { HISTORY_COLUMNS, historyColumns } from '../../src/ledger/history-columns.ts'
+import { newLedger } from '../../src/ledger/state.ts'
+import { MARK, type TrackedCall } from '../../src/ledger/tracked-call.ts'
+import { random } from '../../src/simulator/random.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import type { Queried } from '../processes/query-history.ts'
+import type { Scenario } from '../scenario.ts'
+
+const TARGETS = 10
+const DAYS = 35
+const ROWS_A_STATEMENT = 100
+
+/** Lists and reports of a long history in SQLite, while the store gets commits. */
+export const history: Scenario = {
+  name: 'history',
+  rows: ['history query', 'history query (commit)', 'history query (event loop)', 'report', 'bytes a call on disk'],
+  run: async (bench) => {
+    const { history: calls } = bench.sizes
+    const path = join(bench.folder, 'history.db')
+    const bytes = await fill(path, calls, bench.now)
+    const process = await bench.start('query-history', { path, now: bench.now, days: DAYS })
+    const { pages, worst, searching, commits, eventLoop, report } = await process.ask<Queried>({})
+    const of = `${calls.toLocaleString('en')} finished calls`
+    return [
+      {
+        row: 'history query',
+        measured: pages,
+        target: 100,
+        unit: 'ms',
+        note: `p99 of pages of 50 with drawn filters, ${of}; the slowest: ${worst}; ${searching} had to search on`,
+      },
+      { row: 'history query (commit)', measured: commits, target: 100, unit: 'ms', note: 'p99 of commits meanwhile' },
+      { row: 'history query (event loop)', measured: eventLoop, target: 50, unit: 'ms', note: 'the longest turn' },
+      { row: 'report', measured: report, target: 15, unit: 's', note: `of all ${DAYS} days, by all keys` },
+      { row: 'bytes a call on disk', measured: bytes, target: 400, unit: 'B', note: 'the whole file' },
+    ]
+  },
+}
+
+/** Makes a store with so many finished calls, as the daemon writes them. @returns bytes a call */
+async function fill(path: string, calls: number, now: number): Promise<number> {
+  const store = openSqliteStore({ path })
+  for (let i = 0; i < TARGETS; i++) await store.openTarget({ name: `target-${i}`, fingerprint: '' }, now, 86_400)
+  await store.close()
+  const db = new DatabaseSync(path)
+  db.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -400000; BEGIN')
+  const columns = ['target', 'id', 'tracked', 'data', ...HISTORY_COLUMNS]
+  const row = `(${columns.map(() => '?').join(', ')})`
+  const insert = db.prepare(
+    `INSERT INTO calls (${columns.join(', ')}) VALUES ${Array.from({ length: ROWS_A_STATEMENT }, () => row).join(', ')}`,
+  )
+  const draw = random(1, 'history')
+  for (let i = 0; i < calls; i += ROWS_A_STATEMENT) {
+    const values: SQLInputValue[] = []
+    for (let n = i; n < i + ROWS_A_STATEMENT; n++) {
+      const call = drawnCall(n, now - DAYS * 86_400 * (1 - n / calls), draw)
+      const shown = historyColumns(call)
+      values.push(1 + Math.floor(draw() * TARGETS), call.id, 0, packCall(call), ...HISTORY_COLUMNS.map((name) => shown[name])) // oxfmt-ignore
+    }
+    insert.run(...values)
+  }
+  db.prepare('UPDATE targets SET sync = ?').run(JSON.stringify({ ...newLedger(now - DAYS * 86_400).sync, lastSuccess: now })) // oxfmt-ignore
+  db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
+  const [size] = db.prepare('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size').all()
+  db.close()
+  return Number(size?.['bytes']) / calls
+}
+
+function drawnCall(n: number, at: number, draw: () => number): TrackedCall {
+  const finished = Math.floor(at)
+  // Most calls are of few kinds, and end well.
+  const labels = ALL_LABELS[Math.floor(draw() ** 4 * ALL_LABELS.length)]!
+  const status = FINAL_STATUSES[Math.floor(draw() ** 3 * FINAL_STATUSES.length)]!
+  const duration = Math.floor(600 * draw() ** 3)
+  const [initiatedAt, startedAt] = [finished - duration - 8, finished - duration]
+  const minutes = duration / 60
+  return {
+    id: `v1.us.${(n * 2_654_435_761).toString(16).padStart(16, '0').slice(-16)}`,
+    phase: 'final',
+    status,
+    labels,
+    firstSeen: finished - duration,
+    initiatedAt,
+    startedAt: status === 'ended' ? startedAt : undefined,
+    endedAt: finished,
+    totalParticipants: 2,
+    joined: 0,
+    counted: [minutes, 0, 2 * minutes, 0],
+    finish: {
+      status,
+      labels,
+      at: finished,
+      known: finished + 12,
+      knownHostTime: finished + 12,
+      began: initiatedAt,
+      answerDelay: 8,
+      duration,
+      audio: minutes,
+      video: 0,
+    },
+    notFound: 0,
+    retainUntil: undefined,
+    marks: draw() < 0.02 ? MARK.recordingSeen : 0,
+  }
+}
