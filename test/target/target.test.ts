@@ -69,6 +69,26 @@ describe('a target', () => {
     expect([total(again.ledger, COUNTERS.finished), again.ledger.calls.size]).toEqual([1, 1])
   })
 
+  test('notes the times without a successful poll that were longer than three intervals', async () => {
+    const { target, memory, open } = await opened()
+    const gaps = async () =>
+      (await memory.rows('SELECT began, ended FROM callwatch.gaps', [])).map(({ began, ended }) =>
+        [began, ended].map((time) => Number(time) - CREATED),
+      )
+    await commitObservation(target, completePoll(46))
+    expect(await gaps()).toEqual([[0, 46]])
+    for (const seconds of [61, 106]) await commitObservation(target, completePoll(seconds))
+    // A poll that is not successful ends nothing.
+    await commitObservation(target, { answers: completePoll(130, failed(1)).answers })
+    expect(await gaps()).toEqual([[0, 46]])
+    const again = await open()
+    for (const seconds of [152, 167]) await commitObservation(again, completePoll(seconds))
+    expect(await gaps()).toEqual([
+      [0, 46],
+      [106, 152],
+    ])
+  })
+
   test('counts the time that an alert was pending before a restart towards `for`', async () => {
     const lasting = RULES.map((rule) => ({ ...rule, for: 60 }))
     const { clock, target, open } = await opened(undefined, lasting)
