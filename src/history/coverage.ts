@@ -9,7 +9,7 @@ export type BlindTime = Period & {
   /**
    * - `before`: the target was not set up yet
    * - `ended`: polls have succeeded again since; what finished meanwhile was noticed late, if the list still had it
-   * - `now`: no poll has succeeded since
+   * - `now`: no poll has succeeded since, and that is five minutes ago or three intervals
    */
   kind: 'before' | 'ended' | 'now'
 }
@@ -20,6 +20,10 @@ export type Coverage = {
   /** By target, the oldest first. */
   blind: BlindTime[]
 }
+
+/** How long after its last successful poll a target still counts as seen (seconds), and in intervals between polls. */
+const MIN_BLIND = 300
+const BLIND_INTERVALS = 3
 
 /**
  * When targets were not seen within a period, by the service's clock.
@@ -41,7 +45,8 @@ export async function coverageOf(
   const blind = known.flatMap(({ name, sync }): BlindTime[] => {
     const target = String(name)
     if (targets !== undefined && !targets.includes(target)) return []
-    const { created, lastSuccess = created } = parse<SyncState>(sync)
+    const { created, lastSuccess = created, previousSuccess = lastSuccess } = parse<SyncState>(sync)
+    const isSeen = to - lastSuccess <= Math.max(MIN_BLIND, BLIND_INTERVALS * (lastSuccess - previousSuccess))
     const times: BlindTime[] = [
       { target, kind: 'before', from: -Infinity, to: created },
       ...(ended.get(target) ?? []).map((gap): BlindTime => ({
@@ -50,7 +55,7 @@ export async function coverageOf(
         from: Number(gap['began']),
         to: Number(gap['ended']),
       })),
-      { target, kind: 'now', from: lastSuccess, to: Infinity },
+      ...(isSeen ? [] : [{ target, kind: 'now' as const, from: lastSuccess, to: Infinity }]),
     ]
     return times
       .map((time) => ({ ...time, from: Math.max(from, time.from), to: Math.min(to, time.to) }))

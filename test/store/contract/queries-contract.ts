@@ -227,22 +227,24 @@ export function queriesContract(newPlace: NewPlace): void {
       await see(completePoll(100), { gap: { began: CREATED + 5, ended: CREATED + 100 } })
       await see(completePoll(200), { gap: { began: CREATED + 100, ended: CREATED + 200 } })
       const at = (from: number, to: number) => ({ from: CREATED + from, to: CREATED + to })
-      expect(await coverageOf(store, at(-10, 250))).toEqual({
-        blindSeconds: 10 + 95 + 100 + 50,
+      expect(await coverageOf(store, at(-10, 600))).toEqual({
+        blindSeconds: 10 + 95 + 100 + 400,
         blind: [
           { target: 'a', kind: 'before', ...at(-10, 0) },
           { target: 'a', kind: 'ended', ...at(5, 100) },
           { target: 'a', kind: 'ended', ...at(100, 200) },
-          { target: 'a', kind: 'now', ...at(200, 250) },
+          { target: 'a', kind: 'now', ...at(200, 600) },
         ],
       })
+      // It was polled less than three intervals ago.
+      expect((await coverageOf(store, at(150, 500))).blind.map(({ kind }) => kind)).toEqual(['ended'])
       expect(await coverageOf(store, at(50, 60))).toEqual({
         blindSeconds: 10,
         blind: [{ target: 'a', kind: 'ended', ...at(50, 60) }],
       })
       expect(await coverageOf(store, at(50, 60), ['other'])).toEqual({ blindSeconds: 0, blind: [] })
       await store.deleteExpired(CREATED + 150)
-      expect((await coverageOf(store, at(0, 250))).blind.map(({ from }) => from - CREATED)).toEqual([100, 200])
+      expect((await coverageOf(store, at(0, 600))).blind.map(({ from }) => from - CREATED)).toEqual([100, 200])
     })
   })
 }
