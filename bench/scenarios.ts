@@ -2,7 +2,7 @@ import { cluster, tenThousand } from './rows/cluster.ts'
 import { busyPoll } from './rows/busy-poll.ts'
 import { firstPoll } from './rows/first-poll.ts'
 import { growth } from './rows/growth.ts'
-import { history } from './rows/history.ts'
+import { history, sharedHistory } from './rows/history.ts'
 import { hostilePage } from './rows/hostile-page.ts'
 import { manyTargets } from './rows/many-targets.ts'
 import { memory, restart } from './rows/tracked-calls.ts'
@@ -30,6 +30,7 @@ export const SCENARIOS: readonly Scenario[] = [
   hostilePage,
   webhook,
   history,
+  sharedHistory,
   restart,
   scrape,
   manyTargets,

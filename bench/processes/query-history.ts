@@ -6,7 +6,7 @@ import { USAGE_KEYS, usageOf } from '../../src/history/usage.ts'
 import { computeDelta } from '../../src/ledger/compute-delta.ts'
 import { apply } from '../../src/ledger/state.ts'
 import { random } from '../../src/simulator/random.ts'
-import { openStore } from '../../src/store/open-store.ts'
+import { openStore, type DaemonStoreAddress } from '../../src/store/open-store.ts'
 import { percentile } from '../scenario.ts'
 import { answer, forkedWith } from './answer.ts'
 
@@ -23,7 +23,7 @@ export type Queried = {
   report: number
 }
 
-const { path, now, days } = forkedWith<{ path: string; now: number; days: number }>()
+const { address, now, days } = forkedWith<{ address: DaemonStoreAddress; now: number; days: number }>()
 const QUERIES = 400
 /** As the page asks. */
 const PATIENCE = 0.08
@@ -31,8 +31,10 @@ const COMMIT_EVERY_MS = 100
 const CALLS_A_COMMIT = 20
 
 answer(async (): Promise<Queried> => {
-  const store = await openStore({ path }, [])
+  const store = await openStore(address, [])
+  await store.sharing?.join('bench', {}, '{}')
   const { ledger } = await store.openTarget({ name: 'polled', fingerprint: '' }, now, 86_400)
+  await store.sharing?.acquire(['polled'], 1)
   const commits: number[] = []
   let isDone = false
   const committing = (async () => {

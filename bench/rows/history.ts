@@ -8,7 +8,11 @@ import { MARK, type TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { random } from '../../src/simulator/random.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Queried } from '../processes/query-history.ts'
-import type { Scenario } from '../scenario.ts'
+import { connect } from '../../src/store/postgres/connection.ts'
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
+import type { DaemonStoreAddress } from '../../src/store/open-store.ts'
+import type { DatabaseAnswer } from '../processes/database.ts'
+import type { Bench, Row, Scenario } from '../scenario.ts'
 
 const TARGETS = 10
 const DAYS = 35
@@ -22,23 +26,38 @@ export const history: Scenario = {
     const { history: calls } = bench.sizes
     const path = join(bench.folder, 'history.db')
     const bytes = await fill(path, calls, bench.now)
-    const process = await bench.start('query-history', { path, now: bench.now, days: DAYS })
-    const { pages, worst, searching, commits, eventLoop, report } = await process.ask<Queried>({})
-    const of = `${calls.toLocaleString('en')} finished calls`
-    return [
-      {
-        row: 'history query',
-        measured: pages,
-        target: 100,
-        unit: 'ms',
-        note: `p99 of pages of 50 with drawn filters, ${of}; the slowest: ${worst}; ${searching} had to search on`,
-      },
-      { row: 'history query (commit)', measured: commits, target: 100, unit: 'ms', note: 'p99 of commits meanwhile' },
-      { row: 'history query (event loop)', measured: eventLoop, target: 50, unit: 'ms', note: 'the longest turn' },
-      { row: 'report', measured: report, target: 15, unit: 's', note: `of all ${DAYS} days, by all keys` },
-      { row: 'bytes a call on disk', measured: bytes, target: 400, unit: 'B', note: 'the whole file' },
-    ]
+    return rowsOf(await query(bench, { path }), calls, bytes, '')
   },
+}
+
+/** The same in PostgreSQL. */
+export const sharedHistory: Scenario = {
+  name: 'history in PostgreSQL',
+  rows: history.rows.map((row) => `${row} (PostgreSQL)`),
+  run: async (bench) => {
+    const { history: calls } = bench.sizes
+    const database = await bench.start('database', {})
+    const { url } = await database.ask<DatabaseAnswer>({})
+    const bytes = await fillDatabase(url, calls, bench.now)
+    return rowsOf(await query(bench, { url, lease: 60 }), calls, bytes, ' (PostgreSQL)')
+  },
+}
+
+async function query(bench: Bench, address: DaemonStoreAddress): Promise<Queried> {
+  const process = await bench.start('query-history', { address, now: bench.now, days: DAYS })
+  return process.ask<Queried>({})
+}
+
+function rowsOf(queried: Queried, calls: number, bytes: number, store: string): Row[] {
+  const { pages, worst, searching, commits, eventLoop, report } = queried
+  const note = `p99 of pages of 50 with drawn filters, ${calls.toLocaleString('en')} finished calls; the slowest: ${worst}; ${searching} had to search on`
+  return [
+    { row: 'history query', measured: pages, target: 100, unit: 'ms', note },
+    { row: 'history query (commit)', measured: commits, target: 100, unit: 'ms', note: 'p99 of commits meanwhile' },
+    { row: 'history query (event loop)', measured: eventLoop, target: 50, unit: 'ms', note: 'the longest turn' },
+    { row: 'report', measured: report, target: 0.1, unit: 's', note: `of all ${DAYS} days, by all keys` },
+    { row: 'bytes a call on disk', measured: bytes, target: 400, unit: 'B', note: 'with its indexes' },
+  ].map((row) => ({ ...row, row: `${row.row}${store}` }))
 }
 
 /** Makes a store with so many finished calls, as the daemon writes them. @returns bytes a call */
@@ -63,12 +82,15 @@ async function fill(path: string, calls: number, now: number): Promise<number> {
     }
     insert.run(...values)
   }
-  db.prepare('UPDATE targets SET sync = ?').run(JSON.stringify({ ...newLedger(now - DAYS * 86_400).sync, lastSuccess: now })) // oxfmt-ignore
+  db.prepare('UPDATE targets SET sync = ?').run(syncAt(now))
   db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
   const [size] = db.prepare('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size').all()
   db.close()
   return Number(size?.['bytes']) / calls
 }
+
+/** The sync state of a target that was polled all the time. */
+const syncAt = (now: number) => JSON.stringify({ ...newLedger(now - DAYS * 86_400).sync, lastSuccess: now })
 
 function drawnCall(n: number, at: number, draw: () => number): TrackedCall {
   const finished = Math.floor(at)
@@ -106,4 +128,34 @@ function drawnCall(n: number, at: number, draw: () => number): TrackedCall {
     retainUntil: undefined,
     marks: draw() < 0.02 ? MARK.recordingSeen : 0,
   }
+}
+
+/** Rows in one statement. */
+const ROWS_AT_ONCE = 250_000
+/** How long one may take (seconds). */
+const STATEMENT_SECONDS = 600
+
+/** The same in a database, which draws the calls itself; their records are all one. @returns bytes a call */
+async function fillDatabase(url: string, calls: number, now: number): Promise<number> {
+  const store = await openPostgresStore({ url, lease: 60 })
+  for (let i = 0; i < TARGETS; i++) await store.openTarget({ name: `target-${i}`, fingerprint: '' }, now, 86_400)
+  await store.close()
+  const { run, close } = await connect(url, { deadline: STATEMENT_SECONDS })
+  const record = Buffer.from(packCall(drawnCall(0, now, random(1, 'history')))).toString('hex')
+  await run('UPDATE callwatch.targets SET sync = $1', [syncAt(now)])
+  for (let from = 0; from < calls; from += ROWS_AT_ONCE) {
+    await run(
+      `INSERT INTO callwatch.calls (target, id, tracked, data, ${HISTORY_COLUMNS.join(', ')})
+      SELECT (SELECT min(number) FROM callwatch.targets) + floor(random() * ${TARGETS} + n * 0),
+        'v1.us.' || lpad(to_hex(n * 2654435761), 16, '0'), false, decode($1, 'hex'), at, 2 + floor(power(random() + n * 0, 3) * 4),
+        floor(power(random() + n * 0, 4) * ${ALL_LABELS.length}), at - 60, at + 12, floor(random() * 600), 8, 2,
+        1.5, 0, 3, 0, random() + n * 0 < 0.02
+      FROM generate_series($2::bigint, $3::bigint) AS n, LATERAL (SELECT floor($4::float8 - ${DAYS * 86_400} * (1 - n / $5::float8)) AS at) AS finish`,
+      [record, from, Math.min(calls, from + ROWS_AT_ONCE) - 1, now, calls],
+    )
+  }
+  await run('VACUUM ANALYZE callwatch.calls')
+  const [size] = await run("SELECT pg_total_relation_size('callwatch.calls') AS bytes")
+  await close()
+  return Number(size?.['bytes']) / calls
 }
