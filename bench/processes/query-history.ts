@@ -36,9 +36,9 @@ answer(async (): Promise<Queried> => {
   const { ledger } = await store.openTarget({ name: 'polled', fingerprint: '' }, now, 86_400)
   await store.sharing?.acquire(['polled'], 1)
   const commits: number[] = []
-  let isDone = false
+  const done = new AbortController()
   const committing = (async () => {
-    for (let n = 0; !isDone; n++) {
+    for (let n = 0; !done.signal.aborted; n++) {
       const calls = Array.from({ length: CALLS_A_COMMIT }, (_, i) => polledCall(`polled-${n}-${i}`))
       const at = { serviceTime: now, hostTime: now }
       const observation = { answers: [{ source: 'list' as const, ...at, calls, notFound: [], invalid: {} }] }
@@ -67,7 +67,7 @@ answer(async (): Promise<Queried> => {
   const begun = performance.now()
   await usageOf(store, { from: now - days * 86_400, to: now, zone: 'Europe/Berlin', by: USAGE_KEYS })
   const report = (performance.now() - begun) / 1000
-  isDone = true
+  done.abort()
   await committing
   await store.close()
   const worst = took.reduce((slowest, each) => (each.milliseconds > slowest.milliseconds ? each : slowest))

@@ -1,7 +1,7 @@
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { callOf } from '../store/rows.ts'
 import type { ReadRow, RowReader } from '../store/row-reader.ts'
-import { historyRange } from './history-range.ts'
+import { countFinished, historyRange } from './history-range.ts'
 import { conditionsOf, queryArguments, type CallFilter } from './call-filter.ts'
 
 export type HistoryCall = { target: string; call: TrackedCall; finished: number }
@@ -53,7 +53,7 @@ export async function listCalls(store: RowReader, query: CallsQuery, options: Pa
     }
     position = { at: from }
     if (from === oldest) break
-    const counted = await countOf(store, query, from - part, from)
+    const counted = await countFinished(store, query, { from: from - part, to: from })
     part = Math.max(1, part * Math.min(GROWTH, CALLS_A_PART / Math.max(1, counted)))
   }
   return { calls, next: undefined }
@@ -110,17 +110,6 @@ async function partOf(
 
 function historyCallOf(row: ReadRow): HistoryCall {
   return { target: String(row['name']), call: callOf(row), finished: Number(row['finished']) }
-}
-
-/** How many calls of these targets finished in a time, whatever they are. */
-async function countOf(store: RowReader, { targets }: CallsQuery, from: number, to: number): Promise<number> {
-  const { args, add } = queryArguments()
-  const [row] = await store.rows(
-    `SELECT count(*) AS n FROM callwatch.targets CROSS JOIN callwatch.calls
-    WHERE ${conditionsOf({ targets }, add)} AND finished >= ${add(from)} AND finished < ${add(to)}`,
-    args,
-  )
-  return Number(row?.['n'])
 }
 
 /** Whether the session id selects few calls, which are found by it. */

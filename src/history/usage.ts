@@ -4,8 +4,8 @@ import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
 import { LOST_CODE } from '../ledger/history-columns.ts'
 import type { ReadRow, RowReader } from '../store/row-reader.ts'
 import { conditionsOf, queryArguments, type CallFilter, type HistoryStatus } from './call-filter.ts'
-import { historyRange } from './history-range.ts'
-import { daysOf, type Period } from './days.ts'
+import { countFinished, historyRange } from './history-range.ts'
+import { daysOf, type Day, type Period } from './days.ts'
 
 /** By what a report has rows, in the order of its columns. */
 export const USAGE_KEYS = ['day', 'target', 'type', 'mode', 'receiver_type'] as const
@@ -37,6 +37,9 @@ export type UsageQuery = Period & {
 /** How long after its end a call counts as noticed late (seconds). */
 const LATE_SECONDS = 300
 
+/** Calls that one statement adds up, about. */
+const CALLS_A_PART = 20_000
+
 /** Durations in so many classes for each factor of e: one class is 2% wide. */
 const CLASSES = 50
 const NO_DURATION = -10_000
@@ -55,7 +58,7 @@ const CELLS = `
 
 /**
  * What finished in a period, by when it finished: a row for each combination of keys that has calls, in their order; without
- * keys one row. All is added up from the calls' rows, a day at a time.
+ * keys one row. All is added up from the calls' rows, some at a time.
  *
  * @throws {StoreError} when the store cannot be read now
  */
@@ -65,11 +68,11 @@ export async function usageOf(store: RowReader, query: UsageQuery): Promise<Usag
   if (by.length === 0) sums.set('', newSum({}))
   const { oldest, newest } = await historyRange(store, query.from)
   const period = { from: Math.max(query.from, oldest), to: Math.min(query.to, newest + 1) }
-  for (const day of daysOf(period, zone)) {
+  for await (const part of partsOf(store, filter, daysOf(period, zone))) {
     const { args, add } = queryArguments()
-    const where = `${conditionsOf(filter, add)} AND finished >= ${add(day.from)} AND finished < ${add(day.to)}`
+    const where = `${conditionsOf(filter, add)} AND finished >= ${add(part.from)} AND finished < ${add(part.to)}`
     for (const row of await store.rows(`${CELLS} WHERE ${where} GROUP BY 1, 2, 3, 4`, args)) {
-      const all = { day: day.name, target: String(row['name']), ...keysOf(labelsOfCode(Number(row['labels']))) }
+      const all = { day: part.name, target: String(row['name']), ...keysOf(labelsOfCode(Number(row['labels']))) }
       const keys = Object.fromEntries(USAGE_KEYS.filter((key) => by.includes(key)).map((key) => [key, all[key]]))
       const name = JSON.stringify(Object.values(keys))
       const sum = sums.get(by.length === 0 ? '' : name) ?? newSum(keys)
@@ -78,6 +81,16 @@ export async function usageOf(store: RowReader, query: UsageQuery): Promise<Usag
     }
   }
   return [...sums.values()].toSorted((a, b) => compareKeys(a.keys, b.keys)).map(rowOf)
+}
+
+/** Days in parts that one statement adds up in a moment. */
+async function* partsOf(store: RowReader, filter: CallFilter, days: readonly Day[]): AsyncGenerator<Day> {
+  for (const { name, from, to } of days) {
+    const parts = Math.ceil((await countFinished(store, filter, { from, to })) / CALLS_A_PART)
+    const length = (to - from) / parts
+    for (let i = 0; i < parts; i++)
+      yield { name, from: from + i * length, to: i === parts - 1 ? to : from + (i + 1) * length }
+  }
 }
 
 type UsageSum = {
