@@ -1,7 +1,7 @@
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { MOMENT, readMoment } from '../history/moment.ts'
-import { USAGE_COLUMNS, usageCsv, usageReport, type UsageReport } from '../history/usage-report.ts'
+import { UnknownTarget, USAGE_COLUMNS, usageCsv, usageReport, type UsageReport } from '../history/usage-report.ts'
 import { USAGE_KEYS, type UsageKey } from '../history/usage.ts'
 import { isTimezone } from '../schema/timezone.ts'
 import { openReader } from '../store/open-store.ts'
@@ -40,19 +40,20 @@ export async function report(config: Config, options: ReportOptions, { print, wa
     if (time === undefined) throw new UsageError(`--${option} ${text}: expected ${MOMENT}`)
     return time
   }
-  const to = options.until === undefined ? now : moment('until', options.until)
-  const from = moment('since', options.since ?? `${now - config.store.history}`)
-  if (from >= to) throw new UsageError('--since must be before --until')
-  const unknown = targets?.find((name) => !config.targets.some((known) => known.name === name))
-  if (unknown !== undefined) warn(`${unknown} is no target of the configuration; the store may have its calls`)
+  const to = options.until === undefined ? undefined : moment('until', options.until)
+  const from = options.since === undefined ? undefined : moment('since', options.since)
+  if (from !== undefined && from >= (to ?? now)) throw new UsageError('--since must be before --until')
   const reader = await openReader(config.store)
   try {
-    const found = await usageReport(reader, { from, to, by, zone, filter: { targets } })
+    const configured = config.targets.map(({ name }) => name)
+    const found = await usageReport(reader, { from, to, by, zone, filter: { targets } }, { configured, now })
     if (format === 'json') print(JSON.stringify(found, undefined, 2))
     else
       for (const line of format === 'csv' ? usageCsv(found.rows, by).trimEnd().split('\r\n') : tableOf(found, by))
         print(line)
     if (format !== 'json') for (const line of gapsOf(found)) warn(line)
+  } catch (error) {
+    throw error instanceof UnknownTarget ? new UsageError(error.message) : error
   } finally {
     await reader.close()
   }

@@ -4,7 +4,7 @@ import { eventIn } from './read-events.ts'
 
 /** How long before its first event a call may have been seen by the service's clock (seconds). */
 const CLOCKS_APART = 86_400
-/** Events of one call that are read at most. */
+/** Commits with events of one call that are read at most. */
 const MAX_COMMITS = 1000
 
 /** What the log still has of a call, and since when it has everything. */
@@ -25,12 +25,12 @@ export async function eventsOfCall(
   store: RowReader,
   { target, id, firstSeen }: { target: string; id: string; firstSeen: number },
 ): Promise<CallEvents> {
-  const text = JSON.stringify(id).slice(1, -1)
+  const text = `"subject":${JSON.stringify(id)}`
   const rows = await store.rows(
     `SELECT position, id, target, at, total, data, '' AS participants
     FROM callwatch.events
     WHERE at >= $1 AND target = $2 AND position IS NOT NULL AND data LIKE $3 ESCAPE '!'
-    ORDER BY position LIMIT ${MAX_COMMITS}`,
+    ORDER BY +position LIMIT ${MAX_COMMITS}`,
     [firstSeen - CLOCKS_APART, target, `%${text.replaceAll(/[!%_]/g, '!$&')}%`],
   )
   const [oldest] = await store.rows('SELECT min(at) AS at FROM callwatch.events', [])

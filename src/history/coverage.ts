@@ -28,12 +28,13 @@ const BLIND_INTERVALS = 3
 /**
  * When targets were not seen within a period, by the service's clock.
  *
- * @param targets all that the store has where absent
+ * @param targets those of the configuration, or some of them: of a target that was removed nothing is expected
+ * @param now the host's clock (UNIX seconds): no target is expected to be seen later
  */
 export async function coverageOf(
   store: RowReader,
   { from, to }: Period,
-  targets?: readonly string[],
+  { targets, now }: { targets: readonly string[]; now: number },
 ): Promise<Coverage> {
   const known = await store.rows('SELECT name, sync FROM callwatch.targets ORDER BY name', [])
   const gaps = await store.rows(
@@ -44,9 +45,10 @@ export async function coverageOf(
   const ended = Map.groupBy(gaps, ({ name }) => String(name))
   const blind = known.flatMap(({ name, sync }): BlindTime[] => {
     const target = String(name)
-    if (targets !== undefined && !targets.includes(target)) return []
-    const { created, lastSuccess = created, previousSuccess = lastSuccess } = parse<SyncState>(sync)
-    const isSeen = to - lastSuccess <= Math.max(MIN_BLIND, BLIND_INTERVALS * (lastSuccess - previousSuccess))
+    if (!targets.includes(target)) return []
+    const { created, lastSuccess = created, previousSuccess = lastSuccess, clockSkew = 0 } = parse<SyncState>(sync)
+    const end = Math.min(to, now + clockSkew)
+    const isSeen = end - lastSuccess <= Math.max(MIN_BLIND, BLIND_INTERVALS * (lastSuccess - previousSuccess))
     const times: BlindTime[] = [
       { target, kind: 'before', from: -Infinity, to: created },
       ...(ended.get(target) ?? []).map((gap): BlindTime => ({
@@ -58,7 +60,7 @@ export async function coverageOf(
       ...(isSeen ? [] : [{ target, kind: 'now' as const, from: lastSuccess, to: Infinity }]),
     ]
     return times
-      .map((time) => ({ ...time, from: Math.max(from, time.from), to: Math.min(to, time.to) }))
+      .map((time) => ({ ...time, from: Math.max(from, time.from), to: Math.min(end, time.to) }))
       .filter((time) => time.from < time.to)
   })
   return { blindSeconds: lengthOf(blind), blind }

@@ -26,10 +26,19 @@ export function daysOf({ from, to }: Period, zone: string): Day[] {
   return days
 }
 
-/** When a date (`2026-11-20`) or a date and time without an offset begins in a time zone (UNIX seconds). */
+/** When a date (`2026-11-20`) or a date and time without an offset begins in a time zone (UNIX seconds); undefined of none. */
 export function timeIn(zone: string, text: string): number | undefined {
+  return orUndefined(() => Temporal.PlainDateTime.from(text).toZonedDateTime(zone).epochMilliseconds / 1000)
+}
+
+/** A time with its offset (UNIX seconds); undefined where there is no such time. */
+export function exactTime(text: string): number | undefined {
+  return orUndefined(() => Temporal.Instant.from(text).epochMilliseconds / 1000)
+}
+
+function orUndefined(read: () => number): number | undefined {
   try {
-    return Temporal.PlainDateTime.from(text).toZonedDateTime(zone).epochMilliseconds / 1000
+    return read()
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error

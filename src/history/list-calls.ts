@@ -10,7 +10,13 @@ export type HistoryCall = { target: string; call: TrackedCall; finished: number 
 export type CallsQuery = CallFilter & { since: number; until: number }
 
 /** After which calls a page begins, newest first: those before a moment, or after a call of that moment. */
-export type PagePosition = { at: number; target?: string | undefined; id?: string | undefined }
+export type PagePosition = {
+  at: number
+  target?: string | undefined
+  id?: string | undefined
+  /** How long the next part of the history is that is searched (seconds), as far as earlier ones have shown. */
+  part?: number | undefined
+}
 
 /** Newest first; of the same moment by target, then by id. `next` is undefined after the last one. */
 export type CallsPage = { calls: HistoryCall[]; next: PagePosition | undefined }
@@ -18,7 +24,7 @@ export type CallsPage = { calls: HistoryCall[]; next: PagePosition | undefined }
 export type PageOptions = {
   limit: number
   after?: PagePosition | undefined
-  /** Seconds after which no further part of the history is searched: the page is not full then. */
+  /** Seconds after which no further part of the history is searched, but for the first: the page is not full then. */
   patience?: number
   /** A clock (seconds). */
   monotonic?: () => number
@@ -35,21 +41,21 @@ const MANY_IDS = 2000
 /** A page of the calls that finished, newest first. */
 export async function listCalls(store: RowReader, query: CallsQuery, options: PageOptions): Promise<CallsPage> {
   const { limit, after, patience = Infinity, monotonic = () => performance.now() / 1000 } = options
-  const begun = monotonic()
   const { oldest, newest } = await historyRange(store, query.since)
   const calls: HistoryCall[] = []
   let position: PagePosition = after !== undefined && after.at < query.until ? after : { at: query.until }
   if (position.at > newest) position = { at: newest + 1 }
   const byId = await isRare(store, query)
-  let part = byId ? Infinity : FIRST_PART
-  while (position.at >= oldest) {
-    if (monotonic() - begun > patience) return { calls, next: position }
+  let part = byId ? Infinity : (after?.part ?? FIRST_PART)
+  const begun = monotonic()
+  for (let isFirst = true; position.at >= oldest; isFirst = false) {
+    if (!isFirst && monotonic() - begun > patience) return { calls, next: { ...position, part } }
     const from = Math.max(oldest, position.at - part)
     // One more than is wanted shows whether there is a next page.
     calls.push(...(await partOf(store, query, { from, position, limit: limit + 1 - calls.length, byId })))
     if (calls.length > limit) {
       const { finished, target, call } = calls[limit - 1]!
-      return { calls: calls.slice(0, limit), next: { at: finished, target, id: call.id } }
+      return { calls: calls.slice(0, limit), next: { at: finished, target, id: call.id, ...(!byId && { part }) } }
     }
     position = { at: from }
     if (from === oldest) break
@@ -57,20 +63,6 @@ export async function listCalls(store: RowReader, query: CallsQuery, options: Pa
     part = Math.max(1, part * Math.min(GROWTH, CALLS_A_PART / Math.max(1, counted)))
   }
   return { calls, next: undefined }
-}
-
-/** All of these calls, newest first, some at a time. Each part is read when the one before was taken. */
-export async function* allCalls(
-  store: RowReader,
-  query: CallsQuery,
-  slice: number,
-): AsyncGenerator<HistoryCall[], void> {
-  let after: PagePosition | undefined
-  do {
-    const page: CallsPage = await listCalls(store, query, { limit: slice, after })
-    if (page.calls.length > 0) yield page.calls
-    after = page.next
-  } while (after !== undefined)
 }
 
 /** One call; undefined where the store does not have it, or does not count it. */

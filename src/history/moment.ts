@@ -1,5 +1,5 @@
 import { parseDuration } from '../schema/duration-text.ts'
-import { timeIn } from './days.ts'
+import { exactTime, timeIn } from './days.ts'
 
 /** What {@link readMoment} reads, in a sentence: with a zone, and without one. */
 export const MOMENT =
@@ -15,12 +15,21 @@ export const MOMENT_IN_UTC =
  * @param now UNIX seconds
  */
 export function readMoment(text: string, zone: string | undefined, now: number): number | undefined {
+  const time = timeOf(text, zone, now)
+  return time !== undefined && time >= EARLIEST && time < LATEST ? time : undefined
+}
+
+const EARLIEST = 0
+/** The beginning of the year 10000. */
+const LATEST = 253_402_300_800
+const LOCAL = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?$/
+const EXACT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/i
+
+function timeOf(text: string, zone: string | undefined, now: number): number | undefined {
   if (/^\d{1,12}(\.\d+)?$/.test(text)) return Number(text)
   const ago = parseDuration(text)
-  if (ago !== undefined) return now - ago
-  if (!/^\d{4}-\d{2}-\d{2}(T|$)/.test(text)) return undefined
-  const withOffset = /(Z|[+-]\d{2}:\d{2})$/i.test(text) && text.includes('T')
-  if (!withOffset) return zone === undefined && text.includes('T') ? undefined : timeIn(zone ?? 'UTC', text)
-  const time = Date.parse(text)
-  return Number.isNaN(time) ? undefined : time / 1000
+  if (ago !== undefined) return Math.max(EARLIEST, now - ago)
+  if (EXACT.test(text)) return exactTime(text)
+  if (!LOCAL.test(text) || (zone === undefined && text.includes('T'))) return undefined
+  return timeIn(zone ?? 'UTC', text)
 }

@@ -1,6 +1,7 @@
 import { isoTime } from '../clock/iso-time.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import { csvLine } from '../text/csv.ts'
+import { historyRange } from './history-range.ts'
 import { coverageOf, type Coverage } from './coverage.ts'
 import { USAGE_STATUSES, usageOf, type UsageKey, type UsageQuery, type UsageRow } from './usage.ts'
 
@@ -18,16 +19,54 @@ export function coverageView({ blindSeconds, blind }: Coverage) {
   }
 }
 
-/** @throws {StoreError} when the store cannot be read now */
-export async function usageReport(store: RowReader, query: UsageQuery): Promise<UsageReport> {
-  const { from, to, zone, filter } = query
+/**
+ * The report of a period: from the oldest call on where it has no beginning, and up to now where it has no end.
+ *
+ * @param configured the targets of the configuration
+ * @param now the host's clock (UNIX seconds)
+ * @throws {UnknownTarget}
+ * @throws {StoreError} when the store cannot be read now
+ */
+export async function usageReport(
+  store: RowReader,
+  { from: begin, to, ...query }: Omit<UsageQuery, 'from' | 'to'> & { from: number | undefined; to: number | undefined },
+  { configured, now }: { configured: readonly string[]; now: number },
+): Promise<UsageReport> {
+  const { zone, filter } = query
+  await expectTargets(store, filter?.targets ?? [], configured)
+  const from = begin ?? Math.min(now, Math.floor((await historyRange(store, 0)).oldest))
+  const coverage = await coverageOf(
+    store,
+    { from, to: to ?? Infinity },
+    { targets: filter?.targets ?? configured, now },
+  )
   return {
     since: isoTime(from),
-    until: isoTime(to),
+    until: isoTime(to ?? now),
     zone,
-    coverage: coverageView(await coverageOf(store, query, filter?.targets)),
-    rows: await usageOf(store, query),
+    coverage: coverageView(coverage),
+    // The clock of the service may be ahead.
+    rows: await usageOf(store, { ...query, from, to: to ?? Infinity }),
   }
+}
+
+/** A target that neither the configuration nor the store has. */
+export class UnknownTarget extends Error {
+  override readonly name = 'UnknownTarget'
+}
+
+/** @throws {UnknownTarget} */
+export async function expectTargets(
+  store: RowReader,
+  wanted: readonly string[],
+  configured: readonly string[],
+): Promise<void> {
+  if (wanted.every((name) => configured.includes(name))) return
+  const stored = await store.rows('SELECT name FROM callwatch.targets', [])
+  const known = new Set([...configured, ...stored.map(({ name }) => String(name))])
+  const unknown = wanted.find((name) => !known.has(name))
+  if (unknown !== undefined)
+    throw new UnknownTarget(`there is no target ${unknown}; the targets are ${[...known].join(', ')}`)
 }
 
 /** A cell of a report in one line. */

@@ -32,6 +32,8 @@ export type UsageQuery = Period & {
   /** An IANA name: days begin and end by it. */
   zone: string
   filter?: CallFilter
+  /** Nobody waits for the report any more. */
+  aborted?: AbortSignal
 }
 
 /** How long after its end a call counts as noticed late (seconds). */
@@ -63,12 +65,13 @@ const CELLS = `
  * @throws {StoreError} when the store cannot be read now
  */
 export async function usageOf(store: RowReader, query: UsageQuery): Promise<UsageRow[]> {
-  const { by, zone, filter = {} } = query
+  const { by, zone, filter = {}, aborted } = query
   const sums = new Map<string, UsageSum>()
   if (by.length === 0) sums.set('', newSum({}))
   const { oldest, newest } = await historyRange(store, query.from)
   const period = { from: Math.max(query.from, oldest), to: Math.min(query.to, newest + 1) }
   for await (const part of partsOf(store, filter, daysOf(period, zone))) {
+    aborted?.throwIfAborted()
     const { args, add } = queryArguments()
     const where = `${conditionsOf(filter, add)} AND finished >= ${add(part.from)} AND finished < ${add(part.to)}`
     for (const row of await store.rows(`${CELLS} WHERE ${where} GROUP BY 1, 2, 3, 4`, args)) {

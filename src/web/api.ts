@@ -33,10 +33,17 @@ export function api(app: FastifyInstance) {
 
 function checkerOf({ schema, httpPart }: { schema: z.ZodType; httpPart?: string | undefined }) {
   return (given: unknown) => {
+    if (httpPart !== 'body' && hasNul(given))
+      return { error: new BadRequest('no parameter may contain a NUL character') }
     const { data, error } = schema.safeParse(given)
     if (error === undefined) return { value: data }
     return { error: new BadRequest(httpPart === 'body' ? z.prettifyError(error) : problemIn(schema, error)) }
   }
+}
+
+/** PostgreSQL has no text with a NUL. */
+function hasNul(given: unknown): boolean {
+  return JSON.stringify(given)?.includes('\\u0000') === true
 }
 
 /** The first problem of a query, in a sentence. */

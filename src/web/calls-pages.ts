@@ -18,7 +18,12 @@ export type CallsWanted = {
 }
 
 /** After so many calls in progress, or after a place in the history; empty at the beginning. */
-export type Position = { offset?: number; after?: PagePosition | undefined }
+export type Position = {
+  offset?: number
+  after?: PagePosition | undefined
+  /** What the first page took `finished_since` and `finished_until` for (UNIX seconds). */
+  finished?: { since: number; until: number | null } | undefined
+}
 
 /** Some calls of a selection, and where the next ones begin; undefined after the last one. */
 export type ListedPart = { calls: ListedCall[]; next: Position | undefined }
@@ -35,6 +40,8 @@ export type CallsSource = {
 
 /** Calls that are read and formatted in one iteration of the event loop. */
 const CALLS_PER_TURN = 500
+/** Calls that are read from the history at a time, for a response that has all of them. */
+const CALLS_PER_READ = 5000
 /** How long the history is searched for one response (seconds), where hardly any call is wanted. */
 const PATIENCE = 2
 
@@ -65,17 +72,23 @@ async function* finished(
   max: number,
   { store }: CallsSource,
 ): AsyncGenerator<ListedPart> {
+  const { since, until } = times!
   const begun = performance.now()
+  const spent = () => (performance.now() - begun) / 1000
   let { after } = from
   for (let left = max; left > 0;) {
-    const patience = max === Infinity ? Infinity : PATIENCE - (performance.now() - begun) / 1000
-    const limit = Math.min(left, CALLS_PER_TURN)
-    const page = await listCalls(store, { ...filter, ...times! }, { limit, after, patience })
+    const isAll = max === Infinity
+    const options = { limit: Math.min(left, CALLS_PER_READ), after, patience: isAll ? PATIENCE : PATIENCE - spent() }
+    const page = await listCalls(store, { ...filter, since, until }, options)
     after = page.next
     left -= page.calls.length
-    yield { calls: page.calls, next: after && { after } }
-    if (after === undefined || patience < 0) return
-    await setImmediate()
+    const next = after && { after, finished: { since, until: until === Infinity ? null : until } }
+    // An empty one shows that the history is still being searched.
+    for (let i = 0; i === 0 || i < page.calls.length; i += CALLS_PER_TURN) {
+      yield { calls: page.calls.slice(i, i + CALLS_PER_TURN), next }
+      await setImmediate()
+    }
+    if (after === undefined || (!isAll && spent() > PATIENCE)) return
   }
 }
 
@@ -97,9 +110,17 @@ async function callsInProgress(filter: CallFilter, { targets, store }: CallsSour
     })
 }
 
+/** PostgreSQL has no text with a NUL. */
+const safeText = z.string().refine((text) => !text.includes('\0'))
 const offset = z.strictObject({ offset: z.int().nonnegative() })
 const after = z.strictObject({
-  after: z.strictObject({ at: z.number(), target: z.string().optional(), id: z.string().optional() }),
+  after: z.strictObject({
+    at: z.number(),
+    target: safeText.optional(),
+    id: safeText.optional(),
+    part: z.number().positive().optional(),
+  }),
+  finished: z.strictObject({ since: z.number(), until: z.number().nullable() }),
 })
 
 /** Encodes a position for the API. Clients must not depend on the content. */

@@ -36,9 +36,9 @@ const parameters = z.strictObject({
   finished_until: moment.describe('Of these the ones before then'),
   target: z
     .union([z.string(), z.array(z.string())])
-    .transform((names) => [names].flat())
+    .transform((names) => [names].flat().flatMap((text) => text.split(',')))
     .optional()
-    .describe('Name of a target; repeatable'),
+    .describe('Names of targets, separated by commas'),
   type: oneOf(TYPES),
   mode: oneOf(MODES),
   receiver_type: oneOf(RECEIVER_TYPES),
@@ -73,7 +73,9 @@ export function callsRoute(
     summary: 'Calls in progress, or finished calls of the history',
     answers: { 200: { 'application/json': 'Calls', 'text/csv': 'CallsCsv', 'application/x-ndjson': 'CallsNdjson' } },
   }
-  api(app).get('/api/v1/calls', { schema: { querystring: parameters }, config }, async ({ query }, reply) => {
+  // A HEAD would be answered at once, and the history be read all the same.
+  const options = { schema: { querystring: parameters }, config, exposeHeadRoute: false }
+  api(app).get('/api/v1/calls', options, async ({ query }, reply) => {
     const { limit, format = 'json' } = query
     const wanted = wantedOf(query, clock.wall())
     const isStream = format !== 'json' && limit === undefined
@@ -112,12 +114,14 @@ function wantedOf(query: z.output<typeof parameters>, now: number): CallsWanted 
     if (ENDS.some((end) => end === status))
       throw new BadRequest(`status=${status} is a status of finished calls: add finished_since`)
     if (untilText !== undefined) throw new BadRequest('finished_until is of finished calls: add finished_since')
-  }
+  } else if (status === 'initiated' || status === 'ongoing')
+    throw new BadRequest(`status=${status} is a status of calls in progress: leave out finished_since`)
+  const until = readMoment(untilText ?? '', undefined, now) ?? Infinity
+  if (since !== undefined && since >= until) throw new BadRequest('finished_since must be before finished_until')
   const from = cursor === undefined ? {} : readCursor(cursor, since !== undefined)
   if (from === undefined) throw new BadRequest('cursor must be the `next` of a response to the same parameters')
   return {
-    finished:
-      since === undefined ? undefined : { since, until: readMoment(untilText ?? '', undefined, now) ?? Infinity },
+    finished: since === undefined ? undefined : pagedTimes(from, { since, until }),
     filter: {
       targets: query.target,
       type: query.type,
@@ -129,6 +133,11 @@ function wantedOf(query: z.output<typeof parameters>, now: number): CallsWanted 
     },
     from,
   }
+}
+
+/** All pages are of the same period, also where it is how long ago. */
+function pagedTimes({ finished }: CallsWanted['from'], asked: { since: number; until: number }) {
+  return finished === undefined ? asked : { since: finished.since, until: finished.until ?? Infinity }
 }
 
 type Format = { type: string; header: string; line: (call: CallRowView) => string }

@@ -64,7 +64,8 @@ const UNREADABLE: Readonly<Record<string, readonly [status: number, detail: stri
 export function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const [status, detail] = UNREADABLE[error.code ?? ''] ?? [400, 'the request is not valid HTTP']
-  if (socket.writable) {
+  // On a connection that has answered, this would be in the middle of a response.
+  if (socket.writable && socket.bytesWritten === 0) {
     const body = JSON.stringify(problem(status, detail))
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

@@ -2,18 +2,19 @@ import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import { coverageOf } from '../history/coverage.ts'
 import { MOMENT, readMoment } from '../history/moment.ts'
-import { coverageView, usageCsv, usageReport } from '../history/usage-report.ts'
-import { USAGE_KEYS } from '../history/usage.ts'
+import { coverageView, expectTargets, UnknownTarget, usageCsv, usageReport } from '../history/usage-report.ts'
+import { USAGE_KEYS, type UsageKey } from '../history/usage.ts'
 import { isTimezone } from '../schema/timezone.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import { api, type Described } from './api.ts'
+import { concurrencyLimit } from './concurrency-limit.ts'
 import { BadRequest } from './problem.ts'
 
 const listOf = (text: string | readonly string[]) => [text].flat().flatMap((names) => names.split(','))
 const list = z.union([z.string(), z.array(z.string())]).transform(listOf)
 
 const period = {
-  since: z.string().describe(`Since then: ${MOMENT}`),
+  since: z.string(`is required: ${MOMENT}`).describe(`Since then: ${MOMENT}`),
   until: z.string().optional().describe('Before then; default: now'),
   zone: z
     .string()
@@ -26,7 +27,7 @@ const period = {
 const reportParameters = z.strictObject({
   ...period,
   by: list
-    .pipe(z.array(z.enum(USAGE_KEYS, `must be some of ${USAGE_KEYS.join(', ')}`)))
+    .refine((names) => names.every(isKey), `must be some of ${USAGE_KEYS.join(', ')}`)
     .default([])
     .describe('A row for each of these, separated by commas'),
   format: z.enum(['json', 'csv'], 'must be json or csv').default('json'),
@@ -34,34 +35,58 @@ const reportParameters = z.strictObject({
 
 const coverageParameters = z.strictObject(period)
 
+/** Each takes some time of the store. */
+const MAX_REPORTS_AT_A_TIME = 2
+
 export type ReportRouteOptions = {
   store: RowReader
+  targets: { all: () => readonly string[] }
   /** The host's clock (UNIX seconds). */
   wall: () => number
 }
 
 /** `GET /api/v1/report`: what was used in a period; `GET /api/v1/coverage`: when targets were not seen. */
-export function reportRoute(app: FastifyInstance, { store, wall }: ReportRouteOptions): void {
+export function reportRoute(app: FastifyInstance, { store, wall, targets }: ReportRouteOptions): void {
+  const limit = concurrencyLimit(MAX_REPORTS_AT_A_TIME)
   const report: Described = {
     summary: 'What was used: calls by outcome, minutes and durations of the calls that finished in a period',
     answers: { 200: { 'application/json': 'Report', 'text/csv': 'ReportCsv' } },
   }
-  api(app).get(
-    '/api/v1/report',
-    { schema: { querystring: reportParameters }, config: report },
-    async (request, reply) => {
-      const { by: wanted, zone, target: targets, format } = request.query
-      const by = USAGE_KEYS.filter((key) => wanted.includes(key))
-      const found = await usageReport(store, { ...periodOf(request.query, wall()), by, zone, filter: { targets } })
-      return format === 'json' ? found : reply.type('text/csv; charset=utf-8').send(usageCsv(found.rows, by))
-    },
-  )
+  const options = { schema: { querystring: reportParameters }, config: report, exposeHeadRoute: false }
+  api(app).get('/api/v1/report', options, async ({ query, raw }, reply) => {
+    if (limit.admits(reply) === undefined) return reply
+    const { by: wanted, zone, target: only, format } = query
+    const by = USAGE_KEYS.filter((key) => wanted.includes(key))
+    const [now, left] = [wall(), new AbortController()]
+    raw.once('close', () => left.abort())
+    const asked = { ...periodOf(query, now), by, zone, filter: { targets: only }, aborted: left.signal }
+    const found = await known(usageReport(store, asked, { configured: targets.all(), now }))
+    return format === 'json' ? found : reply.type('text/csv; charset=utf-8').send(usageCsv(found.rows, by))
+  })
   const coverage: Described = { summary: 'When targets were not seen', answers: { 200: 'Coverage' } }
   api(app).get(
     '/api/v1/coverage',
     { schema: { querystring: coverageParameters }, config: coverage },
-    async ({ query }) => coverageView(await coverageOf(store, periodOf(query, wall()), query.target)),
+    async ({ query }) => {
+      const [now, all] = [wall(), targets.all()]
+      const { from, to = Infinity } = periodOf(query, now)
+      await known(expectTargets(store, query.target ?? [], all))
+      return coverageView(await coverageOf(store, { from, to }, { targets: query.target ?? all, now }))
+    },
   )
+}
+
+/** @throws {BadRequest} for a target that is not there */
+async function known<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw error instanceof UnknownTarget ? new BadRequest(error.message) : error
+  }
+}
+
+function isKey(name: string): name is UsageKey {
+  return USAGE_KEYS.some((key) => key === name)
 }
 
 function periodOf({ since, until, zone }: { since: string; until?: string | undefined; zone: string }, now: number) {
@@ -70,7 +95,7 @@ function periodOf({ since, until, zone }: { since: string; until?: string | unde
     if (time === undefined) throw new BadRequest(`${name} must be ${MOMENT}`)
     return time
   }
-  const [from, to] = [moment('since', since), until === undefined ? now : moment('until', until)]
-  if (from >= to) throw new BadRequest('since must be before until')
+  const [from, to] = [moment('since', since), until === undefined ? undefined : moment('until', until)]
+  if (from >= (to ?? now)) throw new BadRequest('since must be before until')
   return { from, to }
 }

@@ -74,7 +74,7 @@ export type ServeOptions = {
   /** Targets that other daemons own. */
   others?: OtherTarget[]
   /** Called with each query of the history. */
-  onRead?: () => void
+  onRead?: () => unknown
   /** Why the store is not available. */
   storeProblem?: string
   /** Seconds. */
@@ -133,8 +133,8 @@ export async function serve(
     }),
     store: {
       ...store,
-      rows: (...query) => {
-        onRead?.()
+      rows: async (...query) => {
+        await onRead?.()
         return store.rows(...query)
       },
       silences: async (now) => {

@@ -46,6 +46,10 @@ const SIZE = `
 const CONNECTIONS = 4
 const COMMIT_CONNECTIONS = 2
 
+/** Queries of the history that run at the same time, and how long one may take (seconds). */
+const READ_CONNECTIONS = 2
+const READ_DEADLINE = 60
+
 /** Commits and calls that are written in one statement: what takes longer than its timeout would never be written. */
 const COMMITTED_TOGETHER = 1000
 
@@ -82,6 +86,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
   const pool = openPool({ open, size: CONNECTIONS, clock, isWanted, giveUp })
   const memberPool = openPool({ open, size: 1, clock, isWanted, giveUp })
+  // Queries of the history may take long: nothing else waits for them, and they say nothing of the database.
+  const readPool = openPool({
+    open: () => connect(address, { deadline: READ_DEADLINE, clock }),
+    size: READ_CONNECTIONS,
+    clock,
+    isWanted,
+    giveUp: () => undefined,
+  })
   const outbox = postgresOutbox(receivers)
   // A daemon that is refused must not clear the outbox.
   const members = membership(memberPool, { lease, onJoin: outbox.clear })
@@ -219,7 +231,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     events: (position, most) => eventsFrom(session, position, most),
     latestEvents: (most) => latestEvents(session, most),
     ...postgresWebhooks(session, allOrNothing),
-    rows: (statement, args) => session.run(statement, args),
+    rows: (statement, args) => readPool.use(({ run }) => run(statement, args)),
     deleteExpired: (before) => deleteExpired(session, before, clock, allOrNothing),
     deleteEvents: (before, end) => deleteEvents(session, before, end),
     eraseParticipants: () => eraseParticipants(allOrNothing),
@@ -228,7 +240,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       return Number(row!['bytes'])
     },
     close: async () => {
-      await Promise.all([pool.close(), memberPool.close()])
+      await Promise.all([pool.close(), memberPool.close(), readPool.close()])
     },
     sharing: {
       ...members,

@@ -60,7 +60,9 @@ export async function openSqliteThread(options: SqliteOptions, clock: Clock = sy
     reading = undefined
     await ending?.end()
   }
+  let isClosed = false
   const read: InvokeEngine = async (...request) => {
+    if (isClosed) throw closedError(options)
     idle?.unsubscribe()
     reading ??= engineThread({ ...options, readOnly: true })
     inFlight += 1
@@ -74,10 +76,16 @@ export async function openSqliteThread(options: SqliteOptions, clock: Clock = sy
   return sqliteStore(engine.invoke, {
     read,
     endReading: async () => {
+      isClosed = true
       idle?.unsubscribe()
-      await endReading()
+      // SQLite is not interrupted: a query that runs ends in its own time, and nothing waits for it.
+      void endReading()
     },
   })
+}
+
+function closedError({ path }: ThreadOptions): StoreError {
+  return new StoreError('unavailable', `the store ${path} is closed`)
 }
 
 /** A thread with an engine. After it has ended, the store is unavailable until a request has started another one. */
@@ -87,7 +95,7 @@ function engineThread(options: ThreadOptions) {
   let ended = 0
   let isClosed = false
   const thread = () => {
-    if (isClosed) throw new StoreError('unavailable', `the store ${options.path} is closed`)
+    if (isClosed) throw closedError(options)
     running ??= startThread(options, () => {
       running = undefined
       ended += 1
@@ -134,7 +142,9 @@ async function startThread(options: ThreadOptions, onEnd: () => void): Promise<T
   let cause: Error | undefined
   let isEnding = false
   worker.on('message', ({ id, value, storeError, bug }: EngineResponse) => {
-    const { resolve, reject } = waiting.get(id)!
+    const asked = waiting.get(id)
+    if (asked === undefined) return
+    const { resolve, reject } = asked
     waiting.delete(id)
     if (storeError !== undefined) reject(new StoreError(storeError.kind, storeError.message))
     else if (bug !== undefined) reject(bug)
@@ -151,6 +161,8 @@ async function startThread(options: ThreadOptions, onEnd: () => void): Promise<T
   const ask = (id: number) => new Promise<unknown>((resolve, reject) => waiting.set(id, { resolve, reject }))
   const end = () => {
     isEnding = true
+    for (const { reject } of waiting.values()) reject(closedError(options))
+    waiting.clear()
     return worker.terminate()
   }
   try {
