@@ -34,15 +34,19 @@ export function queryArguments(): { args: (string | number)[]; add: AddArgument 
   return { args, add: (value) => `$${args.push(value)}` }
 }
 
-/** The conditions of a filter on rows of `targets` and `calls`, to be joined by AND. */
-export function conditionsOf(filter: CallFilter, add: AddArgument): string {
-  const { targets, status, hasRecording, sessionId = '' } = filter
+/**
+ * The conditions of a filter on rows of `targets` and `calls`.
+ *
+ * @param numbers of the targets that it selects: by them and the time PostgreSQL finds calls in its index, whatever it takes for
+ * the number of targets
+ */
+export function conditionsOf(filter: CallFilter, numbers: readonly number[], add: AddArgument): string {
+  const { status, hasRecording, sessionId = '' } = filter
   const labels = ALL_LABELS.filter((each) => matchesLabels(filter, each)).map(labelCode)
-  const list = (values: readonly (string | number)[]) => `(${values.map(add).join(', ') || 'NULL'})`
   return [
     'target = number',
     `status <> ${BASELINE_CODE}`,
-    ...(targets === undefined ? [] : [`name IN ${list(targets)}`]),
+    `target IN (${numbers.join(', ') || 'NULL'})`,
     ...(status === undefined ? [] : [`status = ${add(status === 'lost' ? LOST_CODE : statusCode(status))}`]),
     ...(labels.length === ALL_LABELS.length ? [] : [`labels IN (${labels.join(', ')})`]),
     // The column is a number in one kind of store and a truth value in the other.

@@ -1,7 +1,7 @@
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { callOf } from '../store/rows.ts'
 import type { ReadRow, RowReader } from '../store/row-reader.ts'
-import { countFinished, historyRange } from './history-range.ts'
+import { countFinished, historyScope, type HistoryScope } from './history-scope.ts'
 import { conditionsOf, queryArguments, type CallFilter } from './call-filter.ts'
 
 export type HistoryCall = { target: string; call: TrackedCall; finished: number }
@@ -41,25 +41,26 @@ const MANY_IDS = 2000
 /** A page of the calls that finished, newest first. */
 export async function listCalls(store: RowReader, query: CallsQuery, options: PageOptions): Promise<CallsPage> {
   const { limit, after, patience = Infinity, monotonic = () => performance.now() / 1000 } = options
-  const { oldest, newest } = await historyRange(store, query.since)
+  const scope = await historyScope(store, query, query.since)
+  const { oldest, newest } = scope
   const calls: HistoryCall[] = []
   let position: PagePosition = after !== undefined && after.at < query.until ? after : { at: query.until }
   if (position.at > newest) position = { at: newest + 1 }
-  const byId = await isRare(store, query)
+  const byId = await isRare(store, query, scope)
   let part = byId ? Infinity : (after?.part ?? FIRST_PART)
   const begun = monotonic()
   for (let isFirst = true; position.at >= oldest; isFirst = false) {
     if (!isFirst && monotonic() - begun > patience) return { calls, next: { ...position, part } }
     const from = Math.max(oldest, position.at - part)
     // One more than is wanted shows whether there is a next page.
-    calls.push(...(await partOf(store, query, { from, position, limit: limit + 1 - calls.length, byId })))
+    calls.push(...(await partOf(store, query, { scope, from, position, limit: limit + 1 - calls.length, byId })))
     if (calls.length > limit) {
       const { finished, target, call } = calls[limit - 1]!
       return { calls: calls.slice(0, limit), next: { at: finished, target, id: call.id, ...(!byId && { part }) } }
     }
     position = { at: from }
     if (from === oldest) break
-    const counted = await countFinished(store, query, { from: from - part, to: from })
+    const counted = await countFinished(store, scope, { from: from - part, to: from })
     part = Math.max(1, part * Math.min(GROWTH, CALLS_A_PART / Math.max(1, counted)))
   }
   return { calls, next: undefined }
@@ -76,12 +77,12 @@ export async function oneCall(store: RowReader, target: string, id: string): Pro
 }
 
 /** `byId` finds the calls by their session ids, not by the time. */
-type Part = { from: number; position: PagePosition; limit: number; byId: boolean }
+type Part = { scope: HistoryScope; from: number; position: PagePosition; limit: number; byId: boolean }
 
 async function partOf(
   store: RowReader,
   query: CallsQuery,
-  { from, position, limit, byId }: Part,
+  { scope, from, position, limit, byId }: Part,
 ): Promise<HistoryCall[]> {
   const { args, add } = queryArguments()
   const { at, target, id } = position
@@ -93,7 +94,7 @@ async function partOf(
       : `${finished} <= ${add(at)} AND (finished < ${add(at)} OR (name, id) > (${add(target)}, ${add(id)}))`
   const rows = await store.rows(
     `SELECT name, id, data, finished FROM callwatch.targets CROSS JOIN callwatch.calls
-    WHERE ${conditionsOf(query, add)} AND ${finished} >= ${add(from)} AND ${before}
+    WHERE ${conditionsOf(query, scope.numbers, add)} AND ${finished} >= ${add(from)} AND ${before}
     ORDER BY finished DESC, name, id LIMIT ${add(limit)}`,
     args,
   )
@@ -105,12 +106,12 @@ function historyCallOf(row: ReadRow): HistoryCall {
 }
 
 /** Whether the session id selects few calls, which are found by it. */
-async function isRare(store: RowReader, { targets, sessionId = '' }: CallsQuery): Promise<boolean> {
+async function isRare(store: RowReader, { sessionId = '' }: CallsQuery, { numbers }: HistoryScope): Promise<boolean> {
   if (sessionId === '') return false
   const { args, add } = queryArguments()
   const found = await store.rows(
     `SELECT 1 AS one FROM callwatch.targets CROSS JOIN callwatch.calls
-    WHERE ${conditionsOf({ targets, sessionId }, add)} LIMIT ${MANY_IDS}`,
+    WHERE ${conditionsOf({ sessionId }, numbers, add)} LIMIT ${MANY_IDS}`,
     args,
   )
   return found.length < MANY_IDS

@@ -1,7 +1,7 @@
 import { isoTime } from '../clock/iso-time.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import { csvLine } from '../text/csv.ts'
-import { historyRange } from './history-range.ts'
+import { historyScope } from './history-scope.ts'
 import { coverageOf, type Coverage } from './coverage.ts'
 import { USAGE_STATUSES, usageOf, type UsageKey, type UsageQuery, type UsageRow } from './usage.ts'
 
@@ -34,7 +34,7 @@ export async function usageReport(
 ): Promise<UsageReport> {
   const { zone, filter } = query
   await expectTargets(store, filter?.targets ?? [], configured)
-  const from = begin ?? Math.min(now, Math.floor((await historyRange(store, 0)).oldest))
+  const from = begin ?? Math.min(now, Math.floor((await historyScope(store, { targets: filter?.targets }, 0)).oldest))
   const coverage = await coverageOf(
     store,
     { from, to: to ?? Infinity },

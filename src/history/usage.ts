@@ -4,7 +4,7 @@ import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
 import { LOST_CODE } from '../ledger/history-columns.ts'
 import type { ReadRow, RowReader } from '../store/row-reader.ts'
 import { conditionsOf, queryArguments, type CallFilter, type HistoryStatus } from './call-filter.ts'
-import { countFinished, historyRange } from './history-range.ts'
+import { countFinished, historyScope, type HistoryScope } from './history-scope.ts'
 import { daysOf, type Day, type Period } from './days.ts'
 
 /** By what a report has rows, in the order of its columns. */
@@ -68,12 +68,13 @@ export async function usageOf(store: RowReader, query: UsageQuery): Promise<Usag
   const { by, zone, filter = {}, aborted } = query
   const sums = new Map<string, UsageSum>()
   if (by.length === 0) sums.set('', newSum({}))
-  const { oldest, newest } = await historyRange(store, query.from)
+  const scope = await historyScope(store, filter, query.from)
+  const { oldest, newest, numbers } = scope
   const period = { from: Math.max(query.from, oldest), to: Math.min(query.to, newest + 1) }
-  for await (const part of partsOf(store, filter, daysOf(period, zone))) {
+  for await (const part of partsOf(store, scope, daysOf(period, zone))) {
     aborted?.throwIfAborted()
     const { args, add } = queryArguments()
-    const where = `${conditionsOf(filter, add)} AND finished >= ${add(part.from)} AND finished < ${add(part.to)}`
+    const where = `${conditionsOf(filter, numbers, add)} AND finished >= ${add(part.from)} AND finished < ${add(part.to)}`
     for (const row of await store.rows(`${CELLS} WHERE ${where} GROUP BY 1, 2, 3, 4`, args)) {
       const all = { day: part.name, target: String(row['name']), ...keysOf(labelsOfCode(Number(row['labels']))) }
       const keys = Object.fromEntries(USAGE_KEYS.filter((key) => by.includes(key)).map((key) => [key, all[key]]))
@@ -87,9 +88,9 @@ export async function usageOf(store: RowReader, query: UsageQuery): Promise<Usag
 }
 
 /** Days in parts that one statement adds up in a moment. */
-async function* partsOf(store: RowReader, filter: CallFilter, days: readonly Day[]): AsyncGenerator<Day> {
+async function* partsOf(store: RowReader, scope: HistoryScope, days: readonly Day[]): AsyncGenerator<Day> {
   for (const { name, from, to } of days) {
-    const parts = Math.ceil((await countFinished(store, filter, { from, to })) / CALLS_A_PART)
+    const parts = Math.ceil((await countFinished(store, scope, { from, to })) / CALLS_A_PART)
     const length = (to - from) / parts
     for (let i = 0; i < parts; i++)
       yield { name, from: from + i * length, to: i === parts - 1 ? to : from + (i + 1) * length }

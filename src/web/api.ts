@@ -43,7 +43,7 @@ function checkerOf({ schema, httpPart }: { schema: z.ZodType; httpPart?: string 
 
 /** PostgreSQL has no text with a NUL. */
 function hasNul(given: unknown): boolean {
-  return JSON.stringify(given)?.includes('\\u0000') === true
+  return JSON.stringify(given ?? '').includes('\\u0000')
 }
 
 /** The first problem of a query, in a sentence. */

@@ -1,0 +1,48 @@
+import type { RowReader } from '../store/row-reader.ts'
+import { conditionsOf, queryArguments, type CallFilter } from './call-filter.ts'
+import type { Period } from './days.ts'
+
+/** What a filter can find: the numbers of its targets in the store, and when their oldest and newest call finished. */
+export type HistoryScope = {
+  numbers: number[]
+  /** UNIX seconds; infinite where there is no call. */
+  oldest: number
+  newest: number
+}
+
+/** @param since calls that finished before then are none (UNIX seconds) */
+export async function historyScope(
+  store: RowReader,
+  { targets }: Pick<CallFilter, 'targets'>,
+  since: number,
+): Promise<HistoryScope> {
+  const rows = await store.rows(
+    `SELECT name, number,
+      (SELECT min(finished) FROM callwatch.calls WHERE target = number AND finished >= $1) AS oldest,
+      (SELECT max(finished) FROM callwatch.calls WHERE target = number AND finished >= $1) AS newest
+    FROM callwatch.targets`,
+    [since],
+  )
+  const wanted = rows.filter(({ name }) => targets?.includes(String(name)) !== false)
+  const of = (column: 'oldest' | 'newest', otherwise: number) => wanted.map((row) => Number(row[column] ?? otherwise))
+  return {
+    numbers: wanted.map(({ number }) => Number(number)),
+    oldest: of('oldest', Infinity).reduce((a, b) => Math.min(a, b), Infinity),
+    newest: of('newest', -Infinity).reduce((a, b) => Math.max(a, b), -Infinity),
+  }
+}
+
+/** How many calls of these targets finished in a period: the index alone is read. */
+export async function countFinished(
+  store: RowReader,
+  { numbers }: Pick<HistoryScope, 'numbers'>,
+  { from, to }: Period,
+): Promise<number> {
+  const { args, add } = queryArguments()
+  const [row] = await store.rows(
+    `SELECT count(*) AS n FROM callwatch.targets CROSS JOIN callwatch.calls
+    WHERE ${conditionsOf({}, numbers, add)} AND finished >= ${add(from)} AND finished < ${add(to)}`,
+    args,
+  )
+  return Number(row?.['n'])
+}
