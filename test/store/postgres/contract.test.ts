@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '../../../src/clock/clock.ts'
-import { CREATED } from '../../ledger/seen.ts'
+import { completePoll, CREATED, seen } from '../../ledger/seen.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
-import { A, B, filled, many, summariesOf } from '../contract/place.ts'
+import { A, B, filled, many, openIn, summariesOf } from '../contract/place.ts'
 import { storeContract } from '../contract/store-contract.ts'
 import { emptied, owningStore, placesIn } from './daemon.ts'
 import { finishedCalls } from '../finished-calls.ts'
@@ -37,5 +37,21 @@ inPostgres('the store in PostgreSQL', ({ newDatabase }) => {
     expect(newest).toContain('a call 5999 ')
     await store.deleteExpired(CREATED + 1000)
     expect(await left()).toBe(7000)
+  })
+
+  test('queries of the history delay no commit, and one that is too long says nothing of the database', async () => {
+    const store = await owningStore(await newDatabase())
+    const { see } = await openIn(store)
+    const slow = Array.from({ length: 8 }, () => store.rows('SELECT pg_sleep(0.5)', []))
+    const begun = performance.now()
+    await see(completePoll(5, seen('c', 'ended', { endedAt: CREATED + 4 })))
+    expect(performance.now() - begun).toBeLessThan(450)
+    await Promise.all(slow)
+    const tooLong = store.rows("SELECT set_config('statement_timeout', '50', false), pg_sleep(0.01)", [])
+    await tooLong
+    const refused = Promise.allSettled([1, 2].map(() => store.rows('SELECT pg_sleep(1)', [])))
+    expect((await refused).some(({ status }) => status === 'rejected')).toBe(true)
+    expect(await store.rows('SELECT name FROM callwatch.targets', [])).toHaveLength(1)
+    await see(completePoll(10))
   })
 })

@@ -194,6 +194,19 @@ describe('queries of the SQLite store', () => {
     expect(await names(store)).toBe(1)
   })
 
+  test('are refused once the store is closed, those that run as well; closing waits for none', async () => {
+    const store = await openSqliteThread({ path: newPath() })
+    await openIn(store)
+    const running = store.rows(LONG.replace('5000000', '20000000'), []).catch((error: unknown) => error)
+    await names(store).catch(() => undefined)
+    const again = store.rows(LONG, []).catch((error: unknown) => error)
+    const begun = performance.now()
+    await store.close()
+    expect(performance.now() - begun).toBeLessThan(500)
+    expect([await running, await again].map(String)).toContainEqual(expect.stringContaining('is closed'))
+    await expect(names(store)).rejects.toThrow('is closed')
+  })
+
   test('are of a store in memory as well', async () => {
     const store = await open(':memory:')
     await openIn(store)
