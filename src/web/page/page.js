@@ -2,7 +2,7 @@ import { Page } from './components/page.js'
 import { html } from './html.js'
 import { readTarget } from './model/address.js'
 import { receiveEvents } from './model/events.js'
-import { noticesOf } from './model/notices.js'
+import { isAllStale, staleTargets } from './model/notices.js'
 import { refresh, startClock } from './model/snapshots.js'
 import { onChange } from './model/state.js'
 import { shownAlerts } from './model/totals.js'
@@ -14,7 +14,8 @@ place?.replaceChildren()
 onChange((state) => {
   if (place !== null) render(html`<${Page} state=${state} />`, place)
   const firing = shownAlerts(state).filter(({ state }) => state !== 'pending').length
-  const status = noticesOf(state).length > 0 ? 'not live – ' : ''
+  const stale = staleTargets(state).length
+  const status = isAllStale(state) ? 'not live – ' : stale > 0 ? `${stale} stale – ` : ''
   document.title = `${status}${firing > 0 ? `${firing} firing – ` : ''}callwatch`
 })
 addEventListener('hashchange', readTarget)

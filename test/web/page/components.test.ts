@@ -3,6 +3,7 @@ import { Alerts } from '../../../src/web/page/components/alerts.js'
 import { Banner } from '../../../src/web/page/components/banner.js'
 import { FailureRatio } from '../../../src/web/page/components/failure-ratio.js'
 import { Feed } from '../../../src/web/page/components/feed.js'
+import { Overview } from '../../../src/web/page/components/overview.js'
 import { Silences } from '../../../src/web/page/components/silences.js'
 import { Targets } from '../../../src/web/page/components/targets.js'
 import { Tiles } from '../../../src/web/page/components/tiles.js'
@@ -80,7 +81,7 @@ describe('the failure ratios of the page', () => {
   test('show each rule with the ratio of its own calls, and draw its threshold', () => {
     const elements = render(FailureRatio, twoTargets())
     expect(textOf(elements, { 'data-rule': 'production HighFailureRate' })).toBe(
-      'HighFailureRate production, any, 15 min, mode=call, at least 20 calls 5 too few above 30.0% clears at 20.0%',
+      'HighFailureRate firing production, any, 15 min, mode=call, at least 20 calls 5 too few above 30.0% clears at 20.0%',
     )
     const lines = elements.filter(({ props }) => props['data-rule'] === 'HighFailureRate')
     expect(lines.map(({ props }) => props['x1'])).toEqual([30])
@@ -231,7 +232,7 @@ describe('the targets of the page', () => {
 
   test('have their owners where several daemons share the targets', () => {
     const owners = { production: 'a7, process 1', staging: 'b2, process 1', test: undefined }
-    expect(owned(owners)).toEqual(['owner: a7, process 1', 'owner: b2, process 1', 'no owner'])
+    expect(owned(owners)).toEqual(['no owner', 'owner: a7, process 1', 'owner: b2, process 1'])
     expect(owned(owners, 'test')).toEqual(['no owner'])
   })
 
@@ -254,6 +255,65 @@ describe('the targets of the page', () => {
     expect(textOf(render(Targets, stateOf([target])), { 'data-cell': 'health' })).toBe(
       'up rate limit pause: no requests for 30 s; a sweep of 5,000 pages takes 20 min; the service refuses page 7 of its list and later pages',
     )
+  })
+})
+
+describe('the overview of the page', () => {
+  const finished = (failed: number) => [
+    ...Array.from({ length: 20 - failed }, () => finish('ended')),
+    ...Array.from({ length: failed }, () => finish('rejected')),
+  ]
+  const made = { rules: [RATIO_RULE], sync: POLLED }
+  const critical = { ...RATIO_RULE, severity: 'critical' } as const
+  const targets = [
+    shownTarget({ ...made, target: 'healthy', finished: finished(1) }),
+    shownTarget({ ...made, target: 'worse', finished: finished(4) }),
+    shownTarget({ ...made, target: 'pending', alerts: [{ ...firing(), state: 'pending' }], finished: finished(2) }),
+    shownTarget({ ...made, target: 'warning', alerts: [firing()], finished: finished(2) }),
+    shownTarget({ ...made, target: 'critical', rules: [critical], alerts: [firing(critical)], finished: finished(2) }),
+    shownTarget({ ...made, target: 'failing', problem: 'no answer', calls: [openCall('a')] }),
+    shownTarget({ ...made, target: 'late', pollAge: 400 }),
+  ]
+  const state = stateOf(targets)
+  state.snapshot!.perMinute.targets = targets.map(({ name }) => {
+    return { name, ended: [3, 1], unanswered: [0, null], rejected: [1, 0], canceled: [0, 0], other: [0, 0] }
+  })
+  const lines = (elements: ReturnType<typeof render>) =>
+    elements.filter(({ props }) => props['data-overview'] !== undefined).map(({ text }) => text)
+
+  test('has failing targets first, then firing alerts, then the highest failure ratio', () => {
+    expect(lines(render(Overview, state))).toEqual([
+      'failing down – in 15m 5 1',
+      'late stale – in 15m 5 0',
+      'critical up 1 firing 10.0% in 15m 5 0',
+      'warning up 1 firing 10.0% in 15m 5 0',
+      'pending up 1 pending 10.0% in 15m 5 0',
+      'worse up 20.0% in 15m 5 0',
+      'healthy up 5.0% in 15m 5 0',
+    ])
+  })
+
+  test('draws the calls of each minute, and links to the page of the target', () => {
+    const elements = render(Overview, state)
+    const drawn = elements.filter(({ type }) => type === 'path').map(({ props }) => props['d'])
+    expect(drawn.slice(0, 2)).toEqual(['M0.5 20v-20.00M1.5 20v-5.00', 'M0.5 20v-5.00M1.5 20v0.00'])
+    expect(elements.find(({ type }) => type === 'a')?.props['href']).toBe('#target=failing')
+  })
+
+  test('is absent where one target is shown', () => {
+    expect(render(Overview, { ...state, target: 'late' })).toEqual([])
+    expect(render(Overview, stateOf([shownTarget()]))).toEqual([])
+  })
+
+  test('leaves rules without an alert in a disclosure with their number, below those with one, worst first', () => {
+    const elements = render(FailureRatio, state)
+    expect(elements.find(({ type }) => type === 'summary')?.text).toBe('4 inactive rules')
+    const rules = elements.flatMap(({ type, props }) => (type === 'tr' ? [props['data-rule']] : [])).filter(Boolean)
+    expect(rules.slice(0, 4)).toEqual(
+      ['critical', 'warning', 'pending', 'healthy'].map((name) => `${name} HighFailureRate`),
+    )
+    const single = stateOf([shownTarget({ ...made, alerts: [firing()] })])
+    expect(render(FailureRatio, single).filter(({ type }) => type === 'summary')).toEqual([])
   })
 })
 

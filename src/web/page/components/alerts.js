@@ -1,5 +1,6 @@
 import { html } from '../html.js'
 import { count, duration, labelText, moment, valueOf, zone } from '../model/format.js'
+import { staleTargets } from '../model/notices.js'
 import { shownAlerts } from '../model/totals.js'
 import { Section } from './section.js'
 import { Table } from './table.js'
@@ -10,6 +11,7 @@ import { Table } from './table.js'
 /** @param {{ state: State }} props */
 export function Alerts({ state }) {
   const alerts = shownAlerts(state)
+  const stale = new Set(staleTargets(state).map(({ name }) => name))
   const now = state.snapshot?.status.now ?? ''
   const columns = () => ['Alert', 'State', 'Value', 'Threshold', 'Peak', 'Calls', `Since (${zone(now)})`]
   return html`<${Section} id="alerts" title="Alerts">
@@ -17,7 +19,7 @@ export function Alerts({ state }) {
       alerts.length === 0
         ? html`<p class="soft">No alert is pending or firing.</p>`
         : html`<${Table} label="Alerts" caption="Alerts that are pending or firing" columns=${columns()}>
-            ${alerts.map((alert) => row(alert, now))}
+            ${alerts.map((alert) => row(alert, now, stale.has(alert.target)))}
           <//>`
     }
   <//>`
@@ -26,14 +28,20 @@ export function Alerts({ state }) {
 /**
  * @param {Alert} alert
  * @param {string} now
+ * @param {boolean} stale whether the data of its target are stale
  */
 function row(
   { target, alert, severity, state, labels, value, threshold, calls, since, peak, signal, breach, runbook_url },
   now,
+  stale,
 ) {
   const key = [target, alert, labelText(labels)].join('|')
   const seconds = (Date.parse(now) - Date.parse(since)) / 1000
-  return html`<tr key=${key} data-alert=${alert} class=${state === 'pending' ? '' : severity}>
+  return html`<tr
+    key=${key}
+    data-alert=${alert}
+    class=${`${state === 'pending' ? '' : severity} ${stale ? 'stale' : ''}`}
+  >
     <th scope="row">
       ${alert} <span class="soft">${[target, labelText(labels)].filter(Boolean).join(', ')}</span>
       ${runbook_url !== undefined && html` <a href=${runbook_url}>runbook</a>`}

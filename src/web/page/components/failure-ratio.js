@@ -1,5 +1,6 @@
 import { html } from '../html.js'
 import { count, duration, labelText, percent } from '../model/format.js'
+import { staleTargets } from '../model/notices.js'
 import { REASONS, ruleRatios, rulesOfWindows, shownTargets, windowsOf } from '../model/totals.js'
 import { Section } from './section.js'
 import { Table } from './table.js'
@@ -16,7 +17,15 @@ import { Table } from './table.js'
 export function FailureRatio({ state }) {
   const targets = shownTargets(state)
   const rules = rulesOfWindows(targets)
-  const ratios = ruleRatios(targets)
+  const ratios = ruleRatios(state)
+  const stale = new Set(staleTargets(state).map(({ name }) => name))
+  const table = (/** @type {string} */ which, /** @type {RuleRatio[]} */ shown) =>
+    rulesTable(
+      which,
+      shown.map((ratio) => ruleRow(ratio, targets.length > 1, stale.has(ratio.target))),
+    )
+  const active = ratios.filter(({ alert }) => alert !== undefined)
+  const inactive = ratios.filter(({ alert }) => alert === undefined)
   return html`<${Section} id="failure-ratio" title="Failure ratio">
     <${Table}
       label="Failure ratio"
@@ -29,15 +38,31 @@ export function FailureRatio({ state }) {
     ${
       ratios.length > 0 &&
       html`<h3>Rule evaluation</h3>
-        <${Table}
-          label="Failure ratio by rule"
-          caption="Failure ratio by rule, with its threshold"
-          columns=${['Rule', 'Calls', 'Ratio', 'Threshold']}
-          isNumeric
-        >
-          ${ratios.map((ratio) => ruleRow(ratio, targets.length > 1))}
-        <//>`
+        ${active.length > 0 && table('active rules', active)}
+        ${
+          inactive.length > 0 &&
+          html`<details>
+            <summary>${count(inactive.length)} inactive ${inactive.length === 1 ? 'rule' : 'rules'}</summary>
+            ${table('inactive rules', inactive)}
+          </details>`
+        }`
     }
+  <//>`
+}
+
+/**
+ * @param {string} which
+ * @param {unknown} rows
+ */
+function rulesTable(which, rows) {
+  return html`<${Table}
+    label=${`Failure ratio of ${which}`}
+    caption=${`Failure ratio of ${which}, with the threshold`}
+    columns=${['Rule', 'Calls', 'Ratio', 'Threshold']}
+    isNumeric
+    isTall
+  >
+    ${rows}
   <//>`
 }
 
@@ -68,8 +93,9 @@ function windowRow({ window, seconds, calls, ratio }, rules) {
 /**
  * @param {RuleRatio} ratio
  * @param {boolean} hasTarget whether to show the target
+ * @param {boolean} stale whether the data of its target are stale
  */
-function ruleRow({ target, rule, reading }, hasTarget) {
+function ruleRow({ target, rule, reading, alert }, hasTarget, stale) {
   const { name, severity, reason = 'any', breach, threshold, clear, window_seconds = 0, match, min_calls = 0 } = rule
   const { labels, value, calls } = reading
   const matched = labelText({ ...match, ...labels })
@@ -81,8 +107,16 @@ function ruleRow({ target, rule, reading }, hasTarget) {
     `at least ${count(min_calls)} calls`,
   ]
   const isPast = value !== null && (breach === 'above' ? value > threshold : value < threshold)
-  return html`<tr key=${[target, name, matched].join('|')} data-rule=${`${target} ${name}`}>
-    <th scope="row">${name} <span class="soft">${about.join(', ')}</span></th>
+  return html`<tr
+    key=${[target, name, matched].join('|')}
+    data-rule=${`${target} ${name}`}
+    class=${stale ? 'stale' : ''}
+  >
+    <th scope="row">
+      ${name} ${alert !== undefined && html`<span class="badge">${alert.state}</span> `}<span class="soft"
+        >${about.join(', ')}</span
+      >
+    </th>
     <td>${count(calls)}</td>
     <td>
       <span class=${isPast ? severity : ''}>${value === null ? 'too few' : percent(value)}</span>

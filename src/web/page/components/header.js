@@ -1,7 +1,7 @@
 import { html } from '../html.js'
 import { selectTarget } from '../model/address.js'
 import { clock, zone } from '../model/format.js'
-import { noticesOf, snapshotAge } from '../model/notices.js'
+import { isAllStale, snapshotAge, staleTargets } from '../model/notices.js'
 
 /** @import { State } from '../model/state.js' */
 
@@ -35,7 +35,12 @@ export function Header({ state }) {
 function badge(state) {
   const { snapshot } = state
   if (snapshot === undefined) return html`<span class="badge">connecting…</span>`
-  if (noticesOf(state).length > 0) return html`<span class="badge bad">not live</span>`
+  if (isAllStale(state)) return html`<span class="badge bad">not live</span>`
+  const stale = staleTargets(state).length
   const now = new Date(Date.parse(snapshot.status.now) + snapshotAge(state) * 1000).toISOString()
-  return html`<span class="badge good">live</span> <time>${clock(now)} ${zone(now)}</time>`
+  return html`${
+      stale > 0
+        ? html`<span class="badge bad">${stale} of ${snapshot.status.targets.length} targets stale</span>`
+        : html`<span class="badge good">live</span>`
+    } <time>${clock(now)} ${zone(now)}</time>`
 }

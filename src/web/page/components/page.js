@@ -1,5 +1,5 @@
 import { html } from '../html.js'
-import { noticesOf } from '../model/notices.js'
+import { isAllStale } from '../model/notices.js'
 import { Alerts } from './alerts.js'
 import { Banner } from './banner.js'
 import { FailureRatio } from './failure-ratio.js'
@@ -8,6 +8,7 @@ import { FinishedCalls } from './finished-calls.js'
 import { FinishedPerMinute } from './finished-per-minute.js'
 import { Header } from './header.js'
 import { InProgress } from './in-progress.js'
+import { Overview } from './overview.js'
 import { Silences } from './silences.js'
 import { Targets } from './targets.js'
 import { Tiles } from './tiles.js'
@@ -19,6 +20,7 @@ const PARTS = [
   Tiles,
   Alerts,
   Silences,
+  Overview,
   FinishedPerMinute,
   FailureRatio,
   InProgress,
@@ -36,7 +38,7 @@ const PARTS = [
 export function Page({ state }) {
   const { snapshot } = state
   const commits = snapshot?.status.targets.map(({ commit }) => commit).join(' ')
-  return html`<div class=${noticesOf(state).length > 0 ? 'page stale' : 'page'}>
+  return html`<div class=${isAllStale(state) ? 'page stale' : 'page'}>
     <a class="skip" href="#content" onClick=${skip}>Skip to content</a>
     <${Header} state=${state} />
     <${Banner} state=${state} />

@@ -1,7 +1,7 @@
 import { html } from '../html.js'
 import { count, duration, minutes, moment, plain, zone } from '../model/format.js'
-import { isStale, snapshotAge } from '../model/notices.js'
-import { shownTargets } from '../model/totals.js'
+import { healthOf, isStale, snapshotAge } from '../model/notices.js'
+import { overviewOf } from '../model/overview.js'
 import { Section } from './section.js'
 import { Table } from './table.js'
 
@@ -14,7 +14,7 @@ import { Table } from './table.js'
  * @param {{ state: State }} props
  */
 export function Targets({ state }) {
-  const targets = shownTargets(state)
+  const targets = overviewOf(state).map(({ target }) => target)
   const isShared = (state.snapshot?.status.targets ?? []).some(({ owner }) => owner !== undefined)
   const age = snapshotAge(state)
   const now = state.snapshot?.status.now ?? ''
@@ -40,7 +40,7 @@ export function Targets({ state }) {
     `Since (${zone(now)})`,
   ]
   return html`<${Section} id="targets" title="Targets">
-    <${Table} label="Health of the targets" caption="Health of the targets" columns=${health} isNumeric>
+    <${Table} label="Health of the targets" caption="Health of the targets" columns=${health} isNumeric isTall>
       ${targets.map((target) => healthRow(target, age, isShared))}
     <//>
     <h3>Totals (call-level minutes)</h3>
@@ -49,8 +49,9 @@ export function Targets({ state }) {
       caption="Calls and call-level minutes since the set-up of each target"
       columns=${totals}
       isNumeric
+      isTall
     >
-      ${targets.map((target) => totalsRow(target, now))}
+      ${targets.map((target) => totalsRow(target, age, now))}
     <//>
   <//>`
 }
@@ -63,7 +64,7 @@ export function Targets({ state }) {
 function healthRow(target, age, isShared) {
   const { name, owner, last_success, lag_seconds, sweep_age_seconds, requests_last_minute, max_requests_per_minute } =
     target
-  return html`<tr key=${name} data-target=${name}>
+  return html`<tr key=${name} data-target=${name} class=${isStale(target, age) ? 'stale' : ''}>
     <th scope="row">
       ${name}
       ${isShared && html`<span class="owner" data-cell="owner">${owner === undefined ? html`<b class="bad">no owner</b>` : `owner: ${owner}`}</span>`}
@@ -89,9 +90,8 @@ function healthRow(target, age, isShared) {
  * @param {number} age
  */
 function health(target, age) {
-  const { up, problem, held_back_seconds: held, slow_sweep, refused_from_page, warnings = [] } = target
-  const stale = isStale(target, age)
-  const tone = up && !stale ? 'good' : 'bad'
+  const { problem, held_back_seconds: held, slow_sweep, refused_from_page, warnings = [] } = target
+  const state = healthOf(target, age)
   const words = [
     ...(problem === undefined ? [] : [plain(problem)]),
     ...(held > age ? [`rate limit pause: no requests for ${duration(held - age)}`] : []),
@@ -103,18 +103,20 @@ function health(target, age) {
       : [`the service refuses page ${refused_from_page} of its list and later pages`]),
     ...warnings.map(({ message }) => message),
   ]
-  return html`<span class=${`badge ${tone}`}>${up ? (stale ? 'stale' : 'up') : 'down'}</span
+  return html`<span class=${`badge ${state === 'up' ? 'good' : 'bad'}`}>${state}</span
     >${words.length > 0 && html` <span class="words">${words.join('; ')}</span>`}`
 }
 
 /**
  * @param {Target} target
+ * @param {number} age
  * @param {string} now
  */
-function totalsRow({ name, started, finished, minutes: media, created }, now) {
+function totalsRow(target, age, now) {
+  const { name, started, finished, minutes: media, created } = target
   const { ended, unanswered, rejected, canceled, other, lost } = finished
   const numbers = { started, ended, unanswered, rejected, canceled, other, lost }
-  return html`<tr key=${name} data-totals=${name}>
+  return html`<tr key=${name} data-totals=${name} class=${isStale(target, age) ? 'stale' : ''}>
     <th scope="row">${name}</th>
     ${Object.entries(numbers).map(([cell, value]) => html`<td data-cell=${cell}>${count(value)}</td>`)}
     <td data-cell="audio">${minutes(media.audio)}</td>

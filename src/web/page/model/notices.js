@@ -33,8 +33,28 @@ export function noticesOf(state) {
   }
   if (problem !== undefined) notices.push({ text: sentence(problem), age: '' })
   if (target !== '' && targets.length === 0) notices.push({ text: `There is no target ${target}.`, age: '' })
-  const stale = targets.filter((target) => isStale(target, age))
-  return [...notices, ...stale.map((target) => staleNotice(target, age, snapshot.status))]
+  return [...notices, ...staleTargets(state).map((target) => staleNotice(target, age, snapshot.status))]
+}
+
+/**
+ * The selected targets whose data are stale.
+ *
+ * @param {State} state
+ */
+export function staleTargets(state) {
+  const age = snapshotAge(state)
+  return shownTargets(state).filter((target) => isStale(target, age))
+}
+
+/**
+ * Whether all that the page shows is stale, and not some targets alone.
+ *
+ * @param {State} state
+ */
+export function isAllStale(state) {
+  const stale = staleTargets(state).length
+  const isPart = state.connected && state.snapshot?.status.problem === undefined && stale < shownTargets(state).length
+  return !isPart && noticesOf(state).length > 0
 }
 
 /**
@@ -63,6 +83,18 @@ function staleNotice({ name, last_success, lag_seconds, problem, listing }, age,
  */
 export function isStale({ last_success, lag_seconds, interval_seconds }, age) {
   return last_success === null || lag_seconds + age > STALE_AFTER_INTERVALS * interval_seconds + SNAPSHOT_SECONDS
+}
+
+/**
+ * Whether the polls of a target succeed.
+ *
+ * @param {Target} target
+ * @param {number} age of the snapshot (seconds)
+ * @returns {'up' | 'stale' | 'down'}
+ */
+export function healthOf(target, age) {
+  if (!target.up) return 'down'
+  return isStale(target, age) ? 'stale' : 'up'
 }
 
 /**

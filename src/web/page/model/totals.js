@@ -1,4 +1,4 @@
-import { duration } from './format.js'
+import { duration, labelText } from './format.js'
 
 /** @import { Alert, PerMinute, Rule, Target } from './api.js' */
 /** @import { State } from './state.js' */
@@ -22,10 +22,11 @@ export function shownTargets({ snapshot, target }) {
 }
 
 /**
- * @param {Target[]} targets
- * @param {(target: Target) => number} of
+ * @template Item
+ * @param {readonly Item[]} items
+ * @param {(item: Item) => number} of
  */
-export const sum = (targets, of) => targets.reduce((total, target) => total + of(target), 0)
+export const sum = (items, of) => items.reduce((total, item) => total + of(item), 0)
 
 /**
  * Open calls of some targets by type and mode.
@@ -76,18 +77,33 @@ function addUp(like, windows) {
   return { ...like, calls, finished, ratio: calls < MIN_CALLS ? null : ratio }
 }
 
-/** @typedef {{ target: string, rule: Rule, reading: NonNullable<Rule['readings']>[number] }} RuleRatio */
+/**
+ * @typedef {object} RuleRatio
+ * @property {string} target
+ * @property {Rule} rule
+ * @property {NonNullable<Rule['readings']>[number]} reading
+ * @property {Alert | undefined} alert Undefined while the rule is inactive
+ */
 
 /**
- * The failure ratios of rules. A rule may match fewer calls than a window has.
+ * The failure ratios of rules, those with the most urgent alerts first. A rule may match fewer calls than a window has.
  *
- * @param {Target[]} targets
+ * @param {State} state
  * @returns {RuleRatio[]}
  */
-export function ruleRatios(targets) {
-  return targets.flatMap(({ name: target, rules }) =>
-    rules.flatMap((rule) => (rule.readings ?? []).map((reading) => ({ target, rule, reading }))),
-  )
+export function ruleRatios(state) {
+  const keyOf = (/** @type {string} */ target, /** @type {string} */ rule, /** @type {Alert['labels']} */ labels) =>
+    [target, rule, labelText(labels)].join('|')
+  const alerts = new Map(shownAlerts(state).map((alert) => [keyOf(alert.target, alert.alert, alert.labels), alert]))
+  return shownTargets(state)
+    .flatMap(({ name: target, rules }) =>
+      rules.flatMap((rule) =>
+        (rule.readings ?? []).map((reading) => {
+          return { target, rule, reading, alert: alerts.get(keyOf(target, rule.name, reading.labels)) }
+        }),
+      ),
+    )
+    .toSorted((a, b) => urgencyOf(a.alert) - urgencyOf(b.alert))
 }
 
 /**
@@ -147,14 +163,22 @@ export function minutesOf({ since, step_seconds: step, targets }, target) {
 
 /**
  * @param {State} state
- * @returns {Alert[]} firing ones first, then by severity
+ * @returns {Alert[]} the most urgent first
  */
 export function shownAlerts({ snapshot, target }) {
-  const urgency = ['critical', 'warning', 'info']
-  const rank = (/** @type {Alert} */ { state, severity }) => (state === 'pending' ? 10 : 0) + urgency.indexOf(severity)
   return (snapshot?.alerts ?? [])
     .filter((alert) => target === '' || alert.target === target)
-    .toSorted((a, b) => rank(a) - rank(b))
+    .toSorted((a, b) => urgencyOf(a) - urgencyOf(b))
+}
+
+/**
+ * Orders alerts by severity, pending ones after all others, and no alert at the end. The most urgent has the lowest number.
+ *
+ * @param {Alert | undefined} alert
+ */
+export function urgencyOf(alert) {
+  if (alert === undefined) return 100
+  return (alert.state === 'pending' ? 10 : 0) + ['critical', 'warning', 'info'].indexOf(alert.severity)
 }
 
 /**

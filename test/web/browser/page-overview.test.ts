@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { serve } from '../serve.ts'
+import { inChromium } from './chromium.ts'
+import { thirtyTargets } from './thirty-targets.ts'
+
+inChromium('the page of thirty targets', (open) => {
+  test('is a few screens high, and its chart no higher for more targets', async () => {
+    const heights: Record<number, { page: number; chart: number }> = {}
+    for (const count of [10, 30]) {
+      const { url } = await serve(thirtyTargets().slice(0, count))
+      const page = await open(`${url}/`, { viewport: { width: 1440, height: 900 } })
+      await page.locator('.chart canvas').waitFor()
+      heights[count] = await page.evaluate(`({
+        page: document.documentElement.scrollHeight,
+        chart: document.querySelector('.chart').clientHeight,
+      })`)
+    }
+    expect(heights[30]!.page).toBeLessThan(3 * 900)
+    expect(heights[30]!.chart).toBe(heights[10]!.chart)
+    expect(heights[30]!.chart).toBeGreaterThan(200)
+  })
+
+  test('has no colour only where data of a target that fails are shown', async () => {
+    const { url } = await serve(thirtyTargets())
+    const page = await open(`${url}/`)
+    const shown = `[...document.querySelectorAll('.stale')].map((one) => one.dataset.overview ?? one.dataset.target ?? one.dataset.totals ?? one.dataset.rule ?? one.className)`
+    expect(await page.evaluate(shown)).toEqual([
+      'region-05',
+      'region-05 HighFailureRate',
+      'region-05 VeryHighFailureRate',
+      'region-05',
+      'region-05',
+    ])
+    expect(await page.locator('.now').textContent()).toMatch(/^1 of 30 targets stale \d\d:\d\d:\d\d UTC/)
+    expect(await page.title()).toBe('1 stale – 2 firing – callwatch')
+    await page.goto(`${url}/#target=region-05`)
+    await expect.poll(() => page.locator('.page').getAttribute('class')).toBe('page stale')
+    expect(await page.locator('.now').textContent()).toContain('not live')
+  })
+
+  test('begins with the worst ones, and shows the one that is clicked', async () => {
+    const { url } = await serve(thirtyTargets())
+    const page = await open(`${url}/`)
+    const names = await page.locator('#overview tbody th').allTextContents()
+    expect(names.map((name) => name.trim()).slice(0, 4)).toEqual(['region-05', 'region-11', 'region-17', 'region-23'])
+    expect(await page.locator('#failure-ratio summary').textContent()).toBe('57 inactive rules')
+    // Anywhere in the line, which the link covers.
+    await page.locator('[data-overview=region-11] [data-cell=in-progress]').click({ force: true })
+    await page.waitForURL(/#target=region-11$/)
+    await expect.poll(() => page.locator('#targets [data-target]').count()).toBe(1)
+    expect(await page.locator('#overview').count()).toBe(0)
+    expect(await page.locator('#calls-now').textContent()).toBe('12')
+    await page.goBack()
+    await page.locator('#overview').waitFor()
+  })
+})

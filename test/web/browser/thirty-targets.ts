@@ -1,0 +1,42 @@
+import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
+import type { Rule } from '../../../src/alerts/rule.ts'
+import type { FinalStatus } from '../../../src/ledger/call.ts'
+import type { ShownTarget } from '../../../src/target/target.ts'
+import { RATIO } from '../../alerts/sample-rules.ts'
+import { finish, firing, openCall, POLLED } from '../../metrics/hand-made-target.ts'
+import { shownTarget } from '../serve.ts'
+
+const WARNING: Rule = { ...RATIO, name: 'HighFailureRate', for: 120 }
+const CRITICAL: Rule = { ...RATIO, name: 'VeryHighFailureRate', severity: 'critical', threshold: 0.5, clear: 0.4 }
+
+/**
+ * Thirty targets with two rules each and an hour of calls: region-05 is not polled, alerts of region-11 (critical), region-17
+ * and region-23 (pending) are active, and the others are healthy.
+ */
+export function thirtyTargets(): ShownTarget[] {
+  return Array.from({ length: 30 }, (_, i) => {
+    const target = `region-${String(i).padStart(2, '0')}`
+    const alert = ALERTS[i]
+    return shownTarget({
+      target,
+      rules: [WARNING, CRITICAL],
+      alerts: alert === undefined ? [] : [alert],
+      calls: Array.from({ length: (i * 7) % 13 }, (_, call) => openCall(`${target}-${call}`)),
+      finished: Array.from({ length: 120 }, (_, call) => finish(statusOf(i, call), 10 + call * 29)),
+      sync: POLLED,
+      ...(i === 5 && { pollAge: 600, problem: 'no answer from api.example.com within 10 s' }),
+    })
+  })
+}
+
+const ALERTS: Partial<Record<number, AlertInstance>> = {
+  11: { ...firing(CRITICAL), value: 0.61, peak: 0.72 },
+  17: firing(WARNING),
+  23: { ...firing(WARNING), state: 'pending', firingSince: undefined },
+}
+
+function statusOf(target: number, call: number): FinalStatus {
+  const every = { 11: 2, 17: 3, 23: 3 }[target] ?? 9 + (target % 7)
+  if (call % every !== 0) return 'ended'
+  return (['unanswered', 'rejected', 'canceled'] as const)[call % 3]!
+}
