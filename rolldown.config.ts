@@ -1,6 +1,7 @@
-import { globSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { defineConfig, type Plugin } from 'rolldown'
+import { pageScript, pageStyle } from './src/web/joined-page.ts'
 import { pageLibraries } from './src/web/page-libraries.ts'
 
 /** `npm run build`: the program with all of its dependencies, as JavaScript that needs no node_modules, in `dist`. */
@@ -19,17 +20,17 @@ export default defineConfig({
   },
 })
 
-/** Adds the page with its libraries, and says that the files are modules. */
+/** Adds the page, joined with its libraries, and says that the files are modules. */
 function page(): Plugin {
   const folder = 'src/web/page'
   return {
     name: 'page',
     generateBundle() {
       this.emitFile({ type: 'asset', fileName: 'package.json', source: JSON.stringify({ type: 'module' }) })
-      const add = (fileName: string, source: string) =>
-        this.emitFile({ type: 'asset', fileName: `page/${fileName}`, source: readFileSync(source) })
-      for (const name of globSync('**/*.{html,css,js,svg}', { cwd: folder })) add(name, join(folder, name))
-      for (const { path, folder, file } of pageLibraries()) add(path, join(folder, file))
+      const add = (name: string, source: string) => this.emitFile({ type: 'asset', fileName: `page/${name}`, source })
+      for (const name of ['index.html', 'icon.svg']) add(name, readFileSync(join(folder, name), 'utf8'))
+      add('page.js', pageScript())
+      add('index.css', pageStyle())
     },
   }
 }

@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { serve, shownTarget } from './serve.ts'
 
@@ -7,9 +7,7 @@ const folder = join(import.meta.dirname, '../../src/web/page')
 const names = globSync('**/*.{html,css,js,svg}', { cwd: folder })
 const assets = names.map((name) => [name, readFileSync(join(folder, name), 'utf8')] as const)
 const html = readFileSync(join(folder, 'index.html'), 'utf8')
-const VENDOR = ['vendor/preact.js', 'vendor/htm.js', 'vendor/uplot.js', 'vendor/uplot.css']
-
-test.each(['', ...names, ...VENDOR])(
+test.each(['', 'index.html', 'page.js', 'index.css', 'icon.svg'])(
   '/%s of the page is served with its content type, and revalidated',
   async (name) => {
     const { url } = await serve([shownTarget()])
@@ -22,14 +20,23 @@ test.each(['', ...names, ...VENDOR])(
   },
 )
 
-test('every file that the page imports or links exists', () => {
-  const named = assets.flatMap(([name, text]) =>
-    [...text.matchAll(/(?:href|src)="([\w/.-]+)"|from '(\.[^']+)'/g)].map(([, linked, imported]) =>
-      join(imported === undefined ? '' : dirname(name), linked ?? imported!),
-    ),
+test('all modules and styles of the page are joined in the two files that it links', async () => {
+  const { url } = await serve([shownTarget()])
+  const linked = [...html.matchAll(/(?:href|src)="(.+?)"/g)].map(([, name]) => name)
+  expect(linked).toEqual(['icon.svg', 'index.css', 'page.js'])
+  const [style = '', script = ''] = await Promise.all(
+    linked.slice(1).map(async (name) => (await fetch(`${url}/${name}`)).text()),
   )
-  expect(named.length).toBeGreaterThan(50)
-  expect(named.filter((name) => !names.includes(name) && !VENDOR.includes(name))).toEqual([])
+  expect([/^import\b/m.test(script), script.includes('sourceMappingURL'), style.includes('@import')]).toEqual([
+    false,
+    false,
+    false,
+  ])
+  for (const [name, text] of assets) {
+    if (name.endsWith('.js'))
+      expect(script.includes(`const ${name.replaceAll(/\W/g, '_')} = (() => {`), name).toBe(true)
+    if (name.endsWith('.css') && name !== 'index.css') expect(style.includes(text), name).toBe(true)
+  }
 })
 
 test('the page has no inline script or style, which its policy would refuse', () => {
@@ -71,6 +78,7 @@ test('the server serves nothing outside the folder of the page, and no file of t
     '/%2e%2e/server.ts',
     '/server.ts',
     '/tsconfig.json',
+    '/components/page.js',
     '/vendor/preact.d.ts',
   ]) {
     expect((await fetch(url + path)).status).toBeGreaterThanOrEqual(400)

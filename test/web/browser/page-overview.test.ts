@@ -4,7 +4,7 @@ import { inChromium } from './chromium.ts'
 import { thirtyTargets } from './thirty-targets.ts'
 
 inChromium('the page of thirty targets', (open) => {
-  test('is a few screens high, and its chart no higher for more targets', async () => {
+  test('is a few screens high, and its chart no higher for more targets', { timeout: 30_000 }, async () => {
     const heights: Record<number, { page: number; chart: number }> = {}
     for (const count of [10, 30]) {
       const { url } = await serve(thirtyTargets().slice(0, count))
@@ -20,7 +20,25 @@ inChromium('the page of thirty targets', (open) => {
     expect(heights[30]!.chart).toBeGreaterThan(200)
   })
 
-  test('has no colour only where data of a target that fails are shown', async () => {
+  test('is shown at once, with few requests', { timeout: 30_000 }, async () => {
+    const { url } = await serve(thirtyTargets())
+    const page = await open(`${url}/`)
+    await page.locator('#overview tbody tr').first().waitFor()
+    await page.locator('#calls-note').getByText('0 calls').waitFor()
+    const requests = await page.evaluate<string[]>(`performance.getEntriesByType('resource').map(({ name }) => name)`)
+    expect([page.url(), ...requests].length, requests.join(' ')).toBeLessThan(15)
+    // Other programs may delay some of the paints.
+    let first = Infinity
+    for (let load = 0; load < 5; load++) {
+      await page.reload()
+      await page.locator('#overview tbody tr').first().waitFor()
+      const painted = await page.evaluate<number>(`performance.getEntriesByName('first-contentful-paint')[0].startTime`)
+      first = Math.min(first, painted)
+    }
+    expect(first).toBeLessThan(process.env['CI'] === 'true' ? 600 : 300)
+  })
+
+  test('has no colour only where data of a target that fails are shown', { timeout: 30_000 }, async () => {
     const { url } = await serve(thirtyTargets())
     const page = await open(`${url}/`)
     const shown = `[...document.querySelectorAll('.stale')].map((one) => one.dataset.overview ?? one.dataset.target ?? one.dataset.totals ?? one.dataset.rule ?? one.className)`
@@ -38,7 +56,7 @@ inChromium('the page of thirty targets', (open) => {
     expect(await page.locator('.now').textContent()).toContain('not live')
   })
 
-  test('begins with the worst ones, and shows the one that is clicked', async () => {
+  test('begins with the worst ones, and shows the one that is clicked', { timeout: 30_000 }, async () => {
     const { url } = await serve(thirtyTargets())
     const page = await open(`${url}/`)
     const names = await page.locator('#overview tbody th').allTextContents()
