@@ -44,28 +44,56 @@ export function nameless(page: Page): Promise<string[]> {
   })()`)
 }
 
+/** Reads colours as they are seen: blended by their opacity, and pale where a filter takes their colour. */
+const COLOURS = `
+  const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number)
+  const chain = (element) => (element === null ? [] : [element, ...chain(element.parentElement)])
+  const pale = (element, colour) => {
+    const grey = Math.max(0, ...chain(element).map((one) => Number(/grayscale\\(([\\d.]+)\\)/.exec(getComputedStyle(one).filter)?.[1] ?? 0)))
+    const luma = 0.2126 * colour[0] + 0.7152 * colour[1] + 0.0722 * colour[2]
+    return colour.map((c) => grey * luma + (1 - grey) * c)
+  }
+  const light = (colour) => {
+    const [r, g, b] = colour.map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4))
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+  }
+  const ground = (element) => {
+    const { backgroundColor } = getComputedStyle(element)
+    const isClear = (numbers(backgroundColor)[3] ?? 1) === 0
+    return isClear && element.parentElement !== null ? ground(element.parentElement) : numbers(backgroundColor).slice(0, 3)
+  }
+  const contrastOf = (element, colour, behind) => {
+    const opacity = chain(element).reduce((product, one) => product * Number(getComputedStyle(one).opacity), 1)
+    const seen = numbers(colour).slice(0, 3).map((c, i) => opacity * c + (1 - opacity) * behind[i])
+    const [a, b] = [light(pale(element, seen)), light(pale(element, behind))]
+    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)
+  }`
+
 /** The contrast of each text to its background (WCAG 2.2, 1.4.3): 1 to 21. */
 export function contrasts(page: Page): Promise<{ text: string; contrast: number }[]> {
   return page.evaluate(`(() => {
-    const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number)
-    const light = (colour) => {
-      const [r, g, b] = numbers(colour).map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4))
-      return 0.2126 * r + 0.7152 * g + 0.0722 * b
-    }
-    const ground = (element) => {
-      const { backgroundColor } = getComputedStyle(element)
-      const isClear = (numbers(backgroundColor)[3] ?? 1) === 0
-      return isClear && element.parentElement !== null ? ground(element.parentElement) : backgroundColor
-    }
+    ${COLOURS}
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
     const found = []
     while (texts.nextNode()) {
       const { data, parentElement } = texts.currentNode
       if (data.trim() === '' || parentElement.closest('noscript') !== null) continue
-      const [a, b] = [light(getComputedStyle(parentElement).color), light(ground(parentElement))]
-      found.push({ text: data, contrast: (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) })
+      found.push({ text: data, contrast: contrastOf(parentElement, getComputedStyle(parentElement).color, ground(parentElement)) })
     }
     return found
+  })()`)
+}
+
+/** The contrast of each drawn shape to what is behind it (WCAG 2.2, 1.4.11): 1 to 21. Tracks of bars are decoration. */
+export function graphicContrasts(page: Page): Promise<{ shape: string; contrast: number }[]> {
+  return page.evaluate(`(() => {
+    ${COLOURS}
+    return [...document.querySelectorAll('svg :is(rect, line, path):not(.ground)')].map((shape) => {
+      const { fill, stroke } = getComputedStyle(shape)
+      const track = shape.parentElement.querySelector('.ground')
+      const behind = track === null ? ground(shape.parentElement.parentElement) : numbers(getComputedStyle(track).fill)
+      return { shape: shape.outerHTML.slice(0, 80), contrast: contrastOf(shape, stroke === 'none' ? fill : stroke, behind) }
+    })
   })()`)
 }
 

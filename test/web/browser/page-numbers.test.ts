@@ -121,7 +121,7 @@ inChromium('the numbers of the page', (open) => {
       return [...seen]
     })()`)
     // The colours of ended, unanswered and rejected in colours.css.
-    expect(colours).toEqual(expect.arrayContaining(['0,114,178', '230,159,0', '213,94,0']))
+    expect(colours).toEqual(expect.arrayContaining(['0,114,178', '181,128,0', '184,67,0']))
   })
 
   test('of finished calls follow the filter, on the page and as CSV', { timeout: 30_000 }, async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { serve } from '../serve.ts'
 import { inChromium } from './chromium.ts'
+import { contrasts, graphicContrasts } from './in-page.ts'
 import { thirtyTargets } from './thirty-targets.ts'
 
 inChromium('the page of thirty targets', (open) => {
@@ -54,6 +55,42 @@ inChromium('the page of thirty targets', (open) => {
     await page.goto(`${url}/#target=region-05`)
     await expect.poll(() => page.locator('.page').getAttribute('class')).toBe('page stale')
     expect(await page.locator('.now').textContent()).toContain('not live')
+  })
+
+  test('has enough contrast, also where data are stale', { timeout: 30_000 }, async () => {
+    const { url } = await serve(thirtyTargets())
+    const page = await open(`${url}/`)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      for (const [target, look] of [
+        ['', 'page'],
+        ['region-05', 'page stale'],
+      ] as const) {
+        await page.getByRole('combobox', { name: 'Target' }).selectOption(target)
+        await expect.poll(() => page.locator('.page').getAttribute('class')).toBe(look)
+        const [texts, shapes] = [await contrasts(page), await graphicContrasts(page)]
+        expect([texts.length > 40, shapes.length > 10]).toEqual([true, true])
+        expect(texts.filter(({ contrast }) => contrast < 4.5)).toEqual([])
+        expect(shapes.filter(({ contrast }) => contrast < 3)).toEqual([])
+      }
+    }
+  })
+
+  test('shows all of an alert on a phone', { timeout: 30_000 }, async () => {
+    const { url } = await serve(thirtyTargets())
+    const page = await open(`${url}/`, { viewport: { width: 390, height: 844 } })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    const cut = `[...document.querySelectorAll('#alerts td, #alerts th')].filter((cell) => {
+      const { left, right, width } = cell.getBoundingClientRect()
+      return !cell.closest('thead') && (width === 0 || left < 0 || right > 390)
+    }).length`
+    expect(await page.evaluate(cut)).toBe(0)
+    expect(
+      await page.locator('#alerts .wide').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth),
+    ).toBe(0)
+    const first = page.locator('#alerts tbody tr').first()
+    expect(await first.innerText()).toMatch(/above 50\.0%[^]*14:10:20 3 min/)
+    expect(await page.locator('[data-label=Threshold]').first().isVisible()).toBe(true)
   })
 
   test('begins with the worst ones, and shows the one that is clicked', { timeout: 30_000 }, async () => {

@@ -47,10 +47,12 @@ function row(
       ${runbook_url !== undefined && html` <a href=${runbook_url}>runbook</a>`}
     </th>
     <td><span class=${`badge ${state === 'pending' ? '' : severity}`}>${state}</span> ${severity}</td>
-    <td data-cell="value">${valueOf(signal, value)}</td>
-    <td>${breach} ${valueOf(signal, threshold)}</td>
-    <td data-cell="peak">${valueOf(signal, peak)}</td>
-    <td>${calls === null ? '–' : count(calls)}</td>
-    <td data-cell="since">${moment(since, now)} <span class="soft">${duration(Math.max(0, seconds))}</span></td>
+    <td data-cell="value" data-label="Value">${valueOf(signal, value)}</td>
+    <td data-label="Threshold">${breach} ${valueOf(signal, threshold)}</td>
+    <td data-cell="peak" data-label="Peak">${valueOf(signal, peak)}</td>
+    <td data-label="Calls">${calls === null ? '–' : count(calls)}</td>
+    <td data-cell="since" data-label=${`Since (${zone(now)})`}>
+      ${moment(since, now)} <span class="soft">${duration(Math.max(0, seconds))}</span>
+    </td>
   </tr>`
 }
