@@ -21,7 +21,7 @@ export function pageScript(): string {
     const library = libraries.get(path)
     const { body, exported } =
       library === undefined
-        ? moduleOf(readFileSync(join(PAGE, path), 'utf8'), (from) => add(join(dirname(path), from)))
+        ? moduleOf(path, (from) => add(join(dirname(path), from)))
         : libraryOf(readFileSync(library, 'utf8'))
     if (exported === '' && path !== ENTRY) throw new Error(`${path} has no export of a known form`)
     joined.set(name, `const ${name} = (() => {\n${body}\nreturn {${exported}}\n})()\n`)
@@ -32,9 +32,9 @@ export function pageScript(): string {
 }
 
 /** A module of the page, which imports and exports in two forms each. */
-function moduleOf(text: string, add: (from: string) => string) {
+function moduleOf(path: string, add: (from: string) => string) {
   const names: string[] = []
-  const body = text
+  const body = readFileSync(join(PAGE, path), 'utf8')
     .replaceAll(/^import (?:(\w+)|\{([^}]*)\}) from '(.+)'$/gm, (_all, whole?: string, parts = '', from = '') => {
       const imported = whole === undefined ? parts.replaceAll(' as ', ': ') : `default: ${whole}`
       return `const {${imported}} = ${add(from)}`
@@ -44,7 +44,7 @@ function moduleOf(text: string, add: (from: string) => string) {
       return ''
     })
   const [unknown] = /^(?:import|export)\b.*/m.exec(body) ?? []
-  if (unknown !== undefined) throw new Error(`another form of import or export: ${unknown}`)
+  if (unknown !== undefined) throw new Error(`${path} has another form of import or export: ${unknown}`)
   return { body, exported: names.join(', ') }
 }
 

@@ -1,6 +1,7 @@
 /**
- * Makes docs/images/page-light.png and page-dark.png: `node test/web/browser/take-screenshots.ts [FOLDER]`. It polls two
- * simulators with an hour of history, one of which has a burst of failing calls. This takes half a minute.
+ * Makes docs/images/page-light.png, page-dark.png and overview.png: `node test/web/browser/take-screenshots.ts [FOLDER]`. It
+ * polls two simulators with an hour of history, one of which has a burst of failing calls, and then thirty, of which two
+ * have such a burst and one does not answer. This takes a minute.
  */
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
@@ -40,45 +41,67 @@ const staging = await startSimulator({
 })
 const receiver = createServer((_, response) => void response.writeHead(204).end()).listen(0, '127.0.0.1')
 await once(receiver, 'listening')
-const stop$ = new ReplaySubject<void>(1)
-const daemon = await startDaemon({
-  config: configOf(production, staging),
-  clock: systemClock,
-  random: Math.random,
-  log: pino({ level: 'silent' }),
-  stop$,
-})
-const ended = new Promise((resolve, reject) => {
-  daemon.events$.subscribe({ error: reject, complete: () => resolve(undefined) })
-})
-const authorization = `Basic ${btoa(`${AUTH.username}:${AUTH.password}`)}`
-await fetch(`${daemon.url}api/v1/silences`, {
-  method: 'POST',
-  headers: { authorization, 'content-type': 'application/json' },
-  body: JSON.stringify({ match: { target: 'staging' }, for: '2h', reason: 'load test' }),
-})
-await wait(4000)
-production.burst({ calls: 90, seconds: 12 })
-await wait(20_000)
-
-mkdirSync(FOLDER, { recursive: true })
 const browser = await launchChromium()
-for (const colorScheme of ['light', 'dark'] as const) {
-  const page = await browser.newPage({ colorScheme, viewport: { width: 1440, height: 900 }, httpCredentials: AUTH })
-  await page.goto(daemon.url)
-  await page.locator('#finished-calls tbody tr').first().waitFor()
-  await wait(1500)
-  await page.screenshot({ path: join(FOLDER, `page-${colorScheme}.png`), fullPage: true })
+mkdirSync(FOLDER, { recursive: true })
+
+await show({ production, staging }, async (url) => {
+  const headers = {
+    authorization: `Basic ${btoa(`${AUTH.username}:${AUTH.password}`)}`,
+    'content-type': 'application/json',
+  }
+  const body = JSON.stringify({ match: { target: 'staging' }, for: '2h', reason: 'load test' })
+  await fetch(`${url}api/v1/silences`, { method: 'POST', headers, body })
+  await wait(4000)
+  production.burst({ calls: 90, seconds: 12 })
+  await wait(20_000)
+  for (const colorScheme of ['light', 'dark'] as const) await take(url, `page-${colorScheme}`, colorScheme)
+})
+
+const regions: Record<string, Simulator> = {}
+for (let i = 0; i < 30; i++) {
+  const size = { callsPerMinute: 3 + (i % 7), history: 150 + (i % 7) * 50, historySeconds: 3560, open: i % 9 }
+  regions[`region-${String(i).padStart(2, '0')}`] = await startSimulator({ seed: 100 + i, speed: 4, ...size })
 }
+await show(regions, async (url) => {
+  await wait(10_000)
+  regions['region-11']?.burst({ calls: 90, seconds: 12 })
+  regions['region-17']?.burst({ calls: 40, seconds: 12 })
+  regions['region-05']?.setSwitches({ fault: { hang: 1 } })
+  await wait(20_000)
+  await take(url, 'overview', 'light')
+})
 await browser.close()
-stop$.next()
-await ended
-await Promise.all([production.close(), staging.close()])
 receiver.close()
 
-function configOf(...simulators: Simulator[]): Config {
-  const [first, ...others] = simulators.map(({ url, keys }, i) =>
-    pageConfig(i === 0 ? 'production' : 'staging', url, keys.fullAccess),
+/** Shows the page of a daemon that polls simulators, by the names of the targets, and closes them. */
+async function show(
+  simulators: Readonly<Record<string, Simulator>>,
+  act: (url: string) => Promise<void>,
+): Promise<void> {
+  const stop$ = new ReplaySubject<void>(1)
+  const config = configOf(simulators)
+  const log = pino({ level: 'silent' })
+  const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, stop$ })
+  const ended = new Promise((resolve, reject) => {
+    daemon.events$.subscribe({ error: reject, complete: () => resolve(undefined) })
+  })
+  await act(daemon.url)
+  stop$.next()
+  await ended
+  await Promise.all(Object.values(simulators).map((simulator) => simulator.close()))
+}
+
+async function take(url: string, name: string, colorScheme: 'light' | 'dark'): Promise<void> {
+  const page = await browser.newPage({ colorScheme, viewport: { width: 1440, height: 900 }, httpCredentials: AUTH })
+  await page.goto(url)
+  await page.locator('#finished-calls tbody tr').first().waitFor()
+  await wait(1500)
+  await page.screenshot({ path: join(FOLDER, `${name}.png`), fullPage: true })
+}
+
+function configOf(simulators: Readonly<Record<string, Simulator>>): Config {
+  const [first, ...others] = Object.entries(simulators).map(([name, { url, keys }]) =>
+    pageConfig(name, url, keys.fullAccess),
   )
   const base = first!
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of an internet socket
