@@ -1,13 +1,14 @@
 import { Page } from './components/page.js'
 import { html } from './html.js'
-import { readTarget } from './model/address.js'
 import { receiveEvents } from './model/events.js'
 import { isAllStale, staleTargets } from './model/notices.js'
 import { refresh, startClock } from './model/snapshots.js'
 import { onChange } from './model/state.js'
 import { shownAlerts } from './model/totals.js'
+import { followLink, showAddress } from './model/views.js'
 import { render } from './vendor/preact.js'
 
+const TITLES = { overview: '', calls: 'Calls – ', call: 'Call – ', usage: 'Usage – ' }
 const place = document.getElementById('page')
 place?.replaceChildren()
 
@@ -16,10 +17,11 @@ onChange((state) => {
   const firing = shownAlerts(state).filter(({ state }) => state !== 'pending').length
   const stale = staleTargets(state).length
   const status = isAllStale(state) ? 'not live – ' : stale > 0 ? `${stale} stale – ` : ''
-  document.title = `${status}${firing > 0 ? `${firing} firing – ` : ''}callwatch`
+  document.title = `${status}${firing > 0 ? `${firing} firing – ` : ''}${TITLES[state.view]}callwatch`
 })
-addEventListener('hashchange', readTarget)
+addEventListener('popstate', showAddress)
+addEventListener('click', followLink)
 document.addEventListener('visibilitychange', () => void refresh())
-readTarget()
+showAddress()
 receiveEvents()
 startClock()

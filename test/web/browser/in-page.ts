@@ -31,7 +31,7 @@ export function nameless(page: Page): Promise<string[]> {
     const ids = all('[id]').map(({ id }) => id)
     const levels = all('h1, h2, h3').map(({ tagName }) => Number(tagName[1]))
     return [
-      ...all('a, button, select, input, meter, [role=region], [role=img]').filter((one) => !hasName(one)).map(show('no name')),
+      ...all('a, button, select, input, meter, [role=group], [role=img]').filter((one) => !hasName(one)).map(show('no name')),
       ...all('[aria-labelledby]').filter((one) => !ids.includes(one.getAttribute('aria-labelledby'))).map(show('label is missing')),
       ...all('table').filter((one) => one.caption === null).map(show('no caption')),
       ...all('th').filter((one) => !one.scope).map(show('no scope')),

@@ -55,6 +55,9 @@ inChromium('the page', (open) => {
     const stops = await walk(page)
     expect(stops.map(({ name }) => name)).toEqual([
       'Skip to content',
+      'Overview',
+      'Calls',
+      'Usage',
       'Target',
       'Alerts',
       'runbook',
@@ -74,6 +77,8 @@ inChromium('the page', (open) => {
       'Refresh',
       'Download CSV',
       'Finished calls',
+      'done',
+      'All of these calls, and more filters',
     ])
     expect(stops.filter(({ outline }) => outline === 'none').map(({ name }) => name)).toEqual([])
   })

@@ -1,7 +1,7 @@
 /**
- * Makes docs/images/page-light.png, page-dark.png and overview.png: `node test/web/browser/take-screenshots.ts [FOLDER]`. It
- * polls two simulators with an hour of history, one of which has a burst of failing calls, and then thirty, of which two
- * have such a burst and one does not answer. This takes a minute.
+ * Makes the images of docs/images: `node test/web/browser/take-screenshots.ts [FOLDER]`. It polls two simulators with an
+ * hour of history, one of which has a burst of failing calls, and then thirty, of which two have such a burst and one does not
+ * answer. This takes a minute. Into another FOLDER it also writes each view in dark and on a phone, to look at.
  */
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
@@ -55,6 +55,7 @@ await show({ production, staging }, async (url) => {
   production.burst({ calls: 90, seconds: 12 })
   await wait(20_000)
   for (const colorScheme of ['light', 'dark'] as const) await take(url, `page-${colorScheme}`, colorScheme)
+  await takeViews(url)
 })
 
 const regions: Record<string, Simulator> = {}
@@ -89,6 +90,38 @@ async function show(
   stop$.next()
   await ended
   await Promise.all(Object.values(simulators).map((simulator) => simulator.close()))
+}
+
+const LOOKS = [
+  ['', { viewport: { width: 1440, height: 900 } }],
+  ['-dark', { viewport: { width: 1440, height: 900 }, colorScheme: 'dark' }],
+  ['-phone', { viewport: { width: 390, height: 844 } }],
+] as const
+
+/** The views that are not the overview; in all looks where they go into another folder. */
+async function takeViews(url: string): Promise<void> {
+  const views = [
+    ['explorer', '?target=production&type=audio&mode=call#calls', '#explorer tbody tr'],
+    ['call', `?target=production&session_id=${await idOfCall(url)}#call`, '#call-facts dd'],
+    ['usage', '?since=1d&by=target,type#usage', '#usage-report .total'],
+  ] as const
+  for (const [suffix, look] of process.argv[2] === undefined ? LOOKS.slice(0, 1) : LOOKS) {
+    for (const [name, address, shown] of views) {
+      const page = await browser.newPage({ ...look, httpCredentials: AUTH, timezoneId: 'Europe/Berlin' })
+      await page.goto(url + address)
+      await page.locator(shown).first().waitFor()
+      await wait(500)
+      await page.screenshot({ path: join(FOLDER, `${name}${suffix}.png`), fullPage: name !== 'explorer' })
+    }
+  }
+}
+
+/** Of the call that ended last. */
+async function idOfCall(url: string): Promise<string> {
+  const authorization = `Basic ${btoa(`${AUTH.username}:${AUTH.password}`)}`
+  const path = 'api/v1/calls?finished_since=1h&target=production&status=ended&limit=10'
+  const { calls } = JSON.parse(await (await fetch(url + path, { headers: { authorization } })).text())
+  return calls[0].session_id
 }
 
 async function take(url: string, name: string, colorScheme: 'light' | 'dark'): Promise<void> {

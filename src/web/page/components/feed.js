@@ -1,7 +1,9 @@
 import { html } from '../html.js'
-import { moment, plain, valueOf, zone } from '../model/format.js'
+import { moment, valueOf, zone } from '../model/format.js'
 import { change } from '../model/state.js'
+import { CallLink } from './calls-table.js'
 import { Scrollable, Section } from './section.js'
+import { Step } from './step.js'
 
 /** @import { FeedLine, State } from '../model/state.js' */
 
@@ -45,9 +47,8 @@ function lineText(line, now) {
     return html`<time>${moment(line.time, now)}</time>
       <strong class=${step === 'resolved' ? 'good' : severity}>${alert} ${step}</strong> on ${target}, ${values}`
   }
-  const { target, session_id, type, mode, from, to, inferred, detected_at } = line.data
-  const change = from === undefined ? html`<b>${step}</b>` : html`${from} → <b class=${to}>${to}</b>`
+  const { target, session_id, type, mode, inferred, detected_at } = line.data
   return html`<time>${moment(detected_at, now)}</time> <span>${target}</span> <span>${type} ${mode}</span>
-    <span class="step">${change}</span>
-    <span class="soft">${plain(session_id)}${inferred && ', inferred'}</span>`
+    <${Step} event=${line} />
+    <span class="soft"><${CallLink} target=${target} id=${session_id} />${inferred && ', inferred'}</span>`
 }

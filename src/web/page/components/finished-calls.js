@@ -1,12 +1,14 @@
 import { html } from '../html.js'
-import { count, minutes, moment, momentInZone, plain, zone } from '../model/format.js'
+import { addressOf } from '../model/address.js'
+import { count, momentInZone, zone } from '../model/format.js'
 import { loadCalls } from '../model/finished-calls.js'
+import { addressTime } from '../model/period.js'
 import { STATUSES } from '../model/totals.js'
+import { CallsTable } from './calls-table.js'
+import { onValue, Select } from './fields.js'
 import { Section } from './section.js'
-import { Table } from './table.js'
 
 /** @import { State } from '../model/state.js' */
-/** @import { Call } from '../model/api.js' */
 
 const SINCE = [
   ['900', 'the last 15 minutes'],
@@ -16,30 +18,18 @@ const SINCE = [
   ['2592000', 'the last 30 days'],
   ['time', 'a time…'],
 ]
-const MAX_ROWS = 1000
+const STATUS_OPTIONS = [['', 'all'], ...STATUSES.map((name) => [name, name])]
 
 /**
- * Finished calls of the selected target by status and time, as a table and as CSV.
+ * The newest finished calls of the selected target by status and time; the view of calls has all of them.
  *
  * @param {{ state: State }} props
  */
 export function FinishedCalls({ state }) {
-  const { status, since, from, limit, answer, query, asOf } = state.finishedCalls
+  const { status, since, from, answer, query, asOf } = state.finishedCalls
   const now = state.snapshot?.status.now ?? ''
-  const calls = answer?.calls ?? []
-  const columns = [
-    `Finished (${zone(now)})`,
-    'Status',
-    'Type',
-    'Mode',
-    'Receiver',
-    'Began',
-    'Participants',
-    'Audio min',
-    'Video min',
-    'Session',
-    'Target',
-  ]
+  const period = since === 'time' ? addressTime(from) : `${since}s`
+  const explorer = addressOf('calls', { target: state.target, status, since: period })
   return html`<${Section} id="finished-calls" title="Finished calls">
     <form
       onSubmit=${(/** @type {Event} */ event) => {
@@ -47,23 +37,20 @@ export function FinishedCalls({ state }) {
         void loadCalls()
       }}
     >
-      <label
-        >Status
-        <select
-          id="calls-status"
-          value=${status}
-          onChange=${onValue((value) => loadCalls({ status: value, limit: 50 }))}
-        >
-          <option value="">all</option>
-          ${STATUSES.map((name) => html`<option value=${name}>${name}</option>`)}
-        </select>
-      </label>
-      <label
-        >Since
-        <select id="calls-since" value=${since} onChange=${onValue((value) => loadCalls({ since: value, limit: 50 }))}>
-          ${SINCE.map(([value, name]) => html`<option value=${value} selected=${value === since}>${name}</option>`)}
-        </select>
-      </label>
+      <${Select}
+        id="calls-status"
+        label="Status"
+        value=${status}
+        options=${STATUS_OPTIONS}
+        onSelect=${(/** @type {string} */ value) => loadCalls({ status: value })}
+      />
+      <${Select}
+        id="calls-since"
+        label="Since"
+        value=${since}
+        options=${SINCE}
+        onSelect=${(/** @type {string} */ value) => loadCalls({ since: value })}
+      />
       ${
         since === 'time' &&
         html`<label
@@ -73,7 +60,7 @@ export function FinishedCalls({ state }) {
             type="datetime-local"
             required
             value=${from}
-            onChange=${onValue((value) => loadCalls({ from: value, limit: 50 }))}
+            onChange=${onValue((value) => loadCalls({ from: value }))}
           />
         </label>`
       }
@@ -81,14 +68,14 @@ export function FinishedCalls({ state }) {
       ${query !== '' && html`<a class="button" href=${`api/v1/calls?${query}&format=csv`} download="callwatch-calls.csv">Download CSV</a>`}
     </form>
     ${note(state, now)}
-    <${Table} label="Finished calls" caption="Finished calls, newest first" columns=${columns} isTall>
-      ${calls.map((call) => row(call, asOf))}
-    <//>
-    ${
-      answer?.truncated === true &&
-      limit < MAX_ROWS &&
-      html`<button type="button" onClick=${() => loadCalls({ limit: MAX_ROWS })}>Show up to ${count(MAX_ROWS)}</button>`
-    }
+    <${CallsTable}
+      label="Finished calls"
+      caption="Finished calls, newest first"
+      calls=${answer?.calls ?? []}
+      now=${asOf || now}
+      isTall
+    />
+    <p><a href=${explorer}>All of these calls, and more filters</a></p>
   <//>`
 }
 
@@ -104,32 +91,3 @@ function note({ target, finishedCalls: { answer, problem, asOf } }, now) {
     ${text}${problem !== undefined && html` <strong class="bad">${problem}</strong>`}
   </p>`
 }
-
-/**
- * @param {Call} call
- * @param {string} now
- */
-function row(
-  { target, session_id, type, mode, receiver_type, status, began, finished = '', participants, minutes: media },
-  now,
-) {
-  return html`<tr key=${`${target}|${session_id}`}>
-    <td>${moment(finished, now)}</td>
-    <td><b class=${status}>${status}</b></td>
-    <td>${type}</td>
-    <td>${mode}</td>
-    <td>${receiver_type}</td>
-    <td>${moment(began, now)}</td>
-    <td class="number">${count(participants)}</td>
-    <td class="number">${minutes(media.audio)}</td>
-    <td class="number">${minutes(media.video)}</td>
-    <td class="session">${plain(session_id)}</td>
-    <td>${target}</td>
-  </tr>`
-}
-
-/** @param {(value: string) => unknown} handle */
-const onValue =
-  (handle) =>
-  (/** @type {any} */ { target }) =>
-    void handle(target.value)

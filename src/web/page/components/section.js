@@ -21,5 +21,5 @@ export function Section({ id, title, note, children }) {
  * @param {{ label: string, class?: string, children?: unknown }} props
  */
 export function Scrollable({ label, class: name = '', children }) {
-  return html`<div class=${`wide ${name}`} role="region" aria-label=${label} tabindex="0">${children}</div>`
+  return html`<div class=${`wide ${name}`} role="group" aria-label=${label} tabindex="0">${children}</div>`
 }

@@ -9,10 +9,19 @@ import { Scrollable } from './section.js'
  * @param {string} props.caption
  * @param {readonly string[]} props.columns
  * @param {boolean} [props.isNumeric] whether all columns but the first have numbers
+ * @param {number} [props.numbersFrom] the first column whose heading is above numbers
  * @param {boolean} [props.isTall] whether long content scrolls
  * @param {unknown} [props.children] rows
  */
-export function Table({ label, caption, columns, isNumeric = false, isTall = false, children }) {
+export function Table({
+  label,
+  caption,
+  columns,
+  isNumeric = false,
+  numbersFrom = Infinity,
+  isTall = false,
+  children,
+}) {
   return html`<${Scrollable} label=${label} class=${isTall ? 'tall' : ''}>
     <table class=${isNumeric ? 'numbers' : ''}>
       <caption class="announced">
@@ -20,7 +29,7 @@ export function Table({ label, caption, columns, isNumeric = false, isTall = fal
       </caption>
       <thead>
         <tr>
-          ${columns.map((name) => html`<th scope="col">${name}</th>`)}
+          ${columns.map((name, i) => html`<th scope="col" class=${i >= numbersFrom ? 'number' : ''}>${name}</th>`)}
         </tr>
       </thead>
       <tbody>

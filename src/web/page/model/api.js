@@ -3,7 +3,7 @@
  *
  * @typedef {import('../../target-view.ts').TargetView} Target
  * @typedef {import('../../views.ts').AlertView} Alert
- * @typedef {import('../../../events/call-data.ts').CallView} Call
+ * @typedef {import('../../../events/call-data.ts').CallRowView} Call
  * @typedef {import('../../../events/event.ts').CallChange} CallChange
  * @typedef {import('../../../events/event.ts').AlertChange} AlertChange
  * @typedef {import('../../silences-route.ts').SilenceView} Silence
@@ -11,10 +11,15 @@
  * @typedef {import('../../finished-per-minute.ts').FinishedPerMinute} PerMinute
  * @typedef {import('../../rule-view.ts').RuleView} Rule
  * @typedef {{ version: string, now: string, problem?: string, targets: Target[] }} Status
- * @typedef {{ calls: Call[], truncated?: boolean }} Calls
+ * @typedef {{ calls: Call[], truncated?: boolean, next?: string }} Calls
+ * @typedef {{ type: string, time: string, data: CallChange }} CallEvent
+ * @typedef {import('../../call-route.ts').CallDetails & { events: CallEvent[] }} CallDetails
+ * @typedef {import('../../../history/usage-report.ts').UsageReport} Report
  */
 
 const TIMEOUT_MS = 10_000
+/** A report adds up all calls of its period. */
+const REPORT_TIMEOUT_MS = 120_000
 
 /** @returns {Promise<Status>} */
 export const getStatus = () => getJson('api/v1/status')
@@ -36,17 +41,45 @@ export const getPerMinute = (minutes) => getJson(`api/v1/finished-per-minute?min
 
 /**
  * @param {string} query
+ * @param {AbortSignal} [signal]
  * @returns {Promise<Calls>}
  */
-export const getCalls = (query) => getJson(`api/v1/calls?${query}`)
+export const getCalls = (query, signal) => getJson(`api/v1/calls?${query}`, TIMEOUT_MS, signal)
 
 /**
- * Requests a path of the API. Rejects without a successful response in time.
+ * @param {string} target
+ * @param {string} id
+ * @returns {Promise<CallDetails>}
+ */
+export const getCall = (target, id) => getJson(`api/v1/calls/${encodeURIComponent(target)}/${encodeURIComponent(id)}`)
+
+/**
+ * @param {string} query
+ * @returns {Promise<Report>}
+ */
+export const getReport = (query) => getJson(`api/v1/report?${query}`, REPORT_TIMEOUT_MS)
+
+/**
+ * Requests a path of the API. Rejects without a successful response in time, with the reason as half a sentence.
  *
  * @param {string} path
+ * @param {number} [timeout] milliseconds
+ * @param {AbortSignal} [signal]
  */
-async function getJson(path) {
-  const response = await fetch(path, { cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) })
-  if (!response.ok) throw new Error(`${path}: HTTP ${response.status}`)
-  return response.json()
+async function getJson(path, timeout = TIMEOUT_MS, signal = new AbortController().signal) {
+  const inTime = AbortSignal.timeout(timeout)
+  try {
+    const response = await fetch(path, { cache: 'no-store', signal: AbortSignal.any([inTime, signal]) })
+    const body = await response.json()
+    if (response.ok) return body
+    throw new Refused(body.detail)
+  } catch (error) {
+    if (error instanceof Refused) throw error
+    throw new Error(inTime.aborted ? 'callwatch did not answer in time' : 'callwatch cannot be reached', {
+      cause: error,
+    })
+  }
 }
+
+/** The server answered with a problem (RFC 9457). */
+class Refused extends Error {}

@@ -1,3 +1,4 @@
+import { loadCallAfter } from './call.js'
 import { refresh } from './snapshots.js'
 import { change, current } from './state.js'
 
@@ -22,6 +23,7 @@ export function receiveEvents() {
     source.addEventListener(kind, ({ lastEventId: id, data: text }) => {
       const { type, time, data } = JSON.parse(text)
       add({ id, kind, type, time, data })
+      if (kind === 'call') loadCallAfter(data)
     })
   }
   source.addEventListener('reset', ({ lastEventId: id }) => add({ id, kind: 'gap' }))

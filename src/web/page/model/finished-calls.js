@@ -1,8 +1,11 @@
 import { getCalls } from './api.js'
-import { local } from './format.js'
+import { local, momentOf } from './format.js'
+import { serverTime } from './server-time.js'
 import { change, current } from './state.js'
 
 /** @import { FinishedCalls, State } from './state.js' */
+
+const MAX_CALLS = 50
 
 /**
  * The parameters of `/api/v1/calls` for a filter.
@@ -11,7 +14,7 @@ import { change, current } from './state.js'
  * @param {number} now UNIX seconds
  */
 export function callsQuery({ target, finishedCalls: { status, since, from } }, now) {
-  const begin = since === 'time' ? Date.parse(from) / 1000 : now - Number(since)
+  const begin = since === 'time' ? momentOf(from) / 1000 : now - Number(since)
   const query = new URLSearchParams({ finished_since: String(Math.floor(begin)) })
   if (status !== '') query.set('status', status)
   if (target !== '') query.set('target', target)
@@ -30,13 +33,13 @@ export async function loadCalls(filter = {}) {
     change({ finishedCalls: { ...before, ...filter } })
     return
   }
-  const asOf = nowOf(snapshot)
+  const asOf = serverTime()
   // The input for a time starts with the beginning of the calls that are shown.
   const isNew = filter.since === 'time' && before.since !== 'time'
   const from = isNew ? local(asOf - Number(before.since) * 1000).slice(0, 16) : before.from
   const finishedCalls = { ...before, from, ...filter }
   change({ finishedCalls })
-  if (finishedCalls.since === 'time' && Number.isNaN(Date.parse(finishedCalls.from))) {
+  if (finishedCalls.since === 'time' && Number.isNaN(momentOf(finishedCalls.from))) {
     // Without a valid filter there are no calls below it.
     change({ finishedCalls: { ...finishedCalls, query: '', answer: undefined } })
     return
@@ -46,7 +49,7 @@ export async function loadCalls(filter = {}) {
   /** @type {Pick<FinishedCalls, 'answer' | 'problem'>} */
   let outcome
   try {
-    const answer = await getCalls(`${query}&limit=${finishedCalls.limit}`)
+    const answer = await getCalls(`${query}&limit=${MAX_CALLS}`)
     outcome = { answer, problem: undefined }
   } catch {
     outcome = { answer: finishedCalls.answer, problem: 'The calls could not be loaded. Try again.' }
@@ -54,13 +57,4 @@ export async function loadCalls(filter = {}) {
   // A newer request replaces this one.
   if (current().finishedCalls.query !== query) return
   change({ finishedCalls: { ...current().finishedCalls, ...outcome, asOf: new Date(asOf).toISOString() } })
-}
-
-/**
- * The server's clock (milliseconds since 1970).
- *
- * @param {import('./state.js').Snapshot} snapshot
- */
-function nowOf({ status, takenAt }) {
-  return Date.parse(status.now) + performance.now() - takenAt
 }

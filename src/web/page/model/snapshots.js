@@ -1,6 +1,6 @@
 import { getAlerts, getPerMinute, getSilences, getStatus, getWebhooks } from './api.js'
-import { loadCalls } from './finished-calls.js'
 import { change, current } from './state.js'
+import { loadView } from './views.js'
 
 /** The shortest time between two snapshots, however many events arrive. */
 const PAUSE_MS = 1000
@@ -54,7 +54,7 @@ async function takeSnapshot() {
     ])
     const now = performance.now()
     change({ snapshot: { status, alerts, silences, webhooks, perMinute, takenAt: now }, connected: true, now })
-    if (before === undefined) void loadCalls()
+    if (before === undefined) loadView()
   } catch {
     change({ connected: false, now: performance.now() })
   }

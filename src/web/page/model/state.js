@@ -1,5 +1,6 @@
 /**
- * @import { Alert, AlertChange, CallChange, Calls, PerMinute, Silence, Status, Webhook } from './api.js'
+ * @import { Alert, AlertChange, Call, CallChange, CallDetails, Calls, PerMinute, Report, Silence, Status, Webhook } from './api.js'
+ * @import { View } from './address.js'
  */
 
 /**
@@ -28,12 +29,30 @@
  * @typedef {object} FinishedCalls
  * @property {string} status A final status, or '' for all
  * @property {string} since Seconds before now, or 'time' if `from` has the time
- * @property {string} from In the reader's zone, as an input of type datetime-local formats it
- * @property {number} limit The maximum number of calls
+ * @property {string} from In the zone of the page, as an input of type datetime-local formats it
  * @property {Calls | undefined} answer
  * @property {string | undefined} problem
  * @property {string} query The parameters of the request for `answer`
  * @property {string} asOf The time of the request (ISO 8601), by the clock of the server
+ */
+
+/**
+ * The calls that the parameters of the view select, as far as they are loaded.
+ *
+ * @typedef {object} Explorer
+ * @property {string} request The parameters of the requests; '' if those of the view are wrong
+ * @property {Call[]} calls
+ * @property {string | undefined} next Where older calls begin; undefined after the last one
+ * @property {boolean} isLoading
+ * @property {string | undefined} problem
+ * @property {string} asOf The time of the first request (ISO 8601), by the clock of the server
+ */
+
+/** @typedef {{ name: string, answer: CallDetails | undefined, problem: string | undefined }} CallPage */
+/**
+ * The report of usage. `asOf` is when it was requested, by the clock of the server.
+ *
+ * @typedef {{ request: string, answer: Report | undefined, problem: string | undefined, asOf: string }} Usage
  */
 
 /**
@@ -43,11 +62,16 @@
  * @property {Snapshot | undefined} snapshot
  * @property {boolean} connected Whether the last request was successful
  * @property {number} now The time for which ages are shown, by `performance.now()`
- * @property {string} target The target that is shown, or '' for all
+ * @property {View} view
+ * @property {URLSearchParams} query The parameters of the address
+ * @property {string} target The target that the overview shows, or '' for all
  * @property {FeedLine[]} feed Newest first
  * @property {FeedLine[] | undefined} pausedFeed The lines of the feed when it was paused
  * @property {number | undefined} hovered The minute of the chart under the pointer
  * @property {FinishedCalls} finishedCalls
+ * @property {Explorer} explorer
+ * @property {CallPage} callPage
+ * @property {Usage} usage
  */
 
 /** @type {State} */
@@ -55,6 +79,8 @@ let state = {
   snapshot: undefined,
   connected: true,
   now: performance.now(),
+  view: 'overview',
+  query: new URLSearchParams(),
   target: '',
   feed: [],
   pausedFeed: undefined,
@@ -63,12 +89,14 @@ let state = {
     status: '',
     since: '3600',
     from: '',
-    limit: 50,
     answer: undefined,
     problem: undefined,
     query: '',
     asOf: '',
   },
+  explorer: { request: '', calls: [], next: undefined, isLoading: false, problem: undefined, asOf: '' },
+  callPage: { name: '', answer: undefined, problem: undefined },
+  usage: { request: '', answer: undefined, problem: undefined, asOf: '' },
 }
 
 /** @type {(state: State) => void} */

@@ -1,0 +1,50 @@
+import { changedAddress, readAddress } from './address.js'
+import { loadCall } from './call.js'
+import { loadExplorer, stopSearch } from './explorer.js'
+import { loadCalls } from './finished-calls.js'
+import { current } from './state.js'
+import { loadUsage } from './usage.js'
+
+/** @import { Parameters } from './address.js' */
+
+const LOADERS = { overview: () => loadCalls(), calls: loadExplorer, call: loadCall, usage: loadUsage }
+
+/** Loads what the view shows. Without a snapshot it waits for the first one, which has the clock of the server. */
+export function loadView() {
+  const { view, snapshot } = current()
+  if (snapshot !== undefined) void LOADERS[view]()
+}
+
+/** Shows what the address names. */
+export function showAddress() {
+  stopSearch()
+  readAddress()
+  loadView()
+}
+
+/**
+ * Changes parameters of this view.
+ *
+ * @param {Parameters} changed
+ */
+export function changeAddress(changed) {
+  history.replaceState(undefined, '', changedAddress(changed))
+  showAddress()
+}
+
+/**
+ * Follows a link to a view without loading the page anew.
+ *
+ * @param {MouseEvent} event
+ */
+export function followLink(event) {
+  const link = event.target instanceof Element ? event.target.closest('a') : null
+  const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey
+  if (link === null || !isPlain || event.defaultPrevented || link.hasAttribute('download')) return
+  if (link.origin !== location.origin || link.pathname !== location.pathname) return
+  event.preventDefault()
+  history.pushState(undefined, '', link.href)
+  showAddress()
+  scrollTo(0, 0)
+  document.getElementById('content')?.focus({ preventScroll: true })
+}

@@ -1,0 +1,317 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { CallDetails } from '../../../src/web/page/components/call-details.js'
+import { Usage } from '../../../src/web/page/components/usage.js'
+import { addressOf } from '../../../src/web/page/model/address.js'
+import type { CallDetails as Details, Report } from '../../../src/web/page/model/api.js'
+import { explorerRequest } from '../../../src/web/page/model/explorer.js'
+import { chooseZone } from '../../../src/web/page/model/format.js'
+import { addressTime, inputTime, parameterTime, presetOf, presetPeriod } from '../../../src/web/page/model/period.js'
+import { keysOf, totalOf, usageRequest } from '../../../src/web/page/model/usage.js'
+import { isoTime } from '../../../src/clock/iso-time.ts'
+import { NOW, POLLED } from '../../metrics/hand-made-target.ts'
+import { shownTarget } from '../serve.ts'
+import { render, stateOf, textOf } from './render-text.ts'
+
+/** 2026-09-21T14:13:20Z (milliseconds). */
+const TIME = NOW * 1000
+
+beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
+afterEach(() => {
+  vi.unstubAllEnvs()
+  chooseZone('')
+})
+
+describe('the address of a view', () => {
+  test.each([
+    ['overview', {}, './'],
+    ['overview', { target: 'production' }, './#target=production'],
+    ['overview', { target: 'a b', zone: 'UTC', type: 'audio' }, './?zone=UTC#target=a+b'],
+    ['calls', { target: ['a', 'b'], type: '', status: 'lost' }, './?target=a&target=b&status=lost#calls'],
+    ['call', { target: 'a', session_id: 'v1/x&y' }, './?target=a&session_id=v1%2Fx%26y#call'],
+    ['usage', {}, './#usage'],
+  ] as const)('%s with %j is %s', (view, parameters, address) => {
+    expect(addressOf(view, parameters)).toBe(address)
+  })
+})
+
+describe('a time of the address', () => {
+  test.each([
+    ['2026-09-21T08:00:00Z', '2026-09-21T08:00:00Z'],
+    ['2026-09-21T08:00:00+05:30', '2026-09-21T02:30:00Z'],
+    ['2026-09-21T08:00', '2026-09-21T06:00:00Z'],
+    ['2026-09-21', '2026-09-20T22:00:00Z'],
+    ['2026-10-26', '2026-10-25T23:00:00Z'],
+    ['1790000000', '2026-09-21T14:13:20Z'],
+    ['90m', '2026-09-21T12:43:20Z'],
+    ['7d', '2026-09-14T14:13:20Z'],
+  ])('%s is read as %s by a reader in Berlin', (text, expected) => {
+    vi.stubEnv('TZ', 'Europe/Berlin')
+    const time = parameterTime(new URLSearchParams({ since: text }), 'since', TIME)
+    expect(time).toBe(Date.parse(expected))
+    // What an input shows of it means the same moment.
+    expect(addressTime(inputTime(new URLSearchParams({ since: text }), 'since', TIME))).toBe(expected)
+  })
+
+  test.each(['yesterday', '2026-09-32', '2026-09-21T25:00Z'])('cannot be %s', (text) => {
+    const query = new URLSearchParams({ since: text })
+    expect(() => parameterTime(query, 'since', TIME)).toThrow(`since=${text} is not a time`)
+    expect(inputTime(query, 'since', TIME)).toBe('')
+  })
+
+  test('is in the zone that the reader chooses', () => {
+    vi.stubEnv('TZ', 'Europe/Berlin')
+    for (const [zone, expected] of [
+      ['UTC', '2026-09-21T08:00:00Z'],
+      ['Asia/Kolkata', '2026-09-21T02:30:00Z'],
+      ['America/St_Johns', '2026-09-21T10:30:00Z'],
+      ['Nowhere/Else', '2026-09-21T06:00:00Z'],
+    ] as const) {
+      chooseZone(zone)
+      expect(addressTime('2026-09-21T08:00')).toBe(expected)
+    }
+  })
+
+  test('beside a change of the clocks is the one that the clocks show', () => {
+    chooseZone('Europe/Berlin')
+    expect(addressTime('2026-10-25T00:30')).toBe('2026-10-24T22:30:00Z')
+    expect(addressTime('2026-10-25T04:00')).toBe('2026-10-25T03:00:00Z')
+    expect(addressTime('2026-03-29T01:30')).toBe('2026-03-29T00:30:00Z')
+    expect(addressTime('2026-03-29T03:30')).toBe('2026-03-29T01:30:00Z')
+  })
+})
+
+describe('the request of the calls', () => {
+  const requestOf = (query: string) =>
+    Object.fromEntries(new URLSearchParams(explorerRequest(new URLSearchParams(query), TIME)))
+
+  test.each([
+    ['', { finished_since: '1970-01-01T00:00:00.000Z' }],
+    ['since=1d&until=1h', { finished_since: '2026-09-20T14:13:20.000Z', finished_until: '2026-09-21T13:13:20.000Z' }],
+    ['status=in_progress&since=1d', {}],
+    ['status=ongoing&until=1d&type=audio', { status: 'ongoing', type: 'audio' }],
+    ['status=lost&zone=UTC', { finished_since: '1970-01-01T00:00:00.000Z', status: 'lost' }],
+  ])('of the address ?%s', (query, expected) => {
+    expect(requestOf(query)).toEqual(expected)
+  })
+
+  test('has all filters, and each of several targets', () => {
+    const filters = 'type=video&mode=meet&receiver_type=group&status=ended&has_recording=true&session_id=v1.us'
+    const request = explorerRequest(new URLSearchParams(`target=a&target=b&${filters}`), TIME)
+    expect(new URLSearchParams(request).getAll('target')).toEqual(['a', 'b'])
+    expect(request.endsWith(filters)).toBe(true)
+  })
+
+  test('is refused without a period', () => {
+    expect(() => requestOf('since=1h&until=2h')).toThrow('“From” is not before “To”')
+  })
+})
+
+describe('the request of the usage', () => {
+  const requestOf = (query: string) => decodeURIComponent(usageRequest(new URLSearchParams(query), TIME))
+
+  test.each([
+    ['', 'since=2026-09-01&zone=Europe/Berlin&by=target'],
+    ['zone=UTC&by=type,day', 'since=2026-09-01&zone=UTC&by=day,type'],
+    ['since=7d&by=none', 'since=7d&zone=Europe/Berlin'],
+    [
+      'since=2026-01-01&until=2026-02-01&target=a',
+      'since=2026-01-01&until=2026-02-01&zone=Europe/Berlin&by=target&target=a',
+    ],
+  ])('of the address ?%s is %s', (query, expected) => {
+    vi.stubEnv('TZ', 'Europe/Berlin')
+    chooseZone(new URLSearchParams(query).get('zone') ?? '')
+    expect(requestOf(query)).toBe(expected)
+  })
+
+  test('takes only keys that a report has', () => {
+    expect(keysOf(new URLSearchParams('by=mode,moon&by=day'))).toEqual(['day', 'mode'])
+  })
+
+  test.each([
+    ['month', '2026-09-01', ''],
+    ['last-month', '2026-08-01', '2026-09-01'],
+    ['week', '7d', ''],
+  ] as const)('has the period of %s', (preset, since, until) => {
+    expect(presetPeriod(preset, TIME)).toEqual({ since, until })
+    expect(presetOf(new URLSearchParams({ since, until }), TIME)).toBe(preset)
+    expect(presetOf(new URLSearchParams({ since, until: '2026-09-02' }), TIME)).toBe('')
+  })
+
+  test('has the month of the zone, also in January', () => {
+    chooseZone('Asia/Kolkata')
+    expect(presetPeriod('last-month', Date.parse('2026-12-31T20:00:00Z'))).toEqual({
+      since: '2026-12-01',
+      until: '2027-01-01',
+    })
+  })
+})
+
+const media = { audio: 1, video: 2 }
+const row: Report['rows'][number] = {
+  target: 'production',
+  calls: { ended: 4, unanswered: 1, rejected: 0, canceled: 0, other: 0, lost: 1 },
+  minutes: media,
+  participant_minutes: { audio: 3, video: 4.25 },
+  failure_ratio: 0.2,
+  duration_seconds: { mean: 60, p95: null },
+  noticed_late: 2,
+}
+
+describe('the usage', () => {
+  const shown = (coverage: Partial<Report['coverage']>, rows = [row, { ...row, target: 'staging' }]) => {
+    const answer = {
+      since: isoTime(NOW - 86_400),
+      until: isoTime(NOW),
+      zone: 'UTC',
+      coverage: { blind_seconds: 0, blind: [], ...coverage },
+      rows,
+    }
+    const usage = { request: 'since=1d', answer, problem: undefined, asOf: isoTime(NOW) }
+    return render(Usage, stateOf([shownTarget({ sync: POLLED })], { view: 'usage', usage }))
+  }
+  const blind = (kind: 'before' | 'ended' | 'now', seconds: number) => ({
+    blind_seconds: seconds,
+    blind: [{ target: 'production', kind, since: isoTime(NOW - seconds), until: isoTime(NOW) }],
+  })
+
+  test('has a row with all numbers, and the sums of all rows', () => {
+    const rows = shown({}).filter(({ type }) => type === 'tr')
+    expect(rows.map(({ text }) => text).slice(1)).toEqual([
+      'production 6 4 1 0 0 0 1 1.0 2.0 3.0 4.3 20.0% 60 s – 2',
+      'staging 6 4 1 0 0 0 1 1.0 2.0 3.0 4.3 20.0% 60 s – 2',
+      'all 12 8 2 0 0 0 2 2.0 4.0 6.0 8.5 4',
+    ])
+    expect(totalOf([]).minutes).toEqual({ audio: 0, video: 0 })
+  })
+
+  test.each([
+    ['nothing', {}, 'All targets were seen throughout this period.'],
+    [
+      'the time since the last poll',
+      blind('now', 20),
+      'All targets were seen throughout this period, up to the last poll 20 s before its end.',
+    ],
+    ['an outage', blind('now', 600), 'Not covered: 10 min of this period, in which callwatch did not see production.'],
+    [
+      'a past outage',
+      blind('ended', 20),
+      'Not covered: 20 s of this period, in which callwatch did not see production.',
+    ],
+  ])('says that %s is not covered', (_what, coverage, expected) => {
+    expect(textOf(shown(coverage), { id: 'coverage' })).toBe(expected)
+  })
+
+  test('says when it is not covered, and what that means', () => {
+    const rows = shown(blind('before', 7200)).filter(({ type, text }) => type === 'tr' && text.includes('2.0 h'))
+    expect(rows.map(({ text }) => text)).toEqual([
+      'production 12:13:20 14:13:20 2.0 h The target was not set up yet: earlier calls are missing',
+    ])
+  })
+
+  test('says that no call finished', () => {
+    expect(shown({}, []).some(({ text }) => text === 'No call finished in this period.')).toBe(true)
+  })
+})
+
+describe('the page of a call', () => {
+  const call: Details['call'] = {
+    target: 'production',
+    session_id: 'v1.us.a',
+    type: 'audio',
+    mode: 'call',
+    receiver_type: 'user',
+    status: 'ended',
+    began: isoTime(NOW - 100),
+    finished: isoTime(NOW - 10),
+    noticed: isoTime(NOW - 7),
+    participants: 2,
+    minutes: media,
+    participant_minutes: { audio: 3, video: 4 },
+    duration_seconds: 3725,
+    has_recording: false,
+  }
+  const details: Details = {
+    call,
+    first_seen: isoTime(NOW - 90),
+    at_its_end: { status: 'ended', minutes: media },
+    status_now: 'ended',
+    events_since: isoTime(NOW - 1000),
+    events: [],
+  }
+  const shown = (differing: Partial<Details> = {}) => {
+    const callPage = { name: '', answer: { ...details, ...differing }, problem: undefined }
+    const query = new URLSearchParams({ target: 'production', session_id: 'v1.us.a' })
+    return render(CallDetails, stateOf([shownTarget({ sync: POLLED })], { view: 'call', query, callPage }))
+  }
+  const fact = (name: string, given: Partial<Details> = {}) => {
+    const elements = shown(given)
+    return elements[elements.findIndex(({ type, text }) => type === 'dt' && text === name) + 1]?.text
+  }
+
+  test('has its times and its duration', () => {
+    expect(fact('Finished')).toBe('14:13:10 UTC')
+    expect(fact('Noticed')).toBe('14:13:13 UTC, 3 s after its end')
+    expect(fact('Duration')).toBe('1 h 2 min 5 s')
+    expect(fact('Answer delay')).toBe('not known')
+  })
+
+  test('says that its end was noticed late', () => {
+    const late = { ...call, finished: isoTime(NOW - 7000), noticed: isoTime(NOW) }
+    expect(fact('Noticed', { call: late })).toBe('14:13:20 UTC noticed late 1.9 h after its end')
+  })
+
+  test('says that a lost call was never seen to end', () => {
+    const lost = { ...call, status: 'lost' as const }
+    const { at_its_end: _, ...others } = details
+    expect(fact('Lost', { ...others, call: lost })).toBe('14:13:10 UTC')
+    expect(fact('Finished', { call: lost })).not.toBe('14:13:10 UTC')
+    expect(shown({ call: lost }).some(({ text }) => text.includes('callwatch never saw its end'))).toBe(true)
+  })
+
+  test('shows what the service has changed after its end, and nothing else', () => {
+    const changed = { at_its_end: { status: 'ended' as const, minutes: { audio: 0.5, video: 2 } } }
+    const rows = (given: Partial<Details>) =>
+      shown(given).flatMap(({ props, text }) => (props['data-correction'] === undefined ? [] : [text]))
+    expect(rows({})).toEqual([])
+    expect(rows({ ...changed, status_now: 'rejected' })).toEqual(['Status ended rejected', 'Audio minutes 0.5 1.0'])
+    expect(shown({ status_now: 'rejected' }).some(({ text }) => text === 'The call stays counted as ended.')).toBe(true)
+  })
+
+  test('lists its transitions, and says which are not kept', () => {
+    const step = { ...call, status: 'ended' as const, detected_at: isoTime(NOW - 7), backfilled: false }
+    const events: Details['events'] = [
+      { type: 'callwatch.call.ongoing', time: isoTime(NOW - 80), data: { ...step, from: 'none', to: 'ongoing' } },
+      {
+        type: 'callwatch.call.ended',
+        time: call.finished!,
+        data: { ...step, from: 'ongoing', to: 'ended', inferred: true },
+      },
+      {
+        type: 'callwatch.call.corrected',
+        time: isoTime(NOW),
+        data: {
+          ...step,
+          before: { status: 'ended', minutes: { audio: 0.5, video: 2 } },
+          after: { status: 'rejected' },
+        },
+      },
+      { type: 'callwatch.call.details', time: isoTime(NOW), data: step },
+    ]
+    const items = (given: Partial<Details>) => shown(given).flatMap(({ type, text }) => (type === 'li' ? [text] : []))
+    expect(items({ events })).toEqual([
+      '14:12:00 ongoing seen 14:13:13',
+      '14:13:10 ongoing → ended seen 14:13:13, inferred',
+      '14:13:20 corrected : ended → rejected, audio 0.5 → 1.0 min seen 14:13:13',
+    ])
+    const texts = (given: Partial<Details>) => shown(given).map(({ text }) => text)
+    const missing = 'Events before 14:12:30 UTC are not kept.'
+    expect(texts({ events: events.slice(1), events_since: isoTime(NOW - 50) })).toContain(missing)
+    expect(texts({ events, events_since: isoTime(NOW - 50) })).not.toContain(missing)
+    const { events_since: _, ...none } = details
+    expect(
+      render(CallDetails, stateOf([], { callPage: { name: '', answer: none, problem: undefined } })).map(
+        ({ text }) => text,
+      ),
+    ).toContain('No events are kept.')
+  })
+})
