@@ -111,7 +111,8 @@ async function takeViews(url: string): Promise<void> {
       await page.goto(url + address)
       await page.locator(shown).first().waitFor()
       await wait(500)
-      await page.screenshot({ path: join(FOLDER, `${name}${suffix}.png`), fullPage: name !== 'explorer' })
+      const path = join(FOLDER, `${name}${suffix}.png`)
+      await (name === 'explorer' ? page.screenshot({ path }) : page.locator('.page').screenshot({ path }))
     }
   }
 }

@@ -186,11 +186,6 @@ describe('the usage', () => {
 
   test.each([
     ['nothing', {}, 'All targets were seen throughout this period.'],
-    [
-      'the time since the last poll',
-      blind('now', 20),
-      'All targets were seen throughout this period, up to the last poll 20 s before its end.',
-    ],
     ['an outage', blind('now', 600), 'Not covered: 10 min of this period, in which callwatch did not see production.'],
     [
       'a past outage',

@@ -24,8 +24,6 @@ const WHY = {
   ended: 'No poll succeeded: calls that finished meanwhile were noticed late',
   now: 'No poll has succeeded since: later calls are missing',
 }
-/** As for stale targets. */
-const CURRENT_INTERVALS = 3
 
 /**
  * What was used in a period, and when callwatch did not see the targets.
@@ -106,13 +104,7 @@ function coverage({ blind_seconds, blind }, { snapshot }) {
   const now = snapshot?.status.now ?? ''
   const length = (/** @type {{ since: string, until: string }} */ { since, until }) =>
     (Date.parse(until) - Date.parse(since)) / 1000
-  // The time since the last poll is no gap while polls succeed.
-  const interval = Math.max(0, ...(snapshot?.status.targets ?? []).map(({ interval_seconds }) => interval_seconds))
-  const isGap = blind.some((time) => time.kind !== 'now' || length(time) > CURRENT_INTERVALS * interval)
-  if (!isGap) {
-    const until = blind_seconds > 0 && `, up to the last poll ${duration(blind_seconds)} before its end`
-    return html`<p id="coverage">All targets were seen throughout this period${until}.</p>`
-  }
+  if (blind.length === 0) return html`<p id="coverage">All targets were seen throughout this period.</p>`
   const targets = [...new Set(blind.map(({ target }) => target))].join(', ')
   const columns = ['Target', `From (${zone(now)})`, 'Until', 'How long', 'What it means']
   return html`<p id="coverage">
