@@ -191,6 +191,17 @@ inChromium('the views of the page', (open) => {
       await page.getByRole('heading', { name: 'Call done' }).waitFor()
     })
 
+    test('shows an event of the call as soon as it is logged', async () => {
+      const { url, log } = await serveCalls()
+      const page = await open(`${url}/?target=production&session_id=done#call`)
+      const events = page.locator('#call-events li')
+      await expect.poll(() => events.count()).toBe(1)
+      const correction = { call: done, before: { ...done, counted: [0.2, 0, 0, 0] }, at: NOW }
+      await log({ transitions: [], corrections: [correction], details: [] })
+      await expect.poll(() => events.count()).toBe(2)
+      expect(await events.last().innerText()).toContain('corrected: audio 0.2 → 0.5 min')
+    })
+
     test('says what came late and what was corrected', async () => {
       const page = await openView(open, '?target=production&session_id=late%2F1#call')
       await expect.poll(() => page.locator('#call-facts').innerText()).toContain('noticed late 13 min after its end')
