@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { finish, finishedCall, NOW, openCall, POLLED } from '../../metrics/hand-made-target.ts'
 import { labelsOf } from '../../../src/ledger/call.ts'
 import { MARK } from '../../../src/ledger/tracked-call.ts'
@@ -10,6 +10,11 @@ import { inChromium, type Open } from './chromium.ts'
 import { nameless, overflowing, walk } from './in-page.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+vi.setConfig({ testTimeout: 40_000 })
+
+/** Waits until the page shows something, also on a busy machine. */
+const shown = <Read>(read: () => Promise<Read>) => expect.poll(read, { timeout: 8000 })
 
 /** What axe finds wrong, by rule and element. */
 async function violations(page: Page): Promise<string[]> {
@@ -56,7 +61,7 @@ inChromium('the views of the page', (open) => {
   describe('the calls', () => {
     test('are those of the address, and the filters show it', async () => {
       const page = await openView(open, '?target=production&type=video&mode=meet&receiver_type=group#calls')
-      await expect.poll(() => note(page)).toMatch(/^20 calls, all that match\. As of 14:13:2\d UTC\.$/)
+      await shown(() => note(page)).toMatch(/^20 calls, all that match\. As of 14:13:2\d UTC\.$/)
       for (const [name, value] of [
         ['Target', 'production'],
         ['Type', 'video'],
@@ -78,7 +83,7 @@ inChromium('the views of the page', (open) => {
       await page.getByLabel('Finished from (GMT+2)').fill('2026-09-21T16:10')
       await page.getByLabel('Finished before (GMT+2)').fill('2026-09-21T16:12')
       // Of the 111 calls, those that finished between 80 and 200 s ago.
-      await expect.poll(() => note(page)).toMatch(/^91 calls, all/)
+      await shown(() => note(page)).toMatch(/^91 calls, all/)
       const address = new URL(page.url())
       expect(address.hash).toBe('#calls')
       expect(Object.fromEntries(address.searchParams)).toEqual({
@@ -90,20 +95,20 @@ inChromium('the views of the page', (open) => {
         until: '2026-09-21T14:12:00Z',
       })
       await page.reload()
-      await expect.poll(() => note(page)).toMatch(/^91 calls, all/)
+      await shown(() => note(page)).toMatch(/^91 calls, all/)
       expect(await page.getByLabel('Finished from (GMT+2)').inputValue()).toBe('2026-09-21T16:10')
       await page.getByRole('link', { name: 'Clear filters' }).click()
-      await expect.poll(() => note(page)).toMatch(/^100 calls, the newest/)
+      await shown(() => note(page)).toMatch(/^100 calls, the newest/)
     })
 
     test('are added until the history has no older ones, each once', async () => {
       const page = await openView(open, '?target=production#calls')
-      for (const [shown, all] of [
+      for (const [calls, all] of [
         [100, 'the newest'],
         [200, 'the newest'],
         [272, 'all'],
       ] as const) {
-        await expect.poll(() => note(page)).toContain(`${shown} calls, ${all} that match.`)
+        await shown(() => note(page)).toContain(`${calls} calls, ${all} that match.`)
         if (all !== 'all') await page.getByRole('button', { name: 'Older calls' }).click()
       }
       expect(await page.getByRole('button', { name: 'Older calls' }).count()).toBe(0)
@@ -113,10 +118,10 @@ inChromium('the views of the page', (open) => {
 
     test('are those in progress, to which no time applies', async () => {
       const page = await openView(open, '?status=in_progress&since=1h#calls')
-      await expect.poll(() => note(page)).toMatch(/^2 calls, all/)
+      await shown(() => note(page)).toMatch(/^2 calls, all/)
       expect(await page.getByLabel('Finished from').isDisabled()).toBe(true)
       await choice(page, 'Status').selectOption('initiated')
-      await expect.poll(() => page.locator('#explorer td.session').allInnerTexts()).toEqual(['open-2'])
+      await shown(() => page.locator('#explorer td.session').allInnerTexts()).toEqual(['open-2'])
     })
 
     test('are downloaded as CSV and NDJSON, all of the selection', async () => {
@@ -138,7 +143,7 @@ inChromium('the views of the page', (open) => {
       }
     })
 
-    test('are searched for further while the server needs more than one response', { timeout: 30_000 }, async () => {
+    test('are searched for further while the server needs more than one response', async () => {
       let reads = Infinity
       // The first queries take so long that the first response searches only a part of the history.
       const onRead = () => {
@@ -151,7 +156,7 @@ inChromium('the views of the page', (open) => {
       const { url } = await serveCalls({ onRead, history: old.map((call) => ({ target: 'production', call })) })
       reads = 0
       const page = await open(`${url}/?status=canceled#calls`)
-      await expect.poll(() => note(page), { timeout: 25_000 }).toMatch(/^3 calls, all that match/)
+      await shown(() => note(page)).toMatch(/^3 calls, all that match/)
       const requests = `performance.getEntriesByType('resource').filter(({ name }) => name.includes('cursor=')).length`
       expect(await page.evaluate(requests)).toBeGreaterThan(0)
     })
@@ -163,9 +168,9 @@ inChromium('the views of the page', (open) => {
         .toBe('The calls could not be loaded: type must be one of audio, video, other.')
       expect(await choice(page, 'Type').inputValue()).toBe('fax')
       await choice(page, 'Type').selectOption('other')
-      await expect.poll(() => note(page)).toMatch(/^No call matches\./)
+      await shown(() => note(page)).toMatch(/^No call matches\./)
       await page.goto(page.url().replace('type=other', 'since=yesterday'))
-      await expect.poll(() => note(page)).toBe('since=yesterday is not a time.')
+      await shown(() => note(page)).toBe('since=yesterday is not a time.')
       expect(page.takeComplaints().filter((complaint) => !complaint.includes('400'))).toEqual([])
     })
   })
@@ -185,7 +190,7 @@ inChromium('the views of the page', (open) => {
       await page.locator('#call-events li').waitFor()
       expect(await page.locator('#call-events li').innerText()).toMatch(/ongoing → rejected\s+seen 14:13:18/)
       await page.goBack()
-      await expect.poll(() => note(page)).toMatch(/^100 calls/)
+      await shown(() => note(page)).toMatch(/^100 calls/)
       await page.goForward()
       await page.reload()
       await page.getByRole('heading', { name: 'Call done' }).waitFor()
@@ -195,23 +200,23 @@ inChromium('the views of the page', (open) => {
       const { url, log } = await serveCalls()
       const page = await open(`${url}/?target=production&session_id=done#call`)
       const events = page.locator('#call-events li')
-      await expect.poll(() => events.count()).toBe(1)
+      await shown(() => events.count()).toBe(1)
       const correction = { call: done, before: { ...done, counted: [0.2, 0, 0, 0] }, at: NOW }
       await log({ transitions: [], corrections: [correction], details: [] })
-      await expect.poll(() => events.count()).toBe(2)
+      await shown(() => events.count()).toBe(2)
       expect(await events.last().innerText()).toContain('corrected: audio 0.2 → 0.5 min')
     })
 
     test('says what came late and what was corrected', async () => {
       const page = await openView(open, '?target=production&session_id=late%2F1#call')
-      await expect.poll(() => page.locator('#call-facts').innerText()).toContain('noticed late 13 min after its end')
+      await shown(() => page.locator('#call-facts').innerText()).toContain('noticed late 13 min after its end')
       expect(await page.locator('[data-correction=Status]').innerText()).toMatch(/^Status\s+ended\s+rejected$/)
     })
 
     test('says that the call is not known', async () => {
       const page = await openView(open, '?target=production&session_id=nobody#call')
       const facts = page.locator('#call-facts')
-      await expect.poll(() => facts.innerText()).toContain('no call nobody of target production is known')
+      await shown(() => facts.innerText()).toContain('no call nobody of target production is known')
       expect(page.takeComplaints().filter((complaint) => !complaint.includes('404'))).toEqual([])
     })
   })
@@ -221,7 +226,7 @@ inChromium('the views of the page', (open) => {
 
     test('is that of the address, by its keys', async () => {
       const page = await openView(open, '?since=1d&by=target,type#usage')
-      await expect.poll(() => table(page).locator('tbody tr').count()).toBe(4)
+      await shown(() => table(page).locator('tbody tr').count()).toBe(4)
       const texts = await table(page).locator('tbody tr').allInnerTexts()
       expect(texts.map((text) => text.split(/\s+/).slice(0, 4).join(' '))).toEqual([
         'production audio 252 251',
@@ -236,10 +241,10 @@ inChromium('the views of the page', (open) => {
 
     test('follows period, keys, target and zone, all in the address', async () => {
       const page = await openView(open, '#usage', { timezoneId: 'Europe/Berlin' })
-      await expect.poll(() => page.locator('#usage-note').innerText()).toContain('2026-09-01 00:00:00 GMT+2')
+      await shown(() => page.locator('#usage-note').innerText()).toContain('2026-09-01 00:00:00 GMT+2')
       expect(await choice(page, 'Period').inputValue()).toBe('month')
       await choice(page, 'Times').selectOption('UTC')
-      await expect.poll(() => page.locator('#usage-note').innerText()).toContain('2026-09-01 00:00:00 UTC')
+      await shown(() => page.locator('#usage-note').innerText()).toContain('2026-09-01 00:00:00 UTC')
       await page.getByRole('checkbox', { name: 'day' }).check()
       await page.getByRole('checkbox', { name: 'target' }).uncheck()
       await choice(page, 'Target').selectOption('production')
@@ -251,7 +256,7 @@ inChromium('the views of the page', (open) => {
         since: '7d',
         zone: 'UTC',
       })
-      await expect.poll(() => table(page).locator('tbody tr').allInnerTexts()).toHaveLength(1)
+      await shown(() => table(page).locator('tbody tr').allInnerTexts()).toHaveLength(1)
       expect(await table(page).locator('tbody th').innerText()).toBe('2026-09-21')
       const downloading = page.waitForEvent('download')
       await page.getByRole('link', { name: 'Download CSV' }).click()
@@ -282,26 +287,22 @@ inChromium('the views of the page', (open) => {
     ['calls', '?status=ended#calls', '#explorer tbody tr'],
     ['call', '?target=production&session_id=late%2F1#call', '#call-corrections tbody tr'],
     ['usage', '?since=1d&by=day,target,type#usage', '#usage-report .total'],
-  ])(
-    'violate no rule of accessibility in light, dark and on a phone: %s',
-    { timeout: 40_000 },
-    async (_view, address, shown) => {
-      const page = await openView(open, address, { timezoneId: 'Europe/Berlin' })
-      await page.locator(shown).first().waitFor()
-      await page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
-      for (const width of [1280, 390]) {
-        await page.setViewportSize({ width, height: 844 })
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme })
-          expect(await violations(page)).toEqual([])
-        }
-        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-        expect(await overflowing(page)).toEqual([])
+  ])('violate no rule of accessibility in light, dark and on a phone: %s', async (_view, address, part) => {
+    const page = await openView(open, address, { timezoneId: 'Europe/Berlin' })
+    await page.locator(part).first().waitFor()
+    await page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 844 })
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        expect(await violations(page)).toEqual([])
       }
-      expect(await nameless(page)).toEqual([])
-      const stops = await walk(page)
-      expect(stops.length).toBeGreaterThan(7)
-      expect(stops.filter(({ outline }) => outline === 'none')).toEqual([])
-    },
-  )
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+      expect(await overflowing(page)).toEqual([])
+    }
+    expect(await nameless(page)).toEqual([])
+    const stops = await walk(page)
+    expect(stops.length).toBeGreaterThan(7)
+    expect(stops.filter(({ outline }) => outline === 'none')).toEqual([])
+  })
 })
