@@ -23,6 +23,12 @@ import { pageConfig } from './page-config.ts'
 const FOLDER = process.argv[2] ?? join(import.meta.dirname, '../../../docs/images')
 const AUTH = { username: 'ops', password: 'screenshots' }
 
+const LOOKS = [
+  ['', { viewport: { width: 1440, height: 900 } }],
+  ['-dark', { viewport: { width: 1440, height: 900 }, colorScheme: 'dark' }],
+  ['-phone', { viewport: { width: 390, height: 844 } }],
+] as const
+
 const production = await startSimulator({
   seed: 3,
   speed: 4,
@@ -91,12 +97,6 @@ async function show(
   await ended
   await Promise.all(Object.values(simulators).map((simulator) => simulator.close()))
 }
-
-const LOOKS = [
-  ['', { viewport: { width: 1440, height: 900 } }],
-  ['-dark', { viewport: { width: 1440, height: 900 }, colorScheme: 'dark' }],
-  ['-phone', { viewport: { width: 390, height: 844 } }],
-] as const
 
 /** The views that are not the overview; in all looks where they go into another folder. */
 async function takeViews(url: string): Promise<void> {
