@@ -37,10 +37,18 @@ describe('the built program', () => {
     const env = { ...TARGET, CALLWATCH_STORE_PATH: join(folder, 'store.db') }
     const program = startProgram(['run'], env, main)
     const [, url = ''] = await program.said(/"url":"(\S+?)"/)
-    for (const path of ['', 'page.js', 'components/tiles.js', 'vendor/preact.js', 'vendor/uplot.css']) {
-      const response = await fetch(url + path)
-      expect([path, response.status, (await response.text()).length > 100]).toEqual([path, 200, true])
+    const parts = {
+      '': 'page.js',
+      'page.js': 'Calls in progress',
+      'index.css': '.uplot',
+      'api/v1/openapi.json': '"3.1',
     }
+    for (const [path, part] of Object.entries(parts)) {
+      const response = await fetch(url + path)
+      expect([path, response.status, (await response.text()).includes(part)]).toEqual([path, 200, true])
+    }
+    // By the thread of queries.
+    expect(await (await fetch(`${url}api/v1/calls?finished_since=0`)).json()).toEqual({ calls: [] })
     expect((await fetch(`${url}readyz`)).status).toBe(503)
     expect(await program.end('SIGTERM')).toBe(0)
   })
