@@ -1,3 +1,4 @@
+import { systemClock } from '../clock/clock.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { callOf } from '../store/rows.ts'
 import type { ReadRow, RowReader } from '../store/row-reader.ts'
@@ -26,8 +27,6 @@ export type PageOptions = {
   after?: PagePosition | undefined
   /** Seconds after which no further part of the history is searched, but for the first: the page is not full then. */
   patience?: number
-  /** A clock (seconds). */
-  monotonic?: () => number
 }
 
 /** How long the first part is that is searched (seconds). The next ones grow or shrink with the calls in them. */
@@ -40,7 +39,7 @@ const MANY_IDS = 2000
 
 /** A page of the calls that finished, newest first. */
 export async function listCalls(store: RowReader, query: CallsQuery, options: PageOptions): Promise<CallsPage> {
-  const { limit, after, patience = Infinity, monotonic = () => performance.now() / 1000 } = options
+  const { limit, after, patience = Infinity } = options
   const scope = await historyScope(store, query, query.since)
   const { oldest, newest } = scope
   const calls: HistoryCall[] = []
@@ -48,9 +47,9 @@ export async function listCalls(store: RowReader, query: CallsQuery, options: Pa
   if (position.at > newest) position = { at: newest + 1 }
   const byId = await isRare(store, query, scope)
   let part = byId ? Infinity : (after?.part ?? FIRST_PART)
-  const begun = monotonic()
+  const begun = systemClock.monotonic()
   for (let isFirst = true; position.at >= oldest; isFirst = false) {
-    if (!isFirst && monotonic() - begun > patience) return { calls, next: { ...position, part } }
+    if (!isFirst && systemClock.monotonic() - begun > patience) return { calls, next: { ...position, part } }
     const from = Math.max(oldest, position.at - part)
     // One more than is wanted shows whether there is a next page.
     calls.push(...(await partOf(store, query, { scope, from, position, limit: limit + 1 - calls.length, byId })))

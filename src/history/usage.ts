@@ -32,7 +32,7 @@ export type UsageQuery = Period & {
   /** An IANA name: days begin and end by it. */
   zone: string
   filter?: CallFilter
-  /** Nobody waits for the report any more. */
+  /** The report is not wanted any more: the next part is not read. */
   aborted?: AbortSignal
 }
 

@@ -49,7 +49,7 @@ export function addHistory(world: World, startMs: number): void {
     ms -= gapAfter(ms, -1, gaps, meanMs, options)
     if (ms < oldestMs) return
     const life = drawLife(random(seed, 'past', i), options, ms)
-    // What is over is not seen running: its figures need not be brought up to date.
+    // A call that ended before the start is not seen running: its figures need not be brought up to date.
     plan(world, life.endedMs < startMs ? { ...life, progressMs: Infinity } : life, -i)
   }
 }

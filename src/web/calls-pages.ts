@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod'
+import { systemClock } from '../clock/clock.ts'
 import { isSelected, type CallFilter } from '../history/call-filter.ts'
 import { listCalls, type PagePosition } from '../history/list-calls.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
@@ -73,8 +74,8 @@ async function* finished(
   { store }: CallsSource,
 ): AsyncGenerator<ListedPart> {
   const { since, until } = times!
-  const begun = performance.now()
-  const spent = () => (performance.now() - begun) / 1000
+  const begun = systemClock.monotonic()
+  const spent = () => systemClock.monotonic() - begun
   let { after } = from
   for (let left = max; left > 0;) {
     const isAll = max === Infinity

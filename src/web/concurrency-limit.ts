@@ -10,7 +10,7 @@ const READ_TIMEOUT_SECONDS = 120
 export type ConcurrencyLimit = {
   /**
    * Returns undefined where this response may not be made, and answers with 503 and Retry-After; else what says that the
-   * client has taken a part of it, and begins the timeout anew.
+   * client has taken a part of it, and restarts the timeout.
    */
   admits: (reply: FastifyReply) => (() => void) | undefined
 }

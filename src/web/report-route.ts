@@ -53,12 +53,12 @@ export function reportRoute(app: FastifyInstance, { store, wall, targets }: Repo
     answers: { 200: { 'application/json': 'Report', 'text/csv': 'ReportCsv' } },
   }
   const options = { schema: { querystring: reportParameters }, config: report, exposeHeadRoute: false }
-  api(app).get('/api/v1/report', options, async ({ query, raw }, reply) => {
+  api(app).get('/api/v1/report', options, async ({ query }, reply) => {
     if (limit.admits(reply) === undefined) return reply
     const { by: wanted, zone, target: only, format } = query
     const by = USAGE_KEYS.filter((key) => wanted.includes(key))
     const [now, left] = [wall(), new AbortController()]
-    raw.once('close', () => left.abort())
+    reply.raw.once('close', () => left.abort())
     const asked = { ...periodOf(query, now), by, zone, filter: { targets: only }, aborted: left.signal }
     const found = await known(usageReport(store, asked, { configured: targets.all(), now }))
     return format === 'json' ? found : reply.type('text/csv; charset=utf-8').send(usageCsv(found.rows, by))

@@ -279,6 +279,26 @@ describe('/api/v1/report and /api/v1/coverage', () => {
     ])
   })
 
+  test('a report is read no further once its client has left', async () => {
+    let reads = 0
+    const onRead = () => {
+      reads += 1
+      return wait(100)
+    }
+    const days = Array.from({ length: 30 }, (_, i) => inHistory(`day-${i}`, 60 + i * 86_400))
+    const { url } = await serve([shownTarget()], { history: days, onRead })
+    const leaving = new AbortController()
+    const left = fetch(`${url}/api/v1/report?since=0`, { signal: leaving.signal }).catch((error: Error) => error.name)
+    await vi.waitFor(() => expect(reads).toBeGreaterThan(4))
+    leaving.abort()
+    expect(await left).toBe('AbortError')
+    // Only the part that is being read ends.
+    await wait(300)
+    const after = reads
+    await wait(300)
+    expect(reads).toBe(after)
+  })
+
   test('coverage has the times in which targets were not seen', async () => {
     const { answer } = await ask(`coverage?since=${NOW - 1500}&until=${NOW - 500}&target=staging`)
     expect(answer).toMatchObject({ blind_seconds: 1000, blind: [{ kind: 'before' }, { kind: 'now' }] })

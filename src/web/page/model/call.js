@@ -7,7 +7,7 @@ export async function loadCall() {
   const [target, id] = [query.get('target') ?? '', query.get('session_id') ?? '']
   const name = `${target}|${id}`
   const before = current().callPage
-  // What is shown stays while the same call is loaded anew.
+  // What is shown stays while the same call is reloaded.
   change({ callPage: before.name === name ? before : { name, answer: undefined, problem: undefined } })
   const outcome =
     target === '' || id === ''
@@ -20,7 +20,7 @@ export async function loadCall() {
 }
 
 /**
- * Loads the call anew after an event of it, if it is shown.
+ * Reloads the call after an event of it, if it is shown.
  *
  * @param {{ target: string, session_id: string }} event
  */

@@ -33,7 +33,7 @@ export function changeAddress(changed) {
 }
 
 /**
- * Follows a link to a view without loading the page anew.
+ * Follows a link to a view without reloading the page.
  *
  * @param {MouseEvent} event
  */
