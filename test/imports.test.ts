@@ -46,6 +46,7 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: str
       'ledger',
       'alerts',
       'events',
+      'history',
       'service',
       'polling',
       'target',

@@ -46,7 +46,7 @@ export async function report(config: Config, options: ReportOptions, { print, wa
   const reader = await openReader(config.store)
   try {
     const configured = config.targets.map(({ name }) => name)
-    const found = await usageReport(reader, { from, to, by, zone, filter: { targets } }, { configured, now })
+    const found = await usageReport(reader, { from, to, by, zone, targets }, { configured, now })
     if (format === 'json') print(JSON.stringify(found, undefined, 2))
     else
       for (const line of format === 'csv' ? usageCsv(found.rows, by).trimEnd().split('\r\n') : tableOf(found, by))

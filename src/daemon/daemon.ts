@@ -56,6 +56,7 @@ import { reporter } from './reporter.ts'
 import { reloads } from './reload.ts'
 import { notifying } from './notifying.ts'
 import { newOverviews } from './overviews.ts'
+import { keepRollups } from './rollups.ts'
 import { VERSION } from './version.ts'
 
 export type Daemon = {
@@ -231,12 +232,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const events$ = runWhile(keeping$, (kept, over$) =>
       eventLog({ ...kept, store, clock, ownership, stop$: merge(over$, stop$) }),
     )
+    const rollups$ = keepRollups({ store, clock, ownership, stop$ })
     const closed$ = defer(closeAll).pipe(ignoreElements())
     return {
       url: pageUrl(first.http, web.port),
       targets,
       events$: concat(
-        merge(exchanged$, reloaded$, retention$, events$, notified$, storeEvents(watched$), watched$).pipe(tap(report)),
+        merge(exchanged$, reloaded$, retention$, rollups$, events$, notified$, storeEvents(watched$), watched$).pipe(
+          tap(report),
+        ),
         closed$,
       ),
     }

@@ -67,7 +67,10 @@ export function isSelected(filter: CallFilter, { id, labels, status, marks }: Tr
 }
 
 /** Whether a call with these labels is selected. */
-function matchesLabels({ type, mode, receiverType }: CallFilter, labels: Labels): boolean {
+export function matchesLabels(
+  { type, mode, receiverType }: Pick<CallFilter, 'type' | 'mode' | 'receiverType'>,
+  labels: Labels,
+): boolean {
   return [
     [type, labels.type],
     [mode, labels.mode],

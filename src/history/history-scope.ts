@@ -4,7 +4,9 @@ import type { Period } from './days.ts'
 
 /** What a filter can find: the numbers of its targets in the store, and when their oldest and newest call finished. */
 export type HistoryScope = {
-  numbers: number[]
+  numbers: readonly number[]
+  /** The names of these targets, by their numbers. */
+  names: ReadonlyMap<number, string>
   /** UNIX seconds; infinite where there is no call. */
   oldest: number
   newest: number
@@ -25,8 +27,10 @@ export async function historyScope(
   )
   const wanted = rows.filter(({ name }) => targets?.includes(String(name)) !== false)
   const of = (column: 'oldest' | 'newest', otherwise: number) => wanted.map((row) => Number(row[column] ?? otherwise))
+  const names = new Map(wanted.map(({ number, name }) => [Number(number), String(name)]))
   return {
-    numbers: wanted.map(({ number }) => Number(number)),
+    numbers: [...names.keys()],
+    names,
     oldest: of('oldest', Infinity).reduce((a, b) => Math.min(a, b), Infinity),
     newest: of('newest', -Infinity).reduce((a, b) => Math.max(a, b), -Infinity),
   }

@@ -32,14 +32,10 @@ export async function usageReport(
   { from: begin, to, ...query }: Omit<UsageQuery, 'from' | 'to'> & { from: number | undefined; to: number | undefined },
   { configured, now }: { configured: readonly string[]; now: number },
 ): Promise<UsageReport> {
-  const { zone, filter } = query
-  await expectTargets(store, filter?.targets ?? [], configured)
-  const from = begin ?? Math.min(now, Math.floor((await historyScope(store, { targets: filter?.targets }, 0)).oldest))
-  const coverage = await coverageOf(
-    store,
-    { from, to: to ?? Infinity },
-    { targets: filter?.targets ?? configured, now },
-  )
+  const { zone, targets } = query
+  await expectTargets(store, targets ?? [], configured)
+  const from = begin ?? Math.min(now, Math.floor((await historyScope(store, { targets }, 0)).oldest))
+  const coverage = await coverageOf(store, { from, to: to ?? Infinity }, { targets: targets ?? configured, now })
   return {
     since: isoTime(from),
     until: isoTime(to ?? now),

@@ -6,7 +6,8 @@ import { baselineCall, observeCall, observeNotFound, resumedCall, type AnswerCon
 import { noteEarlierRow, compareStart, isEarlierRow } from './repeated-id.ts'
 import { COUNTERS, seriesKey } from './series.ts'
 import type { Delta, LedgerState, SyncState } from './state.ts'
-import { evictAfter, MARK, type TrackedCall } from './tracked-call.ts'
+import { evictAfter, inHistorySince, MARK, type TrackedCall } from './tracked-call.ts'
+import { quarterHourOf } from './usage.ts'
 
 export type LedgerOptions = {
   /** How far back a call may still change, and how long it is tracked (seconds). */
@@ -74,6 +75,16 @@ export function computeDelta(
       if (after !== undefined && after !== before) delta.calls.set(id, after)
     }
     for (const [reason, items] of Object.entries(invalid)) draft.add(seriesKey(COUNTERS.invalidItems, reason), items)
+  }
+  for (const call of delta.calls.values()) {
+    const phase = state.calls.phase(call.id)
+    // Only a lost call moves: it finished when it was lost, and not any more when it is back.
+    const before =
+      phase === 'lost' ? state.calls.get(call.id) : phase === undefined ? evictedRows.get(call.id) : undefined
+    for (const each of before === undefined ? [call] : [before, call]) {
+      const at = inHistorySince(each)
+      if (at !== undefined) delta.stale.add(quarterHourOf(at))
+    }
   }
   if (observation.success) recordSuccess(observation.success)
   const hasChanged =

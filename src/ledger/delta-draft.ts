@@ -34,6 +34,7 @@ export function newDraft(sync: SyncState): DeltaDraft {
     evicted: [],
     counters: new Map(),
     usage: new Map(),
+    stale: new Set(),
     finishes: [],
     transitions: [],
     corrections: [],

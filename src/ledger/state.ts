@@ -121,6 +121,8 @@ export type Delta = {
   counters: Map<string, number>
   /** Participant minutes by quarter of an hour. */
   usage: Map<number, number>
+  /** The quarters of an hour in whose history a call changes (usage.ts). */
+  stale: Set<number>
   finishes: Finish[]
   transitions: Transition[]
   corrections: Correction[]

@@ -80,6 +80,11 @@ export function isCounted({ phase }: Pick<TrackedCall, 'phase'>): boolean {
   return phase !== 'baseline'
 }
 
+/** When the call finished or was lost, as the history has it (UNIX seconds); undefined where it is not in it. */
+export function inHistorySince({ phase, finish, retainUntil }: TrackedCall): number | undefined {
+  return phase === 'lost' ? retainUntil : phase === 'baseline' ? undefined : finish?.at
+}
+
 /** When the call began, as far as known (UNIX seconds). */
 export function beganAt(call: Pick<TrackedCall, 'initiatedAt' | 'startedAt' | 'endedAt' | 'firstSeen'>): number {
   return call.initiatedAt ?? call.startedAt ?? call.endedAt ?? call.firstSeen

@@ -1,11 +1,11 @@
 /** The resolution of usage (seconds): the days of every time zone begin at a quarter of an hour. */
-const QUARTER_HOUR_SECONDS = 900
+export const QUARTER = 900
 /** How long usage is kept (seconds): a month, the longest period of a rule, and a day. */
 export const USAGE_KEPT = 32 * 86_400
 
 /** The beginning of a moment's quarter of an hour (UNIX seconds). */
 export function quarterHourOf(time: number): number {
-  return Math.floor(time / QUARTER_HOUR_SECONDS) * QUARTER_HOUR_SECONDS
+  return Math.floor(time / QUARTER) * QUARTER
 }
 
 /** Adds minutes to a quarter of an hour, in place, and drops quarters older than {@link USAGE_KEPT}. */

@@ -25,6 +25,15 @@ export type Commit = {
   gap?: Gap | undefined
 }
 
+/** Rollups (history/rollup.ts) of a quarter of an hour and of its hour, by targets' numbers. Times are UNIX seconds. */
+export type RollupUpdate = {
+  quarter: number
+  /** What was stale when they were added up: where it has become stale once more, nothing is saved. */
+  versions: readonly { target: number; version: number }[]
+  /** Without `data` there is none any more. */
+  rollups: readonly { target: number; width: number; at: number; data: Uint8Array | undefined }[]
+}
+
 /** When no poll of a target was successful (UNIX seconds by the service's clock). */
 export type Gap = { began: number; ended: number }
 
@@ -141,6 +150,8 @@ export type Store = {
    * @param end those from this position on are kept
    */
   deleteEvents: (before: number, end?: number) => Promise<void>
+  /** Saves rollups, which are not stale any more then. Any daemon but the leader is refused as stale. */
+  saveRollups: (update: RollupUpdate) => Promise<void>
   /** Erases the participants of all events in the log. */
   eraseParticipants: () => Promise<void>
   close: () => Promise<void>

@@ -11,6 +11,7 @@ import type { CallDetails } from './call-route.ts'
 import type { FinishedPerMinute } from './finished-per-minute.ts'
 import type { Problem } from './problem.ts'
 import type { RuleView } from './rule-view.ts'
+import type { SeriesView } from './series-route.ts'
 import type { SilenceView } from './silences-route.ts'
 import type { TargetView } from './target-view.ts'
 import type { AlertView } from './views.ts'
@@ -295,6 +296,27 @@ const report = z.object({
   ),
 }) satisfies z.ZodType<UsageReport>
 
+const percentiles = z.object({ p50: seconds.nullable(), p95: seconds.nullable() }).describe('Exact to 2%')
+
+const series = z.object({
+  since: time,
+  until: time,
+  step_seconds: count,
+  points: z.array(
+    z.object({
+      at: time.describe('When the step began'),
+      calls: z.object({ ...outcomes, lost: count }),
+      minutes,
+      participant_minutes: minutes,
+      failure_ratio: ratio.nullable().describe('Null below five calls'),
+      duration_seconds: percentiles,
+      answer_delay_seconds: percentiles,
+      in_progress: count.nullable().describe('When the step began; null where it is not known'),
+    }),
+  ),
+  coverage,
+}) satisfies z.ZodType<SeriesView>
+
 const callDetails = z.object({
   call,
   first_seen: time,
@@ -333,6 +355,7 @@ export const answers = {
   Report: report,
   ReportCsv: z.string().describe('The rows as CSV'),
   Coverage: coverage,
+  Series: series,
   FinishedPerMinute: finishedPerMinute,
   Alerts: z.object({ alerts: z.array(alert) }),
   Silences: z.object({ silences: z.array(silence) }),

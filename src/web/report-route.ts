@@ -1,28 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import { coverageOf } from '../history/coverage.ts'
-import { MOMENT, readMoment } from '../history/moment.ts'
-import { coverageView, expectTargets, UnknownTarget, usageCsv, usageReport } from '../history/usage-report.ts'
+import { coverageView, expectTargets, usageCsv, usageReport } from '../history/usage-report.ts'
 import { USAGE_KEYS, type UsageKey } from '../history/usage.ts'
-import { isTimezone } from '../schema/timezone.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import { api, type Described } from './api.ts'
 import { concurrencyLimit } from './concurrency-limit.ts'
-import { BadRequest } from './problem.ts'
-
-const listOf = (text: string | readonly string[]) => [text].flat().flatMap((names) => names.split(','))
-const list = z.union([z.string(), z.array(z.string())]).transform(listOf)
-
-const period = {
-  since: z.string(`is required: ${MOMENT}`).describe(`Since then: ${MOMENT}`),
-  until: z.string().optional().describe('Before then; default: now'),
-  zone: z
-    .string()
-    .refine(isTimezone, 'must be a time zone such as Europe/Berlin, or UTC')
-    .default('UTC')
-    .describe('Of dates and days'),
-  target: list.optional().describe('Names of targets, separated by commas'),
-}
+import { known, list, period, periodOf } from './period-parameters.ts'
 
 const reportParameters = z.strictObject({
   ...period,
@@ -59,7 +43,7 @@ export function reportRoute(app: FastifyInstance, { store, wall, targets }: Repo
     const by = USAGE_KEYS.filter((key) => wanted.includes(key))
     const [now, left] = [wall(), new AbortController()]
     reply.raw.once('close', () => left.abort())
-    const asked = { ...periodOf(query, now), by, zone, filter: { targets: only }, aborted: left.signal }
+    const asked = { ...periodOf(query, now), by, zone, targets: only, aborted: left.signal }
     const found = await known(usageReport(store, asked, { configured: targets.all(), now }))
     return format === 'json' ? found : reply.type('text/csv; charset=utf-8').send(usageCsv(found.rows, by))
   })
@@ -76,26 +60,6 @@ export function reportRoute(app: FastifyInstance, { store, wall, targets }: Repo
   )
 }
 
-/** @throws {BadRequest} for a target that is not there */
-async function known<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    throw error instanceof UnknownTarget ? new BadRequest(error.message) : error
-  }
-}
-
 function isKey(name: string): name is UsageKey {
   return USAGE_KEYS.some((key) => key === name)
-}
-
-function periodOf({ since, until, zone }: { since: string; until?: string | undefined; zone: string }, now: number) {
-  const moment = (name: string, text: string) => {
-    const time = readMoment(text, zone, now)
-    if (time === undefined) throw new BadRequest(`${name} must be ${MOMENT}`)
-    return time
-  }
-  const [from, to] = [moment('since', since), until === undefined ? undefined : moment('until', until)]
-  if (from >= (to ?? now)) throw new BadRequest('since must be before until')
-  return { from, to }
 }

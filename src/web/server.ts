@@ -18,6 +18,7 @@ import { api, type Described } from './api.ts'
 import { answerBadPath, answerErrors, answerUnreadable, sendProblem } from './problem.ts'
 import { readiness } from './readiness.ts'
 import { reportRoute } from './report-route.ts'
+import { seriesRoute } from './series-route.ts'
 import { silencesRoute } from './silences-route.ts'
 import { otherTargetJson, type OtherTarget } from './overview.ts'
 import { targetJson } from './target-view.ts'
@@ -170,6 +171,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   callsRoute(app, options)
   callRoute(app, options)
   reportRoute(app, options)
+  seriesRoute(app, options)
   finishedPerMinuteRoute(app, options)
   silencesRoute(app, { ...options, changedBy: options.auth })
   eventsRoute(app, options.store)

@@ -78,6 +78,7 @@ export function mortalProcess(clock: Clock, draw: () => number, risk: number): M
         deleteEvents: alive(store.deleteEvents),
         size: alive(store.size),
         rows: alive(store.rows),
+        saveRollups: (update) => between('before commit', 'after commit', () => store.saveRollups(update)),
         eraseParticipants: alive(store.eraseParticipants),
         webhooks: alive(store.webhooks),
         undelivered: alive(store.undelivered),

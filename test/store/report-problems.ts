@@ -16,7 +16,7 @@ export async function reportProblems(reader: StoreReader, target: string): Promi
   const expected = counters.map((counted, i) => counted - settled[i]! - openAmounts[i]!)
   const problems: string[] = []
   for (const by of KEYS) {
-    const rows = await usageOf(reader, { from: 0, to: 4e9, zone: 'UTC', by, filter: { targets: [target] } })
+    const rows = await usageOf(reader, { from: 0, to: 4e9, zone: 'UTC', by, targets: [target] })
     const sums = QUANTITIES.map(() => 0)
     for (const { calls, minutes, participant_minutes: participants } of rows) {
       const { lost, ...outcomes } = calls

@@ -77,6 +77,7 @@ test('the server answers as the document says, on every path', async () => {
   await ask('GET /api/v1/report', '/api/v1/report?since=0&by=day,target')
   await ask('GET /api/v1/report', '/api/v1/report?since=0&format=csv')
   await ask('GET /api/v1/coverage', '/api/v1/coverage?since=0')
+  await ask('GET /api/v1/series', '/api/v1/series?since=2d')
   await ask('GET /api/v1/finished-per-minute', '/api/v1/finished-per-minute?minutes=2')
   const body = JSON.stringify({ match: { target: 'production' }, for: '1m' })
   await ask('POST /api/v1/silences', '/api/v1/silences', { headers: json, body })

@@ -3,10 +3,11 @@ import { finalStatusOf } from '../../ledger/call-codes.ts'
 import { LOST_CODE } from '../../ledger/history-columns.ts'
 import { countByStatus, type FinishedCounts } from '../../ledger/finished-calls.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
-import { USAGE_KEPT } from '../../ledger/usage.ts'
+import { quarterHourOf, USAGE_KEPT } from '../../ledger/usage.ts'
 import { callOf, settledOf } from '../rows.ts'
 import type { MinuteCount } from '../store.ts'
 import type { Session } from './connection.ts'
+import { markStale } from './rollups.ts'
 
 /** Runs work in a transaction. */
 type AllOrNothing = <T>(work: (session: Session) => Promise<T>) => Promise<T>
@@ -125,11 +126,15 @@ const OLD = `SELECT target, id FROM callwatch.calls WHERE NOT tracked AND finish
 /** In one order, and before any other row, as commits do: else two transactions could deadlock. */
 const LOCK_TARGETS = `SELECT number FROM callwatch.targets WHERE number IN (SELECT target FROM (${OLD}) AS old) ORDER BY number FOR UPDATE`
 const DELETE_CALLS = `
-  DELETE FROM callwatch.calls WHERE (target, id) IN (${OLD}) AND target = ANY ($2::int[]) RETURNING target, id, data`
+  DELETE FROM callwatch.calls WHERE (target, id) IN (${OLD}) AND target = ANY ($2::int[]) RETURNING target, id, data, finished`
 const SETTLE = `
   UPDATE callwatch.settled AS sum SET value = sum.value + more
   FROM unnest($1::int[], $2::text[], $3::float8[]) AS given (target, quantity, more)
   WHERE sum.target = given.target AND sum.quantity = given.quantity`
+
+const MARK_STALE = markStale(
+  '(SELECT DISTINCT quarter, target FROM unnest($1::bigint[], $2::int[]) AS given (quarter, target))',
+)
 
 /** Deletes a batch of evicted calls, adds up what was counted of them, and returns how many. */
 async function deleteCalls({ run }: Session, before: number): Promise<number> {
@@ -140,6 +145,10 @@ async function deleteCalls({ run }: Session, before: number): Promise<number> {
   const settled = [...byTarget].flatMap(([target, rows]) =>
     settledOf(rows.map(callOf)).map(([quantity, amount]) => ({ target, quantity, amount })),
   )
+  await run(MARK_STALE, [
+    deleted.map(({ finished }) => quarterHourOf(Number(finished))),
+    deleted.map(({ target }) => Number(target)),
+  ])
   await run(SETTLE, [
     settled.map(({ target }) => target),
     settled.map(({ quantity }) => quantity),

@@ -10,11 +10,14 @@ import {
   type CopyDestination,
   type CopyValue,
 } from '../copy-tables.ts'
+import { BASELINE_CODE } from '../../ledger/history-columns.ts'
+import { QUARTER } from '../../ledger/usage.ts'
 import { StoreError } from '../store.ts'
 import { connectForLong } from './connect-beside.ts'
 import type { Argument, Connection, Session } from './connection.ts'
 import { codeOf } from './postgres-error.ts'
 import { ALL_EVENTS } from './events.ts'
+import { markStale } from './rollups.ts'
 import { expectSchema, LOCK, migrate } from './schema.ts'
 
 /**
@@ -43,6 +46,7 @@ export async function openPostgresDestination(url: string): Promise<CopyDestinat
     rows: (table) => copyRows(connection, table),
     write: async (table, rows) => void (await connection.run(insertInto(table), argumentsOf(table, rows))),
     commit: async () => {
+      await connection.run(COPIED_STALE)
       for (const table of ['outbox', 'silences']) await connection.run(countOnFrom(table))
       await connection.run('COMMIT').catch((error: unknown) => {
         throw new StoreError(
@@ -57,6 +61,12 @@ export async function openPostgresDestination(url: string): Promise<CopyDestinat
     close: connection.close,
   }
 }
+
+/** Rollups are not copied: they are added up from the copied calls. */
+const COPIED_STALE = markStale(
+  `(SELECT DISTINCT floor(finished / ${QUARTER})::bigint * ${QUARTER} AS quarter, target FROM callwatch.calls
+  WHERE finished IS NOT NULL AND status <> ${BASELINE_CODE})`,
+)
 
 type AloneOptions = {
   readOnly: boolean

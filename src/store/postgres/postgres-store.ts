@@ -12,6 +12,7 @@ import { addTargets, loadTargets, type Wanted } from './load-targets.ts'
 import { membership } from './membership.ts'
 import { publish, readNews } from './news.ts'
 import { postgresOutbox } from './outbox.ts'
+import { saveRollups } from './rollups.ts'
 import { openPool, type Pool } from './pool.ts'
 import { isAnswer, isUnresponsive } from './postgres-error.ts'
 import { lockForReset, removeTarget } from './reset-target.ts'
@@ -200,7 +201,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     outbox: (notifier) => outbox.read(session, notifier),
     claimOutbox: async (ids, claimed) => {
       if (!claimed) await outbox.unclaim(session, ids)
-      else if (!(await outbox.claim(session, ids, members.self()))) throw notSender()
+      else if (!(await outbox.claim(session, ids, members.self()))) throw notLeader('sends notifications')
     },
     removeFromOutbox: (ids) => outbox.remove(session, ids),
     countOutbox: () => outbox.count(session),
@@ -231,6 +232,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     events: (position, most) => eventsFrom(session, position, most),
     latestEvents: (most) => latestEvents(session, most),
     ...postgresWebhooks(session, allOrNothing),
+    saveRollups: async (update) => {
+      if (!(await allOrNothing((saving) => saveRollups(saving, update, members.self()))))
+        throw notLeader('adds calls up')
+    },
     rows: (statement, args) => readPool.use(({ run }) => run(statement, args)),
     deleteExpired: (before) => deleteExpired(session, before, clock, allOrNothing),
     deleteEvents: (before, end) => deleteEvents(session, before, end),
@@ -278,8 +283,8 @@ function notOwned(target: string): StoreError {
   return new StoreError('stale', `this daemon does not own target ${target}; only its owner commits it`)
 }
 
-function notSender(): StoreError {
-  return new StoreError('stale', 'this daemon is not the leader; only the leader sends notifications')
+function notLeader(task: string): StoreError {
+  return new StoreError('stale', `this daemon is not the leader; only the leader ${task}`)
 }
 
 function stale(target: string): StoreError {

@@ -79,6 +79,23 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (target, ended)
   );
 
+  -- What finished in a quarter of an hour, and in an hour, added up: history/rollup.ts.
+  CREATE TABLE callwatch.rollups (
+    target integer NOT NULL,        -- 0: all targets together
+    width integer NOT NULL,         -- seconds
+    at bigint NOT NULL,             -- UNIX seconds
+    data bytea NOT NULL,
+    PRIMARY KEY (target, width, at)
+  );
+
+  -- Quarters of an hour with calls that have changed since they were added up.
+  CREATE TABLE callwatch.stale_rollups (
+    quarter bigint NOT NULL,        -- UNIX seconds
+    target integer NOT NULL,
+    version bigint NOT NULL,        -- rises with each change
+    PRIMARY KEY (quarter, target)
+  ) WITH (fillfactor = 50);
+
   CREATE TABLE callwatch.alerts (
     target integer NOT NULL,
     alert text NOT NULL,

@@ -6,6 +6,7 @@ import { hourOf, packEvaluated } from '../evaluation-log.ts'
 import { eventColumns } from '../rows.ts'
 import type { Commit } from '../store.ts'
 import type { Argument, Session } from './connection.ts'
+import { markStale } from './rollups.ts'
 
 /** The member that may commit a target, and the epoch of its ownership. */
 export type Fence = { owner: string; epoch: number }
@@ -14,7 +15,7 @@ export type Fence = { owner: string; epoch: number }
 export type FencedCommit = { target: string; commit: Commit; fence: Fence }
 
 /** The number of the first parameter with columns of calls. */
-const FIRST_COLUMN = 37
+const FIRST_COLUMN = 39
 const COLUMN_ARGUMENTS = HISTORY_COLUMNS.map((_, i) => `$${FIRST_COLUMN + i}::float8[]`).join(', ')
 
 /**
@@ -85,6 +86,8 @@ const COMMIT = `
     SELECT number, began, ended
     FROM moved JOIN unnest($34::int[], $35::float8[], $36::float8[]) AS given (of, began, ended) USING (of)
     ON CONFLICT DO NOTHING
+  ), stale AS (
+    ${markStale('(SELECT quarter, number AS target FROM moved JOIN unnest($37::int[], $38::bigint[]) AS given (of, quarter) USING (of))')}
   )
   SELECT of FROM moved`
 
@@ -153,6 +156,10 @@ export async function writeCommits(session: Session, fenced: readonly FencedComm
       ({ gap }) => (gap === undefined ? [] : [gap]),
       ({ began }) => began,
       ({ ended }) => ended,
+    ),
+    ...columns(
+      ({ ledger }) => ledger.stale,
+      (quarter) => quarter,
     ),
     ...HISTORY_COLUMNS.map((name) => shown.map((columns) => columns[name])),
   ]

@@ -4,15 +4,24 @@ import { finalStatusOf } from '../../ledger/call-codes.ts'
 import { BASELINE_CODE, LOST_CODE } from '../../ledger/history-columns.ts'
 import { countByStatus, type FinishedCounts } from '../../ledger/finished-calls.ts'
 import type { SyncState } from '../../ledger/state.ts'
-import { usedBetween, USAGE_KEPT } from '../../ledger/usage.ts'
+import { quarterHourOf, usedBetween, USAGE_KEPT } from '../../ledger/usage.ts'
 import type { ReadRow } from '../row-reader.ts'
 import { alertsByTarget, callOf, settledOf } from '../rows.ts'
-import type { RoutedChange, LoggedEvents, MinuteCount, OutboxEntry, OutboxContent, TargetIdentity } from '../store.ts'
+import type {
+  RoutedChange,
+  LoggedEvents,
+  MinuteCount,
+  OutboxEntry,
+  OutboxContent,
+  RollupUpdate,
+  TargetIdentity,
+} from '../store.ts'
 import { targetLoader, type CallsPart, type OpenedTarget } from './load-target.ts'
 import { eventsIn, participantsEraser } from './events.ts'
 import { openOwn } from './open-database.ts'
 import { rowsIn } from './rows-in.ts'
 import { sqliteOutbox } from './outbox.ts'
+import { rollupsIn } from './rollups.ts'
 import { silencesIn } from './silences.ts'
 import { transaction as transactionOn } from './transaction.ts'
 import { webhooksIn } from './webhooks.ts'
@@ -63,6 +72,7 @@ export type SqliteEngine = {
   deleteEvents: (before: number, end: number) => boolean
   /** @returns whether there are more of them */
   eraseParticipants: () => boolean
+  saveRollups: (update: RollupUpdate) => void
   size: () => number
   rows: (statement: string, args: readonly (string | number)[]) => ReadRow[]
   close: () => void
@@ -83,7 +93,8 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
   const { db, release } = openOwn(path)
   const prepare = (sql: string) => db.prepare(sql)
   const outbox = sqliteOutbox(db, receivers)
-  const commits = commitWriter(db, outbox)
+  const rollups = rollupsIn(db)
+  const commits = commitWriter(db, outbox, rollups)
   const loader = targetLoader(db)
   const statements = {
     sequenceNumber: prepare('SELECT seq FROM targets WHERE name = ?'),
@@ -99,7 +110,7 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
     deleteExpired: prepare(`
       DELETE FROM calls WHERE rowid IN (
         SELECT rowid FROM calls WHERE target = ? AND tracked = 0 AND finished < ? LIMIT ?)
-      RETURNING id, data`),
+      RETURNING id, data, finished`),
     deleteExpiredEvaluations: prepare('DELETE FROM evaluations WHERE target = ? AND hour < ?'),
     // Only the oldest rows, whatever the clocks were, and the newest of these stays: so a reader knows what it has missed.
     deleteEvents: prepare(`
@@ -141,6 +152,8 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
     readCalls: loader.readCalls,
     resetTarget: (name, routedChanges, events) =>
       transaction(() => {
+        const number = prepare('SELECT number FROM targets WHERE name = ?').get(name)?.['number']
+        if (number !== undefined) rollups.markAllStale(Number(number))
         for (const table of OF_TARGET) deleteOf(table, name)
         prepare('DELETE FROM targets WHERE name = ?').run(name)
         outbox.enqueueChanges(routedChanges)
@@ -212,11 +225,13 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
           const deleted = statements.deleteExpired.all(number!, before, left)
           left -= deleted.length
           commits.settle(Number(number), settledOf(deleted.map(callOf)))
+          rollups.markStale(Number(number), new Set(deleted.map(({ finished }) => quarterHourOf(Number(finished)))))
           statements.deleteExpiredGaps.run(number!, before)
           statements.deleteExpiredEvaluations.run(number!, before)
           statements.deleteExpiredUsage.run(number!, before - USAGE_KEPT)
         }
       }),
+    saveRollups: (update) => transaction(() => rollups.saveRollups(update)),
     rows: rowsIn(db),
     size: () => Number(statements.size.get()!['bytes']),
     close: () => {

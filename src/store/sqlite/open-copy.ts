@@ -11,6 +11,8 @@ import {
   type CopyDestination,
   type CopyValue,
 } from '../copy-tables.ts'
+import { BASELINE_CODE } from '../../ledger/history-columns.ts'
+import { QUARTER } from '../../ledger/usage.ts'
 import { StoreError } from '../store.ts'
 import { openExisting, openOwn, takeLock } from './open-database.ts'
 import { attempting, sqliteError } from './sqlite-error.ts'
@@ -58,7 +60,7 @@ export function openSqliteDestination(path: string): CopyDestination {
     place: path,
     rows: (table) => copyRows(db, path, table),
     write: (table, rows) => answer(() => rows.forEach((row) => inserts.get(table)!.run(...row))),
-    commit: () => answer(() => db.exec('COMMIT')),
+    commit: () => answer(() => db.exec(`${COPIED_STALE}; COMMIT`)),
     close: async () => {
       if (db.isTransaction) db.exec('ROLLBACK')
       db.close()
@@ -66,6 +68,12 @@ export function openSqliteDestination(path: string): CopyDestination {
     },
   }
 }
+
+/** Rollups are not copied: they are added up from the copied calls. */
+const COPIED_STALE = `
+  INSERT INTO stale_rollups (quarter, target, version)
+  SELECT DISTINCT CAST(finished / ${QUARTER} AS INTEGER) * ${QUARTER}, target, 1
+  FROM calls WHERE finished IS NOT NULL AND status <> ${BASELINE_CODE}`
 
 /** The rows of a table, in batches. */
 async function* copyRows(db: DatabaseSync, path: string, table: CopyTable): AsyncGenerator<readonly CopyRow[]> {

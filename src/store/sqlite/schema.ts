@@ -74,6 +74,23 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (target, ended)
   ) STRICT, WITHOUT ROWID;
 
+  -- What finished in a quarter of an hour, and in an hour, added up: history/rollup.ts.
+  CREATE TABLE rollups (
+    target INTEGER NOT NULL,        -- 0: all targets together
+    width INTEGER NOT NULL,         -- seconds
+    at INTEGER NOT NULL,            -- UNIX seconds
+    data BLOB NOT NULL,
+    PRIMARY KEY (target, width, at)
+  ) STRICT;
+
+  -- Quarters of an hour with calls that have changed since they were added up.
+  CREATE TABLE stale_rollups (
+    quarter INTEGER NOT NULL,       -- UNIX seconds
+    target INTEGER NOT NULL,
+    version INTEGER NOT NULL,       -- rises with each change
+    PRIMARY KEY (quarter, target)
+  ) STRICT, WITHOUT ROWID;
+
   CREATE TABLE alerts (
     target INTEGER NOT NULL,
     alert TEXT NOT NULL,

@@ -112,6 +112,7 @@ export function sqliteStore(
     eraseParticipants: async () => {
       while (await invoke('eraseParticipants', []));
     },
+    saveRollups: (update) => invoke('saveRollups', [update]),
     size: () => invoke('size', []),
     rows: (statement, args) => read('rows', [statement, args]),
     close: async () => {
@@ -146,7 +147,7 @@ function finishOf(record: Uint8Array): Finish {
 }
 
 function packCommit({ ledger, alerts, routedChanges, evaluated, events, gap }: Commit): PackedCommit {
-  const { sync, calls, evicted, counters, usage } = ledger
+  const { sync, calls, evicted, counters, usage, stale } = ledger
   const [uncounted, counted] = [evicted.filter((call) => !isCounted(call)), evicted.filter(isCounted)]
   return {
     sync,
@@ -155,6 +156,7 @@ function packCommit({ ledger, alerts, routedChanges, evaluated, events, gap }: C
     deleted: uncounted.map(({ id }) => id),
     counters,
     usage,
+    stale,
     alerts: { changed: alerts.changed, ended: alerts.ended.map(({ key }) => key) },
     routedChanges,
     evaluated,

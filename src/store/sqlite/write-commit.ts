@@ -10,6 +10,7 @@ import type { eventColumns } from '../rows.ts'
 import { StoreError, type Gap, type RoutedChange } from '../store.ts'
 import { overwriteDeleted } from './events.ts'
 import type { sqliteOutbox } from './outbox.ts'
+import type { rollupsIn } from './rollups.ts'
 
 /** Calls side by side: their ids, and their records (call-record.ts) in the same order. */
 export type PackedCalls = { ids: readonly string[]; records: Uint8Array<ArrayBuffer> }
@@ -24,6 +25,7 @@ export type PackedCommit = {
   deleted: readonly string[]
   counters: ReadonlyMap<string, number>
   usage: ReadonlyMap<number, number>
+  stale: ReadonlySet<number>
   alerts: { changed: readonly AlertInstance[]; ended: readonly string[] }
   routedChanges: readonly RoutedChange[]
   evaluated: Evaluated | undefined
@@ -38,7 +40,11 @@ export type PackedEvents = ReturnType<typeof eventColumns>
 const ROWS_A_STATEMENT = 100
 
 /** The rows of commits. Nothing here begins a transaction: the caller does. */
-export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sqliteOutbox>, 'enqueueChanges'>) {
+export function commitWriter(
+  db: DatabaseSync,
+  outbox: Pick<ReturnType<typeof sqliteOutbox>, 'enqueueChanges'>,
+  rollups: Pick<ReturnType<typeof rollupsIn>, 'markStale'>,
+) {
   const prepare = (sql: string) => db.prepare(sql)
   const insertCalls = (rows: number) =>
     prepare(`
@@ -71,7 +77,8 @@ export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sq
   }
 
   function write(target: string, commit: PackedCommit): void {
-    const { sync, calls, evicted, deleted, counters, usage, alerts, routedChanges, evaluated, events, gap } = commit
+    const { sync, calls, evicted, deleted, counters, usage, stale, alerts, routedChanges, evaluated, events, gap } =
+      commit
     const moved = statements.move.get(JSON.stringify(sync), target, sync.seq - 1)
     if (moved === undefined) {
       throw new StoreError('stale', `the store is not where this daemon left target ${target}: another one wrote to it`)
@@ -82,6 +89,7 @@ export function commitWriter(db: DatabaseSync, outbox: Pick<ReturnType<typeof sq
     for (const id of evicted) statements.evict.run(number, id)
     for (const [series, increment] of counters) statements.increment.run(number, series, increment)
     for (const [quarter, minutes] of usage) statements.use.run(number, quarter, minutes)
+    rollups.markStale(number, stale)
     for (const instance of alerts.changed) statements.setAlert.run(number, instance.key, JSON.stringify(instance))
     for (const key of alerts.ended) statements.deleteAlert.run(number, key)
     outbox.enqueueChanges(routedChanges)

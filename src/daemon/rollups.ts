@@ -1,0 +1,51 @@
+import {
+  catchError,
+  defer,
+  EMPTY,
+  exhaustMap,
+  expand,
+  filter,
+  ignoreElements,
+  takeUntil,
+  timer,
+  type Observable,
+} from 'rxjs'
+import type { Clock } from '../clock/clock.ts'
+import type { Ownership } from '../cluster/ownership.ts'
+import { updateRollups, type RollupPosition } from '../history/update-rollups.ts'
+import { onlyStoreErrors, type Store } from '../store/store.ts'
+
+const INTERVAL = 10
+
+/**
+ * Adds up calls for charts and reports while this daemon is the leader; emits nothing. What fails now is done the next time:
+ * until then charts and reports read the calls themselves.
+ */
+export function keepRollups({
+  store,
+  clock,
+  ownership,
+  stop$,
+}: {
+  store: Store
+  clock: Clock
+  ownership: Pick<Ownership, 'isLeader'>
+  stop$: Observable<unknown>
+}): Observable<never> {
+  const next = (after?: RollupPosition) => defer(() => updateRollups(store, clock.wall(), after))
+  return timer(INTERVAL * 1000, INTERVAL * 1000, clock.scheduler).pipe(
+    takeUntil(stop$),
+    filter(ownership.isLeader),
+    exhaustMap(() =>
+      next().pipe(
+        expand((position) => (position === undefined ? EMPTY : next(position))),
+        takeUntil(stop$),
+        catchError((error: unknown) => {
+          onlyStoreErrors(undefined)(error)
+          return EMPTY
+        }),
+      ),
+    ),
+    ignoreElements(),
+  )
+}

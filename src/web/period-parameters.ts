@@ -1,0 +1,50 @@
+import * as z from 'zod'
+import { MOMENT, readMoment } from '../history/moment.ts'
+import { UnknownTarget } from '../history/usage-report.ts'
+import { isTimezone } from '../schema/timezone.ts'
+import { BadRequest } from './problem.ts'
+
+const listOf = (text: string | readonly string[]) => [text].flat().flatMap((names) => names.split(','))
+/** Names, separated by commas or given several times. */
+export const list = z.union([z.string(), z.array(z.string())]).transform(listOf)
+
+/** The parameters of a period of some targets. */
+export const period = {
+  since: z.string(`is required: ${MOMENT}`).describe(`Since then: ${MOMENT}`),
+  until: z.string().optional().describe('Before then; default: now'),
+  zone: z
+    .string()
+    .refine(isTimezone, 'must be a time zone such as Europe/Berlin, or UTC')
+    .default('UTC')
+    .describe('Of dates and days'),
+  target: list.optional().describe('Names of targets, separated by commas'),
+}
+
+/** @throws {BadRequest} for a target that is not there */
+export async function known<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw error instanceof UnknownTarget ? new BadRequest(error.message) : error
+  }
+}
+
+/**
+ * The period that the parameters name (UNIX seconds); `to` is undefined where it has no end.
+ *
+ * @param now the host's clock (UNIX seconds)
+ * @throws {BadRequest}
+ */
+export function periodOf(
+  { since, until, zone }: { since: string; until?: string | undefined; zone: string },
+  now: number,
+) {
+  const moment = (name: string, text: string) => {
+    const time = readMoment(text, zone, now)
+    if (time === undefined) throw new BadRequest(`${name} must be ${MOMENT}`)
+    return time
+  }
+  const [from, to] = [moment('since', since), until === undefined ? undefined : moment('until', until)]
+  if (from >= (to ?? now)) throw new BadRequest('since must be before until')
+  return { from, to }
+}
