@@ -47,13 +47,13 @@ export async function readRollups(store: RowReader, query: RollupsQuery, visit: 
   if (width < QUARTER || inner.from >= inner.to) return calls(period, numbers)
   await calls({ from: period.from, to: inner.from }, numbers)
   await calls({ from: inner.to, to: period.to }, numbers)
-  // Those that exist, and not the sum of all: a sum of some targets needs each of them.
-  const read = isAll && !each ? [ALL_TARGETS] : numbers
-  const stale = await staleQuarters(store, inner, numbers)
-  const keyOf = (target: number, quarter: number) => (read[0] === ALL_TARGETS ? `${quarter}` : `${quarter} ${target}`)
+  const isTogether = isAll && !each
+  const read = isTogether ? [ALL_TARGETS] : numbers
+  const stale = await staleQuarters(store, inner, read)
+  const keyOf = (target: number, quarter: number) => (isTogether ? `${quarter}` : `${quarter} ${target}`)
   const isStale = new Set(stale.map(({ target, quarter }) => keyOf(target, quarter)))
   for (const { period: part, targets } of periodsOf(stale))
-    await calls(part, read[0] === ALL_TARGETS ? numbers : targets)
+    await calls(part, isTogether ? numbers : targets)
 
   const hasHour = (target: number, hour: number) =>
     width >= HOUR &&
@@ -136,11 +136,12 @@ async function readEncoded(
 
 type Stale = { target: number; quarter: number }
 
+/** Of all targets together a quarter is stale where it is of any of them, also of one that was reset. */
 async function staleQuarters(store: RowReader, { from, to }: Period, numbers: readonly number[]): Promise<Stale[]> {
   const { args, add } = queryArguments()
   const rows = await store.rows(
-    `SELECT target, quarter FROM callwatch.stale_rollups
-    WHERE quarter >= ${add(from)} AND quarter < ${add(to)} AND target IN (${numbers.join(', ')}) ORDER BY quarter, target`,
+    `SELECT target, quarter FROM callwatch.stale_rollups WHERE quarter >= ${add(from)} AND quarter < ${add(to)}
+    ${numbers[0] === ALL_TARGETS ? '' : `AND target IN (${numbers.join(', ')})`} ORDER BY quarter, target`,
     args,
   )
   return rows.map(({ target, quarter }) => ({ target: Number(target), quarter: Number(quarter) }))

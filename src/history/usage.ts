@@ -2,7 +2,7 @@ import { finalStatusOf, labelsOfCode } from '../ledger/call-codes.ts'
 import { FINAL_STATUSES } from '../ledger/call.ts'
 import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
 import { LOST_CODE } from '../ledger/history-columns.ts'
-import { QUARTER } from '../ledger/usage.ts'
+import { QUARTER, quarterHourOf } from '../ledger/usage.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import { daysOf, type Period } from './days.ts'
 import { historyScope } from './history-scope.ts'
@@ -50,7 +50,11 @@ export async function usageOf(store: RowReader, query: UsageQuery): Promise<Usag
   const sums = new Map<string, UsageSum>()
   if (by.length === 0) sums.set('', newSum({}))
   const { oldest, newest, names } = await historyScope(store, { targets }, query.from)
-  const period = { from: Math.max(query.from, oldest), to: Math.min(query.to, newest + 1) }
+  // To whole quarters: what is in them is read as a rollup.
+  const period = {
+    from: Math.max(query.from, quarterHourOf(oldest)),
+    to: Math.min(query.to, quarterHourOf(newest) + QUARTER),
+  }
   const days = by.includes('day') ? daysOf(period, zone) : []
   // The days of some zones begin at a half or a quarter of an hour.
   const isByHours = days.every(({ from }, i) => i === 0 || from % HOUR === 0)

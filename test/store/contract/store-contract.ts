@@ -9,6 +9,7 @@ import { outboxContract } from './outbox-contract.ts'
 import { participantsContract } from './participants-contract.ts'
 import type { NewPlace } from './place.ts'
 import { queriesContract } from './queries-contract.ts'
+import { rollupsContract } from './rollups-contract.ts'
 import { readerContract } from './reader-contract.ts'
 import { targetContract } from './target-contract.ts'
 import { webhooksContract } from './webhooks-contract.ts'
@@ -26,6 +27,7 @@ export function storeContract(newPlace: NewPlace): void {
   noticeContract(newPlace)
   balanceContract(newPlace)
   queriesContract(newPlace)
+  rollupsContract(newPlace)
   readerContract(newPlace)
   webhooksContract(newPlace)
 }

@@ -1,0 +1,267 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { percentileOf, entriesOf, newRollup, readRollup, addCall } from '../../../src/history/rollup.ts'
+import { seriesOf, STEPS, type SeriesPoint } from '../../../src/history/series.ts'
+import { updateRollups, type RollupPosition } from '../../../src/history/update-rollups.ts'
+import { USAGE_KEYS, usageOf, type UsageRow } from '../../../src/history/usage.ts'
+import { apply } from '../../../src/ledger/state.ts'
+import { computeDelta, possiblyEvictedIds } from '../../../src/ledger/compute-delta.ts'
+import { MODES, TYPES } from '../../../src/ledger/call.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { completePoll, CREATED, seen } from '../../ledger/seen.ts'
+import { anyObservations } from '../any-observations.ts'
+import type { HistoryRow } from '../read-call-history.ts'
+import { A, B, commitOf, DAY, openIn, OPTIONS, type NewPlace, type OpenTarget } from './place.ts'
+
+const LATER = CREATED + 1e6
+
+/** Adds up all that is stale. @returns how many quarters of an hour that was */
+async function updateAll(store: Store, now = LATER): Promise<number> {
+  let quarters = 0
+  for (let after: RollupPosition | undefined; ; quarters++) {
+    after = await updateRollups(store, now, after)
+    if (after === undefined) return quarters
+  }
+}
+
+const staleIn = async (store: Store) => (await store.rows('SELECT 1 FROM callwatch.stale_rollups', [])).length
+
+/** What polls saw of a target, as the daemon commits it: calls that were evicted resume from their rows. */
+async function observe({ store, ledger }: OpenTarget, name: string, look: Parameters<OpenTarget['see']>[0]) {
+  const evicted = await store.evictedCalls(name, possiblyEvictedIds(ledger, look, OPTIONS))
+  const delta = computeDelta(ledger, look, OPTIONS, evicted)
+  if (delta === undefined) return
+  await store.commit(name, commitOf(delta))
+  apply(ledger, delta, DAY)
+}
+
+type Sums = { calls: number; lost: number; audio: number; participantVideo: number; late: number }
+const NONE: Sums = { calls: 0, lost: 0, audio: 0, participantVideo: 0, late: 0 }
+
+/** Calls of call_history, added up by a key. */
+function summed(rows: readonly HistoryRow[], keyOf: (row: HistoryRow) => string): Record<string, Sums> {
+  const sums: Record<string, Sums> = {}
+  for (const row of rows) {
+    const sum = (sums[keyOf(row)] ??= { ...NONE })
+    sum[row['status'] === 'lost' ? 'lost' : 'calls'] += 1
+    sum.audio += Number(row['audio_minutes'])
+    sum.participantVideo += Number(row['participant_video_minutes'])
+    sum.late += Number(row['noticed']) - Number(row['finished']) > 300 ? 1 : 0
+  }
+  return sums
+}
+
+/** The same of a report or a series. */
+function sumsOf({
+  calls: { lost, ...calls },
+  minutes,
+  participant_minutes: participants,
+}: UsageRow | SeriesPoint): Sums {
+  const finished = Object.values(calls).reduce((sum, n) => sum + n, 0)
+  return { calls: finished, lost, audio: minutes.audio, participantVideo: participants.video, late: 0 }
+}
+
+/** Minutes are added up in another order. */
+const close = (sums: Record<string, Sums>) =>
+  Object.fromEntries(
+    Object.entries(sums).map(([key, { audio, participantVideo, ...counts }]) => [
+      key,
+      { ...counts, audio: expect.closeTo(audio, 6), participantVideo: expect.closeTo(participantVideo, 6) },
+    ]),
+  )
+
+const finishedIn = (rows: readonly HistoryRow[], from: number, to: number) =>
+  rows.filter(({ finished }) => finished !== null && Number(finished) >= from && Number(finished) < to)
+
+/** What every store promises of rollups: whatever is added up, they say what the calls' rows say. */
+export function rollupsContract(newPlace: NewPlace): void {
+  describe('rollups', () => {
+    test(
+      'say what the rows say, whatever was observed and whenever they are added up',
+      { timeout: 90_000 },
+      async () => {
+        const place = await newPlace()
+        const store = await place.open()
+        let targets = 0
+        const anyMoment = fc.integer({ min: -2000, max: 9000 }).map((seconds) => CREATED + seconds)
+        const asked = fc.record({
+          times: fc.tuple(anyMoment, anyMoment).filter(([from, to]) => from < to),
+          by: fc.subarray([...USAGE_KEYS]),
+          zone: fc.constantFrom('UTC', 'Asia/Kathmandu', 'America/St_Johns'),
+          step: fc.constantFrom(...STEPS),
+          type: fc.option(fc.constantFrom(...TYPES), { nil: undefined }),
+          mode: fc.option(fc.constantFrom(...MODES), { nil: undefined }),
+          isAll: fc.boolean(),
+        })
+        const run = fc.record({
+          looks: fc.tuple(anyObservations, anyObservations),
+          update: fc.func(fc.constantFrom('nothing', 'one', 'all')),
+          questions: fc.array(asked, { minLength: 2, maxLength: 2 }),
+        })
+        await fc.assert(
+          fc.asyncProperty(run, async ({ looks, update, questions }) => {
+            const names = [`target ${++targets}`, `target ${++targets}`]
+            for (const [i, name] of names.entries()) {
+              const target = await openIn(store, { ...A, name })
+              for (const [n, look] of looks[i]!.entries()) {
+                await observe(target, name, look)
+                const wanted = update(i, n)
+                if (wanted === 'one') await updateRollups(store, LATER)
+                if (wanted === 'all') await updateAll(store)
+              }
+            }
+            const all = (await place.callHistory()).filter(({ status }) => status !== 'baseline')
+            for (const { times, by, zone, step, type, mode, isAll } of questions) {
+              const [from, to] = times
+              const own = isAll ? all : all.filter(({ target }) => names.includes(String(target)))
+              const wanted = isAll ? undefined : names
+              const dayOf = (row: HistoryRow) =>
+                Temporal.Instant.fromEpochMilliseconds(Math.floor(Number(row['finished']) * 1000))
+                  .toZonedDateTimeISO(zone)
+                  .toPlainDate()
+                  .toString()
+              const keyOf = (row: HistoryRow) => by.map((key) => (key === 'day' ? dayOf(row) : row[key])).join(' ')
+              const expected = summed(finishedIn(own, from, to), keyOf)
+              const rows = await usageOf(store, { from, to, zone, by, targets: wanted })
+              const reported = rows.map((row) => [by.map((key) => row[key]).join(' '), { ...sumsOf(row), late: row.noticed_late }]) // oxfmt-ignore
+              if (by.length === 0) expected[''] ??= NONE
+              expect(Object.fromEntries(reported)).toEqual(close(expected))
+
+              const series = await seriesOf(store, { from, to, step, targets: wanted, type, mode }, LATER)
+              const [since, until] = [Date.parse(series.since) / 1000, Date.parse(series.until) / 1000]
+              const selected = own.filter((row) => (type ?? row['type']) === row['type'] && (mode ?? row['mode']) === row['mode']) // oxfmt-ignore
+              const points = summed(finishedIn(selected, since, until), ({ finished }) =>
+                String(Math.floor(Number(finished) / step) * step),
+              )
+              for (const point of series.points) {
+                const at = Date.parse(point.at) / 1000
+                const { late: _late, ...sums } = { ...NONE, ...points[String(at)] }
+                expect(sumsOf(point), point.at).toMatchObject(Object.values(close({ sums: { ...sums, late: 0 } }))[0]!)
+                const inProgress = selected.filter(
+                  ({ began, finished }) => Number(began) < at && (finished === null || Number(finished) >= at),
+                )
+                expect(point.in_progress, point.at).toBe(inProgress.length)
+              }
+            }
+          }),
+          { numRuns: 25 },
+        )
+      },
+    )
+
+    test('are of quarters that are over, and are read instead of the calls', async () => {
+      const store = await (await newPlace()).open()
+      const { see } = await openIn(store)
+      const quarter = Math.ceil(CREATED / 900) * 900
+      const ended = (id: string, endedAt: number) => seen(id, 'ended', { startedAt: endedAt - 60, endedAt })
+      await see(completePoll(quarter + 950 - CREATED, ended('first', quarter + 100), ended('second', quarter + 920)))
+      // The quarter is over for less than five minutes.
+      expect(await updateAll(store, quarter + 1199)).toBe(0)
+      expect(await updateAll(store, quarter + 1200)).toBe(1)
+      expect(await staleIn(store)).toBe(1)
+      expect(await updateAll(store)).toBe(1)
+      expect(await staleIn(store)).toBe(0)
+      const reads: string[] = []
+      const reading = {
+        rows: (text: string, args: readonly (string | number)[]) => (reads.push(text), store.rows(text, args)),
+      }
+      const [row] = await usageOf(reading, { from: quarter, to: quarter + 3600, zone: 'UTC', by: [] })
+      expect(row!.calls.ended).toBe(2)
+      expect(reads.filter((text) => text.includes('answer_delay'))).toEqual([])
+    })
+
+    test('of calls that have changed meanwhile are not saved', async () => {
+      const store = await (await newPlace()).open()
+      const { see } = await openIn(store)
+      const ended = (id: string) => seen(id, 'ended', { endedAt: CREATED + 10 })
+      await see(completePoll(20, ended('first')))
+      let isRead = false
+      const meanwhile: Pick<Store, 'rows' | 'saveRollups'> = {
+        rows: async (text, args) => {
+          const rows = await store.rows(text, args)
+          if (text.includes('answer_delay') && !isRead) {
+            isRead = true
+            await see(completePoll(30, ended('first'), ended('second')))
+          }
+          return rows
+        },
+        saveRollups: store.saveRollups,
+      }
+      await updateRollups(meanwhile, LATER)
+      expect(isRead).toBe(true)
+      expect(await staleIn(store)).toBe(1)
+      const count = async () =>
+        (await usageOf(store, { from: CREATED - 7200, to: CREATED + 7200, zone: 'UTC', by: [] }))[0]!.calls.ended
+      expect(await count()).toBe(2)
+      await updateAll(store)
+      expect(await staleIn(store)).toBe(0)
+      expect(await count()).toBe(2)
+    })
+
+    test('follow calls that are deleted, of targets that stay and of those that are reset', async () => {
+      const store = await (await newPlace()).open()
+      const period = { from: CREATED - 7200, to: CREATED + 72_000 }
+      const ended = (id: string, seconds: number) => seen(id, 'ended', { endedAt: CREATED + seconds })
+      for (const identity of [A, B]) {
+        const { see } = await openIn(store, identity)
+        await see(completePoll(20_000, ended('old', 10), ended('new', 15_000)))
+        await see(completePoll(40_000))
+      }
+      const counted = async () => {
+        const [sum] = await usageOf(store, { ...period, zone: 'UTC', by: [] })
+        const series = await seriesOf(store, { ...period, step: 3600 }, LATER)
+        return [sum!.calls.ended, series.points.reduce((all, { calls }) => all + calls.ended, 0)]
+      }
+      await updateAll(store)
+      expect(await counted()).toEqual([4, 4])
+      await store.deleteExpired(CREATED + 10_000)
+      expect(await counted()).toEqual([2, 2])
+      await updateAll(store)
+      expect(await counted()).toEqual([2, 2])
+      await store.resetTarget('b', [])
+      expect(await counted()).toEqual([1, 1])
+      await updateAll(store)
+      expect(await counted()).toEqual([1, 1])
+      const { see } = await openIn(store, { ...B, name: 'c' })
+      await see(completePoll(20_000, ended('new', 15_000)))
+      await updateAll(store)
+      expect(await counted()).toEqual([2, 2])
+      expect(await store.rows('SELECT 1 FROM callwatch.rollups WHERE target = 0', [])).toHaveLength(2)
+    })
+
+    test('have as many calls with the same duration as there are', () => {
+      const rollup = newRollup()
+      const row = { finished: 900, began: 0, status: 2, labels: 0, duration: 5, answer_delay: null }
+      for (let i = 0; i < 140_000; i++) addCall(rollup, row, 900)
+      const counted = new Map<number, number>()
+      readRollup(rollup.encoded()!, {
+        add: (_labels, _status, [calls]) => counted.set(-1, calls),
+        count: (_labels, entry, calls) => counted.set(entry, (counted.get(entry) ?? 0) + calls),
+      })
+      expect([...counted.values()]).toEqual([140_000, 140_000, 140_000])
+    })
+
+    test('have percentiles that are exact to 2%', async () => {
+      fc.assert(
+        fc.property(
+          fc.array(fc.double({ min: 0.011, max: 3e6, noNaN: true }), { minLength: 1 }),
+          fc.constantFrom(0.5, 0.95),
+          (durations, share) => {
+            const rollup = newRollup()
+            for (const duration of durations)
+              addCall(rollup, { finished: 900, began: 900, status: 2, labels: 35, duration, answer_delay: 1e9 }, 900)
+            const entries = new Map<number, number>()
+            readRollup(rollup.encoded()!, {
+              add: () => undefined,
+              count: (_, entry, calls) => entries.set(entry, (entries.get(entry) ?? 0) + calls),
+            })
+            const exact = durations.toSorted((a, b) => a - b)[Math.ceil(durations.length * share) - 1]!
+            const found = percentileOf(entriesOf('duration', entries), share)!
+            // The middle of its class, with three digits.
+            expect(Math.abs(found / exact - 1)).toBeLessThanOrEqual(0.0245)
+          },
+        ),
+      )
+    })
+  })
+}
