@@ -22,6 +22,7 @@ import { deliveriesRow, resumeWebhook } from './compare-deliveries.ts'
 import { eventsRow } from './compare-events.ts'
 import { startEventReader } from './event-reader.ts'
 import { reportProblems } from '../store/report-problems.ts'
+import { rollupProblems } from '../store/rollup-problems.ts'
 import { openSqliteReader } from '../../src/store/sqlite/open-reader.ts'
 import { readStore } from './read-store.ts'
 import { startScraper, textAt } from './scraper.ts'
@@ -129,7 +130,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     const deliveries = await deliveriesRow(webhook, left)
     await left.close()
     const history = openSqliteReader(files.store)
-    const reported = await reportProblems(history, 'chaos')
+    const reported = [...(await reportProblems(history, 'chaos')), ...(await rollupProblems(history, ['chaos']))]
     await history.close()
     const texts = [...run.outputs.map((output) => output()), ...scraper.served, store.bytes]
     const figures = {

@@ -21,6 +21,7 @@ import { eventProblems, readLog } from '../events/event-problems.ts'
 import { contribution, differingSums, FAMILIES_OBSERVED_ONCE, sumsOfCounters, sumsOfRows } from './row-sums.ts'
 import { INTERVAL, RULES, START } from './simulated-rules.ts'
 import { reportProblems } from '../store/report-problems.ts'
+import { rollupProblems } from '../store/rollup-problems.ts'
 import { finishedCalls } from '../store/finished-calls.ts'
 
 /** Seconds before the set-up: what ended since then with `endedAt` too far ahead was implausible at the set-up. */
@@ -94,7 +95,7 @@ async function sumProblems({ store, storeFile }: Run, { name, ledger }: Target):
   }
   const reader = openSqliteReader(storeFile)
   const imbalances = imbalancesOf(await reader.balance(name))
-  const reported = await reportProblems(reader, name)
+  const reported = [...(await reportProblems(reader, name)), ...(await rollupProblems(reader, [name]))]
   await reader.close()
   return [
     ...imbalances.map(

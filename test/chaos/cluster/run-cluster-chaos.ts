@@ -25,6 +25,7 @@ import { openPostgresReader } from '../../../src/store/postgres/open-reader.ts'
 import { openPostgresBeside } from '../../../src/store/postgres/open-beside.ts'
 import { deliveriesRow, resumeWebhook } from '../compare-deliveries.ts'
 import { reportProblems } from '../../store/report-problems.ts'
+import { rollupProblems } from '../../store/rollup-problems.ts'
 import { eventsRow } from '../compare-events.ts'
 import { startEventReader } from '../event-reader.ts'
 import { auditCommits, prepareAudit } from './commit-audit.ts'
@@ -171,7 +172,11 @@ export async function runClusterChaos({
     const deliveries = await deliveriesRow(webhook, left)
     await left.close()
     const history = await openPostgresReader(run.primary.postgres.url)
-    const reported = await Promise.all(clusterTargets.map(({ name }) => reportProblems(history, name)))
+    const names = clusterTargets.map(({ name }) => name)
+    const reported = await Promise.all([
+      ...names.map((name) => reportProblems(history, name)),
+      rollupProblems(history, names),
+    ])
     await history.close()
     return {
       seconds,

@@ -1,0 +1,57 @@
+import { finalStatusOf } from '../../src/ledger/call-codes.ts'
+import { BASELINE_CODE, LOST_CODE } from '../../src/ledger/history-columns.ts'
+import { seriesOf } from '../../src/history/series.ts'
+import type { StoreReader } from '../../src/store/store-reader.ts'
+
+const STEP = 3600
+
+/**
+ * Where the charts of all targets together, or of one, say something else than the calls' rows. No daemon may write
+ * meanwhile.
+ */
+export async function rollupProblems(reader: StoreReader, targets: readonly string[]): Promise<string[]> {
+  const rows = await reader.rows(
+    `SELECT name, began, finished, status, audio, participant_video FROM callwatch.targets CROSS JOIN callwatch.calls
+    WHERE target = number AND status <> ${BASELINE_CODE}`,
+    [],
+  )
+  const calls = rows.map((row) => ({
+    target: String(row['name']),
+    began: Number(row['began']),
+    finished: row['finished'] === null ? Infinity : Number(row['finished']),
+    status: Number(row['status']),
+    audio: Number(row['audio']),
+    participantVideo: Number(row['participant_video']),
+  }))
+  const finishes = calls.map(({ finished }) => finished).filter(Number.isFinite)
+  if (finishes.length === 0) return []
+  const [oldest, newest] = finishes.reduce(([a, b], at) => [Math.min(a, at), Math.max(b, at)], [Infinity, -Infinity])
+  const problems: string[] = []
+  for (const wanted of [undefined, ...targets.map((target) => [target])]) {
+    const own = calls.filter(({ target }) => wanted?.includes(target) !== false)
+    const series = await seriesOf(reader, { from: oldest, to: newest + 1, step: STEP, targets: wanted }, newest + STEP)
+    for (const point of series.points) {
+      const at = Date.parse(point.at) / 1000
+      const inStep = own.filter(({ finished }) => finished >= at && finished < at + STEP)
+      const sum = (of: (call: (typeof own)[number]) => number) => inStep.reduce((total, call) => total + of(call), 0)
+      const statuses = Object.groupBy(inStep, ({ status }) => (status === LOST_CODE ? 'lost' : finalStatusOf(status)))
+      const expected = [
+        ...Object.keys(point.calls).map((status) => Object.entries(statuses).find(([name]) => name === status)?.[1].length ?? 0), // oxfmt-ignore
+        sum(({ audio }) => audio),
+        sum(({ participantVideo }) => participantVideo),
+        own.filter(({ began, finished }) => began < at && finished >= at).length,
+      ]
+      const found = [
+        ...Object.values(point.calls),
+        point.minutes.audio,
+        point.participant_minutes.video,
+        point.in_progress,
+      ]
+      if (found.every((value, i) => Math.abs(value! - expected[i]!) < 1e-6)) continue
+      problems.push(
+        `${wanted?.[0] ?? 'all targets'} at ${point.at}: ${found.join(' ')} in the series, ${expected.join(' ')} by the rows`,
+      )
+    }
+  }
+  return problems
+}
