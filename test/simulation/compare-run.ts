@@ -87,15 +87,16 @@ async function sumProblems({ store, storeFile }: Run, { name, ledger }: Target):
   const used = usedBetween(ledger.usage, 0, Infinity)
   const { participantMinutes } = sumsOfCounters(ledger)
   const isUsed = Math.abs(used - participantMinutes) <= 1e-6
+  const charts = await rollupProblems(store, [name])
   const usage = isUsed ? [] : [`minutes used: ${participantMinutes} less corrections, ${used} by quarters`]
   if (storeFile === undefined) {
     const rows = new Map((await finishedCalls(store, { since: 0, limit: 1e9 })).map(({ call }) => [call.id, call]))
     for (const call of ledger.calls.values()) rows.set(call.id, call)
-    return [...differingSums(ledger, sumsOfRows(rows.values())), ...usage]
+    return [...differingSums(ledger, sumsOfRows(rows.values())), ...usage, ...charts]
   }
   const reader = openSqliteReader(storeFile)
   const imbalances = imbalancesOf(await reader.balance(name))
-  const reported = [...(await reportProblems(reader, name)), ...(await rollupProblems(reader, [name]))]
+  const reported = await reportProblems(reader, name)
   await reader.close()
   return [
     ...imbalances.map(
@@ -103,6 +104,7 @@ async function sumProblems({ store, storeFile }: Run, { name, ledger }: Target):
     ),
     ...reported,
     ...usage,
+    ...charts,
   ]
 }
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { updateRollups } from '../../src/history/update-rollups.ts'
 import type { Evaluated } from '../../src/alerts/trigger.ts'
 import type { Notification } from '../../src/alerts/notification.ts'
 import type { Finish, TrackedCall } from '../../src/ledger/tracked-call.ts'
@@ -64,6 +65,9 @@ const REFUSALS = 0.002
 const TO_END = 7200
 /** Seconds between two deletions of expired rows, where the history is kept for a short time. */
 const DELETION_INTERVAL = 600
+/** Seconds between two times that finished calls are added up, also those of quarters of an hour that are not over. */
+const ROLLUP_INTERVAL = 400
+const NOT_OVER = 1200
 /** Seconds after which a call that is still open will not end any more. */
 const LONGEST_CALL = 6 * 3600
 
@@ -211,6 +215,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
   }
   let nextSwitch = 0
   let nextDeletion = 0
+  let nextRollups = 0
   let outageUntil = 0
   const bursts = drawn.bursts.toSorted((a, b) => a.at - b.at)
   while (clock.wall() < end) {
@@ -229,6 +234,11 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
       if (retention !== undefined && clock.wall() >= nextDeletion) {
         nextDeletion = clock.wall() + DELETION_INTERVAL
         await store.deleteExpired(clock.wall() - retention)
+      }
+      if (clock.wall() >= nextRollups) {
+        nextRollups = clock.wall() + ROLLUP_INTERVAL
+        let after = await updateRollups(store, clock.wall() + NOT_OVER)
+        while (after !== undefined) after = await updateRollups(store, clock.wall() + NOT_OVER, after)
       }
       const since = clock.wall() - START
       const spells = drawn.spells.filter(({ from, to }) => from <= since && since < to)

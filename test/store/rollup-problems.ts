@@ -1,7 +1,7 @@
 import { finalStatusOf } from '../../src/ledger/call-codes.ts'
 import { BASELINE_CODE, LOST_CODE } from '../../src/ledger/history-columns.ts'
 import { seriesOf } from '../../src/history/series.ts'
-import type { StoreReader } from '../../src/store/store-reader.ts'
+import type { RowReader } from '../../src/store/row-reader.ts'
 
 const STEP = 3600
 
@@ -9,7 +9,7 @@ const STEP = 3600
  * Where the charts of all targets together, or of one, say something else than the calls' rows. No daemon may write
  * meanwhile.
  */
-export async function rollupProblems(reader: StoreReader, targets: readonly string[]): Promise<string[]> {
+export async function rollupProblems(reader: RowReader, targets: readonly string[]): Promise<string[]> {
   const rows = await reader.rows(
     `SELECT name, began, finished, status, audio, participant_video FROM callwatch.targets CROSS JOIN callwatch.calls
     WHERE target = number AND status <> ${BASELINE_CODE}`,
