@@ -2,6 +2,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { CallsQuery } from '../../src/history/list-calls.ts'
 import { listCalls } from '../../src/history/list-calls.ts'
+import { seriesOf, type SeriesQuery } from '../../src/history/series.ts'
+import { updateRollups } from '../../src/history/update-rollups.ts'
 import { USAGE_KEYS, usageOf } from '../../src/history/usage.ts'
 import { computeDelta } from '../../src/ledger/compute-delta.ts'
 import { apply } from '../../src/ledger/state.ts'
@@ -18,6 +20,11 @@ export type Queried = {
   worst: string
   /** How many pages were not full though there was more to search. */
   searching: number
+  /** The 99th percentile of series, and the median of those of all days and targets. */
+  charts: number
+  longest: number
+  /** How long all calls took to be added up (seconds). */
+  rollups: number
   commits: number
   eventLoop: number
   report: number
@@ -25,6 +32,8 @@ export type Queried = {
 
 const { address, now, days } = forkedWith<{ address: DaemonStoreAddress; now: number; days: number }>()
 const QUERIES = 400
+const CHARTS = 100
+const LONGEST = 15
 /** As the page asks. */
 const PATIENCE = 0.08
 const COMMIT_EVERY_MS = 100
@@ -33,6 +42,10 @@ const CALLS_A_COMMIT = 20
 answer(async (): Promise<Queried> => {
   const store = await openStore(address, [])
   await store.sharing?.join('bench', {}, '{}')
+  const filling = performance.now()
+  let after = await updateRollups(store, now)
+  while (after !== undefined) after = await updateRollups(store, now, after)
+  const rollups = (performance.now() - filling) / 1000
   const { ledger } = await store.openTarget({ name: 'polled', fingerprint: '' }, now, 86_400)
   await store.sharing?.acquire(['polled'], 1)
   const commits: number[] = []
@@ -63,6 +76,19 @@ answer(async (): Promise<Queried> => {
     took.push({ milliseconds: performance.now() - begun, query })
     if (calls.length < 50 && next !== undefined) searching += 1
   }
+  const charts: number[] = []
+  for (let i = 0; i < CHARTS; i++) {
+    const query = drawnSeries(draw)
+    const asked = performance.now()
+    await seriesOf(store, query, now)
+    charts.push(performance.now() - asked)
+  }
+  const longest: number[] = []
+  for (let i = 0; i < LONGEST; i++) {
+    const asked = performance.now()
+    await seriesOf(store, { from: now - days * 86_400, to: now }, now)
+    longest.push(performance.now() - asked)
+  }
   turns.disable()
   const begun = performance.now()
   await usageOf(store, { from: now - days * 86_400, to: now, zone: 'Europe/Berlin', by: USAGE_KEYS })
@@ -78,6 +104,9 @@ answer(async (): Promise<Queried> => {
     ),
     worst: `${Math.round(worst.milliseconds)} ms, ${JSON.stringify(worst.query)}`,
     searching,
+    charts: percentile(charts, 0.99),
+    longest: percentile(longest, 0.5),
+    rollups,
     commits: percentile(commits, 0.99),
     eventLoop: turns.max / 1e6,
     report,
@@ -99,6 +128,20 @@ function drawnQuery(draw: () => number): CallsQuery {
     status: pick(['ended', 'rejected', 'canceled', 'lost', 'other'] as const, 0.3),
     hasRecording: pick([true], 0.1),
     sessionId: pick(['v1.us.0', 'v1.us.00ab', 'v1.us.00abc1', 'none'], 0.15),
+  }
+}
+
+/** The ranges of the page, mostly up to now. */
+function drawnSeries(draw: () => number): SeriesQuery {
+  const pick = <T>(values: readonly T[], share = 1): T | undefined =>
+    draw() < share ? values[Math.floor(draw() * values.length)] : undefined
+  const to = now - (pick([1, 7, 20], 0.2) ?? 0) * 86_400
+  return {
+    from: to - pick([3600, 86_400, 7 * 86_400, days * 86_400])!,
+    to,
+    targets: pick([['target-1'], ['target-2', 'target-3']], 0.4),
+    type: pick(['audio', 'video'] as const, 0.2),
+    mode: pick(['call', 'presenter'] as const, 0.1),
   }
 }
 

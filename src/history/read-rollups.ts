@@ -8,7 +8,7 @@ import { addCall, HOUR, quarterIn, readRollup, ROLLED_COLUMNS, type RollupSink }
 /** Calls that one statement reads, about. */
 const CALLS_A_PART = 5000
 /** Rollups that one statement reads, about: those of all targets have some kilobytes. */
-const ROLLUPS_A_PART = 250
+const ROLLUPS_A_PART = 200
 
 /** The number of no target, under which stores have the rollups of all of them. */
 export const ALL_TARGETS = 0
@@ -23,6 +23,8 @@ export type RollupsQuery = {
   isAll: boolean
   /** How much a visit has (seconds): below a quarter of an hour all calls are read, else hours or quarters where there are some. */
   width: number
+  /** Whether a visit gets the labels of rollups; else their totals are enough. */
+  byLabels: boolean
   aborted?: AbortSignal | undefined
 }
 
@@ -36,7 +38,7 @@ export type Visit = (target: number, at: number) => RollupSink
  * @throws {StoreError} when the store cannot be read now
  */
 export async function readRollups(store: RowReader, query: RollupsQuery, visit: Visit): Promise<void> {
-  const { period, numbers, each, isAll, width, aborted } = query
+  const { period, numbers, each, isAll, width, byLabels, aborted } = query
   if (numbers.length === 0) return
   const calls = (part: Period, of: readonly number[]) =>
     readCalls(store, { period: part, numbers: of, aborted }, (row) => {
@@ -52,8 +54,7 @@ export async function readRollups(store: RowReader, query: RollupsQuery, visit: 
   const stale = await staleQuarters(store, inner, read)
   const keyOf = (target: number, quarter: number) => (isTogether ? `${quarter}` : `${quarter} ${target}`)
   const isStale = new Set(stale.map(({ target, quarter }) => keyOf(target, quarter)))
-  for (const { period: part, targets } of periodsOf(stale))
-    await calls(part, isTogether ? numbers : targets)
+  for (const { period: part, targets } of periodsOf(stale)) await calls(part, isTogether ? numbers : targets)
 
   const hasHour = (target: number, hour: number) =>
     width >= HOUR &&
@@ -62,7 +63,7 @@ export async function readRollups(store: RowReader, query: RollupsQuery, visit: 
     QUARTERS.every((i) => !isStale.has(keyOf(target, hour + i * QUARTER)))
   const visited = (target: number) => (each ? target : ALL_TARGETS)
   const rollups = (of: number, part: Period, take: (target: number, at: number, bytes: Uint8Array) => void) =>
-    readEncoded(store, { width: of, numbers: read, period: part, aborted }, take)
+    readEncoded(store, { width: of, byLabels, numbers: read, period: part, aborted }, take)
   if (width >= HOUR) {
     await rollups(HOUR, inner, (target, hour, bytes) => {
       if (hasHour(target, hour)) readRollup(bytes, visit(visited(target), hour))
@@ -116,7 +117,7 @@ export async function readCalls(
 /** Reads rollups as they are stored, stale or not. */
 async function readEncoded(
   store: RowReader,
-  { width, numbers, period, aborted }: Read & { width: number },
+  { width, byLabels, numbers, period, aborted }: Read & Pick<RollupsQuery, 'width' | 'byLabels'>,
   take: (target: number, at: number, bytes: Uint8Array) => void,
 ): Promise<void> {
   const length = Math.max(1, Math.floor(ROLLUPS_A_PART / numbers.length)) * width
@@ -124,13 +125,13 @@ async function readEncoded(
     aborted?.throwIfAborted()
     const { args, add } = queryArguments()
     const rows = await store.rows(
-      `SELECT target, at, data FROM callwatch.rollups
+      `SELECT target, at, ${byLabels ? 'data' : 'total'} AS bytes FROM callwatch.rollups
       WHERE target IN (${numbers.join(', ')}) AND width = ${width}
         AND at >= ${add(from)} AND at < ${add(Math.min(period.to, from + length))}`,
       args,
     )
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both schemas have bytes
-    for (const { target, at, data } of rows) take(Number(target), Number(at), data as Uint8Array)
+    for (const { target, at, bytes } of rows) take(Number(target), Number(at), bytes as Uint8Array)
   }
 }
 

@@ -1,10 +1,10 @@
-import { ALL_LABELS } from '../ledger/call.ts'
 import { QUARTER } from '../ledger/usage.ts'
 import type { ReadRow } from '../store/row-reader.ts'
 
 /*
- * A rollup is what the history needs of the calls that finished in a quarter of an hour, or in an hour: sums, by labels and
- * status, and histograms, by labels. Rollups are added up: an hour's from quarters, that of all targets from each one's.
+ * A rollup is what the history needs of the calls that finished in a quarter of an hour, or in an hour: sums by labels and
+ * status, and histograms by labels. Rollups are added up: an hour's from quarters, that of all targets from each one's. Beside
+ * it is its total, the same without labels, which takes a tenth of the time to read.
  */
 
 /** Rollups are of a quarter of an hour, or of an hour (seconds). */
@@ -28,16 +28,19 @@ const AMOUNTS = 7
  */
 export const HISTOGRAMS = { duration: 0, answerDelay: 512, crossed: 1024 } as const
 /** The classes of all histograms of a set of labels. */
-export const CLASSES = 1792
+const CLASSES = 1792
 const MAX_CROSSED = CLASSES - HISTOGRAMS.crossed - 1
 
 /** Takes what rollups and calls have. */
 export type RollupSink = {
-  /** @param labels and `status` by their codes (call-codes.ts, history-columns.ts) */
+  /** @param labels and `status` by their codes (call-codes.ts, history-columns.ts); of a total all labels are 0 */
   add: (labels: number, status: number, amounts: Amounts) => void
-  /** @param entry the offset of its histogram ({@link HISTOGRAMS}) and the class */
-  count: (labels: number, entry: number, calls: number) => void
+  /** Takes the histograms of calls with these labels; undefined where they are not wanted. */
+  histograms: (labels: number) => CountEntry | undefined
 }
+
+/** @param entry the offset of its histogram ({@link HISTOGRAMS}) and the class */
+export type CountEntry = (entry: number, calls: number) => void
 
 /** So long after its end a call counts as noticed late (seconds). */
 const LATE_SECONDS = 300
@@ -81,43 +84,75 @@ export function addCall(sink: RollupSink, row: ReadRow, width: number): void {
     number('participant_video'),
     Number(duration ?? 0),
   ])
-  if (duration !== null) sink.count(labels, HISTOGRAMS.duration + classOf(Number(duration)), 1)
-  if (delay !== null) sink.count(labels, HISTOGRAMS.answerDelay + classOf(Number(delay)), 1)
+  const count = sink.histograms(labels)
+  if (count === undefined) return
+  if (duration !== null) count(HISTOGRAMS.duration + classOf(Number(duration)), 1)
+  if (delay !== null) count(HISTOGRAMS.answerDelay + classOf(Number(delay)), 1)
   const crossed = Math.floor(finished / width) - Math.floor(began / width)
-  if (crossed > 0) sink.count(labels, HISTOGRAMS.crossed + Math.min(MAX_CROSSED, crossed), 1)
+  if (crossed > 0) count(HISTOGRAMS.crossed + Math.min(MAX_CROSSED, crossed), 1)
 }
 
 /** A sink for a quarter of an hour, the first of which is 0, that gives an hour's sink the quarter's part of it. */
 export function quarterIn(hour: RollupSink, quarter: number): RollupSink {
   return {
     add: hour.add,
-    count: (labels, entry, calls) => {
-      if (entry < HISTOGRAMS.crossed) hour.count(labels, entry, calls)
-      else {
+    histograms: (labels) => {
+      const count = hour.histograms(labels)
+      if (count === undefined) return undefined
+      return (entry, calls) => {
+        if (entry < HISTOGRAMS.crossed) return count(entry, calls)
         const crossed = Math.ceil((entry - HISTOGRAMS.crossed - quarter) / (HOUR / QUARTER))
-        if (crossed > 0) hour.count(labels, HISTOGRAMS.crossed + crossed, calls)
+        if (crossed > 0) count(HISTOGRAMS.crossed + crossed, calls)
       }
     },
   }
 }
 
-/** A rollup that is added up: a sink, and what it has as bytes, which {@link readRollup} reads. */
-export function newRollup(): RollupSink & { encoded: () => Uint8Array | undefined } {
-  const cells = new Map<number, number[]>()
-  const entries = new Map<number, number>()
+/** A rollup and its total as bytes, which {@link readRollup} reads. */
+export type EncodedRollup = { data: Uint8Array; total: Uint8Array }
+
+/** A rollup that is added up. */
+export type Rollup = RollupSink & { encoded: () => EncodedRollup | undefined }
+
+/** An empty rollup, whose encoding is undefined while it is empty. */
+export function newRollup(): Rollup {
+  const { add, histograms, bytes } = newSums()
+  const total = newSums()
   return {
     add: (labels, status, amounts) => {
+      add(labels, status, amounts)
+      total.add(0, status, amounts)
+    },
+    histograms: (labels) => {
+      const [own, all] = [histograms(labels), total.histograms(0)]
+      return (entry, calls) => {
+        own(entry, calls)
+        all(entry, calls)
+      }
+    },
+    encoded: () => {
+      const data = bytes()
+      return data && { data, total: total.bytes()! }
+    },
+  }
+}
+
+function newSums() {
+  const cells = new Map<number, number[]>()
+  const groups = new Map<number, Map<number, number>>()
+  return {
+    add: (labels: number, status: number, amounts: Amounts): void => {
       const cell = labels * STATUSES + status
       const known = cells.get(cell)
       if (known === undefined) cells.set(cell, [...amounts])
       else for (const [i, amount] of amounts.entries()) known[i]! += amount
     },
-    count: (labels, entry, calls) => {
-      const key = labels * CLASSES + entry
-      entries.set(key, (entries.get(key) ?? 0) + calls)
+    histograms: (labels: number): CountEntry => {
+      const entries = groups.get(labels) ?? new Map<number, number>()
+      groups.set(labels, entries)
+      return (entry, calls) => void entries.set(entry, (entries.get(entry) ?? 0) + calls)
     },
-    /** Undefined of one that is empty. */
-    encoded: () => (cells.size === 0 ? undefined : encode(cells, entries)),
+    bytes: () => (cells.size === 0 ? undefined : encode(cells, groups)),
   }
 }
 
@@ -128,18 +163,20 @@ const MAX_ENTRY = 65_535
 /** A cell's labels, status and calls; the other amounts follow, unless all are 0. */
 const CELL_BYTES = 6
 const AMOUNT_BYTES = 8
-const ENTRY_BYTES = 4
 const WITH_AMOUNTS = 0x80
+/** The labels of a group and how many entries follow. */
+const GROUP_BYTES = 3
+const ENTRY_BYTES = 4
 
-// All keys of entries are 16 bits.
-if (ALL_LABELS.length * CLASSES > MAX_ENTRY) throw new RangeError('too many labels for the entries of rollups')
-
-function encode(cells: ReadonlyMap<number, readonly number[]>, entries: ReadonlyMap<number, number>): Uint8Array {
-  const others = AMOUNTS - 1
+function encode(
+  cells: ReadonlyMap<number, readonly number[]>,
+  groups: ReadonlyMap<number, ReadonlyMap<number, number>>,
+): Uint8Array {
   const hasAmounts = (amounts: readonly number[]) => amounts.some((amount, i) => i > 0 && amount !== 0)
+  const parts = [...groups].map(([labels, entries]) => ({ labels, entries: [...entries].flatMap(inParts) }))
   let size = 2
-  for (const amounts of cells.values()) size += CELL_BYTES + (hasAmounts(amounts) ? others * AMOUNT_BYTES : 0)
-  for (const calls of entries.values()) size += Math.ceil(calls / MAX_ENTRY) * ENTRY_BYTES
+  for (const amounts of cells.values()) size += CELL_BYTES + (hasAmounts(amounts) ? (AMOUNTS - 1) * AMOUNT_BYTES : 0)
+  for (const { entries } of parts) size += GROUP_BYTES + entries.length * ENTRY_BYTES
   const bytes = new Uint8Array(size)
   const view = new DataView(bytes.buffer)
   view.setUint16(0, cells.size)
@@ -151,15 +188,25 @@ function encode(cells: ReadonlyMap<number, readonly number[]>, entries: Readonly
     view.setUint32(offset + 2, amounts[0]!)
     offset += CELL_BYTES
     if (!withAmounts) continue
-    for (let i = 1; i <= others; i++, offset += AMOUNT_BYTES) view.setFloat64(offset, amounts[i]!)
+    for (let i = 1; i < AMOUNTS; i++, offset += AMOUNT_BYTES) view.setFloat64(offset, amounts[i]!)
   }
-  for (const [key, calls] of entries) {
-    for (let left = calls; left > 0; left -= MAX_ENTRY, offset += ENTRY_BYTES) {
-      view.setUint16(offset, key)
-      view.setUint16(offset + 2, Math.min(left, MAX_ENTRY))
+  for (const { labels, entries } of parts) {
+    view.setUint8(offset, labels)
+    view.setUint16(offset + 1, entries.length)
+    offset += GROUP_BYTES
+    for (const [entry, calls] of entries) {
+      view.setUint16(offset, entry)
+      view.setUint16(offset + 2, calls)
+      offset += ENTRY_BYTES
     }
   }
   return bytes
+}
+
+function inParts([entry, calls]: readonly [number, number]): [number, number][] {
+  const parts: [number, number][] = []
+  for (let left = calls; left > 0; left -= MAX_ENTRY) parts.push([entry, Math.min(left, MAX_ENTRY)])
+  return parts
 }
 
 /** Adds what a rollup has, as {@link newRollup} encoded it. */
@@ -175,9 +222,12 @@ export function readRollup(bytes: Uint8Array, sink: RollupSink): void {
       for (let i = 1; i < AMOUNTS; i++, offset += AMOUNT_BYTES) amounts[i] = view.getFloat64(offset)
     sink.add(labels, status & ~WITH_AMOUNTS, amounts)
   }
-  for (; offset < bytes.byteLength; offset += ENTRY_BYTES) {
-    const key = view.getUint16(offset)
-    sink.count(Math.floor(key / CLASSES), key % CLASSES, view.getUint16(offset + 2))
+  while (offset < bytes.byteLength) {
+    const count = sink.histograms(view.getUint8(offset))
+    const end = offset + GROUP_BYTES + view.getUint16(offset + 1) * ENTRY_BYTES
+    if (count !== undefined)
+      for (let at = offset + GROUP_BYTES; at < end; at += ENTRY_BYTES) count(view.getUint16(at), view.getUint16(at + 2))
+    offset = end
   }
 }
 

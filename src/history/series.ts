@@ -1,5 +1,6 @@
 import { isoTime } from '../clock/iso-time.ts'
-import { finalStatusOf, labelsOfCode } from '../ledger/call-codes.ts'
+import { finalStatusOf } from '../ledger/call-codes.ts'
+import { ALL_LABELS } from '../ledger/call.ts'
 import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
 import { BASELINE_CODE, LOST_CODE } from '../ledger/history-columns.ts'
 import { QUARTER } from '../ledger/usage.ts'
@@ -8,7 +9,7 @@ import { matchesLabels, queryArguments, type CallFilter } from './call-filter.ts
 import type { Period } from './days.ts'
 import { countFinished, historyScope } from './history-scope.ts'
 import { readRollups, type RollupsQuery } from './read-rollups.ts'
-import { CLASSES, entriesOf, HISTOGRAMS, HOUR, percentileOf, type RollupSink } from './rollup.ts'
+import { entriesOf, HISTOGRAMS, HOUR, percentileOf, type RollupSink } from './rollup.ts'
 import type { UsageRow } from './usage.ts'
 
 /** How far apart the points of a series may be (seconds). */
@@ -71,26 +72,31 @@ export async function seriesOf(store: RowReader, query: SeriesQuery, now: number
     changes[Math.min(first!, changes.length - 1)]! += calls
     changes[Math.min(last!, changes.length - 1)]! -= calls
   }
-  const crossed = (labels: number, unit: number, entry: number, calls: number) => {
-    if (entry > HISTOGRAMS.crossed && isWanted(labels)) progress(unit - (entry - HISTOGRAMS.crossed), unit, calls)
-  }
-  const wanted = Array.from({ length: 256 }, (_, code) => {
-    const labels = labelsOfCode(code)
-    return labels !== undefined && matchesLabels(query, labels)
-  })
-  const isWanted = (labels: number) => wanted[labels]!
+  const wanted = ALL_LABELS.map((labels) => matchesLabels(query, labels))
+  const byLabels = wanted.includes(false)
+  const isWanted = (labels: number) => !byLabels || wanted[labels]!
   const { targets, aborted } = query
-  const all: Omit<RollupsQuery, 'period'> = { numbers, each: false, isAll: targets === undefined, width, aborted }
+  const all: Omit<RollupsQuery, 'period'> = {
+    numbers,
+    each: false,
+    isAll: targets === undefined,
+    width,
+    byLabels,
+    aborted,
+  }
   await readRollups(store, { ...all, period: { from, to } }, (_, at): RollupSink => {
     const point = points[Math.floor((at - from) / step)]!
     return {
       add: (labels, status, amounts) => {
         if (isWanted(labels)) addTo(point, status, amounts)
       },
-      count: (labels, entry, calls) => {
-        if (!isWanted(labels)) return
-        point.entries[entry]! += calls
-        crossed(labels, at / width, entry, calls)
+      histograms: (labels) => {
+        if (!isWanted(labels)) return undefined
+        const { entries } = point
+        return (entry, calls) => {
+          if (entry < HISTOGRAMS.crossed) entries[entry]! += calls
+          else progress(at / width - (entry - HISTOGRAMS.crossed), at / width, calls)
+        }
       },
     }
   })
@@ -99,7 +105,12 @@ export async function seriesOf(store: RowReader, query: SeriesQuery, now: number
   if (isKnown) {
     await readRollups(store, { ...all, period: after }, (_, at) => ({
       add: () => undefined,
-      count: (labels, entry, calls) => crossed(labels, at / width, entry, calls),
+      histograms: (labels) => {
+        if (!isWanted(labels)) return undefined
+        return (entry, calls) => {
+          if (entry >= HISTOGRAMS.crossed) progress(at / width - (entry - HISTOGRAMS.crossed), at / width, calls)
+        }
+      },
     }))
     for (const { began, labels } of await openCalls(store, numbers))
       if (isWanted(labels)) progress(Math.floor(began / width), Infinity, 1)
@@ -156,7 +167,7 @@ function newPoint(): Point {
     calls: { ended: 0, unanswered: 0, rejected: 0, canceled: 0, other: 0, lost: 0 },
     minutes: { audio: 0, video: 0 },
     participant_minutes: { audio: 0, video: 0 },
-    entries: new Float64Array(CLASSES),
+    entries: new Float64Array(HISTOGRAMS.crossed),
   }
 }
 
@@ -172,7 +183,8 @@ function addTo(point: Point, status: number, amounts: Parameters<RollupSink['add
 function viewOf({ entries, ...sums }: Point, at: number, inProgress: number | null): SeriesPoint {
   const { lost: _lost, ...finished } = sums.calls
   const total = Object.values(finished).reduce((all, n) => all + n, 0)
-  const counted = [...entries.entries()].filter(([, calls]) => calls > 0)
+  const counted: [number, number][] = []
+  entries.forEach((calls, entry) => calls > 0 && counted.push([entry, calls]))
   const percentiles = (histogram: 'duration' | 'answerDelay') => {
     const own = entriesOf(histogram, counted)
     return { p50: percentileOf(own, 0.5), p95: percentileOf(own, 0.95) }

@@ -2,12 +2,12 @@ import { QUARTER } from '../ledger/usage.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import type { RollupUpdate, Store } from '../store/store.ts'
 import { ALL_TARGETS, hourOf, readCalls } from './read-rollups.ts'
-import { addCall, HOUR, newRollup, quarterIn, readRollup } from './rollup.ts'
+import { addCall, HOUR, newRollup, quarterIn, readRollup, type Rollup } from './rollup.ts'
 
 /** So long after its end a quarter of an hour is added up: by then most of its calls were noticed (seconds). */
 const SETTLING = 300
 /** Targets whose calls are added up at a time. */
-const MAX_TARGETS = 500
+const MAX_TARGETS = 200
 
 /** A target's quarter of an hour (UNIX seconds). */
 export type RollupPosition = { quarter: number; target: number }
@@ -44,7 +44,7 @@ export async function updateRollups(
     addCall(quarters.get(Number(row['target']))!, row, QUARTER),
   )
   for (const [number, rollup] of quarters) {
-    const bytes = rollup.encoded()
+    const bytes = rollup.encoded()?.data
     if (bytes === undefined) continue
     readRollup(bytes, allOfQuarter)
     readRollup(bytes, quarterIn(hours.get(number)!, (quarter - hour) / QUARTER))
@@ -64,10 +64,10 @@ export async function updateRollups(
     if (of === undefined) readRollup(bytes, allOfQuarter)
     else readRollup(bytes, quarterIn(of, (Number(at) - hour) / QUARTER))
   }
-  const all = allOfQuarter.encoded()
+  const all = allOfQuarter.encoded()?.data
   if (all !== undefined) readRollup(all, quarterIn(allOfHour, (quarter - hour) / QUARTER))
-  const saved = (width: number, at: number, rollups: Iterable<readonly [number, ReturnType<typeof newRollup>]>) =>
-    [...rollups].map(([target, rollup]) => ({ target, width, at, data: rollup.encoded() }))
+  const saved = (width: number, at: number, rollups: Iterable<readonly [number, Rollup]>) =>
+    [...rollups].map(([target, rollup]) => ({ target, width, at, encoded: rollup.encoded() }))
   const update: RollupUpdate = {
     quarter,
     versions,
@@ -80,6 +80,6 @@ export async function updateRollups(
   return { quarter, target: numbers.at(-1)! }
 }
 
-function rollupOf(number: number): readonly [number, ReturnType<typeof newRollup>] {
+function rollupOf(number: number): readonly [number, Rollup] {
   return [number, newRollup()]
 }

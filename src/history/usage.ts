@@ -70,23 +70,28 @@ export async function usageOf(store: RowReader, query: UsageQuery): Promise<Usag
   const numbers = [...names.keys()]
   const width = isByHours ? HOUR : QUARTER
   const each = by.includes('target')
-  await readRollups(store, { period, numbers, each, isAll: targets === undefined, width, aborted }, (number, at) => {
-    const day = days.findLast(({ from }) => from <= Math.max(at, period.from))?.name
-    const place = `${day} ${number}`
-    const ofPlace = known.get(place) ?? []
-    known.set(place, ofPlace)
-    const of = (labels: number) => {
-      const { type, mode, receiverType } = labelsOfCode(labels)
-      return (ofPlace[labels] ??= sumOf({ day, target: names.get(number), type, mode, receiver_type: receiverType }))
-    }
-    return {
-      add: (labels, status, amounts) => addAmounts(of(labels), status, amounts),
-      count: (labels, entry, calls) => {
-        const { entries } = of(labels)
-        entries.set(entry, (entries.get(entry) ?? 0) + calls)
-      },
-    }
-  })
+  const byLabels = by.some((key) => key !== 'day' && key !== 'target')
+  await readRollups(
+    store,
+    { period, numbers, each, isAll: targets === undefined, width, byLabels, aborted },
+    (number, at) => {
+      const day = days.findLast(({ from }) => from <= Math.max(at, period.from))?.name
+      const place = `${day} ${number}`
+      const ofPlace = known.get(place) ?? []
+      known.set(place, ofPlace)
+      const of = (labels: number) => {
+        const { type, mode, receiverType } = labelsOfCode(labels)
+        return (ofPlace[labels] ??= sumOf({ day, target: names.get(number), type, mode, receiver_type: receiverType }))
+      }
+      return {
+        add: (labels, status, amounts) => addAmounts(of(labels), status, amounts),
+        histograms: (labels) => {
+          const { entries } = of(labels)
+          return (entry, calls) => void entries.set(entry, (entries.get(entry) ?? 0) + calls)
+        },
+      }
+    },
+  )
   return [...sums.values()].toSorted((a, b) => compareKeys(a.keys, b.keys)).map(rowOf)
 }
 

@@ -30,8 +30,13 @@ export type RollupUpdate = {
   quarter: number
   /** What was stale when they were added up: where it has become stale once more, nothing is saved. */
   versions: readonly { target: number; version: number }[]
-  /** Without `data` there is none any more. */
-  rollups: readonly { target: number; width: number; at: number; data: Uint8Array | undefined }[]
+  /** As they are encoded; undefined where there is none any more. */
+  rollups: readonly {
+    target: number
+    width: number
+    at: number
+    encoded: { data: Uint8Array; total: Uint8Array } | undefined
+  }[]
 }
 
 /** When no poll of a target was successful (UNIX seconds by the service's clock). */

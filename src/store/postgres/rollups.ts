@@ -27,9 +27,10 @@ const FRESH = `
 const UNMARK = 'DELETE FROM callwatch.stale_rollups WHERE quarter = $1::bigint AND target = ANY ($2::int[])'
 
 const SAVE = `
-  INSERT INTO callwatch.rollups (target, width, at, data)
-  SELECT target, width, at, decode(hex, 'hex') FROM unnest($1::int[], $2::int[], $3::bigint[], $4::text[]) AS given (target, width, at, hex)
-  ON CONFLICT (target, width, at) DO UPDATE SET data = excluded.data`
+  INSERT INTO callwatch.rollups (target, width, at, data, total)
+  SELECT target, width, at, decode(data, 'hex'), decode(total, 'hex')
+  FROM unnest($1::int[], $2::int[], $3::bigint[], $4::text[], $5::text[]) AS given (target, width, at, data, total)
+  ON CONFLICT (target, width, at) DO UPDATE SET data = excluded.data, total = excluded.total`
 
 const DELETE = `
   DELETE FROM callwatch.rollups USING unnest($1::int[], $2::int[], $3::bigint[]) AS given (target, width, at)
@@ -50,16 +51,17 @@ export async function saveRollups(
   const targets = versions.map(({ target }) => target)
   const fresh = await run(FRESH, [quarter, targets, versions.map(({ version }) => version)])
   if (fresh.length < versions.length) return true
-  const saved = rollups.flatMap(({ data, ...key }) => (data === undefined ? [] : { ...key, data }))
-  const deleted = rollups.filter(({ data }) => data === undefined)
-  const keys = (of: readonly Omit<RollupUpdate['rollups'][number], 'data'>[]) => [
+  const saved = rollups.flatMap(({ encoded, ...key }) => (encoded === undefined ? [] : { ...key, ...encoded }))
+  const deleted = rollups.filter(({ encoded }) => encoded === undefined)
+  const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+  const keys = (of: readonly Omit<RollupUpdate['rollups'][number], 'encoded'>[]) => [
     of.map(({ target }) => target),
     of.map(({ width }) => width),
     of.map(({ at }) => at),
   ]
   await Promise.all([
     run(UNMARK, [quarter, targets]),
-    run(SAVE, [...keys(saved), saved.map(({ data }) => Buffer.from(data).toString('hex'))]),
+    run(SAVE, [...keys(saved), saved.map(({ data }) => hex(data)), saved.map(({ total }) => hex(total))]),
     run(DELETE, keys(deleted)),
   ])
   return true

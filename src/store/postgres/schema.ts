@@ -84,7 +84,8 @@ export const MIGRATIONS: readonly string[] = [
     target integer NOT NULL,        -- 0: all targets together
     width integer NOT NULL,         -- seconds
     at bigint NOT NULL,             -- UNIX seconds
-    data bytea NOT NULL,
+    data bytea NOT NULL,            -- by labels
+    total bytea NOT NULL,
     PRIMARY KEY (target, width, at)
   );
 

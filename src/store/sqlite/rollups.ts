@@ -14,7 +14,7 @@ export function rollupsIn(db: DatabaseSync) {
     markAll: mark(`SELECT at, target, 1 FROM rollups WHERE target = ? AND width = ${QUARTER}`),
     version: prepare('SELECT version FROM stale_rollups WHERE quarter = ? AND target = ?'),
     unmark: prepare('DELETE FROM stale_rollups WHERE quarter = ? AND target = ?'),
-    save: prepare('INSERT OR REPLACE INTO rollups (target, width, at, data) VALUES (?, ?, ?, ?)'),
+    save: prepare('INSERT OR REPLACE INTO rollups (target, width, at, data, total) VALUES (?, ?, ?, ?, ?)'),
     delete: prepare('DELETE FROM rollups WHERE target = ? AND width = ? AND at = ?'),
   }
   return {
@@ -30,9 +30,9 @@ export function rollupsIn(db: DatabaseSync) {
       )
       if (!isFresh) return
       for (const { target } of versions) statements.unmark.run(quarter, target)
-      for (const { target, width, at, data } of rollups) {
-        if (data === undefined) statements.delete.run(target, width, at)
-        else statements.save.run(target, width, at, data)
+      for (const { target, width, at, encoded } of rollups) {
+        if (encoded === undefined) statements.delete.run(target, width, at)
+        else statements.save.run(target, width, at, encoded.data, encoded.total)
       }
     },
   }

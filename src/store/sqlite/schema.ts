@@ -79,7 +79,8 @@ export const MIGRATIONS: readonly string[] = [
     target INTEGER NOT NULL,        -- 0: all targets together
     width INTEGER NOT NULL,         -- seconds
     at INTEGER NOT NULL,            -- UNIX seconds
-    data BLOB NOT NULL,
+    data BLOB NOT NULL,             -- by labels
+    total BLOB NOT NULL,
     PRIMARY KEY (target, width, at)
   ) STRICT;
 

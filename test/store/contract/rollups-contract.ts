@@ -234,9 +234,9 @@ export function rollupsContract(newPlace: NewPlace): void {
       const row = { finished: 900, began: 0, status: 2, labels: 0, duration: 5, answer_delay: null }
       for (let i = 0; i < 140_000; i++) addCall(rollup, row, 900)
       const counted = new Map<number, number>()
-      readRollup(rollup.encoded()!, {
+      readRollup(rollup.encoded()!.data, {
         add: (_labels, _status, [calls]) => counted.set(-1, calls),
-        count: (_labels, entry, calls) => counted.set(entry, (counted.get(entry) ?? 0) + calls),
+        histograms: () => (entry, calls) => void counted.set(entry, (counted.get(entry) ?? 0) + calls),
       })
       expect([...counted.values()]).toEqual([140_000, 140_000, 140_000])
     })
@@ -251,9 +251,9 @@ export function rollupsContract(newPlace: NewPlace): void {
             for (const duration of durations)
               addCall(rollup, { finished: 900, began: 900, status: 2, labels: 35, duration, answer_delay: 1e9 }, 900)
             const entries = new Map<number, number>()
-            readRollup(rollup.encoded()!, {
+            readRollup(rollup.encoded()!.data, {
               add: () => undefined,
-              count: (_, entry, calls) => entries.set(entry, (entries.get(entry) ?? 0) + calls),
+              histograms: () => (entry, calls) => void entries.set(entry, (entries.get(entry) ?? 0) + calls),
             })
             const exact = durations.toSorted((a, b) => a - b)[Math.ceil(durations.length * share) - 1]!
             const found = percentileOf(entriesOf('duration', entries), share)!

@@ -165,7 +165,7 @@ inPostgres('the daemons on one database', (postgres) => {
     const update = {
       quarter: 900,
       versions: [],
-      rollups: [{ target: 0, width: 900, at: 900, data: new Uint8Array(2) }],
+      rollups: [{ target: 0, width: 900, at: 900, encoded: { data: new Uint8Array(2), total: new Uint8Array(2) } }],
     }
     const rollups = () => first.rows('SELECT at FROM callwatch.rollups', [])
     await expect(second.saveRollups(update)).rejects.toMatchObject(refused)
