@@ -98,6 +98,7 @@ export async function readCalls(
   { period: { from, to }, numbers, aborted }: Read,
   take: (row: ReadRow) => void,
 ): Promise<void> {
+  aborted?.throwIfAborted()
   if (from >= to) return
   const parts = Math.ceil((await countFinished(store, { numbers }, { from, to })) / CALLS_A_PART)
   const length = (to - from) / parts

@@ -1,6 +1,8 @@
 import { onTestFinished } from 'vitest'
 import type { Notification } from '../../src/alerts/notification.ts'
 import { newDraft } from '../../src/ledger/delta-draft.ts'
+import { inHistorySince } from '../../src/ledger/tracked-call.ts'
+import { quarterHourOf } from '../../src/ledger/usage.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { StoreError } from '../../src/store/store.ts'
@@ -106,7 +108,11 @@ export async function serve(
   for (const [target, calls] of Map.groupBy(history, (each) => each.target)) {
     const { ledger } = await store.openTarget({ name: target, fingerprint: '' }, NOW - 1000, 86_400)
     const { delta } = newDraft(ledger.sync)
-    for (const { call } of calls) delta.calls.set(call.id, call)
+    for (const { call } of calls) {
+      delta.calls.set(call.id, call)
+      const finished = inHistorySince(call)
+      if (finished !== undefined) delta.stale.add(quarterHourOf(finished))
+    }
     await store.commit(target, {
       ledger: delta,
       alerts: { changed: [], ended: [], notifications: [] },

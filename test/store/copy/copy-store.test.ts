@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { updateRollups } from '../../../src/history/update-rollups.ts'
 import { newDraft } from '../../../src/ledger/delta-draft.ts'
 import { copyStore } from '../../../src/store/copy-store.ts'
 import { COPY_TABLE_NAMES, type CopyDestination } from '../../../src/store/copy-tables.ts'
@@ -10,6 +11,7 @@ import type { Store } from '../../../src/store/store.ts'
 import { contents } from '../../ledger/seen.ts'
 import { NOW } from '../../metrics/hand-made-target.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
+import { rollupProblems } from '../rollup-problems.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { commitOf, DAY } from '../contract/place.ts'
 import { readCallHistory, type HistoryRow } from '../read-call-history.ts'
@@ -108,6 +110,28 @@ inPostgres('a store that is copied', ({ server, newDatabase }) => {
     expect((await after.addSilence(silence)).id).toBe((await before.addSilence(silence)).id)
     await after.enqueueOnce('digest of a day', { kind: 'digest', digest: {} }, ['slack'])
     expect(await after.countOutbox()).toEqual(await before.countOutbox())
+  })
+
+  test('has its charts from the copied calls, also once these are added up', async () => {
+    const { database } = await copied()
+    const file = emptyFile()
+    await copy(database, file)
+    for (const place of [database, file]) {
+      const store = await opened(place)
+      await store.sharing?.join('', {}, '{}')
+      const stale = () => store.rows('SELECT quarter FROM callwatch.stale_rollups', [])
+      const problems = () =>
+        rollupProblems(
+          store,
+          TARGETS.map(({ name }) => name),
+        )
+      expect(await stale()).not.toEqual([])
+      expect(await problems()).toEqual([])
+      let after = await updateRollups(store, NOW + DAY)
+      while (after !== undefined) after = await updateRollups(store, NOW + DAY, after)
+      expect(await stale()).toEqual([])
+      expect(await problems()).toEqual([])
+    }
   })
 
   test.each(['a file', 'a database'])('into %s is not kept where it differs', async (kind) => {
