@@ -27,6 +27,7 @@ const AMOUNTS = 7
  * began and finished within the same quarter has crossed none.
  */
 export const HISTOGRAMS = { duration: 0, answerDelay: 512, crossed: 1024 } as const
+export type TimeHistogram = 'duration' | 'answerDelay'
 /** The classes of all histograms of a set of labels. */
 const CLASSES = 1792
 const MAX_CROSSED = CLASSES - HISTOGRAMS.crossed - 1
@@ -231,32 +232,21 @@ export function readRollup(bytes: Uint8Array, sink: RollupSink): void {
   }
 }
 
-/** Entries of histograms, each with its calls. */
-export type Entries = readonly (readonly [entry: number, calls: number])[]
+/** How many calls are in each class of all histograms, by entry. */
+export type Entries = ArrayLike<number>
 
-/** Those of one histogram, from the lowest class to the highest. */
-export function entriesOf(
-  histogram: 'duration' | 'answerDelay',
-  entries: Iterable<readonly [number, number]>,
-): Entries {
-  const first = HISTOGRAMS[histogram]
-  return [...entries]
-    .filter(([entry]) => entry >= first && entry <= first + MAX_CLASS)
-    .toSorted(([a], [b]) => a - b)
-    .map(([entry, calls]) => [entry - first, calls])
-}
-
-export function callsIn(entries: Entries): number {
-  return entries.reduce((sum, [, calls]) => sum + calls, 0)
+/** How many calls have a duration, or an answer delay. */
+export function callsIn(histogram: TimeHistogram, entries: Entries): number {
+  let calls = 0
+  for (let each = 0; each <= MAX_CLASS; each++) calls += entries[HISTOGRAMS[histogram] + each]!
+  return calls
 }
 
 /** The time that a share of the calls do not exceed (seconds), exact to 2%; null where there is no call. */
-export function percentileOf(entries: Entries, share: number): number | null {
-  const rank = Math.ceil(callsIn(entries) * share)
-  let seen = 0
-  for (const [each, calls] of entries) {
-    seen += calls
-    if (seen >= rank) return timeOf(each)
-  }
-  return null
+export function percentileOf(histogram: TimeHistogram, entries: Entries, share: number): number | null {
+  let left = Math.ceil(callsIn(histogram, entries) * share)
+  if (left === 0) return null
+  let each = -1
+  while (left > 0) left -= entries[HISTOGRAMS[histogram] + ++each]!
+  return timeOf(each)
 }

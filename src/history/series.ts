@@ -9,7 +9,7 @@ import { matchesLabels, queryArguments, type CallFilter } from './call-filter.ts
 import type { Period } from './days.ts'
 import { countFinished, historyScope } from './history-scope.ts'
 import { readRollups, type RollupsQuery } from './read-rollups.ts'
-import { entriesOf, HISTOGRAMS, HOUR, percentileOf, type RollupSink } from './rollup.ts'
+import { HISTOGRAMS, HOUR, percentileOf, type RollupSink, type TimeHistogram } from './rollup.ts'
 import type { UsageRow } from './usage.ts'
 
 /** How far apart the points of a series may be (seconds). */
@@ -101,7 +101,8 @@ export async function seriesOf(store: RowReader, query: SeriesQuery, now: number
     }
   })
   const after = { from: to, to: newest + 1 }
-  const isKnown = width >= QUARTER || (await countFinished(store, { numbers }, after)) <= MAX_CALLS_READ
+  const isKnown =
+    width >= QUARTER || (await countFinished(store, { numbers }, after, MAX_CALLS_READ + 1)) <= MAX_CALLS_READ
   if (isKnown) {
     await readRollups(store, { ...all, period: after }, (_, at) => ({
       add: () => undefined,
@@ -133,11 +134,11 @@ async function stepOf(
   { from, to, step: asked }: SeriesQuery,
   numbers: readonly number[],
 ): Promise<number> {
-  const countCalls = () => countFinished(store, { numbers }, { from, to })
+  const countCalls = (most: number) => countFinished(store, { numbers }, { from, to }, most + 1)
   if (asked !== undefined) {
     if ((to - from) / asked > MAX_POINTS_ASKED)
       throw new TooFineSteps(`a series has at most ${MAX_POINTS_ASKED} points: take a larger step, or a shorter period`)
-    if (asked < QUARTER && (await countCalls()) > MAX_CALLS_ASKED)
+    if (asked < QUARTER && (await countCalls(MAX_CALLS_ASKED)) > MAX_CALLS_ASKED)
       throw new TooFineSteps(
         `more than ${MAX_CALLS_ASKED} calls finished in this period: take a step of ${QUARTER} or more`,
       )
@@ -145,7 +146,7 @@ async function stepOf(
   }
   const fitting = STEPS.filter((step) => (to - from) / step <= MAX_POINTS)
   const [smallest = STEPS.at(-1)!] = fitting
-  if (smallest >= QUARTER || (await countCalls()) <= MAX_CALLS_READ) return smallest
+  if (smallest >= QUARTER || (await countCalls(MAX_CALLS_READ)) <= MAX_CALLS_READ) return smallest
   return QUARTER
 }
 
@@ -183,12 +184,10 @@ function addTo(point: Point, status: number, amounts: Parameters<RollupSink['add
 function viewOf({ entries, ...sums }: Point, at: number, inProgress: number | null): SeriesPoint {
   const { lost: _lost, ...finished } = sums.calls
   const total = Object.values(finished).reduce((all, n) => all + n, 0)
-  const counted: [number, number][] = []
-  entries.forEach((calls, entry) => calls > 0 && counted.push([entry, calls]))
-  const percentiles = (histogram: 'duration' | 'answerDelay') => {
-    const own = entriesOf(histogram, counted)
-    return { p50: percentileOf(own, 0.5), p95: percentileOf(own, 0.95) }
-  }
+  const percentiles = (histogram: TimeHistogram) => ({
+    p50: percentileOf(histogram, entries, 0.5),
+    p95: percentileOf(histogram, entries, 0.95),
+  })
   return {
     at: isoTime(at),
     ...sums,
