@@ -6,9 +6,10 @@ import { countFinished } from './history-scope.ts'
 import { addCall, HOUR, quarterIn, readRollup, ROLLED_COLUMNS, type RollupSink } from './rollup.ts'
 
 /** Calls that one statement reads, about. */
-const CALLS_A_PART = 5000
-/** Rollups that one statement reads, about: those of all targets have some kilobytes. */
-const ROLLUPS_A_PART = 200
+const CALLS_A_PART = 2500
+/** Rollups that one statement reads, about, as totals and by labels: these have some kilobytes each. */
+const TOTALS_A_PART = 400
+const ROLLUPS_A_PART = 50
 
 /** The number of no target, under which stores have the rollups of all of them. */
 export const ALL_TARGETS = 0
@@ -121,7 +122,7 @@ async function readEncoded(
   { width, byLabels, numbers, period, aborted }: Read & Pick<RollupsQuery, 'width' | 'byLabels'>,
   take: (target: number, at: number, bytes: Uint8Array) => void,
 ): Promise<void> {
-  const length = Math.max(1, Math.floor(ROLLUPS_A_PART / numbers.length)) * width
+  const length = Math.max(1, Math.floor((byLabels ? ROLLUPS_A_PART : TOTALS_A_PART) / numbers.length)) * width
   for (let { from } = period; from < period.to; from += length) {
     aborted?.throwIfAborted()
     const { args, add } = queryArguments()
