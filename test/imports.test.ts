@@ -28,7 +28,7 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: str
   service: { folders: ['ledger', 'clock', 'network', 'schema'] },
   polling: { folders: ['ledger', 'service', 'store', 'clock', 'schema'] },
   store: { folders: ['ledger', 'alerts', 'clock', 'schema'] },
-  history: { folders: ['ledger', 'store', 'clock', 'schema', 'text'] },
+  history: { folders: ['ledger', 'alerts', 'store', 'clock', 'schema', 'text'] },
   target: {
     folders: ['ledger', 'alerts', 'events', 'service', 'polling', 'store', 'clock'],
     types: ['cluster', 'config'],

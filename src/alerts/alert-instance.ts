@@ -3,6 +3,7 @@ import type { RuleLabels } from './groups.ts'
 import type { Rule } from './rule.ts'
 import type { Sample } from './sample.ts'
 import { windowOf } from './signal.ts'
+import { addValue, type ValueAt } from './values-over-time.ts'
 
 /**
  * A pending or firing alert: of a rule, a target and, where the rule is grouped, some labels. An inactive one has no
@@ -34,6 +35,8 @@ export type AlertInstance = {
   readonly tooFewSince: number | undefined
   /** When it was last notified that it fires. */
   readonly toldAt: number | undefined
+  /** How the value went since it fires; absent of a pending one, and in what daemons show each other. */
+  readonly values?: readonly ValueAt[]
 }
 
 /** An alert as its target has it now. */
@@ -69,7 +72,8 @@ export function advance(
     // The rule has another signal now: what was worst before does not count.
     const isSameSignal = before.rule.signal.name === rule.signal.name && before.rule.breach === rule.breach
     const peak = isSameSignal && !isBeyond(rule, value, before.peak) ? before.peak : value
-    const seen = { ...before, rule, value, calls, counts, peak, evaluatedAt: now, tooFewSince: undefined }
+    const values = addValue(isSameSignal ? (before.values ?? []) : [], [now, value], rule.breach)
+    const seen = { ...before, rule, value, calls, counts, peak, values, evaluatedAt: now, tooFewSince: undefined }
     return isBeyond(rule, value, rule.clear)
       ? remind({ ...seen, state: 'firing', credited: 0 }, now)
       : recover(before, { ...seen, state: 'recovering' }, evaluation)
@@ -93,7 +97,7 @@ export function advance(
   }
   if (!hasLasted(pending.credited, rule.for, evaluation)) return { instance: pending }
   return {
-    instance: { ...pending, state: 'firing', credited: 0, firingSince: now, toldAt: now },
+    instance: { ...pending, state: 'firing', credited: 0, firingSince: now, toldAt: now, values: [[now, value]] },
     change: 'firing',
   }
 }
@@ -120,7 +124,8 @@ function withTooFewCalls(before: AlertInstance, rule: Rule, evaluation: Evaluati
   const notCounted = now - before.evaluatedAt - countedSince(before, evaluation)
   const tooFewSince = before.tooFewSince === undefined ? now : before.tooFewSince + notCounted
   if (now - tooFewSince >= (windowOf(rule.signal) ?? 0)) return { instance: undefined, change: 'closed' }
-  return remind({ ...before, rule, evaluatedAt: now, tooFewSince }, now)
+  const values = addValue(before.values ?? [], [now, null], rule.breach)
+  return remind({ ...before, rule, evaluatedAt: now, tooFewSince, values }, now)
 }
 
 /** Rounded to the nearest evaluation, since the duration of polls varies: that must not cost another interval. */

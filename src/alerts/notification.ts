@@ -4,6 +4,7 @@ import type { RuleLabels } from './groups.ts'
 import type { Severity } from './match.ts'
 import type { Contributor, MessageValue } from './signal.ts'
 import type { Signal } from './signals.ts'
+import { addValue, type ValueAt } from './values-over-time.ts'
 
 /** A change of one alert, with enough to decide whether to act. Times are UNIX seconds. */
 export type Notification = MessageValue & {
@@ -32,6 +33,8 @@ export type Notification = MessageValue & {
   asOf?: number
   runbookUrl?: string
   description?: string
+  /** Of an end, for the history: what the rule fires at, and how the value went. */
+  episode?: { threshold: number; values: readonly ValueAt[] }
 }
 
 /** What a notification has beside the instance's own state. */
@@ -41,11 +44,12 @@ export type Evidence = Pick<Notification, 'contributor' | 'trend' | 'forecast' |
 export function notificationOf(
   change: Pick<Notification, 'kind' | 'closedBecause'>,
   target: string,
-  { key, labels, rule, since, firingSince, peak }: AlertInstance,
+  { key, labels, rule, since, firingSince, peak, values = [] }: AlertInstance,
   latest: Pick<AlertInstance, 'value' | 'calls' | 'counts'>,
   evidence: Evidence,
   at: number,
 ): Notification {
+  const whole = change.kind === 'resolved' ? addValue(values, [at, latest.value], rule.breach) : values
   return {
     ...change,
     target,
@@ -67,7 +71,12 @@ export function notificationOf(
     ...evidence,
     ...(rule.runbookUrl === undefined ? {} : { runbookUrl: rule.runbookUrl }),
     ...(rule.description === undefined ? {} : { description: rule.description }),
+    ...(hasEnded(change) && { episode: { threshold: rule.threshold, values: whole } }),
   }
+}
+
+export function hasEnded({ kind }: Pick<Notification, 'kind'>): boolean {
+  return kind === 'resolved' || kind === 'closed'
 }
 
 /** How many of the calls behind a ratio failed in the way that the rule is about. */

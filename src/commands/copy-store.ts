@@ -24,6 +24,7 @@ const NAMES: Readonly<Record<CopyTable, string>> = {
   undelivered: 'undelivered events',
   outbox: 'outbox entries',
   recipients: 'recipients of open alerts',
+  alert_episodes: 'past and open alerts',
   deduplication_keys: 'sent digests',
   silences: 'silences',
   pauses: 'rate limit pauses',

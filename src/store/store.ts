@@ -1,4 +1,5 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
+import type { EpisodeNote } from '../alerts/episode.ts'
 import type { AlertDelta } from '../alerts/evaluate.ts'
 import type { Evaluated } from '../alerts/trigger.ts'
 import type { Notification } from '../alerts/notification.ts'
@@ -94,7 +95,7 @@ export type Store = {
    * @param keepFinished how far back finished calls are needed for windows (seconds)
    */
   openTarget: (identity: TargetIdentity, created: number, keepFinished: number) => Promise<StoredTarget>
-  /** Deletes all rows of a target but its events, and enqueues and logs the ends of its alerts; opened again, it starts from nothing. */
+  /** Deletes all rows of a target but its events and past alerts, and enqueues and logs the ends of its alerts; opened again, it starts from nothing. */
   resetTarget: (name: string, routedChanges: readonly RoutedChange[], events?: NewEvents) => Promise<void>
   /** A target's calls that were counted and evicted, by id: those of these ids that the history still has. */
   evictedCalls: (target: string, ids: readonly string[]) => Promise<Map<string, TrackedCall>>
@@ -107,8 +108,10 @@ export type Store = {
    * message. Where several daemons share the store, a claim of any but the leader is refused as stale, also one of no entry.
    */
   claimOutbox: (ids: readonly number[], claimed: boolean) => Promise<void>
-  /** Removes entries that were delivered, refused for good or discarded. */
-  removeFromOutbox: (ids: readonly number[]) => Promise<void>
+  /** Removes entries that were delivered, refused for good or discarded, and notes that; once, however often it is asked to. */
+  removeFromOutbox: (ids: readonly number[], notes?: readonly EpisodeNote[]) => Promise<void>
+  /** Adds to the history of alerts what is known of their delivery. */
+  noteEpisodes: (notes: readonly EpisodeNote[]) => Promise<void>
   /** How much waits, by receiver. */
   countOutbox: () => Promise<ReadonlyMap<string, number>>
   /** Enqueues something for each receiver, unless this deduplication key was used before. */
@@ -146,7 +149,7 @@ export type Store = {
   latestEvents: (most: number) => Promise<LoggedEvents[]>
   /** How large the store is, without copies and logs of the database (bytes). */
   size: () => Promise<number>
-  /** Deletes expired rows: evicted calls and evaluations from before `before` (UNIX seconds), and older usage. */
+  /** Deletes expired rows: evicted calls, past alerts and evaluations from before `before` (UNIX seconds), and older usage. */
   deleteExpired: (before: number) => Promise<void>
   /**
    * Deletes the commits of the log from its beginning to the first one from after `before` (UNIX seconds by the host's

@@ -53,6 +53,7 @@ const rule = z.object({
   by: z.array(label),
   window_seconds: seconds.exactOptional(),
   reason: z.enum(['any', 'unanswered', 'rejected', 'canceled']).exactOptional(),
+  media: z.enum(['audio', 'video', 'both']).exactOptional(),
   min_calls: count.exactOptional(),
   limit: z.number().exactOptional(),
   timezone: z.string().exactOptional(),

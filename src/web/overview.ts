@@ -64,7 +64,7 @@ export function writeOverview(target: ShownTarget, wall: number): string {
     lastSuccess: sync.lastSuccess,
     serviceNow: serviceNow(target),
     evaluationAge: target.evaluationAge(),
-    alerts: [...target.alerts.values()],
+    alerts: [...target.alerts.values()].map(({ values: _values, ...alert }) => alert),
     current: currentView(target),
   }
   return `${JSON.stringify(written)}\n${committedJson(target)}`

@@ -1,6 +1,7 @@
 import { definitionOf } from '../alerts/definition-of.ts'
 import type { Rule } from '../alerts/rule.ts'
 import { sample } from '../alerts/sample.ts'
+import { signalView } from '../alerts/signal-view.ts'
 import type { FinishedCalls } from '../ledger/finished-calls.ts'
 import type { SyncState } from '../ledger/state.ts'
 
@@ -15,17 +16,12 @@ export function ruleView(rule: Rule, ledger: Evaluated) {
   return {
     name,
     severity,
-    signal: signal.name,
+    ...signalView(signal),
     breach,
     threshold,
     clear,
     match,
     by,
-    ...('window' in signal ? { window_seconds: signal.window } : {}),
-    ...('reason' in signal ? { reason: signal.reason } : {}),
-    ...('minCalls' in signal ? { min_calls: signal.minCalls } : {}),
-    ...('limit' in signal ? { limit: signal.limit, timezone: signal.timezone } : {}),
-    ...('longerThan' in signal ? { longer_than_seconds: signal.longerThan } : {}),
     ...(definitionOf(signal).isShownInStatus === true ? { readings: readingsOf(rule, ledger) } : {}),
   }
 }

@@ -58,7 +58,9 @@ export function mortalProcess(clock: Clock, draw: () => number, risk: number): M
         commit: (target, commit) => between('before commit', 'after commit', () => store.commit(target, commit)),
         outbox: alive(store.outbox),
         claimOutbox: (ids, claimed) => between('before commit', 'after commit', () => store.claimOutbox(ids, claimed)),
-        removeFromOutbox: (ids) => between('before commit', 'after commit', () => store.removeFromOutbox(ids)),
+        removeFromOutbox: (...given) =>
+          between('before commit', 'after commit', () => store.removeFromOutbox(...given)),
+        noteEpisodes: alive(store.noteEpisodes),
         countOutbox: alive(store.countOutbox),
         enqueueOnce: alive(store.enqueueOnce),
         strayAlerts: alive(store.strayAlerts),

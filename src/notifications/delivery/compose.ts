@@ -1,7 +1,7 @@
 import { matches } from '../../alerts/match.ts'
+import { hasEnded } from '../../alerts/notification.ts'
 import type { AlertMessage, AlertUpdate } from '../message.ts'
 import { entriesOf, latestOf, type Moment, type Stage } from './batch.ts'
-import { hasEnded } from './merge-changes.ts'
 
 /** One message of all alerts that are ready, with their current values; firing ones come first. */
 export const compose: Stage = (batch, moment) => {

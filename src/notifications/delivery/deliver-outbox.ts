@@ -7,13 +7,14 @@ import type { Batch, Delivery, Moment, Stage } from './batch.ts'
 import { claim } from './claim.ts'
 import { compose } from './compose.ts'
 import { group } from './group.ts'
+import { suppressionNotes } from './note.ts'
 import { backoffOn, send } from './send.ts'
 import { removeDelivered, acknowledge, type ToRemove } from './acknowledge.ts'
 import { suppress, type Mute } from './suppress.ts'
 import { wait } from './wait.ts'
 
 export type DeliverOptions = {
-  store: Pick<Store, 'outbox' | 'claimOutbox' | 'removeFromOutbox' | 'silences'>
+  store: Pick<Store, 'outbox' | 'claimOutbox' | 'removeFromOutbox' | 'noteEpisodes' | 'silences'>
   clock: Clock
   /** How long a firing alert waits for others before it is sent (seconds). */
   groupWait: number
@@ -35,7 +36,7 @@ export function deliverOutbox(receiver: Receiver, options: DeliverOptions): Obse
   const { name } = receiver
   const backoff = backoffOn(clock)
   const stages: readonly Stage[] = [
-    suppress(mutes),
+    suppress(mutes, suppressionNotes(store)),
     wait(groupWait),
     compose,
     claim(store),

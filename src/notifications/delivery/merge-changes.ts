@@ -1,4 +1,4 @@
-import type { Notification } from '../../alerts/notification.ts'
+import { hasEnded } from '../../alerts/notification.ts'
 import type { PassedAlert, AlertUpdate } from '../message.ts'
 import type { WaitingAlert } from './batch.ts'
 
@@ -45,8 +45,4 @@ export function mergeChanges(alert: WaitingAlert, groupWait: number): MergedChan
  */
 export function isKnown({ entries, changes }: WaitingAlert): boolean {
   return changes[0]!.kind !== 'firing' || entries[0]!.claimed
-}
-
-export function hasEnded({ kind }: Notification): boolean {
-  return kind === 'resolved' || kind === 'closed'
 }

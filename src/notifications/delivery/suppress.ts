@@ -1,10 +1,12 @@
 import type { LiveAlert } from '../../alerts/alert-instance.ts'
+import type { Suppression } from '../../alerts/episode.ts'
 import { matches } from '../../alerts/match.ts'
-import type { Notification } from '../../alerts/notification.ts'
+import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { lastTime } from '../../clock/calendar.ts'
 import type { NotifyConfig } from '../notify-section.ts'
-import { entriesOf, latestOf, type Stage } from './batch.ts'
-import { isKnown, hasEnded } from './merge-changes.ts'
+import { entriesOf, latestOf, type Moment, type Stage } from './batch.ts'
+import { isKnown } from './merge-changes.ts'
+import type { Suppressed } from './note.ts'
 
 /** A recurring time in which some alerts are not notified. */
 export type Mute = NotifyConfig['mutes'][number]
@@ -13,28 +15,48 @@ export type Mute = NotifyConfig['mutes'][number]
  * Alerts wait while a mute or a silence matches them, and while the `poll_age` alert of their target inhibits them.
  * Evaluation continues meanwhile; what still fires afterwards is notified then. What flapped while it was muted or silenced
  * is discarded.
+ *
+ * @param note is called with all that is suppressed, before it waits
  */
-export function suppress(mutes: readonly Mute[]): Stage {
-  return (batch, { now, silences, alerts }) => {
+export function suppress(mutes: readonly Mute[], note: (all: readonly Suppressed[]) => Promise<void>): Stage {
+  return async (batch, moment) => {
     if (batch.kind !== 'alerts') return batch
-    const active = [...mutes.filter((mute) => isActive(mute, now)), ...silences]
-    const isMatched = (change: Notification) => active.some(({ match }) => matches(match, change))
-    const inhibited = new Set(alerts.filter(isInhibiting).map(({ target }) => target))
-    const isSuppressed = (change: Notification) =>
-      isMatched(change) || (change.signal.name !== 'poll_age' && inhibited.has(change.target))
-
-    const flapped = batch.alerts.filter(
-      (alert) => isMatched(latestOf(alert)) && hasEnded(latestOf(alert)) && !isKnown(alert),
+    const suppressionsOf = suppressionsAt(mutes, moment)
+    const alerts = batch.alerts.map((alert) => ({
+      alert,
+      change: latestOf(alert),
+      by: suppressionsOf(latestOf(alert)),
+    }))
+    const suppressed = alerts.filter(({ by }) => by.length > 0)
+    await note(suppressed)
+    const flapped = suppressed.filter(
+      ({ alert, change, by }) => by.some((one) => one.by !== 'poll_age') && hasEnded(change) && !isKnown(alert),
     )
-    if (flapped.length > 0) return { kind: 'discarded', entries: entriesOf(flapped) }
-    const others = batch.alerts.filter((alert) => !isSuppressed(latestOf(alert)))
+    if (flapped.length > 0) return { kind: 'discarded', entries: entriesOf(flapped.map(({ alert }) => alert)) }
+    const others = alerts.filter(({ by }) => by.length === 0).map(({ alert }) => alert)
     return others.length === 0 ? undefined : { kind: 'alerts', alerts: others }
   }
 }
 
-function isActive({ start, timezone, duration }: Mute, now: number): boolean {
-  const began = lastTime(start, timezone, now)
-  return began !== undefined && now < began + duration
+/** What suppresses a change now. */
+function suppressionsAt(
+  mutes: readonly Mute[],
+  { now, silences, alerts }: Moment,
+): (change: Notification) => Suppression[] {
+  const active = [
+    ...mutes.flatMap(({ match, start, timezone, duration }) => {
+      const until = (lastTime(start, timezone, now) ?? -Infinity) + duration
+      return now < until ? [{ match, by: 'mute' as const, until }] : []
+    }),
+    ...silences.map(({ match, id, until, reason }) => ({ match, by: 'silence' as const, until, silence: id, reason })),
+  ]
+  const inhibited = new Set(alerts.filter(isInhibiting).map(({ target }) => target))
+  return (change) => [
+    ...active.filter(({ match }) => matches(match, change)).map(({ match: _match, ...by }) => ({ ...by, at: now })),
+    ...(change.signal.name !== 'poll_age' && inhibited.has(change.target)
+      ? [{ by: 'poll_age' as const, at: now }]
+      : []),
+  ]
 }
 
 function isInhibiting({ instance }: LiveAlert): boolean {

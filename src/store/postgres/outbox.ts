@@ -1,3 +1,5 @@
+import { episodeRow, type EpisodeNote } from '../../alerts/episode.ts'
+import { hasEnded } from '../../alerts/notification.ts'
 import { outboxEntryOf } from '../rows.ts'
 import type { RoutedChange, OutboxEntry, OutboxContent } from '../store.ts'
 import type { Session } from './connection.ts'
@@ -35,6 +37,38 @@ const CLAIM = `
   )
   SELECT id FROM sender`
 
+// A commit and a sender may write the same episodes at the same time: both lock them in one order, else they could deadlock.
+
+const WRITE_EPISODES = `
+  INSERT INTO callwatch.alert_episodes (target, alert, since, until, rule, severity, data)
+  SELECT * FROM unnest($1::text[], $2::text[], $3::float8[], $4::float8[], $5::text[], $6::text[], $7::text[])
+    AS given (target, alert, since, until, rule, severity, data)
+  ORDER BY target COLLATE "C", alert COLLATE "C", since
+  ON CONFLICT (target, alert, since) DO UPDATE SET
+    until = excluded.until, rule = excluded.rule, severity = excluded.severity, data = excluded.data`
+
+/** @param condition when to */
+const addNotes = (condition: string) => `
+  WITH found AS (
+    SELECT episode.target, episode.alert, episode.since, lines
+    FROM callwatch.alert_episodes AS episode
+    JOIN unnest($1::text[], $2::text[], $3::float8[], $4::text[]) AS given (target, alert, since, lines)
+      USING (target, alert, since)
+    WHERE ${condition}
+    ORDER BY target, alert, since FOR UPDATE OF episode
+  )
+  UPDATE callwatch.alert_episodes AS episode SET notes = notes || lines FROM found
+  WHERE episode.target = found.target AND episode.alert = found.alert AND episode.since = found.since`
+
+const NOTE = addNotes('true')
+
+/** What another attempt has removed, it has noted as well. */
+const REMOVE = `
+  WITH removed AS (
+    DELETE FROM callwatch.outbox WHERE id = ANY ($5::bigint[]) RETURNING id
+  ), noted AS (${addNotes('EXISTS (SELECT FROM removed)')})
+  SELECT FROM removed`
+
 /**
  * The outbox's rows. Nothing here begins a transaction: the caller that enqueues several changes does.
  *
@@ -43,6 +77,33 @@ const CLAIM = `
 export function postgresOutbox(configuredReceivers: readonly string[] | undefined) {
   const configured = (recipients: Iterable<string>) =>
     [...new Set(recipients)].filter((notifier) => configuredReceivers?.includes(notifier) ?? true)
+  const enqueueChange = async (session: Session, { change, receivers }: RoutedChange): Promise<void> => {
+    const { target, key } = change
+    const content = JSON.stringify(change)
+    if (hasEnded(change))
+      await session.run(ENQUEUE_END, [target, key, [...receivers], configuredReceivers ?? null, content])
+    else await session.run(ENQUEUE_BEGINNING, [target, key, [...new Set(receivers)], configured(receivers), content])
+  }
+  const keep = async (session: Session, routedChanges: readonly RoutedChange[]): Promise<void> => {
+    const all = routedChanges.map(({ change }) => episodeRow(change))
+    // No row can be written twice in a statement.
+    const rows = [...new Map(all.map((row) => [JSON.stringify([row.target, row.key, row.since]), row])).values()]
+    await session.run(WRITE_EPISODES, [
+      rows.map(({ target }) => target),
+      rows.map(({ key }) => key),
+      rows.map(({ since }) => since),
+      rows.map(({ until }) => until),
+      rows.map(({ rule }) => rule),
+      rows.map(({ severity }) => severity),
+      rows.map(({ data }) => data),
+    ])
+  }
+  const noteArguments = (notes: readonly EpisodeNote[]) => [
+    notes.map(({ target }) => target),
+    notes.map(({ key }) => key),
+    notes.map(({ since }) => since),
+    notes.map(({ lines }) => lines),
+  ]
   return {
     /** Removes what waits for receivers that are not configured. */
     clear: async (session: Session): Promise<void> => {
@@ -50,14 +111,16 @@ export function postgresOutbox(configuredReceivers: readonly string[] | undefine
         await session.run('DELETE FROM callwatch.outbox WHERE notifier <> ALL ($1::text[])', [configuredReceivers])
       }
     },
-    /** Enqueues a change for its receivers; an end also for every recipient of its beginning. */
-    enqueueChange: async (session: Session, { change, receivers }: RoutedChange): Promise<void> => {
-      const { target, key, kind } = change
-      const begins = kind === 'firing' || kind === 'reminder'
-      const content = JSON.stringify(change)
-      if (begins)
-        await session.run(ENQUEUE_BEGINNING, [target, key, [...new Set(receivers)], configured(receivers), content])
-      else await session.run(ENQUEUE_END, [target, key, [...receivers], configuredReceivers ?? null, content])
+    /** Keeps changes in the history, and enqueues them for their receivers; an end also for every recipient of its beginning. */
+    enqueueChanges: async (session: Session, routedChanges: readonly RoutedChange[]): Promise<void> => {
+      if (routedChanges.length === 0) return
+      await Promise.all([
+        ...routedChanges.map((routed) => enqueueChange(session, routed)),
+        keep(session, routedChanges),
+      ])
+    },
+    note: async (session: Session, notes: readonly EpisodeNote[]): Promise<void> => {
+      await session.run(NOTE, noteArguments(notes))
     },
     /** Enqueues something for each notifier, but nothing where that deduplication key was used before. */
     enqueueOnce: async (
@@ -83,8 +146,9 @@ export function postgresOutbox(configuredReceivers: readonly string[] | undefine
     unclaim: async (session: Session, ids: readonly number[]): Promise<void> => {
       await session.run('UPDATE callwatch.outbox SET claimed = false WHERE id = ANY ($1::bigint[])', [ids])
     },
-    remove: async (session: Session, ids: readonly number[]): Promise<void> => {
-      await session.run('DELETE FROM callwatch.outbox WHERE id = ANY ($1::bigint[])', [ids])
+    /** Removes entries, and adds notes where any was there. */
+    remove: async (session: Session, ids: readonly number[], notes: readonly EpisodeNote[] = []): Promise<void> => {
+      await session.run(REMOVE, [...noteArguments(notes), ids])
     },
     /** How much waits, by notifier. */
     count: async (session: Session): Promise<ReadonlyMap<string, number>> => {

@@ -127,7 +127,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       // This statement is the first: it locks the target's row before any other row.
       const [written] = await Promise.all([
         writeCommits(session, [fenced]),
-        ...routedChanges.map((routed) => outbox.enqueueChange(session, routed)),
+        outbox.enqueueChanges(session, routedChanges),
       ])
       if (!written[0]) throw stale(target)
     })
@@ -177,7 +177,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     )
     // Of several daemons that find the target removed, one notifies.
     const keys = new Set(removed.map(({ alert }) => String(alert)))
-    for (const routed of routedChanges) if (keys.has(routed.change.key)) await outbox.enqueueChange(removing, routed)
+    const ended = routedChanges.filter(({ change }) => keys.has(change.key))
+    await outbox.enqueueChanges(removing, ended)
     if (keys.size > 0) await logEvents(removing, target, events)
   }
 
@@ -203,7 +204,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       if (!claimed) await outbox.unclaim(session, ids)
       else if (!(await outbox.claim(session, ids, members.self()))) throw notLeader('sends notifications')
     },
-    removeFromOutbox: (ids) => outbox.remove(session, ids),
+    removeFromOutbox: (ids, notes) => outbox.remove(session, ids, notes),
+    noteEpisodes: (notes) => outbox.note(session, notes),
     countOutbox: () => outbox.count(session),
     enqueueOnce: (key, content, receivers) => outbox.enqueueOnce(session, key, content, receivers),
     strayAlerts: async (targets) => {

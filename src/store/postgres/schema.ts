@@ -197,6 +197,20 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (target, alert, notifier)
   );
 
+  -- The history of alerts: a row from when one begins to fire, written with each of its changes.
+  CREATE TABLE callwatch.alert_episodes (
+    target text COLLATE "C" NOT NULL, -- targets.name, which may be gone by then
+    alert text COLLATE "C" NOT NULL,
+    since double precision NOT NULL, -- firing since: UNIX seconds by the host's clock
+    until double precision,         -- null while it fires
+    rule text NOT NULL,
+    severity text NOT NULL,
+    data text NOT NULL,             -- JSON of alerts/episode.ts Episode
+    notes text NOT NULL DEFAULT '', -- of its delivery: alerts/episode.ts EpisodeNote
+    PRIMARY KEY (target, alert, since)
+  );
+  CREATE INDEX alert_episodes_by_age ON callwatch.alert_episodes (until);
+
   -- Under which keys something was enqueued once.
   CREATE TABLE callwatch.deduplication_keys (
     key text PRIMARY KEY,

@@ -1,4 +1,5 @@
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
+import type { EpisodeNote } from '../../alerts/episode.ts'
 import type { Silence } from '../../alerts/match.ts'
 import { finalStatusOf } from '../../ledger/call-codes.ts'
 import { BASELINE_CODE, LOST_CODE } from '../../ledger/history-columns.ts'
@@ -51,7 +52,8 @@ export type SqliteEngine = {
   evictedCalls: (target: string, ids: readonly string[]) => Row[]
   outbox: (notifier: string) => OutboxEntry[]
   claimOutbox: (ids: readonly number[], claimed: boolean) => void
-  removeFromOutbox: (ids: readonly number[]) => void
+  removeFromOutbox: (ids: readonly number[], notes?: readonly EpisodeNote[]) => void
+  noteEpisodes: (notes: readonly EpisodeNote[]) => void
   countOutbox: () => Map<string, number>
   enqueueOnce: (key: string, content: OutboxContent, receivers: readonly string[]) => void
   strayAlerts: (targets: readonly string[]) => { target: string; alerts: AlertInstance[] }[]
@@ -119,6 +121,7 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
           SELECT max(position) FROM events WHERE position < min(:end, coalesce(
             (SELECT position FROM events WHERE at >= :before ORDER BY position LIMIT 1), 9e15)))
         ORDER BY position LIMIT :most)`),
+    deleteExpiredEpisodes: prepare('DELETE FROM alert_episodes WHERE until < ?'),
     deleteExpiredGaps: prepare('DELETE FROM gaps WHERE target = ? AND ended < ?'),
     deleteExpiredUsage: prepare('DELETE FROM usage WHERE target = ? AND quarter < ?'),
     finishedBetween: prepare(`
@@ -168,7 +171,8 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
       ids.map((id) => statements.evicted.get(target, id)).filter((row) => row !== undefined),
     outbox: outbox.read,
     claimOutbox: (ids, claimed) => transaction(() => outbox.claim(ids, claimed)),
-    removeFromOutbox: (ids) => transaction(() => outbox.remove(ids)),
+    removeFromOutbox: (ids, notes) => transaction(() => outbox.remove(ids, notes)),
+    noteEpisodes: (notes) => transaction(() => outbox.note(notes)),
     countOutbox: outbox.count,
     enqueueOnce: (key, content, receivers) => transaction(() => outbox.enqueueOnce(key, content, receivers)),
     strayAlerts: (targets) => {
@@ -217,6 +221,7 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
     eraseParticipants: participantsEraser(db),
     deleteExpired: (before) =>
       transaction(() => {
+        statements.deleteExpiredEpisodes.run(before)
         let left = DELETED_AT_ONCE
         const targets = statements.numbers.all()
         // Each time another target comes first, so that none is never reached.

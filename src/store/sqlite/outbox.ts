@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { episodeRow, type EpisodeNote } from '../../alerts/episode.ts'
 import { outboxEntryOf } from '../rows.ts'
 import type { RoutedChange, OutboxEntry, OutboxContent } from '../store.ts'
 
@@ -18,6 +19,11 @@ export function sqliteOutbox(db: DatabaseSync, configuredReceivers: readonly str
     claim: db.prepare('UPDATE outbox SET claimed = ? WHERE id = ?'),
     remove: db.prepare('DELETE FROM outbox WHERE id = ?'),
     removeAll: db.prepare('DELETE FROM outbox WHERE notifier = ?'),
+    writeEpisode: db.prepare(`
+      INSERT INTO alert_episodes (target, alert, since, until, rule, severity, data) VALUES (?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET
+        until = excluded.until, rule = excluded.rule, severity = excluded.severity, data = excluded.data`),
+    note: db.prepare('UPDATE alert_episodes SET notes = notes || ? WHERE target = ? AND alert = ? AND since = ?'),
     count: db.prepare('SELECT notifier, count(*) AS n FROM outbox GROUP BY notifier'),
   }
   const isConfigured = (notifier: string) => configuredReceivers?.includes(notifier) ?? true
@@ -29,8 +35,11 @@ export function sqliteOutbox(db: DatabaseSync, configuredReceivers: readonly str
       if (isConfigured(notifier)) statements.enqueue.run(notifier, JSON.stringify(content))
     }
   }
+  const note = (notes: readonly EpisodeNote[]): void => {
+    for (const { target, key, since, lines } of notes) statements.note.run(lines, target, key, since)
+  }
   return {
-    /** Enqueues changes for their receivers; an end also for every recipient of its beginning. */
+    /** Keeps changes in the history, and enqueues them for their receivers; an end also for every recipient of its beginning. */
     enqueueChanges: (routedChanges: readonly RoutedChange[]): void => {
       for (const { change, receivers } of routedChanges) {
         const { target, key, kind } = change
@@ -42,6 +51,8 @@ export function sqliteOutbox(db: DatabaseSync, configuredReceivers: readonly str
           statements.removeRecipients.run(target, key)
         }
         enqueue(change, recipients)
+        const { since, until, rule, severity, data } = episodeRow(change)
+        statements.writeEpisode.run(target, key, since, until, rule, severity, data)
       }
     },
     /** Enqueues something for each notifier, but nothing where that deduplication key was used before. */
@@ -53,9 +64,12 @@ export function sqliteOutbox(db: DatabaseSync, configuredReceivers: readonly str
     claim: (ids: readonly number[], claimed: boolean): void => {
       for (const id of ids) statements.claim.run(claimed ? 1 : 0, id)
     },
-    remove: (ids: readonly number[]): void => {
-      for (const id of ids) statements.remove.run(id)
+    /** Removes entries, and adds notes where any was there. */
+    remove: (ids: readonly number[], notes: readonly EpisodeNote[] = []): void => {
+      const removed = ids.map((id) => Number(statements.remove.run(id).changes))
+      if (removed.some((changes) => changes > 0)) note(notes)
     },
+    note,
     /** How much waits, by notifier. */
     count: (): Map<string, number> =>
       new Map(statements.count.all().map(({ notifier, n }) => [String(notifier), Number(n)])),

@@ -161,6 +161,20 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (target, alert, notifier)
   ) STRICT, WITHOUT ROWID;
 
+  -- The history of alerts: a row from when one begins to fire, written with each of its changes.
+  CREATE TABLE alert_episodes (
+    target TEXT NOT NULL,           -- targets.name, which may be gone by then
+    alert TEXT NOT NULL,
+    since REAL NOT NULL,            -- firing since: UNIX seconds by the host's clock
+    until REAL,                     -- null while it fires
+    rule TEXT NOT NULL,
+    severity TEXT NOT NULL,
+    data TEXT NOT NULL,             -- JSON of alerts/episode.ts Episode
+    notes TEXT NOT NULL DEFAULT '', -- of its delivery: alerts/episode.ts EpisodeNote
+    PRIMARY KEY (target, alert, since)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX alert_episodes_by_age ON alert_episodes (until);
+
   -- Under which keys something was enqueued once.
   CREATE TABLE deduplication_keys (
     key TEXT PRIMARY KEY,

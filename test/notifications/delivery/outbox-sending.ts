@@ -67,7 +67,8 @@ export function sending(options: SendingOptions = {}) {
     return {
       outbox: (notifier) => step('outbox', isDead, () => store.outbox(notifier)),
       claimOutbox: (ids, claimed) => step('claimOutbox', isDead, () => store.claimOutbox(ids, claimed)),
-      removeFromOutbox: (ids) => step('removeFromOutbox', isDead, () => store.removeFromOutbox(ids)),
+      removeFromOutbox: (...given) => step('removeFromOutbox', isDead, () => store.removeFromOutbox(...given)),
+      noteEpisodes: (notes) => step('noteEpisodes', isDead, () => store.noteEpisodes(notes)),
       silences: (now) => step('silences', isDead, () => store.silences(now)),
     }
   }

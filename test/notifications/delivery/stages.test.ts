@@ -32,7 +32,7 @@ const digest = (day: string): OutboxContent => ({
 async function next(waiting: readonly OutboxEntry[], differing: Partial<Moment> = {}) {
   const moment = { now: AT, silences: [], alerts: [], ...differing }
   for (const batch of group(waiting)) {
-    const end = await pass(batch, [suppress([]), wait(10), compose], moment)
+    const end = await pass(batch, [suppress([], async () => undefined), wait(10), compose], moment)
     if (end === undefined) continue
     if (end.kind !== 'message' && end.kind !== 'discarded') throw new Error(`a batch that is ${end.kind}`)
     const ids = end.entries.map(({ id }) => id)

@@ -14,13 +14,13 @@ const utc = (text: string) => Date.parse(text) / 1000
 type Setting = { mutes?: Mute[]; silences?: Silence[]; alerts?: LiveAlert[]; change?: Notification }
 
 /** Whether an alert waits that fires. */
-function waits(
+async function waits(
   now: string | number,
   { mutes = [], silences = [], alerts = [], change = FIRED }: Setting = {},
-): boolean {
+): Promise<boolean> {
   const batch: Batch = { kind: 'alerts', alerts: [{ entries: [], changes: [change] }] }
   const at = typeof now === 'string' ? utc(now) : now
-  const next = suppress(mutes)(batch, { now: at, silences, alerts })
+  const next = await suppress(mutes, async () => undefined)(batch, { now: at, silences, alerts })
   if (next !== undefined) expect(next).toEqual(batch)
   return next === undefined
 }
@@ -52,16 +52,16 @@ describe('a mute applies from its start on, and for its duration', () => {
     ['at a time that the clocks leave out: not before they are set', early, '2026-03-29T00:59:59Z', false],
     ['at a time that the clocks leave out: when they are set', early, '2026-03-29T01:00:00Z', true],
     ['that starts again before its end: without a gap', often, '2026-11-20T08:59:59Z', true],
-  ])('%s', (_case, mute, now, holds) => {
-    expect(waits(now, { mutes: [mute] })).toBe(holds)
+  ])('%s', async (_case, mute, now, holds) => {
+    expect(await waits(now, { mutes: [mute] })).toBe(holds)
   })
 
-  test('for what it matches only', () => {
+  test('for what it matches only', async () => {
     const ofCritical = { ...nightly, match: { severity: 'critical' } }
     const now = '2026-11-20T23:00:00Z'
-    expect(waits(now, { mutes: [ofCritical] })).toBe(false)
-    expect(waits(now, { mutes: [ofCritical], change: { ...FIRED, severity: 'critical' } })).toBe(true)
-    expect(waits(now, { mutes: [ofCritical, nightly] })).toBe(true)
+    expect(await waits(now, { mutes: [ofCritical] })).toBe(false)
+    expect(await waits(now, { mutes: [ofCritical], change: { ...FIRED, severity: 'critical' } })).toBe(true)
+    expect(await waits(now, { mutes: [ofCritical, nightly] })).toBe(true)
   })
 })
 
@@ -74,10 +74,10 @@ describe('a silence applies to', () => {
     ['no other alert', { alert: 'B' }, false],
     ['no other label', { alert: 'A', type: 'audio' }, false],
     ['nothing without that label', { receiver_type: 'user' }, false],
-  ])('%s', (_case, match, holds) => {
+  ])('%s', async (_case, match, holds) => {
     const silences = [{ id: 1, match, since: AT, until: AT + 60, reason: 'known' }]
     const change = { ...FIRED, labels: { type: 'video' }, match: { mode: 'call' } }
-    expect(waits(AT, { silences, change })).toBe(holds)
+    expect(await waits(AT, { silences, change })).toBe(holds)
   })
 })
 
@@ -91,16 +91,16 @@ describe('a target that cannot be polled', () => {
     ['firing', true],
     ['recovering', true],
     ['pending', false],
-  ] as const)('suppresses its other alerts while that is %s: %s', (state, holds) => {
-    expect(waits(AT, { alerts: inState(state) })).toBe(holds)
+  ] as const)('suppresses its other alerts while that is %s: %s', async (state, holds) => {
+    expect(await waits(AT, { alerts: inState(state) })).toBe(holds)
   })
 
-  test('suppresses neither the alert on poll_age nor other targets', () => {
-    expect(waits(AT, { alerts: inState('firing'), change })).toBe(false)
-    expect(waits(AT, { alerts: inState('firing'), change: { ...FIRED, target: 'staging' } })).toBe(false)
+  test('suppresses neither the alert on poll_age nor other targets', async () => {
+    expect(await waits(AT, { alerts: inState('firing'), change })).toBe(false)
+    expect(await waits(AT, { alerts: inState('firing'), change: { ...FIRED, target: 'staging' } })).toBe(false)
   })
 
-  test('is not shown by other alerts', () => {
-    expect(waits(AT, { alerts: [liveAlert(A, FIRED)] })).toBe(false)
+  test('is not shown by other alerts', async () => {
+    expect(await waits(AT, { alerts: [liveAlert(A, FIRED)] })).toBe(false)
   })
 })

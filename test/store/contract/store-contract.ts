@@ -1,3 +1,4 @@
+import { alertHistoryContract } from './alert-history-contract.ts'
 import { balanceContract } from './balance-contract.ts'
 import { callHistoryContract } from './call-history-contract.ts'
 import { commitContract } from './commit-contract.ts'
@@ -24,6 +25,7 @@ export function storeContract(newPlace: NewPlace): void {
   eventsContract(newPlace)
   participantsContract(newPlace)
   outboxContract(newPlace)
+  alertHistoryContract(newPlace)
   noticeContract(newPlace)
   balanceContract(newPlace)
   queriesContract(newPlace)

@@ -37,7 +37,14 @@ async function fillStore(): Promise<Uint8Array> {
     const { ledger } = await store.openTarget(identity, CREATED + 0.25, DAY)
     await fillTarget(store, identity.name, ledger)
   }
-  await store.closeAlerts('a', [])
+  const closed = firingOf(POLL_AGE, 'a', CREATED, {
+    kind: 'closed',
+    closedBecause: 'target removed',
+    at: NOW + 0.1 + 0.2,
+    episode: { threshold: 300, values: [[CREATED, null]] },
+  })
+  await store.closeAlerts('a', [{ change: closed, receivers: [] }])
+  await store.noteEpisodes([{ target: 'a', key: closed.key, since: CREATED, lines: '{"a":"é\u2028"}\n' }])
   const [, second] = await store.outbox('webhook')
   await store.claimOutbox([second!.id], true)
   await store.removeFromOutbox((await store.outbox('slack')).slice(-1).map(({ id }) => id))

@@ -1,0 +1,98 @@
+import { hasEnded, type Notification } from './notification.ts'
+import type { ValueAt } from './values-over-time.ts'
+
+/** An alert from when it began to fire until it resolved or was closed, as the history keeps it. Times are UNIX seconds. */
+export type Episode = Pick<
+  Notification,
+  'labels' | 'signal' | 'match' | 'breach' | 'threshold' | 'peak' | 'runbookUrl'
+> & {
+  values: readonly ValueAt[]
+  /** Undefined while it fires. */
+  ended?: 'resolved' | NonNullable<Notification['closedBecause']>
+}
+
+/** The row of an episode, whole. Target, key and `since` name it. */
+export type EpisodeRow = {
+  target: string
+  key: string
+  since: number
+  /** Null while it fires. */
+  until: number | null
+  rule: string
+  severity: string
+  /** JSON of {@link Episode}. */
+  data: string
+}
+
+/** The row of an alert's episode after a notified change: that it fires, still fires, or has ended. */
+export function episodeRow(change: Notification): EpisodeRow {
+  const { kind, target, key, alert, severity, labels, signal, match, breach, peak, firingSince, at } = change
+  const { runbookUrl, closedBecause, episode } = change
+  const ended = kind === 'resolved' ? kind : closedBecause
+  const data: Episode = {
+    labels,
+    signal,
+    match,
+    breach,
+    threshold: episode?.threshold ?? change.threshold,
+    peak,
+    values: episode?.values ?? [],
+    ...(runbookUrl !== undefined && { runbookUrl }),
+    ...(ended !== undefined && { ended }),
+  }
+  const until = hasEnded(change) ? at : null
+  return { target, key, since: firingSince, until, rule: alert, severity, data: JSON.stringify(data) }
+}
+
+/** What became of a message that was to say of an episode that it began, continued or ended. */
+export type Notice = {
+  receiver: string
+  kind: Notification['kind']
+  /** UNIX seconds. */
+  at: number
+  /**
+   * - `dropped`: the receiver refused it for good
+   * - `discarded`: it was not sent, since the alert had ended by then
+   * - `unknown`: a process died that may have sent it
+   */
+  outcome: 'sent' | 'dropped' | 'discarded' | 'unknown'
+}
+
+/** Why a message about an episode waited. */
+export type Suppression = {
+  by: 'silence' | 'mute' | 'poll_age'
+  /** Since when, at the latest (UNIX seconds). */
+  at: number
+  /** Until when it was to last; of a silence and a mute. */
+  until?: number
+  /** Of a silence. */
+  silence?: number
+  reason?: string
+}
+
+/** Something of the delivery that is added to an episode. */
+export type EpisodeNote = Pick<EpisodeRow, 'target' | 'key' | 'since'> & {
+  /** JSON of each {@link Notice} and {@link Suppression}, a line each. */
+  lines: string
+}
+
+/** The notes of an episode. A suppression that was noted by several senders is one. */
+export function readNotes(lines: string): { notices: Notice[]; suppressions: Suppression[] } {
+  const notes = lines
+    .split('\n')
+    .slice(0, -1)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is added to an episode
+    .map((line) => JSON.parse(line) as Notice | Suppression)
+  const suppressions = new Map<string, Suppression>()
+  for (const note of notes) {
+    if ('receiver' in note) continue
+    const name = suppressionName(note)
+    if (!suppressions.has(name)) suppressions.set(name, note)
+  }
+  return { notices: notes.filter((note) => 'receiver' in note), suppressions: [...suppressions.values()] }
+}
+
+/** Names what suppresses, whenever it is noticed. */
+export function suppressionName(suppression: Suppression): string {
+  return JSON.stringify({ ...suppression, at: undefined })
+}

@@ -1,0 +1,124 @@
+import type { AlertInstance } from '../alerts/alert-instance.ts'
+import { readNotes, type Episode } from '../alerts/episode.ts'
+import type { Severity } from '../alerts/match.ts'
+import { signalView } from '../alerts/signal-view.ts'
+import { isoTime } from '../clock/iso-time.ts'
+import { parse } from '../store/rows.ts'
+import type { ReadRow, RowReader } from '../store/row-reader.ts'
+import { queryArguments } from './call-filter.ts'
+import { coverageOf, type BlindTime } from './coverage.ts'
+import type { Period } from './days.ts'
+import { expectTargets } from './usage-report.ts'
+
+/** Which alerts: those that fired within the period, if only for a part of it, and meet all conditions given. */
+export type AlertHistoryQuery = Period & {
+  targets?: readonly string[] | undefined
+  /** The name of a rule. */
+  alert?: string | undefined
+  severity?: Severity | undefined
+}
+
+/** As `callwatch alerts --format json` prints it and `/api/v1/alerts/history` answers it. Times are ISO 8601 in UTC. */
+export type AlertHistory = {
+  /** Newest first. */
+  alerts: PastAlert[]
+  /** There are older ones. */
+  truncated?: true
+}
+
+export type PastAlert = ReturnType<typeof pastAlert>
+
+/** As many are read at most. */
+const MAX_ALERTS = 1000
+
+/**
+ * The alerts that fired in a period, those that still fire included.
+ *
+ * @param configured the targets of the configuration
+ * @param now the host's clock (UNIX seconds)
+ * @throws {UnknownTarget}
+ * @throws {StoreError} when the store cannot be read now
+ */
+export async function alertHistory(
+  store: RowReader,
+  { from, to, targets, alert, severity }: AlertHistoryQuery,
+  { configured, now }: { configured: readonly string[]; now: number },
+  most = MAX_ALERTS,
+): Promise<AlertHistory> {
+  await expectTargets(store, targets ?? [], configured)
+  const { args, add } = queryArguments()
+  const conditions = [
+    `since < ${add(to)}`,
+    `(until IS NULL OR until >= ${add(from)})`,
+    ...(targets === undefined ? [] : [`episode.target IN (${targets.map(add).join(', ')})`]),
+    ...(alert === undefined ? [] : [`rule = ${add(alert)}`]),
+    ...(severity === undefined ? [] : [`severity = ${add(severity)}`]),
+  ]
+  const rows = await store.rows(
+    `SELECT episode.*, alerts.data AS live FROM callwatch.alert_episodes AS episode
+    LEFT JOIN callwatch.targets AS owner ON owner.name = episode.target
+    LEFT JOIN callwatch.alerts AS alerts
+      ON episode.until IS NULL AND alerts.target = owner.number AND alerts.alert = episode.alert
+    WHERE ${conditions.join(' AND ')}
+    ORDER BY since DESC, episode.target, episode.alert LIMIT ${most + 1}`,
+    args,
+  )
+  const shown = rows.slice(0, most)
+  const { blind } = await coverageOf(
+    store,
+    { from: Math.min(now, ...shown.map(({ since }) => Number(since))), to: Infinity },
+    { targets: [...new Set(shown.map(({ target }) => String(target)))], now },
+  )
+  const byTarget = Map.groupBy(blind, ({ target }) => target)
+  return {
+    alerts: shown.map((row) => pastAlert(row, byTarget.get(String(row['target'])) ?? [], now)),
+    ...(rows.length > most && { truncated: true }),
+  }
+}
+
+function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
+  const since = Number(row['since'])
+  const until = row['until'] === null ? null : Number(row['until'])
+  const written = parse<Episode>(row['data'])
+  const { labels, signal, match, breach, threshold, peak, values, ended = null, runbookUrl } = latest(written, row)
+  const { notices, suppressions } = readNotes(String(row['notes']))
+  return {
+    target: String(row['target']),
+    alert: String(row['rule']),
+    key: String(row['alert']),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was written from a notification
+    severity: row['severity'] as Severity,
+    labels,
+    ...signalView(signal),
+    match,
+    breach,
+    threshold,
+    since: isoTime(since),
+    until: until === null ? null : isoTime(until),
+    ended,
+    peak,
+    values: values.map(([at, value]) => ({ at: isoTime(at), value })),
+    notified: notices.map(({ receiver, kind, at, outcome }) => ({ receiver, kind, at: isoTime(at), outcome })),
+    suppressed: suppressions.map(({ by, at, until: end, silence, reason }) => ({
+      by,
+      at: isoTime(at),
+      ...(end !== undefined && { until: isoTime(end) }),
+      ...(silence !== undefined && { silence }),
+      ...(reason !== undefined && { reason }),
+    })),
+    blind: blind
+      .map(({ from, to }) => ({ from: Math.max(from, since), to: Math.min(to, until ?? now) }))
+      .filter(({ from, to }) => from < to)
+      .map(({ from, to }) => ({ since: isoTime(from), until: isoTime(to) })),
+    ...(runbookUrl !== undefined && { runbook_url: runbookUrl }),
+  }
+}
+
+/** An episode as it is now: while it fires, its alert has the values of the latest evaluation. */
+function latest(written: Episode, { since, live }: ReadRow): Episode {
+  if (live === null) return written
+  const { firingSince, rule, labels, peak, values = [] } = parse<AlertInstance>(live)
+  if (firingSince !== Number(since)) return written
+  const { signal, match, breach, threshold, runbookUrl } = rule
+  return { labels, signal, match, breach, threshold, peak, values, ...(runbookUrl !== undefined && { runbookUrl }) }
+}

@@ -1,0 +1,53 @@
+import { suppressionName, type EpisodeNote, type Notice, type Suppression } from '../../alerts/episode.ts'
+import { hasEnded, type Notification } from '../../alerts/notification.ts'
+import type { OutboxEntry, Store } from '../../store/store.ts'
+
+/** What the history of alerts notes of the entries of a message: once each that an alert began or continued, and that it ended. */
+export function deliveryNotes(entries: readonly OutboxEntry[], notice: Omit<Notice, 'kind'>): EpisodeNote[] {
+  const changes = entries.flatMap(({ content, claimed }) =>
+    content.kind === 'digest' ? [] : [{ change: content, claimed }],
+  )
+  const episodes = Map.groupBy(changes, ({ change: { target, key, firingSince } }) =>
+    JSON.stringify([target, key, firingSince]),
+  )
+  return [...episodes.values()].map((all) => {
+    const begun = all.find(({ change }) => !hasEnded(change))
+    const ended = all.find(({ change }) => hasEnded(change))
+    // The message says only how it ended: whether the earlier one arrived is not known.
+    const isUnknown = begun?.claimed === true && ended !== undefined
+    return noteOn((begun ?? ended)!.change, [
+      ...(begun === undefined
+        ? []
+        : [{ ...notice, kind: begun.change.kind, ...(isUnknown && { outcome: 'unknown' as const }) }]),
+      ...(ended === undefined ? [] : [{ ...notice, kind: ended.change.kind }]),
+    ])
+  })
+}
+
+/** What suppresses an alert, of which this is the latest change. */
+export type Suppressed = { change: Notification; by: readonly Suppression[] }
+
+/** So many are remembered at most. */
+const MAX_NOTED = 10_000
+
+/** Notes in the history of alerts why a message about them waits, each reason once in the life of a sender. */
+export function suppressionNotes(
+  store: Pick<Store, 'noteEpisodes'>,
+): (suppressed: readonly Suppressed[]) => Promise<void> {
+  const noted = new Set<string>()
+  const nameOf = ({ target, key, firingSince }: Notification, by: Suppression) =>
+    JSON.stringify([target, key, firingSince, suppressionName(by)])
+  return async (suppressed) => {
+    const unnoted = suppressed
+      .map(({ change, by }) => ({ change, by: by.filter((one) => !noted.has(nameOf(change, one))) }))
+      .filter(({ by }) => by.length > 0)
+    if (unnoted.length === 0) return
+    await store.noteEpisodes(unnoted.map(({ change, by }) => noteOn(change, by)))
+    if (noted.size > MAX_NOTED) noted.clear()
+    for (const { change, by } of unnoted) for (const one of by) noted.add(nameOf(change, one))
+  }
+}
+
+function noteOn({ target, key, firingSince }: Notification, notes: readonly (Notice | Suppression)[]): EpisodeNote {
+  return { target, key, since: firingSince, lines: notes.map((note) => `${JSON.stringify(note)}\n`).join('') }
+}
