@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander'
+import type { AlertsOptions } from './commands/alerts.ts'
 import type { BacktestOptions } from './commands/backtest.ts'
 import type { CheckOptions } from './commands/check.ts'
 import type { CopyOptions } from './commands/copy-store.ts'
@@ -185,6 +186,16 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     .action(async (options: WithConfig & ReportOptions) => {
       const { report } = await import('./commands/report.ts')
       await report(await configured(options), options, { print, warn })
+    })
+
+  configuredCommand('alerts', 'Print the alerts that fired in a period, newest first')
+    .option('--since <time>', 'those that fired after this date or time, or this long ago', '7d')
+    .option('--until <time>', 'those that fired before this date or time (default: now)')
+    .option('--target <names>', 'only of these targets; repeatable', names)
+    .addOption(new Option('--format <format>', 'how to print it').choices(['table', 'json']).default('table'))
+    .action(async (options: WithConfig & AlertsOptions) => {
+      const { alerts } = await import('./commands/alerts.ts')
+      await alerts(await configured(options), options, { print, warn })
     })
 
   configuredCommand('backup', 'Make a consistent backup of the store, also while the daemon runs')

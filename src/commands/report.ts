@@ -1,6 +1,5 @@
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
-import { MOMENT, readMoment } from '../history/moment.ts'
 import { UnknownTarget, USAGE_COLUMNS, usageCsv, usageReport, type UsageReport } from '../history/usage-report.ts'
 import { USAGE_KEYS, type UsageKey } from '../history/usage.ts'
 import { isTimezone } from '../schema/timezone.ts'
@@ -8,10 +7,10 @@ import { openReader } from '../store/open-store.ts'
 import { formatNumber, formatSeconds, formatShare } from '../text/format.ts'
 import { plainText } from '../text/plain-text.ts'
 import { UsageError } from './explain-error.ts'
+import { periodOf, type PeriodOptions } from './period-options.ts'
+import { tableLines } from './table-lines.ts'
 
-export type ReportOptions = {
-  since?: string
-  until?: string
+export type ReportOptions = PeriodOptions & {
   by?: readonly string[]
   target?: readonly string[]
   zone: string
@@ -35,14 +34,7 @@ export async function report(config: Config, options: ReportOptions, { print, wa
   if (!isTimezone(zone)) throw new UsageError(`--zone ${zone}: expected a time zone such as Europe/Berlin, or UTC`)
   const by = keysOf(options.by ?? [])
   const now = systemClock.wall()
-  const moment = (option: string, text: string) => {
-    const time = readMoment(text, zone, now)
-    if (time === undefined) throw new UsageError(`--${option} ${text}: expected ${MOMENT}`)
-    return time
-  }
-  const to = options.until === undefined ? undefined : moment('until', options.until)
-  const from = options.since === undefined ? undefined : moment('since', options.since)
-  if (from !== undefined && from >= (to ?? now)) throw new UsageError('--since must be before --until')
+  const { from, to } = periodOf(options, zone, now)
   const reader = await openReader(config.store)
   try {
     const configured = config.targets.map(({ name }) => name)
@@ -78,13 +70,7 @@ function tableOf({ rows }: UsageReport, by: readonly UsageKey[]): string[] {
     ...by.map((key) => plainText(row[key]!)),
     ...shown.map(([name, valueOf]) => cellText(name, valueOf(row))),
   ])
-  const widths = header.map((name, i) => Math.max(name.length, ...lines.map((line) => line[i]!.length)))
-  return [header, ...lines].map((line) =>
-    line
-      .map((text, i) => (i < by.length ? text.padEnd(widths[i]!) : text.padStart(widths[i]!)))
-      .join('  ')
-      .trimEnd(),
-  )
+  return tableLines(header, lines, by.length)
 }
 
 function cellText(name: string, value: ReturnType<(typeof USAGE_COLUMNS)[string]>): string {

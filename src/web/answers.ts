@@ -5,6 +5,7 @@ import { signals } from '../alerts/signals.ts'
 import { EVENT_TYPES, type AlertChange, type CallChange } from '../events/event.ts'
 import type { CallRowView, CallView } from '../events/call-data.ts'
 import type { WebhookView } from '../events/webhooks/webhook-views.ts'
+import type { AlertHistory } from '../history/alert-history.ts'
 import type { CoverageView, UsageReport } from '../history/usage-report.ts'
 import { FINAL_STATUSES, MODES, OPEN_STATUSES, PARTICIPANT_STATES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
 import type { CallDetails } from './call-route.ts'
@@ -42,15 +43,9 @@ const problem = z.object({
 const outcomes = { ended: count, unanswered: count, rejected: count, canceled: count, other: count }
 const ratio = z.number().min(0).max(1)
 
-const rule = z.object({
-  name: z.string(),
-  severity,
+/** A signal with its settings. */
+const measured = {
   signal,
-  breach,
-  threshold: z.number(),
-  clear: z.number(),
-  match: labels,
-  by: z.array(label),
   window_seconds: seconds.exactOptional(),
   reason: z.enum(['any', 'unanswered', 'rejected', 'canceled']).exactOptional(),
   media: z.enum(['audio', 'video', 'both']).exactOptional(),
@@ -58,6 +53,17 @@ const rule = z.object({
   limit: z.number().exactOptional(),
   timezone: z.string().exactOptional(),
   longer_than_seconds: seconds.exactOptional(),
+}
+
+const rule = z.object({
+  name: z.string(),
+  severity,
+  ...measured,
+  breach,
+  threshold: z.number(),
+  clear: z.number(),
+  match: labels,
+  by: z.array(label),
   readings: z
     .array(
       z.object({ labels, value: z.number().nullable().describe('Null where there are too few calls'), calls: count }),
@@ -175,6 +181,8 @@ const callChange = z.object({
   backfilled: z.boolean(),
 }) satisfies z.ZodType<CallChange>
 
+const closedBecause = z.enum(['too few calls', 'rule removed', 'rule changed', 'target removed', 'target reset'])
+
 const alertChange = z.object({
   target: z.string(),
   alert: z.string(),
@@ -187,10 +195,7 @@ const alertChange = z.object({
   peak: z.number(),
   calls: count.nullable(),
   since: time,
-  reason: z
-    .enum(['too few calls', 'rule removed', 'rule changed', 'target removed', 'target reset'])
-    .exactOptional()
-    .describe('Why it expired'),
+  reason: closedBecause.exactOptional().describe('Why it expired'),
 }) satisfies z.ZodType<AlertChange>
 
 /** A CloudEvent 1.0. */
@@ -230,6 +235,60 @@ const alert = z.object({
   peak: z.number(),
   runbook_url: z.string().exactOptional(),
 }) satisfies z.ZodType<AlertView>
+
+const alertHistory = z.object({
+  alerts: z.array(
+    z.object({
+      target: z.string(),
+      alert: z.string(),
+      key: z.string().describe('Rule and labels: names the alert within its target'),
+      severity,
+      labels,
+      ...measured,
+      match: labels,
+      breach,
+      threshold: z.number(),
+      since: time.describe('Firing since'),
+      until: time.nullable().describe('Null while it fires'),
+      ended: z
+        .enum(['resolved', ...closedBecause.options])
+        .nullable()
+        .describe('Null while it fires; any but resolved: why it was closed without having resolved'),
+      peak: z.number().describe('The worst value'),
+      values: z
+        .array(z.object({ at: time, value: z.number().nullable().describe('Null where there were too few calls') }))
+        .describe('The worst value of each minute, or of each of at most 100 longer steps'),
+      notified: z
+        .array(
+          z.object({
+            receiver: z.string(),
+            kind: z.enum(['firing', 'reminder', 'resolved', 'closed']),
+            at: time,
+            outcome: z
+              .enum(['sent', 'dropped', 'discarded', 'unknown'])
+              .describe(
+                'dropped: refused for good; discarded: not sent, since it had ended by then; unknown: a process died that may have sent it',
+              ),
+          }),
+        )
+        .describe('What became of the notifications; what still waits is absent'),
+      suppressed: z
+        .array(
+          z.object({
+            by: z.enum(['silence', 'mute', 'poll_age']),
+            at: time.describe('When that was noticed'),
+            until: time.exactOptional(),
+            silence: count.exactOptional().describe('Its id'),
+            reason: z.string().exactOptional(),
+          }),
+        )
+        .describe('Why notifications waited'),
+      blind: z.array(z.object({ since: time, until: time })).describe('When the target was not seen meanwhile'),
+      runbook_url: z.string().exactOptional(),
+    }),
+  ),
+  truncated: z.literal(true).exactOptional().describe('There are older ones'),
+}) satisfies z.ZodType<AlertHistory>
 
 const webhook = z.object({
   name: z.string(),
@@ -359,6 +418,7 @@ export const answers = {
   Series: series,
   FinishedPerMinute: finishedPerMinute,
   Alerts: z.object({ alerts: z.array(alert) }),
+  AlertHistory: alertHistory,
   Silences: z.object({ silences: z.array(silence) }),
   Silence: silence,
   Events: z.object({ events: z.array(event), next: z.string().describe('Cursor after the last of them') }),

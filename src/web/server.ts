@@ -6,6 +6,7 @@ import fastify, { type FastifyInstance } from 'fastify'
 import type { KnownNames } from '../alerts/match.ts'
 import type { Store } from '../store/store.ts'
 import type { ShownTarget } from '../target/target.ts'
+import { alertHistoryRoute } from './alert-history-route.ts'
 import { authenticate, type Credentials, type WebEvent } from './authentication.ts'
 import { callRoute } from './call-route.ts'
 import { callsRoute } from './calls-route.ts'
@@ -172,6 +173,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   callRoute(app, options)
   reportRoute(app, options)
   seriesRoute(app, options)
+  alertHistoryRoute(app, options)
   finishedPerMinuteRoute(app, options)
   silencesRoute(app, { ...options, changedBy: options.auth })
   eventsRoute(app, options.store)

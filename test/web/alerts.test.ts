@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { firing, RATIO_RULE } from '../metrics/hand-made-target.ts'
+import { firingOf, POLL_AGE, RATIO } from '../alerts/sample-rules.ts'
+import { finishedCall, firing, NOW, RATIO_RULE } from '../metrics/hand-made-target.ts'
 import { serve, shownTarget } from './serve.ts'
 
 test('/api/v1/alerts lists the alerts of all targets in the documented shape', async () => {
@@ -30,4 +31,48 @@ test('/api/v1/alerts lists the alerts of all targets in the documented shape', a
       expect.objectContaining({ target: 'b', alert: 'NoGoodPoll', state: 'pending', calls: null }),
     ],
   })
+})
+
+test('/api/v1/alerts/history lists the alerts that fired in a period, newest first', async () => {
+  const { url, tell } = await serve([shownTarget()], { history: [{ target: 'production', call: finishedCall('a') }] })
+  const fired = firingOf(RATIO, 'production', NOW - 3600, { peak: 0.7 })
+  const episode = { threshold: 0.3, values: [[NOW - 3600, 0.5], [NOW - 1800, null]] as const } // oxfmt-ignore
+  await tell(fired, { ...fired, kind: 'resolved', at: NOW - 1800, threshold: 0.2, episode })
+  await tell(firingOf(POLL_AGE, 'production', NOW - 60))
+  const ask = async (query: string) => {
+    const { alerts } = JSON.parse(await (await fetch(`${url}/api/v1/alerts/history?${query}`)).text())
+    return alerts
+  }
+  const names = async (query: string) => (await ask(query)).map(({ alert }: { alert: string }) => alert)
+  expect(await ask(`since=2h&until=${NOW - 600}`)).toEqual([
+    {
+      target: 'production',
+      alert: 'HighFailureRate',
+      key: 'HighFailureRate',
+      severity: 'warning',
+      labels: {},
+      signal: 'failure_ratio',
+      window_seconds: 900,
+      reason: 'any',
+      min_calls: 20,
+      match: {},
+      breach: 'above',
+      threshold: 0.3,
+      since: '2026-09-21T13:13:20.000Z',
+      until: '2026-09-21T13:43:20.000Z',
+      ended: 'resolved',
+      peak: 0.7,
+      values: [
+        { at: '2026-09-21T13:13:20.000Z', value: 0.5 },
+        { at: '2026-09-21T13:43:20.000Z', value: null },
+      ],
+      notified: [],
+      suppressed: [],
+      blind: expect.any(Array),
+    },
+  ])
+  expect(await names('since=0')).toEqual(['NoGoodPoll', 'HighFailureRate'])
+  expect(await names('since=20m')).toEqual(['NoGoodPoll'])
+  expect(await names('since=0&alert=HighFailureRate&target=production')).toEqual(['HighFailureRate'])
+  expect(await names('since=0&severity=critical')).toEqual(['NoGoodPoll'])
 })

@@ -312,6 +312,11 @@ describe('/api/v1/report and /api/v1/coverage', () => {
     ['report', 'since is required: a date such as'],
     ['report?since=0&target=nope', 'there is no target nope; the targets are production, staging'],
     ['coverage?since=0&target=nope', 'there is no target nope'],
+    ['alerts/history?since=0&target=nope', 'there is no target nope; the targets are production, staging'],
+    ['alerts/history', 'since is required: a date such as'],
+    ['alerts/history?since=2&until=1', 'since must be before until'],
+    ['alerts/history?since=0&severity=high', 'severity must be one of critical, warning, info'],
+    ['alerts/history?since=0&rule=X', 'rule'],
     ['report?since=999999999999', 'since must be a date such as'],
     ['report?since=2026-11-20T08:00:00%2B02', 'since must be a date such as'],
   ])('%s is refused with a sentence', async (path, sentence) => {

@@ -68,6 +68,7 @@ test('the server answers as the document says, on every path', async () => {
 
   await ask('GET /api/v1/status', '/api/v1/status')
   await ask('GET /api/v1/alerts', '/api/v1/alerts')
+  await ask('GET /api/v1/alerts/history', '/api/v1/alerts/history?since=0')
   await ask('GET /api/v1/webhooks', '/api/v1/webhooks')
   await ask('GET /api/v1/calls', '/api/v1/calls?limit=1')
   await ask('GET /api/v1/calls', '/api/v1/calls?finished_since=0')

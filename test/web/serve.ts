@@ -85,7 +85,7 @@ export type ServeOptions = {
 
 export type Served = {
   url: string
-  /** Logs changes of alerts of a target. */
+  /** Logs changes of alerts of a target, and keeps them in the history. */
   tell: (...changes: Notification[]) => Promise<void>
   /** Logs changes of calls of a target. */
   log: (ledger: Changes['ledger']) => Promise<void>
@@ -160,7 +160,11 @@ export async function serve(
   })
   onTestFinished(web.close)
   const tell = (...changes: Notification[]) =>
-    store.closeAlerts('production', [], closingEvents('production', changes, NOW))
+    store.closeAlerts(
+      'production',
+      changes.map((change) => ({ change, receivers: [] })),
+      closingEvents('production', changes, NOW),
+    )
   const log = (ledger: Changes['ledger']) => {
     const events = newEvents({ target: 'production', ledger, notifications: [], backfilled: false }, NOW)
     return store.closeAlerts('production', [], events)

@@ -1,0 +1,14 @@
+/**
+ * The lines of a table, its columns below each other.
+ *
+ * @param texts how many columns, the first ones, begin at the left; all others have numbers
+ */
+export function tableLines(header: readonly string[], rows: readonly (readonly string[])[], texts: number): string[] {
+  const widths = header.map((name, i) => Math.max(name.length, ...rows.map((row) => row[i]!.length)))
+  return [header, ...rows].map((row) =>
+    row
+      .map((text, i) => (i < texts ? text.padEnd(widths[i]!) : text.padStart(widths[i]!)))
+      .join('  ')
+      .trimEnd(),
+  )
+}
