@@ -61,6 +61,8 @@ inChromium('the page', (open) => {
       'Target',
       'Alerts',
       'runbook',
+      'Past alerts',
+      '14:13:20',
       'Overview of the targets',
       LONG,
       'production',

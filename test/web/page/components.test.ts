@@ -3,11 +3,13 @@ import { Alerts } from '../../../src/web/page/components/alerts.js'
 import { Banner } from '../../../src/web/page/components/banner.js'
 import { FailureRatio } from '../../../src/web/page/components/failure-ratio.js'
 import { Feed } from '../../../src/web/page/components/feed.js'
+import { PastAlerts } from '../../../src/web/page/components/past-alerts.js'
 import { Overview } from '../../../src/web/page/components/overview.js'
 import { Silences } from '../../../src/web/page/components/silences.js'
 import { Targets } from '../../../src/web/page/components/targets.js'
 import { Tiles } from '../../../src/web/page/components/tiles.js'
 import { Webhooks } from '../../../src/web/page/components/webhooks.js'
+import type { PastAlert } from '../../../src/history/alert-history.ts'
 import type { FeedLine, State } from '../../../src/web/page/model/state.js'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { isoTime } from '../../../src/clock/iso-time.ts'
@@ -55,6 +57,62 @@ describe('the alerts of the page', () => {
     const elements = render(Alerts, twoTargets())
     expect(elements.filter(({ type }) => type === 'th').map(({ text }) => text)).toContain('Since (GMT+5:30)')
     expect(textOf(elements, { 'data-cell': 'since' })).toBe('19:40:20 3 min')
+  })
+})
+
+describe('the past alerts of the page', () => {
+  const past = (since: number, differing: Partial<PastAlert> = {}): PastAlert => ({
+    target: 'production',
+    alert: 'HighFailureRate',
+    key: 'HighFailureRate{type="video"}',
+    severity: 'warning',
+    labels: { type: 'video' },
+    signal: 'failure_ratio',
+    window_seconds: 900,
+    match: { mode: 'call' },
+    breach: 'above',
+    threshold: 0.3,
+    since: isoTime(since),
+    until: isoTime(since + 600),
+    ended: 'resolved',
+    peak: 0.7,
+    values: [],
+    notified: [],
+    suppressed: [],
+    blind: [],
+    ...differing,
+  })
+  const sent = { kind: 'firing', at: isoTime(NOW), outcome: 'sent' } as const
+
+  test('show how long each fired, its peak, how it ended and who was notified', () => {
+    const suppressed = [{ by: 'silence', at: isoTime(NOW) }] as const
+    const notified = [
+      { ...sent, receiver: 'slack' },
+      { ...sent, receiver: 'slack', kind: 'resolved' as const },
+      { ...sent, receiver: 'webhook', outcome: 'dropped' as const },
+    ]
+    const blind = [{ since: isoTime(NOW), until: isoTime(NOW + 1) }]
+    const pastAlerts = [past(NOW - 3600, { notified, suppressed: [...suppressed], blind })]
+    const elements = render(PastAlerts, twoTargets({ pastAlerts }))
+    expect(textOf(elements, { 'data-past-alert': 'HighFailureRate{type="video"}' })).toBe(
+      'HighFailureRate production, type=video 13:13:20 10 min partly not seen 70.0% above 30.0% resolved warning slack silence',
+    )
+    expect(elements.find(({ type }) => type === 'a')?.props['href']).toBe(
+      './?target=production&mode=call&type=video&since=2026-09-21T12%3A58%3A20.000Z&until=2026-09-21T13%3A23%3A20.000Z#calls',
+    )
+  })
+
+  test('are those of the selected target that have ended, fifty at most; without any there is no section', () => {
+    const many = Array.from({ length: 51 }, (_, i) => past(NOW - 60 * i))
+    const pastAlerts = [past(NOW, { until: null, ended: null }), past(NOW, { target: 'staging' }), ...many]
+    const rows = (target: string) =>
+      render(PastAlerts, twoTargets({ pastAlerts, target })).filter(({ props }) => 'data-past-alert' in props)
+    expect(rows('')).toHaveLength(50)
+    expect(rows('staging')).toHaveLength(1)
+    expect(render(PastAlerts, twoTargets({ pastAlerts })).find(({ type }) => type === 'span')?.text).toBe(
+      'the newest 50 of 52 in the last 7 days',
+    )
+    expect(render(PastAlerts, twoTargets({ pastAlerts: pastAlerts.slice(0, 1) }))).toEqual([])
   })
 })
 

@@ -47,6 +47,7 @@ export function stateOf(targets: readonly ShownTarget[], differing: Partial<Stat
     view: 'overview',
     query: new URLSearchParams(),
     target: '',
+    pastAlerts: [],
     feed: [],
     pausedFeed: undefined,
     hovered: undefined,

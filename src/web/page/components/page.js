@@ -11,6 +11,7 @@ import { FinishedPerMinute } from './finished-per-minute.js'
 import { Header } from './header.js'
 import { InProgress } from './in-progress.js'
 import { Overview } from './overview.js'
+import { PastAlerts } from './past-alerts.js'
 import { Silences } from './silences.js'
 import { Targets } from './targets.js'
 import { Tiles } from './tiles.js'
@@ -24,6 +25,7 @@ const PARTS = {
   overview: [
     Tiles,
     Alerts,
+    PastAlerts,
     Silences,
     Overview,
     FinishedPerMinute,

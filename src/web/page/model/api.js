@@ -15,6 +15,7 @@
  * @typedef {{ type: string, time: string, data: CallChange }} CallEvent
  * @typedef {import('../../call-route.ts').CallDetails & { events: CallEvent[] }} CallDetails
  * @typedef {import('../../../history/usage-report.ts').UsageReport} Report
+ * @typedef {import('../../../history/alert-history.ts').PastAlert} PastAlert
  */
 
 const TIMEOUT_MS = 10_000
@@ -26,6 +27,12 @@ export const getStatus = () => getJson('api/v1/status')
 
 /** @returns {Promise<{ alerts: Alert[] }>} */
 export const getAlerts = () => getJson('api/v1/alerts')
+
+/**
+ * @param {string} since
+ * @returns {Promise<{ alerts: PastAlert[] }>}
+ */
+export const getPastAlerts = (since) => getJson(`api/v1/alerts/history?since=${since}`)
 
 /** @returns {Promise<{ silences: Silence[] }>} */
 export const getSilences = () => getJson('api/v1/silences')

@@ -1,4 +1,5 @@
 import { getAlerts, getPerMinute, getSilences, getStatus, getWebhooks } from './api.js'
+import { loadPastAlerts } from './past-alerts.js'
 import { change, current } from './state.js'
 import { loadView } from './views.js'
 
@@ -55,6 +56,7 @@ async function takeSnapshot() {
     const now = performance.now()
     change({ snapshot: { status, alerts, silences, webhooks, perMinute, takenAt: now }, connected: true, now })
     if (before === undefined) loadView()
+    void loadPastAlerts()
   } catch {
     change({ connected: false, now: performance.now() })
   }

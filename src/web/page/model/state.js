@@ -1,5 +1,5 @@
 /**
- * @import { Alert, AlertChange, Call, CallChange, CallDetails, Calls, PerMinute, Report, Silence, Status, Webhook } from './api.js'
+ * @import { Alert, AlertChange, Call, CallChange, CallDetails, Calls, PastAlert, PerMinute, Report, Silence, Status, Webhook } from './api.js'
  * @import { View } from './address.js'
  */
 
@@ -65,6 +65,7 @@
  * @property {View} view
  * @property {URLSearchParams} query The parameters of the address
  * @property {string} target The target that the overview shows, or '' for all
+ * @property {PastAlert[]} pastAlerts Those of the last seven days, newest first
  * @property {FeedLine[]} feed Newest first
  * @property {FeedLine[] | undefined} pausedFeed The lines of the feed when it was paused
  * @property {number | undefined} hovered The minute of the chart under the pointer
@@ -82,6 +83,7 @@ let state = {
   view: 'overview',
   query: new URLSearchParams(),
   target: '',
+  pastAlerts: [],
   feed: [],
   pausedFeed: undefined,
   hovered: undefined,
