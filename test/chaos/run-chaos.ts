@@ -8,6 +8,7 @@ import { parseExposition } from '../system/replay/exposition.ts'
 import { chaosConfig, MAX_REQUESTS_PER_MINUTE } from './chaos-config.ts'
 import { startDaemon, stopDaemon, type ChaosRun } from './chaos-run.ts'
 import { chaosSwitches } from './chaos-switches.ts'
+import { alertHistoryRow } from './compare-alerts.ts'
 import { compareExact } from './compare-exact.ts'
 import { compareMessages } from './compare-messages.ts'
 import { running } from './daemon-process.ts'
@@ -128,9 +129,10 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     const left = openSqliteBeside(files.store)
     const events = await eventsRow(reader, left, new Map([['chaos', store.counters]]))
     const deliveries = await deliveriesRow(webhook, left)
-    await left.close()
     const history = openSqliteReader(files.store)
     const reported = [...(await reportProblems(history, 'chaos')), ...(await rollupProblems(history, ['chaos']))]
+    const alerts = await alertHistoryRow(history, left)
+    await left.close()
     await history.close()
     const texts = [...run.outputs.map((output) => output()), ...scraper.served, store.bytes]
     const figures = {
@@ -150,7 +152,13 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
       seed,
       lives: run.life,
       requests: requests.requests.length,
-      promises: [...promiseRows(run, figures, MAX_REQUESTS_PER_MINUTE), events, deliveries, reportRow(reported)],
+      promises: [
+        ...promiseRows(run, figures, MAX_REQUESTS_PER_MINUTE),
+        events,
+        deliveries,
+        alerts,
+        reportRow(reported),
+      ],
       coverage: coverageRows(run, figures.mostRequests / MAX_REQUESTS_PER_MINUTE),
     }
   } finally {

@@ -6,7 +6,7 @@ import { stepsBetween, type Step } from '../../src/ledger/transitions.ts'
 import type { Store } from '../../src/store/store.ts'
 
 /** A CloudEvent as a reader has it. */
-export type KnownEvent = { id: string; source: string; type: string; subject?: string; data: CallChange }
+export type KnownEvent = { id: string; source: string; type: string; time: string; subject?: string; data: CallChange }
 
 /**
  * What is wrong with a target's events, by its counters: an id that is there twice, a step of a call that does not follow the one before,

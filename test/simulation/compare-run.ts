@@ -8,6 +8,7 @@ import { observedFamilies, replay } from '../system/replay/replay.ts'
 import type { Notification } from '../../src/alerts/notification.ts'
 import { replay as replayRules } from '../../src/alerts/replay.ts'
 import { monthOf } from '../../src/clock/calendar.ts'
+import { isoTime } from '../../src/clock/iso-time.ts'
 import type { AlertMessage } from '../../src/notifications/message.ts'
 import type { Target } from '../../src/target/target.ts'
 import { LONGEST_BLIND } from './draw-run.ts'
@@ -20,6 +21,7 @@ import { deliveryProblems, leftBy } from '../events/delivery-problems.ts'
 import { eventProblems, readLog } from '../events/event-problems.ts'
 import { contribution, differingSums, FAMILIES_OBSERVED_ONCE, sumsOfCounters, sumsOfRows } from './row-sums.ts'
 import { INTERVAL, RULES, START } from './simulated-rules.ts'
+import { episodeProblems, noticeProblems } from '../store/episode-problems.ts'
 import { reportProblems } from '../store/report-problems.ts'
 import { rollupProblems } from '../store/rollup-problems.ts'
 import { finishedCalls } from '../store/finished-calls.ts'
@@ -42,6 +44,7 @@ export async function compareRun(run: Run): Promise<void> {
     ...deliveryProblems(log, run.webhook.processed, await leftBy(run.store, 'simulated')),
     ...onceProblems(run, target),
     ...alertProblems(run),
+    ...(await historyProblems(run)),
     ...replayProblems(run),
     ...paceProblems(run, target),
   ]
@@ -170,6 +173,16 @@ function alertProblems({ oracle, slack, report, isCalm }: Run): string[] {
   if (unannounced > claimed || blind.some((change, i) => change === 'firing' && blind[i - 1] === 'firing'))
     problems.push(`NoGoodPoll notified ${blind.join()}`)
   return problems
+}
+
+/** What the history of alerts has is what was committed, and what the channel got. */
+async function historyProblems({ store, history, slack, drawn, clock }: Run): Promise<string[]> {
+  const { retention = Infinity } = drawn.settings
+  const turns = history.notified.flatMap(({ kind, target, key, at }) =>
+    kind === 'reminder' ? [] : [{ kind, target, key, time: isoTime(at) }],
+  )
+  const { problems, episodes } = await episodeProblems(store, turns, Math.max(0, clock.wall() - retention))
+  return [...problems, ...noticeProblems(episodes, slack.accepted, 'slack')]
 }
 
 /**

@@ -10,6 +10,7 @@ import { connect, type Connection } from '../../../src/store/postgres/connection
 import { startPostgres, startStandby } from '../../postgres/start-postgres.ts'
 import { eventually } from '../../system/eventually.ts'
 import { parseExposition } from '../../system/replay/exposition.ts'
+import { alertHistoryRow } from '../compare-alerts.ts'
 import { compareExact } from '../compare-exact.ts'
 import { compareMessages } from '../compare-messages.ts'
 import { running } from '../daemon-process.ts'
@@ -170,13 +171,14 @@ export async function runClusterChaos({
     const left = await openPostgresBeside(run.primary.postgres.url)
     const events = await eventsRow(reader, left, await countersOf(database.get))
     const deliveries = await deliveriesRow(webhook, left)
-    await left.close()
     const history = await openPostgresReader(run.primary.postgres.url)
     const names = clusterTargets.map(({ name }) => name)
     const reported = await Promise.all([
       ...names.map((name) => reportProblems(history, name)),
       rollupProblems(history, names),
     ])
+    const alerts = await alertHistoryRow(history, left)
+    await left.close()
     await history.close()
     return {
       seconds,
@@ -211,6 +213,7 @@ export async function runClusterChaos({
         ),
         events,
         deliveries,
+        alerts,
         reportRow(reported.flat()),
         row('all daemons show the same targets', `${views} views of ${run.daemons.length} daemons`, views === 1),
         row('requests in any 60 s', `${most} of ${MAX_REQUESTS_PER_MINUTE}`, most <= MAX_REQUESTS_PER_MINUTE),
