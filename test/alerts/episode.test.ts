@@ -81,15 +81,15 @@ describe('the row of an episode', () => {
     const target = rowsOf([RATIO], [10, 20])
     const calls = ruleOn({ name: 'calls', window: 900 }, { name: RATIO.name, threshold: 5, severity: 'critical' })
     target.reload([calls])
-    target.poll(at(30), 2)
+    target.poll(at(60), 2)
     target.reload([POLL_AGE])
-    target.tick(at(45), 15)
+    target.tick(at(75), 15)
     expect(written(target)[1]).toMatchObject({
       severity: 'critical',
       signal: { name: 'calls' },
       threshold: 5,
       peak: 20,
-      values: [[at(30), 20]],
+      values: [[at(60), 20]],
     })
   })
 })

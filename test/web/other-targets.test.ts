@@ -35,6 +35,11 @@ describe('a target of another daemon', () => {
     expect(targets[1]).toEqual({ ...JSON.parse(JSON.stringify(targetView(B()))), owner: 'host, process 7' })
   })
 
+  test('is not shown with how the values of its alerts went, which its history has', () => {
+    const target = { ...B(), alerts: new Map([['x', { ...firing(), values: [[NOW, 0.5]] as const }]]) }
+    expect(elsewhere(target).alerts).toEqual([firing()])
+  })
+
   test('is older there by the time since its overview was written', async () => {
     const paused = { ...B(), pausedFor: () => 20 }
     const { url } = await serve([], { others: [elsewhere(paused, 'host, process 7', 8)] })

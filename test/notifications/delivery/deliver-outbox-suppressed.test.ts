@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { isoTime } from '../../../src/clock/iso-time.ts'
+import { alertHistory } from '../../../src/history/alert-history.ts'
 import { AT, sending, type Sending } from './outbox-sending.ts'
 
 const A = { name: 'A' }
@@ -149,4 +151,34 @@ test('a silence that is ended before its time ends at once', async () => {
   await store.endSilence(id)
   await clock.advance(1)
   expect(received).toEqual([[6, 'firing A']])
+})
+
+test('the history of alerts has what suppressed a notification, and what became of it', async () => {
+  const slack = sending()
+  const { store, clock } = slack
+  await store.addSilence({ match: { alert: 'A' }, since: AT, until: AT + 20, reason: 'deploy' })
+  await slack.fire(A)
+  await slack.fire(B)
+  await clock.advance(10)
+  await slack.resolve(B)
+  await clock.advance(20)
+  const { alerts } = await alertHistory(store, { from: 0, to: AT + 99 }, { configured: [], now: AT + 30 })
+  expect(alerts.map(({ key, notified, suppressed }) => [key, notified.map(({ kind }) => kind), suppressed])).toEqual([
+    ['A', ['firing'], [{ by: 'silence', at: isoTime(AT), until: isoTime(AT + 20), silence: 1, reason: 'deploy' }]],
+    ['B', ['firing', 'resolved'], []],
+  ])
+  expect(alerts[0]!.notified).toEqual([{ receiver: 'slack', kind: 'firing', at: isoTime(AT + 20), outcome: 'sent' }])
+})
+
+test('the history of alerts has what was discarded, since it flapped while it was silenced', async () => {
+  const slack = sending()
+  await slack.store.addSilence({ match: {}, since: AT, until: AT + 600, reason: '' })
+  await slack.fire(A)
+  await slack.clock.advance(5)
+  await slack.resolve(A)
+  await slack.clock.advance(5)
+  const { alerts } = await alertHistory(slack.store, { from: 0, to: AT + 99 }, { configured: [], now: AT + 30 })
+  expect(alerts).toMatchObject([
+    { ended: 'resolved', notified: [{ outcome: 'discarded' }, { outcome: 'discarded' }], suppressed: [{ silence: 1 }] },
+  ])
 })

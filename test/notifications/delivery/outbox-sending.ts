@@ -115,6 +115,8 @@ export function sending(options: SendingOptions = {}) {
     if (kind === 'firing' || kind === 'reminder') live.set(keyOf(alert), liveAlert(alert, notification))
     else live.delete(keyOf(alert))
     await put(notification)
+    // Only the history keeps it: nothing waits twice.
+    await store.closeAlerts(notification.target, [{ change: notification, receivers: [] }])
     return notification
   }
 
