@@ -41,51 +41,48 @@ export type Visit = (target: number, at: number) => RollupSink
 export async function readRollups(store: RowReader, query: RollupsQuery, visit: Visit): Promise<void> {
   const { period, numbers, each, isAll, width, byLabels, aborted } = query
   if (numbers.length === 0) return
-  const calls = (part: Period, of: readonly number[]) =>
-    readCalls(store, { period: part, numbers: of, aborted }, (row) => {
+  const calls = (part: Period) =>
+    readCalls(store, { period: part, numbers, aborted }, (row) => {
       const at = Math.floor(Number(row['finished']) / width) * width
       addCall(visit(each ? Number(row['target']) : ALL_TARGETS, at), row, width)
     })
   const inner = { from: Math.ceil(period.from / QUARTER) * QUARTER, to: Math.floor(period.to / QUARTER) * QUARTER }
-  if (width < QUARTER || inner.from >= inner.to) return calls(period, numbers)
-  await calls({ from: period.from, to: inner.from }, numbers)
-  await calls({ from: inner.to, to: period.to }, numbers)
+  if (width < QUARTER || inner.from >= inner.to) return calls(period)
+  await calls({ from: period.from, to: inner.from })
+  await calls({ from: inner.to, to: period.to })
   const isTogether = isAll && !each
-  const read = isTogether ? [ALL_TARGETS] : numbers
-  const stale = await staleQuarters(store, inner, read)
-  const keyOf = (target: number, quarter: number) => (isTogether ? `${quarter}` : `${quarter} ${target}`)
-  const isStale = new Set(stale.map(({ target, quarter }) => keyOf(target, quarter)))
-  for (const { period: part, targets } of periodsOf(stale)) await calls(part, isTogether ? numbers : targets)
+  const stale = await staleQuarters(store, inner, isTogether ? undefined : numbers)
+  for (const part of periodsOf([...stale], QUARTER)) await calls(part)
 
-  const hasHour = (target: number, hour: number) =>
-    width >= HOUR &&
-    hour >= inner.from &&
-    hour + HOUR <= inner.to &&
-    QUARTERS.every((i) => !isStale.has(keyOf(target, hour + i * QUARTER)))
-  const visited = (target: number) => (each ? target : ALL_TARGETS)
-  const rollups = (of: number, part: Period, take: (target: number, at: number, bytes: Uint8Array) => void) =>
-    readEncoded(store, { width: of, byLabels, numbers: read, period: part, aborted }, take)
-  if (width >= HOUR) {
-    await rollups(HOUR, inner, (target, hour, bytes) => {
-      if (hasHour(target, hour)) readRollup(bytes, visit(visited(target), hour))
-    })
+  const rollups = async (of: number, begins: readonly number[], take: (sink: RollupSink, at: number) => RollupSink) => {
+    for (const part of periodsOf(begins, of)) {
+      const read = { width: of, byLabels, numbers: isTogether ? [ALL_TARGETS] : numbers, period: part, aborted }
+      await readEncoded(store, read, (target, at, bytes) => {
+        const sink = visit(each ? target : ALL_TARGETS, Math.floor(at / width) * width)
+        readRollup(bytes, take(sink, at))
+      })
+    }
   }
-  const [firstHour, lastHour] = [hourOf(inner.from), hourOf(inner.to)]
-  const hours = [...(firstHour < inner.from ? [firstHour] : []), ...stale.map(({ quarter }) => hourOf(quarter)), ...(lastHour < inner.to ? [lastHour] : [])] // oxfmt-ignore
-  const quarters = width < HOUR ? [inner] : joined([...new Set(hours)].map((from) => ({ from, to: from + HOUR })))
-  for (const part of quarters) {
-    const within = { from: Math.max(part.from, inner.from), to: Math.min(part.to, inner.to) }
-    await rollups(QUARTER, within, (target, quarter, bytes) => {
-      const hour = hourOf(quarter)
-      if (isStale.has(keyOf(target, quarter)) || hasHour(target, hour)) return
-      const at = width < HOUR ? quarter : hour
-      const sink = visit(visited(target), at)
-      readRollup(bytes, width < HOUR ? sink : quarterIn(sink, (quarter - hour) / QUARTER))
-    })
-  }
+  const { hours, quarters } = wholeHours(inner, stale)
+  if (width < HOUR) return rollups(QUARTER, [...hours.flatMap(quartersOf), ...quarters], (sink) => sink)
+  await rollups(HOUR, hours, (sink) => sink)
+  await rollups(QUARTER, quarters, (sink, at) => quarterIn(sink, (at - hourOf(at)) / QUARTER))
 }
 
-const QUARTERS = [0, 1, 2, 3] as const
+/** The hours of a period without a stale quarter, and the other quarters that are not stale. */
+function wholeHours({ from, to }: Period, stale: ReadonlySet<number>): { hours: number[]; quarters: number[] } {
+  const [hours, quarters]: [number[], number[]] = [[], []]
+  for (let hour = hourOf(from); hour < to; hour += HOUR) {
+    const usable = quartersOf(hour).filter((quarter) => quarter >= from && quarter < to && !stale.has(quarter))
+    if (usable.length === HOUR / QUARTER) hours.push(hour)
+    else quarters.push(...usable)
+  }
+  return { hours, quarters }
+}
+
+function quartersOf(hour: number): number[] {
+  return [0, 1, 2, 3].map((i) => hour + i * QUARTER)
+}
 
 export function hourOf(at: number): number {
   return Math.floor(at / HOUR) * HOUR
@@ -137,38 +134,28 @@ async function readEncoded(
   }
 }
 
-type Stale = { target: number; quarter: number }
-
-/** Of all targets together a quarter is stale where it is of any of them, also of one that was reset. */
-async function staleQuarters(store: RowReader, { from, to }: Period, numbers: readonly number[]): Promise<Stale[]> {
+/** The quarters of an hour in a period that are stale of any of these targets, in order; without numbers, of any there was. */
+async function staleQuarters(
+  store: RowReader,
+  { from, to }: Period,
+  numbers: readonly number[] | undefined,
+): Promise<Set<number>> {
   const { args, add } = queryArguments()
   const rows = await store.rows(
-    `SELECT target, quarter FROM callwatch.stale_rollups WHERE quarter >= ${add(from)} AND quarter < ${add(to)}
-    ${numbers[0] === ALL_TARGETS ? '' : `AND target IN (${numbers.join(', ')})`} ORDER BY quarter, target`,
+    `SELECT DISTINCT quarter FROM callwatch.stale_rollups WHERE quarter >= ${add(from)} AND quarter < ${add(to)}
+    ${numbers === undefined ? '' : `AND target IN (${numbers.join(', ')})`} ORDER BY quarter`,
     args,
   )
-  return rows.map(({ target, quarter }) => ({ target: Number(target), quarter: Number(quarter) }))
+  return new Set(rows.map(({ quarter }) => Number(quarter)))
 }
 
-/** Stale quarters as periods that the same targets have, the oldest first. */
-function periodsOf(stale: readonly Stale[]): { period: Period; targets: number[] }[] {
-  const periods: { period: Period; targets: number[] }[] = []
-  for (const [quarter, of] of Map.groupBy(stale, ({ quarter: each }) => each)) {
-    const targets = of.map(({ target }) => target)
+/** Times of one width that begin at these moments, in as few periods as possible. */
+function periodsOf(begins: readonly number[], width: number): Period[] {
+  const periods: Period[] = []
+  for (const from of begins.toSorted((a, b) => a - b)) {
     const last = periods.at(-1)
-    if (last?.period.to === quarter && last.targets.join() === targets.join()) last.period.to += QUARTER
-    else periods.push({ period: { from: quarter, to: quarter + QUARTER }, targets })
+    if (last?.to === from) last.to += width
+    else periods.push({ from, to: from + width })
   }
   return periods
-}
-
-/** The same times in as few periods as possible. */
-function joined(periods: readonly Period[]): Period[] {
-  const result: Period[] = []
-  for (const { from, to } of periods.toSorted((a, b) => a.from - b.from)) {
-    const last = result.at(-1)
-    if (last?.to === from) last.to = to
-    else result.push({ from, to })
-  }
-  return result
 }

@@ -4,7 +4,7 @@ import type { ReadRow } from '../store/row-reader.ts'
 /*
  * A rollup is what the history needs of the calls that finished in a quarter of an hour, or in an hour: sums by labels and
  * status, and histograms by labels. Rollups are added up: an hour's from quarters, that of all targets from each one's. Beside
- * it is its total, the same without labels, which takes a tenth of the time to read.
+ * it is its total, the same without labels, which is much smaller.
  */
 
 /** Rollups are of a quarter of an hour, or of an hour (seconds). */
@@ -23,14 +23,14 @@ export type Amounts = readonly [
 const AMOUNTS = 7
 
 /**
- * What a call has in histograms: how long it lasted and rang, and how many ends of a width it was in progress at. A call that
- * began and finished within the same quarter has crossed none.
+ * What a call has in histograms: how long it lasted and rang, by classes of times, and at how many ends of a width it was in
+ * progress: a call that began and finished within the same quarter has crossed none. An entry is the offset of its histogram and
+ * the class, or that number.
  */
 export const HISTOGRAMS = { duration: 0, answerDelay: 512, crossed: 1024 } as const
 export type TimeHistogram = 'duration' | 'answerDelay'
-/** The classes of all histograms of a set of labels. */
-const CLASSES = 1792
-const MAX_CROSSED = CLASSES - HISTOGRAMS.crossed - 1
+/** An entry is 16 bits: 672 days of quarters. */
+const MAX_CROSSED = 65_535 - HISTOGRAMS.crossed
 
 /** Takes what rollups and calls have. */
 export type RollupSink = {
@@ -59,7 +59,7 @@ function classOf(seconds: number): number {
 
 /** The time that stands for those of a class (seconds). */
 function timeOf(each: number): number {
-  return each === 0 ? 0 : Number(Math.exp((each - SHORTEST_CLASS + 0.5) / CLASSES_A_FACTOR).toPrecision(3))
+  return each === 0 ? 0 : Number(Math.exp((each - SHORTEST_CLASS + 0.5) / CLASSES_A_FACTOR).toPrecision(4))
 }
 
 /** The columns of a call's row that rollups need. */

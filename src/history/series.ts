@@ -3,7 +3,7 @@ import { finalStatusOf } from '../ledger/call-codes.ts'
 import { ALL_LABELS } from '../ledger/call.ts'
 import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
 import { BASELINE_CODE, LOST_CODE } from '../ledger/history-columns.ts'
-import { QUARTER } from '../ledger/usage.ts'
+import { QUARTER, quarterHourOf } from '../ledger/usage.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import { matchesLabels, queryArguments, type CallFilter } from './call-filter.ts'
 import type { Period } from './days.ts'
@@ -60,7 +60,7 @@ export class TooFineSteps extends Error {
  * @throws {StoreError} when the store cannot be read now
  */
 export async function seriesOf(store: RowReader, query: SeriesQuery, now: number): Promise<Series> {
-  const { numbers, newest } = await historyScope(store, query, query.from)
+  const { numbers, oldest, newest } = await historyScope(store, query, 0)
   const step = await stepOf(store, query, numbers)
   const [from, to] = [Math.floor(query.from / step) * step, Math.ceil(Math.max(query.from + 1, query.to) / step) * step]
   const width = step < QUARTER ? step : step < HOUR ? QUARTER : HOUR
@@ -84,7 +84,9 @@ export async function seriesOf(store: RowReader, query: SeriesQuery, now: number
     byLabels,
     aborted,
   }
-  await readRollups(store, { ...all, period: { from, to } }, (_, at): RollupSink => {
+  // Where there are no calls, nothing is read.
+  const period = { from: Math.max(from, quarterHourOf(oldest)), to: Math.min(to, quarterHourOf(newest) + QUARTER) }
+  await readRollups(store, { ...all, period }, (_, at): RollupSink => {
     const point = points[Math.floor((at - from) / step)]!
     return {
       add: (labels, status, amounts) => {
@@ -92,7 +94,7 @@ export async function seriesOf(store: RowReader, query: SeriesQuery, now: number
       },
       histograms: (labels) => {
         if (!isWanted(labels)) return undefined
-        const { entries } = point
+        const entries = (point.entries ??= new Float64Array(HISTOGRAMS.crossed))
         return (entry, calls) => {
           if (entry < HISTOGRAMS.crossed) entries[entry]! += calls
           else progress(at / width - (entry - HISTOGRAMS.crossed), at / width, calls)
@@ -135,9 +137,12 @@ async function stepOf(
   numbers: readonly number[],
 ): Promise<number> {
   const countCalls = (most: number) => countFinished(store, { numbers }, { from, to }, most + 1)
+  const expectPoints = (step: number) => {
+    if (Math.ceil((to - from) / step) < MAX_POINTS_ASKED) return
+    throw new TooFineSteps(`a series has at most ${MAX_POINTS_ASKED} points: take a larger step, or a shorter period`)
+  }
   if (asked !== undefined) {
-    if ((to - from) / asked > MAX_POINTS_ASKED)
-      throw new TooFineSteps(`a series has at most ${MAX_POINTS_ASKED} points: take a larger step, or a shorter period`)
+    expectPoints(asked)
     if (asked < QUARTER && (await countCalls(MAX_CALLS_ASKED)) > MAX_CALLS_ASKED)
       throw new TooFineSteps(
         `more than ${MAX_CALLS_ASKED} calls finished in this period: take a step of ${QUARTER} or more`,
@@ -146,6 +151,7 @@ async function stepOf(
   }
   const fitting = STEPS.filter((step) => (to - from) / step <= MAX_POINTS)
   const [smallest = STEPS.at(-1)!] = fitting
+  expectPoints(smallest)
   if (smallest >= QUARTER || (await countCalls(MAX_CALLS_READ)) <= MAX_CALLS_READ) return smallest
   return QUARTER
 }
@@ -161,14 +167,13 @@ async function openCalls(store: RowReader, numbers: readonly number[]): Promise<
   return rows.map(({ began, labels }) => ({ began: Number(began), labels: Number(labels) }))
 }
 
-type Point = Pick<SeriesPoint, 'calls' | 'minutes' | 'participant_minutes'> & { entries: Float64Array }
+type Point = Pick<SeriesPoint, 'calls' | 'minutes' | 'participant_minutes'> & { entries?: Float64Array }
 
 function newPoint(): Point {
   return {
     calls: { ended: 0, unanswered: 0, rejected: 0, canceled: 0, other: 0, lost: 0 },
     minutes: { audio: 0, video: 0 },
     participant_minutes: { audio: 0, video: 0 },
-    entries: new Float64Array(HISTOGRAMS.crossed),
   }
 }
 
@@ -185,8 +190,8 @@ function viewOf({ entries, ...sums }: Point, at: number, inProgress: number | nu
   const { lost: _lost, ...finished } = sums.calls
   const total = Object.values(finished).reduce((all, n) => all + n, 0)
   const percentiles = (histogram: TimeHistogram) => ({
-    p50: percentileOf(histogram, entries, 0.5),
-    p95: percentileOf(histogram, entries, 0.95),
+    p50: entries === undefined ? null : percentileOf(histogram, entries, 0.5),
+    p95: entries === undefined ? null : percentileOf(histogram, entries, 0.95),
   })
   return {
     at: isoTime(at),

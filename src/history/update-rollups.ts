@@ -7,7 +7,7 @@ import { addCall, HOUR, newRollup, quarterIn, readRollup, type Rollup } from './
 /** So long after its end a quarter of an hour is added up: by then most of its calls were noticed (seconds). */
 const SETTLING = 300
 /** Targets whose calls are added up at a time. */
-const MAX_TARGETS = 200
+const MAX_TARGETS = 1000
 
 /** A target's quarter of an hour (UNIX seconds). */
 export type RollupPosition = { quarter: number; target: number }
@@ -19,13 +19,14 @@ export type RollupPosition = { quarter: number; target: number }
  * @param now UNIX seconds
  * @param after what comes before it was added up just now
  * @returns how far all is added up; undefined where nothing was left
- * @throws {StoreError} when the store cannot be used now; stale where this daemon is not the leader
+ * @throws {StoreError} when the store cannot be used now
  */
 export async function updateRollups(
   store: RowReader & Pick<Store, 'saveRollups'>,
   now: number,
   after: RollupPosition = { quarter: -1, target: -1 },
 ): Promise<RollupPosition | undefined> {
+  const [saves] = await store.rows('SELECT n FROM callwatch.rollup_saves', [])
   const over = Math.floor(now) - QUARTER - SETTLING
   const left = await store.rows(
     `SELECT target, quarter, version FROM callwatch.stale_rollups
@@ -69,6 +70,7 @@ export async function updateRollups(
   const saved = (width: number, at: number, rollups: Iterable<readonly [number, Rollup]>) =>
     [...rollups].map(([target, rollup]) => ({ target, width, at, encoded: rollup.encoded() }))
   const update: RollupUpdate = {
+    after: Number(saves?.['n'] ?? 0),
     quarter,
     versions,
     rollups: [

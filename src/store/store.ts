@@ -28,6 +28,8 @@ export type Commit = {
 
 /** Rollups (history/rollup.ts) of a quarter of an hour and of its hour, by targets' numbers. Times are UNIX seconds. */
 export type RollupUpdate = {
+  /** How often rollups had been saved before anything of this was read: where they were saved since, nothing is saved. */
+  after: number
   quarter: number
   /** What was stale when they were added up: where it has become stale once more, nothing is saved. */
   versions: readonly { target: number; version: number }[]
@@ -158,7 +160,7 @@ export type Store = {
    * @param end those from this position on are kept
    */
   deleteEvents: (before: number, end?: number) => Promise<void>
-  /** Saves rollups, which are not stale any more then. Any daemon but the leader is refused as stale. */
+  /** Saves rollups, which are not stale any more then, unless what they were added up from has changed meanwhile. */
   saveRollups: (update: RollupUpdate) => Promise<void>
   /** Erases the participants of all events in the log. */
   eraseParticipants: () => Promise<void>

@@ -24,7 +24,7 @@ export function concurrencyLimit(
     admits: (reply) => {
       // A client that has disconnected already emits no further `close`.
       if (inFlight >= limit || reply.raw.destroyed) {
-        const detail = `${limit} responses of this size are in progress; try again later, or request fewer calls by limit`
+        const detail = `${limit} responses of this size are in progress; try again later, or request less`
         sendProblem(reply.header('retry-after', RETRY_AFTER_SECONDS), 503, detail)
         return undefined
       }

@@ -56,6 +56,8 @@ describe('/api/v1/series', () => {
   test.each([
     ['since=soon', 'since must be a date such as'],
     ['since=7d&step=61', 'step must be one of 60, 300, 900'],
+    ['since=0', 'a series has at most 1500 points'],
+    ['since=0&until=9999-12-31', 'a series has at most 1500 points'],
     ['since=7d&step=60', 'a series has at most 1500 points: take a larger step'],
     ['since=7d&target=nope', 'there is no target nope'],
     ['since=7d&type=fax', 'type must be one of audio, video, other'],

@@ -36,6 +36,8 @@ export type ConnectOptions = {
   /** Only reads, for which a standby is good enough. */
   readOnly?: boolean
   clock?: Clock
+  /** Whether statements are prepared, each of which the server then keeps: not where their texts are ever new. */
+  prepare?: boolean
 }
 
 const DEADLINE = 5
@@ -67,9 +69,10 @@ export async function connect(url: string | PostgresAddress, options: ConnectOpt
 async function connectTo(
   address: PostgresAddress,
   host: Host,
-  { deadline = DEADLINE, readOnly = false, clock = systemClock }: ConnectOptions,
+  { deadline = DEADLINE, readOnly = false, clock = systemClock, prepare = true }: ConnectOptions,
 ): Promise<Connection> {
-  const setUp = (parameters: Record<string, string>) => openConnection(address, host, { deadline, clock, parameters })
+  const setUp = (parameters: Record<string, string>) =>
+    openConnection(address, host, { deadline, clock, prepare, parameters })
   const timeout = { statement_timeout: String(Math.round(deadline * 800)) }
   let connection: RawConnection
   let server: Server
@@ -117,7 +120,12 @@ const GREETING = `
 function openConnection(
   address: PostgresAddress,
   server: Host,
-  { deadline, clock, parameters }: { deadline: number; clock: Clock; parameters: Record<string, string> },
+  {
+    deadline,
+    clock,
+    prepare,
+    parameters,
+  }: { deadline: number; clock: Clock; prepare: boolean; parameters: Record<string, string> },
 ): RawConnection {
   const { place, user } = address
   const { host, port } = server
@@ -204,7 +212,9 @@ function openConnection(
 
   const ask = (statement: string, args: readonly Argument[]) =>
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an array is sent as the type that the server names
-    sql.unsafe<Row[]>(statement, args as postgres.ParameterOrJSON<never>[], { prepare: isDirect && args.length > 0 })
+    sql.unsafe<Row[]>(statement, args as postgres.ParameterOrJSON<never>[], {
+      prepare: prepare && isDirect && args.length > 0,
+    })
 
   return {
     place,

@@ -89,7 +89,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const memberPool = openPool({ open, size: 1, clock, isWanted, giveUp })
   // Queries of the history may take long: nothing else waits for them, and they say nothing of the database.
   const readPool = openPool({
-    open: () => connect(address, { deadline: READ_DEADLINE, clock }),
+    open: () => connect(address, { deadline: READ_DEADLINE, clock, prepare: false }),
     size: READ_CONNECTIONS,
     clock,
     isWanted,
@@ -202,7 +202,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     outbox: (notifier) => outbox.read(session, notifier),
     claimOutbox: async (ids, claimed) => {
       if (!claimed) await outbox.unclaim(session, ids)
-      else if (!(await outbox.claim(session, ids, members.self()))) throw notLeader('sends notifications')
+      else if (!(await outbox.claim(session, ids, members.self()))) throw notSender()
     },
     removeFromOutbox: (ids, notes) => outbox.remove(session, ids, notes),
     noteEpisodes: (notes) => outbox.note(session, notes),
@@ -234,10 +234,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     events: (position, most) => eventsFrom(session, position, most),
     latestEvents: (most) => latestEvents(session, most),
     ...postgresWebhooks(session, allOrNothing),
-    saveRollups: async (update) => {
-      if (!(await allOrNothing((saving) => saveRollups(saving, update, members.self()))))
-        throw notLeader('adds calls up')
-    },
+    saveRollups: (update) => allOrNothing((saving) => saveRollups(saving, update)),
     rows: (statement, args) => readPool.use(({ run }) => run(statement, args)),
     deleteExpired: (before) => deleteExpired(session, before, clock, allOrNothing),
     deleteEvents: (before, end) => deleteEvents(session, before, end),
@@ -285,8 +282,8 @@ function notOwned(target: string): StoreError {
   return new StoreError('stale', `this daemon does not own target ${target}; only its owner commits it`)
 }
 
-function notLeader(task: string): StoreError {
-  return new StoreError('stale', `this daemon is not the leader; only the leader ${task}`)
+function notSender(): StoreError {
+  return new StoreError('stale', 'this daemon is not the leader; only the leader sends notifications')
 }
 
 function stale(target: string): StoreError {

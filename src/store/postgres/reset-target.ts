@@ -1,6 +1,6 @@
 import { StoreError } from '../store.ts'
 import type { Session } from './connection.ts'
-import { MARK_ALL_STALE } from './rollups.ts'
+import { markAllStale } from './rollups.ts'
 
 /** Tables with the target's number. */
 const TABLES = [
@@ -31,8 +31,9 @@ export async function lockForReset({ run }: Session, name: string, self: string 
 }
 
 /** Deletes all rows of a target. */
-export async function removeTarget({ run }: Session, name: string): Promise<void> {
-  await run(MARK_ALL_STALE, [name])
+export async function removeTarget(session: Session, name: string): Promise<void> {
+  const { run } = session
+  await markAllStale(session, name)
   const number = '(SELECT number FROM callwatch.targets WHERE name = $1)'
   await Promise.all([
     ...TABLES.map((table) => run(`DELETE FROM callwatch.${table} WHERE target = ${number}`, [name])),

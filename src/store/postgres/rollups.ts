@@ -8,16 +8,15 @@ export function markStale(rows: string): string {
     ON CONFLICT (quarter, target) DO UPDATE SET version = known.version + 1`
 }
 
-/** All calls of a target ($1, its name) are deleted: what all targets have together changes. */
-export const MARK_ALL_STALE = markStale(
+const MARK_ALL_STALE = markStale(
   `(SELECT at AS quarter, target FROM callwatch.rollups
   WHERE target = (SELECT number FROM callwatch.targets WHERE name = $1) AND width = ${QUARTER})`,
 )
 
-/** The leader, if it is this member, which stays a member until the transaction ends: two leaders at once would undo each other's sums. */
-const LEADER = `
-  SELECT id FROM callwatch.members
-  WHERE id = $1::uuid AND id = (SELECT id FROM callwatch.members ORDER BY joined LIMIT 1) FOR KEY SHARE`
+/** No other save has changed what this one was added up from: not one that was on its way when that was read, either. */
+const COUNT_RESET = `
+  INSERT INTO callwatch.rollup_saves AS known (id, n) VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET n = known.n + 1`
+const COUNT_SAVE = `${COUNT_RESET} WHERE known.n = $1::bigint RETURNING n`
 
 /** What a commit changes at this moment is not waited for: it is stale again. */
 const FRESH = `
@@ -36,21 +35,15 @@ const DELETE = `
   DELETE FROM callwatch.rollups USING unnest($1::int[], $2::int[], $3::bigint[]) AS given (target, width, at)
   WHERE rollups.target = given.target AND rollups.width = given.width AND rollups.at = given.at`
 
-/**
- * Saves rollups, unless one of them is stale again. Within a transaction.
- *
- * @returns whether this member is the leader
- */
+/** Saves rollups, unless one of them is stale again, or others were saved since. Within a transaction. */
 export async function saveRollups(
   { run }: Session,
-  { quarter, versions, rollups }: RollupUpdate,
-  self: string | undefined,
-): Promise<boolean> {
-  const [leader] = self === undefined ? [] : await run(LEADER, [self])
-  if (leader === undefined) return false
+  { after, quarter, versions, rollups }: RollupUpdate,
+): Promise<void> {
+  if ((await run(COUNT_SAVE, [after])).length === 0) return
   const targets = versions.map(({ target }) => target)
   const fresh = await run(FRESH, [quarter, targets, versions.map(({ version }) => version)])
-  if (fresh.length < versions.length) return true
+  if (fresh.length < versions.length) return
   const saved = rollups.flatMap(({ encoded, ...key }) => (encoded === undefined ? [] : { ...key, ...encoded }))
   const deleted = rollups.filter(({ encoded }) => encoded === undefined)
   const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
@@ -64,5 +57,10 @@ export async function saveRollups(
     run(SAVE, [...keys(saved), saved.map(({ data }) => hex(data)), saved.map(({ total }) => hex(total))]),
     run(DELETE, keys(deleted)),
   ])
-  return true
+}
+
+/** All calls of a target are deleted: what all targets have together changes, also what is just being added up. */
+export async function markAllStale({ run }: Session, name: string): Promise<void> {
+  await run(MARK_ALL_STALE, [name])
+  await run(COUNT_RESET)
 }

@@ -97,6 +97,12 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (quarter, target)
   ) WITH (fillfactor = 50);
 
+  -- How often rollups were saved, or what they were added up from was deleted with its target.
+  CREATE TABLE callwatch.rollup_saves (
+    id integer PRIMARY KEY CHECK (id = 1),
+    n bigint NOT NULL
+  );
+
   CREATE TABLE callwatch.alerts (
     target integer NOT NULL,
     alert text NOT NULL,

@@ -92,6 +92,12 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (quarter, target)
   ) STRICT, WITHOUT ROWID;
 
+  -- How often rollups were saved, or what they were added up from was deleted with its target.
+  CREATE TABLE rollup_saves (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    n INTEGER NOT NULL
+  ) STRICT;
+
   CREATE TABLE alerts (
     target INTEGER NOT NULL,
     alert TEXT NOT NULL,

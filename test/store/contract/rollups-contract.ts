@@ -6,6 +6,7 @@ import { updateRollups, type RollupPosition } from '../../../src/history/update-
 import { USAGE_KEYS, usageOf, type UsageRow } from '../../../src/history/usage.ts'
 import { apply } from '../../../src/ledger/state.ts'
 import { computeDelta, possiblyEvictedIds } from '../../../src/ledger/compute-delta.ts'
+import { quarterHourOf } from '../../../src/ledger/usage.ts'
 import { MODES, TYPES } from '../../../src/ledger/call.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { completePoll, CREATED, seen } from '../../ledger/seen.ts'
@@ -198,6 +199,58 @@ export function rollupsContract(newPlace: NewPlace): void {
       expect(await count()).toBe(2)
     })
 
+    test('of calls that are deleted meanwhile with their target are not saved, nor are those that others have saved since', async () => {
+      const store = await (await newPlace()).open()
+      const { see } = await openIn(store)
+      const ended = (id: string, seconds: number) => seen(id, 'ended', { endedAt: CREATED + seconds })
+      await see(completePoll(1200, ended('first', 10), ended('second', 1100)))
+      const whenSaving = (work: () => Promise<unknown>): Pick<Store, 'rows' | 'saveRollups'> => ({
+        rows: store.rows,
+        saveRollups: async (update) => {
+          await work()
+          await store.saveRollups(update)
+        },
+      })
+      // Another leader saves the other quarter of the hour, which this one has read before.
+      const [first, second] = [quarterHourOf(CREATED + 10), quarterHourOf(CREATED + 1100)]
+      expect(Math.floor(first / 3600)).toBe(Math.floor(second / 3600))
+      const other = () => updateRollups(store, LATER, { quarter: second - 1, target: 0 })
+      await updateRollups(whenSaving(other), LATER)
+      expect(await staleIn(store)).toBe(1)
+      await updateAll(store)
+      const ever = { from: CREATED - 86_400, to: CREATED + 86_400 }
+      const all = async () =>
+        (await seriesOf(store, { ...ever, step: 3600 }, LATER)).points.reduce((sum, { calls }) => sum + calls.ended, 0)
+      expect(await all()).toBe(2)
+      await see(completePoll(1300, ended('first', 10), ended('second', 1100), ended('third', 1150)))
+      await updateRollups(
+        whenSaving(() => store.resetTarget('a', [])),
+        LATER,
+      )
+      await openIn(store, { name: 'z', fingerprint: '' })
+      await updateAll(store)
+      expect([await all(), await staleIn(store)]).toEqual([0, 0])
+    })
+
+    test('of calls of days have them in progress all the time', async () => {
+      const store = await (await newPlace()).open()
+      const { see } = await openIn(store)
+      const began = CREATED + 100
+      const endedAt = began + 20 * DAY
+      await see(
+        completePoll(endedAt - CREATED, seen('long', 'ended', { initiatedAt: began, startedAt: began, endedAt })),
+      )
+      const inProgress = async (from: number, step: 60 | 3600) => {
+        const { points } = await seriesOf(store, { from, to: from + 10 * step, step }, endedAt)
+        return new Set(points.map((point) => point.in_progress))
+      }
+      for (const from of [began + 7200, endedAt - 86_400])
+        for (const step of [60, 3600] as const) expect(await inProgress(from, step)).toEqual(new Set([1]))
+      await updateAll(store, endedAt + 10_000)
+      expect(await staleIn(store)).toBe(0)
+      expect(await inProgress(began + 7200, 3600)).toEqual(new Set([1]))
+    })
+
     test('follow calls that are deleted, of targets that stay and of those that are reset', async () => {
       const store = await (await newPlace()).open()
       const period = { from: CREATED - 7200, to: CREATED + 72_000 }
@@ -257,8 +310,7 @@ export function rollupsContract(newPlace: NewPlace): void {
             })
             const exact = durations.toSorted((a, b) => a - b)[Math.ceil(durations.length * share) - 1]!
             const found = percentileOf('duration', entries, share)!
-            // The middle of its class, with three digits.
-            expect(Math.abs(found / exact - 1)).toBeLessThanOrEqual(0.0245)
+            expect(Math.abs(found / exact - 1)).toBeLessThanOrEqual(0.02)
           },
         ),
       )
