@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { describe, expect, test, vi } from 'vitest'
 import { finish, finishedCall, NOW, openCall, POLLED } from '../../metrics/hand-made-target.ts'
@@ -7,21 +6,12 @@ import { labelsOf } from '../../../src/ledger/call.ts'
 import { MARK } from '../../../src/ledger/tracked-call.ts'
 import { serve, shownTarget, type ServeOptions } from '../serve.ts'
 import { inChromium, type Open } from './chromium.ts'
-import { nameless, overflowing, walk } from './in-page.ts'
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+import { nameless, overflowing, violations, walk } from './in-page.ts'
 
 vi.setConfig({ testTimeout: 40_000 })
 
 /** Waits until the page shows something, also on a busy machine. */
 const shown = <Read>(read: () => Promise<Read>) => expect.poll(read, { timeout: 8000 })
-
-/** What axe finds wrong, by rule and element. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE)
-  return page.evaluate(`axe.run().then(({ violations }) =>
-    violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => [id, html, failureSummary].join(' '))))`)
-}
 
 const VIDEO = labelsOf('video', 'meet', 'group')
 const done = finishedCall('done', { finish: finish('rejected', 5), marks: MARK.recordingSeen })
@@ -248,7 +238,7 @@ inChromium('the views of the page', (open) => {
       await page.getByRole('checkbox', { name: 'day' }).check()
       await page.getByRole('checkbox', { name: 'target' }).uncheck()
       await choice(page, 'Target').selectOption('production')
-      await choice(page, 'Period').selectOption('week')
+      await choice(page, 'Period').selectOption('7d')
       await page.waitForURL(/\?target=production&zone=UTC#usage|by=day/)
       expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
         target: 'production',

@@ -130,11 +130,12 @@ describe('the request of the usage', () => {
   test.each([
     ['month', '2026-09-01', ''],
     ['last-month', '2026-08-01', '2026-09-01'],
-    ['week', '7d', ''],
+    ['7d', '7d', ''],
   ] as const)('has the period of %s', (preset, since, until) => {
     expect(presetPeriod(preset, TIME)).toEqual({ since, until })
-    expect(presetOf(new URLSearchParams({ since, until }), TIME)).toBe(preset)
-    expect(presetOf(new URLSearchParams({ since, until: '2026-09-02' }), TIME)).toBe('')
+    const presets = ['month', 'last-month', '7d'] as const
+    expect(presetOf(new URLSearchParams({ since, until }), TIME, presets)).toBe(preset)
+    expect(presetOf(new URLSearchParams({ since, until: '2026-09-02' }), TIME, presets)).toBe('')
   })
 
   test('has the month of the zone, also in January', () => {

@@ -2,22 +2,15 @@ import { html } from '../html.js'
 import { addressOf } from '../model/address.js'
 import { IN_PROGRESS, isInProgress, loadExplorer, loadOlder, stopSearch } from '../model/explorer.js'
 import { count, momentInZone } from '../model/format.js'
-import { addressTime, inputTime } from '../model/period.js'
 import { STATUSES } from '../model/totals.js'
 import { changeAddress } from '../model/views.js'
 import { CallsTable } from './calls-table.js'
-import { onValue, Select, TimeInput } from './fields.js'
+import { onValue, Select } from './fields.js'
+import { KindSelects, TimeInputs } from './filters.js'
 import { Section } from './section.js'
 import { TargetSelect } from './target-select.js'
 
 /** @import { State } from '../model/state.js' */
-
-/** The filters with a choice of values: parameter, label, the option for all, and the values. */
-const CHOICES = /** @type {const} */ ([
-  ['type', 'Type', ['audio', 'video', 'other']],
-  ['mode', 'Mode', ['call', 'meet', 'presenter', 'other']],
-  ['receiver_type', 'Receiver', ['user', 'group', 'other']],
-])
 
 const STATUS_OPTIONS = [
   ['', 'all that finished'],
@@ -51,16 +44,7 @@ export function CallsExplorer({ state }) {
       }}
     >
       <${TargetSelect} state=${state} />
-      ${CHOICES.map(([name, label, values]) => {
-        const options = [['', 'all'], ...values.map((one) => [one, one])]
-        return html`<${Select}
-          id=${name}
-          label=${label}
-          value=${value(name)}
-          options=${options}
-          onSelect=${change(name)}
-        />`
-      })}
+      <${KindSelects} query=${query} />
       <${Select}
         id="status"
         label="Status"
@@ -75,19 +59,13 @@ export function CallsExplorer({ state }) {
         options=${RECORDING_OPTIONS}
         onSelect=${change('has_recording')}
       />
-      ${
-        /** @type {const} */ (['since', 'until']).map(
-          (name) =>
-            html`<${TimeInput}
-              id=${name}
-              label=${name === 'since' ? 'Finished from' : 'Finished before'}
-              value=${inputTime(query, name, time)}
-              now=${now}
-              disabled=${isInProgress(query)}
-              onSelect=${(/** @type {string} */ text) => changeAddress({ [name]: addressTime(text) })}
-            />`,
-        )
-      }
+      <${TimeInputs}
+        query=${query}
+        labels=${['Finished from', 'Finished before']}
+        time=${time}
+        now=${now}
+        disabled=${isInProgress(query)}
+      />
       <label
         >Session id begins with
         <input

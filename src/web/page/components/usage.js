@@ -1,29 +1,23 @@
 import { html } from '../html.js'
-import { count, duration, minutes, moment, momentInZone, percent, zone } from '../model/format.js'
-import { addressTime, inputTime, presetOf, presetPeriod } from '../model/period.js'
+import { count, duration, minutes, momentInZone, percent } from '../model/format.js'
+import { presetPeriod } from '../model/period.js'
 import { KEYS, keysOf, totalOf } from '../model/usage.js'
 import { changeAddress } from '../model/views.js'
-import { Select, TimeInput } from './fields.js'
+import { Coverage } from './coverage.js'
+import { PeriodInputs } from './filters.js'
 import { Section } from './section.js'
 import { Table } from './table.js'
 import { TargetSelect } from './target-select.js'
 
 /** @import { State } from '../model/state.js' */
 /** @import { Report } from '../model/api.js' */
-/** @import { Preset } from '../model/period.js' */
 
-const PRESETS = [
+const PRESETS = /** @type {const} */ ([
   ['month', 'this month'],
   ['last-month', 'last month'],
-  ['week', 'the last 7 days'],
-]
+  ['7d', 'the last 7 days'],
+])
 const NAMES = { day: 'Day', target: 'Target', type: 'Type', mode: 'Mode', receiver_type: 'Receiver type' }
-/** @type {Record<string, string>} */
-const WHY = {
-  before: 'The target was not set up yet: earlier calls are missing',
-  ended: 'No poll succeeded: calls that finished meanwhile were noticed late',
-  now: 'No poll has succeeded since: later calls are missing',
-}
 
 /**
  * What was used in a period, and when callwatch did not see the targets.
@@ -37,8 +31,6 @@ export function Usage({ state }) {
   const time = Date.parse(usage.asOf || now)
   const query = new URLSearchParams(state.query)
   if (!query.get('since')) query.set('since', presetPeriod('month', time).since)
-  const preset = presetOf(query, time)
-  const options = preset === '' ? [...PRESETS, ['', 'another period']] : PRESETS
   const by = keysOf(query)
   const toggle = (/** @type {string} */ key) => {
     const keys = KEYS.filter((one) => by.includes(one) !== (one === key))
@@ -46,25 +38,7 @@ export function Usage({ state }) {
   }
   return html`<${Section} id="usage-report" title="Usage">
     <form onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
-      <${Select}
-        id="period"
-        label="Period"
-        value=${preset}
-        options=${options}
-        onSelect=${(/** @type {Preset} */ name) => name !== '' && changeAddress(presetPeriod(name, time))}
-      />
-      ${
-        /** @type {const} */ (['since', 'until']).map(
-          (name) =>
-            html`<${TimeInput}
-              id=${name}
-              label=${name === 'since' ? 'From' : 'Before'}
-              value=${inputTime(query, name, time)}
-              now=${now}
-              onSelect=${(/** @type {string} */ text) => changeAddress({ [name]: addressTime(text) })}
-            />`,
-        )
-      }
+      <${PeriodInputs} query=${query} presets=${PRESETS} time=${time} now=${now} />
       <${TargetSelect} state=${state} />
       <fieldset>
         <legend>A row for each</legend>
@@ -90,42 +64,8 @@ export function Usage({ state }) {
         </p>`
       }
     </div>
-    ${usage.answer !== undefined && html`${coverage(usage.answer.coverage, state)} ${table(usage.answer.rows, by)}`}
+    ${usage.answer !== undefined && html`<${Coverage} coverage=${usage.answer.coverage} now=${now} /> ${table(usage.answer.rows, by)}`}
   <//>`
-}
-
-/**
- * What the report does not cover, in words.
- *
- * @param {Report['coverage']} coverage
- * @param {State} state
- */
-function coverage({ blind_seconds, blind }, { snapshot }) {
-  const now = snapshot?.status.now ?? ''
-  const length = (/** @type {{ since: string, until: string }} */ { since, until }) =>
-    (Date.parse(until) - Date.parse(since)) / 1000
-  if (blind.length === 0) return html`<p id="coverage">All targets were seen throughout this period.</p>`
-  const targets = [...new Set(blind.map(({ target }) => target))].join(', ')
-  const columns = ['Target', `From (${zone(now)})`, 'Until', 'How long', 'What it means']
-  return html`<p id="coverage">
-      <strong class="warning">Not covered: ${duration(blind_seconds)}</strong> of this period, in which callwatch did
-      not see ${` ${targets}`}.
-    </p>
-    <details>
-      <summary>When callwatch did not see them</summary>
-      <${Table} label="Times that are not covered" caption="Times that are not covered, by target" columns=${columns}>
-        ${blind.map(
-          ({ target, kind, since, until }) =>
-            html`<tr key=${`${target}|${since}`}>
-              <th scope="row">${target}</th>
-              <td>${moment(since, now)}</td>
-              <td>${moment(until, now)}</td>
-              <td class="number">${duration(length({ since, until }))}</td>
-              <td><span class="words">${WHY[kind]}</span></td>
-            </tr>`,
-        )}
-      <//>
-    </details>`
 }
 
 /**

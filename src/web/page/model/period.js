@@ -49,10 +49,10 @@ export function inputTime(query, name, now) {
  */
 export const addressTime = (text) => (text === '' ? '' : new Date(momentOf(text)).toISOString().replace('.000Z', 'Z'))
 
-/** @typedef {'month' | 'last-month' | 'week' | ''} Preset */
+/** @typedef {'month' | 'last-month' | `${number}${'h' | 'd'}`} Preset */
 
 /**
- * The period of a preset as parameters. `month` and `week` have no end: they last until now.
+ * The period of a preset as parameters. `month`, and one such as `7d`, have no end: they last until now.
  *
  * @param {Preset} preset
  * @param {number} now milliseconds since 1970
@@ -63,7 +63,7 @@ export function presetPeriod(preset, now) {
     new Date(Date.UTC(year, month - 1 + months)).toISOString().slice(0, 10)
   if (preset === 'month') return { since: first(0), until: '' }
   if (preset === 'last-month') return { since: first(-1), until: first(0) }
-  return { since: '7d', until: '' }
+  return { since: preset, until: '' }
 }
 
 /**
@@ -71,10 +71,10 @@ export function presetPeriod(preset, now) {
  *
  * @param {URLSearchParams} query
  * @param {number} now
- * @returns {Preset}
+ * @param {readonly Preset[]} presets
+ * @returns {Preset | ''}
  */
-export function presetOf(query, now) {
-  const presets = /** @type {const} */ (['month', 'last-month', 'week'])
+export function presetOf(query, now, presets) {
   const isSame = (/** @type {Preset} */ preset) => {
     const { since, until } = presetPeriod(preset, now)
     return since === query.get('since') && until === (query.get('until') ?? '')
