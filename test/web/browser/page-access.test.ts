@@ -56,6 +56,7 @@ inChromium('the page', (open) => {
     expect(stops.map(({ name }) => name)).toEqual([
       'Skip to content',
       'Overview',
+      'Charts',
       'Calls',
       'Usage',
       'Target',
@@ -66,6 +67,7 @@ inChromium('the page', (open) => {
       'Overview of the targets',
       LONG,
       'production',
+      'Chart of the finished calls per minute of the last hour by status',
       'The chart as a table',
       'Failure ratio',
       'Failure ratio of active rules',
@@ -143,7 +145,7 @@ inChromium('the page', (open) => {
     for (const name of regions) {
       expect(await page.getByRole('region', { name, exact: true }).count()).toBeGreaterThan(0)
     }
-    const chart = page.getByRole('img', { name: /^Chart of the finished calls/ })
+    const chart = page.getByRole('slider', { name: /^Chart of the finished calls/ })
     expect(await chart.count()).toBe(1)
     const announced = await page.getByRole('status').textContent()
     expect(announced).toContain(`${LONG}: no successful poll since`)

@@ -51,6 +51,7 @@ export function stateOf(targets: readonly ShownTarget[], differing: Partial<Stat
     feed: [],
     pausedFeed: undefined,
     hovered: undefined,
+    selected: undefined,
     finishedCalls: {
       status: '',
       since: '3600',
@@ -63,6 +64,7 @@ export function stateOf(targets: readonly ShownTarget[], differing: Partial<Stat
     explorer: { request: '', calls: [], next: undefined, isLoading: false, problem: undefined, asOf: '' },
     callPage: { name: '', answer: undefined, problem: undefined },
     usage: { request: '', answer: undefined, problem: undefined, asOf: '' },
+    charts: { filters: '', shown: undefined, isLoading: false, problem: undefined, loadedAt: 0 },
     ...differing,
   }
 }

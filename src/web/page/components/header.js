@@ -9,6 +9,7 @@ import { Select } from './fields.js'
 
 const LINKS = /** @type {const} */ ([
   ['overview', 'Overview'],
+  ['charts', 'Charts'],
   ['calls', 'Calls'],
   ['usage', 'Usage'],
 ])

@@ -4,6 +4,7 @@ import { Alerts } from './alerts.js'
 import { Banner } from './banner.js'
 import { CallDetails } from './call-details.js'
 import { CallsExplorer } from './calls-explorer.js'
+import { Charts } from './charts.js'
 import { FailureRatio } from './failure-ratio.js'
 import { Feed } from './feed.js'
 import { FinishedCalls } from './finished-calls.js'
@@ -36,6 +37,7 @@ const PARTS = {
     Feed,
     FinishedCalls,
   ],
+  charts: [Charts],
   calls: [CallsExplorer],
   call: [CallDetails],
   usage: [Usage],

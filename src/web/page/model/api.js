@@ -16,6 +16,9 @@
  * @typedef {import('../../call-route.ts').CallDetails & { events: CallEvent[] }} CallDetails
  * @typedef {import('../../../history/usage-report.ts').UsageReport} Report
  * @typedef {import('../../../history/alert-history.ts').PastAlert} PastAlert
+ * @typedef {import('../../../history/series.ts').SeriesPoint} Point
+ * @typedef {import('../../series-route.ts').SeriesView} CallSeries
+ * @typedef {Pick<PastAlert, 'target' | 'alert' | 'key' | 'severity' | 'labels' | 'since' | 'until'>} Episode
  */
 
 const TIMEOUT_MS = 10_000
@@ -29,10 +32,11 @@ export const getStatus = () => getJson('api/v1/status')
 export const getAlerts = () => getJson('api/v1/alerts')
 
 /**
- * @param {string} since
- * @returns {Promise<{ alerts: PastAlert[] }>}
+ * @param {string} query
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<import('../../../history/alert-history.ts').AlertHistory>}
  */
-export const getPastAlerts = (since) => getJson(`api/v1/alerts/history?since=${since}`)
+export const getPastAlerts = (query, signal) => getJson(`api/v1/alerts/history?${query}`, TIMEOUT_MS, signal)
 
 /** @returns {Promise<{ silences: Silence[] }>} */
 export const getSilences = () => getJson('api/v1/silences')
@@ -65,6 +69,13 @@ export const getCall = (target, id) => getJson(`api/v1/calls/${encodeURIComponen
  * @returns {Promise<Report>}
  */
 export const getReport = (query) => getJson(`api/v1/report?${query}`, REPORT_TIMEOUT_MS)
+
+/**
+ * @param {string} query
+ * @param {AbortSignal} signal
+ * @returns {Promise<CallSeries>}
+ */
+export const getSeries = (query, signal) => getJson(`api/v1/series?${query}`, REPORT_TIMEOUT_MS, signal)
 
 /**
  * Requests a path of the API. Rejects without a successful response in time, with the reason as half a sentence.

@@ -113,6 +113,20 @@ export const moment = (iso, now) =>
 export const momentInZone = (iso, now) => `${withDay(iso, now)} ${zone(iso)}`
 
 /**
+ * `14:00–15:00 GMT+2`, or on another day than now `2026-11-20 14:00–15:00 GMT+2`; `14:00 GMT+2` of a moment.
+ *
+ * @param {string} since ISO 8601
+ * @param {string} until ISO 8601, the same one for a moment
+ * @param {string} now ISO 8601
+ */
+export function span(since, until, now) {
+  const isMoment = since === until
+  const isShort = Date.parse(until) - Date.parse(since) < 86_400_000
+  const end = isShort ? clock(until) : `${local(until).slice(0, 10)} ${clock(until)}`
+  return `${withDay(since, now).slice(0, -3)}${isMoment ? '' : `–${end.slice(0, -3)}`} ${zone(since)}`
+}
+
+/**
  * @param {string} iso
  * @param {string} now
  */

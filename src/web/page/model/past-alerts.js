@@ -14,7 +14,7 @@ export async function loadPastAlerts() {
   if (wanted === loadedFor) return
   loadedFor = wanted
   try {
-    const { alerts } = await getPastAlerts('7d')
+    const { alerts } = await getPastAlerts('since=7d')
     change({ pastAlerts: alerts })
   } catch {
     // The next snapshot tries again.

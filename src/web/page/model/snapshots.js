@@ -1,4 +1,5 @@
 import { getAlerts, getPerMinute, getSilences, getStatus, getWebhooks } from './api.js'
+import { refreshCharts } from './charts.js'
 import { loadPastAlerts } from './past-alerts.js'
 import { change, current } from './state.js'
 import { loadView } from './views.js'
@@ -25,11 +26,12 @@ export async function refresh() {
   isRunning = false
 }
 
-/** Updates ages each second, and takes a new snapshot when the last one is too old. */
+/** Updates ages each second, takes a new snapshot when the last one is too old, and loads charts again. */
 export function startClock() {
   setInterval(() => {
     const now = performance.now()
     change({ now })
+    refreshCharts(now)
     const { snapshot, connected } = current()
     const age = snapshot === undefined ? Infinity : (now - snapshot.takenAt) / 1000
     if (!connected || age >= periodOf(snapshot)) void refresh()

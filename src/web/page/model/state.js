@@ -1,6 +1,7 @@
 /**
  * @import { Alert, AlertChange, Call, CallChange, CallDetails, Calls, PastAlert, PerMinute, Report, Silence, Status, Webhook } from './api.js'
  * @import { View } from './address.js'
+ * @import { ShownCharts } from './charts.js'
  */
 
 /**
@@ -56,6 +57,17 @@
  */
 
 /**
+ * The charts of a period. `filters` are those of the last request, and `loadedAt` is when it ended, by `performance.now()`.
+ *
+ * @typedef {object} Charts
+ * @property {string} filters
+ * @property {ShownCharts | undefined} shown
+ * @property {boolean} isLoading
+ * @property {string | undefined} problem
+ * @property {number} loadedAt
+ */
+
+/**
  * The state of the page, which alone determines what it shows.
  *
  * @typedef {object} State
@@ -68,11 +80,13 @@
  * @property {PastAlert[]} pastAlerts Those of the last seven days, newest first
  * @property {FeedLine[]} feed Newest first
  * @property {FeedLine[] | undefined} pausedFeed The lines of the feed when it was paused
- * @property {number | undefined} hovered The minute of the chart under the pointer
+ * @property {number | undefined} hovered The time of the charts under the pointer (UNIX seconds)
+ * @property {number | undefined} selected The time of the charts that the reader has chosen (UNIX seconds)
  * @property {FinishedCalls} finishedCalls
  * @property {Explorer} explorer
  * @property {CallPage} callPage
  * @property {Usage} usage
+ * @property {Charts} charts
  */
 
 /** @type {State} */
@@ -87,6 +101,7 @@ let state = {
   feed: [],
   pausedFeed: undefined,
   hovered: undefined,
+  selected: undefined,
   finishedCalls: {
     status: '',
     since: '3600',
@@ -99,6 +114,7 @@ let state = {
   explorer: { request: '', calls: [], next: undefined, isLoading: false, problem: undefined, asOf: '' },
   callPage: { name: '', answer: undefined, problem: undefined },
   usage: { request: '', answer: undefined, problem: undefined, asOf: '' },
+  charts: { filters: '', shown: undefined, isLoading: false, problem: undefined, loadedAt: -Infinity },
 }
 
 /** @type {(state: State) => void} */

@@ -1,5 +1,6 @@
 import { changedAddress, readAddress } from './address.js'
 import { loadCall } from './call.js'
+import { loadCharts, stopCharts } from './charts.js'
 import { loadExplorer, stopSearch } from './explorer.js'
 import { loadCalls } from './finished-calls.js'
 import { current } from './state.js'
@@ -7,7 +8,13 @@ import { loadUsage } from './usage.js'
 
 /** @import { Parameters } from './address.js' */
 
-const LOADERS = { overview: () => loadCalls(), calls: loadExplorer, call: loadCall, usage: loadUsage }
+const LOADERS = {
+  overview: () => loadCalls(),
+  charts: loadCharts,
+  calls: loadExplorer,
+  call: loadCall,
+  usage: loadUsage,
+}
 
 /** Loads what the view shows. Without a snapshot it waits for the first one, which has the clock of the server. */
 export function loadView() {
@@ -18,6 +25,7 @@ export function loadView() {
 /** Shows what the address names. */
 export function showAddress() {
   stopSearch()
+  stopCharts()
   readAddress()
   loadView()
 }
@@ -33,6 +41,16 @@ export function changeAddress(changed) {
 }
 
 /**
+ * Goes to another address of the page, from which the browser goes back.
+ *
+ * @param {string} address
+ */
+export function goTo(address) {
+  history.pushState(undefined, '', address)
+  showAddress()
+}
+
+/**
  * Follows a link to a view without reloading the page.
  *
  * @param {MouseEvent} event
@@ -43,8 +61,7 @@ export function followLink(event) {
   if (link === null || !isPlain || event.defaultPrevented || link.hasAttribute('download')) return
   if (link.origin !== location.origin || link.pathname !== location.pathname) return
   event.preventDefault()
-  history.pushState(undefined, '', link.href)
-  showAddress()
+  goTo(link.href)
   scrollTo(0, 0)
   document.getElementById('content')?.focus({ preventScroll: true })
 }
