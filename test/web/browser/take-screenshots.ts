@@ -1,7 +1,8 @@
 /**
  * Makes the images of docs/images: `node test/web/browser/take-screenshots.ts [FOLDER]`. It polls two simulators with an
- * hour of history, one of which has a burst of failing calls, and then thirty, of which two have such a burst and one does not
- * answer. This takes a minute. Into another FOLDER it also writes each view in dark and on a phone, to look at.
+ * hour of history, one of which has a burst of failing calls, then one with two weeks of history, and then thirty, of which
+ * two have such a burst and one does not answer. This takes two minutes. Into another FOLDER it also writes each view in dark
+ * and on a phone, to look at.
  */
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
@@ -64,6 +65,24 @@ await show({ production, staging }, async (url) => {
   await takeViews(url)
 })
 
+const weeks = await startSimulator({
+  seed: 11,
+  weekly: true,
+  callsPerMinute: 4,
+  history: 15 * 24 * 60 * 4,
+  historySeconds: 15 * 86_400,
+})
+await show(
+  { production: weeks },
+  async (url) => {
+    await wait(15_000)
+    weeks.burst({ calls: 90, seconds: 12 })
+    await wait(20_000)
+    await takeCharts(url)
+  },
+  { lookback: 15 * 86_400 },
+)
+
 const regions: Record<string, Simulator> = {}
 for (let i = 0; i < 30; i++) {
   const size = { callsPerMinute: 3 + (i % 7), history: 150 + (i % 7) * 50, historySeconds: 3560, open: i % 9 }
@@ -84,9 +103,10 @@ receiver.close()
 async function show(
   simulators: Readonly<Record<string, Simulator>>,
   act: (url: string) => Promise<void>,
+  poll: Partial<Config['poll']> = {},
 ): Promise<void> {
   const stop$ = new ReplaySubject<void>(1)
-  const config = configOf(simulators)
+  const config = configOf(simulators, poll)
   const log = pino({ level: 'silent' })
   const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, stop$ })
   const ended = new Promise((resolve, reject) => {
@@ -117,6 +137,17 @@ async function takeViews(url: string): Promise<void> {
   }
 }
 
+/** The charts of a week, in all looks where they go into another folder. */
+async function takeCharts(url: string): Promise<void> {
+  for (const [suffix, look] of process.argv[2] === undefined ? LOOKS.slice(0, 1) : LOOKS) {
+    const page = await browser.newPage({ ...look, httpCredentials: AUTH, timezoneId: 'Europe/Berlin' })
+    await page.goto(`${url}?since=7d#charts`)
+    await page.locator('#chart-answer-delay canvas').waitFor()
+    await wait(500)
+    await page.locator('.page').screenshot({ path: join(FOLDER, `charts${suffix}.png`) })
+  }
+}
+
 /** Of the call that ended last. */
 async function idOfCall(url: string): Promise<string> {
   const authorization = `Basic ${btoa(`${AUTH.username}:${AUTH.password}`)}`
@@ -133,7 +164,7 @@ async function take(url: string, name: string, colorScheme: 'light' | 'dark'): P
   await page.screenshot({ path: join(FOLDER, `${name}.png`), fullPage: true })
 }
 
-function configOf(simulators: Readonly<Record<string, Simulator>>): Config {
+function configOf(simulators: Readonly<Record<string, Simulator>>, poll: Partial<Config['poll']>): Config {
   const [first, ...others] = Object.entries(simulators).map(([name, { url, keys }]) =>
     pageConfig(name, url, keys.fullAccess),
   )
@@ -143,7 +174,8 @@ function configOf(simulators: Readonly<Record<string, Simulator>>): Config {
   return {
     ...base,
     targets: [base, ...others].flatMap(({ targets }) => targets),
-    poll: { ...base.poll, interval: 1, maxRequestsPerMinute: 400 },
+    poll: { ...base.poll, interval: 1, maxRequestsPerMinute: 400, ...poll },
+    store: { ...base.store, history: Math.max(base.store.history, poll.lookback ?? 0) },
     http: { ...base.http, auth: AUTH },
     events: {
       ...base.events,
