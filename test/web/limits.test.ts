@@ -29,7 +29,7 @@ test('four large responses are made at a time: a fifth gets 503 with Retry-After
     503,
     '5',
     expect.objectContaining({
-      detail: '4 responses of this size are in progress; try again later, or request fewer calls by limit',
+      detail: '4 responses of this size are in progress; try again later, or request less',
     }),
   ])
   isHeld = false
