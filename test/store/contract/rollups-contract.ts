@@ -228,9 +228,10 @@ export function rollupsContract(newPlace: NewPlace): void {
         whenSaving(() => store.resetTarget('a', [])),
         LATER,
       )
-      await openIn(store, { name: 'z', fingerprint: '' })
+      const { see: seeOther } = await openIn(store, { name: 'z', fingerprint: '' })
+      await seeOther(completePoll(9000, ended('earlier', 20), ended('later', 8500)))
       await updateAll(store)
-      expect([await all(), await staleIn(store)]).toEqual([0, 0])
+      expect([await all(), await staleIn(store)]).toEqual([2, 0])
     })
 
     test('of calls of days have them in progress all the time', async () => {
