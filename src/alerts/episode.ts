@@ -60,13 +60,16 @@ export type Notice = {
 
 /** Why a message about an episode waited. */
 export type Suppression = {
-  by: 'silence' | 'mute' | 'poll_age'
+  by: 'silence' | 'mute' | 'poll_age' | 'inhibition'
   /** Since when, at the latest (UNIX seconds). */
   at: number
   /** Until when it was to last; of a silence and a mute. */
   until?: number
   /** Of a silence. */
   silence?: number
+  /** Of an inhibition: the key of the alert that inhibits, and its target where that is another one. */
+  alert?: string
+  target?: string
   reason?: string
 }
 

@@ -114,5 +114,13 @@ function samples(target: string, now: number): Sample[] {
 
 function messageOf(notification: Notification): Message {
   const { target, severity } = notification
-  return { kind: 'alerts', target, severity, alerts: [{ notification, flaps: 0 }], passed: [], silenced: [] }
+  return {
+    kind: 'alerts',
+    target,
+    severity,
+    alerts: [{ notification, flaps: 0 }],
+    passed: [],
+    silenced: [],
+    inhibited: [],
+  }
 }

@@ -1,6 +1,14 @@
 import { isMap, valueAt } from '../schema/path.ts'
 import { nearestKey } from '../schema/nearest-key.ts'
 
+/** Where the section `notify` has matches. */
+const MATCHING = [
+  ['routes', 'match'],
+  ['mutes', 'match'],
+  ['inhibit', 'source_match'],
+  ['inhibit', 'target_match'],
+] as const
+
 /**
  * The cross-check of the rules and targets that routes and mutes name.
  *
@@ -11,14 +19,14 @@ export function checkMatches(
   names: { alert: readonly unknown[]; target: readonly unknown[] },
   report: (path: (string | number)[], message: string) => void,
 ): void {
-  for (const list of ['routes', 'mutes']) {
+  for (const [list, key] of MATCHING) {
     const entries = isMap(notify) ? notify[list] : undefined
     if (!Array.isArray(entries)) continue
     entries.forEach((entry, index) => {
       for (const label of ['alert', 'target'] as const) {
-        const name = valueAt(entry, ['match', label])
+        const name = valueAt(entry, [key, label])
         if (typeof name !== 'string' || name === '' || names[label].includes(name)) continue
-        report(['notify', list, index, 'match', label], unknownName(name, label, names[label]))
+        report(['notify', list, index, key, label], unknownName(name, label, names[label]))
       }
     })
   }

@@ -83,11 +83,16 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
   }
 
   const sent$ = runWith(
-    ({ notify }) => ({ receivers: messageReceiversIn(notify), groupWait: notify.groupWait, mutes: notify.mutes }),
-    ({ groupWait, mutes }, end$) =>
+    ({ notify }) => ({
+      receivers: messageReceiversIn(notify),
+      groupWait: notify.groupWait,
+      mutes: notify.mutes,
+      inhibit: notify.inhibit,
+    }),
+    ({ groupWait, mutes, inhibit }, end$) =>
       merge(
         ...receivers().map((receiver) =>
-          deliverOutbox(receiver, { store, clock, groupWait, mutes, alerts, toRemove, stop$: end$ }),
+          deliverOutbox(receiver, { store, clock, groupWait, mutes, inhibit, alerts, toRemove, stop$: end$ }),
         ),
       ),
   )

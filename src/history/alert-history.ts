@@ -99,12 +99,10 @@ function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
     peak,
     values: values.map(([at, value]) => ({ at: isoTime(at), value })),
     notified: notices.map(({ receiver, kind, at, outcome }) => ({ receiver, kind, at: isoTime(at), outcome })),
-    suppressed: suppressions.map(({ by, at, until: end, silence, reason }) => ({
-      by,
+    suppressed: suppressions.map(({ at, until: end, ...why }) => ({
+      ...why,
       at: isoTime(at),
       ...(end !== undefined && { until: isoTime(end) }),
-      ...(silence !== undefined && { silence }),
-      ...(reason !== undefined && { reason }),
     })),
     blind: blind
       .map(({ from, to }) => ({ from: Math.max(from, since), to: Math.min(to, until ?? now) }))

@@ -16,6 +16,8 @@ export type AlertMessage = {
   passed: PassedAlert[]
   /** Alerts of this target that fire and are silenced. */
   silenced: SilencedAlert[]
+  /** Alerts that fire and are not notified, because alerts of this message inhibit them. */
+  inhibited: InhibitedAlert[]
 }
 
 export type AlertUpdate = {
@@ -34,6 +36,9 @@ export type PassedAlert = {
   /** When the latest ended. */
   endedAt: number
 }
+
+/** The key of an alert, and its target and severity. */
+export type InhibitedAlert = { alert: string; target: string; severity: Severity }
 
 export type SilencedAlert = { alert: string; until: number; reason: string }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SEVERITIES } from '../alerts/match.ts'
+import { MATCH_KEYS, SEVERITIES } from '../alerts/match.ts'
 import { labelValues } from '../alerts/rule-keys.ts'
 import { cronStart, neverEnds } from './cron-start.ts'
 import { duration, longestTimer } from '../schema/duration.ts'
@@ -27,6 +27,15 @@ export function alertMatch() {
 const route = section({
   match: alertMatch().prefault({}).describe('Which alerts; default: all'),
   notify: someOf(messageReceiverNames).describe('Their recipients; []: none'),
+})
+
+const inhibition = section({
+  source_match: alertMatch().describe('Which alerts inhibit others while they fire'),
+  target_match: alertMatch().describe('Which alerts are inhibited'),
+  equal: z
+    .array(oneOf(MATCH_KEYS))
+    .prefault(['target'])
+    .describe('What both must have in common; a label that neither has is in common, too'),
 })
 
 const mute = section(
@@ -60,6 +69,10 @@ export const notifySection = section(
       .describe(
         'Recipients of alerts: the first route that matches an alert counts; one that none matches is sent to all',
       ),
+    inhibit: z
+      .array(inhibition)
+      .prefault([])
+      .describe('Alerts that are not notified while others fire, beside those of a higher severity'),
     mutes: z.array(mute).prefault([]).describe('Times at which the alerts that they match are not notified'),
   },
   (notify, report) => {

@@ -275,10 +275,12 @@ const alertHistory = z.object({
       suppressed: z
         .array(
           z.object({
-            by: z.enum(['silence', 'mute', 'poll_age']),
+            by: z.enum(['silence', 'mute', 'poll_age', 'inhibition']),
             at: time.describe('When that was noticed'),
             until: time.exactOptional(),
             silence: count.exactOptional().describe('Its id'),
+            alert: z.string().exactOptional().describe('Key of the alert that inhibits'),
+            target: z.string().exactOptional().describe('Its target, if that is another one'),
             reason: z.string().exactOptional(),
           }),
         )

@@ -34,6 +34,7 @@ test('the shipped example loads, and but for targets, password and channels it s
     'alertmanager',
     'digest',
     'heartbeat',
+    'inhibit',
     'mutes',
     'routes',
     'slack',

@@ -75,6 +75,7 @@ http:
 notify:
   group_wait: 10s
   routes: []
+  inhibit: []
   mutes: []
 alerts: []
 events:

@@ -24,6 +24,7 @@ describe('where alerts go', () => {
       webhook: { url: 'https://hooks.example/x', headers: { Authorization: 'Bearer abc', 'x-team': 'calls' } },
       heartbeat: { url: 'http://localhost:1/ping?id=7', interval: 60 },
       routes: [],
+      inhibit: [],
       mutes: [],
     })
     const bare = load('notify: { webhook: { url: https://hooks.example/x } }')
@@ -83,6 +84,17 @@ describe('where alerts go', () => {
         timezone: 'America/New_York',
         match: { target: 'production' },
       },
+    ])
+  })
+
+  test('inhibition by the words of matches', () => {
+    const source = `notify:
+      inhibit:
+        - { source_match: { severity: critical }, target_match: { severity: info } }
+        - { source_match: { target: production }, target_match: {}, equal: [type, alert] }`
+    expect(load(source).notify.inhibit).toStrictEqual([
+      { sourceMatch: { severity: 'critical' }, targetMatch: { severity: 'info' }, equal: ['target'] },
+      { sourceMatch: { target: 'production' }, targetMatch: {}, equal: ['type', 'alert'] },
     ])
   })
 

@@ -148,6 +148,10 @@ export const anyMessage: fc.Arbitrary<Message> = fc.oneof(
         ),
         100,
       ),
+      inhibited: many(
+        fc.record({ alert: anyText, target: anyText, severity: fc.constantFrom(...SEVERITIES) }, PLAIN),
+        100,
+      ),
       silenced: many(fc.record({ alert: anyText, until: anyTime, reason: anyText }, PLAIN), 100),
     }),
   },

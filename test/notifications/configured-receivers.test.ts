@@ -15,7 +15,7 @@ test.each<[Partial<NotifyConfig>, string[]]>([
   [{ alertmanager: ALERTMANAGER }, ['log']],
   [{ alertmanager: ALERTMANAGER, webhook: WEBHOOK }, ['webhook']],
 ])('%j are configured: %j are notified', async (configured, names) => {
-  const notify: NotifyConfig = { groupWait: 10, routes: [], mutes: [], ...configured }
+  const notify: NotifyConfig = { groupWait: 10, routes: [], inhibit: [], mutes: [], ...configured }
   const receivers = await configuredReceivers(notify, { clock: virtualClock(), log: () => undefined })
   expect(receivers.map(({ name }) => name)).toEqual(names)
 })

@@ -142,6 +142,7 @@ export function messageOf(
     alerts: alerts.map((each) => ('notification' in each ? each : update(each))),
     passed: [],
     silenced: [],
+    inhibited: [],
     ...given,
   }
 }

@@ -38,6 +38,7 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
     clock,
     groupWait: 10,
     mutes: [],
+    inhibit: [],
     alerts: () => {
       const { target } = run
       return target ? [...target.alerts.values()].map((instance) => ({ target: target.name, instance })) : []

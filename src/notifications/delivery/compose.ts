@@ -1,20 +1,46 @@
 import { matches } from '../../alerts/match.ts'
-import { hasEnded } from '../../alerts/notification.ts'
+import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import type { AlertMessage, AlertUpdate } from '../message.ts'
+import { inhibitedOf, inhibitorsAmong, type Inhibition } from './inhibition.ts'
 import { entriesOf, latestOf, type Moment, type Stage } from './batch.ts'
 
 /** One message of all alerts that are ready, with their current values; firing ones come first. */
-export const compose: Stage = (batch, moment) => {
-  if (batch.kind !== 'ready') return batch
-  const { target, severity } = latestOf(batch.alerts[0]!.alert)
-  const updates = batch.alerts.flatMap(({ merged }) => (merged.kind === 'update' ? merged.update : []))
-  const passed = batch.alerts.flatMap(({ merged }) => (merged.kind === 'passed' ? merged.passed : []))
-  const isFiring = ({ notification }: AlertUpdate) => !hasEnded(notification)
-  const ordered = [...updates.filter(isFiring), ...updates.filter((update) => !isFiring(update))]
-  const alerts = ordered.map((update) => withCurrentValue(update, moment))
-  const silenced = silencedBeside(target, severity, moment)
-  const entries = entriesOf(batch.alerts.map(({ alert }) => alert))
-  return { kind: 'message', entries, message: { kind: 'alerts', target, severity, alerts, passed, silenced } }
+export const compose =
+  (inhibit: readonly Inhibition[]): Stage =>
+  (batch, moment) => {
+    if (batch.kind !== 'ready') return batch
+    const { target, severity } = latestOf(batch.alerts[0]!.alert)
+    const updates = batch.alerts.flatMap(({ merged }) => (merged.kind === 'update' ? merged.update : []))
+    const passed = batch.alerts.flatMap(({ merged }) => (merged.kind === 'passed' ? merged.passed : []))
+    const isFiring = ({ notification }: AlertUpdate) => !hasEnded(notification)
+    const ordered = [...updates.filter(isFiring), ...updates.filter((update) => !isFiring(update))]
+    const alerts = ordered.map((update) => withCurrentValue(update, moment))
+    const silenced = silencedBeside(target, severity, moment)
+    const firing = alerts.filter(isFiring).map(({ notification }) => notification)
+    const inhibited = inhibitedBy(firing, moment, inhibit)
+    const entries = entriesOf(batch.alerts.map(({ alert }) => alert))
+    return {
+      kind: 'message',
+      entries,
+      message: { kind: 'alerts', target, severity, alerts, passed, silenced, inhibited },
+    }
+  }
+
+/** Alerts that fire, and that are not notified because these alerts do. */
+function inhibitedBy(
+  firing: readonly Notification[],
+  { alerts }: Moment,
+  inhibit: readonly Inhibition[],
+): AlertMessage['inhibited'] {
+  const inhibitorsOf = inhibitorsAmong(alerts, inhibit)
+  return alerts.flatMap((live) => {
+    const alert = inhibitedOf(live)
+    if (live.instance.state === 'pending') return []
+    const by = inhibitorsOf(alert).filter((one) =>
+      firing.some(({ target, key }) => target === one.target && key === one.key),
+    )
+    return by.length === 0 ? [] : { alert: alert.key, target: alert.target, severity: alert.severity }
+  })
 }
 
 /** Gives an alert that still fires its current value. */

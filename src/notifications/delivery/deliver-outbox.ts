@@ -7,6 +7,7 @@ import type { Batch, Delivery, Moment, Stage } from './batch.ts'
 import { claim } from './claim.ts'
 import { compose } from './compose.ts'
 import { group } from './group.ts'
+import type { Inhibition } from './inhibition.ts'
 import { suppressionNotes } from './note.ts'
 import { backoffOn, send } from './send.ts'
 import { removeDelivered, acknowledge, type ToRemove } from './acknowledge.ts'
@@ -19,6 +20,7 @@ export type DeliverOptions = {
   /** How long a firing alert waits for others before it is sent (seconds). */
   groupWait: number
   mutes: readonly Mute[]
+  inhibit: readonly Inhibition[]
   /** The alerts of all targets as they are now. */
   alerts: () => readonly LiveAlert[]
   toRemove?: ToRemove
@@ -32,13 +34,13 @@ export type DeliverOptions = {
  * waits, up to five minutes, with a message of what waits by then. A store that cannot be used is asked again.
  */
 export function deliverOutbox(receiver: Receiver, options: DeliverOptions): Observable<Delivery> {
-  const { store, clock, groupWait, mutes, toRemove = new Map(), stop$ } = options
+  const { store, clock, groupWait, mutes, inhibit, toRemove = new Map(), stop$ } = options
   const { name } = receiver
   const backoff = backoffOn(clock)
   const stages: readonly Stage[] = [
-    suppress(mutes, suppressionNotes(store)),
+    suppress({ mutes, inhibit }, suppressionNotes(store)),
     wait(groupWait),
-    compose,
+    compose(inhibit),
     claim(store),
     send(receiver, backoff),
     acknowledge(name, store, toRemove),

@@ -5,23 +5,30 @@ import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { lastTime } from '../../clock/calendar.ts'
 import type { NotifyConfig } from '../notify-section.ts'
 import { entriesOf, latestOf, type Moment, type Stage } from './batch.ts'
+import { inhibitorsAmong, type Inhibition } from './inhibition.ts'
 import { isKnown } from './merge-changes.ts'
 import type { Suppressed } from './note.ts'
 
 /** A recurring time in which some alerts are not notified. */
 export type Mute = NotifyConfig['mutes'][number]
 
+export type SuppressOptions = { mutes: readonly Mute[]; inhibit: readonly Inhibition[] }
+
 /**
- * Alerts wait while a mute or a silence matches them, and while the `poll_age` alert of their target inhibits them.
- * Evaluation continues meanwhile; what still fires afterwards is notified then. What flapped while it was muted or silenced
- * is discarded.
+ * Alerts wait while a mute or a silence matches them, while the `poll_age` alert of their target fires, and while another alert
+ * inhibits them (inhibition.ts).
+ * Evaluation continues meanwhile; what still fires afterwards is notified then. What flapped while it was muted,
+ * silenced or inhibited is discarded.
  *
  * @param note is called with all that is suppressed, before it waits
  */
-export function suppress(mutes: readonly Mute[], note: (all: readonly Suppressed[]) => Promise<void>): Stage {
+export function suppress(
+  { mutes, inhibit }: SuppressOptions,
+  note: (all: readonly Suppressed[]) => Promise<void>,
+): Stage {
   return async (batch, moment) => {
     if (batch.kind !== 'alerts') return batch
-    const suppressionsOf = suppressionsAt(mutes, moment)
+    const suppressionsOf = suppressionsAt({ mutes, inhibit }, moment)
     const alerts = batch.alerts.map((alert) => ({
       alert,
       change: latestOf(alert),
@@ -40,7 +47,7 @@ export function suppress(mutes: readonly Mute[], note: (all: readonly Suppressed
 
 /** What suppresses a change now. */
 function suppressionsAt(
-  mutes: readonly Mute[],
+  { mutes, inhibit }: SuppressOptions,
   { now, silences, alerts }: Moment,
 ): (change: Notification) => Suppression[] {
   const active = [
@@ -50,15 +57,21 @@ function suppressionsAt(
     }),
     ...silences.map(({ match, id, until, reason }) => ({ match, by: 'silence' as const, until, silence: id, reason })),
   ]
-  const inhibited = new Set(alerts.filter(isInhibiting).map(({ target }) => target))
+  const unseen = new Set(alerts.filter(isUnseen).map(({ target }) => target))
+  const inhibitorsOf = inhibitorsAmong(alerts, inhibit)
   return (change) => [
     ...active.filter(({ match }) => matches(match, change)).map(({ match: _match, ...by }) => ({ ...by, at: now })),
-    ...(change.signal.name !== 'poll_age' && inhibited.has(change.target)
-      ? [{ by: 'poll_age' as const, at: now }]
-      : []),
+    ...(change.signal.name !== 'poll_age' && unseen.has(change.target) ? [{ by: 'poll_age' as const, at: now }] : []),
+    ...inhibitorsOf(change).map(({ target, key }) => ({
+      by: 'inhibition' as const,
+      at: now,
+      alert: key,
+      ...(target !== change.target && { target }),
+    })),
   ]
 }
 
-function isInhibiting({ instance }: LiveAlert): boolean {
+/** Whether it says that nothing is known of its target's calls. */
+function isUnseen({ instance }: LiveAlert): boolean {
   return instance.rule.signal.name === 'poll_age' && instance.state !== 'pending'
 }

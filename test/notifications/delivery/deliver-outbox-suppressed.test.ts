@@ -182,3 +182,25 @@ test('the history of alerts has what was discarded, since it flapped while it wa
     { ended: 'resolved', notified: [{ outcome: 'discarded' }, { outcome: 'discarded' }], suppressed: [{ silence: 1 }] },
   ])
 })
+
+test('an alert takes those that it inhibits into its message; what still fires when it ends is notified then', async () => {
+  const { fire, resolve, clock, messages, received } = sending({ groupWait: 10 })
+  const critical = { name: 'Critical', severity: 'critical' as const }
+  await fire({ name: 'A' })
+  await fire({ name: 'B' })
+  await fire(critical)
+  await clock.advance(11)
+  expect(received.map(([, said]) => said)).toEqual(['firing Critical'])
+  expect(messages[0]).toMatchObject({
+    inhibited: [
+      { alert: 'A', target: 'production', severity: 'warning' },
+      { alert: 'B', target: 'production', severity: 'warning' },
+    ],
+  })
+  await resolve({ name: 'B' })
+  await clock.advance(5)
+  await resolve(critical)
+  await clock.advance(5)
+  expect(received.slice(1).map(([, said]) => said)).toEqual(['firing A', 'resolved Critical'])
+  expect(messages.slice(1)).toMatchObject([{ inhibited: [] }, { inhibited: [] }])
+})

@@ -183,7 +183,7 @@ describe('the group wait', () => {
     await fire({ name: 'A' })
     await clock.advance(4)
     await fire({ name: 'B' })
-    await fire({ name: 'Critical', severity: 'critical' })
+    await fire({ name: 'Critical', severity: 'critical' }, { labels: { type: 'video' } })
     await fire({ name: 'Elsewhere', target: 'staging' })
     await clock.advance(5.5)
     expect(received).toEqual([])

@@ -23,7 +23,7 @@ export type Step = keyof DeliverOptions['store'] | 'send'
 /** An alert by its name, of the target `production` and the severity `warning` unless said otherwise. */
 export type Named = { name: string; target?: string; severity?: Severity }
 
-type SendingOptions = Partial<Pick<DeliverOptions, 'groupWait' | 'mutes'>> & {
+type SendingOptions = Partial<Pick<DeliverOptions, 'groupWait' | 'mutes' | 'inhibit'>> & {
   receive?: Receive
   at?: number
   /** Called before and after all that a sender does; it may kill the process there. */
@@ -35,7 +35,14 @@ type SendingOptions = Partial<Pick<DeliverOptions, 'groupWait' | 'mutes'>> & {
  * alerts that the test fires and resolves. A restart loses what the sender knew, and keeps outbox and alerts.
  */
 export function sending(options: SendingOptions = {}) {
-  const { receive = () => undefined, groupWait = 0, mutes = [], at = AT, onStep = () => undefined } = options
+  const {
+    receive = () => undefined,
+    groupWait = 0,
+    mutes = [],
+    inhibit = [],
+    at = AT,
+    onStep = () => undefined,
+  } = options
   const clock = virtualClock(at)
   const stop$ = new Subject<void>()
   const store = openSqliteStore({ path: ':memory:' })
@@ -102,6 +109,7 @@ export function sending(options: SendingOptions = {}) {
         clock,
         groupWait,
         mutes,
+        inhibit,
         alerts: () => [...live.values()],
         toRemove,
         stop$: end$,

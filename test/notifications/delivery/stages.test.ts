@@ -28,11 +28,13 @@ const digest = (day: string): OutboxContent => ({
   digest: { kind: 'digest', day, timezone: 'UTC', targets: [] },
 })
 
+const NOTHING = { mutes: [], inhibit: [] }
+
 /** What the first batch comes to that need not wait, just before it is claimed. */
 async function next(waiting: readonly OutboxEntry[], differing: Partial<Moment> = {}) {
   const moment = { now: AT, silences: [], alerts: [], ...differing }
   for (const batch of group(waiting)) {
-    const end = await pass(batch, [suppress([], async () => undefined), wait(10), compose], moment)
+    const end = await pass(batch, [suppress(NOTHING, async () => undefined), wait(10), compose([])], moment)
     if (end === undefined) continue
     if (end.kind !== 'message' && end.kind !== 'discarded') throw new Error(`a batch that is ${end.kind}`)
     const ids = end.entries.map(({ id }) => id)
@@ -148,7 +150,10 @@ test('a message names the silenced alerts that fire, of its target and severity'
   const alerts = [
     liveAlert(A, firing(A)),
     liveAlert({ ...A, target: 'staging' }, firing({ ...A, target: 'staging' })),
-    liveAlert({ name: 'Critical', severity: 'critical' }, firing({ name: 'Critical' })),
+    liveAlert(
+      { name: 'Critical', severity: 'critical' },
+      { ...firing({ name: 'Critical' }), labels: { type: 'video' } },
+    ),
   ]
   const pending = liveAlert({ name: 'Pending' }, firing({ name: 'Pending' }))
   alerts.push({ ...pending, instance: { ...pending.instance, state: 'pending' } })

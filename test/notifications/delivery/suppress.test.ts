@@ -4,23 +4,30 @@ import type { Notification } from '../../../src/alerts/notification.ts'
 import type { Silence } from '../../../src/alerts/match.ts'
 import type { Batch } from '../../../src/notifications/delivery/batch.ts'
 import { suppress, type Mute } from '../../../src/notifications/delivery/suppress.ts'
+import type { Inhibition } from '../../../src/notifications/delivery/inhibition.ts'
 import { POLL_AGE } from '../../alerts/sample-rules.ts'
-import { AT, changeOf, liveAlert } from './outbox-sending.ts'
+import { AT, changeOf, liveAlert, type Named } from './outbox-sending.ts'
 
 const A = { name: 'A' }
 const FIRED = changeOf(A, 'firing', AT)
 const utc = (text: string) => Date.parse(text) / 1000
 
-type Setting = { mutes?: Mute[]; silences?: Silence[]; alerts?: LiveAlert[]; change?: Notification }
+type Setting = {
+  mutes?: Mute[]
+  inhibit?: Inhibition[]
+  silences?: Silence[]
+  alerts?: LiveAlert[]
+  change?: Notification
+}
 
 /** Whether an alert waits that fires. */
 async function waits(
   now: string | number,
-  { mutes = [], silences = [], alerts = [], change = FIRED }: Setting = {},
+  { mutes = [], inhibit = [], silences = [], alerts = [], change = FIRED }: Setting = {},
 ): Promise<boolean> {
   const batch: Batch = { kind: 'alerts', alerts: [{ entries: [], changes: [change] }] }
   const at = typeof now === 'string' ? utc(now) : now
-  const next = await suppress(mutes, async () => undefined)(batch, { now: at, silences, alerts })
+  const next = await suppress({ mutes, inhibit }, async () => undefined)(batch, { now: at, silences, alerts })
   if (next !== undefined) expect(next).toEqual(batch)
   return next === undefined
 }
@@ -102,5 +109,75 @@ describe('a target that cannot be polled', () => {
 
   test('is not shown by other alerts', async () => {
     expect(await waits(AT, { alerts: [liveAlert(A, FIRED)] })).toBe(false)
+  })
+})
+
+describe('an alert is inhibited by', () => {
+  const CRITICAL = { name: 'Critical', severity: 'critical' as const }
+  const fires = (named: Named, differing: Partial<Notification> = {}, state: 'pending' | 'firing' = 'firing') => {
+    const live = liveAlert(named, changeOf(named, 'firing', AT, undefined, differing))
+    const rule = { ...live.instance.rule, match: differing.match ?? {} }
+    return { ...live, instance: { ...live.instance, rule, state } }
+  }
+  const VIDEO = { labels: { type: 'video' } }
+
+  test.each<[string, LiveAlert, boolean]>([
+    ['one of a higher severity', fires(CRITICAL), true],
+    ['none that is pending', fires(CRITICAL, {}, 'pending'), false],
+    ['none of the same severity', fires({ name: 'B' }), false],
+    ['none of a lower severity', fires({ name: 'B', severity: 'info' }), false],
+    ['none of another target', fires({ ...CRITICAL, target: 'staging' }), false],
+    ['none of other calls', fires(CRITICAL, VIDEO), false],
+    ['none of other calls that its rule matches', fires(CRITICAL, { match: { mode: 'call' } }), false],
+    ['none of another signal', fires(CRITICAL, { signal: { name: 'calls_started', window: 900 } }), false],
+    ['one of another window', fires(CRITICAL, { signal: { name: 'calls', window: 60 } }), true],
+    ['not itself', fires(A), false],
+  ])('%s', async (_case, other, holds) => {
+    expect(await waits(AT, { alerts: [fires(A), other] })).toBe(holds)
+  })
+
+  test('one of the same calls, whether its rule matches them or is grouped by them', async () => {
+    const change = { ...FIRED, labels: { type: 'video' } }
+    expect(await waits(AT, { change, alerts: [fires(CRITICAL, { match: { type: 'video' } })] })).toBe(true)
+  })
+
+  const rule = (given: Partial<Inhibition>): Inhibition => ({ sourceMatch: {}, targetMatch: {}, equal: [], ...given })
+  const other = fires({ name: 'B', target: 'staging' }, VIDEO)
+  test.each<[string, Inhibition, boolean]>([
+    ['what a rule names', rule({ sourceMatch: { target: 'staging' }, targetMatch: { alert: 'A' } }), true],
+    ['by no rule about others', rule({ sourceMatch: { alert: 'C' }, targetMatch: { alert: 'A' } }), false],
+    ['by no rule of which it is the source', rule({ sourceMatch: { alert: 'A' }, targetMatch: { alert: 'B' } }), false],
+    [
+      'by no rule whose labels differ',
+      rule({ sourceMatch: { alert: 'B' }, targetMatch: { alert: 'A' }, equal: ['target'] }),
+      false,
+    ],
+    [
+      'where neither has the label',
+      rule({ sourceMatch: { alert: 'B' }, targetMatch: { alert: 'A' }, equal: ['mode'] }),
+      true,
+    ],
+    [
+      'where only one has the label',
+      rule({ sourceMatch: { alert: 'B' }, targetMatch: { alert: 'A' }, equal: ['type'] }),
+      false,
+    ],
+    ['by no rule by which each inhibits the other', rule({}), false],
+  ])('%s', async (_case, inhibition, holds) => {
+    expect(await waits(AT, { inhibit: [inhibition], alerts: [fires(A), other] })).toBe(holds)
+  })
+
+  test('an alert that is inhibited is noted with the one that inhibits it', async () => {
+    const noted: unknown[] = []
+    const batch: Batch = { kind: 'alerts', alerts: [{ entries: [], changes: [FIRED] }] }
+    const stage = suppress(
+      { mutes: [], inhibit: [rule({ sourceMatch: { alert: 'B' }, targetMatch: { alert: 'A' } })] },
+      async (all) => void noted.push(...all.flatMap(({ by }) => by)),
+    )
+    await stage(batch, { now: AT, silences: [], alerts: [fires(CRITICAL), other] })
+    expect(noted).toEqual([
+      { by: 'inhibition', at: AT, alert: 'Critical' },
+      { by: 'inhibition', at: AT, alert: 'B', target: 'staging' },
+    ])
   })
 })

@@ -1,4 +1,4 @@
-import type { AlertMessage, PassedAlert, SilencedAlert, AlertUpdate } from '../../message.ts'
+import type { AlertMessage, PassedAlert, SilencedAlert, AlertUpdate, InhibitedAlert } from '../../message.ts'
 import { formatSeconds, formatTime } from '../../../text/format.ts'
 import { summaryOf, titleOf, resultOf } from '../../text/notification-text.ts'
 import { alertBlocks, alertItem, isFiring, signOf } from './slack-alert.ts'
@@ -99,7 +99,7 @@ function alertsWithin(alerts: readonly AlertUpdate[], size: number, now: number)
 
 /** What stands below the alerts, the most needed first, for as long as there is room. */
 function afterwards(
-  { alerts, passed, silenced }: AlertMessage,
+  { target, alerts, passed, silenced, inhibited }: AlertMessage,
   { now, dashboardUrl }: { now: number; dashboardUrl: string | undefined },
   size: number,
 ): SlackBlock[] {
@@ -122,7 +122,12 @@ function afterwards(
     const texts = listing(items, Math.min(room, ROOM_FOR_SILENCED) - FRAME, ROOM_FOR_SILENCED)
     return texts.map((text) => plainContext(`🔕 Silenced: ${text.replaceAll('\n', '; ')}`))
   })
-  return [...over, ...quiet, ...late, ...buttons]
+  const lower = take((room) => {
+    const items = inhibited.map((each) => inhibitedItem(each, target))
+    const texts = listing(items, Math.min(room, ROOM_FOR_SILENCED) - FRAME, ROOM_FOR_SILENCED)
+    return texts.map((text) => plainContext(`Also firing: ${text.replaceAll('\n', '; ')}`))
+  })
+  return [...over, ...lower, ...quiet, ...late, ...buttons]
 }
 
 function lateNote(alerts: readonly AlertUpdate[], now: number): string[] {
@@ -142,6 +147,11 @@ function silencedItem({ alert, until, reason }: SilencedAlert): Item {
   const name = plain(alert, 150)
   const why = plain(reason, 150)
   return { line: `${name} until ${formatTime(until)}${why === '' ? '' : ` (${why})`}`, name }
+}
+
+function inhibitedItem({ alert, target: own, severity }: InhibitedAlert, target: string): Item {
+  const name = plain(alert, 150)
+  return { line: `${name} (${severity})${own === target ? '' : ` on ${plain(own, 40)}`}`, name }
 }
 
 function sections(items: readonly Item[], room: number): SlackBlock[] {

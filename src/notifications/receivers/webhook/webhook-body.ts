@@ -29,6 +29,8 @@ export type WebhookBody = { version: 1; sent_at: string | null } & (
       passed: (WebhookAlert & { times: number; worst: number | null; over_at: string | null })[]
       /** Alerts of the target that fire and are silenced. */
       silenced: { alert: string; until: string | null; reason: string }[]
+      /** Alerts that fire and are not sent, because alerts of this message inhibit them. */
+      inhibited: { alert: string; target: string; severity: Severity }[]
     }
   | {
       kind: 'digest'
@@ -108,7 +110,7 @@ export function webhookBody(message: Message, now: number): WebhookBody {
   const common = { version: 1, sent_at: time(now) } as const
   switch (message.kind) {
     case 'alerts': {
-      const { kind, target, severity, alerts, passed, silenced } = message
+      const { kind, target, severity, alerts, passed, silenced, inhibited } = message
       return {
         ...common,
         kind,
@@ -126,6 +128,7 @@ export function webhookBody(message: Message, now: number): WebhookBody {
           summary: passedText(each),
         })),
         silenced: silenced.map(({ alert, until, reason }) => ({ alert, until: time(until), reason })),
+        inhibited,
       }
     }
     case 'digest': {

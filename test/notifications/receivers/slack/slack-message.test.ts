@@ -67,6 +67,14 @@ const MESSAGES: Record<string, [message: Message, now?: number]> = {
     messageOf(SIXTY.concat(SIXTY.slice(0, 40)).map((alert) => ({ ...alert, alert: alert.alert.padEnd(100, '-') }))),
   ],
   passed: [messageOf([], { passed: PASSED.slice(0, 1) })],
+  inhibited: [
+    messageOf([FIRING], {
+      inhibited: [
+        { alert: 'HighFailureRate', target: 'production', severity: 'warning' },
+        { alert: 'Other', target: 'staging', severity: 'info' },
+      ],
+    }),
+  ],
   'passed-and-silenced': [messageOf([], { passed: PASSED, silenced: SILENCED })],
   silenced: [messageOf([], { silenced: SILENCED })],
   digest: [DIGEST],
