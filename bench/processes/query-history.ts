@@ -125,7 +125,10 @@ function drawnQuery(draw: () => number): CallsQuery {
     type: pick(['audio', 'video', 'other'] as const, 0.2),
     mode: pick(['call', 'presenter', 'other'] as const, 0.1),
     receiverType: pick(['group', 'other'] as const, 0.1),
-    status: pick(['ended', 'rejected', 'canceled', 'lost', 'other'] as const, 0.3),
+    statuses: pick(
+      [['ended'], ['rejected'], ['canceled'], ['unanswered', 'rejected', 'canceled'], ['lost'], ['other']] as const,
+      0.3,
+    ),
     hasRecording: pick([true], 0.1),
     sessionId: pick(['v1.us.0', 'v1.us.00ab', 'v1.us.00abc1', 'none'], 0.15),
   }

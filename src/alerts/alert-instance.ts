@@ -1,5 +1,6 @@
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { RuleLabels } from './groups.ts'
+import type { Evidence } from './notification.ts'
 import type { Rule } from './rule.ts'
 import type { Sample } from './sample.ts'
 import { windowOf } from './signal.ts'
@@ -35,6 +36,8 @@ export type AlertInstance = {
   readonly tooFewSince: number | undefined
   /** When it was last notified that it fires. */
   readonly toldAt: number | undefined
+  /** What explains the value; absent of a pending one. */
+  readonly evidence?: Evidence
   /** How the value went since it fires; absent of a pending one, and in what daemons show each other. */
   readonly values?: readonly ValueAt[]
 }

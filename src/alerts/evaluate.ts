@@ -1,7 +1,7 @@
 import { advance, remind, type NextState, type AlertInstance } from './alert-instance.ts'
 import { evidenceOf } from './evidence.ts'
 import { isGroupOf } from './groups.ts'
-import { notificationOf, type Notification } from './notification.ts'
+import { notificationOf, type Evidence, type Notification } from './notification.ts'
 import type { Rule } from './rule.ts'
 import { sample } from './sample.ts'
 import type { MonthOf, Trigger } from './trigger.ts'
@@ -71,20 +71,24 @@ export function evaluate(
     latest?: Pick<AlertInstance, 'value' | 'calls' | 'counts' | 'labels'>,
   ): void {
     if (instance === before) return
-    if (instance !== undefined) delta.changed.push(instance)
+    const isMeasured = latest !== undefined && instance?.tooFewSince === undefined
+    const evidence = isMeasured && instance?.state !== 'pending' ? evidenceOn(rule, latest) : instance?.evidence
+    const kept = instance && evidence && { ...instance, evidence }
+    if (instance !== undefined) delta.changed.push(kept ?? instance)
     else if (before !== undefined) delta.ended.push(before)
     const notified = instance ?? (before && { ...before, rule })
     if (change === undefined || notified === undefined) return
     const kind = change === 'closed' ? ({ kind: change, closedBecause: 'too few calls' } as const) : { kind: change }
     // An instance holds the last result, and too few calls are none; one that resolved is shown with its latest value.
     const shown = change === 'resolved' && latest !== undefined ? latest : notified
-    const evidence =
-      trigger.kind === 'poll'
-        ? evidenceOf(notified.rule, shown, trigger, monthOf)
-        : latest === undefined
-          ? { asOf: notified.evaluatedAt }
-          : {}
-    delta.notifications.push(notificationOf(kind, target, notified, shown, evidence, now))
+    // The next poll that succeeds brings a value, and what explains it, again.
+    const explained = latest === undefined ? { ...evidence, asOf: notified.evaluatedAt } : (evidence ?? {})
+    delta.notifications.push(notificationOf(kind, target, notified, shown, explained, now))
+  }
+
+  function evidenceOn(rule: Rule, latest: Pick<AlertInstance, 'value' | 'labels'>): Evidence {
+    if (trigger.kind === 'poll') return evidenceOf(rule, latest, trigger, monthOf)
+    return trigger.cause === undefined ? {} : { cause: trigger.cause }
   }
 }
 

@@ -35,7 +35,8 @@ export function evidenceOf(
   const group = { match: { ...rule.match, ...labels } }
   const between = (from: number, to: number) =>
     definition.calls(poll, { from, to }, signal).filter((call) => isMatched(group, call.labels))
-  const latest = between(windowStart(window, poll), now)
+  const last = { from: windowStart(window, poll), to: now }
+  const latest = between(last.from, last.to)
   const earlier = Array.from({ length: TREND_WINDOWS - 1 }, (_, i) => {
     const to = now - (TREND_WINDOWS - 1 - i) * window
     return between(to - window, to)
@@ -45,5 +46,5 @@ export function evidenceOf(
     return hasTooFew(signal, measured) ? null : measured.value
   })
   const contributor = trend.at(-1) === null ? undefined : definition.contributor?.(latest, rule)
-  return { trend, ...(contributor === undefined ? {} : { contributor }) }
+  return { window: last, trend, ...(contributor === undefined ? {} : { contributor }) }
 }

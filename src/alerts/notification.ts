@@ -2,7 +2,7 @@ import { failureCount } from '../ledger/failure-ratio.ts'
 import type { AlertInstance } from './alert-instance.ts'
 import type { RuleLabels } from './groups.ts'
 import type { Severity } from './match.ts'
-import type { Contributor, MessageValue } from './signal.ts'
+import type { Contributor, MessageValue, Window } from './signal.ts'
 import type { Signal } from './signals.ts'
 import { addValue, type ValueAt } from './values-over-time.ts'
 
@@ -29,6 +29,10 @@ export type Notification = MessageValue & {
   trend?: readonly (number | null)[]
   /** Of a budget: the share of the limit that the month will come to at this rate. */
   forecast?: number
+  /** The calls that it was measured by finished in this window, both ends included (UNIX seconds by the service's clock). */
+  window?: Window
+  /** Of `poll_age`: why polls fail. */
+  cause?: string
   /** When the value was measured, where that is long ago. */
   asOf?: number
   runbookUrl?: string
@@ -38,7 +42,7 @@ export type Notification = MessageValue & {
 }
 
 /** What a notification has beside the instance's own state. */
-export type Evidence = Pick<Notification, 'contributor' | 'trend' | 'forecast' | 'asOf'>
+export type Evidence = Pick<Notification, 'contributor' | 'trend' | 'forecast' | 'window' | 'cause' | 'asOf'>
 
 /** The notification of a change that an instance just made; `latest` is the value that made it. */
 export function notificationOf(

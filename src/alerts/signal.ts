@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Inside } from '../schema/section.ts'
-import type { Labels } from '../ledger/call.ts'
+import type { FinalStatus, Labels } from '../ledger/call.ts'
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import { formatCalls, formatNumber, formatSeconds, formatShare } from '../text/format.ts'
 import type { Change } from './alert-instance.ts'
@@ -34,13 +34,14 @@ export type MessageValue = {
   counts?: FinishedCounts
 }
 
-/** So many of the failures had this label value, and so many of all calls. */
+/** So many of the failures had this label value, and so many of all calls: more than its share of the calls. */
 export type Contributor = {
   label: RuleLabel
   value: string
   failures: number
   ofFailures: number
   calls: number
+  ofCalls: number
 }
 
 /** A window, both ends included (UNIX seconds). */
@@ -86,9 +87,11 @@ type Described<Name extends string, Keys extends Shape, Signal> = {
 export type CallSignal<Name extends string, Keys extends Shape, Signal, Call> = Described<Name, Keys, Signal> & {
   calls(poll: Poll, window: Window, signal: Signal): readonly Call[]
   measure(calls: readonly Call[], signal: Signal): Measurement
+  /** The statuses of the calls behind a value; absent where the view of calls cannot select them. */
+  statuses?(signal: Signal): readonly (FinalStatus | 'in_progress')[]
   /** Whether a value beyond the threshold is so with the rule's confidence. */
   isSure?(measurement: Measurement, rule: RuleOn<Signal>): boolean
-  /** The label value with the largest part in the failures. */
+  /** The label value whose share of the failures exceeds its share of the calls most, if by more than chance. */
   contributor?(calls: readonly Call[], rule: RuleOn<Signal>): Contributor | undefined
 }
 

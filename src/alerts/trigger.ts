@@ -22,6 +22,8 @@ export type Tick = {
   kind: 'tick'
   /** Seconds since the last successful poll. */
   pollAge: number
+  /** Why the last poll was not, where that is known. */
+  cause?: string
 }
 
 /** From when to when the calendar month of a moment lasts in a time zone (UNIX seconds). */

@@ -101,7 +101,7 @@ function samples(target: string, now: number): Sample[] {
     value: 0.1,
     counts: { ended: 36, unanswered: 3, rejected: 1, canceled: 0, other: 0, total: 40 },
   }
-  const contributor = { label: 'type', value: 'video', failures: 14, ofFailures: 17, calls: 22 } as const
+  const contributor = { label: 'type', value: 'video', failures: 14, ofFailures: 17, calls: 22, ofCalls: 40 } as const
   const sample = (kind: 'firing' | 'resolved', instance: AlertInstance, evidence: Evidence) => ({
     instance,
     notification: notificationOf({ kind }, target, instance, instance, evidence, now),

@@ -83,16 +83,27 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
   }
 
   const sent$ = runWith(
-    ({ notify }) => ({
+    ({ notify, http }) => ({
       receivers: messageReceiversIn(notify),
       groupWait: notify.groupWait,
       mutes: notify.mutes,
       inhibit: notify.inhibit,
+      publicUrl: http.publicUrl,
     }),
-    ({ groupWait, mutes, inhibit }, end$) =>
+    ({ groupWait, mutes, inhibit, publicUrl }, end$) =>
       merge(
         ...receivers().map((receiver) =>
-          deliverOutbox(receiver, { store, clock, groupWait, mutes, inhibit, alerts, toRemove, stop$: end$ }),
+          deliverOutbox(receiver, {
+            store,
+            clock,
+            groupWait,
+            mutes,
+            inhibit,
+            publicUrl,
+            alerts,
+            toRemove,
+            stop$: end$,
+          }),
         ),
       ),
   )
@@ -105,9 +116,9 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
     }).pipe(takeUntil(merge(over$, stop$))),
   )
   const alertmanager$ = runWith(
-    ({ notify: { alertmanager, slack }, poll: { interval } }) => ({
+    ({ notify: { alertmanager, slack }, http, poll: { interval } }) => ({
       alertmanager,
-      pageUrl: slack?.dashboardUrl,
+      pageUrl: http.publicUrl ?? slack?.dashboardUrl,
       interval,
     }),
     ({ alertmanager, ...part }, end$) =>

@@ -2,10 +2,12 @@ import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { readNotes, type Episode } from '../alerts/episode.ts'
 import type { Severity } from '../alerts/match.ts'
 import { signalView } from '../alerts/signal-view.ts'
+import { windowOf } from '../alerts/signal.ts'
 import { isoTime } from '../clock/iso-time.ts'
 import { parse } from '../store/rows.ts'
 import type { ReadRow, RowReader } from '../store/row-reader.ts'
 import { queryArguments } from './call-filter.ts'
+import { callsRequest } from './calls-request.ts'
 import { coverageOf, type BlindTime } from './coverage.ts'
 import type { Period } from './days.ts'
 import { expectTargets } from './usage-report.ts'
@@ -82,6 +84,9 @@ function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
   const written = parse<Episode>(row['data'])
   const { labels, signal, match, breach, threshold, peak, values, ended = null, runbookUrl } = latest(written, row)
   const { notices, suppressions } = readNotes(String(row['notes']))
+  // All that its values were measured by, from the first one on.
+  const window = { from: since - (windowOf(signal) ?? 0), to: until ?? now }
+  const request = callsRequest({ target: String(row['target']), signal, match, labels, window })
   return {
     target: String(row['target']),
     alert: String(row['rule']),
@@ -97,6 +102,7 @@ function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
     until: until === null ? null : isoTime(until),
     ended,
     peak,
+    ...(request !== undefined && { calls_url: request }),
     values: values.map(([at, value]) => ({ at: isoTime(at), value })),
     notified: notices.map(({ receiver, kind, at, outcome }) => ({ receiver, kind, at: isoTime(at), outcome })),
     suppressed: suppressions.map(({ at, until: end, ...why }) => ({

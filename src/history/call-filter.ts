@@ -19,7 +19,8 @@ export type CallFilter = {
   type?: CallType | undefined
   mode?: CallMode | undefined
   receiverType?: ReceiverType | undefined
-  status?: HistoryStatus | undefined
+  /** One of these. */
+  statuses?: readonly HistoryStatus[] | undefined
   hasRecording?: boolean | undefined
   /** How the session id begins. */
   sessionId?: string | undefined
@@ -41,13 +42,13 @@ export function queryArguments(): { args: (string | number)[]; add: AddArgument 
  * the number of targets
  */
 export function conditionsOf(filter: CallFilter, numbers: readonly number[], add: AddArgument): string {
-  const { status, hasRecording, sessionId = '' } = filter
+  const { statuses, hasRecording, sessionId = '' } = filter
   const labels = ALL_LABELS.filter((each) => matchesLabels(filter, each)).map(labelCode)
   return [
     'target = number',
     `status <> ${BASELINE_CODE}`,
     `target IN (${numbers.join(', ') || 'NULL'})`,
-    ...(status === undefined ? [] : [`status = ${add(status === 'lost' ? LOST_CODE : statusCode(status))}`]),
+    ...(statuses === undefined ? [] : [`status IN (${statuses.map(codeOf).join(', ')})`]),
     ...(labels.length === ALL_LABELS.length ? [] : [`labels IN (${labels.join(', ')})`]),
     // The column is a number in one kind of store and a truth value in the other.
     ...(hasRecording === undefined ? [] : [`${hasRecording ? '' : 'NOT '}recorded`]),
@@ -55,12 +56,16 @@ export function conditionsOf(filter: CallFilter, numbers: readonly number[], add
   ].join(' AND ')
 }
 
+function codeOf(status: HistoryStatus): number {
+  return status === 'lost' ? LOST_CODE : statusCode(status)
+}
+
 /** Whether an open call is selected, whatever its target is. */
 export function isSelected(filter: CallFilter, { id, labels, status, marks }: TrackedCall): boolean {
   const { hasRecording, sessionId = '' } = filter
   return (
     matchesLabels(filter, labels) &&
-    (filter.status === undefined || filter.status === status) &&
+    (filter.statuses === undefined || filter.statuses.includes(status)) &&
     (hasRecording === undefined || hasRecording === ((marks & MARK.recordingSeen) !== 0)) &&
     id.startsWith(sessionId)
   )

@@ -2,6 +2,8 @@ import { countByStatus, type FinishedCalls, type FinishedCounts } from './finish
 
 export const REASONS = ['any', 'unanswered', 'rejected', 'canceled'] as const
 export type Reason = (typeof REASONS)[number]
+/** The statuses of calls that failed for any reason. */
+export const FAILURES = ['unanswered', 'rejected', 'canceled'] as const
 
 /** The exported windows (seconds), by their value of the label `window`. */
 export const EXPORTED_WINDOWS = { '15m': 900, '1h': 3600, '24h': 86_400 } as const

@@ -1,6 +1,7 @@
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { Severity } from '../alerts/match.ts'
+import type { AlertLinks } from './text/links.ts'
 
 /** What is sent to a receiver at once. Times are UNIX seconds. */
 export type Message = AlertMessage | DigestMessage | StoreMessage
@@ -25,6 +26,8 @@ export type AlertUpdate = {
   notification: Notification
   /** How often it fired and resolved between this notification and the one before. */
   flaps: number
+  /** Where the configuration says how users reach the page. */
+  links?: AlertLinks
 }
 
 export type PassedAlert = {

@@ -44,13 +44,17 @@ export function decide(
 /**
  * What the mere passing of time changes of the alerts. Pure.
  *
- * @param pollAge seconds since the last successful poll
+ * @param polls how long ago the last successful one was (seconds), and why the last one was not
  * @param wall the host's clock (UNIX seconds)
  */
-export function decideTick(target: Decided, pollAge: number, wall: number): Decision | undefined {
+export function decideTick(
+  target: Decided,
+  { pollAge, cause }: { pollAge: number; cause?: string | undefined },
+  wall: number,
+): Decision | undefined {
   const age = wholeMilliseconds(pollAge)
   const at = wholeMilliseconds(wall)
-  const alerts = evaluateRules(target, { kind: 'tick', pollAge: age }, at)
+  const alerts = evaluateRules(target, { kind: 'tick', pollAge: age, ...(cause !== undefined && { cause }) }, at)
   // What a tick saw of a failing service is kept also where no rule minds: a backtest may try one that does.
   const isNews = alerts.changed.length + alerts.ended.length > 0
   if (!isNews && age <= NOTED_INTERVALS * target.settings.poll.interval) return undefined

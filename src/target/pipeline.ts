@@ -120,10 +120,12 @@ export function commitObservation(target: Target, observation: Observation): Pro
  */
 export function tick(target: Target): Promise<Committed | undefined> {
   return target.runExclusive(async () => {
-    const { times, clock, settings, pollAge } = target
+    const { times, clock, settings, record, pollAge } = target
     // A process that has just begun is about to poll: the pause before it says nothing of the service.
     const isNew = !times.hasPolled && clock.monotonic() - times.begun < FIRST_POLL_INTERVALS * settings.poll.interval
-    const decision = isNew ? undefined : decideTick(target, pollAge(), clock.wall())
+    const decision = isNew
+      ? undefined
+      : decideTick(target, { pollAge: pollAge(), cause: record.current().problem }, clock.wall())
     const committed = decision && apply(target, await commit(target, decision))
     if (!isNew) times.evaluated = clock.monotonic()
     return committed

@@ -218,6 +218,8 @@ const silence = z.object({
   reason: z.string(),
 }) satisfies z.ZodType<SilenceView>
 
+const callsUrl = z.string().describe('Request for the calls behind the value, where these can be selected')
+
 const alert = z.object({
   target: z.string(),
   alert: z.string(),
@@ -233,6 +235,7 @@ const alert = z.object({
   since: time,
   firing_since: time.nullable(),
   peak: z.number(),
+  calls_url: callsUrl.exactOptional(),
   runbook_url: z.string().exactOptional(),
 }) satisfies z.ZodType<AlertView>
 
@@ -286,6 +289,7 @@ const alertHistory = z.object({
         )
         .describe('Why notifications waited'),
       blind: z.array(z.object({ since: time, until: time })).describe('When the target was not seen meanwhile'),
+      calls_url: callsUrl.exactOptional(),
       runbook_url: z.string().exactOptional(),
     }),
   ),

@@ -42,7 +42,12 @@ const parameters = z.strictObject({
   type: oneOf(TYPES),
   mode: oneOf(MODES),
   receiver_type: oneOf(RECEIVER_TYPES),
-  status: oneOf(STATUSES).describe('Final ones and lost only with finished_since'),
+  status: z
+    .union([z.string(), z.array(z.string())])
+    .transform((names) => [names].flat().flatMap((text) => text.split(',')))
+    .pipe(z.array(z.enum(STATUSES, `must be some of ${STATUSES.join(', ')}, separated by commas`)))
+    .optional()
+    .describe('Some of the statuses, separated by commas; final ones and lost only with finished_since'),
   has_recording: z
     .enum(['true', 'false'], 'must be true or false')
     .transform((text) => text === 'true')
@@ -111,11 +116,14 @@ function wantedOf(query: z.output<typeof parameters>, now: number): CallsWanted 
   const since = sinceText === undefined ? undefined : readMoment(sinceText, undefined, now)
   if (since === undefined) {
     // No call in progress has a final status: an empty response would read as "none failed".
-    if (ENDS.some((end) => end === status))
-      throw new BadRequest(`status=${status} is a status of finished calls: add finished_since`)
+    const final = status?.find((each) => ENDS.some((end) => end === each))
+    if (final !== undefined) throw new BadRequest(`status=${final} is a status of finished calls: add finished_since`)
     if (untilText !== undefined) throw new BadRequest('finished_until is of finished calls: add finished_since')
-  } else if (status === 'initiated' || status === 'ongoing')
-    throw new BadRequest(`status=${status} is a status of calls in progress: leave out finished_since`)
+  } else {
+    const open = status?.find((each) => OPEN_STATUSES.some((one) => one === each))
+    if (open !== undefined)
+      throw new BadRequest(`status=${open} is a status of calls in progress: leave out finished_since`)
+  }
   const until = readMoment(untilText ?? '', undefined, now) ?? Infinity
   if (since !== undefined && since >= until) throw new BadRequest('finished_since must be before finished_until')
   const from = cursor === undefined ? {} : readCursor(cursor, since !== undefined)
@@ -127,7 +135,7 @@ function wantedOf(query: z.output<typeof parameters>, now: number): CallsWanted 
       type: query.type,
       mode: query.mode,
       receiverType: query.receiver_type,
-      status,
+      statuses: status,
       hasRecording: query.has_recording,
       sessionId: query.session_id,
     },

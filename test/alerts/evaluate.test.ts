@@ -92,10 +92,37 @@ describe('a notification', () => {
         threshold: 0.3,
         calls: 20,
         counts: { unanswered: 6, rejected: 2, canceled: 0, ended: 12 },
-        contributor: { label: 'type', value: 'video', failures: 6, ofFailures: 8, calls: 6 },
+        contributor: { label: 'type', value: 'video', failures: 6, ofFailures: 8, calls: 6, ofCalls: 20 },
         trend: [null, null, null, null, null, null, 0, 0.4],
       },
     ])
+  })
+
+  test('has what explains the value, and the instance has it from then on, of each poll that brought a value', () => {
+    const target = evaluatedTarget([RATIO])
+    const poll = (seconds: number, failing: 'audio' | 'video', number = 10) => {
+      const went = times(number, at(seconds - 1), 'ended', labelled(failing === 'audio' ? 'video' : 'audio'))
+      const finished = [...times(number, at(seconds - 1), 'rejected', labelled(failing)), ...went]
+      target.evaluate(pollAt(at(seconds), { finished }), at(seconds))
+      return target.instances.values().toArray()[0]!
+    }
+    expect(poll(0, 'video').evidence).toMatchObject({
+      contributor: { value: 'video' },
+      window: { from: at(-900), to: at(0) },
+    })
+    expect(target.said[0]).toMatchObject({ contributor: { value: 'video' }, window: { from: at(-900), to: at(0) } })
+    expect(poll(15, 'audio').evidence).toMatchObject({ contributor: { value: 'audio' }, window: { to: at(15) } })
+    // Too few calls: the value is the one before, and so is what explains it.
+    expect(poll(30, 'video', 2)).toMatchObject({ value: 0.5, evidence: { contributor: { value: 'audio' } } })
+  })
+
+  test('of the age of the last poll has the cause that polls fail for', () => {
+    const target = evaluatedTarget([POLL_AGE])
+    target.evaluate({ kind: 'tick', pollAge: 400, cause: 'the service answered 401' }, at(0))
+    target.evaluate({ kind: 'tick', pollAge: 415 }, at(15))
+    expect(target.said).toMatchObject([{ kind: 'firing', cause: 'the service answered 401' }])
+    expect(target.instances.values().toArray()[0]).toMatchObject({ evidence: {} })
+    expect(target.instances.values().toArray()[0]!.evidence).not.toHaveProperty('cause')
   })
 
   test('of a resolved alert has the value now, the peak, and from when to when it fired', () => {
@@ -134,6 +161,7 @@ describe('a notification', () => {
         firingSince: at(0),
         peak: 0.5,
         at: at(0),
+        window: { from: at(-900), to: at(0) },
         trend: [null, null, null, null, null, null, null, 0.5],
         runbookUrl: 'https://runbook.test/',
         description: 'Poll at {value}',

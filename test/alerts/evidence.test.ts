@@ -22,7 +22,7 @@ const went = (number: number, ...labels: Parameters<typeof labelled>) =>
   times(number, at(-1), 'ended', labelled(...labels))
 
 describe('the top contributor of an alert', () => {
-  test('is the label value with the largest part in the failures, with its calls', () => {
+  test('is the label value with a larger share of the failures than of the calls', () => {
     const finished = [...failed(2, 'audio'), ...went(8, 'audio'), ...failed(9, 'video'), ...went(3, 'video')]
     expect(evidence(RATIO, { finished }).contributor).toEqual({
       label: 'type',
@@ -30,6 +30,7 @@ describe('the top contributor of an alert', () => {
       failures: 9,
       ofFailures: 11,
       calls: 12,
+      ofCalls: 22,
     })
   })
 
@@ -41,8 +42,15 @@ describe('the top contributor of an alert', () => {
       ...went(10, 'audio', 'call', 'group'),
     ]
     const { contributor } = evidence(RATIO, { finished })
-    // Both a mode and a type of receiver have 7 of the failures; the one with fewer calls says more.
-    expect(contributor).toEqual({ label: 'receiver_type', value: 'user', failures: 7, ofFailures: 10, calls: 7 })
+    // A mode has 7 of the failures, too, but in 17 of the calls. Videos are as bad, but fewer.
+    expect(contributor).toEqual({
+      label: 'receiver_type',
+      value: 'user',
+      failures: 7,
+      ofFailures: 10,
+      calls: 7,
+      ofCalls: 20,
+    })
   })
 
   test.each<[string, Partial<Rule>]>([
@@ -59,8 +67,8 @@ describe('the top contributor of an alert', () => {
   test('is absent if every label has one value, or the rule leaves only one', () => {
     const finished = [...failed(10), ...went(10)]
     expect(evidence(RATIO, { finished })).not.toHaveProperty('contributor')
-    const mixed = [...finished, ...failed(5, 'video')]
-    expect(evidence(RATIO, { finished: mixed }).contributor).toMatchObject({ label: 'type', value: 'audio' })
+    const mixed = [...finished, ...failed(20, 'video')]
+    expect(evidence(RATIO, { finished: mixed }).contributor).toMatchObject({ label: 'type', value: 'video' })
     expect(evidence({ ...RATIO, match: { type: 'audio' } }, { finished: mixed })).not.toHaveProperty('contributor')
   })
 
@@ -68,12 +76,22 @@ describe('the top contributor of an alert', () => {
     const finished = [...failed(10, 'audio'), ...went(10, 'video')]
     const signal = { ...RATIO.signal, reason: 'unanswered' } as const
     expect(evidence({ ...RATIO, signal }, { finished })).not.toHaveProperty('contributor')
-    const unanswered = times(3, at(-1), 'unanswered', labelled('video'))
+    const unanswered = times(6, at(-1), 'unanswered', labelled('video'))
     expect(evidence({ ...RATIO, signal }, { finished: [...finished, ...unanswered] }).contributor).toMatchObject({
       value: 'video',
-      failures: 3,
-      ofFailures: 3,
+      failures: 6,
+      ofFailures: 6,
     })
+  })
+
+  test.each([
+    [
+      'fails as the others do',
+      [...failed(12, 'video'), ...went(18, 'video'), ...failed(4, 'audio'), ...went(6, 'audio')],
+    ],
+    ['fails more often, which may be chance', [...failed(1, 'video'), ...failed(4, 'audio'), ...went(15, 'audio')]],
+  ])('is absent where a label value %s', (_, finished) => {
+    expect(evidence(RATIO, { finished })).not.toHaveProperty('contributor')
   })
 
   test('is absent for a signal that is not about failures', () => {
@@ -94,6 +112,7 @@ describe('the top contributor of an alert', () => {
       failures: 3,
       ofFailures: 4,
       calls: 3,
+      ofCalls: 24,
     })
   })
 
@@ -111,7 +130,7 @@ describe('the top contributor of an alert', () => {
 
   test('is absent for three calls, which are noise', () => {
     const target = evaluatedTarget([RATIO])
-    target.evaluate(pollAt(at(0), { finished: [...failed(10, 'audio'), ...failed(10, 'video')] }), at(0))
+    target.evaluate(pollAt(at(0), { finished: [...failed(10, 'audio'), ...went(10, 'video')] }), at(0))
     const few = [finishAt(at(1000), 'rejected'), finishAt(at(1000), 'ended', labelled('video'))]
     for (let seconds = 1000; seconds <= 1900; seconds += 15) {
       target.evaluate(pollAt(at(seconds), { finished: few }), at(seconds))

@@ -41,7 +41,8 @@ test('the shipped example loads, and but for targets, password and channels it s
     'webhook',
   ])
   expect(channels.slack?.dashboardUrl).toBe('https://grafana.example/d/callwatch')
-  const { auth, ...http } = example.http
+  const { auth, publicUrl, ...http } = example.http
+  expect(publicUrl).toBe('https://callwatch.example/')
   expect(auth?.username).toBe('ops')
   const notify = { ...defaults.notify, groupWait }
   expect({ ...example, http, notify, targets: defaults.targets }).toEqual(defaults)

@@ -23,7 +23,7 @@ export const FIRING: Notification = {
   firingSince: AT,
   peak: 0.425,
   at: AT,
-  contributor: { label: 'type', value: 'video', failures: 14, ofFailures: 17, calls: 22 },
+  contributor: { label: 'type', value: 'video', failures: 14, ofFailures: 17, calls: 22, ofCalls: 40 },
   trend: [0.05, 0.08, null, 0.1, 0.06, 0.12, 0.21, 0.425],
   runbookUrl: 'https://runbooks.test/failures',
   description: 'Many of the calls of the last {window} failed. Ask the carrier.',
@@ -38,7 +38,7 @@ export const RESOLVED: Notification = {
   since: AT - 3900,
   firingSince: AT - 3780,
   peak: 0.625,
-  contributor: { label: 'type', value: 'audio', failures: 2, ofFailures: 4, calls: 21 },
+  contributor: { label: 'type', value: 'audio', failures: 2, ofFailures: 4, calls: 21, ofCalls: 40 },
   trend: [0.12, 0.21, 0.425, 0.625, 0.6, 0.4, 0.2, 0.1],
 }
 
@@ -83,7 +83,7 @@ export const SIGNALS = {
     signal: { name: 'failure_ratio', reason: 'rejected', window: 900, minCalls: 20, confidence: 0.95 },
     value: 0.3,
     threshold: 0.25,
-    contributor: { label: 'receiver_type', value: 'group', failures: 5, ofFailures: 12, calls: 9 },
+    contributor: { label: 'receiver_type', value: 'group', failures: 5, ofFailures: 12, calls: 9, ofCalls: 40 },
   },
   calls: firingOf(
     'NoCalls',

@@ -18,7 +18,12 @@ export async function finishedCalls(
   { since, limit, target, status, after }: FinishedQuery,
 ): Promise<{ target: string; call: TrackedCall }[]> {
   if (limit === 0) return []
-  const filter = { since, until: Infinity, status, targets: target === undefined ? undefined : [target] }
+  const filter = {
+    since,
+    until: Infinity,
+    statuses: status && [status],
+    targets: target === undefined ? undefined : [target],
+  }
   const { calls } = await listCalls(store, filter, { limit, after })
   return calls.map(({ target: name, call }) => ({ target: name, call }))
 }

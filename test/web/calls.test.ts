@@ -378,8 +378,9 @@ test.each([
   ['?finished_since=2026-13-01', 'finished_since must be a time'],
   [`?finished_since=${ISO_NOW.slice(0, -1)}`, 'finished_since must be a time: ISO 8601 in UTC'],
   ['?finished_since=call-5', 'finished_since must be a time'],
-  ['?status=cancelled', 'status must be one of initiated, ongoing, ended, unanswered, rejected, canceled, other'],
-  ['?status=ended&status=rejected', 'status must be one of'],
+  ['?status=cancelled', 'must be some of initiated, ongoing, ended, unanswered, rejected, canceled, other'],
+  ['?status=ended,rejected', 'status=ended is a status of finished calls: add finished_since'],
+  ['?status=ended,&finished_since=0', 'must be some of initiated'],
   ['?format=xml', 'format must be json, csv or ndjson'],
   [
     '?finished_sinse=0',

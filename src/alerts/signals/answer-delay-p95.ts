@@ -10,6 +10,7 @@ export const answerDelayP95 = callSignal({
   unit: 'seconds',
   isReplayable: true,
   calls: ({ finished }, { from, to }) => finished.between(from, to),
+  statuses: () => ['ended'],
   measure: (calls) => {
     const delays = calls.flatMap(({ answerDelay }) => answerDelay ?? []).toSorted((a, b) => a - b)
     // The nearest rank: the least value that 95 in 100 do not exceed.

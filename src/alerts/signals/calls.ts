@@ -1,3 +1,4 @@
+import { FINAL_STATUSES } from '../../ledger/call.ts'
 import { amount } from '../../schema/scalars.ts'
 import { someCalls } from '../../text/format.ts'
 import { countQuery } from '../promql.ts'
@@ -11,6 +12,7 @@ export const calls = callSignal({
   unit: 'calls',
   isReplayable: true,
   calls: ({ finished }, { from, to }) => finished.tally(from, to),
+  statuses: () => [...FINAL_STATUSES, 'other'],
   measure: measureNumber,
   describe: ({ value }, signal) => `${someCalls(value)} finished ${inWindow(signal)}`,
   prometheus: (rule, interval) => countQuery('callwatch_calls_total', rule, interval),

@@ -10,6 +10,7 @@ export const durationMean = callSignal({
   unit: 'seconds',
   isReplayable: true,
   calls: ({ finished }, { from, to }) => finished.between(from, to),
+  statuses: () => ['ended'],
   measure: (calls) => {
     const durations = calls.flatMap(({ duration }) => duration ?? [])
     return ofCalls(sum(durations) / durations.length, durations.length)

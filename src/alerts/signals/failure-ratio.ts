@@ -1,6 +1,6 @@
 import { formatDuration } from '../../schema/duration-text.ts'
 import { confidence, oneOf, ratio } from '../../schema/scalars.ts'
-import { failureCount, failureRatio as ratioOf, REASONS, type Reason } from '../../ledger/failure-ratio.ts'
+import { FAILURES, failureCount, failureRatio as ratioOf, REASONS, type Reason } from '../../ledger/failure-ratio.ts'
 import { countByStatus, type Tally } from '../../ledger/finished-calls.ts'
 import { formatCalls, formatNumber } from '../../text/format.ts'
 import {
@@ -15,7 +15,7 @@ import {
 } from '../promql.ts'
 import { labelValue, RULE_LABELS } from '../groups.ts'
 import { eitherSide, labelled, minCalls, windowed, type RuleOn } from '../rule-keys.ts'
-import { callSignal, formatIn, inWindow } from '../signal.ts'
+import { callSignal, formatIn, inWindow, type Contributor } from '../signal.ts'
 import { wilsonBounds } from '../wilson.ts'
 
 export const failureRatio = callSignal({
@@ -39,6 +39,7 @@ export const failureRatio = callSignal({
   },
 
   calls: ({ finished }, { from, to }) => finished.tally(from, to),
+  statuses: ({ reason }) => (reason === 'any' ? FAILURES : [reason]),
   measure: (calls, { reason }) => {
     const counts = countByStatus(calls)
     return { value: ratioOf(counts, reason), calls: counts.total, counts }
@@ -57,9 +58,12 @@ export const failureRatio = callSignal({
           : [...values].map(([value, inside]) => ({ label, value, ...failuresAmong(inside, signal.reason) }))
       },
     )
-    const ofFailures = failuresAmong(calls, signal.reason).failures
-    const [largest] = candidates.toSorted((a, b) => b.failures - a.failures || a.calls - b.calls)
-    return largest === undefined || ofFailures === 0 ? undefined : { ...largest, ofFailures }
+    const { failures: ofFailures, calls: ofCalls } = failuresAmong(calls, signal.reason)
+    const [first] = candidates
+      .map((one) => ({ ...one, ofFailures, ofCalls }))
+      .filter(saysSomething)
+      .toSorted((a, b) => liftOf(b) - liftOf(a) || b.failures - a.failures)
+    return first
   },
 
   describe: ({ value, counts, calls = counts?.total ?? 0 }, signal) => {
@@ -83,6 +87,18 @@ export const failureRatio = callSignal({
     }
   },
 })
+
+/** The confidence with which a share of the failures must exceed the share of the calls. */
+const LIFT_CONFIDENCE = 0.95
+
+function saysSomething({ failures, ofFailures, calls, ofCalls }: Contributor): boolean {
+  return ofFailures > 0 && wilsonBounds(failures, ofFailures, LIFT_CONFIDENCE).lower > calls / ofCalls
+}
+
+/** By how much its share of the failures exceeds its share of the calls. */
+function liftOf({ failures, ofFailures, calls, ofCalls }: Contributor): number {
+  return failures / ofFailures / (calls / ofCalls)
+}
 
 function failuresAmong(calls: readonly Tally[], reason: Reason) {
   const counts = countByStatus(calls)

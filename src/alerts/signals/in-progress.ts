@@ -12,6 +12,7 @@ export const inProgress = callSignal({
   unit: 'calls',
   isReplayable: false,
   calls: ({ open }) => open,
+  statuses: () => ['in_progress'],
   measure: measureNumber,
   describe: ({ value }) => `${someCalls(value)} ${value > 1 ? 'are' : 'is'} open now`,
   prometheus: (rule, interval) => {

@@ -1,3 +1,4 @@
+import { FINAL_STATUSES } from '../../ledger/call.ts'
 import { amount, oneOf } from '../../schema/scalars.ts'
 import { someCalls } from '../../text/format.ts'
 import { eitherSide, labelled, windowed } from '../rule-keys.ts'
@@ -15,6 +16,7 @@ export const minutes = callSignal({
   unit: 'minutes',
   isReplayable: true,
   calls: ({ finished }, { from, to }) => finished.between(from, to),
+  statuses: () => [...FINAL_STATUSES, 'other'],
   measure: (calls, { media }) => {
     const minutesOf = calls.map(({ audio, video }) => ({ audio, video, both: audio + video })[media])
     return ofCalls(sum(minutesOf), calls.length)

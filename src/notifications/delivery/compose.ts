@@ -1,12 +1,19 @@
 import { matches } from '../../alerts/match.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import type { AlertMessage, AlertUpdate } from '../message.ts'
+import { linksOf } from '../text/links.ts'
 import { inhibitedOf, inhibitorsAmong, type Inhibition } from './inhibition.ts'
 import { entriesOf, latestOf, type Moment, type Stage } from './batch.ts'
 
+export type ComposeOptions = {
+  inhibit: readonly Inhibition[]
+  /** How users reach the page, where that is known. */
+  publicUrl?: string | undefined
+}
+
 /** One message of all alerts that are ready, with their current values; firing ones come first. */
 export const compose =
-  (inhibit: readonly Inhibition[]): Stage =>
+  ({ inhibit, publicUrl }: ComposeOptions): Stage =>
   (batch, moment) => {
     if (batch.kind !== 'ready') return batch
     const { target, severity } = latestOf(batch.alerts[0]!.alert)
@@ -14,7 +21,7 @@ export const compose =
     const passed = batch.alerts.flatMap(({ merged }) => (merged.kind === 'passed' ? merged.passed : []))
     const isFiring = ({ notification }: AlertUpdate) => !hasEnded(notification)
     const ordered = [...updates.filter(isFiring), ...updates.filter((update) => !isFiring(update))]
-    const alerts = ordered.map((update) => withCurrentValue(update, moment))
+    const alerts = ordered.map((update) => withLinks(withCurrentValue(update, moment), publicUrl))
     const silenced = silencedBeside(target, severity, moment)
     const firing = alerts.filter(isFiring).map(({ notification }) => notification)
     const inhibited = inhibitedBy(firing, moment, inhibit)
@@ -25,6 +32,10 @@ export const compose =
       message: { kind: 'alerts', target, severity, alerts, passed, silenced, inhibited },
     }
   }
+
+function withLinks(update: AlertUpdate, publicUrl: string | undefined): AlertUpdate {
+  return publicUrl === undefined ? update : { ...update, links: linksOf(update.notification, publicUrl) }
+}
 
 /** Alerts that fire, and that are not notified because these alerts do. */
 function inhibitedBy(
@@ -43,16 +54,24 @@ function inhibitedBy(
   })
 }
 
-/** Gives an alert that still fires its current value. */
+/** Gives an alert that still fires its current value, with what explains that one: all figures are of one moment. */
 function withCurrentValue(update: AlertUpdate, { alerts }: Moment): AlertUpdate {
   const { notification } = update
   const { target, key } = notification
   if (hasEnded(notification)) return update
   const live = alerts.find((alert) => alert.target === target && alert.instance.key === key)
   if (live === undefined || live.instance.state === 'pending') return update
-  const { value, peak, calls, counts } = live.instance
+  const { value, peak, calls, counts, evidence } = live.instance
+  const {
+    contributor: _contributor,
+    trend: _trend,
+    forecast: _forecast,
+    window: _window,
+    cause: _cause,
+    ...rest
+  } = notification
   const latest = { value, peak, ...(calls === undefined ? {} : { calls }), ...(counts === undefined ? {} : { counts }) }
-  return { ...update, notification: { ...notification, ...latest } }
+  return { ...update, notification: { ...rest, ...latest, ...evidence } }
 }
 
 /** Alerts of the same target and severity that fire and are silenced. */

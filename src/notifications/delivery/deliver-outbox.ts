@@ -21,6 +21,8 @@ export type DeliverOptions = {
   groupWait: number
   mutes: readonly Mute[]
   inhibit: readonly Inhibition[]
+  /** How users reach the page, where that is known. */
+  publicUrl?: string | undefined
   /** The alerts of all targets as they are now. */
   alerts: () => readonly LiveAlert[]
   toRemove?: ToRemove
@@ -34,13 +36,13 @@ export type DeliverOptions = {
  * waits, up to five minutes, with a message of what waits by then. A store that cannot be used is asked again.
  */
 export function deliverOutbox(receiver: Receiver, options: DeliverOptions): Observable<Delivery> {
-  const { store, clock, groupWait, mutes, inhibit, toRemove = new Map(), stop$ } = options
+  const { store, clock, groupWait, mutes, inhibit, publicUrl, toRemove = new Map(), stop$ } = options
   const { name } = receiver
   const backoff = backoffOn(clock)
   const stages: readonly Stage[] = [
     suppress({ mutes, inhibit }, suppressionNotes(store)),
     wait(groupWait),
-    compose(inhibit),
+    compose({ inhibit, publicUrl }),
     claim(store),
     send(receiver, backoff),
     acknowledge(name, store, toRemove),

@@ -1,19 +1,19 @@
 import { definitionOf } from '../../alerts/definition-of.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import { windowOf } from '../../alerts/signal.ts'
-import { formatCalls, formatNumber, formatSeconds } from '../../text/format.ts'
+import { formatCalls, formatNumber, formatSeconds, formatShare } from '../../text/format.ts'
 
 const BARS = '▁▂▃▄▅▆▇█'
 /** A window with too few calls. */
 const GAP = '·'
 
-/** The top contributor to the failures: `type video, 14 of 17 failures, in 22 calls`. */
+/** The top contributor to the failures: `type video: 14 of 17 failures (82%), in 22 of 40 calls (55%)`. */
 export function contributorOf({ contributor }: Notification): string | undefined {
   if (contributor === undefined) return undefined
-  const { label, value, failures, ofFailures, calls } = contributor
-  const share = `${formatNumber(failures)} of ${formatNumber(ofFailures)} failures`
-  // Without the number of its calls, a large part in the failures says little. That of all calls is of another moment.
-  return `${label} ${value}, ${share}, in ${formatCalls(calls)}`
+  const { label, value, failures, ofFailures, calls, ofCalls } = contributor
+  const share = (part: number, whole: number) => formatShare(Math.round((100 * part) / whole) / 100)
+  const ofAll = `${formatNumber(failures)} of ${formatNumber(ofFailures)} failures (${share(failures, ofFailures)})`
+  return `${label} ${value}: ${ofAll}, in ${formatNumber(calls)} of ${formatCalls(ofCalls)} (${share(calls, ofCalls)})`
 }
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Notification } from '../../../src/alerts/notification.ts'
 import type { Silence } from '../../../src/alerts/match.ts'
-import type { Moment } from '../../../src/notifications/delivery/batch.ts'
+import type { Batch, Moment } from '../../../src/notifications/delivery/batch.ts'
 import { compose } from '../../../src/notifications/delivery/compose.ts'
 import { pass } from '../../../src/notifications/delivery/deliver-outbox.ts'
 import { group } from '../../../src/notifications/delivery/group.ts'
@@ -34,7 +34,7 @@ const NOTHING = { mutes: [], inhibit: [] }
 async function next(waiting: readonly OutboxEntry[], differing: Partial<Moment> = {}) {
   const moment = { now: AT, silences: [], alerts: [], ...differing }
   for (const batch of group(waiting)) {
-    const end = await pass(batch, [suppress(NOTHING, async () => undefined), wait(10), compose([])], moment)
+    const end = await pass(batch, [suppress(NOTHING, async () => undefined), wait(10), compose(NOTHING)], moment)
     if (end === undefined) continue
     if (end.kind !== 'message' && end.kind !== 'discarded') throw new Error(`a batch that is ${end.kind}`)
     const ids = end.entries.map(({ id }) => id)
@@ -160,4 +160,26 @@ test('a message names the silenced alerts that fire, of its target and severity'
   const delivery = await next(entries(firing(B)), { alerts, silences: ['A', 'Critical', 'Pending'].map(silenceOf) })
   expect(delivery?.message).toMatchObject({ silenced: [{ alert: 'A', until: AT + 60, reason: 'deploy' }] })
   expect((await next(entries(firing(B)), { alerts }))?.message).toMatchObject({ silenced: [] })
+})
+
+test('a message has what explains the value of each alert now, and links where it is known how users reach the page', async () => {
+  const contributor = { label: 'type', value: 'video', failures: 9, ofFailures: 9, calls: 9, ofCalls: 20 } as const
+  const [before, after] = [
+    { from: AT - 960, to: AT - 60 },
+    { from: AT - 900, to: AT },
+  ]
+  const change = { ...firing(A), contributor, trend: [0.1, 0.5], window: before }
+  const live = liveAlert(A, change)
+  const now = { ...live.instance, value: 0.9, evidence: { trend: [0.5, 0.9], window: after } }
+  const waiting: Batch = { kind: 'ready', alerts: [{ alert: { entries: [], changes: [change] }, merged: { kind: 'update', update: { notification: change, flaps: 0 }, isNew: true, firstAt: AT } }] } // oxfmt-ignore
+  const moment = { now: AT, silences: [], alerts: [{ ...live, instance: now }] }
+  const composed = await compose({ inhibit: [], publicUrl: 'https://callwatch.test/' })(waiting, moment)
+  if (composed?.kind !== 'message' || composed.message.kind !== 'alerts') throw new Error('no message')
+  const [{ notification, links } = { notification: undefined, links: undefined }] = composed.message.alerts
+  expect(notification).toMatchObject({ value: 0.9, trend: [0.5, 0.9], window: after })
+  expect(notification).not.toHaveProperty('contributor')
+  expect(links?.calls).toContain(`until=${encodeURIComponent(new Date(AT * 1000 + 1).toISOString())}`)
+  const without = await compose({ inhibit: [] })(waiting, moment)
+  if (without?.kind !== 'message' || without.message.kind !== 'alerts') throw new Error('no message')
+  expect(without.message.alerts[0]).not.toHaveProperty('links')
 })

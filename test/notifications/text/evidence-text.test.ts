@@ -49,10 +49,10 @@ describe('the trend', () => {
   })
 })
 
-test('the top contributor has its share of the failures, and its number of calls', () => {
-  expect(contributorOf(FIRING)).toBe('type video, 14 of 17 failures, in 22 calls')
-  const contributor = { label: 'mode', value: 'call', failures: 2, ofFailures: 4, calls: 1 } as const
-  expect(contributorOf({ ...FIRING, contributor })).toBe('mode call, 2 of 4 failures, in 1 call')
+test('the top contributor has its shares of the failures and of the calls', () => {
+  expect(contributorOf(FIRING)).toBe('type video: 14 of 17 failures (82%), in 22 of 40 calls (55%)')
+  const contributor = { label: 'mode', value: 'call', failures: 2, ofFailures: 4, calls: 1, ofCalls: 1000 } as const
+  expect(contributorOf({ ...FIRING, contributor })).toBe('mode call: 2 of 4 failures (50%), in 1 of 1,000 calls (0%)')
   expect(contributorOf(NO_POLL)).toBeUndefined()
 })
 

@@ -72,7 +72,7 @@ const newestFirst = (calls: readonly Drawn[]) =>
 const bytewise = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
 function isWanted(
-  { targets, type, mode, receiverType, status, hasRecording, sessionId = '' }: CallFilter,
+  { targets, type, mode, receiverType, statuses, hasRecording, sessionId = '' }: CallFilter,
   call: Drawn,
 ) {
   return (
@@ -80,7 +80,7 @@ function isWanted(
     (type ?? call.type) === call.type &&
     (mode ?? call.mode) === call.mode &&
     (receiverType ?? call.receiverType) === call.receiverType &&
-    (status ?? call.outcome) === call.outcome &&
+    (statuses ?? [call.outcome]).some((status) => status === call.outcome) &&
     (hasRecording ?? call.hasRecording) === call.hasRecording &&
     call.id.startsWith(sessionId)
   )
@@ -150,7 +150,7 @@ export function queriesContract(newPlace: NewPlace): void {
           type: maybe(TYPES),
           mode: maybe(MODES, 0.1),
           receiverType: maybe(RECEIVER_TYPES, 0.1),
-          status: maybe(['ended', 'rejected', 'lost', 'other'] as const),
+          statuses: maybe([['ended'], ['rejected', 'canceled', 'unanswered'], ['lost'], ['other', 'lost']] as const),
           hasRecording: maybe([true, false]),
           sessionId: maybe(['v', 'v1.1', 'Ω', 'Ω.2', 'none']),
         }

@@ -70,7 +70,8 @@ function factsOf(notification: Notification, now: number): [name: string, value:
   const facts: [name: string, value: string | undefined][] = [
     ...courseOf(notification, now),
     ['Outcomes', splitOf(notification)],
-    ['Top contributor', contributorOf(notification)],
+    ['Cause', isFiring(notification) ? notification.cause : undefined],
+    ['Top contributor', isFiring(notification) ? contributorOf(notification) : undefined],
     ['Trend', trendOf(notification)],
     ['Forecast', forecastOf(notification)],
     ['Only calls with', callsLookedAt(notification) || undefined],
@@ -103,9 +104,8 @@ function notesOf(notification: Notification, flaps: number): string[] {
   const notes: string[] = []
   if (flaps > 0) notes.push(flapsText(flaps))
   if (isFiring(notification) && signal.name === 'poll_age') {
-    notes.push(
-      'Why: see `problem` at /api/v1/status, or the log. Calls made meanwhile are counted when polls work again.',
-    )
+    const why = notification.cause === undefined ? 'Why: see `problem` at /api/v1/status, or the log. ' : ''
+    notes.push(`${why}Calls made meanwhile are counted when polls work again.`)
   }
   if (closedBecause === 'too few calls') notes.push('Too few calls finished since to know whether calls work again.')
   if (closedBecause === 'rule removed') {

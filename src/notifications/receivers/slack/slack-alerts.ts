@@ -110,7 +110,12 @@ function afterwards(
     return blocks
   }
   const links: Link[] = [{ name: 'Dashboard', url: dashboardUrl }]
-  if (alerts.length === 1) links.push({ name: 'Runbook', url: alerts[0]!.notification.runbookUrl })
+  if (alerts.length === 1) {
+    const { notification, links: pages } = alerts[0]!
+    links.unshift({ name: 'Calls', url: pages?.calls })
+    links.push({ name: 'Runbook', url: notification.runbookUrl })
+    if (isFiring(notification)) links.push({ name: 'Silence', url: pages?.silence })
+  }
   const buttons = take((room) => {
     const all = actions(links)
     return sizeOf(all) <= room ? all : actions(links.slice(0, 1))

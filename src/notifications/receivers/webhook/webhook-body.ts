@@ -7,6 +7,7 @@ import type { FinishedCounts } from '../../../ledger/finished-calls.ts'
 import { digestLine } from '../../text/digest-text.ts'
 import type { DayFigures, Message } from '../../message.ts'
 import { descriptionOf, summaryOf } from '../../text/notification-text.ts'
+import type { AlertLinks } from '../../text/links.ts'
 import { passedText } from '../../text/passed-text.ts'
 import { storeText } from '../../text/store-text.ts'
 
@@ -24,6 +25,8 @@ export type WebhookBody = { version: 1; sent_at: string | null } & (
       alerts: (WebhookAlert & {
         /** How often it fired and resolved between this notification and the one before. */
         came_and_went: number
+        /** The page with the calls behind the value, and with the form that silences the alert; absent without `http.public_url`. */
+        links?: AlertLinks
       })[]
       /** Alerts that fired and resolved between deliveries, as at their latest firing. */
       passed: (WebhookAlert & { times: number; worst: number | null; over_at: string | null })[]
@@ -95,7 +98,16 @@ export type WebhookAlert = {
   description?: string
   runbook_url?: string
   /** The top contributor to the failures. */
-  contributor?: { label: string; value: string; failures: number; of_failures: number; calls: number }
+  contributor?: {
+    label: string
+    value: string
+    failures: number
+    of_failures: number
+    calls: number
+    of_calls: number
+  }
+  /** Of `poll_age`: why polls fail. */
+  cause?: string
   /** The values of the windows up to then, the oldest first. */
   trend?: (number | null)[]
   /** Of a budget: the share of the limit that the month will come to at this rate. */
@@ -116,9 +128,10 @@ export function webhookBody(message: Message, now: number): WebhookBody {
         kind,
         target,
         severity,
-        alerts: alerts.map(({ notification, flaps }) => ({
+        alerts: alerts.map(({ notification, flaps, links }) => ({
           ...alertOf(notification),
           came_and_went: flaps,
+          ...(links && { links }),
         })),
         passed: passed.map((each) => ({
           ...alertOf(each.notification),
@@ -157,7 +170,7 @@ export function webhookBody(message: Message, now: number): WebhookBody {
 
 function alertOf(notification: Notification): WebhookAlert {
   const { alert, key, kind, closedBecause, labels, match, signal, breach, runbookUrl } = notification
-  const { contributor, trend, forecast, counts } = notification
+  const { contributor, trend, forecast, counts, cause } = notification
   const description = descriptionOf(notification)
   return {
     alert,
@@ -183,13 +196,14 @@ function alertOf(notification: Notification): WebhookAlert {
     ...(description === undefined ? {} : { description }),
     ...(runbookUrl === undefined ? {} : { runbook_url: runbookUrl }),
     ...(contributor === undefined ? {} : { contributor: contributorOf(contributor) }),
+    ...(cause === undefined ? {} : { cause }),
     ...(trend === undefined ? {} : { trend: trend.map(number) }),
     ...(forecast === undefined ? {} : { forecast: number(forecast) }),
   }
 }
 
-function contributorOf({ ofFailures, ...contributor }: NonNullable<Notification['contributor']>) {
-  return { ...contributor, of_failures: ofFailures }
+function contributorOf({ ofFailures, ofCalls, ...contributor }: NonNullable<Notification['contributor']>) {
+  return { ...contributor, of_failures: ofFailures, of_calls: ofCalls }
 }
 
 function dayOf({ counts, minutes }: DayFigures): WebhookDay {

@@ -14,6 +14,7 @@ import { TargetSelect } from './target-select.js'
 
 const STATUS_OPTIONS = [
   ['', 'all that finished'],
+  ['unanswered,rejected,canceled', 'failed'],
   ...[...STATUSES, 'lost'].map((name) => [name, name]),
   ...IN_PROGRESS.map((name, i) => [name, i === 0 ? 'in progress' : `in progress: ${name}`]),
 ]

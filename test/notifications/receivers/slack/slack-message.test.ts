@@ -51,6 +51,14 @@ const SILENCED = [
 const MESSAGES: Record<string, [message: Message, now?: number]> = {
   ...Object.fromEntries(Object.entries(SIGNALS).map(([name, alert]) => [`firing-${name}`, [messageOf([alert])]])),
   firing: [messageOf([FIRING])],
+  'firing-with-links': [
+    messageOf([
+      {
+        ...update(FIRING),
+        links: { calls: 'https://callwatch.test/?a#calls', silence: 'https://callwatch.test/?b#silence' },
+      },
+    ]),
+  ],
   'firing-warning': [messageOf([{ ...FIRING, severity: 'warning' }], { severity: 'warning' })],
   'firing-not-past-the-threshold-now': [messageOf([{ ...FIRING, value: 0.25 }])],
   'firing-late': [messageOf([FIRING]), AT + 3 * 3600],

@@ -1,0 +1,26 @@
+import type { FinalStatus } from '../ledger/call.ts'
+import { definitionOf } from './definition-of.ts'
+import type { RuleLabels } from './groups.ts'
+import type { Notification } from './notification.ts'
+import type { Window } from './signal.ts'
+
+/** The calls behind the value of an alert. */
+export type CallsBehind = {
+  target: string
+  labels: RuleLabels
+  statuses: readonly (FinalStatus | 'in_progress')[]
+  /** In which they finished, by the service's clock (UNIX seconds); absent of calls in progress. */
+  window?: Window
+}
+
+type Measured = Pick<Notification, 'target' | 'signal' | 'match' | 'labels'> & { window?: Window | undefined }
+
+/** Undefined where the value is not of calls that can be selected. */
+export function callsBehind({ target, signal, match, labels, window }: Measured): CallsBehind | undefined {
+  const definition = definitionOf(signal)
+  const statuses = 'calls' in definition ? definition.statuses?.(signal) : undefined
+  if (statuses === undefined) return undefined
+  const selected = { target, labels: { ...match, ...labels }, statuses }
+  if (statuses.includes('in_progress')) return selected
+  return window && { ...selected, window }
+}

@@ -1,0 +1,20 @@
+import { callsBehind } from '../alerts/calls-behind.ts'
+import { isoTime } from '../clock/iso-time.ts'
+
+/** The request to the API for the calls behind the value of an alert; undefined where it cannot select them. */
+export function callsRequest(alert: Parameters<typeof callsBehind>[0]): string | undefined {
+  const behind = callsBehind(alert)
+  if (behind === undefined) return undefined
+  const { target, labels, statuses, window } = behind
+  const query = new URLSearchParams({
+    target,
+    ...labels,
+    ...(window && {
+      status: statuses.join(','),
+      finished_since: isoTime(window.from),
+      // The request leaves its end out; times there are milliseconds.
+      finished_until: isoTime(window.to + 0.001),
+    }),
+  })
+  return `/api/v1/calls?${query}`
+}
