@@ -16,5 +16,5 @@ export function callsRequest(alert: Parameters<typeof callsBehind>[0]): string |
       finished_until: isoTime(window.to + 0.001),
     }),
   })
-  return `/api/v1/calls?${query}`
+  return `/api/v1/calls?${query.toString()}`
 }

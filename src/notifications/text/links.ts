@@ -10,7 +10,7 @@ export function linksOf(notification: Notification, page: string): AlertLinks {
   const { target, alert, labels } = notification
   const behind = callsBehind(notification)
   const view = (parameters: Record<string, string>, hash: string) =>
-    `${page}?${new URLSearchParams(parameters)}#${hash}`
+    `${page}?${new URLSearchParams(parameters).toString()}#${hash}`
   return {
     ...(behind && {
       calls: view(
