@@ -54,7 +54,12 @@ export async function runProgram(args: readonly string[], surroundings: Surround
       return config
     }
   }
-  const configured = async (options: WithConfig): Promise<Config> => (await loader(options))()
+  const configured = async (options: WithConfig): Promise<Config> => {
+    const { leftOutWarnings } = await import('./config/shipped-rules.ts')
+    const config = (await loader(options))()
+    for (const warning of leftOutWarnings(config)) warn(`warning: ${warning}`)
+    return config
+  }
 
   const program = new Command('callwatch')
     .description('Monitor a hosted calls service: count calls, minutes and failures exactly, and alert a team')

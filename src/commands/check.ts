@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/config-error.ts'
 import { maskConfig, maskedTree } from '../config/mask-config.ts'
+import { leftOutWarnings } from '../config/shipped-rules.ts'
 import { secretsOf } from '../config/secrets-of.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
 import { readAddress } from '../store/postgres/address.ts'
@@ -45,6 +46,7 @@ function withAddress(config: Config): Config {
 /** With the probes' results before the configuration, which is long. */
 async function checkAsText(config: Config, { probe }: CheckOptions, print: (line: string) => void): Promise<boolean> {
   const good = !probe || (await printProbes(config, print))
+  for (const warning of leftOutWarnings(config)) print(`# warning: ${warning}`)
   print(maskConfig(config).trimEnd())
   return good
 }
@@ -79,7 +81,7 @@ async function checkAsJson(
     if (error instanceof ConfigError) printJson({ valid: false, problems: error.problems })
     throw error
   }
-  const document = { valid: true, config: maskedTree(config) }
+  const document = { valid: true, warnings: leftOutWarnings(config), config: maskedTree(config) }
   if (!probe) {
     printJson(document)
     return true

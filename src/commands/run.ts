@@ -2,6 +2,7 @@ import { lastValueFrom } from 'rxjs'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets-of.ts'
+import { leftOutWarnings } from '../config/shipped-rules.ts'
 import { configReadings } from '../daemon/config-readings.ts'
 import { startDaemon } from '../daemon/daemon.ts'
 import { createLogger } from '../log/logger.ts'
@@ -34,6 +35,7 @@ export async function run(load: () => Config, { resetTarget }: { resetTarget: st
   const shared = 'url' in config.store ? ' with other daemons' : ''
   const message = `monitoring ${names.join(', ')}${shared}; page at ${daemon.url}`
   log.info({ targets: names, url: daemon.url, version: VERSION }, message)
+  for (const warning of leftOutWarnings(config)) log.warn(warning)
   await lastValueFrom(daemon.events$, { defaultValue: undefined })
   log.info('stopped')
 }

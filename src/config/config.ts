@@ -30,7 +30,7 @@ export const configSchema = section(
     alerts: z
       .array(ruleSchema)
       .prefault(defaultRules)
-      .describe('Alert rules; absent: the shipped default rules; []: none'),
+      .describe('Alert rules; absent: the shipped default rules that `store.history` is long enough for; []: none'),
     events: eventsSection.prefault({}).describe('The log of events'),
     log: logSection.prefault({}).describe('What is logged'),
   },

@@ -1,10 +1,11 @@
 import { configSchema, withCertificate, type Config } from './config.ts'
 import { ConfigError } from './config-error.ts'
-import { defaultRules } from '../alerts/default-rules.ts'
+import { servedRules } from './shipped-rules.ts'
 import { withOrigin, type Draft } from './reading/draft.ts'
 import { fillFromEnvironment, type Environment } from './reading/environment.ts'
 import { interpolate } from './reading/interpolate.ts'
-import { valueAt } from '../schema/path.ts'
+import { parseDuration } from '../schema/duration-text.ts'
+import { valueAt, withValue } from '../schema/path.ts'
 import { problemsOf } from './reading/problems-of.ts'
 import { readConfigFile, type ConfigFile } from './reading/read-config-file.ts'
 import { readSecretFiles } from './reading/read-secret-files.ts'
@@ -40,7 +41,7 @@ export function loadConfig(options: LoadOptions): Config {
     folder,
     readText,
   })
-  return check(nameDefaults(read, name), tls, file)
+  return check(withShippedRules(withOrigin(read, [], name)), tls, file)
 }
 
 function check(draft: Draft, tls: Certificate | undefined, { content, name, placeOf }: ConfigFile): Config {
@@ -56,13 +57,10 @@ function check(draft: Draft, tls: Certificate | undefined, { content, name, plac
   return withCertificate(result.data, tls)
 }
 
-/** What is not in the file gets a name that the user knows. */
-function nameDefaults(draft: Draft, fileName: string): Draft {
-  const named = withOrigin(draft, [], fileName)
-  if (valueAt(draft.tree, ['alerts']) !== undefined) return named
-  const lengths = defaultRules.flatMap((_, i) => [
-    ['alerts', i, 'window'],
-    ['alerts', i, 'only_if', 'offset'],
-  ])
-  return lengths.reduce((next, path) => withOrigin(next, path, 'store.history'), named)
+/** A file without rules has the shipped ones, as far as its `store.history` serves them. */
+function withShippedRules(draft: Draft): Draft {
+  const history = valueAt(draft.tree, ['store', 'history'])
+  const seconds = typeof history === 'string' ? parseDuration(history) : undefined
+  if (seconds === undefined || valueAt(draft.tree, ['alerts']) !== undefined) return draft
+  return { ...draft, tree: withValue(draft.tree, ['alerts'], servedRules(seconds)) }
 }

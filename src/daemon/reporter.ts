@@ -17,6 +17,7 @@ import {
 } from '../metrics/record.ts'
 import type { SyncState } from '../ledger/state.ts'
 import { formatProblem } from '../config/config-error.ts'
+import { leftOutWarnings } from '../config/shipped-rules.ts'
 import { listWarnings } from '../ledger/list-warnings.ts'
 import type { Committed } from '../target/commit.ts'
 import type { Targets } from '../target/lifecycle.ts'
@@ -163,7 +164,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     )
   }
 
-  function reportReload({ problems, changed }: Reload): void {
+  function reportReload({ config, problems, changed }: Reload): void {
     metrics.reloadSuccessful.set(problems.length === 0 ? 1 : 0)
     introduce()
     if (problems.length > 0) {
@@ -171,6 +172,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
       log.error({ problems: all }, `the configuration was refused, and the old one stays active: ${all.join('; ')}`)
     } else if (changed.length > 0) {
       log.info({ changed }, `the configuration was reloaded; changed: ${changed.join(', ')}`)
+      for (const warning of leftOutWarnings(config)) log.warn(warning)
     } else log.info('the configuration was reloaded: nothing has changed')
   }
 

@@ -26,6 +26,20 @@ notify: { slack: { webhook_url: https://hooks.example/services/hunter2 } }
     expect(stdout).not.toContain('hunter2')
   })
 
+  test('warns of each shipped rule that store.history is too short for', async () => {
+    const config = configFile(
+      'targets: [{ name: production, app_id: x1, region: us, api_key: key }]\nstore: { history: 1h }\n',
+    )
+    const { code, stdout } = await callwatch(['check', '--config', config])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^# warning: the shipped rule NoCalls was left out: .*\ntargets:\n/)
+    const json = JSON.parse((await callwatch(['check', '--json', '--config', config])).stdout)
+    expect(json.warnings).toEqual([expect.stringContaining('NoCalls was left out')])
+    const others = await callwatch(['prometheus-rules', '--config', config])
+    expect(others.stderr).toMatch(/^warning: the shipped rule NoCalls was left out: .*\n$/)
+    expect(others.stdout).not.toContain('NoCalls')
+  })
+
   test('masks a short key without masking the same word elsewhere', async () => {
     const env = { CALLWATCH_APP_ID: 'x1', CALLWATCH_REGION: 'us', CALLWATCH_API_KEY: 'call' }
     const { stdout } = await callwatch(['check'], { env })

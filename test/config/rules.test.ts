@@ -3,6 +3,7 @@ import { MATCH_KEYS, MATCH_VALUES } from '../../src/alerts/match.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import type { Signal } from '../../src/alerts/signals.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
+import { leftOutWarnings } from '../../src/config/shipped-rules.ts'
 import { maskConfig } from '../../src/config/mask-config.ts'
 import { alertMatch } from '../../src/notifications/notify-section.ts'
 import { folderWith } from './folder-with.ts'
@@ -240,6 +241,27 @@ describe('a rule', () => {
     const offset = source.replace('2h }', '1h, only_if: { offset: 1h, at_least: 1 } }')
     expect(load(offset).alerts).toMatchObject([{ signal: { window: 3600 }, onlyIf: { offset: 3600 } }])
   })
+})
+
+test.each([
+  ['8d', ['HighFailureRate', 'VeryHighFailureRate', 'NoCalls', 'StuckCalls', 'NoGoodPoll'], []],
+  ['7d', ['HighFailureRate', 'VeryHighFailureRate', 'StuckCalls', 'NoGoodPoll'], ['NoCalls']],
+  ['1h', ['HighFailureRate', 'VeryHighFailureRate', 'StuckCalls', 'NoGoodPoll'], ['NoCalls']],
+  ['10m', ['StuckCalls', 'NoGoodPoll'], ['HighFailureRate', 'VeryHighFailureRate', 'NoCalls']],
+])('of the shipped rules with a history of %s only those hold that it serves', (history, kept, leftOut) => {
+  const config = load(`store: { history: ${history} }`)
+  expect(config.alerts.map(({ name }) => name)).toEqual(kept)
+  expect(leftOutWarnings(config).map((warning) => /^the shipped rule (\w+) was left out/.exec(warning)?.[1])).toEqual(
+    leftOut,
+  )
+})
+
+test('the warning of a shipped rule says how far it looks back', () => {
+  expect(leftOutWarnings(load('store: { history: 1h }'))).toEqual([
+    'the shipped rule NoCalls was left out: the window of the rule `NoCalls` is 1h and its `only_if.offset` 7d; expected ' +
+      'together at most `store.history`, which is 1h',
+  ])
+  expect(leftOutWarnings(load('alerts: []\nstore: { history: 1h }'))).toEqual([])
 })
 
 test('a route, a mute and a silence may match the labels of calls, the severity, and any rule and target', () => {
