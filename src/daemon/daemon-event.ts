@@ -1,6 +1,7 @@
 import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
 import type { WebhookEvent } from '../events/webhooks/webhook-event.ts'
 import type { Heartbeat } from '../notifications/receivers/heartbeat/heartbeats.ts'
+import type { Message } from '../notifications/message.ts'
 import type { TargetEvent } from '../target/lifecycle.ts'
 import type { Reload } from './reload.ts'
 
@@ -16,11 +17,15 @@ export type DaemonEvent =
   | { kind: 'delivery'; delivery: AnyDelivery }
   | { kind: 'heartbeat'; beaten: Heartbeat }
   | { kind: 'webhook'; happened: WebhookEvent }
+  /** Some seconds have passed. */
+  | { kind: 'time' }
 
 /** An attempt to tell somebody something, by whatever receiver. */
 export type AnyDelivery = {
   notifier: string
   outcome: 'sent' | 'retried' | 'dropped'
+  /** What it was, where it is one message and not a state. */
+  message?: Message
   problem?: string
   error?: unknown
 }

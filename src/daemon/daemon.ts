@@ -50,6 +50,7 @@ import { shownLog } from '../events/shown-log.ts'
 import { eventLog } from './event-log.ts'
 import { eventWebhooks } from './event-webhooks.ts'
 import { exposer } from './expose.ts'
+import { logNotifications } from './log-alerts.ts'
 import { logWebEvents } from './log-web-events.ts'
 import { activeReceivers } from './active-receivers.ts'
 import { reporter } from './reporter.ts'
@@ -85,6 +86,8 @@ export type DaemonOptions = {
 }
 
 const RETENTION_INTERVAL = 60
+/** What lasts is looked after this often, to be logged again where that is due. */
+const LOG_CHECK_SECONDS = 5
 /** The exported windows are counted from the history after a restart (seconds). */
 const MAX_WINDOW = Math.max(...Object.values(EXPORTED_WINDOWS))
 
@@ -154,7 +157,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const report = reporter({
       log,
       metrics: metrics.operational,
+      clock,
       targets,
+      interval: () => active.poll.interval,
       receivers: receivers.shown,
       webhooks,
       mask: secrets.mask,
@@ -212,18 +217,24 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       map((happened): DaemonEvent => ({ kind: 'webhook', happened })),
     )
     const notified$ = merge(notifying$, webhooks$).pipe(finalize(() => sent.complete()))
+    let hasFailed = false
     const retention$ = runWhile(config$.pipe(map(({ store: { history } }) => history)), (history, over$) =>
       timer(0, RETENTION_INTERVAL * 1000, clock.scheduler).pipe(
         takeUntil(merge(over$, stop$)),
         // What cannot be deleted now is deleted a minute later.
         filter(ownership.isLeader),
         exhaustMap(() =>
-          store.deleteExpired(clock.wall() - Math.max(history, MAX_WINDOW)).catch((error: unknown) => {
-            if (!(error instanceof StoreError)) throw error
-            log.warn(
-              `expired rows were not deleted from the store (retried in a minute): ${secrets.mask(String(error))}`,
-            )
-          }),
+          store.deleteExpired(clock.wall() - Math.max(history, MAX_WINDOW)).then(
+            () => void (hasFailed = false),
+            (error: unknown) => {
+              if (!(error instanceof StoreError)) throw error
+              // Once, until it succeeds: what keeps it from that is logged as trouble with the store.
+              log[hasFailed ? 'debug' : 'warn'](
+                `expired rows were not deleted from the store (retried each minute): ${secrets.mask(String(error))}`,
+              )
+              hasFailed = true
+            },
+          ),
         ),
         ignoreElements(),
       ),
@@ -232,15 +243,27 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const events$ = runWhile(keeping$, (kept, over$) =>
       eventLog({ ...kept, store, clock, ownership, stop$: merge(over$, stop$) }),
     )
+    const time$ = timer(LOG_CHECK_SECONDS * 1000, LOG_CHECK_SECONDS * 1000, clock.scheduler).pipe(
+      takeUntil(stop$),
+      map((): DaemonEvent => ({ kind: 'time' })),
+    )
     const rollups$ = keepRollups({ store, clock, ownership, stop$ })
     const closed$ = defer(closeAll).pipe(ignoreElements())
     return {
       url: pageUrl(first.http, web.port),
       targets,
       events$: concat(
-        merge(exchanged$, reloaded$, retention$, rollups$, events$, notified$, storeEvents(watched$), watched$).pipe(
-          tap(report),
-        ),
+        merge(
+          exchanged$,
+          reloaded$,
+          retention$,
+          rollups$,
+          events$,
+          notified$,
+          storeEvents(watched$),
+          watched$,
+          time$,
+        ).pipe(tap(report)),
         closed$,
       ),
     }
@@ -257,13 +280,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 async function closeStrayAlerts(
   store: Store,
   route: Route,
-  { config, resetTarget, clock }: DaemonOptions,
+  { config, resetTarget, clock, log }: DaemonOptions,
 ): Promise<void> {
   const kept = config.targets.map(({ name }) => name).filter((name) => name !== resetTarget)
   const stray = new Map((await store.strayAlerts(kept)).map(({ target, alerts }) => [target, alerts]))
   const closing = (target: string, because: 'target reset' | 'target removed') => {
     const now = clock.wall()
     const notifications = closedNotifications(target, stray.get(target) ?? [], because, now)
+    logNotifications(log, notifications)
     const routedChanges = notifications.map((change) => ({ change, receivers: route(change) }))
     return [target, routedChanges, closingEvents(target, notifications, now)] as const
   }

@@ -20,14 +20,14 @@ export function logWebEvents(
         silenceChanges.inc({ change: 'added' })
         log.info(
           { peer, user, silence: silenceView(silence) },
-          `silence ${silence.id} was added over the API from ${peer}`,
+          `silence ${silence.id} was added over the API by ${user} from ${peer}`,
         )
         return
       }
       case 'silence ended': {
         const { user, id } = event
         silenceChanges.inc({ change: 'ended' })
-        log.info({ peer, user, silence: { id } }, `silence ${id} was ended over the API from ${peer}`)
+        log.info({ peer, user, silence: { id } }, `silence ${id} was ended over the API by ${user} from ${peer}`)
       }
     }
   }

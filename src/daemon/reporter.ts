@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import type { Logger } from 'pino'
+import type { Clock } from '../clock/clock.ts'
 import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
 import type { OperationalMetrics } from '../metrics/operational-metrics.ts'
 import {
@@ -11,7 +12,6 @@ import {
   removeWebhook,
   recordCommit,
   recordPoll,
-  recordDelivery,
   recordInternalError,
   recordSkipped,
 } from '../metrics/record.ts'
@@ -21,15 +21,23 @@ import { leftOutWarnings } from '../config/shipped-rules.ts'
 import { listWarnings } from '../ledger/list-warnings.ts'
 import type { Committed } from '../target/commit.ts'
 import type { Targets } from '../target/lifecycle.ts'
-import type { AnyDelivery, DaemonEvent } from './daemon-event.ts'
+import type { DaemonEvent } from './daemon-event.ts'
 import type { Mask } from '../log/mask-secrets.ts'
 import type { WebhookEvent } from '../events/webhooks/webhook-event.ts'
+import { deliveryReport } from './delivery-report.ts'
+import { afterText, lastingTrouble } from './lasting-trouble.ts'
+import { logAlerts, logNotifications } from './log-alerts.ts'
+import { pollOutages } from './poll-outages.ts'
 import type { Reload } from './reload.ts'
+import { formatNumber, formatSeconds, formatTime } from '../text/format.ts'
 
 export type ReporterOptions = {
   log: Logger
   metrics: OperationalMetrics
+  clock: Pick<Clock, 'wall' | 'monotonic'>
   targets: Pick<Targets, 'owned'>
+  /** Seconds between two polls of a target. */
+  interval: () => number
   /** The names of the receivers that are configured at the moment. */
   receivers?: () => readonly string[]
   /** The names of the webhooks of events that are configured at the moment. */
@@ -48,15 +56,34 @@ const OWNERSHIP_LINES = {
 /** The names that a log line has at most. */
 const MAX_NAMES = 20
 
-/** Reports what happened to metrics and log, after it was committed. One line a failing poll, not one a retry. */
+/** All targets have one store. */
+const STORE = 'store'
+
+/**
+ * Reports what happened to metrics and log, after it was committed. The log is an audit trail: it has each change of state
+ * once, and of what lasts a line each quarter of an hour.
+ */
 export function reporter(options: ReporterOptions): (event: DaemonEvent) => void {
-  const { log, metrics, targets, receivers: configured = () => [], webhooks = () => [], mask } = options
+  const {
+    log,
+    metrics,
+    clock,
+    targets,
+    interval,
+    receivers: configured = () => [],
+    webhooks = () => [],
+    mask,
+  } = options
   /** Whose series there are: of each target with the codes that its requests have come to. */
   const introduced = {
     targets: new Map<string, Set<string>>(),
     receivers: new Set<string>(),
     webhooks: new Set<string>(),
   }
+
+  const outages = pollOutages({ log, clock, owned: targets.owned, interval })
+  const storeTrouble = lastingTrouble(clock)
+  const deliveries = deliveryReport(options)
 
   /** The last one that was logged, until a target is polled. */
   let loadProblem: string | undefined
@@ -69,6 +96,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
   }
 
   function forget(target: string): void {
+    outages.forget(target)
     const codes = introduced.targets.get(target)
     if (codes !== undefined) removeTarget(metrics, target, codes)
     introduced.targets.delete(target)
@@ -150,10 +178,37 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     const figures = { target, outcome, requests: requests.length, seconds }
     // An initial sync that is only long is logged page by page, and trouble with the store once for all targets.
     const isInitialSync = report.isSweeping === true && sync.lastSuccess === undefined
+    if (storeFailed) storeTrouble.again(STORE)
     if (problem !== undefined) {
-      log[isInitialSync || storeFailed ? 'debug' : 'warn'](figures, `poll ${outcome}: ${problem}`)
-    } else if (!before.up && !before.storeFailed) log.info(figures, `poll ${outcome}: the target is up`)
+      log.debug(figures, `poll ${outcome}: ${problem}`)
+      if (isInitialSync || storeFailed) outages.ended(target)
+      else outages.failed({ ...figures, problem })
+    } else if (outages.succeeded(figures)) log.debug(figures, `poll ${outcome}`)
+    else if (!before.up && !before.storeFailed) log.info(figures, `poll ${outcome}: the target is up`)
     else log.debug(figures, `poll ${outcome}`)
+  }
+
+  /** What has failed for a quarter of an hour, and was not logged meanwhile. */
+  function reportLasting(): void {
+    outages.tick()
+    deliveries.tick()
+    for (const { since, seconds, failures, problem } of storeTrouble.due()) {
+      const lasted = `since ${formatTime(since)} (${formatSeconds(seconds)})`
+      log.warn(
+        { failed: failures },
+        `nothing has been counted ${lasted}, and ${formatNumber(failures)} polls failed, because of the store: ${mask(problem)}`,
+      )
+    }
+  }
+
+  function reportStore(problem: string | undefined): void {
+    if (problem !== undefined) {
+      storeTrouble.begin(STORE, problem)
+      log.warn(`nothing is counted until the store can be used: ${mask(problem)}`)
+      return
+    }
+    const amount = storeTrouble.ended(STORE)
+    log.info(`the store can be used again${amount === undefined ? '' : afterText(amount, 'poll')}`)
   }
 
   function reportInternalError(target: string, error: unknown, seconds: number): void {
@@ -181,6 +236,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
       case 'committed':
         if (introduced.targets.has(happened.committed.target)) recordCommit(metrics, happened.committed)
         logTransitions(happened.committed)
+        logAlerts(log, happened.committed.target, happened.committed.alerts)
         return
       case 'polled': {
         loadProblem = undefined
@@ -218,12 +274,15 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
       case 'removed': {
         const { target } = happened
         forget(target)
+        logNotifications(log, happened.notifications)
         log.info({ target }, 'the target was removed')
         return
       }
       case 'store':
-        if (happened.problem === undefined) log.info('the store can be used again')
-        else log.warn(`nothing is counted until the store can be used: ${mask(happened.problem)}`)
+        reportStore(happened.problem)
+        return
+      case 'time':
+        reportLasting()
         return
       case 'ownership':
         reportOwnership(happened.event)
@@ -232,13 +291,11 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
         reportReload(happened.reload)
         return
       case 'delivery':
-        reportDelivery(happened.delivery)
+        deliveries.report(happened.delivery)
         return
-      case 'heartbeat': {
-        const { outcome, problem = '' } = happened.beaten
-        if (outcome === 'failed') log.warn(`the heartbeat failed: ${mask(problem)}`)
+      case 'heartbeat':
+        deliveries.beaten(happened.beaten)
         return
-      }
       case 'webhook':
         reportWebhook(happened.happened)
     }
@@ -269,17 +326,5 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
         if (introduced.webhooks.has(webhook)) metrics.webhookDeliveries.inc({ webhook, outcome: 'gap' })
         log.warn({ webhook }, 'the log does not go on where the webhook was: events may not have been delivered')
     }
-  }
-
-  function reportDelivery(delivery: AnyDelivery): void {
-    const { notifier, outcome, problem = '', error } = delivery
-    recordDelivery(metrics, delivery)
-    if (error !== undefined) {
-      const stack = mask(inspect(error))
-      log.error(
-        { notifier, stack },
-        `notification ${outcome}: internal error, a bug in callwatch; please report it with its stack`,
-      )
-    } else if (outcome !== 'sent') log.warn({ notifier }, `notification ${outcome}: ${mask(problem)}`)
   }
 }

@@ -138,50 +138,53 @@ const TROUBLES: Trouble[] = [
 const noOpenssl = spawnSync('openssl', ['version']).error !== undefined
 
 describe.each(TROUBLES)('a service with $what', ({ service, code, reason, requests, needsOpenssl = false }) => {
-  test('fails each poll with one log line, counts nothing, and recovers', { timeout: 20_000 }, async (context) => {
-    if (needsOpenssl && noOpenssl && process.env['CI'] !== 'true') {
-      context.skip('openssl is not on the PATH: apt-get install openssl')
-    }
-    const { url, breakDown, mend } = await service()
-    const watching = await daemonInProcess(url)
-    const { polls, log, morePolls, recovered, readyz } = watching
+  test(
+    'fails each poll, which is one log line an outage, counts nothing, and recovers',
+    { timeout: 20_000 },
+    async (context) => {
+      if (needsOpenssl && noOpenssl && process.env['CI'] !== 'true') {
+        context.skip('openssl is not on the PATH: apt-get install openssl')
+      }
+      const { url, breakDown, mend } = await service()
+      const watching = await daemonInProcess(url)
+      const { polls, log, morePolls, recovered, readyz } = watching
 
-    // From the start: nothing was ever listed.
-    await morePolls(2)
-    await vi.waitFor(async () => expect((await readyz()).status).toBe(503))
-    expect(await problemOf(watching)).toMatch(reason)
-    expect(await countsOf(watching)).toEqual([])
-    expect(await valueOf(watching, 'callwatch_up')).toBe(0)
-    expectOneLineAPoll()
-    for (const poll of polls) expect(poll.requests.map((request) => request.code)).toEqual(Array(requests).fill(code))
-    const asked = await valueOf(watching, 'callwatch_api_requests_total', { operation: 'list_calls', code })
-    expect(asked).toBeGreaterThanOrEqual(2 * requests)
+      // From the start: nothing was ever listed.
+      await morePolls(2)
+      await vi.waitFor(async () => expect((await readyz()).status).toBe(503))
+      expect(await problemOf(watching)).toMatch(reason)
+      expect(await countsOf(watching)).toEqual([])
+      expect(await valueOf(watching, 'callwatch_up')).toBe(0)
+      expectLines(1)
+      for (const poll of polls) expect(poll.requests.map((request) => request.code)).toEqual(Array(requests).fill(code))
+      const asked = await valueOf(watching, 'callwatch_api_requests_total', { operation: 'list_calls', code })
+      expect(asked).toBeGreaterThanOrEqual(2 * requests)
 
-    await mend()
-    await recovered()
-    expect((await readyz()).status).toBe(200)
-    expect(await valueOf(watching, 'callwatch_up')).toBe(1)
-    expect((await countsOf(watching)).length).toBeGreaterThan(0)
+      await mend()
+      await recovered()
+      expect((await readyz()).status).toBe(200)
+      expect(await valueOf(watching, 'callwatch_up')).toBe(1)
+      expect((await countsOf(watching)).length).toBeGreaterThan(0)
 
-    // Later: the counts stay, though calls continue at the service.
-    await breakDown()
-    await morePolls(2)
-    const before = await countsOf(watching)
-    await morePolls(3)
-    expect(await countsOf(watching)).toEqual(before)
-    expect(await valueOf(watching, 'callwatch_up')).toBe(0)
-    await vi.waitFor(async () => expect((await readyz()).status).toBe(503))
-    expect(await problemOf(watching)).toMatch(reason)
-    expectOneLineAPoll()
+      // Later: the counts stay, though calls continue at the service.
+      await breakDown()
+      await morePolls(2)
+      const before = await countsOf(watching)
+      await morePolls(3)
+      expect(await countsOf(watching)).toEqual(before)
+      expect(await valueOf(watching, 'callwatch_up')).toBe(0)
+      await vi.waitFor(async () => expect((await readyz()).status).toBe(503))
+      expect(await problemOf(watching)).toMatch(reason)
+      expectLines(2)
 
-    function expectOneLineAPoll(): void {
-      const failed = polls.filter(({ successful }) => !successful)
-      const complaints = log.filter(({ level }) => level >= 40)
-      expect(complaints).toHaveLength(failed.length)
-      for (const { target } of complaints) expect(target).toBe('production')
-      expect(complaints.at(-1)?.msg).toMatch(reason)
-    }
-  })
+      function expectLines(outages: number): void {
+        const complaints = log.filter(({ level }) => level >= 40)
+        expect(complaints).toHaveLength(outages)
+        for (const { target } of complaints) expect(target).toBe('production')
+        expect(complaints.at(-1)?.msg).toMatch(reason)
+      }
+    },
+  )
 })
 
 /** The counters of calls and the calls in progress, without zeros. */

@@ -78,7 +78,10 @@ test('a new key is masked at once, in any spelling of the service', { timeout: 2
     const message = `what is ${encodeURIComponent(String(headers['apikey']))}?`
     response.writeHead(401).end(JSON.stringify({ error: { code: 'AUTH_ERR_APIKEY_NOT_FOUND', message } }))
   })
-  const { write, running } = await daemonWith(() => ({ 'callwatch.yaml': yaml(url), key: 'hunter2/hunter2' }))
+  const { write, running } = await daemonWith(() => ({
+    'callwatch.yaml': `${yaml(url)}\nlog: { level: debug }\n`,
+    key: 'hunter2/hunter2',
+  }))
   await running.printed(/what is \*{8}\?/)
   write('key', 'hunter3/hunter3/hunter3')
   running.child.kill('SIGHUP')

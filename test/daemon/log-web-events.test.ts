@@ -32,7 +32,7 @@ test('failed log-ins and changes of silences are logged with the peer, and count
   expect(log).toMatchObject([
     { level: 40, peer, msg: 'log-in failed: wrong user name or password, from 10.0.0.1' },
     { level: 40, peer },
-    { level: 30, peer, user: 'ops', silence: shown, msg: 'silence 3 was added over the API from 10.0.0.1' },
-    { level: 30, peer, user: 'ops', silence: { id: 3 }, msg: 'silence 3 was ended over the API from 10.0.0.1' },
+    { level: 30, peer, user: 'ops', silence: shown, msg: 'silence 3 was added over the API by ops from 10.0.0.1' },
+    { level: 30, peer, user: 'ops', silence: { id: 3 }, msg: 'silence 3 was ended over the API by ops from 10.0.0.1' },
   ])
 })

@@ -3,11 +3,12 @@ import { newLedger } from '../../src/ledger/state.ts'
 import type { PollReport } from '../../src/polling/poll-report.ts'
 import { healthRecord, type HealthRecord } from '../../src/target/health.ts'
 
-/** A poll of a target that was successful, or for which the store could not be used. */
+/** A poll of a target that was successful, or for which the store could not be used; or the service, unless `storeFailed`. */
 export function pollEvent(
   target: string,
   problem?: string,
   record: HealthRecord = healthRecord(() => 0),
+  storeFailed = problem !== undefined,
 ): Extract<DaemonEvent, { kind: 'polled' }> {
   const successful = problem === undefined
   const report: PollReport = {
@@ -17,7 +18,7 @@ export function pollEvent(
     requests: [],
     remaining: undefined,
     problem,
-    storeFailed: !successful,
+    storeFailed,
   }
   const before = record.current()
   record.add(report)

@@ -5,13 +5,22 @@ import type { DaemonEvent } from '../../src/daemon/daemon-event.ts'
 import { reporter } from '../../src/daemon/reporter.ts'
 import { storeEvents } from '../../src/daemon/store-trouble.ts'
 import { healthRecord } from '../../src/target/health.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
 import { pollEvent } from './poll-event.ts'
+import { FIRING, messageOf } from '../notifications/sample.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 
 test('the store counts as writable again once the lease is renewed, also without a target that commits', async () => {
   const { operational: metrics } = metricsOf(() => [], '1.2.3')
   const log = pino({ level: 'silent' })
-  const report = reporter({ log, metrics, targets: { owned: () => [] }, mask: (text) => text })
+  const report = reporter({
+    log,
+    metrics,
+    clock: virtualClock(),
+    interval: () => 15,
+    targets: { owned: () => [] },
+    mask: (text) => text,
+  })
   const seen: (number | undefined)[] = []
   for (const [of, problem] of [
     ['store', 'away'],
@@ -29,7 +38,14 @@ test('a store that cannot be used is one line of the log, and so is its return',
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
   const { operational: metrics } = metricsOf(() => [], '1.2.3')
   const mask = (text: string) => text.replace('secret', '***')
-  const report = reporter({ log, metrics, targets: { owned: () => [] }, mask })
+  const report = reporter({
+    log,
+    metrics,
+    clock: virtualClock(),
+    interval: () => 15,
+    targets: { owned: () => [] },
+    mask,
+  })
   const events$ = new Subject<DaemonEvent>()
   merge(storeEvents(events$), events$).subscribe(report)
   const records = new Map(['a', 'b', 'c'].map((target) => [target, healthRecord(() => 0)]))
@@ -39,7 +55,7 @@ test('a store that cannot be used is one line of the log, and so is its return',
   const said = lines.map((line): string => JSON.parse(line).msg)
   expect(said.filter((text) => !text.includes('target is up'))).toEqual([
     'nothing is counted until the store can be used: the disk of *** is full',
-    'the store can be used again',
+    'the store can be used again, after 0s; 3 polls failed',
     'nothing is counted until the store can be used: and again',
   ])
   expect(said.filter((text) => text.includes('target is up'))).toHaveLength(3)
@@ -49,12 +65,102 @@ test('targets that move are one line of the log', () => {
   const lines: string[] = []
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
   const { operational: metrics } = metricsOf(() => [], '1.2.3')
-  const report = reporter({ log, metrics, targets: { owned: () => [] }, mask: (text) => text })
+  const report = reporter({
+    log,
+    metrics,
+    clock: virtualClock(),
+    interval: () => 15,
+    targets: { owned: () => [] },
+    mask: (text) => text,
+  })
   const targets = Array.from({ length: 3000 }, (_, i) => `target ${i}`)
   report({ kind: 'ownership', event: { kind: 'acquired', targets } })
   report({ kind: 'ownership', event: { kind: 'lost', targets: ['a'] } })
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([
     { msg: '3000 targets were acquired: this daemon polls them', targets: targets.slice(0, 20) },
     { msg: '1 target was lost: other daemons may poll them' },
+  ])
+})
+
+/** What a reporter logs of these events, at level info; `pass` lets time pass. */
+function logging() {
+  const clock = virtualClock()
+  const lines: Record<string, unknown>[] = []
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  const { operational: metrics } = metricsOf(() => [], '1.2.3')
+  const mask = (text: string) => text.replace('secret', '***')
+  const report = reporter({ log, metrics, clock, interval: () => 15, targets: { owned: () => ['a'] }, mask })
+  const pass = async (seconds: number) => {
+    await clock.advance(seconds)
+    report({ kind: 'time' })
+  }
+  const logged = () => lines.splice(0).map(({ msg }) => msg)
+  return { report, pass, logged, lines, clock }
+}
+
+test('trouble with the store is a line each quarter of an hour, with how many polls failed, until it ends', async () => {
+  const { report, pass, logged } = logging()
+  report({ kind: 'store', problem: 'the disk of secret is full' })
+  for (let minutes = 0; minutes < 40; minutes++) {
+    report(pollEvent('a', 'the disk of secret is full'))
+    await pass(60)
+  }
+  report({ kind: 'store', problem: undefined })
+  await pass(3600)
+  expect(logged()).toEqual([
+    'nothing is counted until the store can be used: the disk of *** is full',
+    'nothing has been counted since 2026-09-21 14:13:20 UTC (15m), and 15 polls failed, because of the store: the disk of *** is full',
+    'nothing has been counted since 2026-09-21 14:13:20 UTC (30m), and 30 polls failed, because of the store: the disk of *** is full',
+    'the store can be used again, after 40m; 40 polls failed',
+  ])
+})
+
+test('a receiver that fails is a line when it begins, one each quarter of an hour, and one when it ends', async () => {
+  const { report, pass, logged, lines } = logging()
+  const message = messageOf([FIRING])
+  const deliver = (outcome: 'sent' | 'retried' | 'dropped', problem = '') =>
+    report({ kind: 'delivery', delivery: { notifier: 'slack', outcome, message, problem } })
+  for (let minutes = 0; minutes < 20; minutes += 5) {
+    deliver('retried', 'Slack at secret answered 503')
+    await pass(300)
+  }
+  deliver('sent')
+  deliver('dropped', 'Slack answered 404')
+  expect(lines.at(0)).toMatchObject({
+    level: 40,
+    notifier: 'slack',
+    target: 'production',
+    severity: 'critical',
+    alerts: ['HighFailureRate firing'],
+  })
+  expect(lines.map(({ level }) => level)).toEqual([40, 40, 30, 30, 40])
+  expect(logged()).toEqual([
+    'notification retried: Slack at *** answered 503',
+    'slack has been retried since 2026-09-21 14:13:20 UTC (15m), 3 attempts: Slack at *** answered 503',
+    'notification sent to slack',
+    'slack is no longer retried, after 20m; 4 attempts failed',
+    'notification dropped: Slack answered 404',
+  ])
+})
+
+test('a receiver that nobody sends to any more is not logged again', async () => {
+  const { report, pass, logged } = logging()
+  report({ kind: 'delivery', delivery: { notifier: 'slack', outcome: 'retried', problem: 'no answer' } })
+  await pass(3600)
+  expect(logged()).toEqual(['notification retried: no answer'])
+})
+
+test('a heartbeat that fails is logged in the same way', async () => {
+  const { report, pass, logged } = logging()
+  for (let seconds = 0; seconds < 900; seconds += 15) {
+    report({ kind: 'heartbeat', beaten: { outcome: 'failed', problem: 'no answer' } })
+    await pass(15)
+  }
+  report({ kind: 'heartbeat', beaten: { outcome: 'sent' } })
+  report({ kind: 'heartbeat', beaten: { outcome: 'sent' } })
+  expect(logged()).toEqual([
+    'the heartbeat failed: no answer',
+    'the heartbeat has failed since 2026-09-21 14:13:20 UTC (15m), 60 attempts: no answer',
+    'the heartbeat was sent again, after 15m; 60 heartbeats failed',
   ])
 })

@@ -1,0 +1,99 @@
+import { inspect } from 'node:util'
+import type { Logger } from 'pino'
+import type { Clock } from '../clock/clock.ts'
+import type { Mask } from '../log/mask-secrets.ts'
+import type { OperationalMetrics } from '../metrics/operational-metrics.ts'
+import { recordDelivery } from '../metrics/record.ts'
+import type { Message } from '../notifications/message.ts'
+import { titleOf } from '../notifications/text/notification-text.ts'
+import { formatNumber, formatSeconds, formatTime } from '../text/format.ts'
+import type { AnyDelivery, DaemonEvent } from './daemon-event.ts'
+import { afterText, lastingTrouble } from './lasting-trouble.ts'
+
+export type DeliveryReportOptions = {
+  log: Logger
+  metrics: OperationalMetrics
+  clock: Pick<Clock, 'wall' | 'monotonic'>
+  /** Takes secrets out of a text. */
+  mask: Mask
+}
+
+type Heartbeat = Extract<DaemonEvent, { kind: 'heartbeat' }>['beaten']
+
+/** Reports what was sent to metrics and log: each message once, and a receiver that fails as one outage. */
+export type DeliveryReport = {
+  report: (delivery: AnyDelivery) => void
+  beaten: (heartbeat: Heartbeat) => void
+  /** Logs what is due; to be called every few seconds. */
+  tick: () => void
+}
+
+/** The receiver that logs. */
+const LOG = 'log'
+/** There is one. */
+const HEARTBEAT = 'heartbeat'
+
+export function deliveryReport({ log, metrics, clock, mask }: DeliveryReportOptions): DeliveryReport {
+  const receivers = lastingTrouble(clock)
+  const heartbeats = lastingTrouble(clock)
+
+  function report(delivery: AnyDelivery): void {
+    const { notifier, outcome, problem = '', error, message } = delivery
+    recordDelivery(metrics, delivery)
+    const fields = { notifier, ...(message && fieldsOf(message)) }
+    if (error !== undefined) {
+      log.error(
+        { ...fields, stack: mask(inspect(error)) },
+        `notification ${outcome}: internal error, a bug in callwatch; please report it with its stack`,
+      )
+      return
+    }
+    if (outcome === 'retried') {
+      const isFirst = receivers.failed(notifier, problem)
+      log[isFirst ? 'warn' : 'debug'](fields, `notification retried: ${mask(problem)}`)
+      return
+    }
+    if (outcome === 'dropped') log.warn(fields, `notification dropped: ${mask(problem)}`)
+    // Without a message it is a state that is repeated, and what the log itself receives is there already.
+    else log[message === undefined || notifier === LOG ? 'debug' : 'info'](fields, `notification sent to ${notifier}`)
+    const amount = receivers.ended(notifier)
+    if (amount !== undefined) {
+      log.info({ notifier }, `${notifier} is no longer retried${afterText(amount, 'attempt')}`)
+    }
+  }
+
+  function beaten({ outcome, problem = '' }: Heartbeat): void {
+    if (outcome === 'failed') {
+      if (heartbeats.failed(HEARTBEAT, problem)) log.warn(`the heartbeat failed: ${mask(problem)}`)
+      return
+    }
+    const amount = heartbeats.ended(HEARTBEAT)
+    if (amount !== undefined) log.info(`the heartbeat was sent again${afterText(amount, 'heartbeat')}`)
+  }
+
+  function tick(): void {
+    const lasted = ({ since, seconds, failures, problem }: ReturnType<typeof receivers.due>[number]) =>
+      `since ${formatTime(since)} (${formatSeconds(seconds)}), ${formatNumber(failures)} attempts: ${mask(problem)}`
+    for (const due of receivers.due()) {
+      log.warn({ notifier: due.key, failed: due.failures }, `${due.key} has been retried ${lasted(due)}`)
+    }
+    for (const due of heartbeats.due()) log.warn({ failed: due.failures }, `the heartbeat has failed ${lasted(due)}`)
+  }
+
+  return { report, beaten, tick }
+}
+
+/** What a message was about. */
+function fieldsOf(message: Message): object {
+  if (message.kind === 'digest') return { digest: message.day }
+  if (message.kind === 'store') return { store: message.state }
+  const { target, severity, alerts, passed } = message
+  return {
+    target,
+    severity,
+    alerts: [
+      ...alerts.map(({ notification }) => `${titleOf(notification)} ${notification.kind}`),
+      ...passed.map(({ notification }) => `${titleOf(notification)} fired and resolved`),
+    ],
+  }
+}

@@ -1,0 +1,92 @@
+import type { Clock } from '../clock/clock.ts'
+import { formatNumber, formatSeconds } from '../text/format.ts'
+
+/** How often what lasts is logged again (seconds). */
+export const QUARTER_OF_AN_HOUR = 900
+
+/** What trouble amounts to: since when (UNIX seconds), for how long (seconds), and how often something failed. */
+export type Amount = { since: number; seconds: number; failures: number }
+
+type Lasting = {
+  since: number
+  began: number
+  logged: number
+  failures: number
+  /** How many there were when it was last logged. */
+  loggedFailures: number
+  problem: string
+  /** It lasts until it is said to have ended, whether or not anything fails. */
+  isState: boolean
+}
+
+/** What fails again and again, each by its own key: it is logged when it begins, each quarter of an hour, and when it ends. */
+export type LastingTrouble = {
+  /** Notes a failure; whether it is the first one. */
+  failed: (key: string, problem: string) => boolean
+  /** Begins with what is no failure by itself. */
+  begin: (key: string, problem: string) => void
+  /** Notes a failure of what has begun. */
+  again: (key: string) => void
+  /** What has ended with this success; undefined if nothing had failed. */
+  ended: (key: string) => Amount | undefined
+  /**
+   * What has not been logged for a quarter of an hour: from now on it has. What has not failed meanwhile is forgotten:
+   * another daemon does it now, or nobody.
+   */
+  due: () => (Amount & { key: string; problem: string })[]
+}
+
+export function lastingTrouble(clock: Pick<Clock, 'wall' | 'monotonic'>): LastingTrouble {
+  const lasting = new Map<string, Lasting>()
+  const amountOf = ({ since, began, failures }: Lasting): Amount => ({
+    since,
+    seconds: clock.monotonic() - began,
+    failures,
+  })
+  const begin = (key: string, problem: string, failures: number) => {
+    const now = clock.monotonic()
+    const isState = failures === 0
+    const counts = { failures, loggedFailures: failures }
+    lasting.set(key, { since: clock.wall(), began: now, logged: now, ...counts, problem, isState })
+  }
+  return {
+    failed: (key, problem) => {
+      const known = lasting.get(key)
+      if (known === undefined) {
+        begin(key, problem, 1)
+        return true
+      }
+      known.failures += 1
+      known.problem = problem
+      return false
+    },
+    begin: (key, problem) => begin(key, problem, 0),
+    again: (key) => {
+      const known = lasting.get(key)
+      if (known !== undefined) known.failures += 1
+    },
+    ended: (key) => {
+      const known = lasting.get(key)
+      lasting.delete(key)
+      return known && amountOf(known)
+    },
+    due: () => {
+      const now = clock.monotonic()
+      const due = [...lasting].filter(([, { logged }]) => now - logged >= QUARTER_OF_AN_HOUR)
+      return due.flatMap(([key, each]) => {
+        if (!each.isState && each.failures === each.loggedFailures) {
+          lasting.delete(key)
+          return []
+        }
+        each.logged = now
+        each.loggedFailures = each.failures
+        return [{ key, problem: each.problem, ...amountOf(each) }]
+      })
+    },
+  }
+}
+
+/** `, after 1h 5m; 240 polls failed`. */
+export function afterText({ seconds, failures }: Amount, thing: string): string {
+  return `, after ${formatSeconds(seconds)}; ${formatNumber(failures)} ${thing}${failures === 1 ? '' : 's'} failed`
+}

@@ -1,0 +1,201 @@
+import type { Logger } from 'pino'
+import type { Clock } from '../clock/clock.ts'
+import { isoTime } from '../clock/iso-time.ts'
+import { formatNumber, formatSeconds, formatTime } from '../text/format.ts'
+import { QUARTER_OF_AN_HOUR } from './lasting-trouble.ts'
+
+export type PollOutagesOptions = {
+  log: Logger
+  clock: Pick<Clock, 'wall' | 'monotonic'>
+  /** The names of the targets that this daemon polls. */
+  owned: () => readonly string[]
+  /** Seconds between two polls of a target. */
+  interval: () => number
+}
+
+/** A poll that has failed: what its line says beside the problem. */
+export type FailedPoll = { target: string; outcome: string; requests: number; seconds: number; problem: string }
+
+/** Logs targets that cannot be polled: those that fail together are one outage. */
+export type PollOutages = {
+  failed: (poll: FailedPoll) => void
+  /** Whether this ends or continues an outage, which is logged then: what the line of the poll would say is known. */
+  succeeded: (poll: Omit<FailedPoll, 'problem'>) => boolean
+  /** A poll that says nothing of the service has ended. */
+  ended: (target: string) => void
+  /** The target is not polled here any more. */
+  forget: (target: string) => void
+  /** Logs what is due; to be called every few seconds. */
+  tick: () => void
+}
+
+/** The names that a log line has at most. */
+const MAX_NAMES = 20
+/** What fails again after this many seconds is another outage. */
+const RELAPSE_SECONDS = QUARTER_OF_AN_HOUR
+/** An outage of so many times the targets that its first line named is news. */
+const GROWTH = 2
+
+type Outage = {
+  /** UNIX seconds. */
+  since: number
+  /** By the monotonic clock. */
+  began: number
+  logged: number
+  /** What its first line said; undefined as long as it is open which targets it concerns. */
+  announced: { targets: number; cause: string } | undefined
+  /** The latest failure of each target that fails. */
+  failing: Map<string, FailedPoll>
+  /** When each target failed last. */
+  failedAt: Map<string, number>
+  polls: number
+}
+
+/**
+ * A target's first failure waits for its line until all targets were polled once more, for two intervals at most: by then
+ * it is known whether it is alone. One line says that, another each quarter of an hour what it amounts to, and a last
+ * one that it has ended. What a target fails of may change in between.
+ */
+export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions): PollOutages {
+  let outages: Outage[] = []
+  /** The targets that were polled since the outage began whose first line is not written yet. */
+  const polled = new Set<string>()
+  const waiting = () => outages.find(({ announced }) => announced === undefined)
+
+  function begun(): Outage {
+    polled.clear()
+    const now = clock.monotonic()
+    const outage: Outage = {
+      since: clock.wall(),
+      began: now,
+      logged: now,
+      announced: undefined,
+      failing: new Map(),
+      failedAt: new Map(),
+      polls: 0,
+    }
+    outages.push(outage)
+    return outage
+  }
+
+  function outageOf({ target, problem }: FailedPoll): Outage {
+    const now = clock.monotonic()
+    const known = outages.find(
+      ({ failing, failedAt }) => failing.has(target) || now - (failedAt.get(target) ?? -Infinity) <= RELAPSE_SECONDS,
+    )
+    const same = outages.find(
+      ({ announced, failing }) =>
+        announced !== undefined &&
+        announced.targets > 1 &&
+        announced.cause === problem &&
+        failing.size < GROWTH * announced.targets,
+    )
+    return known ?? same ?? waiting() ?? begun()
+  }
+
+  /** Writes the first line once every target was polled. */
+  function settle(target: string): void {
+    const outage = waiting()
+    if (outage === undefined) return
+    polled.add(target)
+    if (polled.size >= owned().length) announce(outage)
+  }
+
+  function announce(outage: Outage): void {
+    const { failing, failedAt } = outage
+    const [cause, count] = mostCommon([...failing.values()].map(({ problem }) => problem))
+    outage.announced = { targets: failedAt.size, cause }
+    outage.logged = clock.monotonic()
+    const [first] = failing.values()
+    if (failedAt.size === 1 && first !== undefined) {
+      const { problem, ...figures } = first
+      log.warn(figures, `poll ${first.outcome}: ${problem}`)
+      return
+    }
+    log.warn(fieldsOf(outage), `polls of ${targetsOf(failedAt.size)} failed${shareOf(count, failedAt.size)}: ${cause}`)
+  }
+
+  function logAgain(outage: Outage): void {
+    outage.logged = clock.monotonic()
+    const { since, failing, failedAt, polls } = outage
+    const [cause, count] = mostCommon([...failing.values()].map(({ problem }) => problem))
+    const which = failedAt.size === 1 ? 'the target' : `${formatNumber(failing.size)} of ${targetsOf(failedAt.size)}`
+    const lasted = `since ${formatTime(since)} (${formatSeconds(clock.monotonic() - outage.began)})`
+    log.warn(
+      fieldsOf(outage),
+      `polls of ${which} have failed ${lasted}, ${formatNumber(polls)} in all${shareOf(count, failing.size)}: ${cause}`,
+    )
+  }
+
+  function end(outage: Outage): void {
+    outages = outages.filter((each) => each !== outage)
+  }
+
+  return {
+    failed: (poll) => {
+      const outage = outageOf(poll)
+      outage.failing.set(poll.target, poll)
+      outage.failedAt.set(poll.target, clock.monotonic())
+      outage.polls += 1
+      settle(poll.target)
+    },
+    succeeded: (poll) => {
+      const { target, outcome } = poll
+      settle(target)
+      const outage = outages.find(({ failing }) => failing.has(target))
+      if (outage === undefined) return false
+      if (outage.failing.size === 1 && outage.announced === undefined) announce(outage)
+      outage.failing.delete(target)
+      if (outage.failing.size > 0) return true
+      end(outage)
+      const { failedAt, polls } = outage
+      const after = `after ${formatSeconds(clock.monotonic() - outage.began)}`
+      const failed = `${formatNumber(polls)} ${polls === 1 ? 'poll' : 'polls'} failed`
+      if (failedAt.size === 1)
+        log.info({ ...poll, failed: polls }, `poll ${outcome}: the target is up ${after}; ${failed}`)
+      else log.info(fieldsOf(outage), `no poll fails any more of ${targetsOf(failedAt.size)}, ${after}; ${failed}`)
+      return true
+    },
+    ended: settle,
+    forget: (target) => {
+      polled.delete(target)
+      for (const outage of outages) {
+        if (!outage.failing.delete(target) || outage.failing.size > 0) continue
+        end(outage)
+        if (outage.announced === undefined) continue
+        log.info(fieldsOf(outage), 'the last targets whose polls failed are not polled here any more')
+      }
+    },
+    tick: () => {
+      const now = clock.monotonic()
+      for (const outage of outages) {
+        if (outage.announced === undefined) {
+          if (now - outage.began >= 2 * interval()) announce(outage)
+        } else if (now - outage.logged >= QUARTER_OF_AN_HOUR) logAgain(outage)
+      }
+    },
+  }
+}
+
+/** What all lines of an outage can be filtered by. */
+function fieldsOf({ failing, failedAt, polls, since }: Outage): object {
+  const names = [...(failing.size > 0 ? failing : failedAt).keys()]
+  const which = failedAt.size === 1 ? { target: names[0] } : { targets: names.slice(0, MAX_NAMES) }
+  return { ...which, failing: failing.size, polls, since: isoTime(since) }
+}
+
+function targetsOf(count: number): string {
+  return `${formatNumber(count)} ${count === 1 ? 'target' : 'targets'}`
+}
+
+/** How many of them have the cause that is named, where that is not all. */
+function shareOf(count: number, all: number): string {
+  return count === all ? '' : `, ${formatNumber(count)} of them with`
+}
+
+/** What there is most of, and how often. */
+function mostCommon(texts: readonly string[]): [text: string, count: number] {
+  const counts = new Map<string, number>()
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1)
+  return [...counts].reduce((most, each) => (each[1] > most[1] ? each : most), ['', 0])
+}

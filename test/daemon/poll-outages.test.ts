@@ -1,0 +1,136 @@
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { reporter } from '../../src/daemon/reporter.ts'
+import { metricsOf } from '../../src/metrics/registry.ts'
+import { healthRecord } from '../../src/target/health.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
+import { pollEvent } from './poll-event.ts'
+
+const INTERVAL = 60
+const REFUSED = 'no answer from the service: connection refused: ECONNREFUSED'
+const MINUTES = 60
+
+/** A daemon that polls so many targets once an interval; what it logs, without what is for debugging. */
+function daemonWith(count: number) {
+  const clock = virtualClock()
+  const lines: Record<string, unknown>[] = []
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  const names = Array.from({ length: count }, (_, i) => `app ${i}`)
+  let owned: readonly string[] = names
+  const report = reporter({
+    log,
+    metrics: metricsOf(() => [], 'test').operational,
+    clock,
+    targets: { owned: () => owned },
+    interval: () => INTERVAL,
+    mask: (text) => text,
+  })
+  const records = new Map(names.map((name) => [name, healthRecord(clock.monotonic)]))
+  const poll = (target: string, problem?: string) => report(pollEvent(target, problem, records.get(target), false))
+  /** Every target is polled once in each interval. */
+  const run = async (seconds: number, problemOf: (target: string) => string | undefined = () => undefined) => {
+    for (let passed = 0; passed < seconds; passed += INTERVAL) {
+      const most = Math.max(1, Math.ceil(owned.length / 10))
+      for (let i = 0; i < 10; i++) {
+        for (const target of owned.slice(i * most, (i + 1) * most)) poll(target, problemOf(target))
+        await clock.advance(INTERVAL / 10)
+        report({ kind: 'time' })
+      }
+    }
+  }
+  const logged = () => lines.splice(0).map(({ msg, level }) => `${level === 40 ? 'warn' : 'info'} ${String(msg)}`)
+  const own = (targets: readonly string[]) => (owned = targets)
+  return { names, poll, run, logged, lines, report, own, clock }
+}
+
+test('an outage of two thousand targets is one line when it begins, one each quarter of an hour, and one when it ends', async () => {
+  const { run, logged, lines, names } = daemonWith(2000)
+  await run(INTERVAL)
+  expect(logged()).toHaveLength(2000)
+  await run(40 * MINUTES, (target) => (target === 'app 7' ? 'the service did not answer in time' : REFUSED))
+  expect(lines[0]).toMatchObject({ targets: names.slice(0, 20), failing: 2000, polls: 2000 })
+  await run(2 * INTERVAL)
+  expect(logged()).toEqual([
+    `warn polls of 2,000 targets failed, 1,999 of them with: ${REFUSED}`,
+    `warn polls of 2,000 of 2,000 targets have failed since 2026-09-21 14:14:20 UTC (15m 54s), 31,800 in all, 1,999 of them with: ${REFUSED}`,
+    `warn polls of 2,000 of 2,000 targets have failed since 2026-09-21 14:14:20 UTC (30m 54s), 61,800 in all, 1,999 of them with: ${REFUSED}`,
+    'info no poll fails any more of 2,000 targets, after 40m 54s; 80,000 polls failed',
+  ])
+})
+
+test('the failure of a single target is a line that names it, at once if there is no other', async () => {
+  const { poll, run, logged, lines } = daemonWith(1)
+  poll('app 0', REFUSED)
+  expect(lines).toMatchObject([{ target: 'app 0', msg: `poll failed: ${REFUSED}` }])
+  await run(16 * MINUTES, () => 'the service answered 500')
+  poll('app 0')
+  expect(lines.map(({ target }) => target)).toEqual(['app 0', 'app 0', 'app 0'])
+  expect(logged()).toEqual([
+    `warn poll failed: ${REFUSED}`,
+    'warn polls of the target have failed since 2026-09-21 14:13:20 UTC (15m), 16 in all: the service answered 500',
+    'info poll complete: the target is up after 16m; 17 polls failed',
+  ])
+})
+
+test('a target that fails by itself is named once all were polled, and after two intervals where some are not', async () => {
+  const { poll, report, run, logged, clock, lines } = daemonWith(3)
+  await run(INTERVAL)
+  logged()
+  poll('app 0')
+  poll('app 1', REFUSED)
+  poll('app 2')
+  expect(lines).toEqual([])
+  poll('app 0')
+  expect(lines).toMatchObject([{ target: 'app 1', msg: `poll failed: ${REFUSED}` }])
+  poll('app 1')
+  logged()
+  poll('app 2', REFUSED)
+  await clock.advance(2 * INTERVAL - 1)
+  report({ kind: 'time' })
+  expect(lines).toEqual([])
+  await clock.advance(1)
+  report({ kind: 'time' })
+  expect(lines).toMatchObject([{ target: 'app 2', msg: `poll failed: ${REFUSED}` }])
+})
+
+test('an outage of the others is a line also while a target has failed for long', async () => {
+  const { run, logged } = daemonWith(100)
+  await run(INTERVAL)
+  await run(2 * INTERVAL, (target) => (target === 'app 3' ? 'the service answered 401' : undefined))
+  await run(2 * INTERVAL, (target) => (target === 'app 3' ? 'the service answered 401' : REFUSED))
+  await run(2 * INTERVAL, (target) => (target === 'app 3' ? 'the service answered 401' : undefined))
+  expect(logged().filter((line) => !line.includes('is up'))).toEqual([
+    'warn poll failed: the service answered 401',
+    `warn polls of 99 targets failed: ${REFUSED}`,
+    'info no poll fails any more of 99 targets, after 2m 54s; 198 polls failed',
+  ])
+})
+
+test('targets that fail and recover by turns, all for one cause, are one outage', async () => {
+  const { run, logged } = daemonWith(100)
+  await run(INTERVAL)
+  logged()
+  for (let turn = 0; turn < 10; turn++) {
+    await run(INTERVAL, (target) => ((Number(target.slice(4)) + turn) % 10 < 3 ? REFUSED : undefined))
+  }
+  await run(2 * INTERVAL)
+  expect(logged()).toEqual([
+    `warn polls of 30 targets failed: ${REFUSED}`,
+    expect.stringMatching(/^info no poll fails any more of \d+ targets, after 10m \d+s; 300 polls failed$/),
+  ])
+})
+
+test('targets that other daemons poll now are no part of an outage any more', async () => {
+  const { run, logged, report, own, names } = daemonWith(3)
+  await run(INTERVAL)
+  logged()
+  await run(INTERVAL, () => REFUSED)
+  own([])
+  report({ kind: 'ownership', event: { kind: 'lost', targets: names } })
+  await run(20 * MINUTES)
+  expect(logged()).toEqual([
+    `warn polls of 3 targets failed: ${REFUSED}`,
+    'info the last targets whose polls failed are not polled here any more',
+    'info 3 targets were lost: other daemons may poll them',
+  ])
+})
