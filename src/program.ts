@@ -7,6 +7,7 @@ import type { DemoOptions } from './commands/demo.ts'
 import type { EventsOptions } from './commands/events.ts'
 import { explainError, FAILURE, SUCCESS } from './commands/explain-error.ts'
 import { duration, matching, names, numberOrDuration, port, positive, share, whole } from './commands/option-values.ts'
+import type { PrometheusRulesOptions } from './commands/prometheus-rules.ts'
 import type { ReportOptions } from './commands/report.ts'
 import type { SilenceOptions } from './commands/silence.ts'
 import type { SimulateOptions } from './commands/simulate.ts'
@@ -280,12 +281,12 @@ export async function runProgram(args: readonly string[], surroundings: Surround
       await endSilence(await configured(options), id, print)
     })
 
-  configuredCommand('prometheus-rules', 'Print the alert rules as a rule file for Prometheus').action(
-    async (options: WithConfig) => {
+  configuredCommand('prometheus-rules', 'Print the alert rules as a rule file for Prometheus')
+    .option('--runbooks <url>', 'link the runbooks of the shipped alerts on this page (default: docs/operations.md)')
+    .action(async (options: WithConfig & PrometheusRulesOptions) => {
       const { prometheusRules } = await import('./commands/prometheus-rules.ts')
-      prometheusRules(await configured(options), print)
-    },
-  )
+      prometheusRules(await configured(options), options, print)
+    })
 
   configuredCommand('test-notify', 'Send a sample notification to every receiver').action(
     async (options: WithConfig) => {

@@ -1,6 +1,7 @@
 import { formatDuration } from '../schema/duration-text.ts'
 import { definitionOf } from './definition-of.ts'
 import {
+  alertNameOf,
   LAST_POLL,
   NotExpressible,
   UNOWNED,
@@ -29,10 +30,11 @@ export type PrometheusRule = {
  * callwatch's own windows or results. Like callwatch it knows hysteresis, too few calls and a target that cannot be polled.
  *
  * @param interval seconds between two polls
+ * @param runbooks where the runbooks of the shipped alerts are
  * @throws {NotExpressible} where PromQL cannot express it
  */
-export function prometheusRule(rule: Rule, interval: number): PrometheusRule {
-  const { name, signal, severity, keepFiringFor, onlyIf } = rule
+export function prometheusRule(rule: Rule, interval: number, runbooks = RUNBOOKS): PrometheusRule {
+  const { signal, severity, keepFiringFor, onlyIf } = rule
   if (onlyIf !== undefined && windowOf(signal) === undefined) {
     throw new NotExpressible(`${signal.name} has no window that only_if could compare with`)
   }
@@ -41,15 +43,27 @@ export function prometheusRule(rule: Rule, interval: number): PrometheusRule {
     throw new NotExpressible(`${signal.name} has no counter that callwatch exports`)
   }
   return {
-    alert: name,
+    alert: alertNameOf(rule),
     expr: query.expr,
     for: rule.for,
     keepFiringFor,
     labels: { severity },
-    annotations: annotationsOf(rule, query),
+    annotations: annotationsOf(rule, query, runbooks),
     records: [...query.records, LAST_POLL],
   }
 }
+
+/** The page of the runbooks, as it lies in the repository. */
+export const RUNBOOKS = 'docs/operations.md'
+
+/** The section of each shipped rule. */
+const SECTIONS = new Map([
+  ['HighFailureRate', 'highfailurerate-veryhighfailurerate'],
+  ['VeryHighFailureRate', 'highfailurerate-veryhighfailurerate'],
+  ['NoCalls', 'nocalls'],
+  ['StuckCalls', 'stuckcalls'],
+  ['NoGoodPoll', 'nogoodpoll'],
+])
 
 /** With short leases no target is without an owner for longer than this (seconds), unless something is wrong. */
 const MAX_FAILOVER = 120
@@ -59,30 +73,47 @@ const MAX_FAILOVER = 120
  * owns nothing evaluates nothing.
  *
  * @param lease seconds for which a daemon owns its targets without a renewal; undefined where it is alone
+ * @param runbooks where the runbooks are
  */
-export function unownedTargets(lease: number | undefined): PrometheusRule {
+export function unownedTargets(lease: number | undefined, runbooks = RUNBOOKS): PrometheusRule {
   return {
-    alert: 'UnownedTargets',
+    alert: 'CallwatchUnownedTargets',
     expr: `${UNOWNED} > 0`,
     for: Math.max(MAX_FAILOVER, 2 * (lease ?? 0)),
     keepFiringFor: 0,
     labels: { severity: 'critical' },
     annotations: {
+      summary: '{{ $value }} of the targets are owned by no daemon',
       description:
         '{{ $value }} of the targets are owned by no daemon that Prometheus scrapes: their calls are ' +
         'counted late, and their alerts do not fire.',
+      runbook_url: literal(`${runbooks}#callwatchunownedtargets`),
     },
     records: [],
   }
 }
 
-/** A rule's description and runbook as Prometheus's templates: filled in, they read as in callwatch's own messages. */
-function annotationsOf(rule: Rule, query: PrometheusQuery): Record<string, string> {
-  const { description, runbookUrl } = rule
+/**
+ * What happened in one line, and the rule's description and runbook, as Prometheus's templates: filled in, they read as in
+ * callwatch's own messages.
+ */
+function annotationsOf(rule: Rule, query: PrometheusQuery, runbooks: string): Record<string, string> {
+  const { name, description } = rule
+  const section = SECTIONS.get(name)
+  const runbookUrl = rule.runbookUrl ?? (section === undefined ? undefined : `${runbooks}#${section}`)
   return {
+    summary: summaryOf(rule, query),
     ...(description === undefined ? {} : { description: templateOf(description.toWellFormed(), rule, query) }),
     ...(runbookUrl === undefined ? {} : { runbook_url: literal(runbookUrl.toWellFormed()) }),
   }
+}
+
+/** `HighFailureRate on production (type=video): 42.5%, threshold 30%`. */
+function summaryOf(rule: Rule, { value }: PrometheusQuery): string {
+  const { unit } = definitionOf(rule.signal)
+  const group = rule.by.map((label) => `${label}={{ $labels.${label} }}`).join(', ')
+  const measured = value ?? `${valueIn(unit)}, threshold ${thresholdIn(unit, rule.threshold)}`
+  return `${literal(rule.name.toWellFormed())} on {{ $labels.target }}${group && ` (${group})`}: ${measured}`
 }
 
 /** Stands where a signal has no such thing, as in callwatch's own messages. */
@@ -104,7 +135,7 @@ function templateOf(description: string, rule: Rule, { value, calls }: Prometheu
 }
 
 /** Two braces would begin an action, and one would together with the action that follows it. */
-function literal(text: string): string {
+export function literal(text: string): string {
   return text.replaceAll(/\{+/g, (braces) => `{{ "${braces}" }}`)
 }
 

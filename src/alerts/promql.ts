@@ -26,6 +26,11 @@ export class NotExpressible extends Error {
   override readonly name = 'NotExpressible'
 }
 
+/** The name of a rule's alert in Prometheus, which has those of other programs beside it. */
+export function alertNameOf({ name }: { readonly name: string }): string {
+  return `Callwatch${name}`
+}
+
 /** A value of calls, in a template: an increase over a window is extrapolated, and calls are whole. */
 export const WHOLE_VALUE = '{{ printf "%.0f" $value }}'
 
@@ -175,7 +180,7 @@ function whileFresh(expr: string, rule: RuleOn<unknown>, seen: string, unseen: s
 }
 
 function firesOf(rule: RuleOn<unknown>): string {
-  return `max by (${groupOf(rule)}) (ALERTS{alertname=${JSON.stringify(rule.name)}, alertstate="firing"})`
+  return `max by (${groupOf(rule)}) (ALERTS{alertname=${JSON.stringify(alertNameOf(rule))}, alertstate="firing"})`
 }
 
 /** A target that has been polled for so long, and never with success as far as Prometheus knows. */

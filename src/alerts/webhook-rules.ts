@@ -1,36 +1,53 @@
-import type { PrometheusRule } from './prometheus-rule.ts'
+import { literal, RUNBOOKS, type PrometheusRule } from './prometheus-rule.ts'
 
 /** How long an event may wait (seconds). */
 const LATE = 900
 
-/** Alerts about the webhooks of events. Every daemon shows their gauges, the leader counts. */
-export const WEBHOOK_RULES: readonly PrometheusRule[] = [
-  ruleOf({
-    alert: 'WebhookBehind',
+const WEBHOOK_ALERTS: readonly Parts[] = [
+  {
+    alert: 'CallwatchWebhookBehind',
     expr: `max by (webhook) (callwatch_webhook_oldest_pending_seconds) > ${LATE}`,
     severity: 'warning',
+    summary: 'The webhook {{ $labels.webhook }} is {{ $value | humanizeDuration }} behind',
     description:
       'The webhook {{ $labels.webhook }} has not got events that were found {{ $value | humanizeDuration }} ago.',
-  }),
-  ruleOf({
-    alert: 'WebhookDeadLetters',
+  },
+  {
+    alert: 'CallwatchWebhookDeadLetters',
     expr: 'max by (webhook) (callwatch_webhook_dead_letters) > 0',
     severity: 'warning',
+    summary: 'The webhook {{ $labels.webhook }} has {{ $value }} dead letters',
     description:
       'The webhook {{ $labels.webhook }} has refused {{ $value }} events for ten minutes each: ' +
       '`callwatch events webhooks dead {{ $labels.webhook }}` shows them.',
-  }),
-  ruleOf({
-    alert: 'WebhookEventsExpired',
+  },
+  {
+    alert: 'CallwatchWebhookEventsExpired',
     expr: 'sum by (webhook) (increase(callwatch_webhook_deliveries_total{outcome=~"expired|gap"}[1h])) > 0',
     severity: 'critical',
+    summary: 'The webhook {{ $labels.webhook }} will never get some events',
     description:
       'Events expired before they were delivered to the webhook {{ $labels.webhook }}, or the log does not go on where it was: it will never get them.',
-  }),
+  },
 ]
 
-type Parts = { alert: string; expr: string; severity: 'warning' | 'critical'; description: string }
+type Parts = { alert: string; expr: string; severity: 'warning' | 'critical'; summary: string; description: string }
 
-function ruleOf({ alert, expr, severity, description }: Parts): PrometheusRule {
-  return { alert, expr, for: 60, keepFiringFor: 0, labels: { severity }, annotations: { description }, records: [] }
+const SECTION = 'callwatchwebhookbehind-callwatchwebhookdeadletters-callwatchwebhookeventsexpired'
+
+/**
+ * Alerts about the webhooks of events. Every daemon shows their gauges, the leader counts.
+ *
+ * @param runbooks where the runbooks are
+ */
+export function webhookRules(runbooks = RUNBOOKS): PrometheusRule[] {
+  return WEBHOOK_ALERTS.map(({ alert, expr, severity, summary, description }) => ({
+    alert,
+    expr,
+    for: 60,
+    keepFiringFor: 0,
+    labels: { severity },
+    annotations: { summary, description, runbook_url: literal(`${runbooks}#${SECTION}`) },
+    records: [],
+  }))
 }

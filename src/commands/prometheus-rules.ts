@@ -2,13 +2,22 @@ import { Document, isScalar, Scalar, stringify, visit } from 'yaml'
 import { prometheusRule, unownedTargets, type PrometheusRule } from '../alerts/prometheus-rule.ts'
 import { NotExpressible } from '../alerts/promql.ts'
 import type { Rule } from '../alerts/rule.ts'
-import { WEBHOOK_RULES } from '../alerts/webhook-rules.ts'
+import { webhookRules } from '../alerts/webhook-rules.ts'
 import type { Config } from '../config/config.ts'
 import { formatDuration } from '../schema/duration-text.ts'
 
+export type PrometheusRulesOptions = {
+  /** Where the runbooks of the shipped alerts are. */
+  runbooks?: string
+}
+
 /** Prints the configured rules as a Prometheus rule file. */
-export function prometheusRules({ alerts, poll, store }: Config, print: (line: string) => void): void {
-  print(ruleFileOf(alerts, poll.interval, 'lease' in store ? store.lease : undefined).trimEnd())
+export function prometheusRules(
+  { alerts, poll, store }: Config,
+  { runbooks }: PrometheusRulesOptions,
+  print: (line: string) => void,
+): void {
+  print(ruleFileOf(alerts, poll.interval, 'lease' in store ? store.lease : undefined, runbooks).trimEnd())
 }
 
 /**
@@ -16,12 +25,13 @@ export function prometheusRules({ alerts, poll, store }: Config, print: (line: s
  *
  * @param interval between two polls (seconds)
  * @param lease of daemons that share a store (seconds)
+ * @param runbooks where the runbooks of the shipped alerts are
  */
-export function ruleFileOf(rules: readonly Rule[], interval: number, lease?: number): string {
+export function ruleFileOf(rules: readonly Rule[], interval: number, lease?: number, runbooks?: string): string {
   const missing: string[] = []
   const translated = rules.flatMap((rule) => {
     try {
-      return [prometheusRule(rule, interval)]
+      return [prometheusRule(rule, interval, runbooks)]
     } catch (error) {
       if (!(error instanceof NotExpressible)) throw error
       missing.push(`# ${JSON.stringify(rule.name)} has no counterpart here: ${error.message}`)
@@ -33,8 +43,8 @@ export function ruleFileOf(rules: readonly Rule[], interval: number, lease?: num
   const all = [
     ...records.values(),
     ...translated.map(asYaml),
-    asYaml(unownedTargets(lease)),
-    ...WEBHOOK_RULES.map(asYaml),
+    asYaml(unownedTargets(lease, runbooks)),
+    ...webhookRules(runbooks).map(asYaml),
   ]
   // Prometheus reads YAML 1.1, in which more words than in 1.2 are not strings.
   const document = new Document({ groups: [{ name: 'callwatch', rules: all }] }, { compat: 'yaml-1.1' })
@@ -63,7 +73,8 @@ function escapeOf(character: string): string {
 const HEAD = [
   "# callwatch's alert rules for Prometheus (2.42 or later), printed by `callwatch prometheus-rules`.",
   '# They use only counters and timestamps, and work without the alerting of callwatch. Each count is recorded first:',
-  '# one series of each target, which continues after a failover to another daemon.',
+  '# one series of each target, which continues after a failover to another daemon. `--runbooks URL` changes where the',
+  '# runbooks are.',
 ]
 
 function asYaml({ alert, expr, labels, annotations, ...rule }: PrometheusRule): object {

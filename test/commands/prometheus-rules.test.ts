@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, test, type TestContext } from 'vitest'
 import { parse } from 'yaml'
@@ -15,7 +17,7 @@ const counted = (of: string) => `alerts:callwatch_calls_total:max{of="${of}"}`
 const increase = (of: string) => `sum by (target) (increase(${counted(of)}[15m]))`
 const FINISHED = increase('all')
 const FAILED = increase('failed')
-const FIRING = 'on (target) max by (target) (ALERTS{alertname="HighFailureRate", alertstate="firing"})'
+const FIRING = 'on (target) max by (target) (ALERTS{alertname="CallwatchHighFailureRate", alertstate="firing"})'
 
 const POLLED = 'callwatch_poll_last_success_timestamp_seconds'
 const LAST_POLLED = `alerts:${POLLED}:max`
@@ -23,7 +25,12 @@ const LAST_POLLED = `alerts:${POLLED}:max`
 const missing = spawnSync('promtool', ['--version']).error !== undefined
 
 /** The alerts about callwatch itself, which are always there. */
-const OF_CALLWATCH = ['UnownedTargets', 'WebhookBehind', 'WebhookDeadLetters', 'WebhookEventsExpired']
+const OF_CALLWATCH = [
+  'CallwatchUnownedTargets',
+  'CallwatchWebhookBehind',
+  'CallwatchWebhookDeadLetters',
+  'CallwatchWebhookEventsExpired',
+]
 
 describe('a rule in PromQL', () => {
   const supported: [what: string, rule: Rule, parts: string[]][] = [
@@ -135,13 +142,13 @@ describe('a rule in PromQL', () => {
   test('waits longer for unowned targets with longer leases', () => {
     const unowned = (lease?: number) =>
       parse(ruleFileOf([], INTERVAL, lease)).groups[0].rules.find(
-        ({ alert }: { alert: string }) => alert === 'UnownedTargets',
+        ({ alert }: { alert: string }) => alert === 'CallwatchUnownedTargets',
       )
     expect([unowned(), unowned(10), unowned(300)].map((rule) => rule.for)).toEqual(['2m', '2m', '10m'])
   })
 
   test('keeps firing, without a value, while the target is not polled or callwatch is down', () => {
-    const fires = (name: string) => `NaN * max by (target) (ALERTS{alertname="${name}", alertstate="firing"})`
+    const fires = (name: string) => `NaN * max by (target) (ALERTS{alertname="Callwatch${name}", alertstate="firing"})`
     const age = `time() - ${LAST_POLLED}`
     const { expr } = prometheusRule(RATIO, INTERVAL)
     expect(expr).toContain(`\nand on (target) (${age} <= 60)\n`)
@@ -184,7 +191,7 @@ describe('a rule in PromQL', () => {
     ['{{ $value }}', RATIO, '{{ "{{" }} $value }}'],
   ])('%s of a description shows the same as in a message', (placeholder, rule, filled) => {
     const { annotations } = prometheusRule({ ...rule, description: placeholder }, INTERVAL)
-    expect(annotations).toEqual({ description: filled })
+    expect(annotations).toMatchObject({ description: filled })
   })
 
   test('lets Prometheus fill in the placeholders, and query the number of calls', (context) => {
@@ -193,6 +200,7 @@ describe('a rule in PromQL', () => {
     const runbookUrl = 'https://wiki.example/{{ a }}'
     const rule = { ...RATIO, by: ['type' as const], match: { mode: 'call' }, description, runbookUrl }
     const annotations = {
+      summary: 'HighFailureRate on a (type=video): 50%, threshold 30%',
       description: '{{50%}} of 40 calls, type=video, mode=call: more than 30% {{ $value }} in 15m',
       runbook_url: runbookUrl,
     }
@@ -213,7 +221,7 @@ describe('a rule in PromQL', () => {
           alert_rule_test: [
             {
               eval_time: '30m',
-              alertname: rule.name,
+              alertname: `Callwatch${rule.name}`,
               exp_alerts: [
                 { exp_labels: { severity: 'warning', target: 'a', type: 'video' }, exp_annotations: annotations },
               ],
@@ -277,7 +285,7 @@ describe('a rule in PromQL', () => {
     // 200 alerts, what is recorded for all of them, and those of unowned targets and webhooks.
     expect(checkedByPromtool(file)).toContain('SUCCESS: 207 rules found')
     const names = alertsOf(file).slice(0, -OF_CALLWATCH.length)
-    expect(names).toEqual(rules.filter((_, i) => i % 2 === 0).map(({ name }) => name))
+    expect(names).toEqual(rules.filter((_, i) => i % 2 === 0).map(({ name }) => `Callwatch${name}`))
   })
 
   test('passes promtool with all signals', (context) => {
@@ -285,7 +293,7 @@ describe('a rule in PromQL', () => {
     const rules = supported.map(([what, rule], i) => ({ ...rule, name: `${i}: "${what}" \\` }))
     const file = ruleFileOf(rules, INTERVAL)
     expect(checkedByPromtool(file)).toMatch(/SUCCESS: \d+ rules found/)
-    expect(alertsOf(file)).toEqual([...rules.map(({ name }) => name), ...OF_CALLWATCH])
+    expect(alertsOf(file)).toEqual([...rules.map(({ name }) => `Callwatch${name}`), ...OF_CALLWATCH])
   })
 })
 
@@ -327,8 +335,8 @@ describe('a rule that PromQL cannot express is a comment with the reason', () =>
   test.each(unsupported)('%s', (_what, rule, reason) => {
     const file = ruleFileOf([{ ...rule, name: 'Untold' }, POLL_AGE], INTERVAL)
     expect(file).toContain(`\n# "Untold" has no counterpart here: ${reason}\n`)
-    expect(file).not.toContain('alert: Untold')
-    expect(file).toContain('alert: NoGoodPoll')
+    expect(file).not.toContain('alert: CallwatchUntold')
+    expect(file).toContain('alert: CallwatchNoGoodPoll')
   })
 
   test('a name of several lines adds nothing but itself to the comment', () => {
@@ -352,6 +360,31 @@ describe('callwatch prometheus-rules', () => {
     await expect(stdout).toMatchFileSnapshot('../../config/prometheus/callwatch-alerts.yaml')
     skipWithoutPromtool(context)
     expect(checkedByPromtool(stdout)).toMatch(/SUCCESS: \d+ rules found/)
+  })
+
+  test('has for each shipped alert a summary and the runbook of docs/operations.md, or of another page', async () => {
+    const annotated = async (...args: string[]): Promise<{ summary: string; runbook_url: string }[]> => {
+      const { stdout } = await callwatch(['prometheus-rules', ...args], { env })
+      return parse(stdout).groups[0].rules.flatMap(({ annotations }: { annotations?: object }) => annotations ?? [])
+    }
+    const shipped = await annotated()
+    expect(shipped).toHaveLength(5 + OF_CALLWATCH.length)
+    const page = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
+    const anchors = [...page.matchAll(/^#+ (.+)$/gm)].map(
+      ([, heading = '']) =>
+        `docs/operations.md#${heading
+          .toLowerCase()
+          .replaceAll(/[^\w\s-]/g, '')
+          .replaceAll(' ', '-')}`,
+    )
+    for (const { summary, runbook_url: url } of shipped) {
+      expect(summary).not.toBe('')
+      expect(anchors).toContain(url)
+    }
+    const elsewhere = await annotated('--runbooks', 'https://wiki.example/callwatch')
+    expect(elsewhere.map(({ runbook_url: url }) => url)).toEqual(
+      shipped.map(({ runbook_url: url }) => url.replace('docs/operations.md', 'https://wiki.example/callwatch')),
+    )
   })
 
   test('prints the rules of the file, for its interval and lease', async () => {

@@ -87,7 +87,7 @@ function firingAlertsIn(output: string, scrapes: readonly Pick<Scrape, 'at'>[]):
   for (const [, time = '', got = ''] of output.matchAll(FAILURE)) {
     const alerts = firing.get(secondsOf(time))
     if (alerts === undefined) throw new Error(`promtool reports an alert at ${time}, which is not the time of a scrape`)
-    for (const [labels, name = ''] of got.matchAll(/alertname="(\w+)"[^}]*/g)) {
+    for (const [labels, name = ''] of got.matchAll(/alertname="Callwatch(\w+)"[^}]*/g)) {
       alerts.add(name)
       // To Alertmanager an alert with other labels is a different alert: one would resolve and another one fire.
       if ((labelsOf.get(name) ?? labels) !== labels) throw new Error(`at ${time} ${name} has other labels: ${labels}`)

@@ -50,7 +50,7 @@ export function webhooks() {
     }),
     graph({
       title: 'Age of the oldest pending event',
-      about: 'How far a webhook is behind. The shipped rule WebhookBehind fires after 15 minutes.',
+      about: 'How far a webhook is behind. The shipped rule CallwatchWebhookBehind fires after 15 minutes.',
       width: 6,
       unit: 's',
       queries: { '{{webhook}}': each('callwatch_webhook_oldest_pending_seconds') },
@@ -85,7 +85,7 @@ export function daemons() {
     stat({
       title: 'Unowned targets',
       about:
-        'Configured targets that no daemon owns which Prometheus scrapes. During a failover this is above 0 for a scrape or two; the shipped rule UnownedTargets waits for two minutes.',
+        'Configured targets that no daemon owns which Prometheus scrapes. During a failover this is above 0 for a scrape or two; the shipped rule CallwatchUnownedTargets waits for two minutes.',
       width: 4,
       decimals: 0,
       limits: { warning: 1, bad: 1 },
