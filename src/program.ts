@@ -119,10 +119,17 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     'Run the alert rules over the history in the store and print when each would have fired',
   )
     .addOption(new Option('--since <duration>', 'start this long ago').argParser(duration).default(7 * 86_400, '7d'))
+    .option('--rule <file>', 'try the rules of this file, one or a list of them, in place of the configured ones')
+    .option('--no-chart', 'draw no values')
     .option('--json', 'print the result as JSON', false)
     .action(async (options: WithConfig & BacktestOptions) => {
       const { backtest } = await import('./commands/backtest.ts')
-      await backtest(await configured(options), options, print)
+      const config = await configured(options)
+      const { rule: file } = options
+      if (file === undefined) return backtest(config, options, print)
+      const { loadRules } = await import('./config/load-rules.ts')
+      const alerts = loadRules({ file, env, cwd, history: config.store.history })
+      return backtest({ ...config, alerts }, options, print)
     })
 
   const events = configuredCommand(

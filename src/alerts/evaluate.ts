@@ -3,7 +3,7 @@ import { evidenceOf } from './evidence.ts'
 import { isGroupOf } from './groups.ts'
 import { notificationOf, type Evidence, type Notification } from './notification.ts'
 import type { Rule } from './rule.ts'
-import { sample } from './sample.ts'
+import { sample, type Sample } from './sample.ts'
 import type { MonthOf, Trigger } from './trigger.ts'
 
 /** What an evaluation changes: new values of instances, those that became inactive, and what must be notified. */
@@ -24,6 +24,8 @@ export type EvaluateOptions = {
   /** Seconds between two evaluations, as they should come. */
   interval: number
   monthOf: MonthOf
+  /** Gets what each rule was evaluated on. */
+  onSamples?: (rule: Rule, samples: ReadonlyMap<string, Sample>) => void
 }
 
 /**
@@ -35,7 +37,7 @@ export type EvaluateOptions = {
 export function evaluate(
   instances: ReadonlyMap<string, AlertInstance>,
   trigger: Trigger,
-  { target, rules, now, interval, monthOf }: EvaluateOptions,
+  { target, rules, now, interval, monthOf, onSamples }: EvaluateOptions,
 ): AlertDelta {
   const delta: AlertDelta = { changed: [], ended: [], notifications: [] }
   const evaluated = new Set<string>()
@@ -50,6 +52,7 @@ export function evaluate(
       for (const instance of unseen) record(rule, instance, remind(instance, now))
       continue
     }
+    onSamples?.(rule, samples)
     for (const [key, latest] of samples) {
       const before = instances.get(key)
       record(rule, before, advance(before, { key, rule }, latest, { now, interval }), latest)

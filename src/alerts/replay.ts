@@ -5,6 +5,7 @@ import { definitionOf } from './definition-of.ts'
 import { evaluate } from './evaluate.ts'
 import type { Notification } from './notification.ts'
 import type { Rule } from './rule.ts'
+import type { Sample } from './sample.ts'
 import type { Evaluated, MonthOf, Trigger } from './trigger.ts'
 
 /** Whether the history holds all that a rule is evaluated on; it does not keep what was open, and how many minutes were used. */
@@ -21,6 +22,9 @@ export type History = {
 
 export type ReplayOptions = { target: string; rules: readonly Rule[]; interval: number; monthOf: MonthOf }
 
+/** A value that could have been a breach, the worst of the rule's groups, and when it was evaluated. */
+export type Measured = { at: number } & Pick<Sample, 'value' | 'calls' | 'labels'>
+
 /** Seconds by which a time may be off for having been kept in whole milliseconds. */
 const ROUNDING = 0.0006
 
@@ -28,13 +32,15 @@ const ROUNDING = 0.0006
  * Evaluates rules over a history as the daemon would have: at the same moments, by what it knew then, with the very same
  * code.
  *
- * @returns all notifications that there would have been, the oldest first, and what fires still
+ * @returns all notifications that there would have been, the oldest first, what fires still, and the values of each rule by
+ *   its name
  */
 export function replay(
   { evaluations, finishes }: History,
   { rules, ...options }: ReplayOptions,
-): { notifications: Notification[]; instances: AlertInstance[] } {
+): { notifications: Notification[]; instances: AlertInstance[]; values: Map<string, Measured[]> } {
   const replayable = rules.filter(isReplayable)
+  const values = new Map(replayable.map(({ name }): [string, Measured[]] => [name, []]))
   const instances = new Map<string, AlertInstance>()
   const notifications: Notification[] = []
   const byTime = finishes.toSorted((a, b) => a.knownHostTime - b.knownHostTime)
@@ -48,12 +54,31 @@ export function replay(
       ...options,
       rules: replayable,
       now: evaluated.at,
+      onSamples: (rule, samples) => {
+        const worst = worstOf(rule, samples.values())
+        if (worst !== undefined) values.get(rule.name)?.push({ at: evaluated.at, ...worst })
+      },
     })
     for (const instance of delta.changed) instances.set(instance.key, instance)
     for (const { key } of delta.ended) instances.delete(key)
     notifications.push(...delta.notifications)
   }
-  return { notifications, instances: [...instances.values()] }
+  return { notifications, instances: [...instances.values()], values }
+}
+
+/** The worst of what could be a breach: too few calls are no result, and without calls to compare with nothing is one. */
+function worstOf(rule: Pick<Rule, 'breach'>, samples: Iterable<Sample>): Omit<Measured, 'at'> | undefined {
+  let worst: Sample | undefined
+  for (const sample of samples) {
+    if (sample.tooFew || !sample.mayBreach || !Number.isFinite(sample.value)) continue
+    if (worst === undefined || isWorse(rule, sample.value, worst.value)) worst = sample
+  }
+  return worst && { value: worst.value, calls: worst.calls, labels: worst.labels }
+}
+
+/** Whether a value is further on the side of the breach than another one. */
+export function isWorse({ breach }: Pick<Rule, 'breach'>, value: number, other: number): boolean {
+  return breach === 'above' ? value > other : value < other
 }
 
 function triggerOf(evaluated: Evaluated, finished: FinishedCalls): Trigger {

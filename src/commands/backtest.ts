@@ -1,7 +1,7 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import type { Notification } from '../alerts/notification.ts'
 import { reachOf } from '../alerts/evidence.ts'
-import { isReplayable, replay } from '../alerts/replay.ts'
+import { isReplayable, isWorse, replay, type Measured } from '../alerts/replay.ts'
 import type { Rule } from '../alerts/rule.ts'
 import { monthOf } from '../clock/calendar.ts'
 import { systemClock } from '../clock/clock.ts'
@@ -9,12 +9,17 @@ import type { Config } from '../config/config.ts'
 import { formatValue, summaryOf } from '../notifications/text/notification-text.ts'
 import { openReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/store-reader.ts'
-import { formatSeconds, formatTime } from '../text/format.ts'
+import { chartLines } from '../text/chart.ts'
+import { formatCalls, formatSeconds, formatTime } from '../text/format.ts'
 import { isoTime } from '../clock/iso-time.ts'
 
 export type BacktestOptions = {
   /** How far back (seconds). */
   since: number
+  /** A file of rules that are tried in place of the configured ones; they are in the configuration by then. */
+  rule?: string
+  /** Whether to draw the values of each rule. */
+  chart: boolean
   json: boolean
 }
 
@@ -32,17 +37,19 @@ type TargetBacktest = {
   to: number | undefined
   evaluations: number
   incidents: Incident[]
+  /** The values of each rule, by its name. */
+  values: ReadonlyMap<string, readonly Measured[]>
 }
 
 /**
- * Runs the configured rules over the history in the store, with what callwatch knew at each moment, and prints when each
+ * Runs the configured rules, or others, over the history in the store, with what callwatch knew at each moment, and prints when each
  * would have fired and resolved. Reads the store beside a running daemon.
  *
  * @throws {StoreError} when there is no store, or it cannot be read
  */
 export async function backtest(
   config: Config,
-  { since, json }: BacktestOptions,
+  { since, chart, json }: BacktestOptions,
   print: (line: string) => void,
 ): Promise<void> {
   const reader = await openReader(config.store)
@@ -51,8 +58,8 @@ export async function backtest(
     const found: TargetBacktest[] = []
     for (const { name } of config.targets) found.push(await backtestTarget(reader, name, from, config))
     const skipped = config.alerts.filter((rule) => !isReplayable(rule))
-    if (json) print(JSON.stringify(jsonOf(found, skipped), null, 2))
-    else lines(found, config.alerts, skipped, from).forEach(print)
+    if (json) print(JSON.stringify(jsonOf(found, config.alerts, skipped), null, 2))
+    else lines(found, config.alerts, skipped, { since: from, chart }).forEach(print)
   } finally {
     await reader.close()
   }
@@ -70,7 +77,12 @@ async function backtestTarget(
     evaluations: await reader.evaluations(target, begin),
     finishes: await reader.finishes(target, begin - reach),
   }
-  const { notifications, instances } = replay(history, { target, rules: alerts, interval: poll.interval, monthOf })
+  const { notifications, instances, values } = replay(history, {
+    target,
+    rules: alerts,
+    interval: poll.interval,
+    monthOf,
+  })
   const evaluations = history.evaluations.filter(({ at }) => at >= since)
   return {
     target,
@@ -78,6 +90,7 @@ async function backtestTarget(
     to: evaluations.at(-1)?.at,
     evaluations: evaluations.length,
     incidents: incidentsOf(notifications, instances).filter(({ end }) => end === undefined || end.at >= since),
+    values: new Map([...values].map(([name, all]) => [name, all.filter(({ at }) => at >= since)])),
   }
 }
 
@@ -96,33 +109,70 @@ function incidentsOf(notifications: readonly Notification[], instances: readonly
   return incidents
 }
 
+type Shown = { since: number; chart: boolean }
+
 function lines(
   found: readonly TargetBacktest[],
   rules: readonly Rule[],
   skipped: readonly Rule[],
-  since: number,
+  shown: Shown,
 ): string[] {
   return [
-    ...found.flatMap((target) => targetLines(target, rules, since)),
+    ...found.flatMap((target) => targetLines(target, rules, shown)),
     ...skipped.map(({ name, signal }) => `${name}: not replayed, the history lacks the data of ${signal.name}`),
   ]
 }
 
-function targetLines(
-  { target, from, to, evaluations, incidents }: TargetBacktest,
-  rules: readonly Rule[],
-  since: number,
-): string[] {
+function targetLines(found: TargetBacktest, rules: readonly Rule[], { since, chart }: Shown): string[] {
+  const { target, from, to, evaluations, incidents } = found
   if (from === undefined || to === undefined) return [`${target}: no evaluations since ${formatTime(since)}`]
   const head = `${target}: ${evaluations} evaluations, ${formatTime(from)} to ${formatTime(to)}`
-  const alerts = rules.filter(isReplayable).flatMap(({ name }) => {
-    const own = incidents.filter(({ fired }) => fired.alert === name)
-    if (own.length === 0) return [`  ${name}: would not have fired`]
-    const seconds = own.reduce((sum, { fired, end }) => sum + (end?.at ?? to) - fired.at, 0)
-    const times = own.length === 1 ? 'once' : `${own.length} times`
-    return [`  ${name}: would have fired ${times}, for ${formatSeconds(seconds)} in all`, ...own.map(incidentLine)]
+  const alerts = rules.filter(isReplayable).flatMap((rule) => {
+    const own = incidents.filter(({ fired }) => fired.alert === rule.name)
+    const values = found.values.get(rule.name) ?? []
+    const fired = own.length === 0 ? 'would not have fired' : firedText(own, to)
+    return [
+      `  ${rule.name}: ${fired}`,
+      `    ${worstText(rule, worstOf(rule, values))}`,
+      ...own.map(incidentLine),
+      ...(chart ? chartOf(rule, values, { from, to }) : []),
+    ]
   })
   return [head, ...alerts]
+}
+
+function firedText(incidents: readonly Incident[], to: number): string {
+  const seconds = incidents.reduce((sum, { fired, end }) => sum + (end?.at ?? to) - fired.at, 0)
+  const times = incidents.length === 1 ? 'once' : `${incidents.length} times`
+  return `would have fired ${times}, for ${formatSeconds(seconds)} in all`
+}
+
+/** The first of the worst values. */
+function worstOf(rule: Rule, values: readonly Measured[]): Measured | undefined {
+  return values.reduce<Measured | undefined>(
+    (worst, each) => (worst === undefined || isWorse(rule, each.value, worst.value) ? each : worst),
+    undefined,
+  )
+}
+
+/** `largest value 28.5% of 40 calls at 2026-09-21 14:37:20 UTC (type=video), threshold 30%`. */
+function worstText(rule: Rule, worst: Measured | undefined): string {
+  const threshold = `threshold ${formatValue(rule, rule.threshold)}`
+  if (worst === undefined) return `no value that could be compared, ${threshold}`
+  const { at, value, calls, labels } = worst
+  const group = Object.entries(labels).map(([label, of]) => `${label}=${of}`)
+  // Of a number of calls that is the value itself.
+  const ofCalls = calls === undefined || calls === value ? '' : ` of ${formatCalls(calls)}`
+  const where = group.length === 0 ? '' : ` (${group.join(', ')})`
+  const which = rule.breach === 'above' ? 'largest' : 'smallest'
+  return `${which} value ${formatValue(rule, value)}${ofCalls} at ${formatTime(at)}${where}, ${threshold}`
+}
+
+function chartOf(rule: Rule, values: readonly Measured[], { from, to }: { from: number; to: number }): string[] {
+  if (values.length === 0) return []
+  const { threshold, breach } = rule
+  const points = values.map(({ at, value }) => [at, value] as const)
+  return chartLines({ values: points, from, to, threshold, breach, format: (value) => formatValue(rule, value) })
 }
 
 function incidentLine({ fired, end, peak }: Incident): string {
@@ -131,10 +181,16 @@ function incidentLine({ fired, end, peak }: Incident): string {
   return `    ${formatTime(fired.at)}${which}  ${summaryOf(fired)}; ${fate}, worst ${formatValue(fired, peak)}`
 }
 
-function jsonOf(found: readonly TargetBacktest[], skipped: readonly Rule[]): object {
+function jsonOf(found: readonly TargetBacktest[], rules: readonly Rule[], skipped: readonly Rule[]): object {
   const time = (seconds: number | undefined) => (seconds === undefined ? null : isoTime(seconds))
+  const worstIn = (rule: Rule, values: readonly Measured[] = []) => {
+    const worst = worstOf(rule, values)
+    return worst === undefined
+      ? null
+      : { value: worst.value, at: isoTime(worst.at), labels: worst.labels, calls: worst.calls ?? null }
+  }
   return {
-    targets: found.map(({ target, from, to, evaluations, incidents }) => ({
+    targets: found.map(({ target, from, to, evaluations, incidents, values }) => ({
       target,
       from: time(from),
       to: time(to),
@@ -150,6 +206,13 @@ function jsonOf(found: readonly TargetBacktest[], skipped: readonly Rule[]): obj
         ended: time(end?.at),
         end: end?.kind ?? null,
         peak,
+      })),
+      rules: rules.filter(isReplayable).map((rule) => ({
+        alert: rule.name,
+        times: incidents.filter(({ fired }) => fired.alert === rule.name).length,
+        breach: rule.breach,
+        threshold: rule.threshold,
+        worst: worstIn(rule, values.get(rule.name)),
       })),
     })),
     not_replayed: skipped.map(({ name }) => name),

@@ -111,7 +111,8 @@ function targetName(target: Record<string, unknown>): unknown {
   return target['name'] ?? target['app_id'] ?? (typeof baseUrl === 'string' && hostOf(baseUrl))
 }
 
-function reportDuplicates(names: unknown[], report: (index: number, earlier: number) => void) {
+/** Reports each name that an earlier one equals. */
+export function reportDuplicates(names: unknown[], report: (index: number, earlier: number) => void) {
   names.forEach((name, index) => {
     const earlier = names.indexOf(name)
     if (typeof name === 'string' && earlier < index) report(index, earlier)

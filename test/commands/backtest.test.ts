@@ -93,12 +93,65 @@ ${YAML}`)
     expect(notReplayed).toEqual(['Busy'])
   })
 
+  test('says the largest value and when, and draws the values, also where nothing would have fired', async () => {
+    const { stdout } = await backtest('--rule', configFile('{ name: Calm, signal: poll_age, above: 30m }'))
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.slice(1, 3)).toEqual([
+      '  Calm: would not have fired',
+      '    largest value 10m 15s at 2026-09-21 15:23:20 UTC, threshold 30m',
+    ])
+    expect(lines[3]).toMatch(/^30m ┼─+$/)
+    expect(lines).toHaveLength(10)
+    expect(lines.at(-1)).toMatch(/^ +2026-09-21 14:13:20 UTC +2026-09-21 16:13:05 UTC$/)
+    expect(lines.filter(({ length }) => length > 80)).toEqual([])
+    const plain = await backtest('--no-chart', '--rule', configFile('{ name: Calm, signal: poll_age, above: 30m }'))
+    expect(plain.stdout.trimEnd().split('\n')).toEqual(lines.slice(0, 3))
+  })
+
+  test('of values without enough calls for a result none is the largest', async () => {
+    const { stdout } = await backtest(
+      '--rule',
+      configFile('{ name: Few, signal: failure_ratio, window: 10m, above: 0.3, min_calls: 500 }'),
+    )
+    expect(stdout).toContain('  Few: would not have fired\n    no value that could be compared, threshold 30%\n')
+  })
+
+  test('tries the rules of a file in place of the configured ones', async () => {
+    const rules = configFile(`
+- { name: Failing, signal: failure_ratio, window: 10m, above: 0.95, by: [type], min_calls: 5 }
+- { name: Quiet, signal: calls, window: 10m, below: 1 }
+- { name: Open, signal: in_progress, above: 10 }
+`)
+    const { stdout } = await backtest('--json', '--rule', rules)
+    const { targets, not_replayed: notReplayed } = JSON.parse(stdout)
+    expect(notReplayed).toEqual(['Open'])
+    expect(targets[0].rules).toEqual([
+      {
+        alert: 'Failing',
+        times: 1,
+        breach: 'above',
+        threshold: 0.95,
+        worst: { value: 1, at: '2026-09-21T14:42:35.000Z', labels: { type: 'audio' }, calls: 10 },
+      },
+      {
+        alert: 'Quiet',
+        times: 1,
+        breach: 'below',
+        threshold: 1,
+        worst: { value: 0, at: expect.any(String), labels: {}, calls: 0 },
+      },
+    ])
+  })
+
   test('prints when, how badly and for how long each rule would have fired', async () => {
     const { stdout } = await backtest()
     const lines = stdout.trimEnd().split('\n')
     expect(lines[0]).toMatch(/^production: \d+ evaluations, 2026-09-21 14:13:20 UTC to 2026-09-21 16:13:05 UTC$/)
-    expect(lines[1]).toBe('  Failing: would have fired once, for 20m 15s in all')
-    expect(lines[2]).toBe(
+    expect(lines.slice(1, 3)).toEqual([
+      '  Failing: would have fired once, for 20m 15s in all',
+      '    largest value 100% of 10 calls at 2026-09-21 14:42:35 UTC, threshold 30%',
+    ])
+    expect(lines[3]).toBe(
       '    2026-09-21 14:37:20 UTC  5 of 11 calls that finished in the last 10m failed: 45.5%, above the threshold of ' +
         '30%; resolved after 20m 15s, worst 100%',
     )

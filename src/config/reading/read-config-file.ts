@@ -21,8 +21,11 @@ export function readConfigFile(options: {
   env: Environment
   cwd: string
   readConfig?: ReadText
+  /** The option that names the file, and what it should be. */
+  option?: string
+  expected?: string
 }): ConfigFile {
-  const { file, env, cwd, readConfig = readAnyText } = options
+  const { file, env, cwd, readConfig = readAnyText, option = '--config', expected = 'a configuration file' } = options
   const name = file ?? (env['CALLWATCH_CONFIG'] || defaultFile)
   const path = resolve(cwd, name)
   let source: string
@@ -30,11 +33,11 @@ export function readConfigFile(options: {
     source = readConfig(path)
   } catch (error) {
     const trouble = fileTrouble(error)
-    const named = file === undefined ? (env['CALLWATCH_CONFIG'] ? 'CALLWATCH_CONFIG' : undefined) : '--config'
+    const named = file === undefined ? (env['CALLWATCH_CONFIG'] ? 'CALLWATCH_CONFIG' : undefined) : option
     if (named === undefined && trouble === 'does not exist')
       return { content: null, placeOf: () => undefined, name, folder: cwd }
     throw new ConfigError([
-      { path: named ?? name, message: `the file \`${name}\` ${trouble}; expected a configuration file in YAML` },
+      { path: named ?? name, message: `the file \`${name}\` ${trouble}; expected ${expected} in YAML` },
     ])
   }
   return { ...parseYaml(source, name), name, folder: dirname(path) }

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { checkWindows, ruleSchema, type Rule } from '../alerts/rule.ts'
+import { formatPath, type Path } from '../schema/path.ts'
+import { reportDuplicates } from './config.ts'
+import { ConfigError, type Problem } from './config-error.ts'
+import { withOrigin } from './reading/draft.ts'
+import type { Environment } from './reading/environment.ts'
+import { interpolate } from './reading/interpolate.ts'
+import { problemsOf } from './reading/problems-of.ts'
+import { readConfigFile } from './reading/read-config-file.ts'
+
+export type LoadRulesOptions = {
+  /** The value of `--rule`. */
+  file: string
+  env: Environment
+  /** Where a relative name starts. */
+  cwd: string
+  /** How long finished calls are kept (seconds). */
+  history: number
+}
+
+/**
+ * Reads a file that has one rule, or a list of them, in the form of `alerts`.
+ *
+ * @throws ConfigError with every problem, in the words and with the places that mistakes in a configuration file have
+ */
+export function loadRules({ file, env, cwd, history }: LoadRulesOptions): Rule[] {
+  const { content, name, placeOf } = readConfigFile({ file, env, cwd, option: '--rule', expected: 'a file of rules' })
+  const draft = withOrigin(interpolate(content, env).draft, [], name)
+  const isList = Array.isArray(draft.tree)
+  const result = isList ? z.array(ruleSchema).safeParse(draft.tree) : ruleSchema.safeParse(draft.tree)
+  const problems: Problem[] = [...draft.problems, ...problemsOf(result.error?.issues ?? [], draft)]
+  const rules = [result.data ?? []].flat()
+  const report = (path: Path, message: string) =>
+    problems.push({ path: formatPath(isList ? path : path.slice(1)), message })
+  checkWindows(rules, history, ([, ...path], message) => report(path, message))
+  reportDuplicates(
+    rules.map((rule) => rule.name),
+    (index, earlier) => report([index, 'name'], `the same name as \`[${earlier}]\`; expected a name of its own`),
+  )
+  if (problems.length === 0) return rules
+  throw new ConfigError(
+    problems.map((problem) => {
+      const place = placeOf(problem.path)
+      return place === undefined ? problem : { ...problem, place }
+    }),
+    name,
+  )
+}
