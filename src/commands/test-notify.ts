@@ -8,7 +8,7 @@ import { alertmanagerAlert } from '../notifications/receivers/alertmanager/alert
 import { alertmanagerPost } from '../notifications/receivers/alertmanager/alertmanager-post.ts'
 import type { Message } from '../notifications/message.ts'
 import { DeliveryError } from '../network/delivery-error.ts'
-import { messageReceiversIn, configuredReceivers } from '../notifications/configured-receivers.ts'
+import { alertmanagersIn, configuredReceivers, messageReceiversIn } from '../notifications/configured-receivers.ts'
 import { messageReceiverNames } from '../notifications/receivers.ts'
 import { createLogger, type LogStream } from '../log/logger.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
@@ -30,7 +30,7 @@ export async function testNotify(config: Config, print: (line: string) => void, 
     clock: systemClock,
     log: ({ fields, text }) => log.warn(fields, text),
   })
-  if (Object.keys(messageReceiversIn(config.notify)).length === 0) {
+  if (messageReceiversIn(config.notify).length === 0) {
     print(`neither ${messageReceiverNames.join(' nor ')} is configured: notifying the log`)
   }
   const ofMessages = receivers.map(({ name, send }) => ({
@@ -38,7 +38,7 @@ export async function testNotify(config: Config, print: (line: string) => void, 
     deliver: ({ notification }: Sample) => send(messageOf(notification)),
   }))
   let accepted = true
-  for (const { name, deliver } of [...ofMessages, ...alertmanagerOf(config)]) {
+  for (const { name, deliver } of [...ofMessages, ...alertmanagersOf(config)]) {
     for (const sample of samples(config.targets[0]!.name, systemClock.wall())) {
       const { kind } = sample.notification
       try {
@@ -55,12 +55,13 @@ export async function testNotify(config: Config, print: (line: string) => void, 
 }
 
 /** Alertmanager takes states instead of messages: the sample fires for five minutes, and then ends. */
-function alertmanagerOf({ notify: { alertmanager } }: Config) {
-  if (alertmanager === undefined) return []
-  const post = alertmanagerPost({ ...alertmanager, clock: systemClock, version: VERSION })
-  const deliver = ({ instance, notification: { kind, target, at } }: Sample) =>
-    post([alertmanagerAlert({ target, instance }, { now: at, endsAt: kind === 'firing' ? at + 300 : at })])
-  return [{ name: 'alertmanager', deliver }]
+function alertmanagersOf({ notify }: Config) {
+  return alertmanagersIn(notify).map(({ name, config: { url } }) => {
+    const post = alertmanagerPost({ url, clock: systemClock, version: VERSION })
+    const deliver = ({ instance, notification: { kind, target, at } }: Sample) =>
+      post([alertmanagerAlert({ target, instance }, { now: at, endsAt: kind === 'firing' ? at + 300 : at })])
+    return { name, deliver }
+  })
 }
 
 const RULE: Rule = {

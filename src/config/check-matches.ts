@@ -1,5 +1,5 @@
 import { isMap, valueAt } from '../schema/path.ts'
-import { nearestKey } from '../schema/nearest-key.ts'
+import { unknownName } from '../schema/unknown-name.ts'
 
 /** Where the section `notify` has matches. */
 const MATCHING = [
@@ -26,7 +26,10 @@ export function checkMatches(
       for (const label of ['alert', 'target'] as const) {
         const name = valueAt(entry, [key, label])
         if (typeof name !== 'string' || name === '' || names[label].includes(name)) continue
-        report(['notify', list, index, key, label], unknownName(name, label, names[label]))
+        report(
+          ['notify', list, index, key, label],
+          unknownName(name, label === 'alert' ? 'rule' : label, names[label], `no \`${label}\``),
+        )
       }
     })
   }
@@ -42,17 +45,7 @@ export function checkWebhookTargets(
     if (!Array.isArray(names)) return
     names.forEach((name: unknown, place) => {
       if (typeof name !== 'string' || name === '' || targets.includes(name)) return
-      report(['events', 'webhooks', index, 'targets', place], unknownName(name, 'target', targets))
+      report(['events', 'webhooks', index, 'targets', place], unknownName(name, 'target', targets, 'no `target`'))
     })
   })
-}
-
-/** The name itself is left out, for it may come from a variable. */
-function unknownName(name: string, label: 'alert' | 'target', all: readonly unknown[]): string {
-  const thing = label === 'alert' ? 'rule' : 'target'
-  const known = all.filter((one) => typeof one === 'string')
-  const near = nearestKey(name, known)
-  if (near !== undefined) return `no ${thing} has this name; did you mean \`${near}\`?`
-  if (known.length === 0) return `no ${thing} has this name; expected no \`${label}\`, since there are no ${thing}s`
-  return `no ${thing} has this name; expected one of ${known.map((one) => `\`${one}\``).join(', ')}`
 }

@@ -3,14 +3,14 @@ import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import type { Receiver } from '../notifications/receiver.ts'
-import { messageReceiversIn, configuredReceivers } from '../notifications/configured-receivers.ts'
+import { alertmanagersIn, configuredReceivers, messageReceiversIn } from '../notifications/configured-receivers.ts'
 
 /** The receivers of the active configuration. */
 export type ActiveReceivers = {
   receivers: () => readonly Receiver[]
   /** The names of the receivers. */
   names: () => readonly string[]
-  /** The same, and Alertmanager, which takes no messages. */
+  /** The same, and Alertmanagers, which take no messages. */
   shown: () => readonly string[]
   /** Creates those of another configuration, which are active once the result is called. */
   prepare: (config: Pick<Config, 'notify'>) => Promise<() => void>
@@ -28,7 +28,7 @@ export async function activeReceivers(
   return {
     receivers: () => active.receivers,
     names,
-    shown: () => [...names(), ...(active.notify.alertmanager === undefined ? [] : ['alertmanager'])],
+    shown: () => [...names(), ...alertmanagersIn(active.notify).map(({ name }) => name)],
     prepare: async ({ notify }) => {
       // What has not changed keeps its connections.
       const isSame = isDeepStrictEqual(messageReceiversIn(active.notify), messageReceiversIn(notify))

@@ -9,7 +9,7 @@ import type { ToRemove } from '../notifications/delivery/acknowledge.ts'
 import { heartbeats } from '../notifications/receivers/heartbeat/heartbeats.ts'
 import { DeliveryError } from '../network/delivery-error.ts'
 import type { Receiver } from '../notifications/receiver.ts'
-import { messageReceiversIn } from '../notifications/configured-receivers.ts'
+import { alertmanagersIn, messageReceiversIn, pageUrlIn } from '../notifications/configured-receivers.ts'
 import { notifyOfOutage } from '../notifications/store-outage.ts'
 import type { Store } from '../store/store.ts'
 import type { Targets } from '../target/lifecycle.ts'
@@ -116,15 +116,17 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
     }).pipe(takeUntil(merge(over$, stop$))),
   )
   const alertmanager$ = runWith(
-    ({ notify: { alertmanager, slack }, http, poll: { interval } }) => ({
-      alertmanager,
-      pageUrl: http.publicUrl ?? slack?.dashboardUrl,
+    ({ notify, http, poll: { interval } }) => ({
+      alertmanagers: alertmanagersIn(notify),
+      pageUrl: http.publicUrl ?? pageUrlIn(notify),
       interval,
     }),
-    ({ alertmanager, ...part }, end$) =>
-      alertmanager === undefined
-        ? EMPTY
-        : alertmanagerRefresh({ ...alertmanager, ...part, clock, instances: alerts, stop$: end$, version: VERSION }),
+    ({ alertmanagers, ...part }, end$) =>
+      merge(
+        ...alertmanagers.map(({ name, config: { url } }) =>
+          alertmanagerRefresh({ name, url, ...part, clock, instances: alerts, stop$: end$, version: VERSION }),
+        ),
+      ),
   )
   const digest$ = runWith(
     ({ notify }) => ({ receivers: messageReceiversIn(notify), digest: notify.digest }),

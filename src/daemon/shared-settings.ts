@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { configSchema, type Config } from '../config/config.ts'
-import { receiverNames } from '../notifications/receivers.ts'
+import { alertReceiverNames, receiverNames } from '../notifications/receivers.ts'
 import type { Setting, Settings } from '../store/settings.ts'
 import { fingerprintOf } from '../target/target.ts'
 
@@ -12,8 +12,9 @@ import { fingerprintOf } from '../target/target.ts'
 export function sharedSettings(config: Config): Settings {
   const { targets, alerts } = config
   const { poll = {}, notify = {}, store = {}, events = {} } = z.encode(configSchema, config)
-  const { digest, ...others } = notify
+  const { digest, receivers = [], ...others } = notify
   // Of a receiver only whether there is one: each daemon may have its own address and key.
+  const named = receivers.map((item) => [item.name, alertReceiverNames.find((type) => item[type] !== undefined)])
   const areSet = receiverNames.map((name) => [name, isSet(notify[name])])
   return {
     targets: namesOf(targets),
@@ -24,6 +25,7 @@ export function sharedSettings(config: Config): Settings {
     ...inSection('notify', {
       ...others,
       ...Object.fromEntries(areSet),
+      receivers: named,
       digest: digest ?? isSet(digest),
     }),
     ...inSection('store', { history: store.history }),

@@ -3,25 +3,53 @@ import { logReceiver, type LogLine } from './log-receiver.ts'
 import type { Receiver } from './receiver.ts'
 import type { NotifyConfig } from './notify-section.ts'
 import type { MessageReceiverType } from './receiver-type.ts'
-import { messageReceiverNames, receivers, type MessageReceiverName } from './receivers.ts'
+import { alertReceiverNames, receivers, type AlertReceiverName } from './receivers.ts'
 
 export type ReceiverDeps = { clock: Clock; log: (line: LogLine) => void }
 
-/** Each configured receiver of messages; the log, where there is none (Alertmanager takes no messages). */
+/** A receiver of alerts as it is configured. */
+export type ConfiguredReceiver = {
+  [Type in AlertReceiverName]: { name: string; type: Type; config: NonNullable<NotifyConfig[Type]> }
+}[AlertReceiverName]
+
+/** All receivers of alerts: those under their types' keys, which are their names, and then the named ones. */
+export function receiversIn(notify: NotifyConfig): ConfiguredReceiver[] {
+  const shorthands: NotifyConfig['receivers'] = alertReceiverNames.map((type) => ({ name: type, [type]: notify[type] }))
+  return [...shorthands, ...notify.receivers].flatMap((item) =>
+    alertReceiverNames.flatMap((type) => {
+      const config = item[type]
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TypeScript cannot tell which config belongs to which type
+      return config === undefined ? [] : [{ name: item.name, type, config } as ConfiguredReceiver]
+    }),
+  )
+}
+
+/** Those that take messages. Alertmanagers take alerts as they are. */
+export function messageReceiversIn(notify: NotifyConfig) {
+  return receiversIn(notify).filter((one) => one.type !== 'alertmanager')
+}
+
+export function alertmanagersIn(notify: NotifyConfig) {
+  return receiversIn(notify).filter((one) => one.type === 'alertmanager')
+}
+
+/** Where alerts are shown, as the first receiver with such a link has it. */
+export function pageUrlIn(notify: NotifyConfig): string | undefined {
+  return receiversIn(notify)
+    .map(({ config }) => ('dashboardUrl' in config ? config.dashboardUrl : undefined))
+    .find((url) => url !== undefined)
+}
+
+/** Each configured receiver of messages; the log, where there is none. */
 export async function configuredReceivers(
   notify: NotifyConfig,
   { clock, log }: ReceiverDeps,
 ): Promise<readonly Receiver[]> {
-  const configured = Object.entries(messageReceiversIn(notify)).map(async ([name, config]) => {
+  const pageUrl = pageUrlIn(notify)
+  const configured = messageReceiversIn(notify).map(async ({ name, type, config }) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TypeScript cannot tell which config belongs to which type
-    const receiver: MessageReceiverType = receivers[name as MessageReceiverName]
-    return { name, send: await receiver.create(config, { clock }) }
+    const receiver = receivers[type] as MessageReceiverType
+    return { name, send: await receiver.create(config, { clock, name, pageUrl }) }
   })
   return configured.length > 0 ? Promise.all(configured) : [logReceiver(log)]
-}
-
-/** The sections of the configured receivers of messages. */
-export function messageReceiversIn(notify: NotifyConfig): Partial<Pick<NotifyConfig, MessageReceiverName>> {
-  const configured = messageReceiverNames.filter((name) => notify[name] !== undefined)
-  return Object.fromEntries(configured.map((name) => [name, notify[name]]))
 }

@@ -8,10 +8,13 @@ import { storeText } from './text/store-text.ts'
 /** A line for the log: what it is about, to filter by, and the words. */
 export type LogLine = { fields: Record<string, string>; text: string }
 
+/** The name of the log as a receiver. */
+export const LOG = 'log'
+
 /** Where no receiver of messages is configured, they are logged: one line for each alert, or each target of a digest. */
 export function logReceiver(log: (line: LogLine) => void): Receiver {
   return {
-    name: 'log',
+    name: LOG,
     send: async (message) => linesOf(message).forEach(log),
   }
 }

@@ -4,9 +4,9 @@ import { labelValues } from '../alerts/rule-keys.ts'
 import { cronStart, neverEnds } from './cron-start.ts'
 import { duration, longestTimer } from '../schema/duration.ts'
 import { formatDuration } from '../schema/duration-text.ts'
-import { messageReceiverNames, receiverNames, receivers, type ReceiverName } from './receivers.ts'
-import { isMap } from '../schema/path.ts'
-import { oneOf, someOf, text, timeOfDay, timezone } from '../schema/scalars.ts'
+import { checkReceivers } from './check-receivers.ts'
+import { alertReceiverNames, receiverNames, receivers, type ReceiverName } from './receivers.ts'
+import { eachOnce, nameOfTarget, oneOf, text, timeOfDay, timezone } from '../schema/scalars.ts'
 import { labelMap, section } from '../schema/section.ts'
 
 const digest = section({
@@ -26,7 +26,7 @@ export function alertMatch() {
 
 const route = section({
   match: alertMatch().prefault({}).describe('Which alerts; default: all'),
-  notify: someOf(messageReceiverNames).describe('Their recipients; []: none'),
+  notify: eachOnce(text('the name of a receiver')).describe('The names of their recipients; []: none'),
 })
 
 const inhibition = section({
@@ -55,13 +55,30 @@ const mute = section(
   },
 )
 
+const namedReceiver = section(
+  {
+    name: nameOfTarget().describe('Its name: in routes, metrics and the log; what waits for it is kept by this name'),
+    ...receiverSections(alertReceiverNames),
+  },
+  (item, report) => {
+    const types = alertReceiverNames.filter((type) => item[type] !== undefined)
+    if (types.length === 1) return
+    const [what, which] = types.length === 0 ? ['no type of receiver', alertReceiverNames] : ['several types', types]
+    report([], `found ${what}; expected one of ${which.map((type) => `\`${type}\``).join(', ')}`)
+  },
+).meta({ minProperties: 2, maxProperties: 2 })
+
 /** The section `notify`. */
 export const notifySection = section(
   {
     group_wait: duration({ min: 0, max: longestTimer })
       .prefault('10s')
       .describe('How long a first alert waits for others, to be sent in one message; 0: not at all'),
-    ...receiverSections(),
+    ...receiverSections(receiverNames),
+    receivers: z
+      .array(namedReceiver)
+      .prefault([])
+      .describe('Further receivers, any number of each type; those above are short for one named like its key'),
     digest: digest.optional().describe('A daily summary; default: none'),
     routes: z
       .array(route)
@@ -75,33 +92,16 @@ export const notifySection = section(
       .describe('Alerts that are not notified while others fire, beside those of a higher severity'),
     mutes: z.array(mute).prefault([]).describe('Times at which the alerts that they match are not notified'),
   },
-  (notify, report) => {
-    if (!Array.isArray(notify.routes)) return
-    notify.routes.forEach((item: unknown, index) => {
-      const names: unknown = isMap(item) ? item['notify'] : undefined
-      if (!Array.isArray(names)) return
-      for (const name of messageReceiverNames) {
-        const position = names.indexOf(name)
-        if (position === -1 || notify[name] !== undefined) continue
-        report(
-          ['routes', index, 'notify', position],
-          `\`${name}\` is not configured; expected \`notify.${name}\` as well`,
-        )
-      }
-    })
-  },
+  checkReceivers,
 )
 
 /** Durations are in seconds. */
 export type NotifyConfig = z.output<typeof notifySection>
 
-/** A key for each receiver. */
-function receiverSections() {
-  type Sections = { [Name in ReceiverName]: z.ZodOptional<(typeof receivers)[Name]['section']> }
-  const entries = receiverNames.map((name) => [
-    name,
-    receivers[name].section.optional().describe(receivers[name].about),
-  ])
+/** A key for each of these receivers. */
+function receiverSections<Name extends ReceiverName>(names: readonly Name[]) {
+  type Sections = { [Each in Name]: z.ZodOptional<(typeof receivers)[Each]['section']> }
+  const entries = names.map((name) => [name, receivers[name].section.optional().describe(receivers[name].about)])
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the language cannot follow a list's entries
   return Object.fromEntries(entries) as Sections
 }

@@ -13,5 +13,14 @@ export type ReceiverType<Section extends z.ZodType = z.ZodType> = {
 /** One that takes messages from the outbox, and that routes can name. */
 export type MessageReceiverType<Section extends z.ZodType = z.ZodType> = ReceiverType<Section> & {
   /** Loads what sends to it: every command reads the configuration, and few send anything. */
-  create(config: z.output<Section>, deps: { clock: Clock }): Promise<Send>
+  create(config: z.output<Section>, context: SendContext): Promise<Send>
+}
+
+/** What a sender knows beside its section. */
+export type SendContext = {
+  clock: Clock
+  /** Of the receiver. */
+  name: string
+  /** Where the alerts are shown, an absolute address. */
+  pageUrl?: string | undefined
 }

@@ -75,7 +75,12 @@ export function oneOf<const Word extends string>(words: readonly Word[]) {
 
 /** Some of a few words, none of them twice. */
 export function someOf<const Word extends string>(words: readonly Word[]) {
-  const schema = z.array(oneOf(words)).superRefine(
+  return eachOnce(oneOf(words))
+}
+
+/** A list with none of its texts twice. */
+export function eachOnce<Item extends z.ZodType<string>>(item: Item) {
+  const schema = z.array(item).superRefine(
     (list: unknown, context) => {
       if (!Array.isArray(list)) return
       list.forEach((word: unknown, index) => {

@@ -1,7 +1,11 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { callwatch } from './callwatch.ts'
+import { headerOf, smtpInbox } from '../notifications/receivers/email/smtp-inbox.ts'
+import { callwatch, configFile, emptyFolder, start } from './callwatch.ts'
 import { localServer } from './local-server.ts'
+import { selfSigned } from './self-signed.ts'
 
 const ENV = { CALLWATCH_BASE_URL: 'http://127.0.0.1:1/v3', CALLWATCH_API_KEY: 'hunter2-hunter2' }
 
@@ -25,7 +29,7 @@ test('test-notify logs both samples without a webhook, as alerts would be', asyn
     { level: 'warn', alert: 'SampleAlert', state: 'firing' },
     { level: 'warn', alert: 'SampleAlert', state: 'resolved' },
   ])
-  expect(stdout).toMatch(/^neither slack nor webhook is configured: notifying the log\n/)
+  expect(stdout).toMatch(/^neither slack nor webhook nor email is configured: notifying the log\n/)
   expect(stdout).toContain('log: the sample "firing" was accepted')
   expect(stdout).toContain('log: the sample "resolved" was accepted')
 })
@@ -55,5 +59,54 @@ test.each([
     expect(stdout).toContain(`slack: the sample "firing" failed: ${said}`)
     expect(stdout).toContain('slack: the sample "resolved" failed')
     expect(stdout + stderr).not.toContain(env.SLACK_WEBHOOK_URL)
+  },
+)
+
+test.each([
+  ['starttls', {}],
+  ['tls', { secure: true }],
+])(
+  'test-notify sends e-mails over %s to a server of a private authority, each receiver by its name',
+  async (tls, options) => {
+    const certificate = selfSigned()
+    const ca = join(emptyFolder(), 'ca.pem')
+    writeFileSync(ca, certificate.cert)
+    const logins: string[] = []
+    const login = (user: string, password: string) => void logins.push(`${user} ${password}`)
+    const { inbox, port } = await smtpInbox({ login }, { ...certificate, ...options, allowInsecureAuth: false })
+    const server = `from: callwatch@example.com, host: localhost, port: ${port}, tls: ${tls}, username: ann, password: hunter2`
+    const file = configFile(`notify:
+  email: { to: [all@example.com], ${server} }
+  receivers:
+    - { name: on-call, email: { to: [oncall@example.com], ${server} } }
+    - { name: gone, email: { to: [gone@example.com], from: c@example.com, host: 127.0.0.1, port: 1, tls: ${tls} } }
+`)
+    const { code, stdout, stderr } = await start(['test-notify', '--config', file], {
+      env: { ...ENV, NODE_EXTRA_CA_CERTS: ca },
+    }).ended
+    expect(stderr).toBe('')
+    expect(stdout.split('\n')).toEqual([
+      'email: the sample "firing" was accepted',
+      'email: the sample "resolved" was accepted',
+      'on-call: the sample "firing" was accepted',
+      'on-call: the sample "resolved" was accepted',
+      'gone: the sample "firing" failed: the mail server could not be reached: ECONNREFUSED',
+      'gone: the sample "resolved" failed: the mail server could not be reached: ECONNREFUSED',
+      '',
+    ])
+    expect(code).toBe(1)
+    expect(inbox.map(({ to, isEncrypted, user }) => [...to, isEncrypted, user])).toEqual([
+      ['all@example.com', true, 'ann'],
+      ['all@example.com', true, 'ann'],
+      ['oncall@example.com', true, 'ann'],
+      ['oncall@example.com', true, 'ann'],
+    ])
+    expect(new Set(logins)).toEqual(new Set(['ann hunter2']))
+    const threads = inbox.map((mail) => headerOf(mail, 'References'))
+    expect([threads[0] === threads[1], threads[1] === threads[2], threads[2] === threads[3]]).toEqual([
+      true,
+      false,
+      true,
+    ])
   },
 )

@@ -14,7 +14,9 @@ const env = {
   STAGING_API_KEY_FILE: 'key',
   SLACK_WEBHOOK_URL: 'https://hooks.slack.example/x',
   CALLWATCH_PASSWORD: 'p',
+  ON_CALL_WEBHOOK_URL: 'https://hooks.slack.example/on-call',
   WEBHOOK_TOKEN: 't',
+  SMTP_PASSWORD: 'p2',
   CRM_WEBHOOK_SECRET: SECRET,
   CRM_OLD_SECRET: SECRET,
 }
@@ -33,9 +35,11 @@ test('the shipped example loads, and but for targets, password and channels it s
   expect(Object.keys(channels).toSorted()).toEqual([
     'alertmanager',
     'digest',
+    'email',
     'heartbeat',
     'inhibit',
     'mutes',
+    'receivers',
     'routes',
     'slack',
     'webhook',

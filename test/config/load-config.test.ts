@@ -82,7 +82,7 @@ describe('what a file may say', () => {
       },
     ])
     expect(config.targets[0]).toMatchObject({ name: 'a1' })
-    expect(config.notify).toStrictEqual({ groupWait: 10, routes: [], inhibit: [], mutes: [] })
+    expect(config.notify).toStrictEqual({ groupWait: 10, receivers: [], routes: [], inhibit: [], mutes: [] })
     expect(config.http.port).toBe(9464)
   })
 

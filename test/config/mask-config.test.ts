@@ -12,6 +12,8 @@ const env = {
   SLACK_WEBHOOK_URL: 'https://hooks.slack.example/fourth-secret',
   CALLWATCH_PASSWORD: 'third-secret',
   WEBHOOK_TOKEN: 'sixth-secret',
+  SMTP_PASSWORD: 'eighth-secret',
+  ON_CALL_WEBHOOK_URL: 'https://hooks.slack.example/ninth-secret',
 }
 
 /** All secrets of the shipped example, in its order. */
@@ -22,7 +24,10 @@ const secrets = [
   'https://hooks.slack.example/fourth-secret',
   'https://hooks.example/fifth-secret',
   'Bearer sixth-secret',
+  'eighth-secret',
   'https://ping.example/seventh-secret',
+  'https://hooks.slack.example/ninth-secret',
+  'http://127.0.0.1:8000/tenth-secret',
 ]
 
 /** The shipped example, which has every key. */
@@ -31,6 +36,7 @@ function loadExample() {
   const secret = example
     .replace('https://hooks.example/callwatch', 'https://hooks.example/fifth-secret')
     .replace('https://ping.example/callwatch', 'https://ping.example/seventh-secret')
+    .replace('http://127.0.0.1:8000/callwatch', 'http://127.0.0.1:8000/tenth-secret')
   const cwd = folderWith({ 'example.yaml': secret, 'staging-key': 'second-secret\n' })
   return loadConfig({ file: 'example.yaml', env, cwd })
 }
@@ -40,7 +46,18 @@ describe('the printed configuration', () => {
     const printed = maskConfig(loadExample())
     expect(printed).not.toMatch(/secret/)
     const masked = printed.matchAll(/(\w+): "\*{8}"/g).map(([, key]) => key)
-    expect([...masked]).toEqual(['api_key', 'api_key', 'password', 'webhook_url', 'url', 'authorization', 'url'])
+    expect([...masked]).toEqual([
+      'api_key',
+      'api_key',
+      'password',
+      'webhook_url',
+      'url',
+      'authorization',
+      'password',
+      'url',
+      'webhook_url',
+      'url',
+    ])
   })
 
   test('is a file in snake_case, with durations as people write them', () => {
@@ -74,6 +91,7 @@ http:
   port: 9464
 notify:
   group_wait: 10s
+  receivers: []
   routes: []
   inhibit: []
   mutes: []

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { maskConfig } from '../../src/config/mask-config.ts'
 import { secretsOf } from '../../src/config/secrets-of.ts'
+import { receiversIn } from '../../src/notifications/configured-receivers.ts'
 import { folderWith } from './folder-with.ts'
 
 const target = 'targets: [{ name: production, app_id: a1, region: us, api_key: the-key }]\n'
@@ -21,14 +22,19 @@ describe('where alerts go', () => {
       heartbeat: { url: "http://localhost:1/ping?id=7" }`
     expect(load(source, { TOKEN: 'abc' }).notify).toStrictEqual({
       groupWait: 10,
-      webhook: { url: 'https://hooks.example/x', headers: { Authorization: 'Bearer abc', 'x-team': 'calls' } },
+      webhook: {
+        url: 'https://hooks.example/x',
+        format: 'callwatch',
+        headers: { Authorization: 'Bearer abc', 'x-team': 'calls' },
+      },
       heartbeat: { url: 'http://localhost:1/ping?id=7', interval: 60 },
+      receivers: [],
       routes: [],
       inhibit: [],
       mutes: [],
     })
     const bare = load('notify: { webhook: { url: https://hooks.example/x } }')
-    expect(bare.notify.webhook).toStrictEqual({ url: 'https://hooks.example/x', headers: {} })
+    expect(bare.notify.webhook).toStrictEqual({ url: 'https://hooks.example/x', format: 'callwatch', headers: {} })
   })
 
   test('a digest, in UTC unless said otherwise', () => {
@@ -69,6 +75,42 @@ describe('where alerts go', () => {
     const source = 'notify: { routes: [{ notify: [slack] }] }'
     const config = load(source, { SLACK_WEBHOOK_URL: 'https://hooks.slack.example/x' })
     expect(config.notify.routes).toEqual([{ match: {}, notify: ['slack'] }])
+  })
+
+  test('any number of each type by name, beside those under the keys of their types, and routes to them', () => {
+    const source = `notify:
+      slack: { webhook_url: https://hooks.slack.example/all }
+      receivers:
+        - { name: on-call, slack: { webhook_url: https://hooks.slack.example/on-call } }
+        - { name: Sales & co, webhook: { url: https://hooks.example/sales } }
+        - { name: am, alertmanager: { url: "http://am:9093/" } }
+      routes:
+        - { match: { severity: critical }, notify: [on-call, slack] }
+        - { match: { target: production }, notify: [Sales & co] }`
+    const { notify } = load(source)
+    expect(receiversIn(notify).map(({ name, type }) => [name, type])).toEqual([
+      ['slack', 'slack'],
+      ['on-call', 'slack'],
+      ['Sales & co', 'webhook'],
+      ['am', 'alertmanager'],
+    ])
+    expect(receiversIn(notify)[1]?.config).toEqual({ webhookUrl: 'https://hooks.slack.example/on-call' })
+    expect(receiversIn(notify)[3]?.config).toEqual({ url: 'http://am:9093' })
+    expect(notify.routes.map((route) => route.notify)).toEqual([['on-call', 'slack'], ['Sales & co']])
+  })
+
+  test('variables of the environment fill the section of a type, and none of its named receivers', () => {
+    const env = { SLACK_WEBHOOK_URL: 'https://hooks.slack.example/env' }
+    expect(receiversIn(load('notify:', env).notify).map(({ name }) => name)).toEqual(['slack'])
+    const named = load('notify: { receivers: [{ name: ops, slack: { webhook_url_file: w } }] }', env, target, {
+      w: 'https://hooks.slack.example/own',
+    })
+    expect(receiversIn(named.notify).map(({ name, config }) => [name, config])).toEqual([
+      ['slack', { webhookUrl: 'https://hooks.slack.example/env' }],
+      ['ops', { webhookUrl: 'https://hooks.slack.example/own' }],
+    ])
+    expect(maskConfig(named)).not.toContain('hooks.slack.example')
+    expect(secretsOf(named)).toContain('https://hooks.slack.example/own')
   })
 
   test('mutes of everything, and of some alerts in a time zone', () => {
@@ -133,6 +175,7 @@ notify:
     expect(config.http.auth).toStrictEqual({ username: 'ops', password: 'pass word' })
     expect(config.notify.webhook).toStrictEqual({
       url: 'https://hooks.example/w',
+      format: 'callwatch',
       headers: { Authorization: 'Bearer h', 'x-plain': 'plain-secret' },
     })
     expect(config.notify.heartbeat).toStrictEqual({ url: 'https://ping.example/b', interval: 30 })

@@ -152,8 +152,8 @@ describe('a reloaded configuration', () => {
         }),
       ),
     )
-    const [before, after] = receivers.map(({ url }) => ({ url, headers: {} }))
-    const notify = { groupWait: 0, routes: [], inhibit: [], mutes: [] }
+    const [before, after] = receivers.map(({ url }) => ({ url, format: 'callwatch' as const, headers: {} }))
+    const notify = { groupWait: 0, receivers: [], routes: [], inhibit: [], mutes: [] }
     const running = await daemonWithTwo({ alerts: [ANY_CALL], notify: { ...notify, webhook: before! } })
     const { reload, a, target } = running
     await vi.waitFor(() => expect(notified).toEqual(['old', 'old']), WAIT)

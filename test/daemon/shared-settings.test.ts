@@ -2,6 +2,16 @@ import { isDeepStrictEqual } from 'node:util'
 import { expect, test } from 'vitest'
 import { sharedSettings } from '../../src/daemon/shared-settings.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
+import { folderWith } from '../config/folder-with.ts'
+
+/** The settings of a daemon with one target, and these receivers. */
+const withReceivers = (receivers: string) =>
+  sharedSettings(
+    loadConfig({
+      env: { CALLWATCH_APP_ID: '1', CALLWATCH_REGION: 'us', CALLWATCH_API_KEY: 'k' },
+      cwd: folderWith({ 'callwatch.yaml': `notify: { receivers: [${receivers}] }` }),
+    }),
+  )['notify.receivers']
 
 /** The settings of a daemon with one target, and these variables of the environment beside it. */
 const settingsOf = (env: Record<string, string> = {}) =>
@@ -39,6 +49,15 @@ test.each([{ CALLWATCH_API_KEY: 'another-key' }, { CALLWATCH_HTTP_PORT: '1' }, {
 )
 
 test('shared settings have all sections of notify, so that a missing one differs', () => {
-  const sections = ['slack', 'webhook', 'alertmanager', 'heartbeat', 'digest']
+  const sections = ['slack', 'webhook', 'email', 'alertmanager', 'heartbeat', 'digest']
   expect(sections.map((section) => settingsOf()[`notify.${section}`])).toEqual(sections.map(() => 'not set'))
+})
+
+test('shared settings have the name and the type of each named receiver, and not its address', () => {
+  const slack = (name: string, path: string) =>
+    `{ name: ${name}, slack: { webhook_url: "https://hooks.test/${path}" } }`
+  const settings = withReceivers(slack('ops', 'a'))
+  expect(withReceivers(slack('ops', 'b'))).toEqual(settings)
+  expect(withReceivers(slack('others', 'a'))).not.toEqual(settings)
+  expect(withReceivers('{ name: ops, webhook: { url: "https://hooks.test/a" } }')).not.toEqual(settings)
 })

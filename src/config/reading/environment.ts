@@ -9,9 +9,9 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 const all = placesOf(configSchema, variables)
 const ofTargets = all.filter(({ path }) => path[0] === 'targets')
-// What makes another variable superfluous comes before it.
+// Of the items of any other list it is not known whose secret it is. What makes another variable superfluous comes before it.
 const others = all
-  .filter((place) => !ofTargets.includes(place))
+  .filter(({ path }) => !path.includes('*'))
   .toSorted((a, b) => Number('unless' in a.meta) - Number('unless' in b.meta))
 
 /**

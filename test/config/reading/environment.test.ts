@@ -42,7 +42,7 @@ describe('the environment alone', () => {
       },
       store: { path: 'data/callwatch.db', history: 35 * 86_400 },
       http: { host: '0.0.0.0', port: 9464 },
-      notify: { groupWait: 10, routes: [], inhibit: [], mutes: [] },
+      notify: { groupWait: 10, receivers: [], routes: [], inhibit: [], mutes: [] },
       alerts: [
         { ...failureRate, name: 'HighFailureRate', severity: 'warning', threshold: 0.3, clear: 0.2 },
         { ...failureRate, name: 'VeryHighFailureRate', severity: 'critical', threshold: 0.5, clear: 0.4 },

@@ -24,7 +24,7 @@ export type HttpReceiver = {
 
 type Clock = ReturnType<typeof virtualClock>
 
-export const HTTP_RECEIVERS: Record<ReceiverName, HttpReceiver> = {
+export const HTTP_RECEIVERS: Record<Exclude<ReceiverName, 'email'>, HttpReceiver> = {
   slack: {
     called: 'Slack',
     send: (url, clock) => slackSend({ webhookUrl: url }, { clock })(messageOf([FIRING])),
@@ -49,7 +49,8 @@ export const HTTP_RECEIVERS: Record<ReceiverName, HttpReceiver> = {
   },
   webhook: {
     called: 'the webhook',
-    send: (url, clock) => webhookSend({ url, headers: {} }, { clock })(messageOf([FIRING])),
+    send: (url, clock) =>
+      webhookSend({ url, format: 'callwatch', headers: {} }, { clock, name: 'webhook' })(messageOf([FIRING])),
     reads: { acceptance: false, refusal: false },
     reasons: [['"no disk"', '']],
   },

@@ -1,6 +1,6 @@
 import type { LiveAlert } from '../../../alerts/alert-instance.ts'
 import { notificationOf } from '../../../alerts/notification.ts'
-import { descriptionOf, summaryOf } from '../../text/notification-text.ts'
+import { annotationsOf, labelsOf } from '../../text/alert-labels.ts'
 
 /** An alert as Alertmanager takes it (`POST /api/v2/alerts`). Times are RFC 3339. */
 export type AlertmanagerAlert = {
@@ -29,19 +29,11 @@ export function alertmanagerAlert(
   { now, endsAt }: { now: number; endsAt: number },
   pageUrl?: string,
 ): AlertmanagerAlert {
-  const { rule, labels, value, calls, firingSince = now } = instance
+  const { firingSince = now } = instance
   const notification = notificationOf({ kind: 'firing' }, target, instance, instance, {}, now)
-  const description = descriptionOf(notification)
   return {
-    labels: { alertname: rule.name, severity: rule.severity, target, ...labels },
-    annotations: {
-      summary: summaryOf(notification),
-      ...(description === undefined ? {} : { description }),
-      value: String(value),
-      threshold: String(rule.threshold),
-      ...(calls === undefined ? {} : { calls: String(calls) }),
-      ...(rule.runbookUrl === undefined ? {} : { runbook_url: rule.runbookUrl }),
-    },
+    labels: labelsOf(notification),
+    annotations: annotationsOf(notification),
     // An alert that begins after it ends is refused, as when the host's clock was set back.
     startsAt: timestamp(Math.min(firingSince, now, endsAt)),
     endsAt: timestamp(endsAt),

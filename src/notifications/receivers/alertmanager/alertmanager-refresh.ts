@@ -7,7 +7,8 @@ import { DeliveryError } from '../../../network/delivery-error.ts'
 
 /** What became of one attempt to notify Alertmanager. */
 export type AlertmanagerDelivery = {
-  notifier: 'alertmanager'
+  /** The receiver's name. */
+  notifier: string
   /** `retried`: what was not accepted is posted again. Nothing is ever dropped. */
   outcome: 'sent' | 'retried'
   /** Why it was not sent. */
@@ -15,6 +16,8 @@ export type AlertmanagerDelivery = {
 }
 
 export type AlertmanagerOptions = {
+  /** Of the receiver. */
+  name: string
   /** Alertmanager's own address, without `/api/v2/alerts`. */
   url: string
   clock: Clock
@@ -54,7 +57,7 @@ type Posted = LiveAlert & { ended?: { wall: number; monotonic: number } }
  * stays until we repeat ours.
  */
 export function alertmanagerRefresh(options: AlertmanagerOptions): Observable<AlertmanagerDelivery> {
-  const { clock, instances, interval, stop$, pageUrl, post = alertmanagerPost(options) } = options
+  const { name, clock, instances, interval, stop$, pageUrl, post = alertmanagerPost(options) } = options
   const lifetime = Math.max(LIFETIME_POLLS * interval, MIN_LIFETIME)
   const posted = new Map<string, Posted>()
   let accepted = new Set<string>()
@@ -76,13 +79,13 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Observable<Al
       failures = 0
       refreshAt = started + REFRESH
       forgetEnded(started)
-      return { notifier: 'alertmanager', outcome: 'sent' }
+      return { notifier: name, outcome: 'sent' }
     } catch (error) {
       // Instances that cannot be read: they are read each second, and the problem is reported once a minute.
       if (started < notBefore) return undefined
       notBefore = clock.monotonic() + delayAfter(error)
       const problem = error instanceof Error ? error.message : String(error)
-      return { notifier: 'alertmanager', outcome: 'retried', problem }
+      return { notifier: name, outcome: 'retried', problem }
     }
   }
 

@@ -1,7 +1,8 @@
 import type { AlertMessage, PassedAlert, SilencedAlert, AlertUpdate, InhibitedAlert } from '../../message.ts'
 import { formatSeconds, formatTime } from '../../../text/format.ts'
 import { summaryOf, titleOf, resultOf } from '../../text/notification-text.ts'
-import { alertBlocks, alertItem, isFiring, signOf } from './slack-alert.ts'
+import { isFiring } from '../../text/alert-facts.ts'
+import { alertBlocks, alertItem, signOf } from './slack-alert.ts'
 import {
   actions,
   context,

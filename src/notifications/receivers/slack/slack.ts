@@ -15,5 +15,5 @@ export type SlackConfig = z.output<typeof slackSection>
 export const slack: MessageReceiverType<typeof slackSection> = {
   about: 'A Slack channel, by its incoming webhook',
   section: slackSection,
-  create: async (config, deps) => (await import('./slack-send.ts')).slackSend(config, deps),
+  create: async (config, context) => (await import('./slack-send.ts')).slackSend(config, context),
 }

@@ -1,21 +1,29 @@
 import { Headers } from 'undici'
-import type { Clock } from '../../../clock/clock.ts'
 import { httpSender } from '../../../network/http-sender.ts'
+import type { SendContext } from '../../receiver-type.ts'
 import type { Send } from '../../receiver.ts'
+import { alertmanagerBody } from './alertmanager-body.ts'
 import { webhookBody } from './webhook-body.ts'
 import type { WebhookConfig } from './webhook.ts'
 
 /** Posts each message as JSON. The configured headers come in place of those of the same name here. */
-export function webhookSend({ url, headers }: WebhookConfig, { clock }: { clock: Clock }): Send {
+export function webhookSend(
+  { url, format, headers }: WebhookConfig,
+  { clock, name: receiver, pageUrl }: SendContext,
+): Send {
   const deliver = httpSender({ receiver: 'the webhook', url, clock })
-  return (message) =>
-    deliver((request) => {
+  return async (message) => {
+    const content =
+      format === 'alertmanager' ? alertmanagerBody(message, { receiver, pageUrl }) : webhookBody(message, clock.wall())
+    if (content === undefined) return
+    await deliver((request) => {
       const sent = new Headers({ 'content-type': 'application/json', 'user-agent': 'callwatch' })
       for (const [name, value] of Object.entries(headers)) sent.set(name, value)
       // Half a character is JSON, but not to every receiver.
-      const body = JSON.stringify(webhookBody(message, clock.wall()), (_name, value: unknown) =>
+      const body = JSON.stringify(content, (_name, value: unknown) =>
         typeof value === 'string' ? value.toWellFormed() : value,
       )
       return request({ method: 'POST', headers: sent, body })
     })
+  }
 }

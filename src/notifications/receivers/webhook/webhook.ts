@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { address } from '../../../schema/scalars.ts'
+import { address, oneOf } from '../../../schema/scalars.ts'
 import { secret } from '../../../schema/secret.ts'
 import { section } from '../../../schema/section.ts'
 import type { MessageReceiverType } from '../../receiver-type.ts'
@@ -7,6 +7,9 @@ import { httpHeaders } from './http-headers.ts'
 
 const webhookSection = section({
   url: secret(address(), { of: 'the URL', about: 'Gets each message as JSON', example: 'WEBHOOK_URL' }),
+  format: oneOf(['callwatch', 'alertmanager'])
+    .prefault('callwatch')
+    .describe('`callwatch`: all that is known; `alertmanager`: as a webhook of Alertmanager posts it, version 4'),
   headers: httpHeaders().prefault({}).describe('Sent with each request; the values are secrets'),
 })
 
@@ -16,5 +19,5 @@ export type WebhookConfig = z.output<typeof webhookSection>
 export const webhook: MessageReceiverType<typeof webhookSection> = {
   about: 'A generic webhook',
   section: webhookSection,
-  create: async (config, deps) => (await import('./webhook-send.ts')).webhookSend(config, deps),
+  create: async (config, context) => (await import('./webhook-send.ts')).webhookSend(config, context),
 }

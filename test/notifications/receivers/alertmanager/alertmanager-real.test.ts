@@ -25,6 +25,7 @@ async function connected(context: TestContext, clock: Clock = systemClock) {
   const instances = new Map<string, LiveAlert>()
   const deliveries: AlertmanagerDelivery[] = []
   const refresh = alertmanagerRefresh({
+    name: 'alertmanager',
     url: alertmanager.url,
     clock,
     interval: 15,

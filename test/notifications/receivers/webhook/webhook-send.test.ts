@@ -17,7 +17,10 @@ async function webhook(headers: Record<string, string> = {}) {
       response.end()
     })
   })
-  return { send: webhookSend({ url, headers }, { clock: virtualClock(AT) }), received }
+  return {
+    send: webhookSend({ url, format: 'callwatch', headers }, { clock: virtualClock(AT), name: 'webhook' }),
+    received,
+  }
 }
 
 test.each([MESSAGE, DIGEST, STORE_FAILING])(

@@ -1,0 +1,197 @@
+import { isLink } from '../../../schema/web-address.ts'
+import { formatSeconds, formatTime } from '../../../text/format.ts'
+import { plainText } from '../../../text/plain-text.ts'
+import type { AlertMessage, AlertUpdate, DigestMessage, Message, StoreMessage } from '../../message.ts'
+import { factsOf, flapsText, isFiring, notesOf } from '../../text/alert-facts.ts'
+import { dayWithWeekday, digestLine, digestSplit } from '../../text/digest-text.ts'
+import { descriptionOf, resultOf, summaryOf, titleOf } from '../../text/notification-text.ts'
+import { passedText } from '../../text/passed-text.ts'
+import { storeText } from '../../text/store-text.ts'
+
+export type EmailMessageOptions = {
+  /** The host's clock (UNIX seconds). */
+  now: number
+  dashboardUrl: string | undefined
+}
+
+/** Subject and body, the latter as plain text and as HTML. */
+export type EmailMessage = { subject: string; text: string; html: string }
+
+/** What both forms of the body are made from. */
+type Content = { subject: string; parts: readonly Part[]; notes: readonly string[]; links: readonly Link[] }
+type Part = {
+  title: string
+  lines: readonly string[]
+  facts?: readonly (readonly [name: string, value: string])[]
+  links?: readonly Link[]
+}
+type Link = readonly [name: string, url: string | undefined]
+
+/** Characters. Lists of mails show less. */
+const MAX_SUBJECT = 200
+/** The most of any text of a configuration (characters). */
+const MAX_TEXT = 4000
+/** Further alerts get a line each. */
+const MAX_IN_FULL = 20
+/** A message that was made longer ago than this (seconds) says so. */
+const LATE = 120
+
+/** A message as an e-mail: enough to decide without opening anything else. */
+export function emailMessage(message: Message, options: EmailMessageOptions): EmailMessage {
+  const content = contentOf(message, options)
+  const subject = onLine(content.subject)
+  return {
+    subject: subject.length > MAX_SUBJECT ? `${subject.slice(0, MAX_SUBJECT - 1).toWellFormed()}…` : subject,
+    text: plainBody(content),
+    html: htmlBody(content),
+  }
+}
+
+function contentOf(message: Message, { now, dashboardUrl }: EmailMessageOptions): Content {
+  const links: Link[] = [['Dashboard', dashboardUrl]]
+  switch (message.kind) {
+    case 'alerts':
+      return { ...alertsContent(message, now), links }
+    case 'digest':
+      return { ...digestContent(message), links }
+    default:
+      return { ...storeContent(message), links }
+  }
+}
+
+function alertsContent(message: AlertMessage, now: number): Omit<Content, 'links'> {
+  const { target, alerts, passed, silenced, inhibited } = message
+  const lines = [
+    ...alerts.slice(MAX_IN_FULL).map(({ notification, flaps }) => {
+      const more = flaps > 0 ? ` (${flapsText(flaps)})` : ''
+      return `[${notification.kind}] ${titleOf(notification)}: ${summaryOf(notification)}${more}`
+    }),
+    ...passed.map((each) => `[resolved] ${titleOf(each.notification)} ${passedText(each)}`),
+  ]
+  const oldest = Math.min(...alerts.map(({ notification }) => notification.at))
+  return {
+    subject: subjectOf(message),
+    parts: [
+      ...alerts.slice(0, MAX_IN_FULL).map((update) => partOf(update, now)),
+      ...(lines.length > 0 ? [{ title: alerts.length > 0 ? 'More' : 'Already resolved', lines }] : []),
+    ],
+    notes: [
+      ...inhibited.map(({ alert, target: own, severity }) => {
+        return `Also firing: ${alert} (${severity})${own === target ? '' : ` on ${own}`}`
+      }),
+      ...silenced.map(({ alert, until, reason }) => `Silenced: ${alert} until ${formatTime(until)} (${reason})`),
+      ...(now - oldest > LATE ? [`Made ${formatTime(oldest)}, delivered ${formatSeconds(now - oldest)} later.`] : []),
+    ],
+  }
+}
+
+/** `[firing] critical HighFailureRate on production: …`; of several alerts their numbers and names. */
+function subjectOf({ target, severity, alerts, passed, silenced }: AlertMessage): string {
+  const [first] = alerts
+  if (first !== undefined && alerts.length === 1) {
+    const { notification } = first
+    return `[${notification.kind}] ${severity} ${titleOf(notification)} on ${target}: ${resultOf(notification)}`
+  }
+  if (first === undefined && passed.length === 1) {
+    return `[resolved] ${severity} ${titleOf(passed[0]!.notification)} on ${target}: ${passedText(passed[0]!)}`
+  }
+  const kinds = Map.groupBy(
+    [...alerts.map(({ notification }) => notification.kind), ...passed.map(() => 'resolved')],
+    (kind) => kind,
+  )
+  const counts = [...kinds].map(([kind, { length }]) => `${length} ${kind}`).join(', ')
+  const names = [...alerts, ...passed].map(({ notification }) => titleOf(notification))
+  if (names.length === 0) return `[silenced] ${severity} on ${target}: ${silenced.map(({ alert }) => alert).join(', ')}`
+  return `[${counts}] ${severity} on ${target}: ${names.join(', ')}`
+}
+
+function partOf({ notification, flaps, links }: AlertUpdate, now: number): Part {
+  const { kind, runbookUrl } = notification
+  // It says what is wrong, so it says nothing of an alert that ended.
+  const description = isFiring(notification) ? descriptionOf(notification) : undefined
+  return {
+    title: `[${kind}] ${titleOf(notification)}`,
+    lines: [
+      resultOf(notification),
+      ...(description === undefined ? [] : [description]),
+      ...notesOf(notification, flaps),
+    ],
+    facts: factsOf(notification, now),
+    links: [
+      ['Calls', links?.calls],
+      ['Runbook', runbookUrl],
+      ['Silence', isFiring(notification) ? links?.silence : undefined],
+    ],
+  }
+}
+
+function digestContent({ day, timezone, targets }: DigestMessage): Omit<Content, 'links'> {
+  return {
+    subject: `Calls on ${dayWithWeekday(day)}`,
+    parts: targets.map((each) => {
+      const split = digestSplit(each.day)
+      return { title: each.target, lines: [digestLine(each), ...(split === undefined ? [] : [split])] }
+    }),
+    notes: [`The day as it was in ${timezone}; in brackets, against the same weekday a week before.`],
+  }
+}
+
+function storeContent(message: StoreMessage): Omit<Content, 'links'> {
+  const { title, before, problem, after } = storeText(message)
+  const state = message.state === 'failing' ? 'firing' : 'resolved'
+  return { subject: `[${state}] ${title}`, parts: [{ title, lines: [`${before}${problem}${after}`] }], notes: [] }
+}
+
+function plainBody({ parts, notes, links }: Content): string {
+  const blocks = parts.map(({ title, lines, facts = [], links: own = [] }) =>
+    [
+      onLine(title),
+      ...lines.map(readable),
+      ...facts.map(([name, value]) => `${name}: ${onLine(value)}`),
+      ...shown(own).map(([name, url]) => `${name}: ${url}`),
+    ].join('\n'),
+  )
+  const after = [...notes.map(onLine), ...shown(links).map(([name, url]) => `${name}: ${url}`)].join('\n')
+  return `${[...blocks, ...(after === '' ? [] : [after])].join('\n\n')}\n`
+}
+
+/** Simple enough for every reader of mail: no style sheet, no image. */
+function htmlBody({ parts, notes, links }: Content): string {
+  const body = parts.map(({ title, lines, facts = [], links: own = [] }) => {
+    const rows = facts.map(
+      ([name, value]) => `<tr><td>${escaped(name)}&nbsp;</td><td>${escaped(onLine(value))}</td></tr>`,
+    )
+    return [
+      `<h3>${escaped(onLine(title))}</h3>`,
+      ...lines.map((line) => `<p>${escaped(readable(line)).replaceAll('\n', '<br>')}</p>`),
+      ...(rows.length === 0 ? [] : [`<table>${rows.join('')}</table>`]),
+      ...anchors(own),
+    ].join('\n')
+  })
+  const small = notes.map((note) => `<p><small>${escaped(onLine(note))}</small></p>`)
+  return `<!DOCTYPE html>\n<html><head><meta charset="utf-8"></head><body>\n${[...body, ...small, ...anchors(links)].join('\n')}\n</body></html>\n`
+}
+
+function anchors(links: readonly Link[]): string[] {
+  return shown(links).map(([name, url]) => `<p><a href="${escaped(url)}">${escaped(name)}</a></p>`)
+}
+
+/** Those that a browser can open. */
+function shown(links: readonly Link[]): [name: string, url: string][] {
+  return links.flatMap(([name, url]) =>
+    url !== undefined && isLink(url) ? [[name, new URL(url).href] as [string, string]] : [],
+  )
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}
+
+function onLine(text: string): string {
+  return readable(text).replaceAll(/\s+/g, ' ').trim()
+}
+
+/** Without what is not to be seen, and no longer than one reads. */
+function readable(text: string): string {
+  return plainText(text.slice(0, MAX_TEXT).toWellFormed()).trim()
+}

@@ -1,0 +1,73 @@
+import { isIP } from 'node:net'
+import type { z } from 'zod'
+import { isLoopback } from '../../../network/loopback.ts'
+import { eachOnce, link, oneOf, text, wholeNumber } from '../../../schema/scalars.ts'
+import { secret } from '../../../schema/secret.ts'
+import { completed, section } from '../../../schema/section.ts'
+import type { MessageReceiverType } from '../../receiver-type.ts'
+
+/** The usual port of each kind of connection (RFC 8314, section 7.3; RFC 5321 for a relay on this machine). */
+const PORTS = { starttls: 587, tls: 465, none: 25 } as const
+
+const emailKeys = section(
+  {
+    to: eachOnce(mailAddress())
+      .min(1, { error: 'at least one address' })
+      .describe('The addresses that get each message'),
+    from: mailAddress().describe('The address that sends'),
+    host: text('the name or the IP address of a mail server, without scheme and port', isHost).describe(
+      'The mail server',
+    ),
+    tls: oneOf(['starttls', 'tls', 'none'])
+      .prefault('starttls')
+      .describe('`starttls`: required before anything is sent; `tls`: from the start; `none`: on loopback only'),
+    port: wholeNumber(1, 65_535)
+      .optional()
+      .describe('Its port; default: 587 with starttls, 465 with tls, 25 with none'),
+    username: text('a user name').optional().describe('The user at the mail server; default: no login'),
+    password: secret(text('a password'), {
+      of: 'the password',
+      about: 'Password of the user',
+      example: 'SMTP_PASSWORD',
+    }).optional(),
+    dashboard_url: link().optional().describe('Linked in the message'),
+  },
+  ({ host, tls, username, password, password_file: file }, report) => {
+    const hasPassword = password !== undefined || file !== undefined
+    if (username !== undefined && !hasPassword) {
+      report(
+        ['password'],
+        'missing; expected the password of `username`, or the name of a file that holds it in `password_file`',
+      )
+    }
+    if (username === undefined && hasPassword) report(['username'], 'missing; expected the user of the password')
+    if (tls === 'none' && typeof host === 'string' && !isLoopback(host)) {
+      report(['tls'], 'found `none`, and `host` is another machine; expected `starttls` or `tls`')
+    }
+  },
+)
+
+const emailSection = completed(emailKeys, (given) => ({ ...given, port: given.port ?? PORTS[given.tls] })).meta({
+  dependentRequired: { password: ['username'], password_file: ['username'] },
+})
+
+export type EmailConfig = z.output<typeof emailSection>
+
+/** People, by e-mail. */
+export const email: MessageReceiverType<typeof emailSection> = {
+  about: 'People, by e-mail through an SMTP server',
+  section: emailSection,
+  create: async (config, context) => (await import('./email-send.ts')).emailSend(config, context),
+}
+
+/** As browsers check it: what a mail server takes without extensions and quotes. */
+function mailAddress() {
+  const expected = 'an e-mail address without a name, such as `ops@example.com`'
+  const label = '[a-z\\d](?:[a-z\\d-]{0,61}[a-z\\d])?'
+  const address = new RegExp(`^[\\w.!#$%&'*+/=?^\`{|}~-]{1,64}@${label}(?:\\.${label})*$`, 'i')
+  return text(expected, (value) => value.length <= 254 && address.test(value)).meta({ pattern: '^[^@\\s]+@[^@\\s]+$' })
+}
+
+function isHost(value: string): boolean {
+  return isIP(value) !== 0 || /^[a-z\d](?:[\w.-]*[a-z\d])?$/i.test(value)
+}

@@ -1,0 +1,16 @@
+const OFFSET = 14_695_981_039_346_656_037n
+const PRIME = 1_099_511_628_211n
+const SEPARATOR = 255
+
+/**
+ * What Alertmanager knows an alert by: the 64-bit FNV-1a hash (Fowler, Noll, Vo 1991) of its labels, as the package `model`
+ * of prometheus/common makes it of the sorted names and values.
+ */
+export function fingerprintOf(labels: Readonly<Record<string, string>>): string {
+  const names = Object.keys(labels).toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+  let hash = OFFSET
+  for (const text of names.flatMap((name) => [name, labels[name] ?? ''])) {
+    for (const byte of [...Buffer.from(text), SEPARATOR]) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * PRIME)
+  }
+  return hash.toString(16).padStart(16, '0')
+}
