@@ -12,8 +12,8 @@ export type ActiveReceivers = {
   names: () => readonly string[]
   /** The same, and Alertmanagers, which take no messages. */
   shown: () => readonly string[]
-  /** Creates those of another configuration, which are active once the result is called. */
-  prepare: (config: Pick<Config, 'notify'>) => Promise<() => void>
+  /** Creates those of another configuration, which are active once that is called. */
+  prepare: (config: Pick<Config, 'notify'>) => Promise<{ names: readonly string[]; activate: () => void }>
 }
 
 export async function activeReceivers(
@@ -33,7 +33,7 @@ export async function activeReceivers(
       // What has not changed keeps its connections.
       const isSame = isDeepStrictEqual(messageReceiversIn(active.notify), messageReceiversIn(notify))
       const next = { notify, receivers: isSame ? active.receivers : await create(notify) }
-      return () => void (active = next)
+      return { names: next.receivers.map(({ name }) => name), activate: () => void (active = next) }
     },
   }
 }

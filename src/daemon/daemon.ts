@@ -184,7 +184,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
             if (!isDeepStrictEqual(settings, sharedSettings(active))) await sharing.declare(settings)
           })
         }
-        const activate = await receivers.prepare(next)
+        const { names, activate } = await receivers.prepare(next)
+        if (!isDeepStrictEqual(names, receivers.names())) await whenAvailable(() => store.keepReceivers(names))
         log.level = next.log.level
         activate()
         if (next.http.tls !== undefined) web.renew(next.http.tls)

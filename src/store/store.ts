@@ -118,6 +118,8 @@ export type Store = {
   countOutbox: () => Promise<ReadonlyMap<string, number>>
   /** Enqueues something for each receiver, unless this deduplication key was used before. */
   enqueueOnce: (key: string, content: OutboxContent, receivers: readonly string[]) => Promise<void>
+  /** From now on these are all configured receivers: what waits for any other is removed, and nothing is enqueued for it. */
+  keepReceivers: (receivers: readonly string[]) => Promise<void>
   /** Alerts of targets other than these, which were removed from the configuration. */
   strayAlerts: (targets: readonly string[]) => Promise<{ target: string; alerts: AlertInstance[] }[]>
   /** Deletes all alerts of a target, and enqueues and logs their ends. */

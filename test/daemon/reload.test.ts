@@ -170,6 +170,29 @@ describe('a reloaded configuration', () => {
     await vi.waitFor(() => expect(notified.slice(4)).toEqual(['new', 'new']), WAIT)
   })
 
+  test('notifies a receiver that was added, and no longer one that was removed', async () => {
+    const notified: string[] = []
+    const [first, second] = await Promise.all(
+      ['first', 'second'].map(async (name) => {
+        const { url } = await localServer((_request, response) => {
+          notified.push(name)
+          response.end()
+        })
+        return { name, webhook: { url, format: 'callwatch' as const, headers: {} } }
+      }),
+    )
+    const notify = { groupWait: 0, routes: [], mutes: [] }
+    const running = await daemonWithTwo({ alerts: [ANY_CALL], notify: { ...notify, receivers: [first!] } })
+    const { reload, a, target } = running
+    await vi.waitFor(() => expect(notified).toEqual(['first', 'first']), WAIT)
+    await reload({ notify: { ...notify, receivers: [second!] } })
+    const labels = async () => (await running.samples()).flatMap((sample) => sample.labels['notifier'] ?? [])
+    await vi.waitFor(async () => expect(new Set(await labels())).toEqual(new Set(['second'])), WAIT)
+    await reload({ targets: [a, target('c', { query: {} })], notify: { ...notify, receivers: [second!] } })
+    // That b was removed, and that c fires.
+    await vi.waitFor(() => expect(notified.slice(2)).toEqual(['second', 'second']), WAIT)
+  })
+
   test('requires the new password', async () => {
     const http = { host: '127.0.0.1', port: 0 }
     const service = await simulator()

@@ -72,17 +72,18 @@ const REMOVE = `
 /**
  * The outbox's rows. Nothing here begins a transaction: the caller that enqueues several changes does.
  *
- * @param configuredReceivers what waits for any other receiver is removed; undefined keeps all
+ * @param receivers all that are configured: what waits for any other is removed; undefined keeps all
  */
-export function postgresOutbox(configuredReceivers: readonly string[] | undefined) {
+export function postgresOutbox(receivers: readonly string[] | undefined) {
+  let configuredReceivers = receivers
   const configured = (recipients: Iterable<string>) =>
     [...new Set(recipients)].filter((notifier) => configuredReceivers?.includes(notifier) ?? true)
-  const enqueueChange = async (session: Session, { change, receivers }: RoutedChange): Promise<void> => {
+  const enqueueChange = async (session: Session, { change, receivers: recipients }: RoutedChange): Promise<void> => {
     const { target, key } = change
     const content = JSON.stringify(change)
     if (hasEnded(change))
-      await session.run(ENQUEUE_END, [target, key, [...receivers], configuredReceivers ?? null, content])
-    else await session.run(ENQUEUE_BEGINNING, [target, key, [...new Set(receivers)], configured(receivers), content])
+      await session.run(ENQUEUE_END, [target, key, [...recipients], configuredReceivers ?? null, content])
+    else await session.run(ENQUEUE_BEGINNING, [target, key, [...new Set(recipients)], configured(recipients), content])
   }
   const keep = async (session: Session, routedChanges: readonly RoutedChange[]): Promise<void> => {
     const all = routedChanges.map(({ change }) => episodeRow(change))
@@ -104,12 +105,17 @@ export function postgresOutbox(configuredReceivers: readonly string[] | undefine
     notes.map(({ since }) => since),
     notes.map(({ lines }) => lines),
   ]
+  const clear = async (session: Session): Promise<void> => {
+    if (configuredReceivers !== undefined) {
+      await session.run('DELETE FROM callwatch.outbox WHERE notifier <> ALL ($1::text[])', [configuredReceivers])
+    }
+  }
   return {
     /** Removes what waits for receivers that are not configured. */
-    clear: async (session: Session): Promise<void> => {
-      if (configuredReceivers !== undefined) {
-        await session.run('DELETE FROM callwatch.outbox WHERE notifier <> ALL ($1::text[])', [configuredReceivers])
-      }
+    clear,
+    keepReceivers: async (session: Session, names: readonly string[]): Promise<void> => {
+      configuredReceivers = names
+      await clear(session)
     },
     /** Keeps changes in the history, and enqueues them for their receivers; an end also for every recipient of its beginning. */
     enqueueChanges: async (session: Session, routedChanges: readonly RoutedChange[]): Promise<void> => {

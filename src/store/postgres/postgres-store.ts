@@ -207,6 +207,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     removeFromOutbox: (ids, notes) => outbox.remove(session, ids, notes),
     noteEpisodes: (notes) => outbox.note(session, notes),
     countOutbox: () => outbox.count(session),
+    keepReceivers: (names) => outbox.keepReceivers(session, names),
     enqueueOnce: (key, content, receivers) => outbox.enqueueOnce(session, key, content, receivers),
     strayAlerts: async (targets) => {
       const rows = await session.run(

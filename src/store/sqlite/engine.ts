@@ -56,6 +56,7 @@ export type SqliteEngine = {
   noteEpisodes: (notes: readonly EpisodeNote[]) => void
   countOutbox: () => Map<string, number>
   enqueueOnce: (key: string, content: OutboxContent, receivers: readonly string[]) => void
+  keepReceivers: (receivers: readonly string[]) => void
   strayAlerts: (targets: readonly string[]) => { target: string; alerts: AlertInstance[] }[]
   closeAlerts: (target: string, routedChanges: readonly RoutedChange[], events?: PackedEvents) => void
   silences: (now: number) => Silence[]
@@ -175,6 +176,7 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
     noteEpisodes: (notes) => transaction(() => outbox.note(notes)),
     countOutbox: outbox.count,
     enqueueOnce: (key, content, receivers) => transaction(() => outbox.enqueueOnce(key, content, receivers)),
+    keepReceivers: (names) => transaction(() => outbox.keepReceivers(names)),
     strayAlerts: (targets) => {
       const rows = prepare('SELECT name, data FROM alerts JOIN targets ON target = number ORDER BY name, alert').all()
       return alertsByTarget(rows.filter(({ name }) => !targets.includes(String(name))))

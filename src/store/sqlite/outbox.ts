@@ -26,10 +26,14 @@ export function sqliteOutbox(db: DatabaseSync, configuredReceivers: readonly str
     note: db.prepare('UPDATE alert_episodes SET notes = notes || ? WHERE target = ? AND alert = ? AND since = ?'),
     count: db.prepare('SELECT notifier, count(*) AS n FROM outbox GROUP BY notifier'),
   }
-  const isConfigured = (notifier: string) => configuredReceivers?.includes(notifier) ?? true
-  for (const { notifier } of statements.count.all()) {
-    if (!isConfigured(String(notifier))) statements.removeAll.run(String(notifier))
+  let isConfigured = (_notifier: string) => true
+  const keepReceivers = (names: readonly string[]): void => {
+    isConfigured = (notifier) => names.includes(notifier)
+    for (const { notifier } of statements.count.all()) {
+      if (!isConfigured(String(notifier))) statements.removeAll.run(String(notifier))
+    }
   }
+  if (configuredReceivers !== undefined) keepReceivers(configuredReceivers)
   const enqueue = (content: OutboxContent, recipients: Iterable<string>): void => {
     for (const notifier of recipients) {
       if (isConfigured(notifier)) statements.enqueue.run(notifier, JSON.stringify(content))
@@ -59,6 +63,8 @@ export function sqliteOutbox(db: DatabaseSync, configuredReceivers: readonly str
     enqueueOnce: (key: string, content: OutboxContent, recipients: readonly string[]): void => {
       if (statements.useKey.run(key).changes === 1) enqueue(content, recipients)
     },
+    /** Removes what waits for any other receiver, now and as long as these are all that are configured. */
+    keepReceivers,
     /** All that waits for a notifier, the oldest first. */
     read: (notifier: string): OutboxEntry[] => statements.read.all(notifier).map(outboxEntryOf),
     claim: (ids: readonly number[], claimed: boolean): void => {

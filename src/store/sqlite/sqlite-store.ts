@@ -89,6 +89,7 @@ export function sqliteStore(
     noteEpisodes: (notes) => invoke('noteEpisodes', [notes]),
     countOutbox: () => invoke('countOutbox', []),
     enqueueOnce: (key, content, receivers) => invoke('enqueueOnce', [key, content, receivers]),
+    keepReceivers: (receivers) => invoke('keepReceivers', [receivers]),
     strayAlerts: (targets) => invoke('strayAlerts', [targets]),
     closeAlerts: (target, routedChanges, events) => invoke('closeAlerts', [target, routedChanges, packEvents(events)]),
     silences: (now) => invoke('silences', [now]),

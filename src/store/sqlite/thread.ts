@@ -48,10 +48,16 @@ type Thread = {
  *
  * @throws {StoreError} refused: the file is in use by another daemon, damaged, or not ours
  */
-export async function openSqliteThread(options: SqliteOptions, clock: Clock = systemClock): Promise<Store> {
+export async function openSqliteThread(given: SqliteOptions, clock: Clock = systemClock): Promise<Store> {
+  const options = { ...given }
   const engine = engineThread(options)
   await engine.start()
-  if (options.path === ':memory:') return sqliteStore(engine.invoke)
+  const keepReceivers: Store['keepReceivers'] = async (receivers) => {
+    // For the next engine, if this one ends.
+    options.receivers = receivers
+    await engine.invoke('keepReceivers', [receivers])
+  }
+  if (options.path === ':memory:') return { ...sqliteStore(engine.invoke), keepReceivers }
   let reading: ReturnType<typeof engineThread> | undefined
   let inFlight = 0
   let idle: Subscription | undefined
@@ -73,7 +79,7 @@ export async function openSqliteThread(options: SqliteOptions, clock: Clock = sy
       if (inFlight === 0) idle = clock.scheduler.schedule(() => void endReading(), IDLE_SECONDS * 1000)
     }
   }
-  return sqliteStore(engine.invoke, {
+  const store = sqliteStore(engine.invoke, {
     read,
     endReading: async () => {
       isClosed = true
@@ -82,6 +88,7 @@ export async function openSqliteThread(options: SqliteOptions, clock: Clock = sy
       void endReading()
     },
   })
+  return { ...store, keepReceivers }
 }
 
 function closedError({ path }: ThreadOptions): StoreError {

@@ -80,6 +80,17 @@ export function outboxContract(newPlace: NewPlace): void {
       await notify(store, 'resolved', ['webhook'])
       expect(await kinds(store)).toEqual([[], ['firing', 'resolved']])
     })
+
+    test('goes to the receivers as they are by then, if these change while the store is open', async () => {
+      const place = await newPlace()
+      const store = await place.open(['slack'])
+      await notify(store, 'firing', BOTH)
+      expect(await kinds(store)).toEqual([['firing'], []])
+      await store.keepReceivers(['webhook'])
+      expect(await kinds(store)).toEqual([[], []])
+      await notify(store, 'resolved', [])
+      expect(await kinds(store)).toEqual([[], ['resolved']])
+    })
   })
 
   describe('alerts of a target', () => {
