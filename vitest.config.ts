@@ -21,7 +21,7 @@ export const SLOW = [
   'test/chaos/**/*.test.ts',
   'test/daemon/several-daemons.test.ts',
   'test/fuzz/**/*.test.ts',
-  'test/notifications/receivers/alertmanager/alertmanager-real.test.ts',
+  'test/notifications/receivers/{alertmanager,webhook}/alertmanager-real.test.ts',
   'test/parity/**/*.test.ts',
   'test/prometheus/running.test.ts',
   'test/simulation/**/*.test.ts',
