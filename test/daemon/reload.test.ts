@@ -181,7 +181,7 @@ describe('a reloaded configuration', () => {
         return { name, webhook: { url, format: 'callwatch' as const, headers: {} } }
       }),
     )
-    const notify = { groupWait: 0, routes: [], mutes: [] }
+    const notify = { groupWait: 0, routes: [], inhibit: [], mutes: [] }
     const running = await daemonWithTwo({ alerts: [ANY_CALL], notify: { ...notify, receivers: [first!] } })
     const { reload, a, target } = running
     await vi.waitFor(() => expect(notified).toEqual(['first', 'first']), WAIT)

@@ -150,10 +150,16 @@ function replayProblems({ history }: Run): string[] {
   return [`replayed "${replayed[Math.max(0, first)]}", live "${live[Math.max(0, first)]}"`]
 }
 
-function alertProblems({ oracle, slack, report, isCalm }: Run): string[] {
-  report.notifications = slack.accepted.length
+function alertProblems(run: Run): string[] {
+  run.report.notifications = run.receivers.reduce((sum, { accepted }) => sum + accepted.length, 0)
+  return run.receivers.flatMap(({ notifier, accepted }) =>
+    messageProblems(run, accepted).map((problem) => `${notifier.name}: ${problem}`),
+  )
+}
+
+function messageProblems({ oracle, report, isCalm }: Run, accepted: readonly AlertMessage[]): string[] {
   const problems: string[] = []
-  const failures = changesOf(slack.accepted, 'HighFailureRate')
+  const failures = changesOf(accepted, 'HighFailureRate')
   if (isCalm && failures.again > 0) problems.push('a message was sent twice though the process never died')
   const notified = oracle.notified()
   const implied = notified.map((kind) => (kind === 'firing' ? 'firing' : 'end'))
@@ -163,10 +169,10 @@ function alertProblems({ oracle, slack, report, isCalm }: Run): string[] {
       failures.changes.length >= implied.length && failures.changes.at(-1) === implied.at(-1)
   if (!isSame || (failures.lastKind ?? notified.at(-1)) !== notified.at(-1)) {
     problems.push(
-      `the rule implies ${notified.join()}, the channel got ${failures.changes.join()} (${failures.lastKind})`,
+      `the rule implies ${notified.join()}, the receiver got ${failures.changes.join()} (${failures.lastKind})`,
     )
   }
-  const blind = changesOf(slack.accepted, 'NoGoodPoll').changes
+  const blind = changesOf(accepted, 'NoGoodPoll').changes
   // A process that dies after it has claimed a message may have sent it: then the end is sent whether or not it has.
   const claimed = report.crashes['after commit'] ?? 0
   const unannounced = blind.filter((change, i) => change === 'end' && blind[i - 1] !== 'firing').length
@@ -175,14 +181,15 @@ function alertProblems({ oracle, slack, report, isCalm }: Run): string[] {
   return problems
 }
 
-/** What the history of alerts has is what was committed, and what the channel got. */
-async function historyProblems({ store, history, slack, drawn, clock }: Run): Promise<string[]> {
+/** What the history of alerts has is what was committed, and what the receivers got. */
+async function historyProblems({ store, history, receivers, drawn, clock }: Run): Promise<string[]> {
   const { retention = Infinity } = drawn.settings
   const turns = history.notified.flatMap(({ kind, target, key, at }) =>
     kind === 'reminder' ? [] : [{ kind, target, key, time: isoTime(at) }],
   )
   const { problems, episodes } = await episodeProblems(store, turns, Math.max(0, clock.wall() - retention))
-  return [...problems, ...noticeProblems(episodes, slack.accepted, 'slack')]
+  const unlike = receivers.flatMap(({ notifier, accepted }) => noticeProblems(episodes, accepted, notifier.name))
+  return [...problems, ...unlike]
 }
 
 /**
@@ -202,7 +209,7 @@ function paceProblems({ latest, drawn: { hazards } }: Run, { ledger: { sync } }:
   return [`of the last ${latest.length} polls of a healed list ${incremental} were incremental`]
 }
 
-/** The changes of one alert that the channel was notified of, those that it got as a number included. */
+/** The changes of one alert that a receiver was notified of, those that it got as a number included. */
 function changesOf(messages: readonly AlertMessage[], alert: string) {
   const changes: ('firing' | 'end')[] = []
   const known = new Set<string>()

@@ -25,6 +25,8 @@ export type DrawnRun = {
   kind: RunKind
   /** By their names. */
   hazards: string[]
+  /** The names of the receivers that get every alert; each fails by itself. */
+  receivers: readonly string[]
   settings: DrawnSettings
   /** The configuration is reloaded now and then. */
   reloads: boolean
@@ -51,6 +53,7 @@ export const LONGEST_OUTAGE = 7200
 /** Seconds; a run in which nothing makes it hard is never without a successful poll for 200. */
 export const LONGEST_BLIND = 2400
 const SWEEP_INTERVAL = 1800
+const RECEIVERS = [['slack'], ['slack', 'on-call'], ['email', 'webhook', 'on-call', 'shop team']] as const
 
 /**
  * How many calls the service must show at least: what it shows for less than an outage, the time without a successful poll
@@ -73,6 +76,7 @@ export function drawRun(
   let run: DrawnRun = {
     kind,
     hazards: [],
+    receivers: pick(random(seed, 'receivers'), RECEIVERS),
     settings: {
       // Where calls are set aside by name, or polls are replayed, nothing is evicted unless a hazard says so.
       lookback: always(kind === 'ordinary' ? 4 * 3600 : (days + 2) * 86_400),

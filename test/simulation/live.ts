@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { inspect } from 'node:util'
-import { BehaviorSubject, ReplaySubject, type Observable } from 'rxjs'
+import { BehaviorSubject, merge, ReplaySubject, type Observable } from 'rxjs'
 import { ALONE } from '../../src/cluster/ownership.ts'
 import { configOf, type Config } from '../../src/config/config.ts'
 import { deliverEvents } from '../../src/events/webhooks/deliver-events.ts'
@@ -33,20 +33,17 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   const { clock } = process
   const store = process.store(run.store)
   const stop$ = new ReplaySubject<void>(1)
-  const delivered$ = deliverOutbox(run.slack.notifier, {
-    store,
-    clock,
-    groupWait: 10,
-    mutes: [],
-    inhibit: [],
-    alerts: () => {
-      const { target } = run
-      return target ? [...target.alerts.values()].map((instance) => ({ target: target.name, instance })) : []
-    },
-    stop$,
-  })
-  const outbox = delivered$.subscribe(({ message, outcome }) => {
-    run.report.lines.push(`${clock.wall()} ${outcome} ${JSON.stringify(message)}`)
+  const alerts = () => {
+    const { target } = run
+    return target ? [...target.alerts.values()].map((instance) => ({ target: target.name, instance })) : []
+  }
+  const delivered$ = merge(
+    ...run.receivers.map(({ notifier }) =>
+      deliverOutbox(notifier, { store, clock, groupWait: 10, mutes: [], inhibit: [], alerts, stop$ }),
+    ),
+  )
+  const outbox = delivered$.subscribe(({ notifier, message, outcome }) => {
+    run.report.lines.push(`${clock.wall()} ${notifier} ${outcome} ${JSON.stringify(message)}`)
   })
   const webhook = deliverEvents({
     webhook: webhookOf({ name: 'simulated', backfilled: true, from: 'start' }),
@@ -116,7 +113,7 @@ function targetsOf(
       { write: (line: string) => void run.report.lines.push(line) },
     ),
     store: process.store(run.store),
-    route: () => ['slack'],
+    route: () => run.drawn.receivers,
     ownership: ALONE,
     mask: (text) => text,
     draining$,

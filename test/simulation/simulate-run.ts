@@ -23,7 +23,7 @@ import { always } from './hazard.ts'
 import { live } from './live.ts'
 import type { DeathPlace } from './mortal-process.ts'
 import { INTERVAL, RULES, START } from './simulated-rules.ts'
-import { simulatedSlack, type SimulatedSlack } from './simulated-slack.ts'
+import { simulatedReceiver, type SimulatedReceiver } from './simulated-receiver.ts'
 import { simulatedWebhook, type SimulatedWebhook } from './simulated-webhook.ts'
 
 export type RunOptions = {
@@ -77,7 +77,7 @@ export type Run = {
   clock: VirtualClock
   service: CallsService
   store: Store
-  slack: SimulatedSlack
+  receivers: readonly SimulatedReceiver[]
   webhook: SimulatedWebhook
   oracle: AlertOracle
   /** Runs without crashes, whose polls were all committed. */
@@ -165,7 +165,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
     clock,
     service,
     store,
-    slack: simulatedSlack(random(seed, 'slack'), 0.2),
+    receivers: drawn.receivers.map((name) => simulatedReceiver(name, random(seed, name), 0.2)),
     webhook: simulatedWebhook(random(seed, 'webhook'), 0.2),
     oracle,
     isCalm,
@@ -222,7 +222,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
     await live(run, draw, isCalm ? 0 : 0.0004, async () => {
       if (clock.wall() >= nextSwitch) {
         nextSwitch = clock.wall() + drawWorld()
-        run.slack.isDown = draw() < 0.1
+        for (const receiver of run.receivers) receiver.isDown = draw() < 0.1
         run.webhook.isDown = draw() < 0.1
         // Not soon after another one: a list may show its calls for little longer than one outage.
         if (draw() < (drawn.outages ? 0.1 : 0)) {
@@ -256,7 +256,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
   }
   heal(service)
   setSwitches(service, { arrivals: false })
-  run.slack.isDown = false
+  for (const receiver of run.receivers) receiver.isDown = false
   run.webhook.isDown = false
   // Until every call has ended, two cycles and a whole sweep, and all messages are out.
   let quietAt: number | undefined
