@@ -46,6 +46,19 @@ test('an alert has its facts, its description while it fires, and links, as text
   expect(of(messageOf([RESOLVED])).text).not.toContain('Ask the carrier.')
 })
 
+test('an alert has links to its calls and to its silence, and the message names what it inhibits', () => {
+  const links = { calls: 'https://callwatch.test/?a=1#calls', silence: 'https://callwatch.test/#silence' }
+  const inhibited = [{ alert: 'Lower', target: 'staging', severity: 'warning' as const }]
+  const message = { ...messageOf([]), alerts: [{ notification: FIRING, flaps: 0, links }], inhibited }
+  const { text, html } = of(message)
+  expect(text).toMatch(/^Calls: https:\/\/callwatch\.test\/\?a=1#calls$/m)
+  expect(text).toMatch(/^Silence: https:\/\/callwatch\.test\/#silence$/m)
+  expect(text).toMatch(/^Also firing: Lower \(warning\) on staging$/m)
+  expect(html).toContain('>Silence</a>')
+  const ended = of({ ...message, alerts: [{ notification: RESOLVED, flaps: 0, links }] })
+  expect(ended.text).not.toContain('Silence')
+})
+
 test('many alerts are a line each after the first twenty', () => {
   const alerts = [...Array(30).keys()].map((i) => ({ ...FIRING, key: `A${i}`, alert: `A${i}` }))
   const { text } = of(messageOf(alerts))

@@ -48,7 +48,7 @@ describe('an e-mail', () => {
     expect(headerOf(mail!, 'To')).toBe('ops@example.com, oncall@example.com')
     expect(headerOf(mail!, 'Auto-Submitted')).toBe('auto-generated')
     expect(headerOf(mail!, 'Date')).toBe('Fri, 20 Nov 2026 08:15:30 +0000')
-    expect(bodyOf(mail!, 'text/plain')).toContain('Top contributor: type video, 14 of 17 failures, in 22 calls')
+    expect(bodyOf(mail!, 'text/plain')).toContain('Top contributor: type video: 14 of 17 failures')
     expect(bodyOf(mail!, 'text/html')).toContain('<a href="https://runbooks.test/failures">Runbook</a>')
   })
 
