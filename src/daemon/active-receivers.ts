@@ -5,6 +5,8 @@ import type { Config } from '../config/config.ts'
 import type { Receiver } from '../notifications/receiver.ts'
 import { alertmanagersIn, configuredReceivers, messageReceiversIn } from '../notifications/configured-receivers.ts'
 
+type ReceiversConfig = Pick<Config, 'notify' | 'http'>
+
 /** The receivers of the active configuration. */
 export type ActiveReceivers = {
   receivers: () => readonly Receiver[]
@@ -13,26 +15,27 @@ export type ActiveReceivers = {
   /** The same, and Alertmanagers, which take no messages. */
   shown: () => readonly string[]
   /** Creates those of another configuration, which are active once that is called. */
-  prepare: (config: Pick<Config, 'notify'>) => Promise<{ names: readonly string[]; activate: () => void }>
+  prepare: (config: ReceiversConfig) => Promise<{ names: readonly string[]; activate: () => void }>
 }
 
-export async function activeReceivers(
-  first: Pick<Config, 'notify'>,
-  clock: Clock,
-  logger: Logger,
-): Promise<ActiveReceivers> {
-  const create = (notify: Config['notify']) =>
-    configuredReceivers(notify, { clock, log: ({ fields, text }) => logger.warn(fields, text) })
-  let active = { notify: first.notify, receivers: await create(first.notify) }
+export async function activeReceivers(first: ReceiversConfig, clock: Clock, logger: Logger): Promise<ActiveReceivers> {
+  const create = ({ notify, http }: ReceiversConfig) =>
+    configuredReceivers(notify, {
+      clock,
+      log: ({ fields, text }) => logger.warn(fields, text),
+      pageUrl: http.publicUrl,
+    })
+  const partOf = ({ notify, http }: ReceiversConfig) => [messageReceiversIn(notify), http.publicUrl]
+  let active = { config: first, receivers: await create(first) }
   const names = () => active.receivers.map(({ name }) => name)
   return {
     receivers: () => active.receivers,
     names,
-    shown: () => [...names(), ...alertmanagersIn(active.notify).map(({ name }) => name)],
-    prepare: async ({ notify }) => {
+    shown: () => [...names(), ...alertmanagersIn(active.config.notify).map(({ name }) => name)],
+    prepare: async (config) => {
       // What has not changed keeps its connections.
-      const isSame = isDeepStrictEqual(messageReceiversIn(active.notify), messageReceiversIn(notify))
-      const next = { notify, receivers: isSame ? active.receivers : await create(notify) }
+      const isSame = isDeepStrictEqual(partOf(active.config), partOf(config))
+      const next = { config, receivers: isSame ? active.receivers : await create(config) }
       return { names: next.receivers.map(({ name }) => name), activate: () => void (active = next) }
     },
   }

@@ -5,7 +5,12 @@ import type { NotifyConfig } from './notify-section.ts'
 import type { MessageReceiverType } from './receiver-type.ts'
 import { alertReceiverNames, receivers, type AlertReceiverName } from './receivers.ts'
 
-export type ReceiverDeps = { clock: Clock; log: (line: LogLine) => void }
+export type ReceiverDeps = {
+  clock: Clock
+  log: (line: LogLine) => void
+  /** Where alerts are shown; else {@link pageUrlIn}. */
+  pageUrl?: string | undefined
+}
 
 /** A receiver of alerts as it is configured. */
 export type ConfiguredReceiver = {
@@ -43,9 +48,8 @@ export function pageUrlIn(notify: NotifyConfig): string | undefined {
 /** Each configured receiver of messages; the log, where there is none. */
 export async function configuredReceivers(
   notify: NotifyConfig,
-  { clock, log }: ReceiverDeps,
+  { clock, log, pageUrl = pageUrlIn(notify) }: ReceiverDeps,
 ): Promise<readonly Receiver[]> {
-  const pageUrl = pageUrlIn(notify)
   const configured = messageReceiversIn(notify).map(async ({ name, type, config }) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TypeScript cannot tell which config belongs to which type
     const receiver = receivers[type] as MessageReceiverType

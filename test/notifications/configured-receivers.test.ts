@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 import { configuredReceivers } from '../../src/notifications/configured-receivers.ts'
 import type { NotifyConfig } from '../../src/notifications/notify-section.ts'
+import { text } from 'node:stream/consumers'
+import { localServer } from '../commands/local-server.ts'
+import { messageOf, FIRING } from './sample.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 
 const SLACK = { webhookUrl: 'https://hooks.slack.test/services/x' }
@@ -31,3 +34,30 @@ test.each<[Partial<NotifyConfig>, string[]]>([
   const receivers = await configuredReceivers(notify, { clock: virtualClock(), log: () => undefined })
   expect(receivers.map(({ name }) => name)).toEqual(names)
 })
+
+test.each([
+  [undefined, 'https://grafana.test/d'],
+  ['https://callwatch.test/', 'https://callwatch.test/'],
+])(
+  'with the page at %s a receiver in the format of Alertmanager refers to %s, by its own name',
+  async (pageUrl, shown) => {
+    const bodies: string[] = []
+    const { url } = await localServer((request, response) => {
+      void text(request).then((body) => {
+        bodies.push(body)
+        response.end()
+      })
+    })
+    const notify: NotifyConfig = {
+      groupWait: 10,
+      slack: { ...SLACK, dashboardUrl: 'https://grafana.test/d' },
+      receivers: [{ name: 'relay', webhook: { url, format: 'alertmanager', headers: {} } }],
+      routes: [],
+      inhibit: [],
+      mutes: [],
+    }
+    const receivers = await configuredReceivers(notify, { clock: virtualClock(), log: () => undefined, pageUrl })
+    await receivers[1]?.send(messageOf([FIRING]))
+    expect(bodies.map((body) => JSON.parse(body) as unknown)).toMatchObject([{ receiver: 'relay', externalURL: shown }])
+  },
+)
