@@ -67,7 +67,8 @@ export type Suppression = {
   until?: number
   /** Of a silence. */
   silence?: number
-  /** Of an inhibition: the key of the alert that inhibits, and its target where that is another one. */
+  /** Of an inhibition: since when the alert fires that inhibits, its key, and its target where that is another one. */
+  since?: number
   alert?: string
   target?: string
   reason?: string

@@ -10,6 +10,7 @@ import { heartbeats } from '../notifications/receivers/heartbeat/heartbeats.ts'
 import { DeliveryError } from '../network/delivery-error.ts'
 import type { Receiver } from '../notifications/receiver.ts'
 import { alertmanagersIn, messageReceiversIn, pageUrlIn } from '../notifications/configured-receivers.ts'
+import { recipientsBy } from '../notifications/routes.ts'
 import { notifyOfOutage } from '../notifications/store-outage.ts'
 import type { Store } from '../store/store.ts'
 import type { Targets } from '../target/lifecycle.ts'
@@ -88,10 +89,15 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
       groupWait: notify.groupWait,
       mutes: notify.mutes,
       inhibit: notify.inhibit,
+      routes: notify.routes,
       publicUrl: http.publicUrl,
     }),
-    ({ groupWait, mutes, inhibit, publicUrl }, end$) =>
-      merge(
+    ({ groupWait, mutes, inhibit, routes, publicUrl }, end$) => {
+      const recipients = recipientsBy(
+        routes,
+        receivers().map(({ name }) => name),
+      )
+      return merge(
         ...receivers().map((receiver) =>
           deliverOutbox(receiver, {
             store,
@@ -99,13 +105,15 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
             groupWait,
             mutes,
             inhibit,
+            isNotified: (alert) => recipients(alert).includes(receiver.name),
             publicUrl,
             alerts,
             toRemove,
             stop$: end$,
           }),
         ),
-      ),
+      )
+    },
   )
   // A daemon that cannot reach the store does not know whether it is still the leader: the last leader notifies.
   const trouble$ = runWhile(config$.pipe(map(({ poll: { interval } }) => interval)), (interval, over$) =>

@@ -86,7 +86,8 @@ function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
   const { notices, suppressions } = readNotes(String(row['notes']))
   // All that its values were measured by, from the first one on.
   const window = { from: since - (windowOf(signal) ?? 0), to: until ?? now }
-  const request = callsRequest({ target: String(row['target']), signal, match, labels, window })
+  const isOver = until !== null && windowOf(signal) === undefined
+  const request = isOver ? undefined : callsRequest({ target: String(row['target']), signal, match, labels, window })
   return {
     target: String(row['target']),
     alert: String(row['rule']),
@@ -105,7 +106,7 @@ function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
     ...(request !== undefined && { calls_url: request }),
     values: values.map(([at, value]) => ({ at: isoTime(at), value })),
     notified: notices.map(({ receiver, kind, at, outcome }) => ({ receiver, kind, at: isoTime(at), outcome })),
-    suppressed: suppressions.map(({ at, until: end, ...why }) => ({
+    suppressed: suppressions.map(({ at, since: _since, until: end, ...why }) => ({
       ...why,
       at: isoTime(at),
       ...(end !== undefined && { until: isoTime(end) }),

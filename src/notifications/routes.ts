@@ -1,5 +1,4 @@
 import { matches, type AlertMatch } from '../alerts/match.ts'
-import type { Notification } from '../alerts/notification.ts'
 
 /** The recipients of the alerts that a match matches, by name. */
 export type Route = { match: AlertMatch; notify: readonly string[] }
@@ -12,7 +11,7 @@ export type Route = { match: AlertMatch; notify: readonly string[] }
 export function recipientsBy(
   routes: readonly Route[],
   receivers: readonly string[],
-): (change: Notification) => readonly string[] {
+): (change: Parameters<typeof matches>[1]) => readonly string[] {
   return (change) => {
     const route = routes.find(({ match }) => matches(match, change))
     return route === undefined ? receivers : receivers.filter((name) => route.notify.includes(name))

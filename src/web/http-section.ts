@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { fileName, link, text, wholeNumber } from '../schema/scalars.ts'
+import { fileName, nearbyBaseAddress, text, wholeNumber } from '../schema/scalars.ts'
 import { secret } from '../schema/secret.ts'
 import { section } from '../schema/section.ts'
 import { variables } from '../schema/variables.ts'
@@ -30,7 +30,7 @@ export const httpSection = section({
     .prefault(9464)
     .describe('Port where callwatch listens; 0: any free one')
     .register(variables, { name: 'CALLWATCH_HTTP_PORT' }),
-  public_url: link()
+  public_url: nearbyBaseAddress()
     .optional()
     .describe('Address of the page as users reach it, such as https://callwatch.example/: messages link to it'),
   auth: auth.optional().describe('User and password that all but /healthz and /readyz require; default: none'),

@@ -89,6 +89,7 @@ describe('the top contributor of an alert', () => {
       'fails as the others do',
       [...failed(12, 'video'), ...went(18, 'video'), ...failed(4, 'audio'), ...went(6, 'audio')],
     ],
+    ['fails, and is a single call', [...failed(1, 'video'), ...failed(19, 'audio'), ...went(900, 'audio')]],
     ['fails more often, which may be chance', [...failed(1, 'video'), ...failed(4, 'audio'), ...went(15, 'audio')]],
   ])('is absent where a label value %s', (_, finished) => {
     expect(evidence(RATIO, { finished })).not.toHaveProperty('contributor')

@@ -46,7 +46,7 @@ test('the shipped example loads, and but for targets, password and channels it s
   ])
   expect(channels.slack?.dashboardUrl).toBe('https://grafana.example/d/callwatch')
   const { auth, publicUrl, ...http } = example.http
-  expect(publicUrl).toBe('https://callwatch.example/')
+  expect(publicUrl).toBe('https://callwatch.example')
   expect(auth?.username).toBe('ops')
   const notify = { ...defaults.notify, groupWait }
   expect({ ...example, http, notify, targets: defaults.targets }).toEqual(defaults)

@@ -91,13 +91,16 @@ export const failureRatio = callSignal({
 /** The confidence with which a share of the failures must exceed the share of the calls. */
 const LIFT_CONFIDENCE = 0.95
 
-function saysSomething({ failures, ofFailures, calls, ofCalls }: Contributor): boolean {
-  return ofFailures > 0 && wilsonBounds(failures, ofFailures, LIFT_CONFIDENCE).lower > calls / ofCalls
+/** With fewer failures it may be anything. */
+const MIN_FAILURES = 3
+
+function saysSomething(one: Contributor): boolean {
+  return one.failures >= MIN_FAILURES && liftOf(one) > 1
 }
 
-/** By how much its share of the failures exceeds its share of the calls. */
+/** By how much its share of the failures exceeds its share of the calls, at least: few failures prove little. */
 function liftOf({ failures, ofFailures, calls, ofCalls }: Contributor): number {
-  return failures / ofFailures / (calls / ofCalls)
+  return wilsonBounds(failures, ofFailures, LIFT_CONFIDENCE).lower / (calls / ofCalls)
 }
 
 function failuresAmong(calls: readonly Tally[], reason: Reason) {

@@ -20,7 +20,6 @@ export const stuckCalls = callSignal({
   unit: 'calls',
   isReplayable: false,
   calls: ({ open, now }, _window, { longerThan }) => open.filter((call) => beganAt(call) < now - longerThan),
-  statuses: () => ['in_progress'],
   measure: measureNumber,
   describe: ({ value }, { longerThan }) =>
     `${someCalls(value)} ${value > 1 ? 'have' : 'has'} been open for longer than ${formatSeconds(longerThan)}`,

@@ -2,18 +2,18 @@ import { matches } from '../../alerts/match.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import type { AlertMessage, AlertUpdate } from '../message.ts'
 import { linksOf } from '../text/links.ts'
-import { inhibitedOf, inhibitorsAmong, type Inhibition } from './inhibition.ts'
+import { inhibitedOf, isSame, type Inhibited, type Inhibitors } from './inhibition.ts'
 import { entriesOf, latestOf, type Moment, type Stage } from './batch.ts'
 
 export type ComposeOptions = {
-  inhibit: readonly Inhibition[]
+  inhibitorsAmong: Inhibitors
   /** How users reach the page, where that is known. */
   publicUrl?: string | undefined
 }
 
 /** One message of all alerts that are ready, with their current values; firing ones come first. */
 export const compose =
-  ({ inhibit, publicUrl }: ComposeOptions): Stage =>
+  ({ inhibitorsAmong, publicUrl }: ComposeOptions): Stage =>
   (batch, moment) => {
     if (batch.kind !== 'ready') return batch
     const { target, severity } = latestOf(batch.alerts[0]!.alert)
@@ -24,7 +24,7 @@ export const compose =
     const alerts = ordered.map((update) => withLinks(withCurrentValue(update, moment), publicUrl))
     const silenced = silencedBeside(target, severity, moment)
     const firing = alerts.filter(isFiring).map(({ notification }) => notification)
-    const inhibited = inhibitedBy(firing, moment, inhibit)
+    const inhibited = inhibitedBy(firing, moment, inhibitorsAmong)
     const entries = entriesOf(batch.alerts.map(({ alert }) => alert))
     return {
       kind: 'message',
@@ -40,17 +40,23 @@ function withLinks(update: AlertUpdate, publicUrl: string | undefined): AlertUpd
 /** Alerts that fire, and that are not notified because these alerts do. */
 function inhibitedBy(
   firing: readonly Notification[],
-  { alerts }: Moment,
-  inhibit: readonly Inhibition[],
+  { alerts, silences }: Moment,
+  inhibitorsAmong: Inhibitors,
 ): AlertMessage['inhibited'] {
-  const inhibitorsOf = inhibitorsAmong(alerts, inhibit)
+  const inhibitorsOf = inhibitorsAmong(alerts)
+  /** Whether one of these alerts keeps it from being notified, also by way of others that it inhibits. */
+  const isInhibited = (alert: Inhibited, passed: readonly Inhibited[]): boolean =>
+    inhibitorsOf(alert).some(
+      (one) =>
+        firing.some((notified) => isSame(notified, one)) ||
+        (!passed.some((other) => isSame(other, one)) && isInhibited(one, [...passed, one])),
+    )
   return alerts.flatMap((live) => {
     const alert = inhibitedOf(live)
-    if (live.instance.state === 'pending') return []
-    const by = inhibitorsOf(alert).filter((one) =>
-      firing.some(({ target, key }) => target === one.target && key === one.key),
-    )
-    return by.length === 0 ? [] : { alert: alert.key, target: alert.target, severity: alert.severity }
+    const isLive = live.instance.state !== 'pending' && !firing.some((notified) => isSame(notified, alert))
+    const isSilenced = silences.some(({ match }) => matches(match, alert))
+    if (!isLive || isSilenced || !isInhibited(alert, [alert])) return []
+    return { alert: alert.key, target: alert.target, severity: alert.severity }
   })
 }
 
@@ -68,10 +74,12 @@ function withCurrentValue(update: AlertUpdate, { alerts }: Moment): AlertUpdate 
     forecast: _forecast,
     window: _window,
     cause: _cause,
+    asOf,
     ...rest
   } = notification
   const latest = { value, peak, ...(calls === undefined ? {} : { calls }), ...(counts === undefined ? {} : { counts }) }
-  return { ...update, notification: { ...rest, ...latest, ...evidence } }
+  const isOld = asOf !== undefined && live.instance.evaluatedAt <= asOf
+  return { ...update, notification: { ...rest, ...latest, ...evidence, ...(isOld && { asOf }) } }
 }
 
 /** Alerts of the same target and severity that fire and are silenced. */

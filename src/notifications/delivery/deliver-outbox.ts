@@ -7,7 +7,7 @@ import type { Batch, Delivery, Moment, Stage } from './batch.ts'
 import { claim } from './claim.ts'
 import { compose } from './compose.ts'
 import { group } from './group.ts'
-import type { Inhibition } from './inhibition.ts'
+import { inhibition, type Inhibited, type Inhibition } from './inhibition.ts'
 import { suppressionNotes } from './note.ts'
 import { backoffOn, send } from './send.ts'
 import { removeDelivered, acknowledge, type ToRemove } from './acknowledge.ts'
@@ -21,6 +21,8 @@ export type DeliverOptions = {
   groupWait: number
   mutes: readonly Mute[]
   inhibit: readonly Inhibition[]
+  /** Whether this receiver is notified of an alert; of all unless said otherwise. */
+  isNotified?: ((alert: Inhibited) => boolean) | undefined
   /** How users reach the page, where that is known. */
   publicUrl?: string | undefined
   /** The alerts of all targets as they are now. */
@@ -36,13 +38,14 @@ export type DeliverOptions = {
  * waits, up to five minutes, with a message of what waits by then. A store that cannot be used is asked again.
  */
 export function deliverOutbox(receiver: Receiver, options: DeliverOptions): Observable<Delivery> {
-  const { store, clock, groupWait, mutes, inhibit, publicUrl, toRemove = new Map(), stop$ } = options
+  const { store, clock, groupWait, mutes, inhibit, isNotified, publicUrl, toRemove = new Map(), stop$ } = options
   const { name } = receiver
   const backoff = backoffOn(clock)
+  const inhibitorsAmong = inhibition({ rules: inhibit, ...(isNotified && { isNotified }) })
   const stages: readonly Stage[] = [
-    suppress({ mutes, inhibit }, suppressionNotes(store)),
+    suppress({ mutes, inhibitorsAmong }, suppressionNotes(store)),
     wait(groupWait),
-    compose({ inhibit, publicUrl }),
+    compose({ inhibitorsAmong, publicUrl }),
     claim(store),
     send(receiver, backoff),
     acknowledge(name, store, toRemove),

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { LiveAlert } from '../../alerts/alert-instance.ts'
 import { matches, SEVERITIES } from '../../alerts/match.ts'
 import type { Notification } from '../../alerts/notification.ts'
@@ -8,54 +7,78 @@ import type { NotifyConfig } from '../notify-section.ts'
 export type Inhibition = NotifyConfig['inhibit'][number]
 
 /** What inhibition needs to know of an alert. */
-export type Inhibited = Pick<Notification, 'target' | 'key' | 'alert' | 'severity' | 'labels' | 'match' | 'signal'>
+export type Inhibited = Pick<
+  Notification,
+  'target' | 'key' | 'alert' | 'severity' | 'labels' | 'match' | 'signal' | 'breach' | 'firingSince'
+>
+
+/** The alerts that inhibit one while they fire, among those of a moment. */
+export type Inhibitors = (alerts: readonly LiveAlert[]) => (alert: Inhibited) => readonly Inhibited[]
 
 /**
- * The alerts that inhibit another one while they fire: those of the same target, signal and labels with a higher severity,
- * and those that a rule of the configuration names. None inhibits itself, and of two that would inhibit each other by
- * the same rule none does.
+ * An alert is inhibited by those of the same target, signal and labels with a higher severity, and by those that a rule of the
+ * configuration names. None inhibits itself, and of two that would inhibit each other none does.
+ *
+ * @param isNotified whether the receiver is notified of an alert: only its message can take in those of a lower severity
  */
-export function inhibitorsAmong(
-  alerts: readonly LiveAlert[],
-  rules: readonly Inhibition[],
-): (alert: Inhibited) => Inhibited[] {
-  const sources = alerts.filter(({ instance }) => instance.state !== 'pending').map(inhibitedOf)
-  return (alert) =>
-    sources.filter(
-      (source) =>
-        !isSame(source, alert) && (isWorse(source, alert) || rules.some((rule) => isInhibiting(rule, source, alert))),
-    )
+export function inhibition({
+  rules,
+  isNotified = () => true,
+}: {
+  rules: readonly Inhibition[]
+  isNotified?: (alert: Inhibited) => boolean
+}): Inhibitors {
+  const known = new WeakMap<readonly LiveAlert[], (alert: Inhibited) => readonly Inhibited[]>()
+  const among = (alerts: readonly LiveAlert[]) => {
+    const sources = alerts.filter(({ instance }) => instance.state !== 'pending').map(inhibitedOf)
+    const byTarget = Map.groupBy(sources.filter(isNotified), ({ target }) => target)
+    const byRule = rules.map((rule) => ({ rule, of: sources.filter((source) => matches(rule.sourceMatch, source)) }))
+    const inhibits = (source: Inhibited, alert: Inhibited) =>
+      (isWorse(source, alert) && isNotified(source)) || rules.some((rule) => isInhibiting(rule, source, alert))
+    return (alert: Inhibited) => {
+      const candidates = new Set([
+        ...(byTarget.get(alert.target) ?? []).filter((source) => isWorse(source, alert)),
+        ...byRule.flatMap(({ rule, of }) =>
+          matches(rule.targetMatch, alert) ? of.filter((source) => isInhibiting(rule, source, alert)) : [],
+        ),
+      ])
+      return [...candidates].filter((source) => !isSame(source, alert) && !inhibits(alert, source))
+    }
+  }
+  return (alerts) => {
+    const inhibitorsOf = known.get(alerts) ?? among(alerts)
+    known.set(alerts, inhibitorsOf)
+    return inhibitorsOf
+  }
 }
 
 /** A live alert, as inhibition sees it. */
-export function inhibitedOf({ target, instance: { key, labels, rule } }: LiveAlert): Inhibited {
-  const { name: alert, severity, match, signal } = rule
-  return { target, key, alert, severity, labels, match, signal }
+export function inhibitedOf({ target, instance }: LiveAlert): Inhibited {
+  const { key, labels, rule, since, firingSince = since } = instance
+  const { name: alert, severity, match, signal, breach } = rule
+  return { target, key, alert, severity, labels, match, signal, breach, firingSince }
 }
 
-function isSame(one: Inhibited, other: Inhibited): boolean {
+export function isSame(one: Pick<Inhibited, 'target' | 'key'>, other: Pick<Inhibited, 'target' | 'key'>): boolean {
   return one.target === other.target && one.key === other.key
 }
 
 /** Whether it says the same of the same calls, only worse: its threshold and window are other ones. */
 function isWorse(one: Inhibited, other: Inhibited): boolean {
   const isMoreSevere = SEVERITIES.indexOf(one.severity) < SEVERITIES.indexOf(other.severity)
-  return isMoreSevere && one.target === other.target && isDeepStrictEqual(subjectOf(one), subjectOf(other))
+  return isMoreSevere && one.target === other.target && subjectOf(one) === subjectOf(other)
 }
 
-function subjectOf({ signal, labels, match }: Inhibited) {
+function subjectOf({ signal, labels, match, breach }: Inhibited): string {
   const { name, reason, media } = { reason: undefined, media: undefined, ...signal }
-  return { name, reason, media, labels: { ...match, ...labels } }
+  const all = Object.entries({ ...match, ...labels }).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return JSON.stringify([name, reason, media, breach, all])
 }
 
 function isInhibiting({ sourceMatch, targetMatch, equal }: Inhibition, source: Inhibited, alert: Inhibited): boolean {
+  if (!matches(targetMatch, alert) || !matches(sourceMatch, source)) return false
   const [own, other] = [valuesOf(source), valuesOf(alert)]
-  return (
-    matches(sourceMatch, source) &&
-    matches(targetMatch, alert) &&
-    !(matches(sourceMatch, alert) && matches(targetMatch, source)) &&
-    equal.every((label) => own[label] === other[label])
-  )
+  return equal.every((label) => own[label] === other[label])
 }
 
 function valuesOf({ alert, severity, target, labels, match }: Inhibited): Partial<Record<string, string>> {

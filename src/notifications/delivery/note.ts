@@ -28,7 +28,7 @@ export function deliveryNotes(entries: readonly OutboxEntry[], notice: Omit<Noti
 export type Suppressed = { change: Notification; by: readonly Suppression[] }
 
 /** So many are remembered at most. */
-const MAX_NOTED = 10_000
+const MAX_NOTED = 200_000
 
 /** Notes in the history of alerts why a message about them waits, each reason once in the life of a sender. */
 export function suppressionNotes(
@@ -43,8 +43,12 @@ export function suppressionNotes(
       .filter(({ by }) => by.length > 0)
     if (unnoted.length === 0) return
     await store.noteEpisodes(unnoted.map(({ change, by }) => noteOn(change, by)))
-    if (noted.size > MAX_NOTED) noted.clear()
     for (const { change, by } of unnoted) for (const one of by) noted.add(nameOf(change, one))
+    // The oldest first.
+    for (const name of noted) {
+      if (noted.size <= MAX_NOTED) break
+      noted.delete(name)
+    }
   }
 }
 

@@ -5,14 +5,14 @@ import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { lastTime } from '../../clock/calendar.ts'
 import type { NotifyConfig } from '../notify-section.ts'
 import { entriesOf, latestOf, type Moment, type Stage } from './batch.ts'
-import { inhibitorsAmong, type Inhibition } from './inhibition.ts'
+import type { Inhibitors } from './inhibition.ts'
 import { isKnown } from './merge-changes.ts'
 import type { Suppressed } from './note.ts'
 
 /** A recurring time in which some alerts are not notified. */
 export type Mute = NotifyConfig['mutes'][number]
 
-export type SuppressOptions = { mutes: readonly Mute[]; inhibit: readonly Inhibition[] }
+export type SuppressOptions = { mutes: readonly Mute[]; inhibitorsAmong: Inhibitors }
 
 /**
  * Alerts wait while a mute or a silence matches them, while the `poll_age` alert of their target fires, and while another alert
@@ -23,12 +23,12 @@ export type SuppressOptions = { mutes: readonly Mute[]; inhibit: readonly Inhibi
  * @param note is called with all that is suppressed, before it waits
  */
 export function suppress(
-  { mutes, inhibit }: SuppressOptions,
+  { mutes, inhibitorsAmong }: SuppressOptions,
   note: (all: readonly Suppressed[]) => Promise<void>,
 ): Stage {
   return async (batch, moment) => {
     if (batch.kind !== 'alerts') return batch
-    const suppressionsOf = suppressionsAt({ mutes, inhibit }, moment)
+    const suppressionsOf = suppressionsAt({ mutes, inhibitorsAmong }, moment)
     const alerts = batch.alerts.map((alert) => ({
       alert,
       change: latestOf(alert),
@@ -37,7 +37,11 @@ export function suppress(
     const suppressed = alerts.filter(({ by }) => by.length > 0)
     await note(suppressed)
     const flapped = suppressed.filter(
-      ({ alert, change, by }) => by.some((one) => one.by !== 'poll_age') && hasEnded(change) && !isKnown(alert),
+      // What had fired before it was inhibited is worth a word.
+      ({ alert, change, by }) =>
+        by.some(({ by: kind, since = -Infinity }) => kind !== 'poll_age' && since <= alert.changes[0]!.at) &&
+        hasEnded(change) &&
+        !isKnown(alert),
     )
     if (flapped.length > 0) return { kind: 'discarded', entries: entriesOf(flapped.map(({ alert }) => alert)) }
     const others = alerts.filter(({ by }) => by.length === 0).map(({ alert }) => alert)
@@ -47,7 +51,7 @@ export function suppress(
 
 /** What suppresses a change now. */
 function suppressionsAt(
-  { mutes, inhibit }: SuppressOptions,
+  { mutes, inhibitorsAmong }: SuppressOptions,
   { now, silences, alerts }: Moment,
 ): (change: Notification) => Suppression[] {
   const active = [
@@ -58,13 +62,14 @@ function suppressionsAt(
     ...silences.map(({ match, id, until, reason }) => ({ match, by: 'silence' as const, until, silence: id, reason })),
   ]
   const unseen = new Set(alerts.filter(isUnseen).map(({ target }) => target))
-  const inhibitorsOf = inhibitorsAmong(alerts, inhibit)
+  const inhibitorsOf = inhibitorsAmong(alerts)
   return (change) => [
     ...active.filter(({ match }) => matches(match, change)).map(({ match: _match, ...by }) => ({ ...by, at: now })),
     ...(change.signal.name !== 'poll_age' && unseen.has(change.target) ? [{ by: 'poll_age' as const, at: now }] : []),
-    ...inhibitorsOf(change).map(({ target, key }) => ({
+    ...inhibitorsOf(change).map(({ target, key, firingSince }) => ({
       by: 'inhibition' as const,
       at: now,
+      since: firingSince,
       alert: key,
       ...(target !== change.target && { target }),
     })),

@@ -216,6 +216,7 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (target, alert, since)
   );
   CREATE INDEX alert_episodes_by_age ON callwatch.alert_episodes (until);
+  CREATE INDEX alert_episodes_by_begin ON callwatch.alert_episodes (since);
 
   -- Under which keys something was enqueued once.
   CREATE TABLE callwatch.deduplication_keys (

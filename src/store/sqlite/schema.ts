@@ -180,6 +180,7 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (target, alert, since)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX alert_episodes_by_age ON alert_episodes (until);
+  CREATE INDEX alert_episodes_by_begin ON alert_episodes (since);
 
   -- Under which keys something was enqueued once.
   CREATE TABLE deduplication_keys (

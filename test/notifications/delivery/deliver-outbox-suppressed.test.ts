@@ -204,3 +204,24 @@ test('an alert takes those that it inhibits into its message; what still fires w
   expect(received.slice(1).map(([, said]) => said)).toEqual(['firing A', 'resolved Critical'])
   expect(messages.slice(1)).toMatchObject([{ inhibited: [] }, { inhibited: [] }])
 })
+
+test('what had fired before it was inhibited is worth a word, also where it has ended by then', async () => {
+  const { fire, resolve, clock, received, messages } = sending({
+    groupWait: 10,
+    inhibit: [{ sourceMatch: { alert: 'C' }, targetMatch: { alert: 'B' }, equal: [] }],
+  })
+  const critical = { name: 'Critical', severity: 'critical' as const }
+  await fire({ name: 'A' })
+  await clock.advance(5)
+  await fire(critical)
+  await fire({ name: 'B' })
+  await clock.advance(15)
+  await resolve({ name: 'A' })
+  await resolve({ name: 'B' })
+  await clock.advance(2)
+  await resolve(critical)
+  await clock.advance(5)
+  // B fired when it was inhibited already.
+  expect(received.map(([, said]) => said)).toEqual(['firing Critical', 'passed A ×1', 'resolved Critical'])
+  expect(messages[0]).toMatchObject({ inhibited: [{ alert: 'A' }, { alert: 'B' }] })
+})

@@ -5,6 +5,7 @@ import type { Batch, Moment } from '../../../src/notifications/delivery/batch.ts
 import { compose } from '../../../src/notifications/delivery/compose.ts'
 import { pass } from '../../../src/notifications/delivery/deliver-outbox.ts'
 import { group } from '../../../src/notifications/delivery/group.ts'
+import { inhibition } from '../../../src/notifications/delivery/inhibition.ts'
 import { suppress } from '../../../src/notifications/delivery/suppress.ts'
 import { wait } from '../../../src/notifications/delivery/wait.ts'
 import type { OutboxEntry, OutboxContent } from '../../../src/store/store.ts'
@@ -28,7 +29,7 @@ const digest = (day: string): OutboxContent => ({
   digest: { kind: 'digest', day, timezone: 'UTC', targets: [] },
 })
 
-const NOTHING = { mutes: [], inhibit: [] }
+const NOTHING = { mutes: [], inhibitorsAmong: inhibition({ rules: [] }) }
 
 /** What the first batch comes to that need not wait, just before it is claimed. */
 async function next(waiting: readonly OutboxEntry[], differing: Partial<Moment> = {}) {
@@ -173,13 +174,13 @@ test('a message has what explains the value of each alert now, and links where i
   const now = { ...live.instance, value: 0.9, evidence: { trend: [0.5, 0.9], window: after } }
   const waiting: Batch = { kind: 'ready', alerts: [{ alert: { entries: [], changes: [change] }, merged: { kind: 'update', update: { notification: change, flaps: 0 }, isNew: true, firstAt: AT } }] } // oxfmt-ignore
   const moment = { now: AT, silences: [], alerts: [{ ...live, instance: now }] }
-  const composed = await compose({ inhibit: [], publicUrl: 'https://callwatch.test/' })(waiting, moment)
+  const composed = await compose({ ...NOTHING, publicUrl: 'https://callwatch.test' })(waiting, moment)
   if (composed?.kind !== 'message' || composed.message.kind !== 'alerts') throw new Error('no message')
   const [{ notification, links } = { notification: undefined, links: undefined }] = composed.message.alerts
   expect(notification).toMatchObject({ value: 0.9, trend: [0.5, 0.9], window: after })
   expect(notification).not.toHaveProperty('contributor')
   expect(links?.calls).toContain(`until=${encodeURIComponent(new Date(AT * 1000 + 1).toISOString())}`)
-  const without = await compose({ inhibit: [] })(waiting, moment)
+  const without = await compose(NOTHING)(waiting, moment)
   if (without?.kind !== 'message' || without.message.kind !== 'alerts') throw new Error('no message')
   expect(without.message.alerts[0]).not.toHaveProperty('links')
 })

@@ -4,7 +4,7 @@ import type { Notification } from '../../../src/alerts/notification.ts'
 import type { Silence } from '../../../src/alerts/match.ts'
 import type { Batch } from '../../../src/notifications/delivery/batch.ts'
 import { suppress, type Mute } from '../../../src/notifications/delivery/suppress.ts'
-import type { Inhibition } from '../../../src/notifications/delivery/inhibition.ts'
+import { inhibition, type Inhibition } from '../../../src/notifications/delivery/inhibition.ts'
 import { POLL_AGE } from '../../alerts/sample-rules.ts'
 import { AT, changeOf, liveAlert, type Named } from './outbox-sending.ts'
 
@@ -27,7 +27,10 @@ async function waits(
 ): Promise<boolean> {
   const batch: Batch = { kind: 'alerts', alerts: [{ entries: [], changes: [change] }] }
   const at = typeof now === 'string' ? utc(now) : now
-  const next = await suppress({ mutes, inhibit }, async () => undefined)(batch, { now: at, silences, alerts })
+  const next = await suppress({ mutes, inhibitorsAmong: inhibition({ rules: inhibit }) }, async () => undefined)(
+    batch,
+    { now: at, silences, alerts },
+  )
   if (next !== undefined) expect(next).toEqual(batch)
   return next === undefined
 }
@@ -129,6 +132,14 @@ describe('an alert is inhibited by', () => {
     ['none of another target', fires({ ...CRITICAL, target: 'staging' }), false],
     ['none of other calls', fires(CRITICAL, VIDEO), false],
     ['none of other calls that its rule matches', fires(CRITICAL, { match: { mode: 'call' } }), false],
+    [
+      'none that breaches on the other side',
+      {
+        ...fires(CRITICAL),
+        instance: { ...fires(CRITICAL).instance, rule: { ...fires(CRITICAL).instance.rule, breach: 'below' } },
+      },
+      false,
+    ],
     ['none of another signal', fires(CRITICAL, { signal: { name: 'calls_started', window: 900 } }), false],
     ['one of another window', fires(CRITICAL, { signal: { name: 'calls', window: 60 } }), true],
     ['not itself', fires(A), false],
@@ -167,17 +178,36 @@ describe('an alert is inhibited by', () => {
     expect(await waits(AT, { inhibit: [inhibition], alerts: [fires(A), other] })).toBe(holds)
   })
 
+  test('none that its receiver is not notified of, but what a rule names all the same', async () => {
+    const batch: Batch = { kind: 'alerts', alerts: [{ entries: [], changes: [FIRED] }] }
+    const passes = (rules: readonly Inhibition[]) =>
+      suppress(
+        { mutes: [], inhibitorsAmong: inhibition({ rules, isNotified: ({ severity }) => severity !== 'critical' }) },
+        async () => undefined,
+      )(batch, { now: AT, silences: [], alerts: [fires(A), fires(CRITICAL)] })
+    expect(await passes([])).toEqual(batch)
+    expect(await passes([rule({ sourceMatch: { severity: 'critical' }, targetMatch: { alert: 'A' } })])).toBeUndefined()
+  })
+
+  test('none where a rule says the contrary of the severities', async () => {
+    const contrary = rule({ sourceMatch: { alert: 'A' }, targetMatch: { alert: 'Critical' } })
+    expect(await waits(AT, { inhibit: [contrary], alerts: [fires(A), fires(CRITICAL)] })).toBe(false)
+  })
+
   test('an alert that is inhibited is noted with the one that inhibits it', async () => {
     const noted: unknown[] = []
     const batch: Batch = { kind: 'alerts', alerts: [{ entries: [], changes: [FIRED] }] }
     const stage = suppress(
-      { mutes: [], inhibit: [rule({ sourceMatch: { alert: 'B' }, targetMatch: { alert: 'A' } })] },
+      {
+        mutes: [],
+        inhibitorsAmong: inhibition({ rules: [rule({ sourceMatch: { alert: 'B' }, targetMatch: { alert: 'A' } })] }),
+      },
       async (all) => void noted.push(...all.flatMap(({ by }) => by)),
     )
     await stage(batch, { now: AT, silences: [], alerts: [fires(CRITICAL), other] })
     expect(noted).toEqual([
-      { by: 'inhibition', at: AT, alert: 'Critical' },
-      { by: 'inhibition', at: AT, alert: 'B', target: 'staging' },
+      { by: 'inhibition', at: AT, since: AT, alert: 'Critical' },
+      { by: 'inhibition', at: AT, since: AT, alert: 'B', target: 'staging' },
     ])
   })
 })

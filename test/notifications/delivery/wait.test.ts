@@ -13,7 +13,11 @@ describe('the group wait of a message', () => {
   const old = (name: string) => waiting('f', { name, seconds: GROUP_WAIT })
 
   const waited = (alerts: WaitingAlert[], now = AT): Promise<Batch | undefined> =>
-    pass({ kind: 'alerts', alerts }, [wait(GROUP_WAIT), compose({ inhibit: [] })], { now, silences: [], alerts: [] })
+    pass({ kind: 'alerts', alerts }, [wait(GROUP_WAIT), compose({ inhibitorsAmong: () => () => [] })], {
+      now,
+      silences: [],
+      alerts: [],
+    })
 
   /** What sentNow out now of these. */
   const sentNow = async (all: WaitingAlert[], now = AT) => {

@@ -5,7 +5,7 @@ import { linksOf } from '../../../src/notifications/text/links.ts'
 import { AT } from '../delivery/outbox-sending.ts'
 import { FIRING } from '../sample.ts'
 
-const PAGE = 'https://callwatch.test/watch/'
+const PAGE = 'https://callwatch.test/watch'
 const WINDOW = { from: AT - 900, to: AT }
 const BETWEEN = { since: '2026-11-20T08:00:30.000Z', until: '2026-11-20T08:15:30.001Z' }
 
@@ -24,6 +24,7 @@ test.each<[Signal, Record<string, string> | undefined]>([
   ],
   [{ name: 'in_progress' }, { status: 'in_progress' }],
   [{ name: 'poll_age' }, undefined],
+  [{ name: 'stuck_calls', longerThan: 60 }, undefined],
 ])('an alert on %j links to the calls behind it', (signal, selected) => {
   const notification = { ...FIRING, signal, labels: { type: 'video' }, match: { mode: 'call' }, window: WINDOW }
   const { calls } = linksOf(notification, PAGE)
@@ -33,7 +34,7 @@ test.each<[Signal, Record<string, string> | undefined]>([
     return
   }
   const { origin, pathname, searchParams, hash } = new URL(calls)
-  expect([`${origin}${pathname}`, hash]).toEqual([PAGE, '#calls'])
+  expect([`${origin}${pathname}`, hash]).toEqual([`${PAGE}/`, '#calls'])
   const named = { target: 'production', mode: 'call', type: 'video' }
   expect(Object.fromEntries(searchParams)).toEqual({ ...named, ...selected })
   // The API has the same calls by its own words.
@@ -49,6 +50,11 @@ test('an alert whose window is not known links to no calls, and to its silence',
   const { searchParams, hash } = new URL(links.silence)
   expect([Object.fromEntries(searchParams), hash]).toEqual([
     { alert: FIRING.alert, target: 'production', type: 'video' },
-    '#silence',
+    '#silences',
   ])
+})
+
+test('an alert on calls in progress that has ended links to none: those of now are others', () => {
+  const notification = { ...FIRING, signal: { name: 'in_progress' } as const, kind: 'resolved' as const }
+  expect(linksOf(notification, PAGE)).not.toHaveProperty('calls')
 })
