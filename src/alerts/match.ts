@@ -1,11 +1,12 @@
 import { MODES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
 import type { Notification } from './notification.ts'
 import { RULE_LABELS, type RuleLabel } from './groups.ts'
+import { isPattern, matchesValue, patternProblem } from './value-pattern.ts'
 
 export const SEVERITIES = ['critical', 'warning', 'info'] as const
 export type Severity = (typeof SEVERITIES)[number]
 
-/** What an alert can match: each given value must be its own. */
+/** What an alert can match: each given value must be its own, or an expression that matches its own (value-pattern.ts). */
 export type AlertMatch = Readonly<Partial<Record<'alert' | 'severity' | 'target' | RuleLabel, string>>>
 
 /** What a match may name, in the order in which it is explained. */
@@ -19,25 +20,36 @@ export type KnownNames = { readonly alert: readonly string[]; readonly target: r
 
 /** Whether an alert has all that a match names; an empty match matches all. A label that the alert lacks matches nothing. */
 export function matches(
-  { alert, severity, target, ...labels }: AlertMatch,
-  changed: Pick<Notification, 'alert' | 'severity' | 'target' | 'labels' | 'match'>,
+  match: AlertMatch,
+  {
+    alert,
+    severity,
+    target,
+    labels,
+    match: ofRule,
+  }: Pick<Notification, 'alert' | 'severity' | 'target' | 'labels' | 'match'>,
 ): boolean {
-  const own: Partial<Record<string, string>> = { ...changed.match, ...changed.labels }
-  return (
-    (alert ?? changed.alert) === changed.alert &&
-    (severity ?? changed.severity) === changed.severity &&
-    (target ?? changed.target) === changed.target &&
-    Object.entries(labels).every(([label, value]) => value === undefined || own[label] === value)
-  )
+  const own: AlertMatch = { ...ofRule, ...labels, alert, severity, target }
+  return MATCH_KEYS.every((key) => {
+    const [wanted, value] = [match[key], own[key]]
+    return wanted === undefined || (value !== undefined && matchesValue(wanted, value))
+  })
 }
 
 /** Why a match can never match an alert, in a sentence that names what there is; undefined where it can. */
 export function unknownIn(match: AlertMatch, names: KnownNames): string | undefined {
   const known: Record<keyof AlertMatch, readonly string[]> = { ...MATCH_VALUES, ...names }
-  const wrong = MATCH_KEYS.find((key) => match[key] !== undefined && !known[key].includes(match[key]))
-  if (wrong === undefined) return undefined
-  const what = wrong === 'alert' ? 'rule' : wrong
-  return `there is no ${what} ${match[wrong]}; there is: ${known[wrong].join(', ') || 'none'}`
+  for (const key of MATCH_KEYS) {
+    const wanted = match[key]
+    if (wanted === undefined) continue
+    const problem = patternProblem(wanted)
+    if (problem !== undefined) return problem
+    if (known[key].some((value) => matchesValue(wanted, value))) continue
+    const what = key === 'alert' ? 'rule' : key
+    const found = isPattern(wanted) ? `no ${what} matches ${wanted}` : `there is no ${what} ${wanted}`
+    return `${found}; there is: ${known[key].join(', ') || 'none'}`
+  }
+  return undefined
 }
 
 /** Some alerts are not notified until a moment. It ends by itself; evaluation continues. */

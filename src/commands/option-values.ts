@@ -43,16 +43,18 @@ export function numberOrDuration(text: string): number | { seconds: number } {
   throw new InvalidArgumentError('It must be a whole number, 0 or more, or a duration such as 12h or 35d.')
 }
 
-/** `target=production`, added to the previous matches. */
+/** `target=production` or `alert=~High.*`, added to the previous matches. */
 export function matching(text: string, before: AlertMatch = {}): AlertMatch {
   const [key, value] = text.split(/=(.*)/s)
   const known = MATCH_KEYS.find((name) => name === key)
   if (known === undefined || !value) {
-    throw new InvalidArgumentError(`It must be name=value, the name one of ${MATCH_KEYS.join(', ')}.`)
+    throw new InvalidArgumentError(
+      `It must be name=value or name=~expression, the name one of ${MATCH_KEYS.join(', ')}.`,
+    )
   }
   // An alert has one value of each: two would never match.
   if (before[known] !== undefined) throw new InvalidArgumentError(`There is a value for ${known} already.`)
-  return { ...before, [known]: value }
+  return { ...before, [known]: value.startsWith('~') ? `=${value}` : value }
 }
 
 /** `a,b`, added to the previous names. */

@@ -1,3 +1,4 @@
+import { isPattern, matchesValue, patternProblem } from '../alerts/value-pattern.ts'
 import { isMap, valueAt } from '../schema/path.ts'
 import { unknownName } from '../schema/unknown-name.ts'
 
@@ -25,11 +26,11 @@ export function checkMatches(
     entries.forEach((entry, index) => {
       for (const label of ['alert', 'target'] as const) {
         const name = valueAt(entry, [key, label])
-        if (typeof name !== 'string' || name === '' || names[label].includes(name)) continue
-        report(
-          ['notify', list, index, key, label],
-          unknownName(name, label === 'alert' ? 'rule' : label, names[label], `no \`${label}\``),
-        )
+        if (typeof name !== 'string' || name === '' || patternProblem(name) !== undefined) continue
+        if (names[label].some((one) => typeof one === 'string' && matchesValue(name, one))) continue
+        const thing = label === 'alert' ? 'rule' : label
+        const none = `no \`${label}\``
+        report(['notify', list, index, key, label], unknownName(name, thing, names[label], none, isPattern(name)))
       }
     })
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { MATCH_KEYS, SEVERITIES } from '../alerts/match.ts'
-import { labelValues } from '../alerts/rule-keys.ts'
+import { MATCH_KEYS, MATCH_VALUES } from '../alerts/match.ts'
+import { isPattern, matchesValue, patternProblem } from '../alerts/value-pattern.ts'
 import { cronStart, neverEnds } from './cron-start.ts'
 import { duration, longestTimer } from '../schema/duration.ts'
 import { formatDuration } from '../schema/duration-text.ts'
@@ -14,18 +14,42 @@ const digest = section({
   timezone: timezone().prefault('UTC').describe('Time zone of `at` and of the day (IANA name)'),
 })
 
-/** Selects alerts; each label that is given must be theirs. */
+/** Selects alerts; each value that is given must be theirs, or an expression that matches theirs. */
 export function alertMatch() {
+  const { severity, type, mode, receiver_type } = MATCH_VALUES
   return labelMap({
-    alert: text('the name of a rule').optional().describe('Name of the rule'),
-    severity: oneOf(SEVERITIES).optional().describe('Severity of the rule'),
-    target: text('the name of a target').optional().describe('Name of the target'),
-    ...labelValues(),
+    alert: matched('the name of a rule', 'Name of the rule'),
+    severity: matched('', 'Severity of the rule', severity),
+    target: matched('the name of a target', 'Name of the target'),
+    type: matched('', 'The type of the call', type),
+    mode: matched('', 'The mode of the call; only `call` rings', mode),
+    receiver_type: matched('', 'Whom the call is for', receiver_type),
   })
 }
 
+/** A value of a match: a text, or one of some words, or `=~` and an expression that matches one of them. */
+function matched(what: string, about: string, words?: readonly string[]) {
+  const listed = words?.map((word) => `\`${word}\``).join(', ')
+  const expected = `${listed === undefined ? what : `one of ${listed}`}, or a regular expression after \`=~\``
+  const schema = z
+    .string({ error: expected })
+    .min(1, { error: expected, abort: true })
+    .superRefine((value, context) => {
+      const problem = patternProblem(value)
+      if (problem !== undefined) context.addIssue({ code: 'custom', message: problem, params: { sentence: true } })
+      else if (words !== undefined && !words.some((word) => matchesValue(value, word))) {
+        const message = isPattern(value) ? `${expected} that matches one of them` : expected
+        context.addIssue({ code: 'custom', message })
+      }
+    })
+  const forEditors = words === undefined ? schema : schema.meta({ pattern: `^(=~.+|${words.join('|')})$` })
+  return forEditors.optional().describe(listed === undefined ? about : `${about} (${listed})`)
+}
+
 const route = section({
-  match: alertMatch().prefault({}).describe('Which alerts; default: all'),
+  match: alertMatch()
+    .prefault({})
+    .describe('Which alerts; default: all. A value may be `=~` and a regular expression (alerting.md)'),
   notify: eachOnce(text('the name of a receiver')).describe('The names of their recipients; []: none'),
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { matches, type AlertMatch } from '../../src/alerts/match.ts'
+import { matches, unknownIn, type AlertMatch } from '../../src/alerts/match.ts'
 
 const NOTIFICATION = {
   alert: 'HighFailureRate',
@@ -30,4 +30,20 @@ test.each<[AlertMatch, boolean, string]>([
 
 test('a label of an alert has the value of its group, even if its rule matched another one before', () => {
   expect(matches({ type: 'video' }, { ...NOTIFICATION, match: { type: 'audio' } })).toBe(true)
+})
+
+test.each<[AlertMatch, boolean]>([
+  [{ alert: '=~High.*', target: '=~prod.*|staging' }, true],
+  [{ alert: '=~High' }, false],
+  [{ type: '=~audio|video' }, true],
+  [{ receiver_type: '=~.*' }, false],
+])('an expression matches the whole of a value: %j: %s', (match, picked) => {
+  expect(matches(match, NOTIFICATION)).toBe(picked)
+})
+
+test('an expression that matches nothing that there is is refused with what there is', () => {
+  const names = { alert: ['HighFailureRate', 'NoCalls'], target: ['production'] }
+  expect(unknownIn({ alert: '=~No.*', severity: '=~w.*' }, names)).toBe(undefined)
+  expect(unknownIn({ alert: '=~Low.*' }, names)).toBe('no rule matches =~Low.*; there is: HighFailureRate, NoCalls')
+  expect(unknownIn({ alert: '=~(' }, names)).toBe('the regular expression has a ( without its )')
 })

@@ -52,7 +52,7 @@ describe('silence', () => {
     ],
     [['add', '--match', 'mode=meet', '--match', 'mode=call', '--for', '1h'], 'There is a value for mode already'],
     [['add', '--all', '--for', '367d'], 'a silence is for 366d at most'],
-    [['add', '--match', 'uid=x', '--for', '1h'], 'It must be name=value, the name one of alert, severity, target'],
+    [['add', '--match', 'uid=x', '--for', '1h'], 'It must be name=value or name=~expression, the name one of alert, severity, target'],
     [['add', '--for', 'long'], 'It must be a duration such as 30m, 2h or 7d'],
     [['add', '--all'], "required option '--for <duration>' not specified"],
     [['end', '7'], 'there is no silence 7; `callwatch silence list` shows the active ones'],

@@ -71,6 +71,19 @@ describe('where alerts go', () => {
     ])
   })
 
+  test('a route by regular expressions', () => {
+    const source = `notify:
+      slack: { webhook_url: https://hooks.slack.example/x }
+      routes:
+        - match: { alert: =~No.*, severity: '=~critical|warning', target: '=~prod.*' }
+          notify: [slack]`
+    expect(load(source).notify.routes[0]?.match).toStrictEqual({
+      alert: '=~No.*',
+      severity: '=~critical|warning',
+      target: '=~prod.*',
+    })
+  })
+
   test('a route to a channel that only the environment names', () => {
     const source = 'notify: { routes: [{ notify: [slack] }] }'
     const config = load(source, { SLACK_WEBHOOK_URL: 'https://hooks.slack.example/x' })
