@@ -9,7 +9,7 @@ import { explainError, FAILURE, SUCCESS } from './commands/explain-error.ts'
 import { duration, matching, names, numberOrDuration, port, positive, share, whole } from './commands/option-values.ts'
 import type { PrometheusRulesOptions } from './commands/prometheus-rules.ts'
 import type { ReportOptions } from './commands/report.ts'
-import type { SilenceOptions } from './commands/silence.ts'
+import type { SilenceEdit, SilenceOptions } from './commands/silence.ts'
 import type { SimulateOptions } from './commands/simulate.ts'
 import type { Config } from './config/config.ts'
 import type { LogStream } from './log/logger.ts'
@@ -273,14 +273,28 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     .option('--all', 'silence every alert; replaces --alert and --match')
     .requiredOption('--for <duration>', 'end the silence after this time, such as 2h (required)', duration)
     .option('--reason <text>', 'show this reason with the silence', '')
+    .option('--author <name>', 'show this author with the silence (default: the user of the system)')
     .action(async (options: WithConfig & SilenceOptions) => {
       const { addSilence } = await import('./commands/silence.ts')
       await addSilence(await configured(options), options, print)
     })
-  configuredCommand('list', 'List the active silences', silences).action(async (options: WithConfig) => {
-    const { listSilences } = await import('./commands/silence.ts')
-    await listSilences(await configured(options), print)
-  })
+  configuredCommand('list', 'List the active silences', silences)
+    .option('--expired <duration>', 'also list those that have ended within this time, such as 7d', duration)
+    .action(async (options: WithConfig & { expired?: number }) => {
+      const { listSilences } = await import('./commands/silence.ts')
+      await listSilences(await configured(options), options, print)
+    })
+  configuredCommand('edit', 'Edit an active silence; what is not given stays', silences)
+    .argument('<number>', 'number of the silence, as `silence list` shows it', whole)
+    .option('--alert <name>', 'silence only alerts of this rule')
+    .option('--match <name=value>', 'silence only alerts with this label, severity or target; repeatable', matching)
+    .option('--all', 'silence every alert; replaces --alert and --match')
+    .option('--for <duration>', 'end the silence after this time from now, such as 2h', duration)
+    .option('--reason <text>', 'show this reason with the silence')
+    .action(async (id: number, options: WithConfig & SilenceEdit) => {
+      const { editSilence } = await import('./commands/silence.ts')
+      await editSilence(await configured(options), id, options, print)
+    })
   configuredCommand('end', 'End a silence early', silences)
     .argument('<number>', 'number of the silence, as `silence list` shows it', whole)
     .action(async (id: number, options: WithConfig) => {

@@ -60,6 +60,10 @@ export type Silence = {
   since: number
   until: number
   reason: string
+  /** Who added it: the user of http.auth, or of the system; absent where that is not known. */
+  author?: string
+  /** How often it was edited; absent: never. */
+  edits?: number
 }
 
 /** No silence is for longer than this (seconds): what must never be notified needs no rule. */

@@ -1,4 +1,6 @@
+import { userInfo } from 'node:os'
 import { type AlertMatch, MAX_SILENCE, type Silence, unknownIn } from '../alerts/match.ts'
+import { isPattern } from '../alerts/value-pattern.ts'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { formatSeconds, formatTime } from '../text/format.ts'
@@ -14,7 +16,12 @@ export type SilenceOptions = {
   /** Seconds. */
   for: number
   reason: string
+  /** Default: the user of the system. */
+  author?: string
 }
+
+/** What is left out stays. */
+export type SilenceEdit = Partial<Omit<SilenceOptions, 'author'>>
 
 /**
  * Silences matching alerts for a while.
@@ -26,22 +33,56 @@ export async function addSilence(
   options: SilenceOptions,
   print: (line: string) => void,
 ): Promise<void> {
-  const match = matchOf(options)
-  const names = { alert: config.alerts.map(({ name }) => name), target: config.targets.map(({ name }) => name) }
-  const unknown = unknownIn(match, names)
-  if (unknown !== undefined) throw new UsageError(unknown)
-  if (options.for > MAX_SILENCE) throw new UsageError('a silence is for 366d at most')
+  const match = matchOf(config, options)
+  const author = options.author ?? systemUser()
   const since = systemClock.wall()
-  const silence = { match, since, until: since + options.for, reason: options.reason }
+  const by = author === undefined ? {} : { author }
+  const silence = { match, since, until: since + timeOf(options.for), reason: options.reason, ...by }
   const added = await withStore(config, (store) => store.addSilence(silence))
   print(`silence ${lineOf(added, since)}`)
 }
 
-/** Prints the active silences. */
-export async function listSilences(config: Config, print: (line: string) => void): Promise<void> {
+/**
+ * Edits an active silence.
+ *
+ * @throws {UsageError} where there is none with that number, or the edit cannot be
+ */
+export async function editSilence(
+  config: Config,
+  id: number,
+  options: SilenceEdit,
+  print: (line: string) => void,
+): Promise<void> {
+  const isOther = options.alert !== undefined || options.match !== undefined || options.all !== undefined
+  const isSame = !isOther && options.for === undefined && options.reason === undefined
+  if (isSame) throw new UsageError('nothing to edit; expected --for, --reason, --alert, --match or --all')
+  const match = isOther ? { match: matchOf(config, options) } : {}
+  const reason = options.reason === undefined ? {} : { reason: options.reason }
   const now = systemClock.wall()
-  const silences = await withStore(config, (store) => store.silences(now))
-  if (silences.length === 0) print('no active silences')
+  const until = options.for === undefined ? {} : { until: now + timeOf(options.for) }
+  const edited = await withStore(config, async (store) => {
+    const before = (await store.silences(now)).find((silence) => silence.id === id)
+    if (before === undefined) throw noSilence(id)
+    const after = { ...before, ...match, ...reason, ...until, edits: (before.edits ?? 0) + 1 }
+    if (!(await store.editSilence(after, now))) throw new UsageError(`silence ${id} was changed meanwhile; try again`)
+    return after
+  })
+  print(`silence ${lineOf(edited, now)}`)
+}
+
+/**
+ * Prints the active silences.
+ *
+ * @param expired also those that have ended within so many seconds
+ */
+export async function listSilences(
+  config: Config,
+  { expired = 0 }: { expired?: number },
+  print: (line: string) => void,
+): Promise<void> {
+  const now = systemClock.wall()
+  const silences = await withStore(config, (store) => store.silences(now - expired))
+  if (silences.length === 0) print(expired === 0 ? 'no active silences' : 'no silences')
   for (const silence of silences) print(lineOf(silence, now))
 }
 
@@ -51,13 +92,29 @@ export async function listSilences(config: Config, print: (line: string) => void
  * @throws {UsageError} where no active silence has that number
  */
 export async function endSilence(config: Config, id: number, print: (line: string) => void): Promise<void> {
-  if (!(await withStore(config, (store) => store.endSilence(id)))) {
-    throw new UsageError(`there is no silence ${id}; \`callwatch silence list\` shows the active ones`)
-  }
+  if (!(await withStore(config, (store) => store.endSilence(id, systemClock.wall())))) throw noSilence(id)
   print(`silence ${id} has ended`)
 }
 
-function matchOf({ alert, match = {}, all = false }: SilenceOptions): AlertMatch {
+function noSilence(id: number): UsageError {
+  return new UsageError(`there is no active silence ${id}; \`callwatch silence list\` shows them`)
+}
+
+function timeOf(seconds: number): number {
+  if (seconds > MAX_SILENCE) throw new UsageError('a silence is for 366d at most')
+  return seconds
+}
+
+/** The name of the user that runs the command; undefined where the system has none for it, as in some containers. */
+function systemUser(): string | undefined {
+  try {
+    return userInfo().username
+  } catch {
+    return undefined
+  }
+}
+
+function matchOf({ alerts, targets }: Config, { alert, match = {}, all = false }: SilenceEdit): AlertMatch {
   if (alert !== undefined && match.alert !== undefined) {
     throw new UsageError('--alert and --match alert=… are the same; expected one of them')
   }
@@ -65,15 +122,20 @@ function matchOf({ alert, match = {}, all = false }: SilenceOptions): AlertMatch
   const isEmpty = Object.keys(whole).length === 0
   if (isEmpty && !all) throw new UsageError('nothing to silence; expected --alert, --match, or --all for every alert')
   if (!isEmpty && all) throw new UsageError('--all beside --alert or --match; expected one of them')
+  const names = { alert: alerts.map(({ name }) => name), target: targets.map(({ name }) => name) }
+  const unknown = unknownIn(whole, names)
+  if (unknown !== undefined) throw new UsageError(unknown)
   return whole
 }
 
-/** `3: alert=NoCalls, target=production, until 2026-11-20 12:00:00 UTC (1h 30m): maintenance`. */
-function lineOf({ id, match, until, reason }: Silence, now: number): string {
-  const picked = Object.entries(match).map(([label, value]) => `${label}=${value}`)
+/** `3: alert=NoCalls, target=~prod.*, until 2026-11-20 12:00:00 UTC (1h 30m), by ops: maintenance`. */
+function lineOf({ id, match, until, reason, author }: Silence, now: number): string {
+  const picked = Object.entries(match).map(([label, value]) => `${label}${isPattern(value) ? '' : '='}${value}`)
   const what = picked.join(', ') || 'every alert'
   const why = reason === '' ? '' : `: ${reason}`
-  return printable(`${id}: ${what}, until ${formatTime(until)} (${formatSeconds(until - now)})${why}`)
+  const end = until > now ? `until ${formatTime(until)} (${formatSeconds(until - now)})` : `ended ${formatTime(until)}`
+  const by = author === undefined ? '' : `, by ${author}`
+  return printable(`${id}: ${what}, ${end}${by}${why}`)
 }
 
 /** Without what would move the cursor, colour the terminal, start another line or reverse it: any user may have written it. */

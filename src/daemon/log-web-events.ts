@@ -24,6 +24,15 @@ export function logWebEvents(
         )
         return
       }
+      case 'silence edited': {
+        const { user, silence } = event
+        silenceChanges.inc({ change: 'edited' })
+        log.info(
+          { peer, user, silence: silenceView(silence) },
+          `silence ${silence.id} was edited over the API by ${user} from ${peer}`,
+        )
+        return
+      }
       case 'silence ended': {
         const { user, id } = event
         silenceChanges.inc({ change: 'ended' })

@@ -35,7 +35,7 @@ export const COUNTER_DEFINITIONS = {
   },
   silenceChanges: {
     name: 'callwatch_silence_changes_total',
-    help: 'Silences changed over the API, by change: added, ended',
+    help: 'Silences changed over the API, by change: added, edited, ended',
     labels: ['change'],
   },
   internalErrors: {

@@ -124,9 +124,14 @@ export function outboxEntryOf({ id, claimed, data }: Row): OutboxEntry {
   return { id: Number(id), claimed: claimed === true || claimed === 1, content: parse<OutboxContent>(data) }
 }
 
-/** The silence of a row with `id` and `data`. */
-export function silenceOf({ id, data }: Row): Silence {
-  return { id: Number(id), ...parse<Omit<Silence, 'id'>>(data) }
+/** The silence of a row with `id`, `until` and `data`, which may have another end: it was ended early then. */
+export function silenceOf({ id, until, data }: Row): Silence {
+  return { ...parse<Omit<Silence, 'id'>>(data), id: Number(id), until: Number(until) }
+}
+
+/** Whether nobody has edited a silence since the one was read from which the other was made. */
+export function isNextEdit({ edits: before = 0 }: Silence, { edits = 0 }: Pick<Silence, 'edits'>): boolean {
+  return edits === before + 1
 }
 
 /** The amounts of a target's rows of `settled`. */

@@ -127,8 +127,13 @@ export type Store = {
   /** Silences that have not ended by then (UNIX seconds). */
   silences: (now: number) => Promise<Silence[]>
   addSilence: (silence: Omit<Silence, 'id'>) => Promise<Silence>
-  /** Ends a silence at once; resolves with whether there was one. */
-  endSilence: (id: number) => Promise<boolean>
+  /**
+   * Replaces a silence that is active at `now` and was edited once less; resolves with whether there was one, so that of two
+   * edits at the same time one is refused.
+   */
+  editSilence: (silence: Silence, now: number) => Promise<boolean>
+  /** Ends a silence that is active at `now`, which is its end then; resolves with whether there was one. */
+  endSilence: (id: number, now: number) => Promise<boolean>
   /** Until when requests with a budget key are paused by a rate limit (UNIX seconds by the host's clock). */
   pausedUntil: (key: string) => Promise<number | undefined>
   /** Pauses them until then; a pause that is longer already stays. */
@@ -153,7 +158,7 @@ export type Store = {
   latestEvents: (most: number) => Promise<LoggedEvents[]>
   /** How large the store is, without copies and logs of the database (bytes). */
   size: () => Promise<number>
-  /** Deletes expired rows: evicted calls, past alerts and evaluations from before `before` (UNIX seconds), and older usage. */
+  /** Deletes expired rows: evicted calls, past alerts, silences and evaluations from before `before` (UNIX seconds), and older usage. */
   deleteExpired: (before: number) => Promise<void>
   /**
    * Deletes the commits of the log from its beginning to the first one from after `before` (UNIX seconds by the host's
@@ -175,7 +180,7 @@ export type Store = {
 /** What a command changes in a store beside the daemons that use it, which find it when they read it next. */
 export type StoreBeside = Pick<
   Store,
-  'silences' | 'addSilence' | 'endSilence' | 'events' | 'latestEvents' | 'close' | keyof WebhookBook
+  'silences' | 'addSilence' | 'editSilence' | 'endSilence' | 'events' | 'latestEvents' | 'close' | keyof WebhookBook
 >
 
 /** `n` calls of a target that finished in the same minute, the first of which is 0, with the same status. */

@@ -216,6 +216,8 @@ const silence = z.object({
   since: time,
   until: time,
   reason: z.string(),
+  author: z.string().exactOptional().describe('Who added it; absent where that is not known'),
+  edits: count.describe('How often it was edited'),
 }) satisfies z.ZodType<SilenceView>
 
 const callsUrl = z.string().describe('Request for the calls behind the value, where these can be selected')
@@ -425,7 +427,10 @@ export const answers = {
   FinishedPerMinute: finishedPerMinute,
   Alerts: z.object({ alerts: z.array(alert) }),
   AlertHistory: alertHistory,
-  Silences: z.object({ silences: z.array(silence) }),
+  Silences: z.object({
+    silences: z.array(silence),
+    read_only: z.literal(true).exactOptional().describe('They cannot be changed: http.auth is missing'),
+  }),
   Silence: silence,
   Events: z.object({ events: z.array(event), next: z.string().describe('Cursor after the last of them') }),
   EventBatch: z.array(event).describe('A batch of CloudEvents; the header callwatch-next is the cursor after the last'),

@@ -13,6 +13,7 @@ export type Credentials = { username: string; password: string }
 export type WebEvent = { peer: string } & (
   | { kind: 'login failed' }
   | { kind: 'silence added'; user: string; silence: Silence }
+  | { kind: 'silence edited'; user: string; silence: Silence }
   | { kind: 'silence ended'; user: string; id: number }
 )
 

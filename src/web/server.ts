@@ -7,6 +7,7 @@ import type { KnownNames } from '../alerts/match.ts'
 import type { Store } from '../store/store.ts'
 import type { ShownTarget } from '../target/target.ts'
 import { alertHistoryRoute } from './alert-history-route.ts'
+import { alertsRoute } from './alerts-route.ts'
 import { authenticate, type Credentials, type WebEvent } from './authentication.ts'
 import { callRoute } from './call-route.ts'
 import { callsRoute } from './calls-route.ts'
@@ -24,7 +25,6 @@ import { silencesRoute } from './silences-route.ts'
 import { otherTargetJson, type OtherTarget } from './overview.ts'
 import { targetJson } from './target-view.ts'
 import { isoTime } from '../clock/iso-time.ts'
-import { alertView } from './views.ts'
 import { webhooksRoute } from './webhooks-route.ts'
 
 export type WebOptions = {
@@ -41,6 +41,7 @@ export type WebOptions = {
     | 'finishedPerMinute'
     | 'silences'
     | 'addSilence'
+    | 'editSilence'
     | 'endSilence'
     | 'events'
     | 'latestEvents'
@@ -160,15 +161,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
     const ordered = targets.all().flatMap((name) => views.get(name) ?? [])
     return reply.type('application/json; charset=utf-8').send(`${head},"targets":[${ordered.join(',')}]}`)
   })
-  const alerts: Described = { summary: 'Alerts that are pending, firing or recovering', answers: { 200: 'Alerts' } }
-  routes.get('/api/v1/alerts', { config: alerts }, async () => {
-    const own = targets.own().map(({ name, alerts }) => ({ name, alerts: [...alerts.values()] }))
-    return {
-      alerts: [...own, ...targets.others()].flatMap(({ name, alerts }) =>
-        alerts.map((instance) => alertView(name, instance)),
-      ),
-    }
-  })
+  alertsRoute(app, options)
   callsRoute(app, options)
   callRoute(app, options)
   reportRoute(app, options)

@@ -1,15 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
-import { MAX_SILENCE, MATCH_KEYS, unknownIn, type AlertMatch, type KnownNames, type Silence } from '../alerts/match.ts'
+import { MAX_SILENCE, unknownIn, type AlertMatch, type KnownNames, type Silence } from '../alerts/match.ts'
+import { isoTime } from '../clock/iso-time.ts'
+import { MOMENT_IN_UTC, readMoment } from '../history/moment.ts'
 import { parseDuration } from '../schema/duration-text.ts'
 import type { Store } from '../store/store.ts'
 import type { Credentials, WebEvent } from './authentication.ts'
-import { isoTime } from '../clock/iso-time.ts'
 import { api, type Described } from './api.ts'
+import { alertMatch, givenIn } from './match-parameters.ts'
 import { BadRequest, sendProblem } from './problem.ts'
 
 export type SilencesRouteOptions = {
-  store: Pick<Store, 'silences' | 'addSilence' | 'endSilence'>
+  store: Pick<Store, 'silences' | 'addSilence' | 'editSilence' | 'endSilence'>
   /** The host's clock (UNIX seconds). */
   wall: () => number
   /** The user that can change silences. Without authentication they are read-only: a client could suppress notifications. */
@@ -19,12 +21,13 @@ export type SilencesRouteOptions = {
   known: () => KnownNames
 }
 
-/** `/api/v1/silences`: GET lists silences, POST adds one (docs/webhook.md), DELETE ends one. */
+/** `/api/v1/silences`: GET lists silences, POST adds one (docs/webhook.md), PATCH edits one, DELETE ends one. */
 export function silencesRoute(app: FastifyInstance, options: SilencesRouteOptions): void {
   const { store, wall, changedBy, onEvent, known } = options
   const routes = api(app)
-  const listing: Described = { summary: 'Active silences', answers: { 200: 'Silences' } }
+  const listing: Described = { summary: 'Active silences, and those that ended of late', answers: { 200: 'Silences' } }
   const adding: Described = { summary: 'Add a silence; needs http.auth', answers: { 201: 'Silence' } }
+  const editing: Described = { summary: 'Edit an active silence; needs http.auth', answers: { 200: 'Silence' } }
   const ending: Described = { summary: 'End a silence early; needs http.auth', answers: { 204: null } }
   const preValidation = async (_request: FastifyRequest, reply: FastifyReply) => {
     if (changedBy !== undefined) return undefined
@@ -32,18 +35,47 @@ export function silencesRoute(app: FastifyInstance, options: SilencesRouteOption
     return sendProblem(reply, 403, detail)
   }
   const user = () => changedBy?.username ?? ''
-  routes.get('/api/v1/silences', { config: listing }, async () => ({
-    silences: (await store.silences(wall())).map(silenceView),
-  }))
+  const readOnly = changedBy === undefined ? { read_only: true as const } : {}
+  routes.get(
+    '/api/v1/silences',
+    { schema: { querystring: listParameters }, config: listing },
+    async ({ query: { ended_since: since } }) => {
+      const now = wall()
+      const from = since === undefined ? now : Math.min(now, readMoment(since, undefined, now) ?? now)
+      return { silences: (await store.silences(from)).map(silenceView), ...readOnly }
+    },
+  )
   routes.post(
     '/api/v1/silences',
     { schema: { body: silenceBody }, config: adding, preValidation },
     async ({ body, ip: peer }, reply) => {
       const { match, seconds, reason } = requestedSilence(body, known())
       const since = wall()
-      const silence = await store.addSilence({ match, since, until: since + seconds, reason })
+      const silence = await store.addSilence({ match, since, until: since + seconds, reason, author: user() })
       onEvent({ kind: 'silence added', peer, user: user(), silence })
       return reply.code(201).send(silenceView(silence))
+    },
+  )
+  routes.patch(
+    '/api/v1/silences/:id',
+    { schema: { params: silencePath, body: editBody }, config: editing, preValidation },
+    async ({ params: { id }, body, ip: peer }, reply) => {
+      const now = wall()
+      const before = (await store.silences(now)).find((silence) => String(silence.id) === id)
+      if (before === undefined) return sendProblem(reply, 404, `there is no active silence ${id}`)
+      const { edits = 0 } = before
+      const isOther = body.match !== undefined || body.all !== undefined
+      const silence: Silence = {
+        ...before,
+        edits: edits + 1,
+        reason: body.reason ?? before.reason,
+        until: body.for === undefined ? before.until : now + body.for,
+        match: isOther ? requestedMatch(body, known()) : before.match,
+      }
+      if ((body.edits ?? edits) !== edits || !(await store.editSilence(silence, now)))
+        return sendProblem(reply, 409, `silence ${id} was changed meanwhile; read it again, then edit it`)
+      onEvent({ kind: 'silence edited', peer, user: user(), silence })
+      return silenceView(silence)
     },
   )
   routes.delete(
@@ -51,8 +83,8 @@ export function silencesRoute(app: FastifyInstance, options: SilencesRouteOption
     { schema: { params: silencePath }, config: ending, preValidation },
     async ({ params, ip: peer }, reply) => {
       const id = Number(params.id)
-      const found = /^\d{1,15}$/.test(params.id) && (await store.endSilence(id))
-      if (!found) return sendProblem(reply, 404, `there is no silence ${params.id}`)
+      const found = /^\d{1,15}$/.test(params.id) && (await store.endSilence(id, wall()))
+      if (!found) return sendProblem(reply, 404, `there is no active silence ${params.id}`)
       onEvent({ kind: 'silence ended', peer, user: user(), id })
       return reply.code(204).send()
     },
@@ -61,41 +93,69 @@ export function silencesRoute(app: FastifyInstance, options: SilencesRouteOption
 
 export type SilenceView = ReturnType<typeof silenceView>
 
-export function silenceView({ id, match, since, until, reason }: Silence) {
-  return { id, match, since: isoTime(since), until: isoTime(until), reason }
+export function silenceView({ id, match, since, until, reason, author, edits = 0 }: Silence) {
+  const known = author === undefined ? {} : { author }
+  return { id, match, since: isoTime(since), until: isoTime(until), reason, ...known, edits }
 }
 
 const silencePath = z.strictObject({ id: z.string().describe('Its number') })
 
-const label = z.string().min(1).max(200).optional()
+const listParameters = z.strictObject({
+  ended_since: z
+    .string()
+    .refine((text) => readMoment(text, undefined, 0) !== undefined, `must be ${MOMENT_IN_UTC}`)
+    .optional()
+    .describe('Also those that ended since then, such as 7d ago'),
+})
+
+const duration = z
+  .string({ error: 'expected a duration such as "2h"' })
+  .transform((text) => parseDuration(text) ?? Number.NaN)
+  .refine((seconds) => seconds > 0 && seconds <= MAX_SILENCE, {
+    error: 'expected a duration such as "30m", "2h" or "7d", above 0 and at most 366d',
+  })
+  .describe('Duration from now, such as 30m, 2h or 7d; at most 366d')
+
+const reason = z.string().max(1000)
+
+const all = z.literal(true, { error: 'expected true, or nothing' }).optional()
 
 /** The body of a POST. */
 export const silenceBody = z.strictObject({
-  match: z
-    .strictObject(Object.fromEntries(MATCH_KEYS.map((key) => [key, label])))
-    .default({})
-    .describe('Selects alerts: all of them must match'),
-  all: z.literal(true, { error: 'expected true, or nothing' }).optional().describe('In place of `match`: every alert'),
-  for: z
-    .string({ error: 'expected a duration such as "2h"' })
-    .transform((text) => parseDuration(text) ?? Number.NaN)
-    .refine((seconds) => seconds > 0 && seconds <= MAX_SILENCE, {
-      error: 'expected a duration such as "30m", "2h" or "7d", above 0 and at most 366d',
-    })
-    .describe('Duration from now, such as 30m, 2h or 7d; at most 366d'),
-  reason: z.string().max(1000).default('').describe('Shown with the silence'),
+  match: alertMatch.default({}).describe('Selects alerts: all of them must match'),
+  all: all.describe('In place of `match`: every alert'),
+  for: duration,
+  reason: reason.default('').describe('Shown with the silence'),
+})
+
+/** The body of a PATCH: what it leaves out stays. */
+const editBody = z.strictObject({
+  match: alertMatch.optional().describe('In place of the match so far'),
+  all: all.describe('In place of `match`: every alert'),
+  for: duration.optional(),
+  reason: reason.optional(),
+  edits: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe('`edits` of the silence that is edited: refused with 409 if it has others'),
 })
 
 /** Which alerts to silence, for how many seconds, and why. */
 export type RequestedSilence = { match: AlertMatch; seconds: number; reason: string }
 
+/** The silence that a POST requests. */
+export function requestedSilence(body: z.output<typeof silenceBody>, names: KnownNames): RequestedSilence {
+  return { match: requestedMatch(body, names), seconds: body.for, reason: body.reason }
+}
+
 /**
- * The silence that a POST requests. A match must name what exists; a silence of every alert must say so.
+ * A match must name what exists; a silence of every alert must say so.
  *
  * @throws {BadRequest}
  */
-export function requestedSilence(body: z.output<typeof silenceBody>, names: KnownNames): RequestedSilence {
-  const match: AlertMatch = Object.fromEntries(Object.entries(body.match).filter(([, value]) => value !== undefined))
+function requestedMatch(body: Pick<z.output<typeof editBody>, 'match' | 'all'>, names: KnownNames): AlertMatch {
+  const match = givenIn(body.match ?? {})
   const isEmpty = Object.keys(match).length === 0
   if (isEmpty && body.all === undefined) {
     throw new BadRequest(
@@ -105,5 +165,5 @@ export function requestedSilence(body: z.output<typeof silenceBody>, names: Know
   if (!isEmpty && body.all === true) throw new BadRequest('`all` beside a `match`; expected one of them')
   const unknown = unknownIn(match, names)
   if (unknown !== undefined) throw new BadRequest(unknown)
-  return { match, seconds: body.for, reason: body.reason }
+  return match
 }

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
@@ -18,25 +19,44 @@ describe('silence', () => {
   test('adds, lists and ends a silence beside the daemon, which sees it', async () => {
     const { daemon, silence } = storeInUse()
     const picked = ['--alert', 'NoGoodPoll', '--match', 'target=production', '--match', 'severity=critical']
-    const added = await silence('add', ...picked, '--for', '2h', '--reason', 'the provider moves')
+    const added = await silence('add', ...picked, '--for', '2h', '--reason', 'the provider moves', '--author', 'ada')
     expect(added).toMatchObject({ code: 0, stderr: '' })
     const line =
-      /1: target=production, severity=critical, alert=NoGoodPoll, until \S+ \S+ UTC \(2h\): the provider moves/
+      /1: target=production, severity=critical, alert=NoGoodPoll, until \S+ \S+ UTC \(2h\), by ada: the provider moves/
     expect(added.stdout).toMatch(line)
 
     const now = Date.now() / 1000
     const [seen] = await daemon.silences(now)
-    expect(seen).toMatchObject({ id: 1, reason: 'the provider moves', match: { alert: 'NoGoodPoll' } })
+    expect(seen).toMatchObject({ id: 1, author: 'ada', reason: 'the provider moves', match: { alert: 'NoGoodPoll' } })
     expect(seen!.until - now).toBeCloseTo(7200, -2)
 
     expect((await silence('list')).stdout).toMatch(/^1: target=production/)
     expect(await silence('end', '1')).toMatchObject({ code: 0, stdout: 'silence 1 has ended\n' })
-    expect(await daemon.silences(now)).toEqual([])
+    expect(await daemon.silences(Date.now() / 1000)).toEqual([])
     expect((await silence('list')).stdout).toBe('no active silences\n')
+    const ended = await silence('list', '--expired', '1h')
+    expect(ended.stdout).toMatch(/^1: .*alert=NoGoodPoll, ended \S+ \S+ UTC, by ada: the provider moves\n$/)
+    await daemon.close()
+  })
+
+  test('edits what is given', async () => {
+    const { daemon, silence } = storeInUse()
+    await silence('add', '--match', 'alert=~No.*', '--for', '2h', '--reason', 'the provider moves')
+    expect((await silence('edit', '1', '--for', '4h')).stdout).toMatch(
+      new RegExp(`^silence 1: alert=~No\\.\\*, until .* \\(4h\\), by ${userInfo().username}: the provider moves\n$`),
+    )
+    await silence('edit', '1', '--reason', 'it has moved', '--match', 'target=production')
+    expect(await daemon.silences(Date.now() / 1000)).toMatchObject([
+      { id: 1, match: { target: 'production' }, reason: 'it has moved', edits: 2 },
+    ])
     await daemon.close()
   })
 
   test.each([
+    [['add', '--match', 'alert=~(No.*', '--for', '1h'], 'the regular expression has a ( without its )'],
+    [['add', '--match', 'alert=~Low.*', '--for', '1h'], 'no rule matches =~Low.*; there is: HighFailureRate'],
+    [['edit', '7', '--for', '1h'], 'there is no active silence 7; `callwatch silence list` shows them'],
+    [['edit', '7'], 'nothing to edit; expected --for, --reason, --alert, --match or --all'],
     [['add', '--alert', 'NoSuchRule', '--for', '1h'], 'there is no rule NoSuchRule; there is: HighFailureRate'],
     [['add', '--match', 'target=staging', '--for', '1h'], 'there is no target staging; there is: production'],
     [
@@ -52,10 +72,13 @@ describe('silence', () => {
     ],
     [['add', '--match', 'mode=meet', '--match', 'mode=call', '--for', '1h'], 'There is a value for mode already'],
     [['add', '--all', '--for', '367d'], 'a silence is for 366d at most'],
-    [['add', '--match', 'uid=x', '--for', '1h'], 'It must be name=value or name=~expression, the name one of alert, severity, target'],
+    [
+      ['add', '--match', 'uid=x', '--for', '1h'],
+      'It must be name=value or name=~expression, the name one of alert, severity, target',
+    ],
     [['add', '--for', 'long'], 'It must be a duration such as 30m, 2h or 7d'],
     [['add', '--all'], "required option '--for <duration>' not specified"],
-    [['end', '7'], 'there is no silence 7; `callwatch silence list` shows the active ones'],
+    [['end', '7'], 'there is no active silence 7; `callwatch silence list` shows them'],
   ])('%j exits 2 with a sentence', async (args, sentence) => {
     const { daemon, silence } = storeInUse()
     const { code, stdout, stderr } = await silence(...args)

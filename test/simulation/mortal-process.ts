@@ -68,6 +68,7 @@ export function mortalProcess(clock: Clock, draw: () => number, risk: number): M
         closeAlerts: alive(store.closeAlerts),
         silences: alive(store.silences),
         addSilence: alive(store.addSilence),
+        editSilence: alive(store.editSilence),
         endSilence: alive(store.endSilence),
         countFinished: alive(store.countFinished),
         finishedPerMinute: alive(store.finishedPerMinute),

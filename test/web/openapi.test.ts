@@ -83,6 +83,7 @@ test('the server answers as the document says, on every path', async () => {
   const body = JSON.stringify({ match: { target: 'production' }, for: '1m' })
   await ask('POST /api/v1/silences', '/api/v1/silences', { headers: json, body })
   await ask('GET /api/v1/silences', '/api/v1/silences')
+  await ask('PATCH /api/v1/silences/{id}', '/api/v1/silences/1', { headers: json, body: '{"for":"2m"}' })
   await ask('DELETE /api/v1/silences/{id}', '/api/v1/silences/1')
   const { events } = JSON.parse(String(await ask('GET /api/v1/events', '/api/v1/events')))
   expect(events).toHaveLength(7)
@@ -107,7 +108,7 @@ test.each([
   ['a time that is none', 'POST /api/v1/silences', '201 application/json', { until: 'tomorrow' }],
 ])('an answer with %s is not as the document says', (_what, operation, answer, wrong) => {
   const at = '2026-09-21T14:13:20.000Z'
-  const silence = { id: 1, match: {}, since: at, until: at, reason: '' }
+  const silence = { id: 1, match: {}, since: at, until: at, reason: '', edits: 0 }
   const place = `${operation} ${answer}`
   expect(problemsOf(place, JSON.stringify(silence))).toEqual([])
   expect(problemsOf(place, JSON.stringify({ ...silence, ...wrong }))).not.toEqual([])

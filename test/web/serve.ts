@@ -90,6 +90,8 @@ export type Served = {
   /** Logs changes of calls of a target. */
   log: (ledger: Changes['ledger']) => Promise<void>
   noted: readonly WebEvent[]
+  /** Advances the host's clock by so many seconds. */
+  tick: (seconds: number) => void
   close: () => Promise<void>
 }
 
@@ -123,6 +125,7 @@ export async function serve(
     if (storeProblem !== undefined) throw new StoreError('unavailable', storeProblem)
   }
   const noted: WebEvent[] = []
+  let now = NOW
   const web = await startWeb({
     host: '127.0.0.1',
     port: 0,
@@ -154,7 +157,7 @@ export async function serve(
     },
     problem: () => storeProblem,
     expose: metricsOf(() => targets, '1.2.3').expose,
-    wall: () => NOW,
+    wall: () => now,
     onEvent: (event) => void noted.push(event),
     ...options,
   })
@@ -169,5 +172,12 @@ export async function serve(
     const events = newEvents({ target: 'production', ledger, notifications: [], backfilled: false }, NOW)
     return store.closeAlerts('production', [], events)
   }
-  return { url: `http://127.0.0.1:${web.port}`, tell, log, close: web.close, noted }
+  return {
+    url: `http://127.0.0.1:${web.port}`,
+    tell,
+    log,
+    close: web.close,
+    noted,
+    tick: (seconds) => void (now += seconds),
+  }
 }

@@ -118,6 +118,7 @@ const DELETE_COMMITS = deleteFrom(
 )
 const DELETE_EVALUATIONS = deleteFrom('evaluations', 'target, hour', 'hour', 'hour < $1')
 const DELETE_EPISODES = deleteFrom('alert_episodes', 'target, alert, since', 'until', 'until < $1')
+const DELETE_SILENCES = deleteFrom('silences', 'id', 'until', 'until < $1')
 const DELETE_GAPS = deleteFrom('gaps', 'target, ended', 'ended', 'ended < $1')
 const DELETE_USAGE = deleteFrom('usage', 'target, quarter', 'quarter', 'quarter < $1')
 
@@ -173,6 +174,7 @@ export async function deleteExpired(
   const deletions = [
     [DELETE_COMMITS, COMMITS_KEPT_MINUTES],
     [DELETE_EPISODES, before],
+    [DELETE_SILENCES, before],
     [DELETE_GAPS, before],
     // Whole numbers, as the columns are: what lies before a moment lies before the next whole second.
     [DELETE_EVALUATIONS, Math.ceil(before)],

@@ -1,22 +1,37 @@
-import { silenceOf } from '../rows.ts'
+import { isNextEdit, silenceOf } from '../rows.ts'
 import type { Store } from '../store.ts'
 import type { Session } from './connection.ts'
 
+type Silences = Pick<Store, 'silences' | 'addSilence' | 'editSilence' | 'endSilence'>
+
 /** The silences of a database. */
-export function postgresSilences({ run }: Session): Pick<Store, 'silences' | 'addSilence' | 'endSilence'> {
+export function postgresSilences({ run }: Session): Silences {
   return {
     silences: async (now) => {
-      const rows = await run('SELECT id, data FROM callwatch.silences WHERE until > $1::float8 ORDER BY id', [now])
+      const rows = await run('SELECT id, until, data FROM callwatch.silences WHERE until > $1::float8 ORDER BY id', [
+        now,
+      ])
       return rows.map(silenceOf)
     },
     addSilence: async (silence) => {
-      await run('DELETE FROM callwatch.silences WHERE until <= $1::float8', [silence.since])
       const insert = 'INSERT INTO callwatch.silences (until, data) VALUES ($1::float8, $2) RETURNING id'
       const [row] = await run(insert, [silence.until, JSON.stringify(silence)])
       return { id: Number(row!['id']), ...silence }
     },
-    endSilence: async (id) => {
-      const ended = await run('DELETE FROM callwatch.silences WHERE id = $1::bigint RETURNING id', [id])
+    editSilence: async ({ id, ...silence }, now) => {
+      const select = 'SELECT id, until, data FROM callwatch.silences WHERE id = $1::bigint AND until > $2::float8'
+      const [row] = await run(select, [id, now])
+      if (row === undefined || !isNextEdit(silenceOf(row), silence)) return false
+      const update = `
+        UPDATE callwatch.silences SET until = $1::float8, data = $2
+        WHERE id = $3::bigint AND until > $4::float8 AND data = $5 RETURNING id`
+      const edited = await run(update, [silence.until, JSON.stringify(silence), id, now, String(row['data'])])
+      return edited.length === 1
+    },
+    endSilence: async (id, now) => {
+      const update = `
+        UPDATE callwatch.silences SET until = $2::float8 WHERE id = $1::bigint AND until > $2::float8 RETURNING id`
+      const ended = await run(update, [id, now])
       return ended.length === 1
     },
   }

@@ -61,7 +61,8 @@ export type SqliteEngine = {
   closeAlerts: (target: string, routedChanges: readonly RoutedChange[], events?: PackedEvents) => void
   silences: (now: number) => Silence[]
   addSilence: (silence: Omit<Silence, 'id'>) => Silence
-  endSilence: (id: number) => boolean
+  editSilence: (silence: Silence, now: number) => boolean
+  endSilence: (id: number, now: number) => boolean
   pausedUntil: (key: string) => number | undefined
   pauseUntil: (key: string, until: number) => void
   countFinished: (target: string, from: number, to: number) => FinishedCounts
@@ -96,6 +97,7 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
   const { db, release } = openOwn(path)
   const prepare = (sql: string) => db.prepare(sql)
   const outbox = sqliteOutbox(db, receivers)
+  const { deleteSilences, ...silences } = silencesIn(db)
   const rollups = rollupsIn(db)
   const commits = commitWriter(db, outbox, rollups)
   const loader = targetLoader(db)
@@ -187,7 +189,7 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
         outbox.enqueueChanges(routedChanges)
         commits.logEvents(target, events)
       }),
-    ...silencesIn(db),
+    ...silences,
     pausedUntil: (key) => {
       const row = statements.readPause.get(key)
       return row && Number(row['until'])
@@ -224,6 +226,7 @@ export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngi
     deleteExpired: (before) =>
       transaction(() => {
         statements.deleteExpiredEpisodes.run(before)
+        deleteSilences(before)
         let left = DELETED_AT_ONCE
         const targets = statements.numbers.all()
         // Each time another target comes first, so that none is never reached.

@@ -1,18 +1,28 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Silence } from '../../alerts/match.ts'
-import { silenceOf } from '../rows.ts'
+import { isNextEdit, silenceOf } from '../rows.ts'
 
 /** The silences of a database. */
 export function silencesIn(db: DatabaseSync) {
   return {
     silences: (now: number): Silence[] =>
-      db.prepare('SELECT id, data FROM silences WHERE until > ? ORDER BY id').all(now).map(silenceOf),
+      db.prepare('SELECT id, until, data FROM silences WHERE until > ? ORDER BY id').all(now).map(silenceOf),
     addSilence: (silence: Omit<Silence, 'id'>): Silence => {
-      db.prepare('DELETE FROM silences WHERE until <= ?').run(silence.since)
       const insert = db.prepare('INSERT INTO silences (until, data) VALUES (?, ?)')
       const { lastInsertRowid } = insert.run(silence.until, JSON.stringify(silence))
       return { id: Number(lastInsertRowid), ...silence }
     },
-    endSilence: (id: number): boolean => db.prepare('DELETE FROM silences WHERE id = ?').run(id).changes === 1,
+    editSilence: ({ id, ...silence }: Silence, now: number): boolean => {
+      const row = db.prepare('SELECT id, until, data FROM silences WHERE id = ? AND until > ?').get(id, now)
+      if (row === undefined || !isNextEdit(silenceOf(row), silence)) return false
+      // A command may write in between.
+      const update = db.prepare('UPDATE silences SET until = ?, data = ? WHERE id = ? AND until > ? AND data = ?')
+      return update.run(silence.until, JSON.stringify(silence), id, now, row['data']!).changes === 1
+    },
+    endSilence: (id: number, now: number): boolean =>
+      db.prepare('UPDATE silences SET until = :now WHERE id = :id AND until > :now').run({ id, now }).changes === 1,
+    deleteSilences: (before: number): void => {
+      db.prepare('DELETE FROM silences WHERE until < ?').run(before)
+    },
   }
 }

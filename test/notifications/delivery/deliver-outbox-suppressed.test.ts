@@ -148,7 +148,7 @@ test('a silence that is ended before its time ends at once', async () => {
   const { id } = await store.addSilence({ match: {}, since: AT, until: AT + HOUR, reason: 'known' })
   await fire(A)
   await clock.advance(5)
-  await store.endSilence(id)
+  await store.endSilence(id, AT + 1)
   await clock.advance(1)
   expect(received).toEqual([[6, 'firing A']])
 })

@@ -17,9 +17,39 @@ export function noticeContract(newPlace: NewPlace): void {
     test('can be ended at once, once', async () => {
       const store = await (await newPlace()).open()
       const { id } = await store.addSilence(silence)
-      expect(await store.endSilence(id)).toBe(true)
-      expect(await store.endSilence(id)).toBe(false)
-      expect(await store.silences(CREATED)).toEqual([])
+      expect(await store.endSilence(id, CREATED + 10)).toBe(true)
+      expect(await store.endSilence(id, CREATED + 20)).toBe(false)
+      expect(await store.silences(CREATED + 10)).toEqual([])
+    })
+
+    test('that has ended is kept with its end until it expires', async () => {
+      const store = await (await newPlace()).open()
+      const { id } = await store.addSilence(silence)
+      await store.endSilence(id, CREATED + 10)
+      await store.addSilence({ ...silence, since: CREATED + 100, until: CREATED + 200 })
+      await store.deleteExpired(CREATED + 10)
+      expect((await store.silences(CREATED))[0]).toEqual({ ...silence, id, until: CREATED + 10 })
+      await store.deleteExpired(CREATED + 11)
+      expect(await store.silences(0)).toMatchObject([{ since: CREATED + 100 }])
+    })
+
+    test('is edited while it is active, and not over the edit of somebody else', async () => {
+      const store = await (await newPlace()).open()
+      const { id } = await store.addSilence({ ...silence, author: 'ops', reason: 'a\u0000b' })
+      const edited = { ...silence, id, author: 'ops', until: CREATED + 30, match: { alert: '=~No.*' }, edits: 1 }
+      expect(await store.editSilence(edited, CREATED + 5)).toBe(true)
+      expect(await store.editSilence({ ...edited, until: CREATED + 90 }, CREATED + 5)).toBe(false)
+      expect(await store.silences(CREATED + 29)).toEqual([edited])
+      expect(await store.editSilence({ ...edited, until: CREATED + 90, edits: 2 }, CREATED + 30)).toBe(false)
+      expect(await store.silences(CREATED + 30)).toEqual([])
+      expect(await store.editSilence({ ...edited, id: id + 1, edits: 1 }, CREATED)).toBe(false)
+    })
+
+    test('is edited by one of two at the same time', async () => {
+      const store = await (await newPlace()).open()
+      const { id } = await store.addSilence(silence)
+      const edits = ['one', 'other'].map((reason) => store.editSilence({ ...silence, id, reason, edits: 1 }, CREATED))
+      expect((await Promise.all(edits)).filter(Boolean)).toEqual([true])
     })
   })
 

@@ -118,7 +118,13 @@ describe('the past alerts of the page', () => {
 
 test('the silences of the page show what is silenced, until when and why', () => {
   const state = twoTargets()
-  const silence = { id: 1, match: { alert: 'HighFailureRate' }, since: isoTime(NOW), reason: 'a carrier outage' }
+  const silence = {
+    id: 1,
+    match: { alert: 'HighFailureRate' },
+    since: isoTime(NOW),
+    reason: 'a carrier outage',
+    edits: 0,
+  }
   state.snapshot!.silences = [{ ...silence, until: isoTime(NOW + 7200) }]
   expect(render(Silences, state).find(({ type }) => type === 'li')?.text).toBe(
     'alert=HighFailureRate until 16:13:20 UTC: a carrier outage (silence 1)',

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { firing, RATIO_RULE } from '../metrics/hand-made-target.ts'
+import { serve, shownTarget } from './serve.ts'
+
+const GROUPED = { ...RATIO_RULE, name: 'HighFailureRateOfMeetings', match: { mode: 'meet' } } as const
+
+test.each([
+  ['', ['HighFailureRate', 'HighFailureRateOfMeetings']],
+  ['?alert=HighFailureRate', ['HighFailureRate']],
+  ['?alert==~High.*', ['HighFailureRate', 'HighFailureRateOfMeetings']],
+  ['?mode=meet', ['HighFailureRateOfMeetings']],
+  ['?alert==~High.*&mode=call', []],
+  ['?severity=critical', []],
+  ['?target==~prod.*', ['HighFailureRate', 'HighFailureRateOfMeetings']],
+])('/api/v1/alerts%s has what a silence with this match would match', async (query, names) => {
+  expect((await alerts(query)).alerts.map(({ alert }) => alert)).toEqual(names)
+})
+
+test.each([
+  ['?alert=NoCall', 'there is no rule NoCall; there is: HighFailureRate, HighFailureRateOfMeetings'],
+  ['?alert==~(', 'the regular expression has a ( without its )'],
+  ['?uid=x', 'unknown parameter uid; the parameters are alert, severity, target, type, mode, receiver_type'],
+])('/api/v1/alerts%s is refused with a sentence', async (query, detail) => {
+  expect(await alerts(query)).toMatchObject({ status: 400, detail })
+})
+
+async function alerts(query: string): Promise<{ alerts: { alert: string }[] }> {
+  const rules = [RATIO_RULE, GROUPED]
+  const { url } = await serve([shownTarget({ rules, alerts: rules.map((rule) => firing(rule)) })])
+  return JSON.parse(await (await fetch(`${url}/api/v1/alerts${query}`)).text())
+}
