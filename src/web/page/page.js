@@ -8,7 +8,14 @@ import { shownAlerts } from './model/totals.js'
 import { followLink, showAddress } from './model/views.js'
 import { render } from './vendor/preact.js'
 
-const TITLES = { overview: '', charts: 'Charts – ', calls: 'Calls – ', call: 'Call – ', usage: 'Usage – ' }
+const TITLES = {
+  overview: '',
+  charts: 'Charts – ',
+  calls: 'Calls – ',
+  call: 'Call – ',
+  usage: 'Usage – ',
+  silences: 'Silences – ',
+}
 const place = document.getElementById('page')
 place?.replaceChildren()
 

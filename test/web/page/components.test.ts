@@ -49,7 +49,7 @@ const twoTargets = (differing: Partial<State> = {}) =>
 describe('the alerts of the page', () => {
   test('show an alert with its value, threshold, peak, calls and age', () => {
     const row = textOf(render(Alerts, twoTargets()), { 'data-alert': 'HighFailureRate' })
-    expect(row).toBe('HighFailureRate production firing warning 42.5% above 30.0% 50.0% 40 14:10:20 3 min')
+    expect(row).toBe('HighFailureRate production silence firing warning 42.5% above 30.0% 50.0% 40 14:10:20 3 min')
   })
 
   test('name the zone of their times', () => {
@@ -125,10 +125,14 @@ test('the silences of the page show what is silenced, until when and why', () =>
     reason: 'a carrier outage',
     edits: 0,
   }
-  state.snapshot!.silences = [{ ...silence, until: isoTime(NOW + 7200) }]
-  expect(render(Silences, state).find(({ type }) => type === 'li')?.text).toBe(
-    'alert=HighFailureRate until 16:13:20 UTC: a carrier outage (silence 1)',
-  )
+  state.snapshot!.silences = [
+    { ...silence, until: isoTime(NOW + 7200), author: 'ops' },
+    { ...silence, id: 2, until: isoTime(NOW) },
+  ]
+  const items = render(Silences, state).filter(({ type }) => type === 'li')
+  expect(items.map(({ text }) => text)).toEqual([
+    'alert=HighFailureRate until 16:13:20 UTC by ops: a carrier outage (silence 1)',
+  ])
 })
 
 describe('the failure ratios of the page', () => {

@@ -41,7 +41,7 @@ export function stateOf(targets: readonly ShownTarget[], differing: Partial<Stat
   const status = { version: '1.2.3', now: isoTime(NOW), ...(problem && { problem }), targets: targets.map(targetView) }
   const perMinute = { since: isoTime(NOW - 3600), step_seconds: 60, targets: [] }
   return {
-    snapshot: { status, alerts, silences: [], webhooks: [], perMinute, takenAt: 0 },
+    snapshot: { status, alerts, silences: [], readOnly: false, webhooks: [], perMinute, takenAt: 0 },
     connected: true,
     now: 0,
     view: 'overview',
@@ -64,6 +64,7 @@ export function stateOf(targets: readonly ShownTarget[], differing: Partial<Stat
     explorer: { request: '', calls: [], next: undefined, isLoading: false, problem: undefined, asOf: '' },
     callPage: { name: '', answer: undefined, problem: undefined },
     usage: { request: '', answer: undefined, problem: undefined, asOf: '' },
+    silencing: { request: '', matched: undefined, problem: undefined, isSending: false, done: '' },
     charts: { filters: '', shown: undefined, isLoading: false, problem: undefined, loadedAt: 0 },
     ...differing,
   }

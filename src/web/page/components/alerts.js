@@ -1,4 +1,5 @@
 import { html } from '../html.js'
+import { addressOf } from '../model/address.js'
 import { count, duration, labelText, moment, valueOf, zone } from '../model/format.js'
 import { staleTargets } from '../model/notices.js'
 import { shownAlerts } from '../model/totals.js'
@@ -43,8 +44,13 @@ function row(
     class=${`${state === 'pending' ? '' : severity} ${stale ? 'stale' : ''}`}
   >
     <th scope="row">
-      ${alert} <span class="soft">${[target, labelText(labels)].filter(Boolean).join(', ')}</span>
-      ${runbook_url !== undefined && html` <a href=${runbook_url}>runbook</a>`}
+      ${alert}
+      <span class="soft">${[target, labelText(labels)].filter(Boolean).join(', ')}</span>
+      ${runbook_url !== undefined && html` <a href=${runbook_url}>runbook</a>`} ${' '}<a
+        href=${addressOf('silences', { alert, target, ...labels })}
+        aria-label=${`Silence ${[alert, target, labelText(labels)].filter(Boolean).join(', ')}`}
+        >silence</a
+      >
     </th>
     <td><span class=${`badge ${state === 'pending' ? '' : severity}`}>${state}</span> ${severity}</td>
     <td data-cell="value" data-label="Value">${valueOf(signal, value)}</td>

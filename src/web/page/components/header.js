@@ -12,6 +12,7 @@ const LINKS = /** @type {const} */ ([
   ['charts', 'Charts'],
   ['calls', 'Calls'],
   ['usage', 'Usage'],
+  ['silences', 'Silences'],
 ])
 
 /** @param {{ state: State }} props */

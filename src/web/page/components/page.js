@@ -14,6 +14,7 @@ import { InProgress } from './in-progress.js'
 import { Overview } from './overview.js'
 import { PastAlerts } from './past-alerts.js'
 import { Silences } from './silences.js'
+import { Silencing } from './silencing.js'
 import { Targets } from './targets.js'
 import { Tiles } from './tiles.js'
 import { Usage } from './usage.js'
@@ -41,6 +42,7 @@ const PARTS = {
   calls: [CallsExplorer],
   call: [CallDetails],
   usage: [Usage],
+  silences: [Silencing],
 }
 
 /**

@@ -2,7 +2,7 @@ import { chooseZone } from './format.js'
 import { change, current } from './state.js'
 
 /** The views of the page, by the hash of its address. */
-export const VIEWS = /** @type {const} */ (['overview', 'charts', 'calls', 'call', 'usage'])
+export const VIEWS = /** @type {const} */ (['overview', 'charts', 'calls', 'call', 'usage', 'silences'])
 
 /** @typedef {(typeof VIEWS)[number]} View */
 /** @typedef {Record<string, string | readonly string[]>} Parameters */

@@ -28,8 +28,11 @@ const REPORT_TIMEOUT_MS = 120_000
 /** @returns {Promise<Status>} */
 export const getStatus = () => getJson('api/v1/status')
 
-/** @returns {Promise<{ alerts: Alert[] }>} */
-export const getAlerts = () => getJson('api/v1/alerts')
+/**
+ * @param {string} [query] a match
+ * @returns {Promise<{ alerts: Alert[] }>}
+ */
+export const getAlerts = (query = '') => getJson(`api/v1/alerts?${query}`)
 
 /**
  * @param {string} query
@@ -38,8 +41,24 @@ export const getAlerts = () => getJson('api/v1/alerts')
  */
 export const getPastAlerts = (query, signal) => getJson(`api/v1/alerts/history?${query}`, TIMEOUT_MS, signal)
 
-/** @returns {Promise<{ silences: Silence[] }>} */
-export const getSilences = () => getJson('api/v1/silences')
+/** @returns {Promise<{ silences: Silence[], read_only?: boolean | undefined }>} */
+export const getSilences = () => getJson('api/v1/silences?ended_since=7d')
+
+/**
+ * @param {object} body
+ * @returns {Promise<Silence>}
+ */
+export const addSilence = (body) => sendJson('POST', 'api/v1/silences', body)
+
+/**
+ * @param {string} id
+ * @param {object} body
+ * @returns {Promise<Silence>}
+ */
+export const editSilence = (id, body) => sendJson('PATCH', `api/v1/silences/${encodeURIComponent(id)}`, body)
+
+/** @param {number} id */
+export const endSilence = (id) => request(`api/v1/silences/${id}`, { method: 'DELETE' }, TIMEOUT_MS)
 
 /** @returns {Promise<{ webhooks: Webhook[] }>} */
 export const getWebhooks = () => getJson('api/v1/webhooks')
@@ -84,10 +103,26 @@ export const getSeries = (query, signal) => getJson(`api/v1/series?${query}`, RE
  * @param {number} [timeout] milliseconds
  * @param {AbortSignal} [signal]
  */
-async function getJson(path, timeout = TIMEOUT_MS, signal = new AbortController().signal) {
+const getJson = (path, timeout = TIMEOUT_MS, signal) => request(path, { signal }, timeout)
+
+/**
+ * @param {'POST' | 'PATCH'} method
+ * @param {string} path
+ * @param {object} body
+ */
+const sendJson = (method, path, body) =>
+  request(path, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }, TIMEOUT_MS)
+
+/**
+ * @param {string} path
+ * @param {{ method?: string, headers?: Record<string, string>, body?: string, signal?: AbortSignal | undefined }} options
+ * @param {number} timeout milliseconds
+ */
+async function request(path, { signal = new AbortController().signal, ...options }, timeout) {
   const inTime = AbortSignal.timeout(timeout)
   try {
-    const response = await fetch(path, { cache: 'no-store', signal: AbortSignal.any([inTime, signal]) })
+    const response = await fetch(path, { ...options, cache: 'no-store', signal: AbortSignal.any([inTime, signal]) })
+    if (response.status === 204) return undefined
     const body = await response.json()
     if (response.ok) return body
     throw new Refused(body.detail)

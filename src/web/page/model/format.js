@@ -186,5 +186,5 @@ export function valueOf(signal, value) {
  */
 export const labelText = (labels) =>
   Object.entries(labels)
-    .map(([name, value]) => `${name}=${value}`)
+    .map(([name, value]) => `${name}${value?.startsWith('=~') ? '' : '='}${value}`)
     .join(', ')

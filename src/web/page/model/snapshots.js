@@ -47,16 +47,20 @@ function periodOf(snapshot) {
 async function takeSnapshot() {
   try {
     const before = current().snapshot
-    const [status, { alerts }, { silences }, { webhooks }, perMinute] = await Promise.all([
+    const [status, { alerts }, { silences, read_only: readOnly = false }, { webhooks }, perMinute] = await Promise.all([
       getStatus(),
       getAlerts(),
       // Only these are read from the store, which may be unavailable.
-      getSilences().catch(() => ({ silences: before?.silences ?? [] })),
+      getSilences().catch(() => ({ silences: before?.silences ?? [], read_only: before?.readOnly })),
       getWebhooks().catch(() => ({ webhooks: before?.webhooks ?? [] })),
       getPerMinute(CHART_MINUTES),
     ])
     const now = performance.now()
-    change({ snapshot: { status, alerts, silences, webhooks, perMinute, takenAt: now }, connected: true, now })
+    change({
+      snapshot: { status, alerts, silences, readOnly, webhooks, perMinute, takenAt: now },
+      connected: true,
+      now,
+    })
     if (before === undefined) loadView()
     void loadPastAlerts()
   } catch {

@@ -10,7 +10,8 @@
  * @typedef {object} Snapshot
  * @property {Status} status
  * @property {Alert[]} alerts
- * @property {Silence[]} silences
+ * @property {Silence[]} silences Active ones, and those that ended in the last seven days
+ * @property {boolean} readOnly Whether silences cannot be changed
  * @property {Webhook[]} webhooks
  * @property {PerMinute} perMinute
  * @property {number} takenAt When the responses arrived, by `performance.now()`
@@ -68,6 +69,17 @@
  */
 
 /**
+ * What the form of a silence has led to. `matched` is how many alerts that fire its match has.
+ *
+ * @typedef {object} Silencing
+ * @property {string} request
+ * @property {number | undefined} matched
+ * @property {string | undefined} problem
+ * @property {boolean} isSending
+ * @property {string} done
+ */
+
+/**
  * The state of the page, which alone determines what it shows.
  *
  * @typedef {object} State
@@ -87,6 +99,7 @@
  * @property {CallPage} callPage
  * @property {Usage} usage
  * @property {Charts} charts
+ * @property {Silencing} silencing
  */
 
 /** @type {State} */
@@ -115,6 +128,7 @@ let state = {
   callPage: { name: '', answer: undefined, problem: undefined },
   usage: { request: '', answer: undefined, problem: undefined, asOf: '' },
   charts: { filters: '', shown: undefined, isLoading: false, problem: undefined, loadedAt: -Infinity },
+  silencing: { request: '', matched: undefined, problem: undefined, isSending: false, done: '' },
 }
 
 /** @type {(state: State) => void} */

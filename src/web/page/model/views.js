@@ -3,6 +3,7 @@ import { loadCall } from './call.js'
 import { loadCharts, stopCharts } from './charts.js'
 import { loadExplorer, stopSearch } from './explorer.js'
 import { loadCalls } from './finished-calls.js'
+import { loadSilencing } from './silences.js'
 import { current } from './state.js'
 import { loadUsage } from './usage.js'
 
@@ -14,6 +15,7 @@ const LOADERS = {
   calls: loadExplorer,
   call: loadCall,
   usage: loadUsage,
+  silences: loadSilencing,
 }
 
 /** Loads what the view shows. Without a snapshot it waits for the first one, which has the clock of the server. */

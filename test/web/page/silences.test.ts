@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { isoTime } from '../../../src/clock/iso-time.ts'
+import { Silencing } from '../../../src/web/page/components/silencing.js'
+import { editAddress, silenceCommand, silenceRequest, silencesIn } from '../../../src/web/page/model/silences.js'
+import { NOW } from '../../metrics/hand-made-target.ts'
+import { shownTarget } from '../serve.ts'
+import { render, stateOf, textOf } from './render-text.ts'
+
+const SILENCE = { id: 3, match: { alert: '=~High.*' }, since: isoTime(NOW - 60), reason: 'a carrier outage', edits: 2 }
+
+beforeEach(() => void vi.stubEnv('TZ', 'Europe/Berlin'))
+afterEach(() => vi.unstubAllEnvs())
+
+test.each([
+  ['alert=NoCalls&target=production', { match: { alert: 'NoCalls', target: 'production' }, for: '1h', reason: '' }],
+  ['alert==~No.*&for=1d&reason=a+move', { match: { alert: '=~No.*' }, for: '1d', reason: 'a move' }],
+  ['all=true', { all: true, for: '1h', reason: '' }],
+  ['all=true&alert=NoCalls', { match: { alert: 'NoCalls' }, for: '1h', reason: '' }],
+  ['', { match: {}, for: '1h', reason: '' }],
+  ['mode=call&for=until&until=2026-09-21T14:14:20Z', { match: { mode: 'call' }, for: '60s', reason: '' }],
+  ['mode=call&for=until&until=2026-09-21T16:14:20', { match: { mode: 'call' }, for: '60s', reason: '' }],
+  ['edit=3&edits=2&alert=NoCalls', { match: { alert: 'NoCalls' }, reason: '', edits: 2 }],
+  ['edit=3&edits=2&alert=NoCalls&for=4h', { match: { alert: 'NoCalls' }, for: '4h', reason: '', edits: 2 }],
+])('the form of ?%s sends %j', (query, body) => {
+  expect(silenceRequest(new URLSearchParams(query), NOW * 1000)).toEqual(body)
+})
+
+test.each(['2026-09-21T14:13:20Z', '', '2h'])('a silence cannot end at “%s”', (until) => {
+  const query = new URLSearchParams({ for: 'until', until })
+  expect(() => silenceRequest(query, NOW * 1000)).toThrow('The end is not in the future')
+})
+
+test('the link that edits a silence has all of it, and of which edit it is', () => {
+  const silence = { ...SILENCE, until: isoTime(NOW + 60) }
+  expect(editAddress(silence)).toBe('./?alert=%3D%7EHigh.*&reason=a+carrier+outage&edit=3&edits=2#silences')
+  expect(editAddress({ ...silence, match: {}, reason: '' })).toBe('./?all=true&edit=3&edits=2#silences')
+})
+
+test.each([
+  [
+    'alert==~High.*&target=production&for=4h',
+    "callwatch silence add --match 'alert=~High.*' --match target=production --for 4h",
+  ],
+  ["reason=it's+moved&for=until", String.raw`callwatch silence add --all --for 1h --reason 'it'\''s moved'`],
+])('the command for ?%s is %s', (query, command) => {
+  expect(silenceCommand(new URLSearchParams(query))).toBe(command)
+})
+
+test('silences that have ended are apart from active ones, the newest first', () => {
+  const state = stateOf([shownTarget()])
+  const ending = [NOW - 60, NOW + 60, NOW, NOW - 30].map((until, id) => ({ ...SILENCE, id, until: isoTime(until) }))
+  state.snapshot!.silences = ending
+  const { active, ended } = silencesIn(state.snapshot)
+  expect([active, ended].map((silences) => silences.map(({ id }) => id))).toEqual([[1], [2, 3, 0]])
+})
+
+test('the view of silences has the command in place of the form without http.auth', () => {
+  const query = new URLSearchParams('alert=NoCalls')
+  const state = stateOf([shownTarget()], { query })
+  state.snapshot!.silences = [{ ...SILENCE, until: isoTime(NOW + 60) }]
+  expect(render(Silencing, state).filter(({ type }) => type === 'form' || type === 'button')).toHaveLength(3)
+  state.snapshot!.readOnly = true
+  const elements = render(Silencing, state)
+  expect(elements.filter(({ type }) => type === 'form' || type === 'button')).toEqual([])
+  expect(textOf(elements, { id: 'silencing' })).toContain('callwatch silence add --match alert=NoCalls --for 1h')
+})
