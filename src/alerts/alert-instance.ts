@@ -38,6 +38,8 @@ export type AlertInstance = {
   readonly toldAt: number | undefined
   /** What explains the value; absent of a pending one. */
   readonly evidence?: Evidence
+  /** Since when the calls finished that its first value as a firing one was measured by (UNIX seconds by the service's clock). */
+  readonly measuredFrom?: number
   /** How the value went since it fires; absent of a pending one, and in what daemons show each other. */
   readonly values?: readonly ValueAt[]
 }

@@ -1,4 +1,5 @@
 import { hasEnded, type Notification } from './notification.ts'
+import type { Window } from './signal.ts'
 import type { ValueAt } from './values-over-time.ts'
 
 /** An alert from when it began to fire until it resolved or was closed, as the history keeps it. Times are UNIX seconds. */
@@ -7,6 +8,8 @@ export type Episode = Pick<
   'labels' | 'signal' | 'match' | 'breach' | 'threshold' | 'peak' | 'runbookUrl'
 > & {
   values: readonly ValueAt[]
+  /** From when to when the calls finished that its values were measured by (UNIX seconds by the service's clock). */
+  window?: Window
   /** Undefined while it fires. */
   ended?: 'resolved' | NonNullable<Notification['closedBecause']>
 }
@@ -27,7 +30,7 @@ export type EpisodeRow = {
 /** The row of an alert's episode after a notified change: that it fires, still fires, or has ended. */
 export function episodeRow(change: Notification): EpisodeRow {
   const { kind, target, key, alert, severity, labels, signal, match, breach, peak, firingSince, at } = change
-  const { runbookUrl, closedBecause, episode } = change
+  const { runbookUrl, closedBecause, episode, window } = change
   const ended = kind === 'resolved' ? kind : closedBecause
   const data: Episode = {
     labels,
@@ -37,6 +40,7 @@ export function episodeRow(change: Notification): EpisodeRow {
     threshold: episode?.threshold ?? change.threshold,
     peak,
     values: episode?.values ?? [],
+    ...(window !== undefined && { window: { ...window, from: episode?.measuredFrom ?? window.from } }),
     ...(runbookUrl !== undefined && { runbookUrl }),
     ...(ended !== undefined && { ended }),
   }

@@ -76,7 +76,8 @@ export function evaluate(
     if (instance === before) return
     const isMeasured = latest !== undefined && instance?.tooFewSince === undefined
     const evidence = isMeasured && instance?.state !== 'pending' ? evidenceOn(rule, latest) : instance?.evidence
-    const kept = instance && evidence && { ...instance, evidence }
+    const measuredFrom = instance?.measuredFrom ?? evidence?.window?.from
+    const kept = instance && evidence && { ...instance, evidence, ...(measuredFrom !== undefined && { measuredFrom }) }
     if (instance !== undefined) delta.changed.push(kept ?? instance)
     else if (before !== undefined) delta.ended.push(before)
     const notified = instance ?? (before && { ...before, rule })

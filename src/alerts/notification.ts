@@ -37,8 +37,8 @@ export type Notification = MessageValue & {
   asOf?: number
   runbookUrl?: string
   description?: string
-  /** Of an end, for the history: what the rule fires at, and how the value went. */
-  episode?: { threshold: number; values: readonly ValueAt[] }
+  /** Of an end, for the history: what the rule fires at, how the value went, and when the first calls finished that it was measured by. */
+  episode?: { threshold: number; values: readonly ValueAt[]; measuredFrom?: number }
 }
 
 /** What a notification has beside the instance's own state. */
@@ -48,7 +48,7 @@ export type Evidence = Pick<Notification, 'contributor' | 'trend' | 'forecast' |
 export function notificationOf(
   change: Pick<Notification, 'kind' | 'closedBecause'>,
   target: string,
-  { key, labels, rule, since, firingSince, peak, values = [] }: AlertInstance,
+  { key, labels, rule, since, firingSince, peak, measuredFrom, values = [] }: AlertInstance,
   latest: Pick<AlertInstance, 'value' | 'calls' | 'counts'>,
   evidence: Evidence,
   at: number,
@@ -75,7 +75,9 @@ export function notificationOf(
     ...evidence,
     ...(rule.runbookUrl === undefined ? {} : { runbookUrl: rule.runbookUrl }),
     ...(rule.description === undefined ? {} : { description: rule.description }),
-    ...(hasEnded(change) && { episode: { threshold: rule.threshold, values: whole } }),
+    ...(hasEnded(change) && {
+      episode: { threshold: rule.threshold, values: whole, ...(measuredFrom !== undefined && { measuredFrom }) },
+    }),
   }
 }
 

@@ -5,6 +5,7 @@ import type { Transition } from '../ledger/state.ts'
 import { windows } from '../metrics/derived-metrics.ts'
 import { descriptionOf, splitOf, summaryOf } from '../notifications/text/notification-text.ts'
 import { contributorOf, trendOf } from '../notifications/text/evidence-text.ts'
+import { linksOf } from '../notifications/text/links.ts'
 import { formatTime } from '../text/format.ts'
 import { targetView } from '../web/target-view.ts'
 import type { ShownTarget } from '../target/target.ts'
@@ -21,18 +22,24 @@ export function transitionLine({ call, from, to, observed, at }: Transition): st
   return `${time}  ${`${type} ${mode}`.padEnd(16)}${receiverType.padEnd(7)}${step}${call.id}${observed ? '' : '  (inferred)'}`
 }
 
-/** The message that a Slack channel would get. */
-export function notificationLines(notification: Notification): string[] {
+/**
+ * The message that a Slack channel would get.
+ *
+ * @param page the address of the page, without a slash at its end
+ */
+export function notificationLines(notification: Notification, page: string): string[] {
   const { kind, severity, alert, target, description } = notification
   const split = splitOf(notification)
   const trend = trendOf(notification)
   const contributor = contributorOf(notification)
+  const { calls } = linksOf(notification, page)
   const lines = [
     `${kind === 'firing' ? severity.toUpperCase() : kind.toUpperCase()}: ${alert} on ${target}`,
     summaryOf(notification),
     ...(split === undefined ? [] : [`outcomes: ${split}`]),
     ...(contributor === undefined ? [] : [`top contributor: ${contributor}`]),
     ...(trend === undefined ? [] : [`trend: ${trend}`]),
+    ...(calls === undefined ? [] : [`its calls: ${calls}`]),
     ...(kind !== 'firing' || description === undefined ? [] : [descriptionOf(notification)!]),
   ]
   return ['', '  ┌─ to Slack', ...lines.map((line) => `  │ ${line}`), '  └─', '']

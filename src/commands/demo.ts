@@ -154,7 +154,8 @@ async function watchDemo(
   const show = (happened: DaemonEvent) => {
     if (happened.kind === 'committed') {
       for (const transition of happened.committed.ledger.transitions) tell(transitionLine(transition))
-      for (const notification of happened.committed.alerts.notifications) notificationLines(notification).forEach(tell)
+      for (const notification of happened.committed.alerts.notifications)
+        notificationLines(notification, config.http.publicUrl!).forEach(tell)
     }
     if (happened.kind === 'polled') webhookLines(receiver.take()).forEach(tell)
     // Compared right after a complete poll: nothing newer has been requested yet.
@@ -245,7 +246,7 @@ function demoConfig({ simulator, receiver, store, port }: DemoParts): Config {
       max_requests_per_minute: 2400,
     },
     store: { path: store, history: '1d' },
-    http: { host: '127.0.0.1', port },
+    http: { host: '127.0.0.1', port, public_url: `http://127.0.0.1:${port}` },
     notify: { group_wait: 0 },
     events: { webhooks: [{ name: 'demo', url: receiver.url, secret: receiver.secret, from: 'start' }] },
     alerts: [

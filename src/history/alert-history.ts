@@ -82,10 +82,8 @@ function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
   const since = Number(row['since'])
   const until = row['until'] === null ? null : Number(row['until'])
   const written = parse<Episode>(row['data'])
-  const { labels, signal, match, breach, threshold, peak, values, ended = null, runbookUrl } = latest(written, row)
+  const { labels, signal, match, breach, threshold, peak, values, window, ended = null, runbookUrl } = latest(written, row)
   const { notices, suppressions } = readNotes(String(row['notes']))
-  // All that its values were measured by, from the first one on.
-  const window = { from: since - (windowOf(signal) ?? 0), to: until ?? now }
   const isOver = until !== null && windowOf(signal) === undefined
   const request = isOver ? undefined : callsRequest({ target: String(row['target']), signal, match, labels, window })
   return {
@@ -122,8 +120,19 @@ function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
 /** An episode as it is now: while it fires, its alert has the values of the latest evaluation. */
 function latest(written: Episode, { since, live }: ReadRow): Episode {
   if (live === null) return written
-  const { firingSince, rule, labels, peak, values = [] } = parse<AlertInstance>(live)
+  const { firingSince, rule, labels, peak, measuredFrom, evidence, values = [] } = parse<AlertInstance>(live)
   if (firingSince !== Number(since)) return written
   const { signal, match, breach, threshold, runbookUrl } = rule
-  return { labels, signal, match, breach, threshold, peak, values, ...(runbookUrl !== undefined && { runbookUrl }) }
+  const window = evidence?.window && { from: measuredFrom ?? evidence.window.from, to: evidence.window.to }
+  return {
+    labels,
+    signal,
+    match,
+    breach,
+    threshold,
+    peak,
+    values,
+    ...(window && { window }),
+    ...(runbookUrl !== undefined && { runbookUrl }),
+  }
 }

@@ -36,7 +36,7 @@ describe('the row of an episode', () => {
       runbookUrl: 'https://runbook.test/',
     }
     expect(written(target)).toEqual([
-      { ...same, until: null, peak: 0.5, values: [] },
+      { ...same, until: null, peak: 0.5, values: [], window: { from: at(-900), to: at(0) } },
       {
         ...same,
         until: at(45),
@@ -46,6 +46,8 @@ describe('the row of an episode', () => {
           [at(45), 0.15],
         ],
         ended: 'resolved',
+        // From the first calls that made it fire to the last that ended it.
+        window: { from: at(-900), to: at(45) },
       },
     ])
   })

@@ -112,6 +112,8 @@ describe('a notification', () => {
     })
     expect(target.said[0]).toMatchObject({ contributor: { value: 'video' }, window: { from: at(-900), to: at(0) } })
     expect(poll(15, 'audio').evidence).toMatchObject({ contributor: { value: 'audio' }, window: { to: at(15) } })
+    // The history has all calls since the first that made it fire.
+    expect(target.instances.values().toArray()[0]!.measuredFrom).toBe(at(-900))
     // Too few calls: the value is the one before, and so is what explains it.
     expect(poll(30, 'video', 2)).toMatchObject({ value: 0.5, evidence: { contributor: { value: 'audio' } } })
   })

@@ -31,12 +31,15 @@ test('a transition is one line, with a mark when inferred', () => {
   expect(transitionLine({ ...STEP, observed: false })).toMatch(/v1\.us\.a {2}\(inferred\)$/)
 })
 
+const PAGE = 'http://localhost:1'
+
 test('a notification shows the message to the channel, and after the end how long the alert lasted', () => {
-  const firing = notificationLines(ALERT).join('\n')
+  const firing = notificationLines({ ...ALERT, window: { from: NOW - 20, to: NOW } }, PAGE).join('\n')
   expect(firing).toContain('CRITICAL: HighFailureRate on demo')
   expect(firing).toContain('rejected')
   expect(firing).not.toContain('lasted')
-  const resolved = notificationLines({ ...ALERT, kind: 'resolved', value: 0.1, threshold: 0.4, at: NOW + 90 })
+  expect(firing).toMatch(/its calls: http:\/\/localhost:1\/\?target=demo&status=\S+&since=2026-\S+#calls/)
+  const resolved = notificationLines({ ...ALERT, kind: 'resolved', value: 0.1, threshold: 0.4, at: NOW + 90 }, PAGE)
   expect(resolved.join('\n')).toContain('RESOLVED: HighFailureRate on demo')
   expect(resolved.join('\n')).toMatch(/lasted 1m 30s/)
 })

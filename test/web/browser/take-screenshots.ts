@@ -1,8 +1,8 @@
 /**
  * Makes the images of docs/images: `node test/web/browser/take-screenshots.ts [FOLDER]`. It polls two simulators with an
  * hour of history, one of which has a burst of failing calls, then one with two weeks of history, and then thirty, of which
- * two have such a burst and one does not answer. This takes two minutes. Into another FOLDER it also writes each view in dark
- * and on a phone, to look at.
+ * two have such a burst and one does not answer. This takes two minutes. Into another FOLDER it writes each view light,
+ * dark and on a phone, to look at.
  */
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
@@ -29,6 +29,11 @@ const LOOKS = [
   ['-dark', { viewport: { width: 1440, height: 900 }, colorScheme: 'dark' }],
   ['-phone', { viewport: { width: 390, height: 844 } }],
 ] as const
+
+/** The images of docs/images that are not light and wide. */
+const IN_DOCS = ['charts-dark', 'usage-dark', 'explorer-phone', 'overview-phone']
+const looksOf = (name: string) =>
+  LOOKS.filter(([suffix]) => process.argv[2] !== undefined || suffix === '' || IN_DOCS.includes(`${name}${suffix}`))
 
 const production = await startSimulator({
   seed: 3,
@@ -61,7 +66,8 @@ await show({ production, staging }, async (url) => {
   await wait(4000)
   production.burst({ calls: 90, seconds: 12 })
   await wait(20_000)
-  for (const colorScheme of ['light', 'dark'] as const) await take(url, `page-${colorScheme}`, colorScheme)
+  await take(url, 'page-light')
+  await take(url, 'page-dark', { colorScheme: 'dark' })
   await takeViews(url)
 })
 
@@ -94,7 +100,7 @@ await show(regions, async (url) => {
   regions['region-17']?.burst({ calls: 40, seconds: 12 })
   regions['region-05']?.setSwitches({ fault: { hang: 1 } })
   await wait(20_000)
-  await take(url, 'overview', 'light')
+  for (const [suffix, look] of looksOf('overview')) await take(url, `overview${suffix}`, look)
 })
 await browser.close()
 receiver.close()
@@ -125,8 +131,8 @@ async function takeViews(url: string): Promise<void> {
     ['call', `?target=production&session_id=${await idOfCall(url)}#call`, '#call-facts dd'],
     ['usage', '?since=1d&by=target,type#usage', '#usage-report .total'],
   ] as const
-  for (const [suffix, look] of process.argv[2] === undefined ? LOOKS.slice(0, 1) : LOOKS) {
-    for (const [name, address, shown] of views) {
+  for (const [name, address, shown] of views) {
+    for (const [suffix, look] of looksOf(name)) {
       const page = await browser.newPage({ ...look, httpCredentials: AUTH, timezoneId: 'Europe/Berlin' })
       await page.goto(url + address)
       await page.locator(shown).first().waitFor()
@@ -139,7 +145,7 @@ async function takeViews(url: string): Promise<void> {
 
 /** The charts of a week, in all looks where they go into another folder. */
 async function takeCharts(url: string): Promise<void> {
-  for (const [suffix, look] of process.argv[2] === undefined ? LOOKS.slice(0, 1) : LOOKS) {
+  for (const [suffix, look] of looksOf('charts')) {
     const page = await browser.newPage({ ...look, httpCredentials: AUTH, timezoneId: 'Europe/Berlin' })
     await page.goto(`${url}?since=7d#charts`)
     await page.locator('#chart-answer-delay canvas').waitFor()
@@ -156,12 +162,13 @@ async function idOfCall(url: string): Promise<string> {
   return calls[0].session_id
 }
 
-async function take(url: string, name: string, colorScheme: 'light' | 'dark'): Promise<void> {
-  const page = await browser.newPage({ colorScheme, viewport: { width: 1440, height: 900 }, httpCredentials: AUTH })
+async function take(url: string, name: string, look: Parameters<typeof browser.newPage>[0] = {}): Promise<void> {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, ...look, httpCredentials: AUTH })
   await page.goto(url)
   await page.locator('#finished-calls tbody tr').first().waitFor()
   await wait(1500)
-  await page.screenshot({ path: join(FOLDER, `${name}.png`), fullPage: true })
+  // On a phone thirty targets are many screens.
+  await page.screenshot({ path: join(FOLDER, `${name}.png`), fullPage: !name.endsWith('-phone') })
 }
 
 function configOf(simulators: Readonly<Record<string, Simulator>>, poll: Partial<Config['poll']>): Config {

@@ -76,6 +76,7 @@ describe('the past alerts of the page', () => {
     until: isoTime(since + 600),
     ended: 'resolved',
     peak: 0.7,
+    calls_url: '/api/v1/calls?target=production&status=rejected&finished_since=A&finished_until=B',
     values: [],
     notified: [],
     suppressed: [],
@@ -98,7 +99,7 @@ describe('the past alerts of the page', () => {
       'HighFailureRate production, type=video 13:13:20 10 min partly not seen 70.0% above 30.0% resolved warning slack silence',
     )
     expect(elements.find(({ type }) => type === 'a')?.props['href']).toBe(
-      './?target=production&mode=call&type=video&since=2026-09-21T12%3A58%3A20.000Z&until=2026-09-21T13%3A23%3A20.000Z#calls',
+      './?target=production&status=rejected&since=A&until=B#calls',
     )
   })
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { CallDetails } from '../../../src/web/page/components/call-details.js'
 import { Usage } from '../../../src/web/page/components/usage.js'
-import { addressOf } from '../../../src/web/page/model/address.js'
+import { addressOf, addressOfCalls } from '../../../src/web/page/model/address.js'
 import type { CallDetails as Details, Report } from '../../../src/web/page/model/api.js'
 import { explorerRequest } from '../../../src/web/page/model/explorer.js'
 import { chooseZone } from '../../../src/web/page/model/format.js'
@@ -310,4 +310,14 @@ describe('the page of a call', () => {
       ),
     ).toContain('No events are kept.')
   })
+})
+
+test.each([
+  [
+    '/api/v1/calls?target=p&type=video&status=unanswered%2Crejected&finished_since=A&finished_until=B',
+    './?target=p&type=video&status=unanswered%2Crejected&since=A&until=B#calls',
+  ],
+  ['/api/v1/calls?target=p&mode=call', './?target=p&status=in_progress&mode=call#calls'],
+])('the calls of %s are shown at %s', (request, address) => {
+  expect(addressOfCalls(request)).toBe(address)
 })

@@ -1,5 +1,5 @@
 import { html } from '../html.js'
-import { addressOf } from '../model/address.js'
+import { addressOf, addressOfCalls } from '../model/address.js'
 import { count, duration, labelText, moment, valueOf, zone } from '../model/format.js'
 import { staleTargets } from '../model/notices.js'
 import { shownAlerts } from '../model/totals.js'
@@ -32,7 +32,22 @@ export function Alerts({ state }) {
  * @param {boolean} stale whether the data of its target are stale
  */
 function row(
-  { target, alert, severity, state, labels, value, threshold, calls, since, peak, signal, breach, runbook_url },
+  {
+    target,
+    alert,
+    severity,
+    state,
+    labels,
+    value,
+    threshold,
+    calls,
+    since,
+    peak,
+    signal,
+    breach,
+    calls_url,
+    runbook_url,
+  },
   now,
   stale,
 ) {
@@ -56,7 +71,9 @@ function row(
     <td data-cell="value" data-label="Value">${valueOf(signal, value)}</td>
     <td data-label="Threshold">${breach} ${valueOf(signal, threshold)}</td>
     <td data-cell="peak" data-label="Peak">${valueOf(signal, peak)}</td>
-    <td data-label="Calls">${calls === null ? '–' : count(calls)}</td>
+    <td data-label="Calls">
+      ${calls_url === undefined ? (calls === null ? '–' : count(calls)) : html`<a href=${addressOfCalls(calls_url)}>${calls === null ? 'calls' : `of ${count(calls)}`}</a>`}
+    </td>
     <td data-cell="since" data-label=${`Since (${zone(now)})`}>
       ${moment(since, now)} <span class="soft">${duration(Math.max(0, seconds))}</span>
     </td>

@@ -1,5 +1,5 @@
 import { html } from '../html.js'
-import { addressOf } from '../model/address.js'
+import { addressOfCalls } from '../model/address.js'
 import { count, duration, labelText, moment, valueOf, zone } from '../model/format.js'
 import { shownPastAlerts } from '../model/past-alerts.js'
 import { Section } from './section.js'
@@ -34,17 +34,17 @@ export function PastAlerts({ state }) {
  * @param {string} now
  */
 function row(alert, now) {
-  const { target, key, severity, labels, match, signal, breach, threshold, since, until, ended, peak } = alert
-  const { window_seconds: window, notified, suppressed, blind } = alert
+  const { target, key, severity, labels, signal, breach, threshold, since, until, ended, peak } = alert
+  const { calls_url, notified, suppressed, blind } = alert
   const seconds = (Date.parse(until) - Date.parse(since)) / 1000
   const receivers = new Set(notified.filter(({ outcome }) => outcome === 'sent').map(({ receiver }) => receiver))
-  const from = new Date(Date.parse(since) - (window ?? 0) * 1000).toISOString()
-  const calls = addressOf('calls', { target, ...match, ...labels, since: from, until })
   return html`<tr key=${`${target}|${key}|${since}`} data-past-alert=${key}>
     <th scope="row">
       ${alert.alert} <span class="soft">${[target, labelText(labels)].filter(Boolean).join(', ')}</span>
     </th>
-    <td>${window === undefined ? moment(since, now) : html`<a href=${calls}>${moment(since, now)}</a>`}</td>
+    <td>
+      ${calls_url === undefined ? moment(since, now) : html`<a href=${addressOfCalls(calls_url)}>${moment(since, now)}</a>`}
+    </td>
     <td>${duration(seconds)}${blind.length > 0 && html` <span class="soft">partly not seen</span>`}</td>
     <td>${valueOf(signal, peak)}</td>
     <td>${breach} ${valueOf(signal, threshold)}</td>

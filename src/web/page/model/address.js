@@ -49,6 +49,26 @@ export function changedAddress(changed) {
   return addressOf(view, { ...named, ...(view === 'overview' && { target }), ...changed })
 }
 
+/** How the view of calls names parameters of `/api/v1/calls`. */
+const VIEW_NAMES = { finished_since: 'since', finished_until: 'until' }
+
+/**
+ * The view of the calls that a request to the API has (`/api/v1/calls?…`). Without a time these are calls in progress.
+ *
+ * @param {string} request
+ */
+export function addressOfCalls(request) {
+  const asked = new URLSearchParams(request.slice(request.indexOf('?') + 1))
+  const named = [...asked].map(([name, value]) => [
+    Object.entries(VIEW_NAMES).find(([own]) => own === name)?.[1] ?? name,
+    value,
+  ])
+  return addressOf('calls', {
+    ...(!asked.has('finished_since') && { status: 'in_progress' }),
+    ...Object.fromEntries(named),
+  })
+}
+
 /** The targets that this view names. */
 export const namedTargets = () => {
   const { view, query, target } = current()
