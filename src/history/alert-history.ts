@@ -82,7 +82,18 @@ function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
   const since = Number(row['since'])
   const until = row['until'] === null ? null : Number(row['until'])
   const written = parse<Episode>(row['data'])
-  const { labels, signal, match, breach, threshold, peak, values, window, ended = null, runbookUrl } = latest(written, row)
+  const {
+    labels,
+    signal,
+    match,
+    breach,
+    threshold,
+    peak,
+    values,
+    window,
+    ended = null,
+    runbookUrl,
+  } = latest(written, row)
   const { notices, suppressions } = readNotes(String(row['notes']))
   const isOver = until !== null && windowOf(signal) === undefined
   const request = isOver ? undefined : callsRequest({ target: String(row['target']), signal, match, labels, window })

@@ -16,7 +16,7 @@ test.each<[status: number, path: string, detail: string | RegExp, init?: Request
   [404, '/api/nothing', 'there is no GET /api/nothing'],
   [404, '/nothing', 'there is no GET /nothing'],
   [404, '/api/v1/status', 'there is no DELETE /api/v1/status', { method: 'DELETE' }],
-  [404, '/api/v1/silences/7', 'there is no silence 7', { method: 'DELETE' }],
+  [404, '/api/v1/silences/7', 'there is no active silence 7', { method: 'DELETE' }],
   [400, '/api/v1/%zz', "'/api/v1/%zz' is not a valid url component"],
   [414, `/api/v1/silences/${'7'.repeat(5001)}`, /is exceeding the max param length$/, { method: 'DELETE' }],
   [400, '/api/v1/calls?limit=0', 'limit must be a whole number from 1 to 99999'],
