@@ -38,7 +38,8 @@ async function everything() {
   const headers = { ...basic(), 'content-type': 'application/json' }
   const body = JSON.stringify({ match: { alert: 'HighFailureRate' }, for: '2h', reason: 'a carrier outage' })
   await fetch(`${url}/api/v1/silences`, { method: 'POST', headers, body })
-  await tell(firingOf(RATIO, 'production', NOW, { kind: 'resolved', value: 0.1, threshold: 0.2, peak: 0.5 }))
+  const window = { from: NOW - 900, to: NOW }
+  await tell(firingOf(RATIO, 'production', NOW, { kind: 'resolved', value: 0.1, threshold: 0.2, peak: 0.5, window }))
   return `${url}/`
 }
 

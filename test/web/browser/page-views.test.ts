@@ -269,7 +269,7 @@ inChromium('the views of the page', (open) => {
     expect(await choice(page, 'Target').inputValue()).toBe('production')
     // An address that is changed by hand.
     await page.goto(page.url().replace('target=production', 'usage'))
-    expect(await current.innerText()).toBe('Usage')
+    await page.locator('nav [aria-current=page]', { hasText: 'Usage' }).waitFor()
   })
 
   test.each([

@@ -59,7 +59,7 @@ function row(
     class=${`${state === 'pending' ? '' : severity} ${stale ? 'stale' : ''}`}
   >
     <th scope="row">
-      ${alert}
+      ${alert}${' '}
       <span class="soft">${[target, labelText(labels)].filter(Boolean).join(', ')}</span>
       ${runbook_url !== undefined && html` <a href=${runbook_url}>runbook</a>`} ${' '}<a
         href=${addressOf('silences', { alert, target, ...labels })}
