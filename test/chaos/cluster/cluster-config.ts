@@ -30,7 +30,7 @@ notify:
   group_wait: 0s
   slack: { webhook_url: '${given.slack}' }
 alerts:
-  - { name: Failing, signal: failure_ratio, window: 30s, above: 0.5, clear: 0.4, min_calls: 3, for: 0s, severity: critical }
+  - { name: Failing, signal: failure_ratio, window: 10s, above: 0.1, clear: 0.05, min_calls: 1, for: 0s, severity: critical }
   - { name: NoGoodPoll, signal: poll_age, above: 6s, for: 0s, severity: warning }
 log: { level: debug }
 `
