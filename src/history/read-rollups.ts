@@ -3,7 +3,7 @@ import type { ReadRow, RowReader } from '../store/row-reader.ts'
 import { conditionsOf, queryArguments } from './call-filter.ts'
 import type { Period } from './days.ts'
 import { countFinished } from './history-scope.ts'
-import { addCall, HOUR, quarterIn, readRollup, ROLLED_COLUMNS, type RollupSink } from './rollup.ts'
+import { addCall, beginOf, partOf, readRollup, ROLLED_COLUMNS, WIDTHS, type RollupSink } from './rollup.ts'
 
 /** Calls that one statement reads, about. */
 const CALLS_A_PART = 2500
@@ -22,10 +22,10 @@ export type RollupsQuery = {
   each: boolean
   /** Whether `numbers` are all that the store has. */
   isAll: boolean
-  /** How much a visit has (seconds): below a quarter of an hour all calls are read, else hours or quarters where there are some. */
+  /** How much a visit has (seconds): one of {@link WIDTHS}, or less, for which all calls are read. */
   width: number
-  /** Whether a visit gets the labels of rollups; else their totals are enough. */
-  byLabels: boolean
+  /** The codes of the labels that are visited; undefined for all, whose labels are not told: totals of rollups are enough. */
+  labels: readonly number[] | undefined
   aborted?: AbortSignal | undefined
 }
 
@@ -39,11 +39,11 @@ export type Visit = (target: number, at: number) => RollupSink
  * @throws {StoreError} when the store cannot be read now
  */
 export async function readRollups(store: RowReader, query: RollupsQuery, visit: Visit): Promise<void> {
-  const { period, numbers, each, isAll, width, byLabels, aborted } = query
+  const { period, numbers, each, isAll, width, labels, aborted } = query
   if (numbers.length === 0) return
   const calls = (part: Period) =>
-    readCalls(store, { period: part, numbers, aborted }, (row) => {
-      const at = Math.floor(Number(row['finished']) / width) * width
+    readCalls(store, { period: part, numbers, labels, aborted }, (row) => {
+      const at = beginOf(Number(row['finished']), width)
       addCall(visit(each ? Number(row['target']) : ALL_TARGETS, at), row, width)
     })
   const inner = { from: Math.ceil(period.from / QUARTER) * QUARTER, to: Math.floor(period.to / QUARTER) * QUARTER }
@@ -54,46 +54,49 @@ export async function readRollups(store: RowReader, query: RollupsQuery, visit: 
   const stale = await staleQuarters(store, inner, isTogether ? undefined : numbers)
   for (const part of periodsOf([...stale], QUARTER)) await calls(part)
 
-  const rollups = async (of: number, begins: readonly number[], take: (sink: RollupSink, at: number) => RollupSink) => {
+  const only = labels && new Set(labels)
+  const read = { numbers: isTogether ? [ALL_TARGETS] : numbers, labels, aborted }
+  for (const [of, begins] of usableRollups(inner, stale, width)) {
     for (const part of periodsOf(begins, of)) {
-      const read = { width: of, byLabels, numbers: isTogether ? [ALL_TARGETS] : numbers, period: part, aborted }
-      await readEncoded(store, read, (target, at, bytes) => {
-        const sink = visit(each ? target : ALL_TARGETS, Math.floor(at / width) * width)
-        readRollup(bytes, take(sink, at))
+      await readEncoded(store, { ...read, period: part }, of, (target, at, bytes) => {
+        const sink = visit(each ? target : ALL_TARGETS, beginOf(at, width))
+        readRollup(bytes, partOf(sink, width, { at, width: of }), only)
       })
     }
   }
-  const { hours, quarters } = wholeHours(inner, stale)
-  if (width < HOUR) return rollups(QUARTER, [...hours.flatMap(quartersOf), ...quarters], (sink) => sink)
-  await rollups(HOUR, hours, (sink) => sink)
-  await rollups(QUARTER, quarters, (sink, at) => quarterIn(sink, (at - hourOf(at)) / QUARTER))
 }
 
-/** The hours of a period without a stale quarter, and the other quarters that are not stale. */
-function wholeHours({ from, to }: Period, stale: ReadonlySet<number>): { hours: number[]; quarters: number[] } {
-  const [hours, quarters]: [number[], number[]] = [[], []]
-  for (let hour = hourOf(from); hour < to; hour += HOUR) {
-    const usable = quartersOf(hour).filter((quarter) => quarter >= from && quarter < to && !stale.has(quarter))
-    if (usable.length === HOUR / QUARTER) hours.push(hour)
-    else quarters.push(...usable)
+/** What covers all quarters of a period but the stale ones, with the largest rollups up to a width: when they begin, by their width. */
+function usableRollups(period: Period, stale: ReadonlySet<number>, width: number): Map<number, number[]> {
+  const usable = new Map<number, number[]>()
+  const cover = ({ from, to }: Period, [of, ...shorter]: readonly number[]) => {
+    if (of === undefined) return
+    for (let at = beginOf(from, of); at < to; at += of) {
+      const isWhole = at >= from && at + of <= to && !isAnyStale(at, of)
+      if (isWhole) usable.set(of, [...(usable.get(of) ?? []), at])
+      else cover({ from: Math.max(from, at), to: Math.min(to, at + of) }, shorter)
+    }
   }
-  return { hours, quarters }
+  const isAnyStale = (at: number, of: number) => {
+    for (let quarter = at; quarter < at + of; quarter += QUARTER) if (stale.has(quarter)) return true
+    return false
+  }
+  cover(period, WIDTHS.filter((of) => of <= width).toReversed()) // oxfmt-ignore
+  return usable
 }
 
-function quartersOf(hour: number): number[] {
-  return [0, 1, 2, 3].map((i) => hour + i * QUARTER)
+type Read = {
+  period: Period
+  numbers: readonly number[]
+  /** The codes of the labels that are read; undefined for all. */
+  labels?: readonly number[] | undefined
+  aborted?: AbortSignal | undefined
 }
-
-export function hourOf(at: number): number {
-  return Math.floor(at / HOUR) * HOUR
-}
-
-type Read = { period: Period; numbers: readonly number[]; aborted?: AbortSignal | undefined }
 
 /** Reads the calls that finished in a period, some at a time, with their target and {@link ROLLED_COLUMNS}. */
 export async function readCalls(
   store: RowReader,
-  { period: { from, to }, numbers, aborted }: Read,
+  { period: { from, to }, numbers, labels, aborted }: Read,
   take: (row: ReadRow) => void,
 ): Promise<void> {
   aborted?.throwIfAborted()
@@ -106,7 +109,8 @@ export async function readCalls(
     const [begin, end] = [from + i * length, i === parts - 1 ? to : from + (i + 1) * length]
     const rows = await store.rows(
       `SELECT target, ${ROLLED_COLUMNS} FROM callwatch.targets CROSS JOIN callwatch.calls
-      WHERE ${conditionsOf({}, numbers, add)} AND finished >= ${add(begin)} AND finished < ${add(end)}`,
+      WHERE ${conditionsOf({}, numbers, add)} AND finished >= ${add(begin)} AND finished < ${add(end)}
+      ${labels === undefined ? '' : `AND labels IN (${labels.join(', ') || 'NULL'})`}`,
       args,
     )
     for (const row of rows) take(row)
@@ -116,15 +120,17 @@ export async function readCalls(
 /** Reads rollups as they are stored, stale or not. */
 async function readEncoded(
   store: RowReader,
-  { width, byLabels, numbers, period, aborted }: Read & Pick<RollupsQuery, 'width' | 'byLabels'>,
+  { labels, numbers, period, aborted }: Read,
+  width: number,
   take: (target: number, at: number, bytes: Uint8Array) => void,
 ): Promise<void> {
-  const length = Math.max(1, Math.floor((byLabels ? ROLLUPS_A_PART : TOTALS_A_PART) / numbers.length)) * width
+  const length =
+    Math.max(1, Math.floor((labels === undefined ? TOTALS_A_PART : ROLLUPS_A_PART) / numbers.length)) * width
   for (let { from } = period; from < period.to; from += length) {
     aborted?.throwIfAborted()
     const { args, add } = queryArguments()
     const rows = await store.rows(
-      `SELECT target, at, ${byLabels ? 'data' : 'total'} AS bytes FROM callwatch.rollups
+      `SELECT target, at, ${labels === undefined ? 'total' : 'data'} AS bytes FROM callwatch.rollups
       WHERE target IN (${numbers.join(', ')}) AND width = ${width}
         AND at >= ${add(from)} AND at < ${add(Math.min(period.to, from + length))}`,
       args,

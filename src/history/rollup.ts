@@ -2,13 +2,23 @@ import { QUARTER } from '../ledger/usage.ts'
 import type { ReadRow } from '../store/row-reader.ts'
 
 /*
- * A rollup is what the history needs of the calls that finished in a quarter of an hour, or in an hour: sums by labels and
- * status, and histograms by labels. Rollups are added up: an hour's from quarters, that of all targets from each one's. Beside
- * it is its total, the same without labels, which is much smaller.
+ * A rollup is what the history needs of the calls that finished in a quarter of an hour, in an hour or in three: sums by
+ * labels and status, and histograms by labels. Rollups are added up: a longer one from shorter ones, that of all targets from
+ * each one's. Beside it is its total, the same without labels, which is much smaller.
  */
 
-/** Rollups are of a quarter of an hour, or of an hour (seconds). */
-export const HOUR = 3600
+/** Of how much a rollup is (seconds). Each begins at a multiple of its width, and consists of whole ones of the width before. */
+export const WIDTHS = [QUARTER, 3600, 10_800] as const
+
+/** When what has this width and contains a moment began (UNIX seconds). */
+export function beginOf(at: number, width: number): number {
+  return Math.floor(at / width) * width
+}
+
+/** The largest width of rollups that fits all of these times; undefined where none does. */
+export function widthFor(times: readonly number[]): number | undefined {
+  return WIDTHS.findLast((width) => times.every((time) => time % width === 0))
+}
 
 /** What is added up of the calls with the same labels and status: minutes, and the duration in seconds. */
 export type Amounts = readonly [
@@ -93,16 +103,21 @@ export function addCall(sink: RollupSink, row: ReadRow, width: number): void {
   if (crossed > 0) count(HISTOGRAMS.crossed + Math.min(MAX_CROSSED, crossed), 1)
 }
 
-/** A sink for a quarter of an hour, the first of which is 0, that gives an hour's sink the quarter's part of it. */
-export function quarterIn(hour: RollupSink, quarter: number): RollupSink {
+/**
+ * A sink for a rollup that gives the sink of a longer one the part of it.
+ *
+ * @param width of the longer one, into which the part's fits
+ */
+export function partOf(whole: RollupSink, width: number, part: { at: number; width: number }): RollupSink {
+  const before = (part.at % width) / part.width
   return {
-    add: hour.add,
+    add: whole.add,
     histograms: (labels) => {
-      const count = hour.histograms(labels)
-      if (count === undefined) return undefined
+      const count = whole.histograms(labels)
+      if (count === undefined || part.width === width) return count
       return (entry, calls) => {
         if (entry < HISTOGRAMS.crossed) return count(entry, calls)
-        const crossed = Math.ceil((entry - HISTOGRAMS.crossed - quarter) / (HOUR / QUARTER))
+        const crossed = Math.ceil((entry - HISTOGRAMS.crossed - before) / (width / part.width))
         if (crossed > 0) count(HISTOGRAMS.crossed + crossed, calls)
       }
     },
@@ -210,8 +225,12 @@ function inParts([entry, calls]: readonly [number, number]): [number, number][] 
   return parts
 }
 
-/** Adds what a rollup has, as {@link newRollup} encoded it. */
-export function readRollup(bytes: Uint8Array, sink: RollupSink): void {
+/**
+ * Adds what a rollup has, as {@link newRollup} encoded it.
+ *
+ * @param only the codes of the labels that are wanted; undefined for all
+ */
+export function readRollup(bytes: Uint8Array, sink: RollupSink, only?: ReadonlySet<number>): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let offset = 2
   for (let cells = view.getUint16(0); cells > 0; cells--) {
@@ -221,10 +240,11 @@ export function readRollup(bytes: Uint8Array, sink: RollupSink): void {
     offset += CELL_BYTES
     if ((status & WITH_AMOUNTS) !== 0)
       for (let i = 1; i < AMOUNTS; i++, offset += AMOUNT_BYTES) amounts[i] = view.getFloat64(offset)
-    sink.add(labels, status & ~WITH_AMOUNTS, amounts)
+    if (only?.has(labels) !== false) sink.add(labels, status & ~WITH_AMOUNTS, amounts)
   }
   while (offset < bytes.byteLength) {
-    const count = sink.histograms(view.getUint8(offset))
+    const labels = view.getUint8(offset)
+    const count = only?.has(labels) === false ? undefined : sink.histograms(labels)
     const end = offset + GROUP_BYTES + view.getUint16(offset + 1) * ENTRY_BYTES
     if (count !== undefined)
       for (let at = offset + GROUP_BYTES; at < end; at += ENTRY_BYTES) count(view.getUint16(at), view.getUint16(at + 2))

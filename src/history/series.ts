@@ -9,7 +9,7 @@ import { matchesLabels, queryArguments, type CallFilter } from './call-filter.ts
 import type { Period } from './days.ts'
 import { countFinished, historyScope } from './history-scope.ts'
 import { readRollups, type RollupsQuery } from './read-rollups.ts'
-import { HISTOGRAMS, HOUR, percentileOf, type RollupSink, type TimeHistogram } from './rollup.ts'
+import { HISTOGRAMS, percentileOf, widthFor, type RollupSink, type TimeHistogram } from './rollup.ts'
 import type { UsageRow } from './usage.ts'
 
 /** How far apart the points of a series may be (seconds). */
@@ -63,7 +63,7 @@ export async function seriesOf(store: RowReader, query: SeriesQuery, now: number
   const { numbers, oldest, newest } = await historyScope(store, query, 0)
   const step = await stepOf(store, query, numbers)
   const [from, to] = [Math.floor(query.from / step) * step, Math.ceil(Math.max(query.from + 1, query.to) / step) * step]
-  const width = step < QUARTER ? step : step < HOUR ? QUARTER : HOUR
+  const width = widthFor([step]) ?? step
   const points = Array.from({ length: (to - from) / step }, newPoint)
   // Changes of how many calls are in progress, at multiples of the width; the first one has those from before.
   const changes = new Float64Array((to - from) / width + 1)
@@ -72,16 +72,15 @@ export async function seriesOf(store: RowReader, query: SeriesQuery, now: number
     changes[Math.min(first!, changes.length - 1)]! += calls
     changes[Math.min(last!, changes.length - 1)]! -= calls
   }
-  const wanted = ALL_LABELS.map((labels) => matchesLabels(query, labels))
-  const byLabels = wanted.includes(false)
-  const isWanted = (labels: number) => !byLabels || wanted[labels]!
+  const wanted = [...ALL_LABELS.keys()].filter((code) => matchesLabels(query, ALL_LABELS[code]!))
+  const labels = wanted.length < ALL_LABELS.length ? wanted : undefined
   const { targets, aborted } = query
   const all: Omit<RollupsQuery, 'period'> = {
     numbers,
     each: false,
     isAll: targets === undefined,
     width,
-    byLabels,
+    labels,
     aborted,
   }
   // Where there are no calls, nothing is read.
@@ -89,11 +88,8 @@ export async function seriesOf(store: RowReader, query: SeriesQuery, now: number
   await readRollups(store, { ...all, period }, (_, at): RollupSink => {
     const point = points[Math.floor((at - from) / step)]!
     return {
-      add: (labels, status, amounts) => {
-        if (isWanted(labels)) addTo(point, status, amounts)
-      },
-      histograms: (labels) => {
-        if (!isWanted(labels)) return undefined
+      add: (_labels, status, amounts) => addTo(point, status, amounts),
+      histograms: () => {
         const entries = (point.entries ??= new Float64Array(HISTOGRAMS.crossed))
         return (entry, calls) => {
           if (entry < HISTOGRAMS.crossed) entries[entry]! += calls
@@ -108,15 +104,12 @@ export async function seriesOf(store: RowReader, query: SeriesQuery, now: number
   if (isKnown) {
     await readRollups(store, { ...all, period: after }, (_, at) => ({
       add: () => undefined,
-      histograms: (labels) => {
-        if (!isWanted(labels)) return undefined
-        return (entry, calls) => {
-          if (entry >= HISTOGRAMS.crossed) progress(at / width - (entry - HISTOGRAMS.crossed), at / width, calls)
-        }
+      histograms: () => (entry, calls) => {
+        if (entry >= HISTOGRAMS.crossed) progress(at / width - (entry - HISTOGRAMS.crossed), at / width, calls)
       },
     }))
-    for (const { began, labels } of await openCalls(store, numbers))
-      if (isWanted(labels)) progress(Math.floor(began / width), Infinity, 1)
+    for (const { began, labels: code } of await openCalls(store, numbers))
+      if (labels?.includes(code) !== false) progress(Math.floor(began / width), Infinity, 1)
   }
   let inProgress = 0
   const progressAt = Array.from(changes, (change) => (inProgress += change))

@@ -1,8 +1,8 @@
 import { QUARTER } from '../ledger/usage.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import type { RollupUpdate, Store } from '../store/store.ts'
-import { ALL_TARGETS, hourOf, readCalls } from './read-rollups.ts'
-import { addCall, HOUR, newRollup, quarterIn, readRollup, type Rollup } from './rollup.ts'
+import { ALL_TARGETS, readCalls } from './read-rollups.ts'
+import { addCall, beginOf, newRollup, partOf, readRollup, WIDTHS, type Rollup, type RollupSink } from './rollup.ts'
 
 /** So long after its end a quarter of an hour is added up: by then most of its calls were noticed (seconds). */
 const SETTLING = 300
@@ -13,8 +13,8 @@ const MAX_TARGETS = 1000
 export type RollupPosition = { quarter: number; target: number }
 
 /**
- * Adds up a quarter of an hour whose rollups are stale, the oldest one that is over, from its calls' rows; with it its hour,
- * and both of all targets.
+ * Adds up a quarter of an hour whose rollups are stale, the oldest one that is over, from its calls' rows; with it what is
+ * longer, and all targets together.
  *
  * @param now UNIX seconds
  * @param after what comes before it was added up just now
@@ -38,50 +38,57 @@ export async function updateRollups(
   const quarter = Number(stale[0]!['quarter'])
   const versions = stale.map(({ target, version }) => ({ target: Number(target), version: Number(version) }))
   const numbers = versions.map(({ target }) => target)
-  const hour = hourOf(quarter)
-  const [quarters, hours] = [new Map(numbers.map(rollupOf)), new Map(numbers.map(rollupOf))]
-  const [allOfQuarter, allOfHour] = [newRollup(), newRollup()]
+  const own = new Map(numbers.map(rollupOf))
   await readCalls(store, { period: { from: quarter, to: quarter + QUARTER }, numbers }, (row) =>
-    addCall(quarters.get(Number(row['target']))!, row, QUARTER),
+    addCall(own.get(Number(row['target']))!, row, QUARTER),
   )
-  for (const [number, rollup] of quarters) {
-    const bytes = rollup.encoded()?.data
-    if (bytes === undefined) continue
-    readRollup(bytes, allOfQuarter)
-    readRollup(bytes, quarterIn(hours.get(number)!, (quarter - hour) / QUARTER))
-  }
-  const known = await store.rows(
-    `SELECT target, at, data FROM callwatch.targets CROSS JOIN callwatch.rollups
-    WHERE target = number AND width = ${QUARTER} AND at = $1 AND NOT target IN (${numbers.join(', ')})
-    UNION ALL SELECT target, at, data FROM callwatch.rollups
-    WHERE target IN (${[ALL_TARGETS, ...numbers].join(', ')}) AND width = ${QUARTER} AND at >= $2 AND at < $3 AND at <> $1`,
-    [quarter, hour, hour + HOUR],
+  const [, all] = rollupOf(ALL_TARGETS)
+  for (const rollup of own.values()) addEncoded(rollup, all)
+  const others = await store.rows(
+    `SELECT data FROM callwatch.targets CROSS JOIN callwatch.rollups
+    WHERE target = number AND width = ${QUARTER} AND at = $1 AND NOT target IN (${numbers.join(', ')})`,
+    [quarter],
   )
-  for (const { target, at, data } of known) {
-    const number = Number(target)
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both schemas have bytes
-    const bytes = data as Uint8Array
-    const of = number === ALL_TARGETS ? allOfHour : hours.get(number)
-    if (of === undefined) readRollup(bytes, allOfQuarter)
-    else readRollup(bytes, quarterIn(of, (Number(at) - hour) / QUARTER))
+  for (const { data } of others) readRollup(bytesOf(data), all)
+
+  let parts: ReadonlyMap<number, Rollup> = new Map([...own, [ALL_TARGETS, all]])
+  const rollups = savedOf(QUARTER, quarter, parts)
+  for (const [i, width] of WIDTHS.slice(1).entries()) {
+    const part = { at: beginOf(quarter, WIDTHS[i]!), width: WIDTHS[i]! }
+    const at = beginOf(quarter, width)
+    const wholes = new Map([...parts.keys()].map(rollupOf))
+    for (const [number, rollup] of parts) addEncoded(rollup, partOf(wholes.get(number)!, width, part))
+    const known = await store.rows(
+      `SELECT target, at, data FROM callwatch.rollups
+      WHERE target IN (${[...parts.keys()].join(', ')}) AND width = ${part.width} AND at >= $1 AND at < $2 AND at <> $3`,
+      [at, at + width, part.at],
+    )
+    for (const row of known) {
+      const whole = wholes.get(Number(row['target']))!
+      readRollup(bytesOf(row['data']), partOf(whole, width, { at: Number(row['at']), width: part.width }))
+    }
+    rollups.push(...savedOf(width, at, wholes))
+    parts = wholes
   }
-  const all = allOfQuarter.encoded()?.data
-  if (all !== undefined) readRollup(all, quarterIn(allOfHour, (quarter - hour) / QUARTER))
-  const saved = (width: number, at: number, rollups: Iterable<readonly [number, Rollup]>) =>
-    [...rollups].map(([target, rollup]) => ({ target, width, at, encoded: rollup.encoded() }))
-  const update: RollupUpdate = {
-    after: Number(saves?.['n'] ?? 0),
-    quarter,
-    versions,
-    rollups: [
-      ...saved(QUARTER, quarter, [...quarters, [ALL_TARGETS, allOfQuarter]]),
-      ...saved(HOUR, hour, [...hours, [ALL_TARGETS, allOfHour]]),
-    ],
-  }
+  const update: RollupUpdate = { after: Number(saves?.['n'] ?? 0), quarter, versions, rollups }
   await store.saveRollups(update)
   return { quarter, target: numbers.at(-1)! }
 }
 
 function rollupOf(number: number): readonly [number, Rollup] {
   return [number, newRollup()]
+}
+
+function addEncoded(rollup: Rollup, to: RollupSink): void {
+  const bytes = rollup.encoded()?.data
+  if (bytes !== undefined) readRollup(bytes, to)
+}
+
+function savedOf(width: number, at: number, rollups: ReadonlyMap<number, Rollup>): RollupUpdate['rollups'][number][] {
+  return [...rollups].map(([target, rollup]) => ({ target, width, at, encoded: rollup.encoded() }))
+}
+
+function bytesOf(column: unknown): Uint8Array {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both schemas have bytes
+  return column as Uint8Array
 }

@@ -1,5 +1,5 @@
 import { finalStatusOf, labelsOfCode } from '../ledger/call-codes.ts'
-import { FINAL_STATUSES } from '../ledger/call.ts'
+import { ALL_LABELS, FINAL_STATUSES } from '../ledger/call.ts'
 import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
 import { LOST_CODE } from '../ledger/history-columns.ts'
 import { QUARTER, quarterHourOf } from '../ledger/usage.ts'
@@ -7,7 +7,7 @@ import type { RowReader } from '../store/row-reader.ts'
 import { daysOf, type Period } from './days.ts'
 import { historyScope } from './history-scope.ts'
 import { readRollups } from './read-rollups.ts'
-import { callsIn, HISTOGRAMS, HOUR, percentileOf, type Amounts } from './rollup.ts'
+import { callsIn, HISTOGRAMS, percentileOf, widthFor, type Amounts } from './rollup.ts'
 
 /** By what a report has rows, in the order of its columns. */
 export const USAGE_KEYS = ['day', 'target', 'type', 'mode', 'receiver_type'] as const
@@ -56,8 +56,6 @@ export async function usageOf(store: RowReader, query: UsageQuery): Promise<Usag
     to: Math.min(query.to, quarterHourOf(newest) + QUARTER),
   }
   const days = by.includes('day') ? daysOf(period, zone) : []
-  // The days of some zones begin at a half or a quarter of an hour.
-  const isByHours = days.every(({ from }, i) => i === 0 || from % HOUR === 0)
   const sumOf = (all: Partial<Record<UsageKey, string | undefined>>) => {
     const keys = Object.fromEntries(by.map((key) => [key, all[key]!]))
     const name = by.length === 0 ? '' : JSON.stringify(Object.values(keys))
@@ -68,25 +66,26 @@ export async function usageOf(store: RowReader, query: UsageQuery): Promise<Usag
   /** By day and target, the sums of labels by their codes: a rollup has thousands of entries. */
   const known = new Map<string, UsageSum[]>()
   const numbers = [...names.keys()]
-  const width = isByHours ? HOUR : QUARTER
+  // The days of some zones begin at a half or a quarter of an hour.
+  const width = widthFor(days.slice(1).map(({ from }) => from)) ?? QUARTER
   const each = by.includes('target')
-  const byLabels = by.some((key) => key !== 'day' && key !== 'target')
+  const labels = by.some((key) => key !== 'day' && key !== 'target') ? [...ALL_LABELS.keys()] : undefined
   await readRollups(
     store,
-    { period, numbers, each, isAll: targets === undefined, width, byLabels, aborted },
+    { period, numbers, each, isAll: targets === undefined, width, labels, aborted },
     (number, at) => {
       const day = days.findLast(({ from }) => from <= Math.max(at, period.from))?.name
       const place = `${day} ${number}`
       const ofPlace = known.get(place) ?? []
       known.set(place, ofPlace)
-      const of = (labels: number) => {
-        const { type, mode, receiverType } = labelsOfCode(labels)
-        return (ofPlace[labels] ??= sumOf({ day, target: names.get(number), type, mode, receiver_type: receiverType }))
+      const of = (code: number) => {
+        const { type, mode, receiverType } = labelsOfCode(code)
+        return (ofPlace[code] ??= sumOf({ day, target: names.get(number), type, mode, receiver_type: receiverType }))
       }
       return {
-        add: (labels, status, amounts) => addAmounts(of(labels), status, amounts),
-        histograms: (labels) => {
-          const { entries } = of(labels)
+        add: (code, status, amounts) => addAmounts(of(code), status, amounts),
+        histograms: (code) => {
+          const { entries } = of(code)
           return (entry, calls) => void entries.set(entry, (entries.get(entry) ?? 0) + calls)
         },
       }

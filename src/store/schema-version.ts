@@ -4,7 +4,7 @@ import { StoreError } from './store.ts'
  * Which edition of version 1 this is. Until 0.1.0 is released, an edit of version 1 takes the next one: a store of any other
  * edition was written by a development version, and is refused. After the release versions are added, and this stays.
  */
-export const EDITION = 8
+export const EDITION = 9
 
 /** @throws {StoreError} refused: a newer callwatch wrote the store */
 export function refuseNewer(place: string, version: number, newest: number): void {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { percentileOf, newRollup, readRollup, addCall } from '../../../src/history/rollup.ts'
+import { addCall, newRollup, percentileOf, readRollup, WIDTHS } from '../../../src/history/rollup.ts'
 import { seriesOf, STEPS, type SeriesPoint } from '../../../src/history/series.ts'
 import { updateRollups, type RollupPosition } from '../../../src/history/update-rollups.ts'
 import { USAGE_KEYS, usageOf, type UsageRow } from '../../../src/history/usage.ts'
@@ -84,7 +84,7 @@ export function rollupsContract(newPlace: NewPlace): void {
         const place = await newPlace()
         const store = await place.open()
         let targets = 0
-        const anyMoment = fc.integer({ min: -2000, max: 9000 }).map((seconds) => CREATED + seconds)
+        const anyMoment = fc.integer({ min: -14_000, max: 16_000 }).map((seconds) => CREATED + seconds)
         const asked = fc.record({
           times: fc.tuple(anyMoment, anyMoment).filter(([from, to]) => from < to),
           by: fc.subarray([...USAGE_KEYS]),
@@ -281,7 +281,7 @@ export function rollupsContract(newPlace: NewPlace): void {
       await see(completePoll(20_000, ended('new', 15_000)))
       await updateAll(store)
       expect(await counted()).toEqual([2, 2])
-      expect(await store.rows('SELECT 1 FROM callwatch.rollups WHERE target = 0', [])).toHaveLength(2)
+      expect(await store.rows('SELECT 1 FROM callwatch.rollups WHERE target = 0', [])).toHaveLength(WIDTHS.length)
     })
 
     test('have as many calls with the same duration as there are', () => {
