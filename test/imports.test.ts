@@ -75,7 +75,7 @@ const SIMULATES = [
   'commands/switch-options.ts',
 ]
 /** They are what a user calls, and import whatever they call. */
-const WIRING = ['commands', 'main.ts', 'program.ts']
+const WIRING = ['commands', 'index.ts', 'main.ts', 'program.ts']
 
 const src = join(import.meta.dirname, '../src')
 const files = globSync('**/*.{ts,js}', { cwd: src }).map((name) => ({

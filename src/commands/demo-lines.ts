@@ -1,6 +1,6 @@
 import type { Notification } from '../alerts/notification.ts'
 import { failureRatio } from '../ledger/failure-ratio.ts'
-import { EVENT_TYPES } from '../events/event.ts'
+import { EVENT_TYPES } from '../events/types.ts'
 import type { Transition } from '../ledger/state.ts'
 import { windows } from '../metrics/derived-metrics.ts'
 import { descriptionOf, splitOf, summaryOf } from '../notifications/text/notification-text.ts'

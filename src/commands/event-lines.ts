@@ -1,6 +1,7 @@
 import { definitionOf } from '../alerts/definition-of.ts'
 import { formatIn } from '../alerts/signal.ts'
-import type { AlertChange, CallChange, EventBody } from '../events/event.ts'
+import type { EventBody } from '../events/event.ts'
+import type { AlertChange, CallChange } from '../events/types.ts'
 import type { ReadEvent } from '../events/read-events.ts'
 import { titleOf } from '../notifications/text/notification-text.ts'
 import { formatNumber, formatSeconds, formatTime } from '../text/format.ts'

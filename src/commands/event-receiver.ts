@@ -1,8 +1,8 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { signedHeaders } from '../events/webhooks/sign.ts'
+import { verifyWebhook, WebhookRefused } from '../events/webhooks/verify.ts'
 
 /** An event as it arrived. */
 export type ReceivedEvent = { id: string; type: string }
@@ -19,9 +19,6 @@ export type EventReceiver = {
   close: () => void
 }
 
-/** A request that is older or newer is refused (seconds). */
-const TOLERANCE = 300
-
 /**
  * Starts a receiver that verifies what arrives, as docs/events.md says: the signature, the time, and the id, by which an event
  * that comes again is known.
@@ -36,15 +33,16 @@ export async function startEventReceiver(wall: () => number): Promise<EventRecei
 
   /** @returns the status of the answer */
   function receive(headers: IncomingHttpHeaders, body: string): number {
-    if (!isSigned(headers, body, secret, wall())) {
+    try {
+      const { id, type } = verifyWebhook({ headers, body }, secret, wall())
+      if (!ids.has(id)) arrived.push({ id, type })
+      ids.add(id)
+      return 204
+    } catch (error) {
+      if (!(error instanceof WebhookRefused)) throw error
       refused += 1
       return 401
     }
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only callwatch has the secret
-    const { id, type } = JSON.parse(body) as ReceivedEvent
-    if (!ids.has(id)) arrived.push({ id, type })
-    ids.add(id)
-    return 204
   }
 
   const server = createServer((request, response) => {
@@ -70,15 +68,4 @@ export async function startEventReceiver(wall: () => number): Promise<EventRecei
       server.closeAllConnections()
     },
   }
-}
-
-function isSigned(headers: IncomingHttpHeaders, body: string, secret: string, now: number): boolean {
-  const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) => String(headers[`webhook-${name}`]))
-  const sent = Number(timestamp)
-  if (!(Math.abs(now - sent) <= TOLERANCE)) return false
-  const expected = Buffer.from(signedHeaders(id!, sent, body, [secret])['webhook-signature']!)
-  return signatures!
-    .split(' ')
-    .map((signature) => Buffer.from(signature))
-    .some((signature) => signature.length === expected.length && timingSafeEqual(signature, expected))
 }

@@ -3,7 +3,7 @@ import { defer, lastValueFrom, repeat, takeUntil, takeWhile, tap } from 'rxjs'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { before, readCursor, writeCursor, type Cursor } from '../events/cursor.ts'
-import { EVENT_TYPES, type EventType } from '../events/event.ts'
+import { EVENT_TYPES, type EventType } from '../events/types.ts'
 import {
   CursorExpired,
   cursorSince,

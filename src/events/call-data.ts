@@ -2,6 +2,7 @@ import { historyColumns } from '../ledger/history-columns.ts'
 import { answeredTimes } from '../ledger/observe-call.ts'
 import { beganAt, MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 import { isoTime } from '../clock/iso-time.ts'
+import type { CallData } from './types.ts'
 
 export type CallView = ReturnType<typeof callView>
 
@@ -25,7 +26,7 @@ export function callView(target: string, call: TrackedCall) {
 }
 
 /** What an event says of a call: all that `/api/v1/calls` says, and what is known of its course (seconds). */
-export function callData(target: string, call: TrackedCall) {
+export function callData(target: string, call: TrackedCall): CallData {
   const { answerDelay, duration } = answeredTimes(call, call.finish?.status ?? 'other')
   return {
     ...callView(target, call),

@@ -1,30 +1,11 @@
 import type { Notification } from '../alerts/notification.ts'
 import { isoTime } from '../clock/iso-time.ts'
-import type { CallStatus, SeenParticipant } from '../ledger/call.ts'
 import { assignTotal } from '../ledger/minutes.ts'
 import type { Correction, Delta, Details, Transition } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { TransitionPoint } from '../ledger/transitions.ts'
 import { callData } from './call-data.ts'
-
-/** Every type of an event, without its prefix. */
-export const EVENT_TYPES = [
-  'call.initiated',
-  'call.ongoing',
-  'call.ended',
-  'call.unanswered',
-  'call.rejected',
-  'call.canceled',
-  'call.other',
-  'call.lost',
-  'call.reappeared',
-  'call.corrected',
-  'call.details',
-  'alert.firing',
-  'alert.resolved',
-  'alert.expired',
-] as const
-export type EventType = (typeof EVENT_TYPES)[number]
+import type { AlertChange, CallChange, EventType, Participant } from './types.ts'
 
 /** An event as it is kept: what a CloudEvent has, but for what follows from its place in the log. */
 export type EventBody = {
@@ -54,44 +35,6 @@ export function readBody(text: string, participants: string): EventBody {
   const body = JSON.parse(text) as EventBody
   if (participants !== '') Object.assign(body.data, { participant_list: JSON.parse(participants) })
   return body
-}
-
-/** What an event says of a call; `from`, `to` and `inferred` only of a step, and the rest only of a correction. */
-export type CallChange = ReturnType<typeof callData> & {
-  from?: TransitionPoint
-  to?: TransitionPoint
-  /** callwatch did not see it: it must have happened between two polls. */
-  inferred?: boolean
-  /** What was known before a correction. */
-  before?: { status: CallStatus; minutes: { audio: number; video: number } }
-  after?: { status: CallStatus }
-  /** Only with `events.participants`, where the answer had a list. */
-  participant_list?: Participant[]
-  detected_at: string
-  backfilled: boolean
-}
-
-/** Someone who took part in a call, or was to. */
-export type Participant = {
-  uid?: string
-  state?: NonNullable<SeenParticipant['state']>
-  /** Whether they have been in the call. */
-  joined: boolean
-  joined_at?: string
-  left_at?: string
-  minutes: { audio: number; video: number }
-}
-
-/** What an event says of an alert. */
-export type AlertChange = Pick<
-  Notification,
-  'target' | 'alert' | 'severity' | 'labels' | 'breach' | 'value' | 'threshold' | 'peak'
-> & {
-  /** Why it expired. */
-  reason?: NonNullable<Notification['closedBecause']>
-  signal: string
-  calls: number | null
-  since: string
 }
 
 /** What was committed of a target, as far as events tell of it. */

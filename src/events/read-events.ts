@@ -1,6 +1,7 @@
 import type { LoggedEvents, Store } from '../store/store.ts'
 import { after, before, START, writeCursor, type Cursor } from './cursor.ts'
-import { readBody, type EventBody, type EventType } from './event.ts'
+import { readBody, type EventBody } from './event.ts'
+import type { EventType } from './types.ts'
 
 /** An event as readers get it. */
 export type ReadEvent = {

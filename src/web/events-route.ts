@@ -18,7 +18,7 @@ import {
 import * as z from 'zod'
 import { systemClock, type Clock } from '../clock/clock.ts'
 import { readCursor, writeCursor, type Cursor } from '../events/cursor.ts'
-import { EVENT_TYPES } from '../events/event.ts'
+import { EVENT_TYPES } from '../events/types.ts'
 import {
   CursorExpired,
   readEvents,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { EVENT_TYPES, eventsOf, type EventBody } from '../../src/events/event.ts'
+import { eventsOf, type EventBody } from '../../src/events/event.ts'
+import { EVENT_TYPES } from '../../src/events/types.ts'
 import { newEvents } from '../../src/events/new-events.ts'
 import { readEvents } from '../../src/events/read-events.ts'
 import { eventLine } from '../../src/commands/event-lines.ts'

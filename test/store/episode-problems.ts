@@ -1,7 +1,7 @@
 import { instanceKey } from '../../src/alerts/groups.ts'
 import type { Notification } from '../../src/alerts/notification.ts'
 import { isoTime } from '../../src/clock/iso-time.ts'
-import type { AlertChange } from '../../src/events/event.ts'
+import type { AlertChange } from '../../src/events/types.ts'
 import { alertHistory, type PastAlert } from '../../src/history/alert-history.ts'
 import type { AlertMessage } from '../../src/notifications/message.ts'
 import type { RowReader } from '../../src/store/row-reader.ts'

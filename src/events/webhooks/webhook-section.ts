@@ -4,7 +4,7 @@ import { duration } from '../../schema/duration.ts'
 import { address, nameOfTarget, oneOf, someOf, text } from '../../schema/scalars.ts'
 import { secret } from '../../schema/secret.ts'
 import { labelMap, section } from '../../schema/section.ts'
-import { EVENT_TYPES } from '../event.ts'
+import { EVENT_TYPES } from '../types.ts'
 import { isSigningSecret } from './signing-secret.ts'
 
 const MAX_TIMEOUT = 60

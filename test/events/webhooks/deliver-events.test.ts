@@ -329,7 +329,8 @@ describe('what others change in the store', () => {
 })
 
 describe('the retention', () => {
-  test('is counted, of what was never read, of what is retried, and of dead letters', async () => {
+  // Each second of the retention passes.
+  test('is counted, of what was never read, of what is retried, and of dead letters', { timeout: 60_000 }, async () => {
     const { tell, run, clock, outcomes, stored, store, state } = delivering()
     state.receive = (subject) => (subject === 'refused' ? answered(404) : answered(500))
     await tell(['refused', 'failing'])

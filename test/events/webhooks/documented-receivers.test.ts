@@ -1,9 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import { lastValueFrom, ReplaySubject, tap } from 'rxjs'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '../../../src/clock/clock.ts'
@@ -87,7 +88,10 @@ async function start({ language, file, program }: { language: string; file: stri
   expect(others).toEqual([])
   const folder = mkdtempSync(join(tmpdir(), 'callwatch-receiver-'))
   writeFileSync(join(folder, file), code)
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  const installed = join(folder, 'node_modules/callwatch')
+  mkdirSync(installed, { recursive: true })
+  writeFileSync(join(installed, 'package.json'), JSON.stringify({ type: 'module', exports: './index.js' }))
+  writeFileSync(join(installed, 'index.js'), `export * from '${pathToFileURL(join(ROOT, 'src/index.ts')).href}'`)
   const port = await freePort()
   const env = { PATH: process.env['PATH'], CRM_WEBHOOK_SECRET: SECRET, PORT: String(port) }
   const receiver = spawn(program, [file], { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] })
