@@ -9,6 +9,8 @@ import { isAbsolute, join } from 'node:path'
 import { inspect } from 'node:util'
 
 keepCompiled()
+// Node.js has it since version 26.
+if (!('Temporal' in globalThis)) await import('temporal-polyfill/global')
 const { runProgram } = await import('./program.ts')
 const { secretsMask } = await import('./log/mask-secrets.ts')
 

@@ -16,8 +16,13 @@ export type Program = {
 }
 
 /** Starts `callwatch` as a user would, with nothing of this machine's environment but the path. */
-export function startProgram(args: readonly string[], env: Record<string, string> = {}, main = MAIN): Program {
-  const child = spawn(process.execPath, [main, ...args], {
+export function startProgram(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  main = MAIN,
+  node = process.execPath,
+): Program {
+  const child = spawn(node, [main, ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: 'pipe',
   })

@@ -4,8 +4,8 @@
  * @typedef {import('../../target-view.ts').TargetView} Target
  * @typedef {import('../../views.ts').AlertView} Alert
  * @typedef {import('../../../events/call-data.ts').CallRowView} Call
- * @typedef {import('../../../events/event.ts').CallChange} CallChange
- * @typedef {import('../../../events/event.ts').AlertChange} AlertChange
+ * @typedef {import('../../../events/types.ts').CallChange} CallChange
+ * @typedef {import('../../../events/types.ts').AlertChange} AlertChange
  * @typedef {import('../../silences-route.ts').SilenceView} Silence
  * @typedef {import('../../../events/webhooks/webhook-views.ts').WebhookView} Webhook
  * @typedef {import('../../finished-per-minute.ts').FinishedPerMinute} PerMinute
