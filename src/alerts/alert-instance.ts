@@ -27,6 +27,8 @@ export type AlertInstance = {
   /** Seconds of breach that count towards `for`; while recovering, seconds cleared towards `keep_firing_for`. */
   readonly credited: number
   readonly evaluatedAt: number
+  /** Seconds between its last two evaluations; of a new one, between the last two successful polls. */
+  readonly lastGap?: number | undefined
   readonly value: number
   /** The worst value so far. */
   readonly peak: number
@@ -50,14 +52,20 @@ export type LiveAlert = { target: string; instance: AlertInstance }
 /** Why an instance is notified. `closed` is no resolution: whether the breach ended is unknown. */
 export type Change = 'firing' | 'reminder' | 'resolved' | 'closed'
 
-/** Two evaluations further apart than this many intervals do not prove that the breach lasted in between. */
+/**
+ * Two evaluations further apart than this many intervals, and this many times as far apart as the two before, do not
+ * prove that the breach lasted in between.
+ */
 const COUNTED_INTERVALS = 3
 
 /** The next state of an instance; `change` where it must be notified. */
 export type NextState = { instance: AlertInstance | undefined; change?: Change }
 
-/** When an evaluation happens: by the host's clock, and how far apart evaluations should be (seconds). */
-export type Evaluation = { now: number; interval: number }
+/**
+ * When an evaluation happens, by the host's clock, how far apart evaluations should be, and how long ago the previous
+ * successful poll is, where that is known (seconds).
+ */
+export type Evaluation = { now: number; interval: number; sincePoll?: number | undefined }
 
 /**
  * inactive → pending → firing → recovering → inactive, one evaluation on.
@@ -72,13 +80,25 @@ export function advance(
 ): NextState {
   const { now } = evaluation
   const { value, calls, counts, labels } = sample
+  const lastGap = before === undefined ? evaluation.sincePoll : now - before.evaluatedAt
   if (before !== undefined && before.state !== 'pending') {
     if (sample.tooFew) return withTooFewCalls(before, rule, evaluation)
     // The rule has another signal now: what was worst before does not count.
     const isSameSignal = before.rule.signal.name === rule.signal.name && before.rule.breach === rule.breach
     const peak = isSameSignal && !isBeyond(rule, value, before.peak) ? before.peak : value
     const values = addValue(isSameSignal ? (before.values ?? []) : [], [now, value], rule.breach)
-    const seen = { ...before, rule, value, calls, counts, peak, values, evaluatedAt: now, tooFewSince: undefined }
+    const seen = {
+      ...before,
+      rule,
+      value,
+      calls,
+      counts,
+      peak,
+      values,
+      evaluatedAt: now,
+      lastGap,
+      tooFewSince: undefined,
+    }
     return isBeyond(rule, value, rule.clear)
       ? remind({ ...seen, state: 'firing', credited: 0 }, now)
       : recover(before, { ...seen, state: 'recovering' }, evaluation)
@@ -93,6 +113,7 @@ export function advance(
     firingSince: undefined,
     credited: before === undefined ? 0 : before.credited + countedSince(before, evaluation),
     evaluatedAt: now,
+    lastGap,
     value,
     peak: before === undefined || isBeyond(rule, value, before.peak) ? value : before.peak,
     calls,
@@ -126,11 +147,12 @@ function recover(before: AlertInstance, seen: AlertInstance, evaluation: Evaluat
 /** Too few calls resolve nothing: for one window of polls the alert stays as it was, then it is closed. */
 function withTooFewCalls(before: AlertInstance, rule: Rule, evaluation: Evaluation): NextState {
   const { now } = evaluation
-  const notCounted = now - before.evaluatedAt - countedSince(before, evaluation)
+  const lastGap = now - before.evaluatedAt
+  const notCounted = lastGap - countedSince(before, evaluation)
   const tooFewSince = before.tooFewSince === undefined ? now : before.tooFewSince + notCounted
   if (now - tooFewSince >= (windowOf(rule.signal) ?? 0)) return { instance: undefined, change: 'closed' }
   const values = addValue(before.values ?? [], [now, null], rule.breach)
-  return remind({ ...before, rule, evaluatedAt: now, tooFewSince, values }, now)
+  return remind({ ...before, rule, evaluatedAt: now, lastGap, tooFewSince, values }, now)
 }
 
 /** Rounded to the nearest evaluation, since the duration of polls varies: that must not cost another interval. */
@@ -139,9 +161,9 @@ function hasLasted(credited: number, needed: number, { interval }: Evaluation): 
 }
 
 /** Seconds since the last evaluation; 0 if that is too long ago to assume that the breach lasted. */
-function countedSince({ evaluatedAt }: AlertInstance, { now, interval }: Evaluation): number {
+function countedSince({ evaluatedAt, lastGap = 0 }: AlertInstance, { now, interval }: Evaluation): number {
   const gap = now - evaluatedAt
-  return gap > 0 && gap <= COUNTED_INTERVALS * interval ? gap : 0
+  return gap > 0 && gap <= COUNTED_INTERVALS * Math.max(interval, lastGap) ? gap : 0
 }
 
 /** Whether a value is worse than another: beyond it, on the side of the breach. */

@@ -41,6 +41,7 @@ export function evaluate(
 ): AlertDelta {
   const delta: AlertDelta = { changed: [], ended: [], notifications: [] }
   const evaluated = new Set<string>()
+  const evaluation = { now, interval, sincePoll: sincePrevious(trigger) }
   for (const rule of rules) {
     const known = [...instances.values()].filter((instance) => isOf(rule, instance))
     for (const { key } of known) evaluated.add(key)
@@ -55,7 +56,7 @@ export function evaluate(
     onSamples?.(rule, samples)
     for (const [key, latest] of samples) {
       const before = instances.get(key)
-      record(rule, before, advance(before, { key, rule }, latest, { now, interval }), latest)
+      record(rule, before, advance(before, { key, rule }, latest, evaluation), latest)
     }
   }
   for (const orphan of instances.values()) {
@@ -106,6 +107,12 @@ export function closedNotifications(
   return instances
     .filter(({ state }) => state !== 'pending')
     .map((instance) => notificationOf({ kind: 'closed', closedBecause }, target, instance, instance, {}, now))
+}
+
+/** Seconds between a successful poll and the one before it. */
+function sincePrevious(trigger: Trigger): number | undefined {
+  if (trigger.kind === 'tick' || trigger.previousSuccess === undefined) return undefined
+  return trigger.now - trigger.previousSuccess
 }
 
 /** Whether it has not been evaluated for long, also by a clock that was set back since. */

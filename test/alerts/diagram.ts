@@ -53,10 +53,12 @@ function evaluateAt(rule: Rule, { instances, polledAt }: State, { value, timesta
 
 function triggerOf(marble: string, now: number, polledAt: number): Trigger {
   if (marble === 't') return { kind: 'tick', pollAge: now - polledAt }
-  if (marble === 'o') return pollAt(now, { limited: true })
-  if (marble === 'x') return pollAt(now, { finished: finishedAt(now, { rejected: 3 }) })
+  const previousSuccess = polledAt
+  if (marble === 'o') return pollAt(now, { previousSuccess, limited: true })
+  if (marble === 'x') return pollAt(now, { previousSuccess, finished: finishedAt(now, { rejected: 3 }) })
   const tenths = Number(marble)
   return pollAt(now, {
+    previousSuccess,
     finished: finishedAt(now, { rejected: 2 * tenths, ended: 20 - 2 * tenths }),
     open: Array.from({ length: tenths }, () => openSince(now - 60)),
   })

@@ -78,8 +78,8 @@ export function evaluatedTarget(rules: readonly Rule[]) {
       this.said.push(...delta.notifications)
       return delta
     },
-    poll(now: number, failed: number, total = 20): AlertDelta {
-      return this.evaluate(poll(now, failed, total), now)
+    poll(now: number, failed: number, total = 20, previousSuccess?: number): AlertDelta {
+      return this.evaluate({ ...poll(now, failed, total), previousSuccess }, now)
     },
     tick(now: number, pollAge: number): AlertDelta {
       return this.evaluate({ kind: 'tick', pollAge }, now)

@@ -33,14 +33,27 @@ describe('an alert with a `for` of four intervals', () => {
 
   test('counts the time between evaluations at most three intervals apart, with failed polls or without polls', () => {
     expectLifecycle(LASTING, {
-      seen: '  5--5---55555',
-      state: ' p--p---pffff',
-      said: '  --------F---',
+      seen: '  55---5--55',
+      state: ' pp---p--ff',
+      said: '  --------F-',
     })
     expectLifecycle(LASTING, {
-      seen: '  5tt5ttt55555',
-      state: ' ppppppppffff',
-      said: '  --------F---',
+      seen: '  55ttt5tt55',
+      state: ' ppppppppff',
+      said: '  --------F-',
+    })
+  })
+
+  test('counts longer times where polls succeed no more often', () => {
+    expectLifecycle(LASTING, {
+      seen: '  0ttt5ttt5ttt5',
+      state: ' iiiippppfffff',
+      said: '  --------F----',
+    })
+    expectLifecycle(LASTING, {
+      seen: '  0-----5----5',
+      state: ' i-----p----f',
+      said: '  -----------F',
     })
   })
 })
@@ -115,8 +128,8 @@ describe('an alert whose window of four intervals has too few calls', () => {
 
   test('is not closed by time without polls', () => {
     expectLifecycle(BRIEF, {
-      seen: '  5xtttttx---------xxxxx',
-      state: ' ffffffff---------ffffi',
+      seen: '  5xtttttxx---------xxxx',
+      state: ' fffffffff---------fffi',
       said: '  F--------------------C',
     })
   })

@@ -162,3 +162,58 @@ test('the notifications and instances of alerts are the same with and without re
     { numRuns: 500 },
   )
 })
+
+/** Seconds between successive polls, each from once to three times as long as the shortest. */
+const paces = fc.tuple(fc.integer({ min: 1, max: 7200 }), fc.array(fc.nat(1000), { minLength: 60, maxLength: 60 }))
+const lasting = { for: 600, keepFiringFor: 600 }
+
+test('the time of `for`, `keep_firing_for` and too few calls counts, however rarely polls succeed', () => {
+  fc.assert(
+    fc.property(paces, ([pace, draws]) => {
+      const rule = { ...RATIO, ...lasting }
+      const target = evaluatedTarget([rule])
+      const gaps = draws.map((draw) => pace + Math.floor((2 * pace * draw) / 1000))
+      let now = START
+      const next = () => {
+        const previousSuccess = now
+        now += gaps.shift() ?? pace
+        return { at: now, previousSuccess }
+      }
+      /** Polls with so many failures of so many calls, until the state is another one, and for how many seconds that took. */
+      const until = (state: string, failed: number, total: number) => {
+        const { at: from, previousSuccess } = next()
+        target.poll(from, failed, total, previousSuccess)
+        for (let polls = 0; target.state() !== state && polls < 2000; polls++) {
+          const poll = next()
+          target.poll(poll.at, failed, total, poll.previousSuccess)
+        }
+        return { state: target.state(), seconds: now - from }
+      }
+      for (const [state, failed, total, needed] of [
+        ['firing', 10, 20, rule.for],
+        ['inactive', 0, 20, rule.keepFiringFor],
+        ['firing', 10, 20, rule.for],
+        ['inactive', 1, 3, rule.signal.window],
+      ] as const) {
+        const reached = until(state, failed, total)
+        expect(reached.state).toBe(state)
+        // It takes one poll longer than the time at most.
+        expect(reached.seconds).toBeLessThanOrEqual(needed + 3 * pace)
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a time without polls counts only if it is at most three times as long as the one before, or as the interval', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 3600 }), fc.integer({ min: 1, max: 100_000 }), (pace, beyond) => {
+      const gap = 3 * Math.max(pace, INTERVAL) + beyond
+      const target = evaluatedTarget([{ ...RATIO, for: 3 * pace + gap }])
+      const times = [0, pace, pace + gap, 2 * pace + gap, 3 * pace + gap].map((seconds) => START + seconds)
+      for (const [i, now] of times.entries()) target.poll(now, 10, 20, times[i - 1] ?? START - pace)
+      const { credited } = target.instances.get(RATIO.name)!
+      expect(credited).toBe(3 * pace)
+    }),
+  )
+})

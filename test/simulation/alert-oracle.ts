@@ -22,10 +22,12 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
   let firing = false
   let silence: { credited: number; at: number } | undefined
   let recovery: { credited: number; at: number } | undefined
+  /** The previous evaluation, and how long it came after the one before it. */
+  let previous = { at: 0, gap: 0 }
 
   const credit = (since: { credited: number; at: number }, at: number) => {
     const gap = at - since.at
-    return { credited: since.credited + (gap > 0 && gap <= 3 * interval ? gap : 0), at }
+    return { credited: since.credited + (gap > 0 && gap <= 3 * Math.max(interval, previous.gap) ? gap : 0), at }
   }
   const hasLasted = (credited: number, needed: number) =>
     needed === 0 || (credited > 0 && credited >= needed - interval / 2)
@@ -74,7 +76,9 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
       // Rules are evaluated at the end of a successful poll only.
       if (sync.lastSuccessHostTime === undefined || sync.lastSuccessHostTime === lastSuccessHostTime) return
       const now = sync.lastSuccess!
+      const gap = firing || breach !== undefined ? at - previous.at : now - (lastSuccess ?? now)
       evaluate(Math.min(now - window, lastSuccess ?? now), now, at)
+      previous = { at, gap }
       lastSuccess = now
       lastSuccessHostTime = sync.lastSuccessHostTime
     },
