@@ -49,12 +49,20 @@ type Outage = {
   /** When each target failed last. */
   failedAt: Map<string, number>
   polls: number
+  /** The latest problem. */
+  problem: string
+  /** When its targets began to fail, the last time (by the monotonic clock), and how often they did. */
+  spellBegan: number
+  spells: number
+  /** Whether something happened that no line has said. */
+  isNews: boolean
 }
 
 /**
  * A target's first failure waits for its line until all targets were polled once more, for two intervals at most: by then
  * it is known whether it is alone. One line says that, another each quarter of an hour what it amounts to, and a last
- * one that it has ended. What a target fails of may change in between.
+ * one that it has ended. What a target fails of may change in between. A single target that fails again soon after that is
+ * the same outage: at most a line each quarter of an hour.
  */
 export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions): PollOutages {
   let outages: Outage[] = []
@@ -73,6 +81,10 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
       failing: new Map(),
       failedAt: new Map(),
       polls: 0,
+      problem: '',
+      spellBegan: now,
+      spells: 0,
+      isNews: true,
     }
     outages.push(outage)
     return outage
@@ -105,7 +117,7 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
     const { failing, failedAt } = outage
     const [cause, count] = mostCommon([...failing.values()].map(({ problem }) => problem))
     outage.announced = { targets: failedAt.size, cause }
-    outage.logged = clock.monotonic()
+    said(outage)
     const [first] = failing.values()
     if (failedAt.size === 1 && first !== undefined) {
       const { problem, ...figures } = first
@@ -116,53 +128,80 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
   }
 
   function logAgain(outage: Outage): void {
-    outage.logged = clock.monotonic()
-    const { since, failing, failedAt, polls } = outage
-    const [cause, count] = mostCommon([...failing.values()].map(({ problem }) => problem))
-    const which = failedAt.size === 1 ? 'the target' : `${formatNumber(failing.size)} of ${targetsOf(failedAt.size)}`
+    said(outage)
+    const { since, failing, failedAt, polls, problem, spells } = outage
     const lasted = `since ${formatTime(since)} (${formatSeconds(clock.monotonic() - outage.began)})`
+    if (spells > 1) {
+      const now = failing.size === 0 ? '; the target is up' : ''
+      const all = `${formatNumber(polls)} in all in ${formatNumber(spells)} outages`
+      log.warn(fieldsOf(outage), `polls of the target have failed again and again ${lasted}, ${all}: ${problem}${now}`)
+      return
+    }
+    const [cause, count] = mostCommon([...failing.values()].map((poll) => poll.problem))
+    const which = failedAt.size === 1 ? 'the target' : `${formatNumber(failing.size)} of ${targetsOf(failedAt.size)}`
     log.warn(
       fieldsOf(outage),
       `polls of ${which} have failed ${lasted}, ${formatNumber(polls)} in all${shareOf(count, failing.size)}: ${cause}`,
     )
   }
 
-  function end(outage: Outage): void {
+  /** It was logged. */
+  function said(outage: Outage): void {
+    outage.logged = clock.monotonic()
+    outage.isNews = false
+  }
+
+  function remove(outage: Outage): void {
     outages = outages.filter((each) => each !== outage)
+  }
+
+  /** Logs that none of its targets fails any more. */
+  function end(outage: Outage, poll: Omit<FailedPoll, 'problem'>): void {
+    const { failedAt, polls, spells, spellBegan } = outage
+    const isLone = failedAt.size === 1
+    if (!isLone) remove(outage)
+    // It fails again and again, which is logged each quarter of an hour.
+    if (spells > 1 && clock.monotonic() - spellBegan < QUARTER_OF_AN_HOUR) return
+    said(outage)
+    const after = `after ${formatSeconds(clock.monotonic() - outage.began)}`
+    const failed = `${formatNumber(polls)} ${polls === 1 ? 'poll' : 'polls'} failed`
+    if (isLone) log.info({ ...poll, failed: polls }, `poll ${poll.outcome}: the target is up ${after}; ${failed}`)
+    else log.info(fieldsOf(outage), `no poll fails any more of ${targetsOf(failedAt.size)}, ${after}; ${failed}`)
   }
 
   return {
     failed: (poll) => {
       const outage = outageOf(poll)
+      if (outage.failing.size === 0) {
+        outage.spells += 1
+        outage.spellBegan = clock.monotonic()
+      }
       outage.failing.set(poll.target, poll)
       outage.failedAt.set(poll.target, clock.monotonic())
       outage.polls += 1
+      outage.problem = poll.problem
+      outage.isNews = true
       settle(poll.target)
     },
     succeeded: (poll) => {
-      const { target, outcome } = poll
+      const { target } = poll
       settle(target)
       const outage = outages.find(({ failing }) => failing.has(target))
       if (outage === undefined) return false
       if (outage.failing.size === 1 && outage.announced === undefined) announce(outage)
       outage.failing.delete(target)
-      if (outage.failing.size > 0) return true
-      end(outage)
-      const { failedAt, polls } = outage
-      const after = `after ${formatSeconds(clock.monotonic() - outage.began)}`
-      const failed = `${formatNumber(polls)} ${polls === 1 ? 'poll' : 'polls'} failed`
-      if (failedAt.size === 1)
-        log.info({ ...poll, failed: polls }, `poll ${outcome}: the target is up ${after}; ${failed}`)
-      else log.info(fieldsOf(outage), `no poll fails any more of ${targetsOf(failedAt.size)}, ${after}; ${failed}`)
+      outage.isNews = true
+      if (outage.failing.size === 0) end(outage, poll)
       return true
     },
     ended: settle,
     forget: (target) => {
       polled.delete(target)
       for (const outage of outages) {
-        if (!outage.failing.delete(target) || outage.failing.size > 0) continue
-        end(outage)
-        if (outage.announced === undefined) continue
+        const wasFailing = outage.failing.delete(target)
+        if (outage.failing.size > 0 || !outage.failedAt.has(target)) continue
+        remove(outage)
+        if (!wasFailing || outage.announced === undefined) continue
         log.info(fieldsOf(outage), 'the last targets whose polls failed are not polled here any more')
       }
     },
@@ -171,7 +210,10 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
       for (const outage of outages) {
         if (outage.announced === undefined) {
           if (now - outage.began >= 2 * interval()) announce(outage)
-        } else if (now - outage.logged >= QUARTER_OF_AN_HOUR) logAgain(outage)
+        } else if (now - outage.logged >= QUARTER_OF_AN_HOUR) {
+          if (outage.failing.size > 0 || outage.isNews) logAgain(outage)
+          else if (now - Math.max(...outage.failedAt.values()) > RELAPSE_SECONDS) remove(outage)
+        }
       }
     },
   }

@@ -120,6 +120,40 @@ test('targets that fail and recover by turns, all for one cause, are one outage'
   ])
 })
 
+test('a target that fails at every other poll is at most a line each quarter of an hour, and one that lasts is logged as such', async () => {
+  const { run, logged, lines } = daemonWith(2)
+  await run(INTERVAL)
+  logged()
+  const flap = async (times: number) => {
+    for (let i = 0; i < times; i++) {
+      await run(INTERVAL, (target) => (target === 'app 1' ? REFUSED : undefined))
+      await run(INTERVAL)
+    }
+  }
+  await flap(20)
+  expect(lines.every(({ target }) => target === 'app 1')).toBe(true)
+  expect(logged()).toEqual([
+    `warn poll failed: ${REFUSED}`,
+    'info poll complete: the target is up after 1m; 1 poll failed',
+    `warn polls of the target have failed again and again since 2026-09-21 14:14:26 UTC (16m), 8 in all in 8 outages: ${REFUSED}; the target is up`,
+    `warn polls of the target have failed again and again since 2026-09-21 14:14:26 UTC (31m), 16 in all in 16 outages: ${REFUSED}`,
+  ])
+  // What no line has said yet is said before it is forgotten.
+  await run(40 * MINUTES)
+  expect(logged()).toEqual([
+    `warn polls of the target have failed again and again since 2026-09-21 14:14:26 UTC (46m), 20 in all in 20 outages: ${REFUSED}; the target is up`,
+  ])
+  await flap(2)
+  await run(20 * MINUTES, (target) => (target === 'app 1' ? REFUSED : undefined))
+  await run(INTERVAL)
+  expect(logged()).toEqual([
+    `warn poll failed: ${REFUSED}`,
+    'info poll complete: the target is up after 1m; 1 poll failed',
+    expect.stringContaining('again and again'),
+    'info poll complete: the target is up after 24m; 22 polls failed',
+  ])
+})
+
 test('targets that other daemons poll now are no part of an outage any more', async () => {
   const { run, logged, report, own, names } = daemonWith(3)
   await run(INTERVAL)
