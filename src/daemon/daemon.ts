@@ -50,7 +50,7 @@ import { shownLog } from '../events/shown-log.ts'
 import { eventLog } from './event-log.ts'
 import { eventWebhooks } from './event-webhooks.ts'
 import { exposer } from './expose.ts'
-import { logNotifications } from './log-alerts.ts'
+import { alertLog } from './log-alerts.ts'
 import { logWebEvents } from './log-web-events.ts'
 import { activeReceivers } from './active-receivers.ts'
 import { reporter } from './reporter.ts'
@@ -284,11 +284,12 @@ async function closeStrayAlerts(
   { config, resetTarget, clock, log }: DaemonOptions,
 ): Promise<void> {
   const kept = config.targets.map(({ name }) => name).filter((name) => name !== resetTarget)
+  const logged = alertLog({ log, clock, interval: () => config.poll.interval })
   const stray = new Map((await store.strayAlerts(kept)).map(({ target, alerts }) => [target, alerts]))
   const closing = (target: string, because: 'target reset' | 'target removed') => {
     const now = clock.wall()
     const notifications = closedNotifications(target, stray.get(target) ?? [], because, now)
-    logNotifications(log, notifications)
+    logged.notified(notifications)
     const routedChanges = notifications.map((change) => ({ change, receivers: route(change) }))
     return [target, routedChanges, closingEvents(target, notifications, now)] as const
   }
@@ -296,6 +297,7 @@ async function closeStrayAlerts(
   for (const target of stray.keys()) {
     if (target !== resetTarget) await store.closeAlerts(...closing(target, 'target removed'))
   }
+  logged.flush()
 }
 
 /** The name of this daemon on the page of others: in containers hosts differ, on one machine processes do. */

@@ -2,32 +2,111 @@ import type { Logger } from 'pino'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import type { AlertDelta } from '../alerts/evaluate.ts'
 import type { Notification } from '../alerts/notification.ts'
+import type { Clock } from '../clock/clock.ts'
 import { formatValue, summaryOf, titleOf } from '../notifications/text/notification-text.ts'
+import { formatNumber } from '../text/format.ts'
 
-/** Logs each change of state of a target's alerts. */
-export function logAlerts(log: Logger, target: string, { changed, ended, notifications }: AlertDelta): void {
-  const logPending = (instance: AlertInstance, state: string, what: string) => {
-    const { rule, labels, value } = instance
-    const { name: alert, severity, signal, breach, threshold } = rule
-    const values = `${formatValue(rule, value)}, threshold ${formatValue({ signal }, threshold)} (${breach})`
-    const fields = { target, alert, labels, severity, state, value, threshold }
-    log.info(fields, `alert ${titleOf({ alert, labels })} on ${target} ${what}: ${values}`)
-  }
-  for (const instance of changed) if (isNew(instance)) logPending(instance, 'pending', 'is pending')
-  for (const instance of ended) {
-    if (instance.state === 'pending') logPending(instance, 'inactive', 'is no longer pending, and was last at')
-  }
-  logNotifications(log, notifications)
+export type AlertLogOptions = {
+  log: Logger
+  clock: Pick<Clock, 'monotonic'>
+  /** Seconds between two polls of a target. */
+  interval: () => number
 }
 
-/** Logs the changes of state that notifications are about; a reminder is none. */
-export function logNotifications(log: Logger, notifications: readonly Notification[]): void {
-  for (const notification of notifications) {
-    const { kind, target, alert, labels, severity, value, threshold } = notification
-    if (kind === 'reminder') continue
-    const fields = { target, alert, labels, severity, state: kind, value, threshold }
-    const state = { firing: 'is firing', resolved: 'has resolved', closed: 'has ended' }[kind]
-    log.info(fields, `alert ${titleOf(notification)} on ${target} ${state}: ${summaryOf(notification)}`)
+/** Logs each change of state of alerts; where many of one rule change together, most of them in one line. */
+export type AlertLog = {
+  /** What an evaluation of a target changed. */
+  changed: (target: string, delta: AlertDelta) => void
+  /** The changes of state that notifications are about; a reminder is none. */
+  notified: (notifications: readonly Notification[]) => void
+  /** Logs what is due; to be called every few seconds. */
+  tick: () => void
+  /** Logs all that has no line yet. */
+  flush: () => void
+}
+
+/** How many changes of one rule to one state have lines of their own in a period, which is an interval, or so many seconds. */
+const MAX_LINES = 10
+const MIN_PERIOD = 60
+/** The names that a log line has at most. */
+const MAX_NAMES = 20
+
+const STATES = {
+  pending: 'is pending',
+  inactive: 'is no longer pending',
+  firing: 'is firing',
+  resolved: 'has resolved',
+  closed: 'has ended',
+}
+type State = keyof typeof STATES
+
+/** What a line is about. */
+type Fields = Pick<Notification, 'target' | 'alert' | 'labels' | 'severity' | 'value' | 'threshold'> & { state: State }
+
+/** The changes of one rule to one state since the first one (by the monotonic clock): all, and those without a line. */
+type Burst = Pick<Fields, 'alert' | 'state'> & { began: number; lines: number; more: number; targets: Set<string> }
+
+export function alertLog({ log, clock, interval }: AlertLogOptions): AlertLog {
+  const bursts = new Map<string, Burst>()
+
+  /** Logs a change at `info`; beyond the first of many at `debug`, and in the line that says how many there were. */
+  function write(fields: Fields, what: string): void {
+    const { target, alert, labels, state } = fields
+    const line = `alert ${titleOf({ alert, labels })} on ${target} ${STATES[state]}${what}`
+    const key = `${state} ${alert}`
+    const burst = bursts.get(key) ?? { alert, state, began: clock.monotonic(), lines: 0, more: 0, targets: new Set() }
+    bursts.set(key, burst)
+    if (burst.lines < MAX_LINES) {
+      burst.lines += 1
+      log.info(fields, line)
+      return
+    }
+    burst.more += 1
+    burst.targets.add(target)
+    log.debug(fields, line)
+  }
+
+  function writePending({ rule, labels, value }: AlertInstance, target: string, state: 'pending' | 'inactive'): void {
+    const { name: alert, severity, signal, breach, threshold } = rule
+    const was = state === 'pending' ? '' : ', and was last at'
+    const values = `${formatValue(rule, value)}, threshold ${formatValue({ signal }, threshold)} (${breach})`
+    write({ target, alert, labels, severity, state, value, threshold }, `${was}: ${values}`)
+  }
+
+  function notified(notifications: readonly Notification[]): void {
+    for (const notification of notifications) {
+      const { kind, target, alert, labels, severity, value, threshold } = notification
+      if (kind === 'reminder') continue
+      write({ target, alert, labels, severity, state: kind, value, threshold }, `: ${summaryOf(notification)}`)
+    }
+  }
+
+  /** One line of the changes without one. */
+  function writeOthers(isDue: (burst: Burst) => boolean): void {
+    for (const [key, burst] of bursts) {
+      if (!isDue(burst)) continue
+      bursts.delete(key)
+      const { alert, state, more, targets } = burst
+      if (more === 0) continue
+      const times = more === 1 ? 'once more' : `${formatNumber(more)} more times`
+      const on = targets.size === 1 ? [...targets].join() : `${formatNumber(targets.size)} targets`
+      const fields = { alert, state, alerts: more, targets: [...targets].slice(0, MAX_NAMES) }
+      log.info(fields, `alert ${alert} ${STATES[state]} ${times}, on ${on}`)
+    }
+  }
+
+  return {
+    changed: (target, { changed, ended, notifications }) => {
+      for (const instance of changed) if (isNew(instance)) writePending(instance, target, 'pending')
+      for (const instance of ended) if (instance.state === 'pending') writePending(instance, target, 'inactive')
+      notified(notifications)
+    },
+    notified,
+    tick: () => {
+      const due = clock.monotonic() - Math.max(MIN_PERIOD, interval())
+      writeOthers((burst) => burst.began <= due)
+    },
+    flush: () => writeOthers(() => true),
   }
 }
 

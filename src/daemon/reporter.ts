@@ -26,7 +26,7 @@ import type { Mask } from '../log/mask-secrets.ts'
 import type { WebhookEvent } from '../events/webhooks/webhook-event.ts'
 import { deliveryReport } from './delivery-report.ts'
 import { afterText, lastingTrouble } from './lasting-trouble.ts'
-import { logAlerts, logNotifications } from './log-alerts.ts'
+import { alertLog } from './log-alerts.ts'
 import { pollOutages } from './poll-outages.ts'
 import type { Reload } from './reload.ts'
 import { formatNumber, formatSeconds, formatTime } from '../text/format.ts'
@@ -82,6 +82,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
   }
 
   const outages = pollOutages({ log, clock, owned: targets.owned, interval })
+  const alerts = alertLog({ log, clock, interval })
   const storeTrouble = lastingTrouble(clock)
   const deliveries = deliveryReport(options)
 
@@ -191,6 +192,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
   /** What has failed for a quarter of an hour, and was not logged meanwhile. */
   function reportLasting(): void {
     outages.tick()
+    alerts.tick()
     deliveries.tick()
     for (const { since, seconds, failures, problem } of storeTrouble.due()) {
       const lasted = `since ${formatTime(since)} (${formatSeconds(seconds)})`
@@ -236,7 +238,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
       case 'committed':
         if (introduced.targets.has(happened.committed.target)) recordCommit(metrics, happened.committed)
         logTransitions(happened.committed)
-        logAlerts(log, happened.committed.target, happened.committed.alerts)
+        alerts.changed(happened.committed.target, happened.committed.alerts)
         return
       case 'polled': {
         loadProblem = undefined
@@ -274,7 +276,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
       case 'removed': {
         const { target } = happened
         forget(target)
-        logNotifications(log, happened.notifications)
+        alerts.notified(happened.notifications)
         log.info({ target }, 'the target was removed')
         return
       }

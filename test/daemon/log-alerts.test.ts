@@ -1,16 +1,25 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { logAlerts } from '../../src/daemon/log-alerts.ts'
+import type { AlertDelta } from '../../src/alerts/evaluate.ts'
+import { alertLog } from '../../src/daemon/log-alerts.ts'
 import { at, evaluatedTarget, INTERVAL } from '../alerts/evaluated-target.ts'
-import { RATIO } from '../alerts/sample-rules.ts'
+import { POLL_AGE, RATIO } from '../alerts/sample-rules.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
 
-test('each change of state of an alert is one line, with target, alert, value and threshold', () => {
+/** What a daemon logs of its alerts, without what is for debugging. */
+function logged() {
+  const clock = virtualClock()
   const lines: Record<string, unknown>[] = []
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  return { clock, lines, alerts: alertLog({ log, clock, interval: () => INTERVAL }) }
+}
+
+test('each change of state of an alert is one line, with target, alert, value and threshold', () => {
+  const { lines, alerts } = logged()
   const target = evaluatedTarget([{ ...RATIO, for: 2 * INTERVAL, keepFiringFor: INTERVAL, repeat: INTERVAL }])
   // Of twenty calls so many failed: it is pending, fires, is notified again, resolves, and is pending once more.
   const failed = [2, 10, 11, 12, 13, 14, 0, 0, 0, 10, 0]
-  for (const [i, each] of failed.entries()) logAlerts(log, 'production', target.poll(at(i * INTERVAL), each))
+  for (const [i, each] of failed.entries()) alerts.changed('production', target.poll(at(i * INTERVAL), each))
   const fields = { level: 30, target: 'production', alert: 'HighFailureRate', labels: {}, severity: 'warning' }
   expect(lines).toMatchObject([
     { ...fields, state: 'pending', value: 0.5, threshold: 0.3 },
@@ -29,11 +38,55 @@ test('each change of state of an alert is one line, with target, alert, value an
 })
 
 test('what a removed rule leaves behind is a line', () => {
-  const lines: Record<string, unknown>[] = []
-  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  const { lines, alerts } = logged()
   const target = evaluatedTarget([RATIO])
   target.poll(at(0), 10)
   target.reload([])
-  logAlerts(log, 'production', target.poll(at(INTERVAL), 10))
+  alerts.changed('production', target.poll(at(INTERVAL), 10))
   expect(lines).toMatchObject([{ level: 30, target: 'production', alert: 'HighFailureRate', state: 'closed' }])
+})
+
+test('of many alerts of a rule that change within a minute the first ten are a line each, and the others one line', async () => {
+  const { clock, lines, alerts } = logged()
+  const targets = Array.from({ length: 2000 }, (_, i) => ({ name: `app ${i}`, ...evaluatedTarget([RATIO, POLL_AGE]) }))
+  /** Each target is evaluated once in an interval. */
+  const run = async (evaluate: (target: (typeof targets)[number], now: number) => void) => {
+    for (let tenth = 0; tenth < 10; tenth++) {
+      for (const target of targets.slice(tenth * 200, (tenth + 1) * 200)) evaluate(target, at(clock.monotonic()))
+      await clock.advance(INTERVAL / 10)
+      alerts.tick()
+    }
+  }
+  const change = ({ name }: { name: string }, delta: AlertDelta) =>
+    alerts.changed(name, { ...delta, notifications: delta.notifications.map((each) => ({ ...each, target: name })) })
+  const messages = () => lines.splice(0).map(({ msg }) => String(msg))
+  targets[7]!.poll(at(0), 10)
+  await run((target, now) => change(target, target.tick(now, 320)))
+  expect(lines).toHaveLength(10)
+  await clock.advance(60)
+  alerts.tick()
+  expect(lines.at(-1)).toMatchObject({
+    alert: 'NoGoodPoll',
+    state: 'firing',
+    alerts: 1990,
+    targets: Array.from({ length: 20 }, (_, i) => `app ${i + 10}`),
+  })
+  expect(messages().slice(9)).toEqual([
+    'alert NoGoodPoll on app 9 is firing: no successful poll for 5m 20s, above the threshold of 5m',
+    'alert NoGoodPoll is firing 1,990 more times, on 1,990 targets',
+  ])
+  // The next time each rule and each state begins anew.
+  await run((target, now) => change(target, target.poll(now, target.name === 'app 3' ? 10 : 0)))
+  await clock.advance(60)
+  alerts.tick()
+  expect(messages().map((line) => line.replace(/(?<=app )\d+|: .*/g, ''))).toEqual([
+    ...Array(3).fill('alert NoGoodPoll on app  has resolved'),
+    'alert HighFailureRate on app  is firing',
+    ...Array(4).fill('alert NoGoodPoll on app  has resolved'),
+    'alert HighFailureRate on app  has resolved',
+    ...Array(3).fill('alert NoGoodPoll on app  has resolved'),
+    'alert NoGoodPoll has resolved 1,990 more times, on 1,990 targets',
+  ])
+  alerts.tick()
+  expect(lines).toEqual([])
 })
