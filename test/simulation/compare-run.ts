@@ -34,7 +34,11 @@ const COUNTED = ['callwatch_minutes_corrections_total', ...exactFamilies, ...obs
 export async function compareRun(run: Run): Promise<void> {
   const { service, report, target, clock } = run
   if (target === undefined) throw new Error('the run has no target')
-  report.reached = service.world.reached
+  const inhibited = Object.entries(run.drawn.inhibition.inhibitors).reduce(
+    (sum, [alert, inhibitors]) => sum + inhibitedTimes(run.history.notified, alert, inhibitors).length,
+    0,
+  )
+  report.reached = new Map([...service.world.reached, ['alert.inhibited', inhibited]])
   const log = await readLog(run.store)
   const problems = [
     ...(await exactProblems(run, target)),
@@ -157,21 +161,9 @@ function alertProblems(run: Run): string[] {
   )
 }
 
-function messageProblems({ oracle, report, isCalm }: Run, accepted: readonly AlertMessage[]): string[] {
-  const problems: string[] = []
-  const failures = changesOf(accepted, 'HighFailureRate')
-  if (isCalm && failures.again > 0) problems.push('a message was sent twice though the process never died')
-  const notified = oracle.notified()
-  const implied = notified.map((kind) => (kind === 'firing' ? 'firing' : 'end'))
-  const isSame = isCalm
-    ? failures.changes.join() === implied.join()
-    : // What a dying process may have notified is counted again by the next one.
-      failures.changes.length >= implied.length && failures.changes.at(-1) === implied.at(-1)
-  if (!isSame || (failures.lastKind ?? notified.at(-1)) !== notified.at(-1)) {
-    problems.push(
-      `the rule implies ${notified.join()}, the receiver got ${failures.changes.join()} (${failures.lastKind})`,
-    )
-  }
+function messageProblems(run: Run, accepted: readonly AlertMessage[]): string[] {
+  const { report, oracles } = run
+  const problems = [...oracles.keys()].flatMap((alert) => ruleProblems(run, alert, accepted))
   const blind = changesOf(accepted, 'NoGoodPoll').changes
   // A process that dies after it has claimed a message may have sent it: then the end is sent whether or not it has.
   const claimed = report.crashes['after commit'] ?? 0
@@ -179,6 +171,45 @@ function messageProblems({ oracle, report, isCalm }: Run, accepted: readonly Ale
   if (unannounced > claimed || blind.some((change, i) => change === 'firing' && blind[i - 1] === 'firing'))
     problems.push(`NoGoodPoll notified ${blind.join()}`)
   return problems
+}
+
+/** What a receiver was notified of one alert is what its rule implies, but for what fired only while it was inhibited. */
+function ruleProblems({ oracles, isCalm, drawn, history }: Run, alert: string, accepted: readonly AlertMessage[]) {
+  const problems: string[] = []
+  const got = changesOf(accepted, alert)
+  if (isCalm && got.again > 0) problems.push(`a message of ${alert} was sent twice though the process never died`)
+  const notified = oracles.get(alert)!.notified()
+  const changes = history.notified.filter((change) => change.alert === alert && change.kind !== 'reminder')
+  const committed = changes.map(({ kind }) => kind).join()
+  if (committed !== notified.join()) problems.push(`${alert} implies ${notified.join()}, and it was ${committed}`)
+  const implied = notified.map((kind) => (kind === 'firing' ? 'firing' : 'end'))
+  const inhibited = 2 * inhibitedTimes(history.notified, alert, drawn.inhibition.inhibitors[alert] ?? []).length
+  const [fewest, most] = [implied.length - inhibited, implied.length]
+  const isSame =
+    got.changes.length >= fewest &&
+    // What a dying process may have notified is counted again by the next one.
+    (!isCalm || got.changes.length <= most) &&
+    got.changes.every((change, i) => !isCalm || change === (i % 2 === 0 ? 'firing' : 'end')) &&
+    (got.changes.at(-1) ?? 'end') === (implied.at(-1) ?? 'end')
+  const isLast = inhibited > 0 || got.lastKind === undefined || got.lastKind === notified.at(-1)
+  if (!isSame || !isLast) {
+    problems.push(
+      `${alert} implies ${notified.join()}, ${inhibited / 2} times inhibited, the receiver got ${got.changes.join()} (${got.lastKind})`,
+    )
+  }
+  return problems
+}
+
+/** When an alert fired only while another one did that inhibits it. */
+function inhibitedTimes(notified: readonly Notification[], alert: string, inhibitors: readonly string[]) {
+  const times = (name: string) => {
+    const changes = notified.filter((change) => change.alert === name && change.kind !== 'reminder')
+    return changes.flatMap(({ kind, at }, i) =>
+      kind === 'firing' ? { from: at, to: changes[i + 1]?.at ?? Infinity } : [],
+    )
+  }
+  const others = inhibitors.flatMap(times)
+  return times(alert).filter(({ from, to }) => others.some((other) => other.from <= from && to <= other.to))
 }
 
 /** What the history of alerts has is what was committed, and what the receivers got. */

@@ -2,6 +2,7 @@ import { between, chance, pick, random, type Random } from '../../src/simulator/
 import type { Switches } from '../../src/simulator/switches.ts'
 import { always, type Hazard, type HazardChange } from './hazard.ts'
 import { hazards, isHazardName } from './hazards.ts'
+import { INHIBITIONS, type DrawnInhibition } from './simulated-rules.ts'
 
 /**
  * `calm`: no crashes, and every answer is replayed; `troubled`: facts whose expected series depend on when one polls, for
@@ -27,6 +28,7 @@ export type DrawnRun = {
   hazards: string[]
   /** The names of the receivers that get every alert; each fails by itself. */
   receivers: readonly string[]
+  inhibition: DrawnInhibition
   settings: DrawnSettings
   /** The configuration is reloaded now and then. */
   reloads: boolean
@@ -77,6 +79,7 @@ export function drawRun(
     kind,
     hazards: [],
     receivers: pick(random(seed, 'receivers'), RECEIVERS),
+    inhibition: pick(random(seed, 'inhibition'), INHIBITIONS),
     settings: {
       // Where calls are set aside by name, or polls are replayed, nothing is evicted unless a hazard says so.
       lookback: always(kind === 'ordinary' ? 4 * 3600 : (days + 2) * 86_400),

@@ -1,6 +1,8 @@
 import { pino } from 'pino'
 import { inspect } from 'node:util'
 import { BehaviorSubject, merge, ReplaySubject, type Observable } from 'rxjs'
+import type { LiveAlert } from '../../src/alerts/alert-instance.ts'
+import { hasEnded } from '../../src/alerts/notification.ts'
 import { ALONE } from '../../src/cluster/ownership.ts'
 import { configOf, type Config } from '../../src/config/config.ts'
 import { deliverEvents } from '../../src/events/webhooks/deliver-events.ts'
@@ -9,6 +11,7 @@ import { COUNTERS } from '../../src/ledger/series.ts'
 import { NO_LIST_TRAITS, type LedgerState } from '../../src/ledger/state.ts'
 import { sumOf } from '../../src/metrics/derived-metrics.ts'
 import { deliverOutbox } from '../../src/notifications/delivery/deliver-outbox.ts'
+import type { AlertMessage } from '../../src/notifications/message.ts'
 import { sizeOf } from '../../src/simulator/listing.ts'
 import type { Random } from '../../src/simulator/random.ts'
 import { lifecycle, type Lifecycle, type TargetEvent } from '../../src/target/lifecycle.ts'
@@ -37,12 +40,14 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
     const { target } = run
     return target ? [...target.alerts.values()].map((instance) => ({ target: target.name, instance })) : []
   }
+  const inhibit = run.drawn.inhibition.rules
   const delivered$ = merge(
     ...run.receivers.map(({ notifier }) =>
-      deliverOutbox(notifier, { store, clock, groupWait: 10, mutes: [], inhibit: [], alerts, stop$ }),
+      deliverOutbox(notifier, { store, clock, groupWait: 10, mutes: [], inhibit, alerts, stop$ }),
     ),
   )
   const outbox = delivered$.subscribe(({ notifier, message, outcome }) => {
+    if (outcome === 'sent' && message?.kind === 'alerts') noteInhibited(run, message, alerts(), clock.wall())
     run.report.lines.push(`${clock.wall()} ${notifier} ${outcome} ${JSON.stringify(message)}`)
   })
   const webhook = deliverEvents({
@@ -87,6 +92,20 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   polls.unsubscribe()
   outbox.unsubscribe()
   webhook.unsubscribe()
+}
+
+/** Notes alerts that a receiver was notified of while another one fired that inhibits them. */
+function noteInhibited(run: Run, message: AlertMessage, alerts: readonly LiveAlert[], now: number): void {
+  for (const { notification } of message.alerts) {
+    if (hasEnded(notification)) continue
+    const inhibitors = run.drawn.inhibition.inhibitors[notification.alert] ?? []
+    const firing = alerts.filter(
+      // One that has just begun to fire, the sender did not know.
+      ({ instance: { rule, firingSince = now } }) => inhibitors.includes(rule.name) && firingSince < now - 1,
+    )
+    if (firing.length > 0)
+      run.report.differences.push(`at ${now} it was notified that ${notification.alert} fires, which is inhibited`)
+  }
 }
 
 /** Somebody has seen that the webhook is paused. */

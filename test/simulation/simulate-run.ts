@@ -22,7 +22,7 @@ import { callsToShow, drawRun, drawSettings, LONGEST_BLIND, LONGEST_OUTAGE, type
 import { always } from './hazard.ts'
 import { live } from './live.ts'
 import type { DeathPlace } from './mortal-process.ts'
-import { INTERVAL, RULES, START } from './simulated-rules.ts'
+import { FAILURE_RULES, INTERVAL, START } from './simulated-rules.ts'
 import { simulatedReceiver, type SimulatedReceiver } from './simulated-receiver.ts'
 import { simulatedWebhook, type SimulatedWebhook } from './simulated-webhook.ts'
 
@@ -79,7 +79,8 @@ export type Run = {
   store: Store
   receivers: readonly SimulatedReceiver[]
   webhook: SimulatedWebhook
-  oracle: AlertOracle
+  /** By the names of their rules. */
+  oracles: ReadonlyMap<string, AlertOracle>
   /** Runs without crashes, whose polls were all committed. */
   isCalm: boolean
   drawn: DrawnRun
@@ -129,7 +130,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
   )
   /** When each call was first seen, by id: none is started twice. */
   const firstSeen = new Map<string, number>()
-  const oracle = alertOracle(RULES[0], INTERVAL)
+  const oracles = new Map(FAILURE_RULES.map((rule) => [rule.name, alertOracle(rule, INTERVAL)]))
   // Deleted rows are read from the file; in memory the rest takes a fraction of the time.
   const isDeleting =
     drawn.settings.retention !== undefined || (trouble && drawn.settings.lookback[0] < days * 86_400 + TO_END)
@@ -145,7 +146,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
       }
       await memory.commit(target, commit)
       for (const call of commit.ledger.calls.values()) run.rows.set(call.id, call)
-      oracle.committed(commit, clock.wall())
+      for (const oracle of oracles.values()) oracle.committed(commit, clock.wall())
       if (commit.evaluated !== undefined) run.history.evaluations.push(commit.evaluated)
       run.history.finishes.push(...commit.ledger.finishes)
       run.history.notified.push(...commit.alerts.notifications)
@@ -167,7 +168,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
     store,
     receivers: drawn.receivers.map((name) => simulatedReceiver(name, random(seed, name), 0.2)),
     webhook: simulatedWebhook(random(seed, 'webhook'), 0.2),
-    oracle,
+    oracles,
     isCalm,
     drawn,
     settings: drawSettings(drawn, draw),
