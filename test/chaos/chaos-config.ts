@@ -2,7 +2,13 @@
 export const MAX_REQUESTS_PER_MINUTE = 360
 
 /** Small pages and quick sweeps, so that every kind of poll occurs within seconds, and rules that soon fire. */
-export function chaosConfig(given: { service: string; apiKey: string; slack: string; store: string }): string {
+export function chaosConfig(given: {
+  service: string
+  apiKey: string
+  slack: string
+  onCall: string
+  store: string
+}): string {
   return `
 targets: [{ name: chaos, base_url: '${given.service}', api_key: ${given.apiKey} }]
 poll:
@@ -17,6 +23,7 @@ http: { host: 127.0.0.1, port: 0 }
 notify:
   group_wait: 0s
   slack: { webhook_url: '${given.slack}' }
+  receivers: [{ name: on-call, webhook: { url: '${given.onCall}' } }]
 alerts:
   - { name: Failing, signal: failure_ratio, window: 8s, above: 0.5, clear: 0.4, min_calls: 3, for: 0s, severity: critical }
   - { name: NoGoodPoll, signal: poll_age, above: 2s, for: 0s, severity: warning }

@@ -12,6 +12,8 @@ export type ChaosRun = {
   simulator: Simulator
   requests: RequestLog
   slack: FailingSlack
+  /** A second receiver of alerts, a webhook. */
+  onCall: FailingSlack
   webhook: FailingWebhook
   files: { config: string; store: string; order: string }
   /** The daemon, while it is running. */

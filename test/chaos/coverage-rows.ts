@@ -13,6 +13,7 @@ const WANTED: Record<string, readonly string[]> = {
   stops: ['stop.sigterm', 'stop.second_sigterm'],
   'store troubles': ['store.full', 'store.locked'],
   'the receiver fails': ['slack.http_500', 'slack.http_429', 'slack.hang'],
+  'the second receiver fails': ['on-call.http_500', 'on-call.http_429', 'on-call.hang'],
   'the webhook fails': ['http_500', 'http_429', 'http_404', 'hang', 'reset_after', 'slow'].map(
     (way) => `webhook.${way}`,
   ),
@@ -37,8 +38,9 @@ export function coverageRows(run: ChaosRun, busyness: number): Row[] {
   return [...rows, row('requests near their limit', `${(busyness * 100).toFixed(0)} %`, busyness >= BUSY)]
 }
 
-function countsOf({ simulator, reached, slack, webhook }: ChaosRun): Map<string, number> {
-  const counts = new Map([...Object.entries(simulator.reached()), ...reached, ...slack.reached, ...webhook.reached])
+function countsOf({ simulator, reached, slack, onCall, webhook }: ChaosRun): Map<string, number> {
+  const receivers = [slack, onCall, webhook].flatMap((receiver) => [...receiver.reached])
+  const counts = new Map([...Object.entries(simulator.reached()), ...reached, ...receivers])
   for (const { kind } of slack.accepted) {
     const name = kind === 'firing' ? 'message.firing' : 'message.end'
     counts.set(name, (counts.get(name) ?? 0) + 1)

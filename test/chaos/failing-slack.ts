@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import type { WebhookBody } from '../../src/notifications/receivers/webhook/webhook-body.ts'
 import type { Random } from '../../src/simulator/random.ts'
 
 /** A message that was answered with 200. */
@@ -40,8 +41,16 @@ const RESPONSES = ['http_500', 'http_429', 'ok', 'ok', 'hang', 'ok', 'ok', 'ok']
  * once in eight attempts.
  *
  * @param life the number of the daemon's current process
+ * @param options under which name it counts its failures, and how it reads a message
  */
-export async function failingSlack(draw: Random, life: () => number): Promise<FailingSlack> {
+export async function failingSlack(
+  draw: Random,
+  life: () => number,
+  { name, read }: { name: string; read: (body: string, life: number) => Accepted } = {
+    name: 'slack',
+    read: readMessage,
+  },
+): Promise<FailingSlack> {
   const secret = `T0CHAOS/B0CHAOS/${Array.from({ length: 24 }, () => Math.floor(draw() * 36).toString(36)).join('')}`
   let turns: (typeof RESPONSES)[number][] = []
   let isHealed = false
@@ -51,15 +60,15 @@ export async function failingSlack(draw: Random, life: () => number): Promise<Fa
     request.once('end', () => {
       if (turns.length === 0) turns = shuffled(RESPONSES, draw)
       const turn = isHealed ? 'ok' : turns.pop()!
-      if (turn !== 'ok') slack.reached.set(`slack.${turn}`, (slack.reached.get(`slack.${turn}`) ?? 0) + 1)
+      if (turn !== 'ok') slack.reached.set(`${name}.${turn}`, (slack.reached.get(`${name}.${turn}`) ?? 0) + 1)
       if (turn === 'hang') {
-        slack.attempts.push({ message: readMessage(parts.join(''), life()), accepted: false })
+        slack.attempts.push({ message: read(parts.join(''), life()), accepted: false })
         return
       }
       if (turn === 'http_500') response.writeHead(500).end('fatal_error')
       else if (turn === 'http_429') response.writeHead(429, { 'retry-after': '1' }).end('rate_limited')
       else {
-        const message = readMessage(parts.join(''), life())
+        const message = read(parts.join(''), life())
         slack.accepted.push(message)
         slack.attempts.push({ message, accepted: true })
         response.writeHead(200, { 'content-type': 'text/plain' }).end('ok')
@@ -118,4 +127,23 @@ function readMessage(body: string, life: number): Accepted {
   const [, once, times] = /fired and resolved (?:(once more)|(\d+) more times) meanwhile/.exec(body) ?? []
   const kind = word === 'resolved' ? word : word.startsWith('closed') ? 'closed' : 'firing'
   return { alert, target, kind, cycles: once === undefined ? Number(times ?? 0) : 1, text, life }
+}
+
+/** What our own daemon posts to a webhook. */
+export function readWebhookMessage(body: string, life: number): Accepted {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon sends
+  const message = JSON.parse(body) as WebhookBody
+  if (message.kind === 'store') {
+    return { alert: 'store', target: '', kind: 'store', cycles: 0, text: message.summary, life }
+  }
+  if (message.kind !== 'alerts') throw new Error(`no message of an alert: ${body}`)
+  const { target, alerts, passed } = message
+  const [[update], [brief]] = [alerts, passed]
+  if (update !== undefined) {
+    const { alert, state, summary, came_and_went: cycles } = update
+    return { alert, target, kind: state === 'reminder' ? 'firing' : state, cycles, text: summary, life }
+  }
+  if (brief === undefined) throw new Error(`no alert: ${body}`)
+  const { alert, summary, times } = brief
+  return { alert, target, kind: 'passed', cycles: times, text: summary, life }
 }

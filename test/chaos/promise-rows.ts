@@ -17,7 +17,8 @@ export type ChaosReport = {
 
 export type Figures = {
   exact: ExactComparison
-  messages: MessageComparison
+  /** By receiver. */
+  messages: Record<string, MessageComparison>
   /** Counters that were lower in a later scrape, a line each. */
   lower: readonly string[]
   scrapes: number
@@ -55,12 +56,13 @@ export function promiseRows(
       exact.minutes <= MINUTES_APART,
     ),
     row('no counter of calls decreases', `${lower.length} in ${scrapes} scrapes`, lower.length === 0, lower),
-    row(
-      'every committed notification is delivered',
-      `${messages.distinct} messages, ${messages.lost} lost, ${messages.unsent} changes between deliveries, ` +
-        `${messages.duplicates} repeated after a crash`,
-      messages.problems.length === 0,
-      messages.problems,
+    ...Object.entries(messages).map(([receiver, { distinct, lost, unsent, duplicates, problems }]) =>
+      row(
+        `every committed notification is delivered to ${receiver}`,
+        `${distinct} messages, ${lost} lost, ${unsent} changes between deliveries, ${duplicates} repeated after a crash`,
+        problems.length === 0,
+        problems,
+      ),
     ),
     row('requests in any 60 s', `${mostRequests} of ${mostAllowed}`, mostRequests <= mostAllowed),
     row('requests before Retry-After', String(early), early === 0),

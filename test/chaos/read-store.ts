@@ -7,9 +7,8 @@ import { callOf } from '../../src/store/rows.ts'
 export type LeftStore = {
   calls: Map<string, TrackedCall>
   counters: Map<string, number>
-  /** Messages that were ever committed to the outbox, and those that are still in it. */
-  committed: number
-  left: number
+  /** What was ever committed to the outbox of one of two receivers, each of which gets all, and what is still in it. */
+  outbox: (receiver: string) => { committed: number; left: number }
   /** All its bytes. */
   bytes: string
 }
@@ -20,6 +19,8 @@ export function readStore(path: string): LeftStore {
     const rows = db.prepare('SELECT id, data FROM calls').all()
     // An AUTOINCREMENT number is given once, and only what was committed keeps its own.
     const sequence = db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'outbox'").get()
+    const waiting = db.prepare('SELECT notifier, count(*) AS n FROM outbox GROUP BY notifier').all()
+    const left = new Map(waiting.map(({ notifier, n }) => [String(notifier), Number(n)]))
     return {
       counters: new Map(
         db
@@ -28,8 +29,7 @@ export function readStore(path: string): LeftStore {
           .map(({ series, value }) => [String(series), Number(value)]),
       ),
       calls: new Map(rows.map((row) => [String(row['id']), callOf(row)])),
-      committed: Number(sequence?.['seq'] ?? 0),
-      left: Number(db.prepare('SELECT count(*) AS n FROM outbox').get()?.['n']),
+      outbox: (receiver) => ({ committed: Number(sequence?.['seq'] ?? 0) / 2, left: left.get(receiver) ?? 0 }),
       bytes: readFileSync(path, 'latin1'),
     }
   } finally {

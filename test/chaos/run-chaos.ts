@@ -12,7 +12,7 @@ import { alertHistoryRow } from './compare-alerts.ts'
 import { compareExact } from './compare-exact.ts'
 import { compareMessages } from './compare-messages.ts'
 import { running } from './daemon-process.ts'
-import { failingSlack, shuffled } from './failing-slack.ts'
+import { failingSlack, readWebhookMessage, shuffled } from './failing-slack.ts'
 import { failingWebhook, webhookSection } from './failing-webhook.ts'
 import { disruptions } from './disruptions.ts'
 import { beforeRetryAfter, mostInAMinute, now, observeRequests } from './observed-requests.ts'
@@ -63,6 +63,10 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     mostRecordedResponses: 10,
   })
   const slack = await failingSlack(random(seed, 'slack'), () => run.life)
+  const onCall = await failingSlack(random(seed, 'on-call'), () => run.life, {
+    name: 'on-call',
+    read: readWebhookMessage,
+  })
   const webhook = await failingWebhook(random(seed, 'webhook'))
   const requests = observeRequests(simulator.port, () => simulator.switches().dateOffset)
   const run: ChaosRun = {
@@ -70,6 +74,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     simulator,
     requests,
     slack,
+    onCall,
     webhook,
     files,
     daemon: undefined,
@@ -84,7 +89,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
   }
   writeFileSync(
     files.config,
-    chaosConfig({ service: simulator.url, apiKey: API_KEY, slack: slack.url, store: files.store }) +
+    chaosConfig({ service: simulator.url, apiKey: API_KEY, slack: slack.url, onCall: onCall.url, store: files.store }) +
       webhookSection(webhook),
   )
   const scraper = startScraper(() => run.daemon?.url)
@@ -137,13 +142,17 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     const texts = [...run.outputs.map((output) => output()), ...scraper.served, store.bytes]
     const figures = {
       exact: compareExact(simulator, exported, { calls: store.calls, created }),
-      messages: compareMessages(slack.attempts, store),
+      messages: {
+        slack: compareMessages(slack.attempts, store.outbox('slack')),
+        'on-call': compareMessages(onCall.attempts, store.outbox('on-call')),
+      },
       lower: scraper.lower,
       scrapes: scraper.scrapes,
       mostRequests: mostInAMinute(requests.requests),
       early: beforeRetryAfter(requests.requests, run.deaths),
-      secrets: texts.filter((text) => [API_KEY, slack.secret, webhook.secret].some((secret) => text.includes(secret)))
-        .length,
+      secrets: texts.filter((text) =>
+        [API_KEY, slack.secret, onCall.secret, webhook.secret].some((secret) => text.includes(secret)),
+      ).length,
       characters: texts.reduce((sum, text) => sum + text.length, 0),
       undone,
     }
@@ -168,6 +177,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     reader.stop()
     requests.stop()
     slack.close()
+    onCall.close()
     webhook.close()
     await simulator.close()
     rmSync(folder, { recursive: true, force: true })

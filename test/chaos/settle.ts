@@ -14,12 +14,13 @@ const SWEEPS = 60
 export const DELIVERIES = 120
 
 /**
- * Heals the service and Slack, and waits for two complete polls after the end of every call, and until no notification is left.
+ * Heals the service and the receivers, and waits for two complete polls after the end of every call, and until no notification is left.
  *
  * @returns what is left undone, a line each
  */
-export async function settle({ simulator, slack }: ChaosRun, { url }: DaemonProcess): Promise<string[]> {
+export async function settle({ simulator, slack, onCall }: ChaosRun, { url }: DaemonProcess): Promise<string[]> {
   slack.heal()
+  onCall.heal()
   const { undone, until } = await healServices([simulator])
   const complete = async () => (await seriesAt(url)).get('callwatch_polls_total{outcome="complete"}') ?? 0
   const before = await complete()
@@ -56,7 +57,8 @@ export async function healServices(simulators: readonly Simulator[]) {
 export async function isNothingLeft(url: string): Promise<boolean> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon answers
   const { alerts } = JSON.parse(await textAt(`${url}api/v1/alerts`)) as { alerts: unknown[] }
-  return alerts.length === 0 && (await seriesAt(url)).get('callwatch_notifications_pending{notifier="slack"}') === 0
+  const pending = [...(await seriesAt(url))].filter(([name]) => name.startsWith('callwatch_notifications_pending{'))
+  return alerts.length === 0 && pending.length > 0 && pending.every(([, waiting]) => waiting === 0)
 }
 
 /** Whether the webhook has got all events. */

@@ -16,7 +16,10 @@ test('while a disk does not confirm a commit to SQLite, the daemon answers reque
   const [config, order] = [join(folder, 'callwatch.yaml'), join(folder, 'order')]
   const slack = 'http://127.0.0.1:9/services/T0/B0/x'
   const store = join(folder, 'callwatch.db')
-  writeFileSync(config, chaosConfig({ service: simulator.url, apiKey: simulator.keys.fullAccess, slack, store }))
+  writeFileSync(
+    config,
+    chaosConfig({ service: simulator.url, apiKey: simulator.keys.fullAccess, slack, onCall: slack, store }),
+  )
   const daemon = await startDaemonProcess(config, order)
   onTestFinished(async () => void (await daemon.end('SIGKILL')))
   writeFileSync(order, 'before')
