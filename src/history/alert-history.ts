@@ -54,7 +54,8 @@ export async function alertHistory(
     `(until IS NULL OR until >= ${add(from)})`,
     ...(targets === undefined ? [] : [`episode.target IN (${targets.map(add).join(', ')})`]),
     ...(alert === undefined ? [] : [`rule = ${add(alert)}`]),
-    ...(severity === undefined ? [] : [`severity = ${add(severity)}`]),
+    // Of one that fires its rule says it.
+    ...(severity === undefined ? [] : [`(severity = ${add(severity)} OR until IS NULL)`]),
   ]
   const rows = await store.rows(
     `SELECT episode.*, alerts.data AS live FROM callwatch.alert_episodes AS episode
@@ -73,7 +74,9 @@ export async function alertHistory(
   )
   const byTarget = Map.groupBy(blind, ({ target }) => target)
   return {
-    alerts: shown.map((row) => pastAlert(row, byTarget.get(String(row['target'])) ?? [], now)),
+    alerts: shown
+      .map((row) => pastAlert(row, byTarget.get(String(row['target'])) ?? [], now))
+      .filter((one) => severity === undefined || one.severity === severity),
     ...(rows.length > most && { truncated: true }),
   }
 }
@@ -93,6 +96,7 @@ function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
     window,
     ended = null,
     runbookUrl,
+    severity,
   } = latest(written, row)
   const { notices, suppressions } = readNotes(String(row['notes']))
   const isOver = until !== null && windowOf(signal) === undefined
@@ -101,8 +105,7 @@ function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
     target: String(row['target']),
     alert: String(row['rule']),
     key: String(row['alert']),
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was written from a notification
-    severity: row['severity'] as Severity,
+    severity,
     labels,
     ...signalView(signal),
     match,
@@ -129,13 +132,16 @@ function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
 }
 
 /** An episode as it is now: while it fires, its alert has the values of the latest evaluation. */
-function latest(written: Episode, { since, live }: ReadRow): Episode {
+function latest(episode: Episode, { since, live, severity }: ReadRow): Episode & { severity: Severity } {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was written from a notification
+  const written = { ...episode, severity: severity as Severity }
   if (live === null) return written
   const { firingSince, rule, labels, peak, measuredFrom, evidence, values = [] } = parse<AlertInstance>(live)
   if (firingSince !== Number(since)) return written
-  const { signal, match, breach, threshold, runbookUrl } = rule
+  const { signal, match, breach, threshold, runbookUrl, severity: current } = rule
   const window = evidence?.window && { from: measuredFrom ?? evidence.window.from, to: evidence.window.to }
   return {
+    severity: current,
     labels,
     signal,
     match,

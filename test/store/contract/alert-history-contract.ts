@@ -108,6 +108,18 @@ export function alertHistoryContract(newPlace: NewPlace): void {
       ])
     })
 
+    test('has the severity that the rule has by now, also where it is asked for', async () => {
+      const { store, see } = await openAt(newPlace)
+      await see(completePoll(100), begins(firing(100)))
+      const milder = firing(100, { rule: { ...instance.rule, severity: 'info' } })
+      await see(completePoll(200), { alerts: { ...NO_ALERTS, changed: [milder] } })
+      const severities = async (severity?: 'critical' | 'info') =>
+        (await read(store, { severity })).alerts.map((one) => one.severity)
+      expect(await severities()).toEqual(['info'])
+      expect(await severities('info')).toEqual(['info'])
+      expect(await severities('critical')).toEqual([])
+    })
+
     test('has its end from the commit in which it resolves, with what it fired at and its values', async () => {
       const { store, see, restart } = await openAt(newPlace)
       const clears = { ...instance.rule, clear: 60 }
