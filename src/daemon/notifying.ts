@@ -9,7 +9,12 @@ import type { ToRemove } from '../notifications/delivery/acknowledge.ts'
 import { heartbeats } from '../notifications/receivers/heartbeat/heartbeats.ts'
 import { DeliveryError } from '../network/delivery-error.ts'
 import type { Receiver } from '../notifications/receiver.ts'
-import { alertmanagersIn, messageReceiversIn, pageUrlIn } from '../notifications/configured-receivers.ts'
+import {
+  alertmanagersIn,
+  digestRecipients,
+  messageReceiversIn,
+  pageUrlIn,
+} from '../notifications/configured-receivers.ts'
 import { recipientsBy } from '../notifications/routes.ts'
 import { notifyOfOutage } from '../notifications/store-outage.ts'
 import type { Store } from '../store/store.ts'
@@ -137,9 +142,13 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
       ),
   )
   const digest$ = runWith(
-    ({ notify }) => ({ receivers: messageReceiversIn(notify), digest: notify.digest }),
-    ({ digest }, end$) => {
-      const names = options.receivers().map(({ name }) => name)
+    ({ notify }) => notify,
+    (notify, end$) => {
+      const { digest } = notify
+      const names = digestRecipients(
+        notify,
+        options.receivers().map(({ name }) => name),
+      )
       return digest === undefined
         ? EMPTY
         : dailyDigest({ ...digest, clock, store, targets: created, receivers: names, stop$: end$ })

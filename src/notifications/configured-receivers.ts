@@ -34,6 +34,12 @@ export function messageReceiversIn(notify: NotifyConfig) {
   return receiversIn(notify).filter((one) => one.type !== 'alertmanager')
 }
 
+/** Those of the named receivers that a digest can be sent to: Alertmanager's format has none. */
+export function digestRecipients(notify: NotifyConfig, names: readonly string[]): string[] {
+  const others = receiversIn(notify).filter(({ config }) => 'format' in config && config.format === 'alertmanager')
+  return names.filter((name) => !others.some((other) => other.name === name))
+}
+
 export function alertmanagersIn(notify: NotifyConfig) {
   return receiversIn(notify).filter((one) => one.type === 'alertmanager')
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { configuredReceivers } from '../../src/notifications/configured-receivers.ts'
+import { configuredReceivers, digestRecipients } from '../../src/notifications/configured-receivers.ts'
 import type { NotifyConfig } from '../../src/notifications/notify-section.ts'
 import { text } from 'node:stream/consumers'
 import { localServer } from '../commands/local-server.ts'
@@ -33,6 +33,21 @@ test.each<[Partial<NotifyConfig>, string[]]>([
   const notify: NotifyConfig = { groupWait: 10, receivers: [], routes: [], inhibit: [], mutes: [], ...configured }
   const receivers = await configuredReceivers(notify, { clock: virtualClock(), log: () => undefined })
   expect(receivers.map(({ name }) => name)).toEqual(names)
+})
+
+test('a digest is sent to all but webhooks in the format of Alertmanager, which has none', () => {
+  const relay = { name: 'relay', webhook: { ...WEBHOOK, format: 'alertmanager' as const } }
+  const other = { name: 'other', webhook: WEBHOOK }
+  const notify: NotifyConfig = {
+    groupWait: 10,
+    slack: SLACK,
+    receivers: [relay, other],
+    routes: [],
+    inhibit: [],
+    mutes: [],
+  }
+  expect(digestRecipients(notify, ['slack', 'relay', 'other'])).toEqual(['slack', 'other'])
+  expect(digestRecipients({ ...notify, webhook: relay.webhook }, ['webhook', 'log'])).toEqual(['log'])
 })
 
 test.each([
