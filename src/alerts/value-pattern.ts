@@ -36,7 +36,20 @@ export function matchesValue(wanted: string, value: string): boolean {
   return parsed(new Set([0]), text).has(text.length)
 }
 
+/** The expressions that were parsed, at most so many: each is compared with every alert, again and again. */
+const known = new Map<string, Part | PatternError>()
+const MOST_KNOWN = 1000
+
 function tryToParse(value: string): Part | PatternError {
+  const before = known.get(value)
+  if (before !== undefined) return before
+  if (known.size >= MOST_KNOWN) known.clear()
+  const parsed = parsedOrError(value)
+  known.set(value, parsed)
+  return parsed
+}
+
+function parsedOrError(value: string): Part | PatternError {
   try {
     return parse(value)
   } catch (error) {

@@ -61,7 +61,7 @@ function suppressionsAt(
     }),
     ...silences.map(({ match, id, until, reason }) => ({ match, by: 'silence' as const, until, silence: id, reason })),
   ]
-  const unseen = new Set(alerts.filter(isUnseen).map(({ target }) => target))
+  const unseen = unseenTargets(alerts)
   const inhibitorsOf = inhibitorsAmong(alerts)
   return (change) => [
     ...active.filter(({ match }) => matches(match, change)).map(({ match: _match, ...by }) => ({ ...by, at: now })),
@@ -75,6 +75,15 @@ function suppressionsAt(
     })),
   ]
 }
+
+/** The targets of whose calls nothing is known. All batches of a moment have the same alerts. */
+function unseenTargets(alerts: readonly LiveAlert[]): ReadonlySet<string> {
+  const unseen = knownUnseen.get(alerts) ?? new Set(alerts.filter(isUnseen).map(({ target }) => target))
+  knownUnseen.set(alerts, unseen)
+  return unseen
+}
+
+const knownUnseen = new WeakMap<readonly LiveAlert[], ReadonlySet<string>>()
 
 /** Whether it says that nothing is known of its target's calls. */
 function isUnseen({ instance }: LiveAlert): boolean {
