@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { newDraft } from '../../../src/ledger/delta-draft.ts'
 import { apply, type LedgerState } from '../../../src/ledger/state.ts'
 import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
+import { quarterHourOf } from '../../../src/ledger/usage.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { firingOf, POLL_AGE } from '../../alerts/sample-rules.ts'
@@ -44,7 +45,14 @@ async function fillStore(): Promise<Uint8Array> {
     episode: { threshold: 300, values: [[CREATED, null]] },
   })
   await store.closeAlerts('a', [{ change: closed, receivers: [] }])
-  await store.noteEpisodes([{ target: 'a', key: closed.key, since: CREATED, lines: '{"a":"é\u2028"}\n' }])
+  await store.noteEpisodes([
+    {
+      target: 'a',
+      key: closed.key,
+      since: CREATED,
+      lines: '{"kind":"closed","receiver":"é\u2028","at":1,"outcome":"sent"}\n',
+    },
+  ])
   const [, second] = await store.outbox('webhook')
   await store.claimOutbox([second!.id], true)
   await store.removeFromOutbox((await store.outbox('slack')).slice(-1).map(({ id }) => id))
@@ -77,7 +85,10 @@ async function fillTarget(store: Store, target: string, ledger: LedgerState): Pr
   const { delta, add, use } = newDraft(ledger.sync)
   for (let i = 0; i < CALLS; i++) {
     const id = `${['B', 'a', '_', 'é', '\u{ff00}', '\u{1f600}', '"\\', "'{,}"][i % 8]}${i}`
-    delta.calls.set(id, i % 5 === 0 ? openOrNot(id, i) : finishedCall(id, { finish: finish('rejected', i + 0.1) }))
+    const call = i % 5 === 0 ? openOrNot(id, i) : finishedCall(id, { finish: finish('rejected', i + 0.1) })
+    delta.calls.set(id, call)
+    const at = call.finish?.at ?? (call.phase === 'lost' ? call.retainUntil : undefined)
+    if (at !== undefined) delta.stale.add(quarterHourOf(at))
   }
   add('callwatch_calls_total|x', 0.1 + 0.2)
   add('callwatch_call_minutes_total|"\\{y}', 1e-7)
