@@ -6,7 +6,17 @@ import type { CopyOptions } from './commands/copy-store.ts'
 import type { DemoOptions } from './commands/demo.ts'
 import type { EventsOptions } from './commands/events.ts'
 import { explainError, FAILURE, SUCCESS } from './commands/explain-error.ts'
-import { duration, matching, names, numberOrDuration, port, positive, share, whole } from './commands/option-values.ts'
+import {
+  duration,
+  matching,
+  names,
+  numberOrDuration,
+  past,
+  port,
+  positive,
+  share,
+  whole,
+} from './commands/option-values.ts'
 import type { PrometheusRulesOptions } from './commands/prometheus-rules.ts'
 import type { ReportOptions } from './commands/report.ts'
 import type { SilenceEdit, SilenceOptions } from './commands/silence.ts'
@@ -90,8 +100,9 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     .command('demo')
     .description('Run the daemon against a simulated service; needs no configuration')
     .option('--speed <n>', 'run calls at this multiple of real time', positive, 20)
-    .option('--calls-per-minute <n>', 'start this many calls a minute', positive, 60)
+    .option('--calls-per-minute <n>', 'start this many calls a minute (default: 60, or 6 with a history)', positive)
     .option('--seed <n>', 'draw the calls from this seed', whole, 1)
+    .option('--history <duration>', 'poll through a past of this duration first, such as 35d, with its alerts', past)
     .option('--quiet', 'print no line per event, only the addresses, problems and the result', false)
     .action(async (options: DemoOptions) => {
       const { demo } = await import('./commands/demo.ts')

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Logger } from 'pino'
 import {
   delay,
   exhaustMap,
@@ -25,6 +26,7 @@ import { auditStore } from './audit-store.ts'
 import { compareWithSimulator, type Comparison } from './compare-with-simulator.ts'
 import { startDaemon } from '../daemon/daemon.ts'
 import type { DaemonEvent } from '../daemon/daemon-event.ts'
+import { LISTED_SECONDS, livePast, PAST_CALLS_PER_DAY } from './demo-past.ts'
 import { areDelivered, demoSummary, notificationLines, transitionLine, webhookLines } from './demo-lines.ts'
 import { startEventReceiver, type EventReceiver } from './event-receiver.ts'
 import { freePort } from './free-port.ts'
@@ -34,8 +36,10 @@ import { stopSignal } from './stop-signal.ts'
 
 export type DemoOptions = {
   speed: number
-  callsPerMinute: number
+  callsPerMinute?: number
   seed: number
+  /** Seconds that have passed before the demo starts, in which the daemon polled. Without them there is an hour of calls. */
+  history?: number
   /** Prints no line per event, and summaries only where they differ. */
   quiet: boolean
 }
@@ -47,10 +51,14 @@ const SUMMARY_INTERVAL_SECONDS = 10
 /** A summary that differs is retried at each poll for this long, since a long list moves while it is read. */
 const RETRY_SUMMARY_SECONDS = 5
 const FIRST_BURST_SECONDS = 12
-const BURST_INTERVAL_SECONDS = 180
+/** After a past there are fewer other calls, of which bursts must not be the most for an hour. */
+const BURST_INTERVAL_SECONDS = { withoutPast: 180, withPast: 900 }
 const BURST = { calls: 50, seconds: 6 }
 /** The history is counted as well. It is shorter than the lookback, so that all of it counts. */
 const HISTORY = { minutes: 55, mostCalls: 5000 }
+/** After a past of days there are fewer calls, so that its charts can be read beside them. */
+const CALLS_PER_MINUTE = { withoutPast: 60, withPast: 6 }
+const DAY_SECONDS = 86_400
 /** More than a poll requests: at most 20 pages and calls. */
 const RECORDED_RESPONSES = 50
 /** The first may have begun before the service was frozen, the second cannot. */
@@ -70,29 +78,54 @@ const FINAL_POLLS_TIMEOUT_SECONDS = 30
  * @throws {StoreError} when the temporary store cannot be created
  */
 export async function demo(options: DemoOptions, print: (line: string) => void): Promise<boolean> {
-  const { speed, callsPerMinute, seed } = options
+  const { speed, seed, history } = options
+  const { withoutPast, withPast } = CALLS_PER_MINUTE
+  const { callsPerMinute = history === undefined ? withoutPast : withPast } = options
   const stopRequested$ = stopSignal()
   const store = temporaryStore()
-  let frozenAt: number | undefined
-  const clock = () => frozenAt ?? systemClock.wall()
+  const start = systemClock.wall()
+  /** The service's time, while it is not the real one. */
+  let serviceTime = history === undefined ? undefined : start - history
   const simulator = await startSimulator({
     seed,
     speed,
     callsPerMinute,
-    history: Math.round(Math.min(callsPerMinute * HISTORY.minutes, HISTORY.mostCalls)),
-    historySeconds: HISTORY.minutes * 60,
-    clock,
+    ...(history === undefined
+      ? {
+          history: Math.round(Math.min(callsPerMinute * HISTORY.minutes, HISTORY.mostCalls)),
+          historySeconds: HISTORY.minutes * 60,
+        }
+      : {
+          history: Math.round((PAST_CALLS_PER_DAY * history) / DAY_SECONDS),
+          historySeconds: history,
+          weekly: 'history',
+          arrivalsFrom: start,
+          open: 0,
+          // Each sweep reads the whole list.
+          switches: { listedSeconds: LISTED_SECONDS },
+        }),
+    clock: () => serviceTime ?? systemClock.wall(),
     mostRecordedResponses: RECORDED_RESPONSES,
   })
   const receiver = await startEventReceiver(systemClock.wall)
+  const log = createLogger({ level: 'error', mask: maskSecrets([]), stream: process.stderr })
   try {
-    const config = demoConfig({ simulator, receiver, store, port: await freePort(FIRST_PORT) })
+    const config = demoConfig({ simulator, receiver, store, history, port: await freePort(FIRST_PORT) })
+    let loggedInPast = 0
+    if (history !== undefined) {
+      print(`polling through a past of ${formatSeconds(history)} with about ${PAST_CALLS_PER_DAY} calls a day …`)
+      const setTime = (time: number) => void (serviceTime = time)
+      const rules = config.alerts.filter(({ name }) => name === PAST_RULE.name)
+      const from = start - history
+      loggedInPast = await livePast({ config, store, rules, simulator, from, wall: systemClock.wall, setTime, log })
+      serviceTime = undefined
+    }
     const freeze = () => {
-      frozenAt = systemClock.wall()
+      serviceTime = systemClock.wall()
       print('stopping: the service is frozen, and the daemon polls a last time')
     }
-    const world = { config, simulator, receiver, stopRequested$, freeze }
-    const { watched, comparison, logged } = await watchDemo(world, options, print)
+    const world = { config, simulator, receiver, stopRequested$, freeze, loggedInPast, log }
+    const { watched, comparison, logged } = await watchDemo(world, { ...options, callsPerMinute }, print)
     if (!options.quiet) webhookLines(receiver.take()).forEach(print)
     print('')
     if (comparison === undefined) {
@@ -119,6 +152,9 @@ type DemoWorld = {
   stopRequested$: Observable<unknown>
   /** Stops the service's time: no call changes any more. */
   freeze: () => void
+  /** How many events there were before the daemon started: the webhook begins after them. */
+  loggedInPast: number
+  log: Logger
 }
 
 /** How often it is checked whether all events were delivered (seconds). */
@@ -129,12 +165,11 @@ const DELIVERY_CHECK_SECONDS = 0.2
  * events are in the log.
  */
 async function watchDemo(
-  { config, simulator, receiver, stopRequested$, freeze }: DemoWorld,
-  { speed, callsPerMinute, seed, quiet }: DemoOptions,
+  { config, simulator, receiver, stopRequested$, freeze, loggedInPast, log }: DemoWorld,
+  { speed, callsPerMinute, seed, history, quiet }: DemoOptions & { callsPerMinute: number },
   print: (line: string) => void,
 ): Promise<{ watched: ShownTarget; comparison: Comparison | undefined; logged: number }> {
   const stop$ = new ReplaySubject<void>(1)
-  const log = createLogger({ level: 'error', mask: maskSecrets([]), stream: process.stderr })
   const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, stop$ })
   const [watched] = daemon.targets.loaded()
   if (watched === undefined) throw new Error('the demo has no target')
@@ -160,18 +195,20 @@ async function watchDemo(
     if (happened.kind === 'polled') webhookLines(receiver.take()).forEach(tell)
     // Compared right after a complete poll: nothing newer has been requested yet.
     if (happened.kind !== 'polled' || happened.report.outcome !== 'complete') return
-    const comparison = compareWithSimulator(watched, simulator)
     if (pollsLeft !== undefined) {
       pollsLeft -= 1
-      if (pollsLeft === 0) compared$.next((last = comparison))
+      if (pollsLeft === 0) compared$.next((last = compareWithSimulator(watched, simulator)))
       return
     }
     const due = summarized + SUMMARY_INTERVAL_SECONDS - systemClock.monotonic()
-    if (due > 0 || (comparison.differences.length > 0 && due > -RETRY_SUMMARY_SECONDS)) return
+    if (due > 0) return
+    const comparison = compareWithSimulator(watched, simulator)
+    if (comparison.differences.length > 0 && due > -RETRY_SUMMARY_SECONDS) return
     summarized = systemClock.monotonic()
     demoSummary(watched, comparison).forEach(comparison.differences.length > 0 ? print : tell)
   }
-  const bursts$ = timer(FIRST_BURST_SECONDS * 1000, BURST_INTERVAL_SECONDS * 1000).pipe(
+  const burstInterval = BURST_INTERVAL_SECONDS[history === undefined ? 'withoutPast' : 'withPast']
+  const bursts$ = timer(FIRST_BURST_SECONDS * 1000, burstInterval * 1000).pipe(
     takeUntil(stopRequested$),
     tap(() => {
       tell(`>>> ${BURST.calls} failing calls within ${formatSeconds(BURST.seconds)}`)
@@ -188,16 +225,17 @@ async function watchDemo(
     tap(() => stop$.next()),
   )
   const store = await openBeside(config.store)
+  const logged = async () => (await loggedEvents(store)) - loggedInPast
   const delivered$ = compared$.pipe(
     switchMap(() => timer(0, DELIVERY_CHECK_SECONDS * 1000)),
-    exhaustMap(() => loggedEvents(store)),
-    filter((logged) => logged === receiver.counts().events),
+    exhaustMap(logged),
+    filter((number) => number === receiver.counts().events),
     takeUntil(stop$),
     tap(() => stop$.next()),
   )
   try {
     await lastValueFrom(merge(bursts$, end$, delivered$, daemon.events$.pipe(tap(show))), { defaultValue: undefined })
-    return { watched, comparison: last, logged: await loggedEvents(store) }
+    return { watched, comparison: last, logged: await logged() }
   } finally {
     await store.close()
   }
@@ -226,10 +264,30 @@ function temporaryStore(): string {
   }
 }
 
-type DemoParts = { simulator: Simulator; receiver: EventReceiver; store: string; port: number }
+type DemoParts = {
+  simulator: Simulator
+  receiver: EventReceiver
+  store: string
+  port: number
+  history: number | undefined
+}
+
+/** For the past, in which polls are an hour apart. */
+const PAST_RULE = {
+  name: 'LastingFailures',
+  signal: 'failure_ratio',
+  window: '1h',
+  min_calls: 15,
+  severity: 'warning',
+  above: 0.65,
+  clear: 0.4,
+  for: '10m',
+  repeat: 0,
+  description: 'More than 65% of the calls of the last {window} failed.',
+} as const
 
 /** Windows and durations that fit a demo of some minutes. */
-function demoConfig({ simulator, receiver, store, port }: DemoParts): Config {
+function demoConfig({ simulator, receiver, store, port, history = 0 }: DemoParts): Config {
   return configOf({
     targets: [{ name: 'demo', base_url: simulator.url, api_key: simulator.keys.fullAccess }],
     poll: {
@@ -245,10 +303,12 @@ function demoConfig({ simulator, receiver, store, port }: DemoParts): Config {
       // requests are still among the recorded responses when it is compared.
       max_requests_per_minute: 2400,
     },
-    store: { path: store, history: '1d' },
+    store: { path: store, history: `${Math.ceil(history / DAY_SECONDS) + 1}d` },
     http: { host: '127.0.0.1', port, public_url: `http://127.0.0.1:${port}` },
     notify: { group_wait: 0 },
-    events: { webhooks: [{ name: 'demo', url: receiver.url, secret: receiver.secret, from: 'start' }] },
+    events: {
+      webhooks: [{ name: 'demo', url: receiver.url, secret: receiver.secret, from: history === 0 ? 'start' : 'now' }],
+    },
     alerts: [
       {
         name: 'HighFailureRate',
@@ -262,6 +322,7 @@ function demoConfig({ simulator, receiver, store, port }: DemoParts): Config {
         repeat: 0,
         description: 'More than half of the calls of the last {window} failed.',
       },
+      ...(history === 0 ? [] : [PAST_RULE]),
     ],
     log: { level: 'error' },
   })

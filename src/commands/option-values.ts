@@ -35,6 +35,15 @@ export function duration(text: string): number {
   throw new InvalidArgumentError('It must be a duration such as 30m, 2h or 7d.')
 }
 
+const MAX_PAST_DAYS = 90
+
+/** Seconds of a duration of days, from `1d` to `90d`. */
+export function past(text: string): number {
+  const seconds = parseDuration(text)
+  if (seconds !== undefined && seconds >= 86_400 && seconds <= MAX_PAST_DAYS * 86_400) return seconds
+  throw new InvalidArgumentError(`It must be a duration from 1d to ${MAX_PAST_DAYS}d, such as 35d.`)
+}
+
 /** A whole number, or the seconds of a duration. */
 export function numberOrDuration(text: string): number | { seconds: number } {
   if (/^\d+$/.test(text)) return whole(text)

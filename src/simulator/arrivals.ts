@@ -4,7 +4,7 @@ import { put } from './queue.ts'
 import { between, chance, exponential, random, weighted, whole, type Random } from './random.ts'
 import { MAX_IMPORTS } from './switches.ts'
 import { activityAt, PEAK_ACTIVITY } from './weekly-activity.ts'
-import type { Conduct, World, WorldOptions } from './world.ts'
+import type { Conduct, World } from './world.ts'
 
 /** Calls that end in the given ways, with weights, and begin within `seconds` of the clock. */
 export type Burst = { calls: number; seconds: number; outcomes: Partial<Record<FinalStatus, number>> }
@@ -32,7 +32,8 @@ export function addBurst(world: World, at: number, burst: Burst): void {
 export function planArrival(world: World): void {
   const { options, arrivals } = world
   if (options.callsPerMinute <= 0) return
-  arrivals.lastMs += gapAfter(arrivals.lastMs, 1, arrivals.random, 60_000 / options.callsPerMinute, options)
+  const meanMs = 60_000 / options.callsPerMinute
+  arrivals.lastMs += gapAfter(arrivals.lastMs, 1, arrivals.random, { meanMs, weekly: options.weekly === true })
   const life = drawLife(random(options.seed, 'call', arrivals.count), options, arrivals.lastMs)
   plan(world, life, arrivals.count, true)
   arrivals.count++
@@ -44,9 +45,10 @@ export function addHistory(world: World, startMs: number): void {
   const meanMs = historySeconds === Infinity ? 60_000 / (callsPerMinute || 1) : (historySeconds * 1000) / history
   const gaps = random(seed, 'history')
   let ms = startMs
-  const [most, oldestMs] = weekly ? [Infinity, startMs - historySeconds * 1000] : [history, -Infinity]
+  const isWeekly = weekly !== false
+  const [most, oldestMs] = isWeekly ? [Infinity, startMs - historySeconds * 1000] : [history, -Infinity]
   for (let i = 1; i <= most; i++) {
-    ms -= gapAfter(ms, -1, gaps, meanMs, options)
+    ms -= gapAfter(ms, -1, gaps, { meanMs, weekly: isWeekly })
     if (ms < oldestMs) return
     const life = drawLife(random(seed, 'past', i), options, ms)
     // A call that ended before the start is not seen running: its figures need not be brought up to date.
@@ -62,8 +64,7 @@ function gapAfter(
   ms: number,
   direction: 1 | -1,
   gaps: Random,
-  meanMs: number,
-  { weekly = false }: Pick<WorldOptions, 'weekly'>,
+  { meanMs, weekly }: { meanMs: number; weekly: boolean },
 ): number {
   if (!weekly) return Math.ceil(exponential(gaps, meanMs))
   let gap = 0

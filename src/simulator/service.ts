@@ -26,6 +26,11 @@ export type CallsService = {
 }
 
 export type ServiceOptions = Partial<WorldOptions> & {
+  /**
+   * Seconds since 1970: before it lies the history, after it the calls arrive; when it is created, by default. With a later
+   * time, the history is yet to happen.
+   */
+  arrivalsFrom?: number
   /** The key with the scope fullAccess. */
   apiKey?: string
   /** The key with the scope authOnly. */
@@ -48,11 +53,11 @@ export type ServiceOptions = Partial<WorldOptions> & {
 export function createService(options: ServiceOptions, start: number): CallsService {
   const { seed = 1, requestsPerMinute, recordResponses = true, mostRecordedResponses = 10_000 } = options
   const { speed = 1, callsPerMinute = 30, answerProbability = 0.75, progressSeconds = 15 } = options
-  const { history = 100, historySeconds, weekly = false, open = 3 } = options
+  const { history = 100, historySeconds, weekly = false, open = 3, arrivalsFrom = start } = options
   const spread = { weekly, ...(historySeconds !== undefined && { historySeconds }) }
   const manners = { speed, callsPerMinute, answerProbability, progressSeconds }
   const service: CallsService = {
-    world: createWorld({ seed, ...manners, history, open, ...spread }, start),
+    world: createWorld({ seed, ...manners, history, open, ...spread }, arrivalsFrom),
     keys: {
       fullAccess: options.apiKey ?? 'simulator-full-access',
       authOnly: options.authOnlyKey ?? 'simulator-auth-only',

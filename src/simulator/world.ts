@@ -22,10 +22,10 @@ export type WorldOptions = Manners & {
   /** Seconds before the start over which the history is spread; absent: as its number and callsPerMinute make it. */
   historySeconds?: number
   /**
-   * Calls follow the hour of the day and the day of the week (UTC), in the history and afterwards: the numbers of calls are
-   * means over a week. The history then ends where `historySeconds` do, which must be given.
+   * Calls follow the hour of the day and the day of the week (UTC), in the history and afterwards, or in the history alone:
+   * the numbers of calls are means over a week. The history then ends where `historySeconds` do, which must be given.
    */
-  weekly?: boolean
+  weekly?: boolean | 'history'
   /** Calls, besides the history, that began before the start and end after it. */
   open: number
 }

@@ -15,8 +15,8 @@ export type Running = {
   child: ChildProcess
   /** Everything that was printed so far. */
   stdout: () => string
-  /** Resolves with the first match in the output; rejects without one within ten seconds. */
-  printed: (pattern: RegExp) => Promise<RegExpExecArray>
+  /** Resolves with the first match in the output; rejects without one within so many seconds, ten by default. */
+  printed: (pattern: RegExp, seconds?: number) => Promise<RegExpExecArray>
   ended: Promise<Ended>
 }
 
@@ -48,14 +48,14 @@ export function start(args: readonly string[], { env = {}, cwd = emptyFolder() }
     child.once('error', reject)
     child.once('close', (code) => resolve({ code, stdout, stderr }))
   })
-  const printed = (pattern: RegExp) =>
+  const printed = (pattern: RegExp, seconds = 10) =>
     vi.waitFor(
       () => {
         const match = pattern.exec(stdout)
         if (match === null) throw new Error(`${String(pattern)} was not printed:\n${stdout}\n${stderr}`)
         return match
       },
-      { timeout: 10_000, interval: 20 },
+      { timeout: seconds * 1000, interval: 20 },
     )
   return { child, stdout: () => stdout, printed, ended }
 }

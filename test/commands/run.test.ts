@@ -159,6 +159,47 @@ test('demo prints transitions and deliveries, and ends with all series, calls an
   expect(readdirSync(folder)).toEqual([])
 })
 
+type Call = { session_id: string; status: string; finished: string }
+
+test(
+  'demo --history polls through a past, whose alerts have exactly the calls that failed then',
+  { timeout: 60_000 },
+  async () => {
+    const running = start(['demo', '--quiet', '--history', '8d'])
+    const [, page] = await running.printed(/^the page: +(http:\S+)$/m, 25)
+    const json = async (path: string) => JSON.parse(await (await fetch(new URL(path, page))).text())
+    const calls = async (query: string): Promise<Call[]> => (await json(`${query}&limit=9999`)).calls
+    const all = await calls('/api/v1/calls?finished_since=9d')
+    // About 300 a day.
+    expect(all.length).toBeGreaterThan(1800)
+    const { alerts } = await json('/api/v1/alerts/history?since=9d')
+    // There are two incidents in the last week: one has 90 calls, the one before it 140.
+    expect(alerts).toMatchObject(
+      Array.from({ length: 2 }, () => ({ alert: 'LastingFailures', ended: 'resolved', notified: [], blind: [] })),
+    )
+    for (const [i, { calls_url, since, until, peak }] of alerts.entries()) {
+      const query = new URL(calls_url, page).searchParams
+      const [from, to] = ['finished_since', 'finished_until'].map((name) => Date.parse(query.get(name)!))
+      // The window of the first value began an hour before it.
+      expect(from! - (Date.parse(since) - 3_600_000)).toBeLessThan(1000)
+      expect(to! - Date.parse(until)).toBeLessThan(1000)
+      const inside = all.filter(({ finished }) => Date.parse(finished) >= from! && Date.parse(finished) < to!)
+      const failed = inside.filter(({ status }) => status !== 'ended')
+      expect((await calls(calls_url)).map((call) => call.session_id).toSorted()).toEqual(
+        failed.map((call) => call.session_id).toSorted(),
+      )
+      expect(failed.length).toBeGreaterThanOrEqual([90, 140][i]!)
+      expect(peak).toBeGreaterThan(failed.length / inside.length)
+    }
+    const { code, stdout, stderr } = await endedWithin(10, running, 'SIGINT')
+    expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^ {2}audit {5}equal: /m)
+    expect(stdout).toMatch(/^ {2}simulator equal: all \d+ exact series and failure ratios are what it recorded$/m)
+    const [, started] = /^ {2}calls +started (\d+),/m.exec(stdout)!
+    expect(Number(started)).toBeGreaterThanOrEqual(all.length)
+  },
+)
+
 test('demo --quiet prints its addresses and its result, and no event', SLOW, async () => {
   const running = start(['demo', '--quiet', '--calls-per-minute', '3000', '--speed', '300'])
   const [, page] = await running.printed(/^the page: +(http:\S+)$/m)

@@ -24,7 +24,7 @@ describe('help', () => {
 
   test.each([
     ['run', ['--config <file>', '--reset-target <name>']],
-    ['demo', ['--speed <n>', '--calls-per-minute <n>', '--seed <n>', '--quiet']],
+    ['demo', ['--speed <n>', '--calls-per-minute <n>', '--seed <n>', '--history <duration>', '--quiet']],
     ['check', ['--config <file>', '--probe', '--json']],
     ['audit', ['--config <file>', '--json']],
     [
@@ -59,6 +59,8 @@ test.each([
   ['a port that is empty', ['simulate', '--port', ''], 'It must be a whole number, 0 or more.'],
   ['a port that does not exist', ['simulate', '--port', '70000'], 'It must be a port, 65535 at most.'],
   ['a speed of 0', ['demo', '--speed', '0'], 'It must be a number above 0.'],
+  ['a past of hours', ['demo', '--history', '12h'], 'It must be a duration from 1d to 90d, such as 35d.'],
+  ['a past of years', ['demo', '--history', '400d'], 'It must be a duration from 1d to 90d, such as 35d.'],
   ['a chaos above 1', ['simulate', '--chaos', '2'], 'It must be a number from 0 to 1.'],
   [
     'an invalid value of a switch',

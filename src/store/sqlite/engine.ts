@@ -33,6 +33,8 @@ export type SqliteOptions = {
   path: string
   /** All configured receivers; what waits for any other is removed. */
   receivers?: readonly string[] | undefined
+  /** false: if the machine stops, the latest commits may be lost; they do not wait for the disk. */
+  durable?: boolean | undefined
 }
 
 type Row = Readonly<Record<string, unknown>>
@@ -93,8 +95,8 @@ const DELETED_AT_ONCE = 2000
  *
  * @throws {StoreError} refused: the file is in use by another daemon, damaged, or not ours
  */
-export function openSqliteEngine({ path, receivers }: SqliteOptions): SqliteEngine {
-  const { db, release } = openOwn(path)
+export function openSqliteEngine({ path, receivers, durable = true }: SqliteOptions): SqliteEngine {
+  const { db, release } = openOwn(path, durable)
   const prepare = (sql: string) => db.prepare(sql)
   const outbox = sqliteOutbox(db, receivers)
   const { deleteSilences, ...silences } = silencesIn(db)

@@ -15,7 +15,7 @@ const BUSY_TIMEOUT_MS = 5000
  *
  * @throws {StoreError} refused: the file is held by another daemon, damaged, or not ours
  */
-export function openOwn(path: string): { db: DatabaseSync; release: () => void } {
+export function openOwn(path: string, durable = true): { db: DatabaseSync; release: () => void } {
   let release: (() => void) | undefined = () => undefined
   let db: DatabaseSync | undefined
   try {
@@ -34,7 +34,7 @@ export function openOwn(path: string): { db: DatabaseSync; release: () => void }
     db = new DatabaseSync(path, { timeout: 0 })
     if (release === undefined) throw heldError(db, path)
     migrate(db, path)
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`)
     const holder = `${hostname()}, process ${process.pid}`
     db.prepare('INSERT OR REPLACE INTO holder (only, who) VALUES (1, ?)').run(holder)
     return { db, release }

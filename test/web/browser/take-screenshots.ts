@@ -1,14 +1,16 @@
 /**
  * Makes the images of docs/images: `node test/web/browser/take-screenshots.ts [FOLDER]`. It polls two simulators with an
- * hour of history, one of which has a burst of failing calls, then one with two weeks of history, and then thirty, of which
- * two have such a burst and one does not answer. This takes two minutes. Into another FOLDER it writes each view light,
+ * hour of history, one of which has a burst of failing calls, then one with two weeks of history, then thirty, of which
+ * two have such a burst and one does not answer, and shows a demo with a past. This takes two minutes. Into another FOLDER it writes each view light,
  * dark and on a phone, to look at.
  */
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import { ReplaySubject } from 'rxjs'
@@ -102,6 +104,7 @@ await show(regions, async (url) => {
   await wait(20_000)
   for (const [suffix, look] of looksOf('overview')) await take(url, `overview${suffix}`, look)
 })
+await takePast()
 await browser.close()
 receiver.close()
 
@@ -152,6 +155,28 @@ async function takeCharts(url: string): Promise<void> {
     await wait(500)
     await page.locator('.page').screenshot({ path: join(FOLDER, `charts${suffix}.png`) })
   }
+}
+
+/** The past alerts of a demo. */
+async function takePast(): Promise<void> {
+  const main = join(import.meta.dirname, '../../../src/main.ts')
+  const demo = spawn(process.execPath, [main, 'demo', '--quiet', '--history', '35d'])
+  let url: string | undefined
+  for await (const line of createInterface(demo.stdout)) {
+    url = /^the page: +(\S+)$/.exec(line)?.[1]
+    if (url !== undefined) break
+  }
+  await wait(5000)
+  for (const [suffix, look] of looksOf('past-alerts')) {
+    const page = await browser.newPage({ ...look, timezoneId: 'Europe/Berlin' })
+    await page.goto(url!)
+    await page.locator('#past-alerts tbody tr').first().waitFor()
+    await page.locator('#finished-calls tbody tr').first().waitFor()
+    await wait(500)
+    await page.screenshot({ path: join(FOLDER, `past-alerts${suffix}.png`) })
+  }
+  demo.kill('SIGINT')
+  await once(demo, 'close')
 }
 
 /** Of the call that ended last. */

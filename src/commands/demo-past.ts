@@ -1,0 +1,100 @@
+import type { Logger } from 'pino'
+import { asyncScheduler } from 'rxjs'
+import type { Rule } from '../alerts/rule.ts'
+import type { Clock } from '../clock/clock.ts'
+import type { Config } from '../config/config.ts'
+import type { Simulator } from '../simulator/simulator.ts'
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
+import { connect } from '../target/connection.ts'
+import { runPoll } from '../target/pipeline.ts'
+import { openTarget } from '../target/target.ts'
+
+const DAY = 86_400
+/** Calls a day: with so many, 35 days are lived through in seconds. */
+export const PAST_CALLS_PER_DAY = 300
+/** Seconds between two polls of the past, and while many calls fail. */
+const INTERVAL = 3600
+const CLOSE_INTERVAL = 120
+/** So long after an incident polls are still close (seconds), until its alert has ended. */
+const AFTERMATH = 4500
+/** For so long the service lists a call: beyond the lookback of the past. */
+export const LISTED_SECONDS = 12 * 3600
+/** What suits such polls: a page for few calls, and a lookback that reaches beyond the last poll (seconds). */
+const POLL = { interval: INTERVAL, pageSize: 50, lookback: 6 * 3600, sweepInterval: DAY }
+
+/** When many calls fail: on a working day before today, at an hour of UTC at which there are many. */
+const INCIDENTS = [
+  { workdaysAgo: 20, hour: 15.6, minutes: 90, calls: 150, outcomes: { canceled: 1, unanswered: 2 } },
+  { workdaysAgo: 9, hour: 9.1, minutes: 35, calls: 70, outcomes: { rejected: 1, unanswered: 1 } },
+  { workdaysAgo: 3, hour: 14.2, minutes: 70, calls: 140, outcomes: { unanswered: 1 } },
+  { workdaysAgo: 1, hour: 10.4, minutes: 40, calls: 90, outcomes: { rejected: 4, canceled: 1 } },
+]
+
+export type PastOptions = {
+  config: Config
+  /** The path of its store. */
+  store: string
+  /** Those of the configuration that are evaluated in the past. */
+  rules: readonly Rule[]
+  simulator: Pick<Simulator, 'burst'>
+  /** When the past begins (UNIX seconds). It ends now. */
+  from: number
+  /** The real time. */
+  wall: () => number
+  /** Sets the service's time (UNIX seconds). */
+  setTime: (time: number) => void
+  log: Logger
+}
+
+/**
+ * Polls the simulated service through its past, on a clock that jumps from poll to poll, with the code by which a daemon
+ * polls: the store is then that of a daemon that has run all the time. Nobody is notified.
+ *
+ * @returns how many events it logged
+ * @throws {StoreError} when the store cannot be used
+ */
+export async function livePast(options: PastOptions): Promise<number> {
+  const { config, rules, simulator, from, wall, setTime, log } = options
+  let now = from
+  const clock: Clock = { wall: () => now, monotonic: () => now - from, scheduler: asyncScheduler }
+  const poll = { ...config.poll, ...POLL }
+  const incidents = INCIDENTS.map((incident) => {
+    const begin = beginOf(incident, wall())
+    return { ...incident, seconds: incident.minutes * 60, begin, end: begin + incident.minutes * 60 }
+  }).filter(({ begin }) => begin > from)
+  const upcoming = [...incidents]
+  const store = openSqliteStore({ path: options.store, durable: false })
+  try {
+    const settings = { target: config.targets[0]!, poll, rules }
+    const target = await openTarget({ settings, store, clock, route: () => [] })
+    const { client, close } = connect({ target, mayAsk: () => true, log })
+    const rateLimiter = { take: async () => {}, pause: () => {}, pausedFor: () => 0 }
+    const requestOptions = { rateLimiter, timeout: poll.timeout, retries: poll.retries, random: Math.random }
+    const stop = { aborted: new AbortController().signal, isUnsubscribed: () => false }
+    for (;;) {
+      setTime(now)
+      while (upcoming[0] !== undefined && upcoming[0].begin <= now) simulator.burst(upcoming.shift()!)
+      await Array.fromAsync(runPoll({ target, client, requestOptions, mask: (text) => text }, stop))
+      const left = wall() - now
+      // What happens while the past is lived through belongs to it.
+      if (left < 0.1) break
+      const isClose = incidents.some(({ begin, end }) => begin - INTERVAL <= now && now < end + AFTERMATH)
+      now += Math.min(left, isClose ? CLOSE_INTERVAL : INTERVAL)
+    }
+    await close()
+    const [last] = await store.latestEvents(0)
+    return last?.total ?? 0
+  } finally {
+    await store.close()
+  }
+}
+
+function beginOf({ workdaysAgo, hour }: { workdaysAgo: number; hour: number }, now: number): number {
+  let day = Math.floor(now / DAY) * DAY
+  for (let left = workdaysAgo; left > 0;) {
+    day -= DAY
+    const isWorkday = ![0, 6].includes(new Date(day * 1000).getUTCDay())
+    if (isWorkday) left -= 1
+  }
+  return day + hour * 3600
+}
