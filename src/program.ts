@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander'
+import type { AlertCallsOptions } from './commands/alert-calls.ts'
 import type { AlertsOptions } from './commands/alerts.ts'
 import type { BacktestOptions } from './commands/backtest.ts'
 import type { CheckOptions } from './commands/check.ts'
@@ -212,14 +213,28 @@ export async function runProgram(args: readonly string[], surroundings: Surround
       await report(await configured(options), options, { print, warn })
     })
 
-  configuredCommand('alerts', 'Print the alerts that fired in a period, newest first')
+  const alerts = configuredCommand('alerts', 'Print the alerts that fired in a period, newest first')
     .option('--since <time>', 'those that fired after this date or time, or this long ago', '7d')
     .option('--until <time>', 'those that fired before this date or time (default: now)')
     .option('--target <names>', 'only of these targets; repeatable', names)
     .addOption(new Option('--format <format>', 'how to print it').choices(['table', 'json']).default('table'))
     .action(async (options: WithConfig & AlertsOptions) => {
-      const { alerts } = await import('./commands/alerts.ts')
-      await alerts(await configured(options), options, { print, warn })
+      const { alerts: printAlerts } = await import('./commands/alerts.ts')
+      await printAlerts(await configured(options), options, { print, warn })
+    })
+  // Its options are not those of what follows.
+  alerts.enablePositionalOptions()
+
+  configuredCommand('calls', 'Print the calls behind an alert that fires or has fired, newest first', alerts)
+    .argument('<alert>', 'its rule, or the rule with its labels as `callwatch alerts` shows it, in quotes')
+    .option('--at <time>', 'when it fired, as `callwatch alerts` shows it (default: the last time)')
+    .option('--target <names>', 'only of these targets; repeatable', names)
+    .addOption(
+      new Option('--format <format>', 'how to print them').choices(['table', 'csv', 'json', 'ndjson']).default('table'),
+    )
+    .action(async (alert: string, options: WithConfig & AlertCallsOptions) => {
+      const { alertCalls } = await import('./commands/alert-calls.ts')
+      await alertCalls(await configured(options), alert, options, print)
     })
 
   configuredCommand('backup', 'Make a consistent backup of the store, also while the daemon runs')

@@ -88,20 +88,21 @@ export function callsRoute(
     const alive = max > MAX_SMALL ? large.admits(reply) : () => undefined
     if (alive === undefined) return reply
     const pages = pagesOf(wanted, max, source)
-    if (isStream) return streamed(pages, FORMATS[format], { reply, alive })
+    if (isStream) return streamed(pages, CALL_FORMATS[format], { reply, alive })
     // Buffers instead of one long text, of which Node.js would make two more copies.
     const pieces: Buffer[] = []
     let next: CallsWanted['from'] | undefined
     for await (const { calls, next: following } of pages) {
       next = following
       const views = calls.map(callRowView)
-      const text = format === 'json' ? JSON.stringify(views).slice(1, -1) : views.map(FORMATS[format].line).join('')
+      const text =
+        format === 'json' ? JSON.stringify(views).slice(1, -1) : views.map(CALL_FORMATS[format].line).join('')
       if (views.length > 0) pieces.push(Buffer.from(format === 'json' && pieces.length > 0 ? `,${text}` : text))
     }
     // Clients that sum up a response need to know that it has not all calls.
     if (format !== 'json') {
       if (next !== undefined) reply.headers({ 'x-callwatch-truncated': 'true', 'x-callwatch-next': cursorOf(next) })
-      const { type, header } = FORMATS[format]
+      const { type, header } = CALL_FORMATS[format]
       return reply.type(type).send(Readable.from([Buffer.from(header), ...pieces]))
     }
     const more = next === undefined ? '' : `,"truncated":true,"next":"${cursorOf(next)}"`
@@ -109,6 +110,12 @@ export function callsRoute(
       .type('application/json; charset=utf-8')
       .send(Readable.from([Buffer.from('{"calls":['), ...pieces, Buffer.from(`]${more}}`)]))
   })
+}
+
+/** The calls that a request to this route selects, such as `calls_url` of an alert; without a `limit` and a `cursor` in it. */
+export function readCallsRequest(request: string, now: number): CallsWanted {
+  const { searchParams } = new URL(request, 'http://localhost')
+  return wantedOf(parameters.parse(Object.fromEntries(searchParams)), now)
 }
 
 function wantedOf(query: z.output<typeof parameters>, now: number): CallsWanted {
@@ -190,7 +197,8 @@ const CSV: Readonly<Record<string, (call: CallRowView) => string | number | bool
   noticed: (call) => call.noticed,
 }
 
-const FORMATS = {
+/** Calls as text: what comes first, and a line for each. */
+export const CALL_FORMATS = {
   csv: {
     type: 'text/csv; charset=utf-8',
     header: csvLine(Object.keys(CSV)),

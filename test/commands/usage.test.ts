@@ -31,6 +31,7 @@ describe('help', () => {
       'events',
       ['--follow', '--after <cursor>', '--since <duration>', '--type <names>', '--target <names>', '--limit <n>'],
     ],
+    ['alerts', ['calls [options] <alert>', '--since <time>', '--format <format>']],
     ['backup', ['<file>', '--config <file>']],
     ['simulate', ['--port <n>', '--seed <n>', '--speed <n>', '--chaos <n>', '--no-arrivals', '--fault <name=p,...>']],
     ['test-notify', ['--config <file>']],
