@@ -1,4 +1,5 @@
 import {
+  AnnotationQueryBuilder,
   ConstantVariableBuilder,
   CustomVariableBuilder,
   DashboardBuilder,
@@ -13,7 +14,7 @@ import {
 } from '@grafana/grafana-foundation-sdk/dashboard'
 import { MODES, RECEIVER_TYPES, TYPES } from '../../src/ledger/call.ts'
 import { SELECTED } from './panels.ts'
-import { CALL_LABELS } from './queries.ts'
+import { CALL_LABELS, T } from './queries.ts'
 import { calls, now } from './rows/calls.ts'
 import { alerts, daemons, processes, webhooks } from './rows/operations.ts'
 import { minutes } from './rows/minutes.ts'
@@ -78,6 +79,7 @@ export function dashboard(): Dashboard {
         .current({ text: PAGE, value: PAGE }),
     )
     .withVariable(new ConstantVariableBuilder('resolution').value(RESOLUTION))
+    .annotation(firingAlerts())
   const rows = { 'Now and today': now(), Calls: calls(), Minutes: minutes(), 'Answer delay and duration': quality() }
   const health = {
     Anomalies: anomalies(),
@@ -106,4 +108,23 @@ export function dashboard(): Dashboard {
         : withId(panel),
     ),
   }
+}
+
+/**
+ * The times in which alerts fired, marked in every graph. In the text of an annotation Grafana replaces labels alone, and in the
+ * query variables: so the query gives its series the address of the page as a label.
+ */
+function firingAlerts(): AnnotationQueryBuilder {
+  const firing = `max by (target, alert, severity) (callwatch_alerts{state="firing", ${T}}) > 0`
+  const page = '${callwatch_url:raw}/?since=${__from:date:iso}&until=${__to:date:iso}'
+  return new AnnotationQueryBuilder()
+    .name('Alerts')
+    .datasource(SELECTED)
+    .enable(true)
+    .iconColor('red')
+    .expr(`label_replace(${firing}, "page", "${page}", "", "")`)
+    .step(RESOLUTION)
+    .titleFormat('{{alert}}')
+    .textFormat('{{target}}: <a href="{{page}}&target={{target}}#charts" target="_blank">charts of callwatch</a>')
+    .tagKeys('target,severity')
 }

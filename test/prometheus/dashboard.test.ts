@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { dashboard } from '../../config/grafana/dashboard.ts'
 import { describeMetrics } from '../../src/metrics/registry.ts'
 import { shippedRules } from '../alerts/sample-rules.ts'
-import { everyPanelOf, panelsOf } from './panels-of.ts'
+import { everyPanelOf, interpolate, panelsOf } from './panels-of.ts'
 
 const panels = panelsOf(dashboard())
 
@@ -84,6 +84,29 @@ test('panels link to the calls explorer of the page by labels that their series 
   }
   const page = dashboard().templating.list?.find(({ name }) => name === 'callwatch_url')
   expect(page).toMatchObject({ type: 'textbox', query: 'http://localhost:9464' })
+})
+
+test('firing alerts are annotations, with a link to the charts of the page', () => {
+  const { list = [] } = dashboard().annotations
+  expect(list).toHaveLength(1)
+  const { enable, expr = '', titleFormat, textFormat = '', tagKeys = '' } = list[0]!
+  expect({ enable, titleFormat }).toEqual({ enable: true, titleFormat: '{{alert}}' })
+  const labels = describeMetrics().find(({ name }) => name === 'callwatch_alerts')!.labels
+  for (const label of ['alert', 'target', 'severity']) {
+    expect(labels).toContain(label)
+    expect(expr).toMatch(new RegExp(`by \\([^)]*\\b${label}\\b`))
+    expect(`${titleFormat} ${tagKeys}`).toContain(label)
+  }
+  const [, page] = /label_replace\(.*, "page", "(.*)", "", ""\)$/.exec(expr)!
+  const [, address] = /<a href="(.*?)"/.exec(textFormat)!
+  const link = new URL(interpolate(page!).concat(address!.replace('{{page}}', '').replace('{{target}}', 'shop')))
+  expect(link.origin).toBe('https://callwatch.example')
+  expect(Object.fromEntries(link.searchParams)).toEqual({
+    since: '2026-11-01T00:00:00.000Z',
+    until: '2026-11-02T00:00:00.000Z',
+    target: 'shop',
+  })
+  expect(link.hash).toBe('#charts')
 })
 
 test('every colour of the dashboard is that of a series that there may be', () => {

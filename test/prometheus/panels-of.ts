@@ -44,8 +44,12 @@ export function interpolate(expr: string): string {
     // Grafana uses four times the interval of the data source.
     __rate_interval: `${4 * SCRAPE_INTERVAL}s`,
     __range: '1h',
+    callwatch_url: 'https://callwatch.example',
+    __from: '2026-11-01T00:00:00.000Z',
+    __to: '2026-11-02T00:00:00.000Z',
   }
-  return expr.replaceAll(/\$(\w+)/g, (_, name: string) => {
+  return expr.replaceAll(/\$(?:(\w+)|\{(\w+)[:\w]*\})/g, (_, plain?: string, formatted?: string) => {
+    const name = plain ?? formatted!
     const value = variables[name]
     if (value === undefined) throw new Error(`no value for $${name} in ${expr}`)
     return value

@@ -93,6 +93,21 @@ if (skipped) {
       }
     })
 
+    test('gives the annotations of firing alerts the labels in their text', async () => {
+      const { expr = '', textFormat = '', titleFormat = '' } = dashboard().annotations.list![0]!
+      const asked = interpolate(expr)
+      expect(await prometheus.query(asked)).toEqual([])
+      // No alert fires: another metric takes the place of theirs.
+      const standIn = 'label_replace(label_replace(callwatch_up, "alert", "A", "", ""), "severity", "critical", "", "")'
+      const series = await prometheus.query(asked.replace(/callwatch_alerts\{.*?\}/, standIn))
+      expect(new Set(series.map(({ labels }) => labels['target']))).toEqual(new Set(TARGETS))
+      const named = [...`${titleFormat} ${textFormat}`.matchAll(/\{\{(\w+)\}\}/g)].map(([, name]) => name!)
+      for (const { labels } of series) {
+        expect(Object.keys(labels)).toEqual(expect.arrayContaining([...named, 'severity']))
+        expect(labels['page']).toMatch(/^https:\/\/callwatch\.example\/\?since=2026-11-01T00:00:00\.000Z&until=/)
+      }
+    })
+
     async function askFor<T>(path: string): Promise<T> {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the documented shape of Prometheus' API
       return (await prometheus.api(path)) as T
