@@ -138,18 +138,6 @@ function latest(episode: Episode, { since, live, severity }: ReadRow): Episode &
   if (live === null) return written
   const { firingSince, rule, labels, peak, measuredFrom, evidence, values = [] } = parse<AlertInstance>(live)
   if (firingSince !== Number(since)) return written
-  const { signal, match, breach, threshold, runbookUrl, severity: current } = rule
   const window = evidence?.window && { from: measuredFrom ?? evidence.window.from, to: evidence.window.to }
-  return {
-    severity: current,
-    labels,
-    signal,
-    match,
-    breach,
-    threshold,
-    peak,
-    values,
-    ...(window && { window }),
-    ...(runbookUrl !== undefined && { runbookUrl }),
-  }
+  return { ...rule, labels, peak, values, ...(window && { window }) }
 }
