@@ -33,6 +33,8 @@ export type PollOutages = {
 const MAX_NAMES = 20
 /** What fails again after this many seconds is another outage. */
 const RELAPSE_SECONDS = QUARTER_OF_AN_HOUR
+/** The first times that a single target fails are lines of their own. */
+const LOGGED_SPELLS = 2
 /** An outage of so many times the targets that its first line named is news. */
 const GROWTH = 2
 
@@ -62,7 +64,7 @@ type Outage = {
  * A target's first failure waits for its line until all targets were polled once more, for two intervals at most: by then
  * it is known whether it is alone. One line says that, another each quarter of an hour what it amounts to, and a last
  * one that it has ended. What a target fails of may change in between. A single target that fails again soon after that is
- * the same outage: at most a line each quarter of an hour.
+ * the same outage: from the third time on at most a line each quarter of an hour.
  */
 export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions): PollOutages {
   let outages: Outage[] = []
@@ -161,7 +163,7 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
     const isLone = failedAt.size === 1
     if (!isLone) remove(outage)
     // It fails again and again, which is logged each quarter of an hour.
-    if (spells > 1 && clock.monotonic() - spellBegan < QUARTER_OF_AN_HOUR) return
+    if (spells > LOGGED_SPELLS && clock.monotonic() - spellBegan < QUARTER_OF_AN_HOUR) return
     said(outage)
     const after = `after ${formatSeconds(clock.monotonic() - outage.began)}`
     const failed = `${formatNumber(polls)} ${polls === 1 ? 'poll' : 'polls'} failed`
@@ -172,7 +174,8 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
   return {
     failed: (poll) => {
       const outage = outageOf(poll)
-      if (outage.failing.size === 0) {
+      const isRelapse = outage.failing.size === 0
+      if (isRelapse) {
         outage.spells += 1
         outage.spellBegan = clock.monotonic()
       }
@@ -181,6 +184,7 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
       outage.polls += 1
       outage.problem = poll.problem
       outage.isNews = true
+      if (isRelapse && outage.spells === LOGGED_SPELLS) announce(outage)
       settle(poll.target)
     },
     succeeded: (poll) => {
