@@ -1,8 +1,8 @@
 import { StoreError } from './store.ts'
 
 /**
- * Which edition of version 1 this is. Until 0.1.0 is released, an edit of version 1 takes the next one: a store of any other
- * edition was written by a development version, and is refused. After the release versions are added, and this stays.
+ * Version 1 is frozen, as every version is from its release on: a change is another version (CONTRIBUTING.md, "The schema"). Before,
+ * development versions had it in other editions; their stores are refused.
  */
 export const EDITION = 9
 

@@ -11,6 +11,7 @@ import { callwatch } from '../commands/callwatch.ts'
 import { daemonInProcess } from '../daemon/daemon-in-process.ts'
 import { only, readDockerfile } from '../container/dockerfile.ts'
 import { temporaryFolder } from '../store/temporary-folder.ts'
+import { schemaProblems } from './api-schemas.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- manifests have many small shapes, and the test checks them
 type Manifest = any
@@ -46,6 +47,18 @@ describe('docs/kubernetes.md', () => {
       expect(apiVersion).toMatch(/^(v1|apps\/v1|monitoring\.coreos\.com\/v1)$/)
       expect(metadata.name).toBe('callwatch')
     }
+  })
+
+  test('has what the schemas of the API accept', { timeout: 60_000 }, async () => {
+    const all = [...manifests.values(), ...manifestsIn(shared), ...prometheusRules()]
+    expect(all).toHaveLength(12)
+    expect(await schemaProblems(all)).toEqual([])
+    const mistaken = structuredClone(deployment)
+    mistaken.spec.replicas = 'one'
+    mistaken.spec.template.spec.containers[0].readynessProbe = {}
+    const problems = await schemaProblems([mistaken])
+    expect(problems).toContainEqual(expect.stringContaining('replicas must be integer'))
+    expect(problems).toContainEqual(expect.stringMatching(/'"readynessProbe"' does not exist/))
   })
 
   test('runs one daemon at a time on the volume, with time for a graceful shutdown', () => {
@@ -146,12 +159,7 @@ describe('docs/kubernetes.md', () => {
   })
 
   test('has a shell script that makes a PrometheusRule of each shipped file', () => {
-    const script = shellBlocks.find((block) => block.includes('PrometheusRule')) ?? ''
-    const made = execFileSync('sh', ['-c', script.replace(/\| kubectl apply -f -/, '')], {
-      cwd: project,
-      encoding: 'utf8',
-    })
-    const rules: Manifest[] = parseAllDocuments(made).map((document) => document.toJS())
+    const rules = prometheusRules()
     expect(rules.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([
       ['PrometheusRule', 'callwatch-recording'],
       ['PrometheusRule', 'callwatch-alerts'],
@@ -216,6 +224,16 @@ describe('docs/kubernetes.md', () => {
     })
   })
 })
+
+/** What the script of the page makes. */
+function prometheusRules(): Manifest[] {
+  const script = shellBlocks.find((block) => block.includes('PrometheusRule')) ?? ''
+  const made = execFileSync('sh', ['-c', script.replace(/\| kubectl apply -f -/, '')], {
+    cwd: project,
+    encoding: 'utf8',
+  })
+  return parseAllDocuments(made).map((document) => document.toJS())
+}
 
 /** Loads the configuration as a container does, from a folder in place of the container's root. */
 function mounted(

@@ -1,0 +1,144 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+
+const ROOT = join(import.meta.dirname, '..')
+const VERSION = '98.7.6'
+const TAG = `v${VERSION}`
+const LONG = { timeout: 120_000 }
+
+// On a clone: what is pushed from there goes nowhere. Each test continues where the one before it ended.
+describe('a release', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'callwatch-release-'))
+  const clone = join(folder, 'clone')
+  const author = {
+    GIT_AUTHOR_NAME: 'a',
+    GIT_AUTHOR_EMAIL: 'a@example.com',
+    GIT_COMMITTER_NAME: 'a',
+    GIT_COMMITTER_EMAIL: 'a@example.com',
+  }
+  const env = { ...process.env, ...author, TAG, IMAGE: 'ghcr.io/Owner/Name' }
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: clone, env, encoding: 'utf8', stdio: 'pipe' }).trim()
+  const read = (name: string) => readFileSync(join(clone, name), 'utf8')
+  const sentence = (...args: string[]) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['.ci/release.ts', ...args], {
+      cwd: clone,
+      env,
+      encoding: 'utf8',
+    })
+    return status === 0 ? stdout : stderr
+  }
+  /** Runs steps of the workflow of releases, in which these programs do nothing. @returns with what they were called */
+  function steps(names: readonly string[], ...programs: string[]): string {
+    const bin = mkdtempSync(join(folder, 'bin-'))
+    for (const program of programs) {
+      writeFileSync(join(bin, program), `#!/bin/sh\necho ${program} "$@" >> ${bin}/calls\ncat > /dev/null`, {
+        mode: 0o755,
+      })
+    }
+    const { jobs } = parse(read('.github/workflows/release.yml'))
+    const all: { name?: string; run?: string }[] = jobs.publish.steps
+    for (const name of names) {
+      const step = all.find((one) => one.name === name)
+      const PATH = `${bin}:${process.env['PATH']}`
+      execFileSync('bash', ['-e', '-c', step!.run!], {
+        cwd: clone,
+        env: { ...env, PATH },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+    }
+    return programs.length === 0 ? '' : readFileSync(join(bin, 'calls'), 'utf8')
+  }
+
+  beforeAll(() => {
+    execFileSync('git', ['clone', '--quiet', ROOT, clone])
+    git('switch', '--quiet', '--force-create', 'main')
+    // What is not committed yet is tried as well.
+    const listed = (...args: string[]) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim().split('\n')
+    const changed = [...listed('diff', '--name-only', 'HEAD'), ...listed('ls-files', '--others', '--exclude-standard')]
+    for (const name of changed.filter((each) => each !== '' && existsSync(join(ROOT, each))))
+      cpSync(join(ROOT, name), join(clone, name))
+    git('add', '--all')
+    git('commit', '--quiet', '--allow-empty', '--message', 'what is not committed yet')
+    symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
+    appendFileSync(join(clone, '.git/info/exclude'), 'node_modules\n')
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  test('is refused with a sentence while something is missing', LONG, () => {
+    expect(sentence()).toBe('a step and what it is for: prepare, check, notes, artifacts\n')
+    expect(sentence('prepare', '1.0')).toBe('name the version, such as 1.0.0\n')
+    expect(sentence('prepare', '0.0.1')).toMatch(/^0\.0\.1 is not later than \d+\.\d+\.\d+\n$/)
+    appendFileSync(join(clone, 'README.md'), ' ')
+    expect(sentence('prepare', VERSION)).toBe('commit or stash the changes of the working tree first\n')
+    git('checkout', '--quiet', 'README.md')
+    git('switch', '--quiet', '--create', 'other')
+    expect(sentence('prepare', VERSION)).toContain('git switch main')
+    git('switch', '--quiet', 'main')
+    git('tag', TAG)
+    expect(sentence('prepare', VERSION)).toBe(`there is a tag ${TAG}\n`)
+    git('tag', '--delete', TAG)
+    const changelog = read('CHANGELOG.md')
+    writeFileSync(join(clone, 'CHANGELOG.md'), '# Changelog\n\n## [Unreleased]\n\n## [0.1.0]\n\n- All.\n')
+    git('commit', '--quiet', '--all', '--message', 'nothing new')
+    expect(sentence('prepare', VERSION)).toContain('nothing below [Unreleased]')
+    writeFileSync(join(clone, 'CHANGELOG.md'), changelog)
+    git('commit', '--quiet', '--all', '--message', 'something new')
+    git('rm', '--quiet', 'test/store/upgrade/version-1.sql.gz')
+    git('commit', '--quiet', '--message', 'no kept store')
+    expect(sentence('prepare', VERSION)).toContain('no store of version 1 of the schema is kept')
+    git('reset', '--quiet', '--hard', 'HEAD~1')
+    expect(sentence('check', TAG)).toContain(`${TAG} is not the tag of version`)
+    expect(sentence('notes', TAG)).toBe(`CHANGELOG.md has no section [${VERSION}]\n`)
+  })
+
+  test('is prepared in a commit with a tag', LONG, () => {
+    const unreleased = read('CHANGELOG.md').split(/^## /m)[1]
+    expect(sentence('prepare', VERSION)).toContain(`git push --atomic origin main ${TAG}`)
+    expect(git('status', '--porcelain')).toBe('')
+    expect(git('describe', '--exact-match')).toBe(TAG)
+    expect(git('show', '--stat', '--format=%s', 'HEAD')).toMatch(/^release: 98\.7\.6\n/)
+    expect(JSON.parse(read('package.json')).version).toBe(VERSION)
+    expect(JSON.parse(read('package-lock.json')).packages[''].version).toBe(VERSION)
+    const [, empty, section] = read('CHANGELOG.md').split(/^## /m)
+    expect(empty).toBe('[Unreleased]\n\n')
+    expect(section).toMatch(/^\[98\.7\.6\] - \d{4}-\d\d-\d\d\n/)
+    expect(section?.replace(/^.*\n/, '')).toBe(unreleased?.replace(/^.*\n/, ''))
+    expect(read('docs/kubernetes.md').match(/callwatch:\d+\.\d+\.\d+/g)).toEqual([
+      `callwatch:${VERSION}`,
+      `callwatch:${VERSION}`,
+    ])
+    expect(sentence('prepare', VERSION)).toContain('is not later than')
+  })
+
+  test('has a package with its checksum, and its section of the changelog', LONG, () => {
+    steps(['Check that the tag is the version of the package', 'Make the package and the notes'])
+    expect(readdirSync(join(clone, 'out')).toSorted()).toEqual(['SHA256SUMS', `callwatch-${VERSION}.tgz`])
+    execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: join(clone, 'out'), stdio: 'pipe' })
+    expect(read('notes.md')).toMatch(/^### Added\n/)
+  })
+
+  test('is published as package, image and release', () => {
+    const calls = steps(['Publish the image', 'Publish the package', 'Publish the release'], 'docker', 'npm', 'gh')
+    expect(calls.trim().split('\n')).toEqual([
+      expect.stringMatching(/^docker login ghcr\.io /),
+      'docker buildx build --platform linux/amd64,linux/arm64 --tag ghcr.io/owner/name:98.7.6 --tag ghcr.io/owner/name:latest --push .',
+      'npm publish --provenance --access public out/callwatch-98.7.6.tgz',
+      'gh release create v98.7.6 --verify-tag --notes-file notes.md out/SHA256SUMS out/callwatch-98.7.6.tgz',
+    ])
+  })
+})
