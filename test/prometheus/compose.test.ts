@@ -25,7 +25,7 @@ type Service = {
   profiles?: string[]
   network_mode?: string
   depends_on?: string[] | Record<string, { condition: string; required?: boolean }>
-  deploy?: { replicas: string }
+  networks?: { default: { aliases: string[] } }
   user?: string
   read_only?: boolean
   tmpfs?: string[]
@@ -40,7 +40,7 @@ type Compose = { services: Record<string, Service>; volumes: Record<string, obje
 
 const project = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(project, path), 'utf8')
-const compose: Compose = parse(read('compose.yaml'))
+const compose: Compose = parse(read('compose.yaml'), { merge: true })
 const { callwatch: daemon, simulator, postgres, prometheus, alertmanager, grafana } = compose.services
 const demo = parseEnv(read('config/compose/demo.env'))
 const cluster = parseEnv(read('config/compose/cluster.env'))
@@ -66,10 +66,12 @@ describe('compose.yaml', () => {
     })
     expect(mem_limit).toMatch(/^\d+[mg]$/)
     expect(pids_limit).toBeGreaterThanOrEqual(100)
-    // Files outside the volumes: temporary files of SQLite, the socket of PostgreSQL, the log and uploads of Grafana.
+    // Files outside the volumes: temporary files of SQLite, the log and uploads of Grafana.
     const written: Record<string, string[]> = {
       callwatch: ['/tmp'],
-      postgres: ['/tmp', '/var/run/postgresql'],
+      'callwatch-2': ['/tmp'],
+      'callwatch-3': ['/tmp'],
+      postgres: ['/tmp'],
       grafana: ['/tmp', '/var/log/grafana'],
     }
     expect(service.tmpfs ?? []).toEqual(written[name] ?? [])
@@ -83,17 +85,23 @@ describe('compose.yaml', () => {
 
   test('publishes the port of each service on the loopback address alone', () => {
     const open = Object.entries(compose.services).flatMap(([name, { ports = [] }]) =>
-      ports.map((port) => ({ name, port })),
+      ports.map((port) => `${name} ${port}`),
     )
-    expect(open.map(({ name }) => name).toSorted()).toEqual(['alertmanager', 'callwatch', 'grafana', 'prometheus'])
-    for (const { name, port } of open) expect(interpolate(port, {})).toBe(`127.0.0.1:${portOf(name)}:${portOf(name)}`)
+    const published = ['alertmanager', 'callwatch', 'grafana', 'prometheus'].map((name) => {
+      return `${name} 127.0.0.1:${portOf(name)}:${portOf(name)}`
+    })
+    for (const number of [2, 3]) {
+      published.push(`callwatch-${number} 127.0.0.1:${portOf('callwatch') + number - 1}:${portOf('callwatch')}`)
+    }
+    expect(open.toSorted()).toEqual(published.toSorted())
   })
 
   test('mounts existing files read-only, and every volume', () => {
     const mounts = Object.values(compose.services).flatMap(({ volumes = [] }) => volumes.map((one) => one.split(':')))
     const [files, volumes] = [
       mounts.filter(([from]) => from?.startsWith('.')),
-      mounts.filter(([from]) => !from?.startsWith('.')),
+      // The others have no name: the folder of PostgreSQL's socket.
+      mounts.filter(([from]) => !/^[./]/.test(from!)),
     ]
     expect(files.length).toBeGreaterThan(3)
     for (const [from = '', , mode] of files) {
@@ -194,10 +202,8 @@ describe('the demo of compose.yaml', () => {
   test('runs the simulator on the loopback address of the daemon, where plain HTTP is allowed', () => {
     expect(simulator?.profiles).toEqual(['demo'])
     expect(simulator?.network_mode).toBe('service:callwatch')
-    expect(Object.values(compose.services).filter(({ profiles }) => profiles !== undefined)).toEqual([
-      simulator,
-      postgres,
-    ])
+    const inProfiles = Object.entries(compose.services).flatMap(([name, { profiles }]) => (profiles ? [name] : []))
+    expect(inProfiles).toEqual(['callwatch-2', 'callwatch-3', 'simulator', 'postgres'])
     expect(read('compose.yaml')).toContain('--env-file config/compose/demo.env --profile demo up')
   })
 
@@ -242,15 +248,16 @@ describe('the cluster of compose.yaml', () => {
     CALLWATCH_DB_PASSWORD: password,
   }
 
-  test('starts three daemons on their own ports after the database, and one daemon without a database', () => {
+  test('starts three daemons after the database, and one daemon without a database', () => {
     expect(postgres?.profiles).toEqual(['cluster'])
     expect(read('compose.yaml')).toContain('--env-file config/compose/cluster.env --profile cluster up')
     expect(daemon?.depends_on).toEqual({ postgres: { condition: 'service_healthy', required: false } })
-    const replicas = daemon?.deploy?.replicas ?? ''
-    expect([interpolate(replicas, {}), interpolate(replicas, cluster)]).toEqual(['1', '3'])
-    const [port = ''] = daemon?.ports ?? []
-    const [, first, last] = /^127\.0\.0\.1:(\d+)-(\d+):9464$/.exec(interpolate(port, cluster)) ?? []
-    expect([Number(first), Number(last)]).toEqual([portOf('callwatch'), portOf('callwatch') + 2])
+    for (const name of ['callwatch-2', 'callwatch-3']) {
+      const { profiles, ports: _ports, networks, ...service } = compose.services[name]!
+      // Prometheus finds them under the name of the first.
+      expect([profiles, networks]).toEqual([['cluster'], { default: { aliases: ['callwatch'] } }])
+      expect({ ...service, ports: daemon?.ports }).toEqual(daemon)
+    }
   })
 
   test('gives the daemons the address, user and password of the database', () => {
