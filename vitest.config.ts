@@ -30,6 +30,9 @@ export const SLOW = [
   'test/web/browser/**/*.test.ts',
 ]
 
+/** What needs containers: `npm run test:container` makes them. */
+const CONTAINER = ['test/container/running/**/*.test.ts']
+
 const shared = {
   testTimeout: 10_000,
 }
@@ -43,9 +46,10 @@ export default defineConfig({
       {
         // Browsers get the libraries of the page from the server.
         resolve: { alias: [{ find: /^[./]+\/vendor\/(\w+)\.js$/, replacement: '$1' }] },
-        test: { ...shared, name: 'parts', include: ['test/**/*.test.ts'], exclude: [...UNIT, ...SLOW] },
+        test: { ...shared, name: 'parts', include: ['test/**/*.test.ts'], exclude: [...UNIT, ...SLOW, ...CONTAINER] },
       },
       { test: { ...shared, name: 'slow', include: SLOW } },
+      { test: { ...shared, name: 'container', include: CONTAINER, hookTimeout: 60_000, fileParallelism: false } },
     ],
   },
 })

@@ -8,7 +8,7 @@ import { closedPort } from '../commands/local-server.ts'
 import { only } from './dockerfile.ts'
 import { buildImage, type Image } from './image.ts'
 
-// There is no container engine where the tests run, so the Dockerfile's own steps are performed in a folder.
+// Performs the Dockerfile's own steps in a folder, which needs no container engine; `npm run test:container` builds it.
 describe('the image', () => {
   let image: Image
   beforeAll(() => void (image = buildImage()), 240_000)
