@@ -1,12 +1,12 @@
 /** What the package exports: for receivers of webhooks, and for readers of events. */
 export { verifyWebhook, WebhookRefused, type WebhookRequest } from './events/webhooks/verify.ts'
-export type {
-  AlertChange,
-  AlertEvent,
-  CallChange,
-  CallData,
-  CallEvent,
-  CallwatchEvent,
-  EventType,
-  Participant,
+export {
+  isCallEvent,
+  type AlertChange,
+  type AlertEvent,
+  type CallChange,
+  type CallData,
+  type CallEvent,
+  type CallwatchEvent,
+  type Participant,
 } from './events/types.ts'

@@ -30,7 +30,7 @@ describe('a release', () => {
     GIT_COMMITTER_NAME: 'a',
     GIT_COMMITTER_EMAIL: 'a@example.com',
   }
-  const env = { ...process.env, ...author, TAG, IMAGE: 'ghcr.io/Owner/Name' }
+  const env = { ...process.env, ...author, TAG, IMAGE: 'ghcr.io/Owner/Name', GITHUB_REPOSITORY: 'Owner/Name' }
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: clone, env, encoding: 'utf8', stdio: 'pipe' }).trim()
   const read = (name: string) => readFileSync(join(clone, name), 'utf8')
@@ -129,6 +129,9 @@ describe('a release', () => {
     steps(['Check that the tag is the version of the package', 'Make the package and the notes'])
     expect(readdirSync(join(clone, 'out')).toSorted()).toEqual(['SHA256SUMS', `callwatch-${VERSION}.tgz`])
     execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: join(clone, 'out'), stdio: 'pipe' })
+    // npm's provenance wants it.
+    const packed = execFileSync('tar', ['xzOf', `out/callwatch-${VERSION}.tgz`, 'package/package.json'], { cwd: clone })
+    expect(JSON.parse(packed.toString()).repository.url).toBe('git+https://github.com/Owner/Name.git')
     expect(read('notes.md')).toMatch(/^### Added\n/)
   })
 

@@ -19,14 +19,19 @@ export const EVENT_TYPES = [
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** A CloudEvent 1.0, as a webhook gets it and `/api/v1/events` has it. Its `type` tells which data it has. */
+/** A CloudEvent 1.0, as webhooks get it and `/api/v1/events` has it. */
 export type CallwatchEvent = CallEvent | AlertEvent
 
 /** Something happened to a call, whose session id is the `subject`. */
 export type CallEvent = CloudEvent<Extract<EventType, `call.${string}`>, CallChange> & { subject: string }
 
 /** Something happened to an alert. */
-export type AlertEvent = CloudEvent<Extract<EventType, `alert.${string}`>, AlertChange>
+export type AlertEvent = CloudEvent<Extract<EventType, `alert.${string}`>, AlertChange> & { subject?: undefined }
+
+/** Whether an event is of a call; else it is of an alert. */
+export function isCallEvent(event: CallwatchEvent): event is CallEvent {
+  return event.type.startsWith('callwatch.call.')
+}
 
 type CloudEvent<Type extends string, Data> = {
   specversion: '1.0'
@@ -45,7 +50,7 @@ type CallStatus = 'initiated' | 'ongoing' | 'ended' | 'unanswered' | 'rejected' 
 type CallPoint = 'none' | CallStatus | 'lost'
 type Minutes = { audio: number; video: number }
 
-/** What is known of a call. In all enumerations, `other` is every value that the service does not document. */
+/** A call. In all enumerations, `other` is every value that the service does not document. */
 export type CallData = {
   target: string
   session_id: string

@@ -2,48 +2,75 @@ import { timingSafeEqual } from 'node:crypto'
 import { systemClock } from '../../clock/clock.ts'
 import type { CallwatchEvent } from '../types.ts'
 import { signedHeaders } from './sign.ts'
+import { isSigningSecret } from './signing-secret.ts'
 
-/** A request that is not of a callwatch that has the secret, or is too old: answer 401. */
+/** A request that is not from a callwatch with the secret, or is too old: answer 401. */
 export class WebhookRefused extends Error {
   override readonly name = 'WebhookRefused'
 }
 
-/** A request as Node.js, Express, Fastify or a `Request` has it. */
+/** A request of a webhook. */
 export type WebhookRequest = {
-  /** The body as it arrived, to the byte: parsed and written again it would have another signature. */
-  body: string
-  headers: Headers | Readonly<Record<string, string | string[] | undefined>>
+  /** As it arrived, to the byte: a body that was parsed and written again has another signature. */
+  body: string | Uint8Array
+  /** Those of Node.js (`request.headers`), or of the Fetch API. */
+  headers: HeadersLike | Readonly<Record<string, string | readonly string[] | undefined>>
 }
+
+type HeadersLike = { get: (name: string) => string | null }
 
 /** A request that is older or newer is refused (seconds). */
 const TOLERANCE = 300
 
 /**
- * Verifies a request of a webhook: its signature and its time, as Standard Webhooks say. An event may come again; its id tells.
+ * Verifies the signature and the time of a request, as Standard Webhooks say, and returns its event. The same event may arrive again:
+ * keep the ids of those that you have processed.
  *
  * @param secret as in the configuration (`whsec_…`); several while it is changed
  * @param now UNIX seconds
  * @throws {WebhookRefused}
+ * @throws {TypeError} for a mistake of the receiver: a secret that is none, or a body that was parsed
  */
 export function verifyWebhook(
   { body, headers }: WebhookRequest,
   secret: string | readonly string[],
   now = systemClock.wall(),
 ): CallwatchEvent {
-  const header = (name: string) => {
-    const value = headers instanceof Headers ? headers.get(name) : headers[name]
-    if (typeof value !== 'string') throw new WebhookRefused(`the request has no header ${name}`)
-    return value
-  }
-  const id = header('webhook-id')
-  const timestamp = header('webhook-timestamp')
-  const sent = /^\d+$/.test(timestamp) ? Number(timestamp) : NaN
-  if (!(Math.abs(now - sent) <= TOLERANCE))
+  const secrets = [secret].flat()
+  // One that is empty would accept what anybody signs.
+  if (secrets.length === 0 || !secrets.every((one) => typeof one === 'string' && isSigningSecret(one)))
+    throw new TypeError('the secret of the webhook is missing, or is not whsec_ and base64 of 24 to 64 bytes')
+  const text = body instanceof Uint8Array ? Buffer.from(body).toString() : body
+  if (typeof text !== 'string') throw new TypeError('the body must be as it arrived: text or bytes, not parsed')
+  const header = headerOf(headers)
+  const [id, timestamp, signatures] = [header('webhook-id'), header('webhook-timestamp'), header('webhook-signature')]
+  if (!/^\d+$/.test(timestamp)) throw new WebhookRefused('the header webhook-timestamp is no time')
+  if (!(Math.abs(now - Number(timestamp)) <= TOLERANCE))
     throw new WebhookRefused(`the request was signed more than ${TOLERANCE} seconds ago, or the clocks differ`)
-  const given = header('webhook-signature').split(' ').map((signature) => Buffer.from(signature)) // oxfmt-ignore
-  const expected = [secret].flat().map((one) => Buffer.from(signedHeaders(id, sent, body, [one])['webhook-signature']!))
-  const isSigned = given.some((one) => expected.some((own) => own.length === one.length && timingSafeEqual(own, one)))
+  const expected = signedHeaders(id, Number(timestamp), text, secrets)['webhook-signature']!.split(' ')
+  const isSigned = signatures.split(' ').some((one) => expected.some((own) => isEqual(own, one)))
   if (!isSigned) throw new WebhookRefused('the request is not signed with this secret')
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only callwatch has the secret
-  return JSON.parse(body) as CallwatchEvent
+  return JSON.parse(text) as CallwatchEvent
+}
+
+/** Reads headers whatever their case. */
+function headerOf(headers: WebhookRequest['headers']): (name: string) => string {
+  const all = isHeaders(headers) ? undefined : new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])) // oxfmt-ignore
+  return (name) => {
+    const value = isHeaders(headers) ? headers.get(name) : all?.get(name)
+    const [only, ...others] = [value ?? []].flat()
+    if (only === undefined || others.length > 0)
+      throw new WebhookRefused(`the request has no header ${name}, or several`)
+    return only
+  }
+}
+
+function isHeaders(headers: WebhookRequest['headers']): headers is HeadersLike {
+  return typeof headers['get'] === 'function'
+}
+
+function isEqual(own: string, given: string): boolean {
+  const [a, b] = [Buffer.from(own), Buffer.from(given)]
+  return a.length === b.length && timingSafeEqual(a, b)
 }
