@@ -1,9 +1,8 @@
 import { finalStatusOf } from '../../src/ledger/call-codes.ts'
 import { BASELINE_CODE, LOST_CODE } from '../../src/ledger/history-columns.ts'
+import { WIDTHS } from '../../src/history/rollup.ts'
 import { seriesOf } from '../../src/history/series.ts'
 import type { RowReader } from '../../src/store/row-reader.ts'
-
-const STEP = 3600
 
 /**
  * Where the charts of all targets together, or of one, say something else than the calls' rows. No daemon may write
@@ -27,12 +26,15 @@ export async function rollupProblems(reader: RowReader, targets: readonly string
   if (finishes.length === 0) return []
   const [oldest, newest] = finishes.reduce(([a, b], at) => [Math.min(a, at), Math.max(b, at)], [Infinity, -Infinity])
   const problems: string[] = []
-  for (const wanted of [undefined, ...targets.map((target) => [target])]) {
+  const asked = [undefined, ...targets.map((target) => [target])].flatMap((wanted) =>
+    WIDTHS.map((step) => ({ wanted, step })),
+  )
+  for (const { wanted, step } of asked) {
     const own = calls.filter(({ target }) => wanted?.includes(target) !== false)
-    const series = await seriesOf(reader, { from: oldest, to: newest + 1, step: STEP, targets: wanted }, newest + STEP)
+    const series = await seriesOf(reader, { from: oldest, to: newest + 1, step, targets: wanted }, newest + step)
     for (const point of series.points) {
       const at = Date.parse(point.at) / 1000
-      const inStep = own.filter(({ finished }) => finished >= at && finished < at + STEP)
+      const inStep = own.filter(({ finished }) => finished >= at && finished < at + step)
       const sum = (of: (call: (typeof own)[number]) => number) => inStep.reduce((total, call) => total + of(call), 0)
       const statuses = Object.groupBy(inStep, ({ status }) => (status === LOST_CODE ? 'lost' : finalStatusOf(status)))
       const expected = [
@@ -49,7 +51,7 @@ export async function rollupProblems(reader: RowReader, targets: readonly string
       ]
       if (found.every((value, i) => Math.abs(value! - expected[i]!) < 1e-6)) continue
       problems.push(
-        `${wanted?.[0] ?? 'all targets'} at ${point.at}: ${found.join(' ')} in the series, ${expected.join(' ')} by the rows`,
+        `${wanted?.[0] ?? 'all targets'} at ${point.at}, ${step} s: ${found.join(' ')} in the series, ${expected.join(' ')} by the rows`,
       )
     }
   }

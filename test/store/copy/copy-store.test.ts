@@ -74,7 +74,7 @@ inPostgres('a store that is copied', ({ server, newDatabase }) => {
     const file = emptyFile()
     await copy(database, file)
     const shown = await readCallHistory({ path })
-    expect(new Set(shown.map(({ status }) => status))).toEqual(new Set(['ongoing', 'lost', 'rejected']))
+    expect(new Set(shown.map(({ status }) => status))).toEqual(new Set(['ongoing', 'lost', 'ended', 'rejected']))
     expect(await readCallHistory(file)).toEqual(shown)
     // A timestamptz has microseconds.
     const exact = (row: HistoryRow) =>

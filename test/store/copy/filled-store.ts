@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ALL_LABELS } from '../../../src/ledger/call.ts'
 import { newDraft } from '../../../src/ledger/delta-draft.ts'
 import { apply, type LedgerState } from '../../../src/ledger/state.ts'
 import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
@@ -85,7 +86,9 @@ async function fillTarget(store: Store, target: string, ledger: LedgerState): Pr
   const { delta, add, use } = newDraft(ledger.sync)
   for (let i = 0; i < CALLS; i++) {
     const id = `${['B', 'a', '_', 'é', '\u{ff00}', '\u{1f600}', '"\\', "'{,}"][i % 8]}${i}`
-    const call = i % 5 === 0 ? openOrNot(id, i) : finishedCall(id, { finish: finish('rejected', i + 0.1) })
+    const labels = ALL_LABELS[i % ALL_LABELS.length]!
+    const finished = { ...finish(i % 2 === 0 ? 'ended' : 'rejected', 30 * i + 0.1), labels, answerDelay: i % 7 }
+    const call = i % 5 === 0 ? openOrNot(id, i) : finishedCall(id, { labels, finish: finished })
     delta.calls.set(id, call)
     const at = call.finish?.at ?? (call.phase === 'lost' ? call.retainUntil : undefined)
     if (at !== undefined) delta.stale.add(quarterHourOf(at))

@@ -1,18 +1,20 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { alertHistory } from '../../../src/history/alert-history.ts'
 import { updateRollups } from '../../../src/history/update-rollups.ts'
 import { USAGE_KEYS, usageOf } from '../../../src/history/usage.ts'
-import { openStore, type StoreAddress } from '../../../src/store/open-store.ts'
+import { openCopySource, openStore, type StoreAddress } from '../../../src/store/open-store.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { CREATED } from '../../ledger/seen.ts'
+import { COPY_TABLE_NAMES, COPY_TABLES, type CopyValue } from '../../../src/store/copy-tables.ts'
 import { NOW } from '../../metrics/hand-made-target.ts'
 import { BIN } from '../../postgres/start-postgres.ts'
 import { DAY } from '../contract/place.ts'
 import { TARGETS } from '../copy/filled-store.ts'
 import { readCallHistory } from '../read-call-history.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 
 /** The versions of the schema of which stores are kept here, as the release that first had them wrote them. */
 export const KEPT_VERSIONS = [1]
@@ -24,8 +26,8 @@ const write = (name: string, data: string | Uint8Array) => writeFileSync(name, g
 /** In which their times and minutes differ by less than a microsecond. */
 const kindOf = (address: StoreAddress) => ('path' in address ? 'file' : 'database')
 
-/** What a kept store said when it was written. */
-export function keptSayings(version: number, address: StoreAddress): object {
+/** What a kept store had when it was written, as {@link contentsOf} reads it. */
+export function keptContents(version: number, address: StoreAddress): object {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own file
   return JSON.parse(read(file(version, `${kindOf(address)}.json`)).toString()) as object
 }
@@ -44,13 +46,17 @@ export function restoreDatabase(version: number, url: string): void {
 export async function keepStores(version: number, path: string, url: string): Promise<void> {
   for (const address of [{ path }, { url }]) {
     const store = await openAll(address)
-    // One of two is added up: the other one stays to be.
-    await updateRollups(store, NOW + DAY)
-    write(file(version, `${kindOf(address)}.json`), JSON.stringify(await sayingsOf(store, address)))
-    await store.sharing?.leave()
-    await store.close()
+    // The oldest calls of ten hours, some of which are rollups of three hours. What comes after them stays to be added up.
+    let after = await updateRollups(store, NOW + DAY)
+    for (let i = 0; i < 30; i++) after = await updateRollups(store, NOW + DAY, after)
+    await closeAll(store)
+    write(file(version, `${kindOf(address)}.json`), JSON.stringify(await contentsOf(address)))
   }
-  write(file(version, 'db'), readFileSync(path))
+  const whole = join(temporaryFolder(), 'whole.db')
+  // With what is in its log of writes.
+  using db = new DatabaseSync(path)
+  db.exec(`VACUUM INTO '${whole}'`)
+  write(file(version, 'db'), readFileSync(whole))
   const dump = execFileSync(join(BIN, 'pg_dump'), ['--schema=callwatch', '--no-owner', url], { maxBuffer: 1e9 })
   write(file(version, 'sql'), dump)
 }
@@ -64,24 +70,37 @@ export async function openAll(address: StoreAddress): Promise<Store> {
   return store
 }
 
-/** All that users and daemons get from a store (JSON), in which {@link filledStore} is. */
-export async function sayingsOf(store: Store, address: StoreAddress): Promise<object> {
-  const targets = []
-  for (const identity of TARGETS) {
-    const { ledger, alerts } = await store.openTarget(identity, NOW, DAY)
-    const counters = [...ledger.counters].toSorted(([a], [b]) => (a < b ? -1 : 1))
-    targets.push({ ...identity, sync: ledger.sync, counters, alerts })
-  }
+/** Closes it, so that others may use it at once. */
+export async function closeAll(store: Store): Promise<void> {
+  await store.sharing?.leave()
+  await store.close()
+}
+
+/** All that is in a store: its tables, and what is read from them by SQL, as a report and as the history of alerts (JSON). */
+export async function contentsOf(address: StoreAddress): Promise<object> {
+  const store = await openAll(address)
   const all = { from: 0, to: 4e9 }
-  const sayings = {
-    targets,
+  const shown = {
     calls: await readCallHistory(address),
     report: await usageOf(store, { ...all, by: USAGE_KEYS, zone: 'Europe/Berlin' }),
     alerts: await alertHistory(store, all, { configured: [], now: NOW }, 1000),
-    events: await store.latestEvents(1000),
-    silences: await store.silences(CREATED),
-    outbox: [await store.outbox('slack'), await store.outbox('webhook')],
-    webhooks: await store.webhooks(),
   }
-  return JSON.parse(JSON.stringify(sayings))
+  await closeAll(store)
+  return JSON.parse(JSON.stringify({ tables: await tablesOf(address), ...shown }))
+}
+
+async function tablesOf(address: StoreAddress): Promise<Record<string, object[]>> {
+  const source = await openCopySource(address)
+  const tables: Record<string, object[]> = {}
+  for (const table of COPY_TABLE_NAMES) {
+    const columns = Object.keys(COPY_TABLES[table].columns)
+    const rows = (await Array.fromAsync(source.rows(table))).flat()
+    tables[table] = rows.map((row) => Object.fromEntries(row.map((value, i) => [columns[i]!, jsonOf(value)])))
+  }
+  await source.close()
+  return tables
+}
+
+function jsonOf(value: CopyValue): string | number | null {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value
 }
