@@ -24,7 +24,7 @@ export type RollupsQuery = {
   isAll: boolean
   /** How much a visit has (seconds): one of {@link WIDTHS}, or less, for which all calls are read. */
   width: number
-  /** The codes of the labels that are visited; undefined for all, whose labels are not told: totals of rollups are enough. */
+  /** The codes of the labels that are visited. Undefined for all: then their labels are not visited, since totals of rollups are enough. */
   labels: readonly number[] | undefined
   aborted?: AbortSignal | undefined
 }

@@ -173,8 +173,12 @@ function messageProblems(run: Run, accepted: readonly AlertMessage[]): string[] 
   return problems
 }
 
-/** What a receiver was notified of one alert is what its rule implies, but for what fired only while it was inhibited. */
-function ruleProblems({ oracles, isCalm, drawn, history }: Run, alert: string, accepted: readonly AlertMessage[]) {
+/** What a receiver was notified of one alert is what its rule implies, but for what changed only while it was inhibited. */
+function ruleProblems(
+  { oracles, isCalm, drawn, history, report }: Run,
+  alert: string,
+  accepted: readonly AlertMessage[],
+) {
   const problems: string[] = []
   const got = changesOf(accepted, alert)
   if (isCalm && got.again > 0) problems.push(`a message of ${alert} was sent twice though the process never died`)
@@ -183,8 +187,12 @@ function ruleProblems({ oracles, isCalm, drawn, history }: Run, alert: string, a
   const committed = changes.map(({ kind }) => kind).join()
   if (committed !== notified.join()) problems.push(`${alert} implies ${notified.join()}, and it was ${committed}`)
   const implied = notified.map((kind) => (kind === 'firing' ? 'firing' : 'end'))
-  const inhibited = 2 * inhibitedTimes(history.notified, alert, drawn.inhibition.inhibitors[alert] ?? []).length
-  const [fewest, most] = [implied.length - inhibited, implied.length]
+  const inhibitors = drawn.inhibition.inhibitors[alert] ?? []
+  const [fired, paused] = (['firing', 'end'] as const).map((change) => inhibitedTimes(history.notified, alert, inhibitors, change).length) // oxfmt-ignore
+  const inhibited = 2 * (fired! + paused!)
+  // A message that was claimed by a process that died may have been sent: what comes next is said as if it had.
+  const claimed = 2 * (report.crashes['after commit'] ?? 0)
+  const [fewest, most] = [implied.length - inhibited - claimed, implied.length]
   const isSame =
     got.changes.length >= fewest &&
     // What a dying process may have notified is counted again by the next one.
@@ -200,16 +208,23 @@ function ruleProblems({ oracles, isCalm, drawn, history }: Run, alert: string, a
   return problems
 }
 
-/** When an alert fired only while another one did that inhibits it. */
-function inhibitedTimes(notified: readonly Notification[], alert: string, inhibitors: readonly string[]) {
-  const times = (name: string) => {
-    const changes = notified.filter((change) => change.alert === name && change.kind !== 'reminder')
+/** When an alert fired only while another one did that inhibits it; or when it had ended, and fired again before that one ended. */
+function inhibitedTimes(
+  notified: readonly Notification[],
+  alert: string,
+  inhibitors: readonly string[],
+  change: 'firing' | 'end' = 'firing',
+) {
+  const times = (name: string, firing: boolean) => {
+    const changes = notified.filter((each) => each.alert === name && each.kind !== 'reminder')
     return changes.flatMap(({ kind, at }, i) =>
-      kind === 'firing' ? { from: at, to: changes[i + 1]?.at ?? Infinity } : [],
+      (kind === 'firing') === firing ? { from: at, to: changes[i + 1]?.at ?? Infinity } : [],
     )
   }
-  const others = inhibitors.flatMap(times)
-  return times(alert).filter(({ from, to }) => others.some((other) => other.from <= from && to <= other.to))
+  const others = inhibitors.flatMap((name) => times(name, true))
+  return times(alert, change === 'firing').filter(({ from, to }) =>
+    others.some((other) => other.from <= from && to <= other.to),
+  )
 }
 
 /** What the history of alerts has is what was committed, and what the receivers got. */
