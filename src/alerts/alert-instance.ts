@@ -27,8 +27,8 @@ export type AlertInstance = {
   /** Seconds of breach that count towards `for`; while recovering, seconds cleared towards `keep_firing_for`. */
   readonly credited: number
   readonly evaluatedAt: number
-  /** Seconds between its last two evaluations; of a new one, between the last two successful polls. */
-  readonly lastGap?: number | undefined
+  /** Seconds between its last three evaluations; of a new one, between the last two successful polls. */
+  readonly lastGaps?: readonly number[]
   readonly value: number
   /** The worst value so far. */
   readonly peak: number
@@ -53,8 +53,8 @@ export type LiveAlert = { target: string; instance: AlertInstance }
 export type Change = 'firing' | 'reminder' | 'resolved' | 'closed'
 
 /**
- * Two evaluations further apart than this many intervals, and this many times as far apart as the two before, do not
- * prove that the breach lasted in between.
+ * Two evaluations further apart than this many intervals, and this many times the smaller of the two gaps before, do not
+ * prove that the breach lasted in between. One gap proves no pace: it may be an outage itself.
  */
 const COUNTED_INTERVALS = 3
 
@@ -80,7 +80,7 @@ export function advance(
 ): NextState {
   const { now } = evaluation
   const { value, calls, counts, labels } = sample
-  const lastGap = before === undefined ? evaluation.sincePoll : now - before.evaluatedAt
+  const lastGaps = gapsAt(before, evaluation)
   if (before !== undefined && before.state !== 'pending') {
     if (sample.tooFew) return withTooFewCalls(before, rule, evaluation)
     // The rule has another signal now: what was worst before does not count.
@@ -96,7 +96,7 @@ export function advance(
       peak,
       values,
       evaluatedAt: now,
-      lastGap,
+      lastGaps,
       tooFewSince: undefined,
     }
     return isBeyond(rule, value, rule.clear)
@@ -113,7 +113,7 @@ export function advance(
     firingSince: undefined,
     credited: before === undefined ? 0 : before.credited + countedSince(before, evaluation),
     evaluatedAt: now,
-    lastGap,
+    lastGaps,
     value,
     peak: before === undefined || isBeyond(rule, value, before.peak) ? value : before.peak,
     calls,
@@ -147,12 +147,11 @@ function recover(before: AlertInstance, seen: AlertInstance, evaluation: Evaluat
 /** Too few calls resolve nothing: for one window of polls the alert stays as it was, then it is closed. */
 function withTooFewCalls(before: AlertInstance, rule: Rule, evaluation: Evaluation): NextState {
   const { now } = evaluation
-  const lastGap = now - before.evaluatedAt
-  const notCounted = lastGap - countedSince(before, evaluation)
+  const notCounted = now - before.evaluatedAt - countedSince(before, evaluation)
   const tooFewSince = before.tooFewSince === undefined ? now : before.tooFewSince + notCounted
   if (now - tooFewSince >= (windowOf(rule.signal) ?? 0)) return { instance: undefined, change: 'closed' }
   const values = addValue(before.values ?? [], [now, null], rule.breach)
-  return remind({ ...before, rule, evaluatedAt: now, lastGap, tooFewSince, values }, now)
+  return remind({ ...before, rule, evaluatedAt: now, lastGaps: gapsAt(before, evaluation), tooFewSince, values }, now)
 }
 
 /** Rounded to the nearest evaluation, since the duration of polls varies: that must not cost another interval. */
@@ -161,9 +160,15 @@ function hasLasted(credited: number, needed: number, { interval }: Evaluation): 
 }
 
 /** Seconds since the last evaluation; 0 if that is too long ago to assume that the breach lasted. */
-function countedSince({ evaluatedAt, lastGap = 0 }: AlertInstance, { now, interval }: Evaluation): number {
-  const gap = now - evaluatedAt
-  return gap > 0 && gap <= COUNTED_INTERVALS * Math.max(interval, lastGap) ? gap : 0
+function countedSince({ evaluatedAt, lastGaps: [first = 0, second = 0] = [] }: AlertInstance, at: Evaluation): number {
+  const gap = at.now - evaluatedAt
+  return gap > 0 && gap <= COUNTED_INTERVALS * Math.max(at.interval, Math.min(first, second)) ? gap : 0
+}
+
+/** The last two gaps, with the one that this evaluation ends. */
+function gapsAt(before: AlertInstance | undefined, { now, sincePoll }: Evaluation): number[] {
+  if (before === undefined) return sincePoll === undefined ? [] : [sincePoll]
+  return [...(before.lastGaps ?? []).slice(-1), now - before.evaluatedAt]
 }
 
 /** Whether a value is worse than another: beyond it, on the side of the breach. */

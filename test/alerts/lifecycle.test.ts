@@ -47,13 +47,26 @@ describe('an alert with a `for` of four intervals', () => {
   test('counts longer times where polls succeed no more often', () => {
     expectLifecycle(LASTING, {
       seen: '  0ttt5ttt5ttt5',
-      state: ' iiiippppfffff',
-      said: '  --------F----',
+      state: ' iiiippppppppf',
+      said: '  ------------F',
     })
     expectLifecycle(LASTING, {
-      seen: '  0-----5----5',
-      state: ' i-----p----f',
-      said: '  -----------F',
+      seen: '  0-----5----5----5',
+      state: ' i-----p----p----f',
+      said: '  ----------------F',
+    })
+  })
+
+  test('does not count an outage, nor two in a row, and the second may be longer', () => {
+    expectLifecycle(LASTING, {
+      seen: '  55-----5--------------5',
+      state: ' pp-----p--------------p',
+      said: '  -----------------------',
+    })
+    expectLifecycle(LASTING, {
+      seen: '  00-----5--------------5---5',
+      state: ' ii-----p--------------p---f',
+      said: '  --------------------------F',
     })
   })
 })
@@ -112,6 +125,11 @@ describe('keep_firing_for of four intervals', () => {
       state: ' frrrrrrrrrrrrri',
       said: '  F-------------R',
     })
+    expectLifecycle(KEPT, {
+      seen: '  555-----2--------------2',
+      state: ' fff-----r--------------r',
+      said: '  F-----------------------',
+    })
   })
 })
 
@@ -131,6 +149,11 @@ describe('an alert whose window of four intervals has too few calls', () => {
       seen: '  5xtttttxx---------xxxx',
       state: ' fffffffff---------fffi',
       said: '  F--------------------C',
+    })
+    expectLifecycle(BRIEF, {
+      seen: '  55x-----x--------------xx',
+      state: ' fff-----f--------------ff',
+      said: '  F------------------------',
     })
   })
 

@@ -189,31 +189,41 @@ test('the time of `for`, `keep_firing_for` and too few calls counts, however rar
         }
         return { state: target.state(), seconds: now - from }
       }
-      for (const [state, failed, total, needed] of [
-        ['firing', 10, 20, rule.for],
-        ['inactive', 0, 20, rule.keepFiringFor],
-        ['firing', 10, 20, rule.for],
-        ['inactive', 1, 3, rule.signal.window],
+      // It takes one poll longer than the time at most; a new alert another one, which proves how rarely polls succeed.
+      for (const [state, failed, total, needed, more] of [
+        ['firing', 10, 20, rule.for, 2],
+        ['inactive', 0, 20, rule.keepFiringFor, 1],
+        ['firing', 10, 20, rule.for, 2],
+        ['inactive', 1, 3, rule.signal.window, 1],
       ] as const) {
         const reached = until(state, failed, total)
         expect(reached.state).toBe(state)
-        // It takes one poll longer than the time at most.
-        expect(reached.seconds).toBeLessThanOrEqual(needed + 3 * pace)
+        expect(reached.seconds).toBeLessThanOrEqual(needed + more * 3 * pace)
       }
     }),
     { numRuns: 300 },
   )
 })
 
-test('a time without polls counts only if it is at most three times as long as the one before, or as the interval', () => {
+test('a time without polls counts only if it is at most three times the smaller of the two before it, or the interval', () => {
+  const seconds = (max: number) => fc.integer({ min: 1, max })
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 3600 }), fc.integer({ min: 1, max: 100_000 }), (pace, beyond) => {
-      const gap = 3 * Math.max(pace, INTERVAL) + beyond
-      const target = evaluatedTarget([{ ...RATIO, for: 3 * pace + gap }])
-      const times = [0, pace, pace + gap, 2 * pace + gap, 3 * pace + gap].map((seconds) => START + seconds)
-      for (const [i, now] of times.entries()) target.poll(now, 10, 20, times[i - 1] ?? START - pace)
-      const { credited } = target.instances.get(RATIO.name)!
-      expect(credited).toBe(3 * pace)
+    fc.property(seconds(3600), fc.array(seconds(100_000), { maxLength: 2 }), fc.boolean(), (pace, beyond, isNew) => {
+      const target = evaluatedTarget([{ ...RATIO, for: 1_000_000 }])
+      let now = START
+      const credited = (gap: number) => {
+        const before = target.instances.get(RATIO.name)?.credited ?? 0
+        target.poll(now + gap, 10, 20, now)
+        now += gap
+        return target.instances.get(RATIO.name)!.credited - before
+      }
+      // A new alert has the gap before it, known or not.
+      if (isNew) target.poll(now, 10, 20)
+      else for (let i = 0; i < 3; i++) credited(pace)
+      // One outage, or two in a row, each of any length.
+      for (const each of beyond) expect(credited(3 * Math.max(isNew ? 0 : pace, INTERVAL) + each)).toBe(0)
+      // As soon as polls come as before they count, however long the outages were.
+      expect(credited(INTERVAL)).toBe(INTERVAL)
     }),
   )
 })
