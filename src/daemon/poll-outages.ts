@@ -35,27 +35,30 @@ const MAX_NAMES = 20
 const RELAPSE_SECONDS = QUARTER_OF_AN_HOUR
 /** The first times that a single target fails are lines of their own. */
 const LOGGED_SPELLS = 2
+/** After so many causes another one of a target that fails again and again is no news: each may have a number of its own. */
+const MAX_CAUSES = 5
 /** An outage of so many times the targets that its first line named is news. */
 const GROWTH = 2
 
+/** Failed polls, and since when (UNIX seconds, and by the monotonic clock). */
+type Span = { since: number; began: number; polls: number }
+
 type Outage = {
-  /** UNIX seconds. */
-  since: number
-  /** By the monotonic clock. */
-  began: number
+  all: Span
+  /** Since its targets began to fail, the last time; and whether a line has said that. */
+  spell: Span & { isAnnounced: boolean }
+  spells: number
   logged: number
   /** What its first line said; undefined as long as it is open which targets it concerns. */
   announced: { targets: number; cause: string } | undefined
+  /** The causes that lines of its beginnings have said. */
+  causes: Set<string>
   /** The latest failure of each target that fails. */
   failing: Map<string, FailedPoll>
   /** When each target failed last. */
   failedAt: Map<string, number>
-  polls: number
   /** The latest problem. */
   problem: string
-  /** When its targets began to fail, the last time (by the monotonic clock), and how often they did. */
-  spellBegan: number
-  spells: number
   /** Whether something happened that no line has said. */
   isNews: boolean
 }
@@ -64,7 +67,8 @@ type Outage = {
  * A target's first failure waits for its line until all targets were polled once more, for two intervals at most: by then
  * it is known whether it is alone. One line says that, another each quarter of an hour what it amounts to, and a last
  * one that it has ended. What a target fails of may change in between. A single target that fails again soon after that is
- * the same outage: from the third time on at most a line each quarter of an hour.
+ * the same outage: from the third time on it has lines of its own if it has another cause or lasts for more than two
+ * intervals, and otherwise at most a line each quarter of an hour.
  */
 export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions): PollOutages {
   let outages: Outage[] = []
@@ -72,20 +76,24 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
   const polled = new Set<string>()
   const waiting = () => outages.find(({ announced }) => announced === undefined)
 
+  const newSpan = (): Span => ({ since: clock.wall(), began: clock.monotonic(), polls: 0 })
+
   function begun(): Outage {
     polled.clear()
-    const now = clock.monotonic()
+    // A target that just failed again may be the first one of many.
+    const again = outages.find(hasUnsaidSpell)
+    if (again !== undefined) remove(again)
+    const { since, began, polls } = again?.spell ?? newSpan()
     const outage: Outage = {
-      since: clock.wall(),
-      began: now,
-      logged: now,
+      all: { since, began, polls },
+      spell: { since, began, polls, isAnnounced: false },
+      spells: again === undefined ? 0 : 1,
+      logged: clock.monotonic(),
       announced: undefined,
-      failing: new Map(),
-      failedAt: new Map(),
-      polls: 0,
+      causes: new Set(),
+      failing: again?.failing ?? new Map(),
+      failedAt: again?.failedAt ?? new Map(),
       problem: '',
-      spellBegan: now,
-      spells: 0,
       isNews: true,
     }
     outages.push(outage)
@@ -94,9 +102,10 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
 
   function outageOf({ target, problem }: FailedPoll): Outage {
     const now = clock.monotonic()
-    const known = outages.find(
-      ({ failing, failedAt }) => failing.has(target) || now - (failedAt.get(target) ?? -Infinity) <= RELAPSE_SECONDS,
-    )
+    const current = outages.find(({ failing }) => failing.has(target))
+    const recent = outages.find(({ failedAt }) => now - (failedAt.get(target) ?? -Infinity) <= RELAPSE_SECONDS)
+    const known = current ?? recent
+    if (known !== undefined && (known === current || known.failedAt.size > 1)) return known
     const same = outages.find(
       ({ announced, failing }) =>
         announced !== undefined &&
@@ -104,7 +113,9 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
         announced.cause === problem &&
         failing.size < GROWTH * announced.targets,
     )
-    return known ?? same ?? waiting() ?? begun()
+    const common = same ?? waiting()
+    if (common !== undefined && recent !== undefined) remove(recent)
+    return common ?? recent ?? begun()
   }
 
   /** Writes the first line once every target was polled. */
@@ -119,32 +130,45 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
     const { failing, failedAt } = outage
     const [cause, count] = mostCommon([...failing.values()].map(({ problem }) => problem))
     outage.announced = { targets: failedAt.size, cause }
-    said(outage)
+    saidSpell(outage, cause)
     const [first] = failing.values()
     if (failedAt.size === 1 && first !== undefined) {
       const { problem, ...figures } = first
       log.warn(figures, `poll ${first.outcome}: ${problem}`)
       return
     }
-    log.warn(fieldsOf(outage), `polls of ${targetsOf(failedAt.size)} failed${shareOf(count, failedAt.size)}: ${cause}`)
+    log.warn(
+      fieldsOf(outage, outage.spell),
+      `polls of ${targetsOf(failedAt.size)} failed${shareOf(count, failedAt.size)}: ${cause}`,
+    )
+  }
+
+  /** Writes the line of another beginning, with what came before. */
+  function announceAgain(outage: Outage): void {
+    logAgain(outage)
+    saidSpell(outage, outage.problem)
   }
 
   function logAgain(outage: Outage): void {
     said(outage)
-    const { since, failing, failedAt, polls, problem, spells } = outage
-    const lasted = `since ${formatTime(since)} (${formatSeconds(clock.monotonic() - outage.began)})`
-    if (spells > 1) {
-      const now = failing.size === 0 ? '; the target is up' : ''
-      const all = `${formatNumber(polls)} in all in ${formatNumber(spells)} outages`
-      log.warn(fieldsOf(outage), `polls of the target have failed again and again ${lasted}, ${all}: ${problem}${now}`)
+    const { all, spell, spells, failing, failedAt, problem } = outage
+    if (spells > 1 && (failing.size === 0 || !spell.isAnnounced)) {
+      const now = failing.size === 0 ? 'the target is up' : `it has been down since ${formatTime(spell.since)}`
+      const polls = `${formatNumber(all.polls)} in all in ${formatNumber(spells)} outages`
+      log.warn(
+        fieldsOf(outage, all),
+        `polls of the target have failed again and again ${lasted(all)}, ${polls}: ${problem}; ${now}`,
+      )
       return
     }
     const [cause, count] = mostCommon([...failing.values()].map((poll) => poll.problem))
     const which = failedAt.size === 1 ? 'the target' : `${formatNumber(failing.size)} of ${targetsOf(failedAt.size)}`
-    log.warn(
-      fieldsOf(outage),
-      `polls of ${which} have failed ${lasted}, ${formatNumber(polls)} in all${shareOf(count, failing.size)}: ${cause}`,
-    )
+    const polls = `${formatNumber(spell.polls)} in all${shareOf(count, failing.size)}`
+    log.warn(fieldsOf(outage, spell), `polls of ${which} have failed ${lasted(spell)}, ${polls}: ${cause}`)
+  }
+
+  function lasted({ since, began }: Span): string {
+    return `since ${formatTime(since)} (${formatSeconds(clock.monotonic() - began)})`
   }
 
   /** It was logged. */
@@ -153,38 +177,49 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
     outage.isNews = false
   }
 
+  /** So was that its targets fail, the last time. */
+  function saidSpell(outage: Outage, cause: string): void {
+    said(outage)
+    outage.spell.isAnnounced = true
+    if (outage.causes.size < MAX_CAUSES) outage.causes.add(cause)
+  }
+
   function remove(outage: Outage): void {
     outages = outages.filter((each) => each !== outage)
   }
 
   /** Logs that none of its targets fails any more. */
   function end(outage: Outage, poll: Omit<FailedPoll, 'problem'>): void {
-    const { failedAt, polls, spells, spellBegan } = outage
+    const { failedAt, spell } = outage
+    const { polls } = spell
     const isLone = failedAt.size === 1
     if (!isLone) remove(outage)
     // It fails again and again, which is logged each quarter of an hour.
-    if (spells > LOGGED_SPELLS && clock.monotonic() - spellBegan < QUARTER_OF_AN_HOUR) return
+    if (!spell.isAnnounced) return
     said(outage)
-    const after = `after ${formatSeconds(clock.monotonic() - outage.began)}`
+    const after = `after ${formatSeconds(clock.monotonic() - spell.began)}`
     const failed = `${formatNumber(polls)} ${polls === 1 ? 'poll' : 'polls'} failed`
     if (isLone) log.info({ ...poll, failed: polls }, `poll ${poll.outcome}: the target is up ${after}; ${failed}`)
-    else log.info(fieldsOf(outage), `no poll fails any more of ${targetsOf(failedAt.size)}, ${after}; ${failed}`)
+    else log.info(fieldsOf(outage, spell), `no poll fails any more of ${targetsOf(failedAt.size)}, ${after}; ${failed}`)
   }
 
   return {
     failed: (poll) => {
       const outage = outageOf(poll)
-      const isRelapse = outage.failing.size === 0
-      if (isRelapse) {
+      if (outage.failing.size === 0) {
         outage.spells += 1
-        outage.spellBegan = clock.monotonic()
+        outage.spell = { ...newSpan(), isAnnounced: false }
       }
       outage.failing.set(poll.target, poll)
       outage.failedAt.set(poll.target, clock.monotonic())
-      outage.polls += 1
+      outage.all.polls += 1
+      outage.spell.polls += 1
       outage.problem = poll.problem
       outage.isNews = true
-      if (isRelapse && outage.spells === LOGGED_SPELLS) announce(outage)
+      if (hasUnsaidSpell(outage)) {
+        if (outage.spells <= LOGGED_SPELLS) announce(outage)
+        else if (outage.causes.size < MAX_CAUSES && !outage.causes.has(poll.problem)) announceAgain(outage)
+      }
       settle(poll.target)
     },
     succeeded: (poll) => {
@@ -206,14 +241,16 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
         if (outage.failing.size > 0 || !outage.failedAt.has(target)) continue
         remove(outage)
         if (!wasFailing || outage.announced === undefined) continue
-        log.info(fieldsOf(outage), 'the last targets whose polls failed are not polled here any more')
+        log.info(fieldsOf(outage, outage.spell), 'the last targets whose polls failed are not polled here any more')
       }
     },
     tick: () => {
       const now = clock.monotonic()
       for (const outage of outages) {
         if (outage.announced === undefined) {
-          if (now - outage.began >= 2 * interval()) announce(outage)
+          if (now - outage.all.began >= 2 * interval()) announce(outage)
+        } else if (hasUnsaidSpell(outage) && now - outage.spell.began > 2 * interval()) {
+          announceAgain(outage)
         } else if (now - outage.logged >= QUARTER_OF_AN_HOUR) {
           if (outage.failing.size > 0 || outage.isNews) logAgain(outage)
           else if (now - Math.max(...outage.failedAt.values()) > RELAPSE_SECONDS) remove(outage)
@@ -223,8 +260,13 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
   }
 }
 
+/** Whether it is known which target fails, but not yet logged that it does so again. */
+function hasUnsaidSpell({ announced, failing, spell }: Outage): boolean {
+  return announced !== undefined && failing.size > 0 && !spell.isAnnounced
+}
+
 /** What all lines of an outage can be filtered by. */
-function fieldsOf({ failing, failedAt, polls, since }: Outage): object {
+function fieldsOf({ failing, failedAt }: Outage, { polls, since }: Span): object {
   const names = [...(failing.size > 0 ? failing : failedAt).keys()]
   const which = failedAt.size === 1 ? { target: names[0] } : { targets: names.slice(0, MAX_NAMES) }
   return { ...which, failing: failing.size, polls, since: isoTime(since) }

@@ -136,9 +136,9 @@ test('a target that fails at every other poll is, after the second time, at most
     `warn poll failed: ${REFUSED}`,
     'info poll complete: the target is up after 1m; 1 poll failed',
     `warn poll failed: ${REFUSED}`,
-    'info poll complete: the target is up after 3m; 2 polls failed',
+    'info poll complete: the target is up after 1m; 1 poll failed',
     `warn polls of the target have failed again and again since 2026-09-21 14:14:26 UTC (18m), 9 in all in 9 outages: ${REFUSED}; the target is up`,
-    `warn polls of the target have failed again and again since 2026-09-21 14:14:26 UTC (33m), 17 in all in 17 outages: ${REFUSED}`,
+    `warn polls of the target have failed again and again since 2026-09-21 14:14:26 UTC (33m), 17 in all in 17 outages: ${REFUSED}; it has been down since 2026-09-21 14:46:26 UTC`,
   ])
   // What no line has said yet is said before it is forgotten.
   await run(40 * MINUTES)
@@ -152,11 +152,63 @@ test('a target that fails at every other poll is, after the second time, at most
     `warn poll failed: ${REFUSED}`,
     'info poll complete: the target is up after 1m; 1 poll failed',
     `warn poll failed: ${REFUSED}`,
-    'info poll complete: the target is up after 3m; 2 polls failed',
-    expect.stringContaining('again and again'),
-    'info poll complete: the target is up after 24m; 22 polls failed',
+    'info poll complete: the target is up after 1m; 1 poll failed',
+    expect.stringMatching(/again and again since .* \(6m 6s\), 5 in all in 3 outages: .*; it has been down since /),
+    expect.stringMatching(/polls of the target have failed since .* \(17m 6s\), 18 in all: /),
+    'info poll complete: the target is up after 20m; 20 polls failed',
   ])
 })
+
+test('a target that fails for the third time, of something else, is logged at once, with when that began', async () => {
+  const { run, logged, lines } = daemonWith(1)
+  const UNKNOWN_KEY = 'the service answered 401: the key is unknown'
+  for (let i = 0; i < 2; i++) {
+    await run(INTERVAL, () => REFUSED)
+    await run(INTERVAL)
+  }
+  logged()
+  await run(INTERVAL, () => UNKNOWN_KEY)
+  expect(lines).toMatchObject([{ target: 'app 0', polls: 3, since: '2026-09-21T14:13:20.000Z' }])
+  await run(39 * MINUTES, () => UNKNOWN_KEY)
+  expect(lines[1]).toMatchObject({ target: 'app 0', polls: 15, since: '2026-09-21T14:17:20.000Z' })
+  await run(INTERVAL)
+  expect(logged()).toEqual([
+    `warn polls of the target have failed again and again since 2026-09-21 14:13:20 UTC (4m), 3 in all in 3 outages: ${UNKNOWN_KEY}; it has been down since 2026-09-21 14:17:20 UTC`,
+    `warn polls of the target have failed since 2026-09-21 14:17:20 UTC (15m), 15 in all: ${UNKNOWN_KEY}`,
+    `warn polls of the target have failed since 2026-09-21 14:17:20 UTC (30m), 30 in all: ${UNKNOWN_KEY}`,
+    'info poll complete: the target is up after 40m; 40 polls failed',
+  ])
+})
+
+test('a target that fails each time of something else is no more than a few lines', async () => {
+  const { run, logged } = daemonWith(1)
+  for (let i = 0; i < 60; i++) {
+    await run(INTERVAL, () => `the answer has the unknown number ${i}`)
+    await run(INTERVAL)
+  }
+  const lines = logged()
+  expect(lines.filter((line) => line.includes('is up after 1m; 1 poll failed'))).toHaveLength(5)
+  expect(lines.length).toBeLessThan(20)
+})
+
+test.each([0, 4, 9])(
+  'a target that has failed again and again is part of an outage of all: it is polled as number %d of ten',
+  async (i) => {
+    const { run, logged } = daemonWith(10)
+    await run(INTERVAL)
+    for (let times = 0; times < 2; times++) {
+      await run(INTERVAL, (target) => (target === `app ${i}` ? REFUSED : undefined))
+      await run(INTERVAL)
+    }
+    logged()
+    await run(10 * MINUTES, () => REFUSED)
+    await run(20 * MINUTES)
+    expect(logged()).toEqual([
+      `warn polls of 10 targets failed: ${REFUSED}`,
+      'info no poll fails any more of 10 targets, after 10m 54s; 100 polls failed',
+    ])
+  },
+)
 
 test('targets that other daemons poll now are no part of an outage any more', async () => {
   const { run, logged, report, own, names } = daemonWith(3)
