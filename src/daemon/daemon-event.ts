@@ -19,6 +19,8 @@ export type DaemonEvent =
   | { kind: 'webhook'; happened: WebhookEvent }
   /** Some seconds have passed. */
   | { kind: 'time' }
+  /** The last one: the daemon stops. */
+  | { kind: 'stopped' }
 
 /** An attempt to tell somebody something, by whatever receiver. */
 export type AnyDelivery = {

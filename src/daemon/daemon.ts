@@ -264,7 +264,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
           storeEvents(watched$),
           watched$,
           time$,
-        ).pipe(tap(report)),
+        ).pipe(endWith({ kind: 'stopped' } as const), tap(report)),
         closed$,
       ),
     }

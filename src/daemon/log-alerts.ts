@@ -31,20 +31,28 @@ const MIN_PERIOD = 60
 /** The names that a log line has at most. */
 const MAX_NAMES = 20
 
+/** Of one alert, and of several. */
 const STATES = {
-  pending: 'is pending',
-  inactive: 'is no longer pending',
-  firing: 'is firing',
-  resolved: 'has resolved',
-  closed: 'has ended',
-}
+  pending: ['is pending', 'are pending'],
+  inactive: ['is no longer pending', 'are no longer pending'],
+  firing: ['is firing', 'are firing'],
+  resolved: ['has resolved', 'have resolved'],
+  closed: ['has ended', 'have ended'],
+} as const
 type State = keyof typeof STATES
 
 /** What a line is about. */
 type Fields = Pick<Notification, 'target' | 'alert' | 'labels' | 'severity' | 'value' | 'threshold'> & { state: State }
 
-/** The changes of one rule to one state since the first one (by the monotonic clock): all, and those without a line. */
-type Burst = Pick<Fields, 'alert' | 'state'> & { began: number; lines: number; more: number; targets: Set<string> }
+/** The changes of one rule to one state since the first one (by the monotonic clock). */
+type Burst = {
+  began: number
+  lines: number
+  /** The alerts without a line, and the latest change of them. */
+  others: Set<string>
+  targets: Set<string>
+  latest: { fields: Fields; line: string }
+}
 
 export function alertLog({ log, clock, interval }: AlertLogOptions): AlertLog {
   const bursts = new Map<string, Burst>()
@@ -52,17 +60,26 @@ export function alertLog({ log, clock, interval }: AlertLogOptions): AlertLog {
   /** Logs a change at `info`; beyond the first of many at `debug`, and in the line that says how many there were. */
   function write(fields: Fields, what: string): void {
     const { target, alert, labels, state } = fields
-    const line = `alert ${titleOf({ alert, labels })} on ${target} ${STATES[state]}${what}`
+    const name = `${titleOf({ alert, labels })} on ${target}`
+    const line = `alert ${name} ${STATES[state][0]}${what}`
     const key = `${state} ${alert}`
-    const burst = bursts.get(key) ?? { alert, state, began: clock.monotonic(), lines: 0, more: 0, targets: new Set() }
+    const began = clock.monotonic()
+    const burst = bursts.get(key) ?? {
+      began,
+      lines: 0,
+      others: new Set(),
+      targets: new Set(),
+      latest: { fields, line },
+    }
     bursts.set(key, burst)
     if (burst.lines < MAX_LINES) {
       burst.lines += 1
       log.info(fields, line)
       return
     }
-    burst.more += 1
+    burst.others.add(name)
     burst.targets.add(target)
+    burst.latest = { fields, line }
     log.debug(fields, line)
   }
 
@@ -81,17 +98,21 @@ export function alertLog({ log, clock, interval }: AlertLogOptions): AlertLog {
     }
   }
 
-  /** One line of the changes without one. */
+  /** One line of the alerts without one. */
   function writeOthers(isDue: (burst: Burst) => boolean): void {
     for (const [key, burst] of bursts) {
       if (!isDue(burst)) continue
       bursts.delete(key)
-      const { alert, state, more, targets } = burst
-      if (more === 0) continue
-      const times = more === 1 ? 'once more' : `${formatNumber(more)} more times`
+      const { others, targets, latest } = burst
+      if (others.size === 0) continue
+      if (others.size === 1) {
+        log.info(latest.fields, latest.line)
+        continue
+      }
+      const { alert, severity, state } = latest.fields
       const on = targets.size === 1 ? [...targets].join() : `${formatNumber(targets.size)} targets`
-      const fields = { alert, state, alerts: more, targets: [...targets].slice(0, MAX_NAMES) }
-      log.info(fields, `alert ${alert} ${STATES[state]} ${times}, on ${on}`)
+      const fields = { alert, severity, state, alerts: others.size, targets: [...targets].slice(0, MAX_NAMES) }
+      log.info(fields, `${formatNumber(others.size)} more alerts of ${alert} ${STATES[state][1]}, on ${on}`)
     }
   }
 

@@ -286,6 +286,9 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
       case 'time':
         reportLasting()
         return
+      case 'stopped':
+        alerts.flush()
+        return
       case 'ownership':
         reportOwnership(happened.event)
         return

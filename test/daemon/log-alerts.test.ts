@@ -1,10 +1,12 @@
 import { pino } from 'pino'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { AlertDelta } from '../../src/alerts/evaluate.ts'
 import { alertLog } from '../../src/daemon/log-alerts.ts'
+import { startSimulator } from '../../src/simulator/simulator.ts'
 import { at, evaluatedTarget, INTERVAL } from '../alerts/evaluated-target.ts'
-import { POLL_AGE, RATIO } from '../alerts/sample-rules.ts'
+import { POLL_AGE, RATIO, ruleOn } from '../alerts/sample-rules.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
+import { daemonInProcess, KEY } from './daemon-in-process.ts'
 
 /** What a daemon logs of its alerts, without what is for debugging. */
 function logged() {
@@ -67,13 +69,14 @@ test('of many alerts of a rule that change within a minute the first ten are a l
   alerts.tick()
   expect(lines.at(-1)).toMatchObject({
     alert: 'NoGoodPoll',
+    severity: 'critical',
     state: 'firing',
     alerts: 1990,
     targets: Array.from({ length: 20 }, (_, i) => `app ${i + 10}`),
   })
   expect(messages().slice(9)).toEqual([
     'alert NoGoodPoll on app 9 is firing: no successful poll for 5m 20s, above the threshold of 5m',
-    'alert NoGoodPoll is firing 1,990 more times, on 1,990 targets',
+    '1,990 more alerts of NoGoodPoll are firing, on 1,990 targets',
   ])
   // The next time each rule and each state begins anew.
   await run((target, now) => change(target, target.poll(now, target.name === 'app 3' ? 10 : 0)))
@@ -85,8 +88,54 @@ test('of many alerts of a rule that change within a minute the first ten are a l
     ...Array(4).fill('alert NoGoodPoll on app  has resolved'),
     'alert HighFailureRate on app  has resolved',
     ...Array(3).fill('alert NoGoodPoll on app  has resolved'),
-    'alert NoGoodPoll has resolved 1,990 more times, on 1,990 targets',
+    '1,990 more alerts of NoGoodPoll have resolved, on 1,990 targets',
   ])
   alerts.tick()
   expect(lines).toEqual([])
+})
+
+test.each([
+  [
+    'a full line where it is the only one',
+    11,
+    'alert NoGoodPoll on app 10 is firing: no successful poll for 5m 20s, above the threshold of 5m',
+  ],
+  ['a part of one line where there are more', 12, '2 more alerts of NoGoodPoll are firing, on 2 targets'],
+])('the eleventh alert of a rule that fires is %s, however often it does so', (_, count, last) => {
+  const { lines, alerts } = logged()
+  const targets = Array.from({ length: count }, (__, i) => `app ${i}`)
+  const { notifications, ...delta } = evaluatedTarget([POLL_AGE]).tick(at(0), 320)
+  const fire = (target: string) =>
+    alerts.changed(target, { ...delta, notifications: notifications.map((each) => ({ ...each, target })) })
+  for (const target of targets) fire(target)
+  fire(targets.at(-1)!)
+  expect(lines).toHaveLength(10)
+  alerts.flush()
+  expect(lines).toHaveLength(11)
+  expect(lines[10]).toMatchObject({ alert: 'NoGoodPoll', severity: 'critical', state: 'firing', msg: last })
+  alerts.flush()
+  expect(lines).toHaveLength(11)
+})
+
+test('a daemon that stops logs the alerts that have no line yet', async () => {
+  const service = await startSimulator({ apiKey: KEY })
+  onTestFinished(service.close)
+  const targets = Array.from({ length: 12 }, (_, i) => ({
+    name: `app ${i}`,
+    baseUrl: service.url,
+    apiKey: KEY,
+    query: {},
+  }))
+  const few = ruleOn({ name: 'calls', window: 900 }, { name: 'FewCalls', breach: 'below', threshold: 1e9 })
+  const { daemon, log, stop } = await daemonInProcess(service.url, {}, { targets, alerts: [few] })
+  const lines = () => log.filter(({ msg }) => msg.includes('FewCalls')).map(({ msg }) => msg)
+  await vi.waitFor(
+    () => {
+      expect(daemon.targets.loaded().filter(({ alerts }) => alerts.size > 0)).toHaveLength(12)
+      expect(lines()).toHaveLength(10)
+    },
+    { timeout: 8000, interval: 20 },
+  )
+  await stop()
+  expect(lines().slice(10)).toEqual(['2 more alerts of FewCalls are firing, on 2 targets'])
 })
