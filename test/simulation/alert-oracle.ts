@@ -22,12 +22,13 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
   let firing = false
   let silence: { credited: number; at: number } | undefined
   let recovery: { credited: number; at: number } | undefined
-  /** The previous evaluation, and how long it came after the one before it. */
-  let previous = { at: 0, gap: 0 }
+  /** The previous evaluation, and how far apart the last three were. */
+  let previous: { at: number; gaps: readonly number[] } = { at: 0, gaps: [] }
 
   const credit = (since: { credited: number; at: number }, at: number) => {
     const gap = at - since.at
-    return { credited: since.credited + (gap > 0 && gap <= 3 * Math.max(interval, previous.gap) ? gap : 0), at }
+    const pace = previous.gaps.length < 2 ? 0 : Math.min(...previous.gaps)
+    return { credited: since.credited + (gap > 0 && gap <= 3 * Math.max(interval, pace) ? gap : 0), at }
   }
   const hasLasted = (credited: number, needed: number) =>
     needed === 0 || (credited > 0 && credited >= needed - interval / 2)
@@ -76,9 +77,11 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
       // Rules are evaluated at the end of a successful poll only.
       if (sync.lastSuccessHostTime === undefined || sync.lastSuccessHostTime === lastSuccessHostTime) return
       const now = sync.lastSuccess!
-      const gap = firing || breach !== undefined ? at - previous.at : now - (lastSuccess ?? now)
+      const isAlert = firing || breach !== undefined
+      const gap = isAlert ? at - previous.at : now - (lastSuccess ?? now)
+      const gaps = isAlert ? [...previous.gaps.slice(-1), gap] : [gap]
       evaluate(Math.min(now - window, lastSuccess ?? now), now, at)
-      previous = { at, gap }
+      previous = { at, gaps }
       lastSuccess = now
       lastSuccessHostTime = sync.lastSuccessHostTime
     },
