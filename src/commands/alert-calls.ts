@@ -2,16 +2,21 @@ import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { callRowView, type CallRowView } from '../events/call-data.ts'
 import { alertHistory, type PastAlert } from '../history/alert-history.ts'
-import { MOMENT, readMoment } from '../history/moment.ts'
+import { readSpan, SPAN } from '../history/moment.ts'
 import { UnknownTarget } from '../history/usage-report.ts'
+import { BASELINE_CODE } from '../ledger/history-columns.ts'
 import { openReader } from '../store/open-store.ts'
+import { callOf } from '../store/rows.ts'
 import type { StoreReader } from '../store/store-reader.ts'
 import { formatSeconds } from '../text/format.ts'
 import { plainText } from '../text/plain-text.ts'
-import { pagesOf } from '../web/calls-pages.ts'
+import { pagesOf, type ListedCall } from '../web/calls-pages.ts'
 import { CALL_FORMATS, readCallsRequest } from '../web/calls-route.ts'
 import { UsageError } from './explain-error.ts'
+import type { ReportOutput } from './report.ts'
+import { shellQuoted } from './shell-quoted.ts'
 import { tableLines } from './table-lines.ts'
+import { wantedTargets } from './wanted-targets.ts'
 
 export type AlertCallsOptions = {
   at?: string
@@ -19,26 +24,34 @@ export type AlertCallsOptions = {
   format: 'table' | 'csv' | 'json' | 'ndjson'
 }
 
+/** Other alerts that are named at most. */
+const MAX_OTHERS = 5
+
 /**
- * Prints the calls behind an alert, newest first: what `/api/v1/calls` answers to its `calls_url`. Reads the store beside a
- * running daemon.
+ * Prints the calls behind an alert, newest first: what `/api/v1/calls` answers to its `calls_url`. Of several alerts it is the
+ * newest one. Reads the store beside a running daemon.
  *
  * @param alert its rule, or the rule with the labels, as `callwatch alerts` prints it
- * @throws {UsageError} for an alert that there is not, or not alone
+ * @throws {UsageError} for an alert that there is not
  * @throws {StoreError} when there is no store, or it cannot be read
  */
 export async function alertCalls(
   config: Config,
   alert: string,
   options: AlertCallsOptions,
-  print: (line: string) => void,
+  { print, warn }: ReportOutput,
 ): Promise<void> {
+  const { format } = options
   const reader = await openReader(config.store)
   try {
-    const request = requestOf(await findAlert(reader, config, alert, options))
-    const calls: CallRowView[] = []
-    for await (const part of callsBehind(reader, request)) calls.push(...part)
-    linesOf(calls, options.format).forEach(print)
+    const [newest, others] = await findAlert(reader, config, alert, options)
+    const parts = callsBehind(reader, newest.target, requestOf(newest))
+    if (others !== '') warn(`the calls behind ${newest.key} on ${newest.target}, the newest alert; ${others}`)
+    if (format === 'table' || format === 'json')
+      return linesOf((await Array.fromAsync(parts)).flat(), format).forEach(print)
+    const { header, line } = CALL_FORMATS[format]
+    if (header !== '') print(header.trimEnd())
+    for await (const part of parts) for (const call of part) print(line(call).trimEnd())
   } catch (error) {
     throw error instanceof UnknownTarget ? new UsageError(error.message) : error
   } finally {
@@ -46,39 +59,34 @@ export async function alertCalls(
   }
 }
 
-/** The one that fired then, or else the newest one. */
+/** The newest alert of those that fired then, and how to name the others. */
 async function findAlert(
   reader: StoreReader,
   config: Config,
   alert: string,
-  { at, target: targets }: AlertCallsOptions,
-): Promise<PastAlert> {
-  const now = systemClock.wall()
-  const time = at === undefined ? undefined : readMoment(at, 'UTC', now)
-  if (at !== undefined && time === undefined) throw new UsageError(`--at ${at}: expected ${MOMENT}`)
-  // The table shows seconds.
-  const second = time === undefined ? undefined : Math.floor(time)
-  const period = second === undefined ? { from: 0, to: Infinity } : { from: second, to: second + 1 }
+  { at, target }: AlertCallsOptions,
+): Promise<[PastAlert, string]> {
+  const began = at === undefined ? undefined : readSpan(at)
+  if (at !== undefined && began === undefined) throw new UsageError(`--at ${at}: expected ${SPAN}`)
   const { alerts } = await alertHistory(
     reader,
-    { ...period, targets, alert: alert.split('{', 1)[0]! },
-    { configured: config.targets.map(({ name }) => name), now },
+    {
+      from: 0,
+      to: Infinity,
+      targets: await wantedTargets(target, config, reader),
+      ...(alert.includes('{') ? { key: alert } : { alert }),
+      began,
+    },
+    { configured: config.targets.map(({ name }) => name), now: systemClock.wall() },
   )
-  const found = alerts.filter(
-    ({ alert: rule, key, since }) =>
-      (alert === rule || alert === key) && (second === undefined || Math.floor(Date.parse(since) / 1000) === second),
-  )
-  const [newest] = found
-  const which = second === undefined ? '' : ` at ${at}`
+  const [newest] = alerts
+  const which = at === undefined ? '' : ` at ${at}`
   if (newest === undefined)
     throw new UsageError(`no alert ${alert} fired${which}; \`callwatch alerts\` lists those that did`)
-  const names = new Set(found.map(({ target, key }) => `${key} --target ${target}`))
-  if (names.size > 1) {
-    const shown = [...names].slice(0, 5).map((name) => name.replace(/^(.*\{.*\})/, "'$1'"))
-    const more = names.size > shown.length ? ` or ${names.size - shown.length} others` : ''
-    throw new UsageError(`${alert} is several alerts: name one of ${shown.join(', ')}${more}`)
-  }
-  return newest
+  const named = (one: PastAlert) => `${shellQuoted(one.key)} --target ${shellQuoted(one.target)}`
+  const others = [...new Set(alerts.map(named))].slice(1)
+  const more = others.length > MAX_OTHERS ? ` and ${others.length - MAX_OTHERS} more` : ''
+  return [newest, others.length === 0 ? '' : `the others: ${others.slice(0, MAX_OTHERS).join(', ')}${more}`]
 }
 
 function requestOf({ calls_url, key, signal }: PastAlert): string {
@@ -90,19 +98,22 @@ function requestOf({ calls_url, key, signal }: PastAlert): string {
   )
 }
 
-async function* callsBehind(reader: StoreReader, request: string): AsyncGenerator<CallRowView[]> {
+async function* callsBehind(reader: StoreReader, target: string, request: string): AsyncGenerator<CallRowView[]> {
   const wanted = readCallsRequest(request, systemClock.wall())
-  const names = wanted.filter.targets ?? []
-  const openCalls = async (targets: readonly string[]) => {
-    const found = targets.map(async (target) => {
-      const calls = await reader.calls(target)
-      return [...calls.values()].filter(({ phase }) => phase === 'open').map((call) => ({ target, call }))
-    })
-    return (await Promise.all(found)).flat()
-  }
-  const targets = { all: () => names, own: () => [], others: () => names.map((name) => ({ name })) }
-  for await (const { calls } of pagesOf(wanted, Infinity, { targets, store: { rows: reader.rows, openCalls } }))
-    yield calls.map(callRowView)
+  const store = { rows: reader.rows, openCalls: () => openCalls(reader, target) }
+  const targets = { all: () => [target], own: () => [], others: () => [{ name: target }] }
+  // A name may have a comma, at which the request would be split.
+  const ofTarget = { ...wanted, filter: { ...wanted.filter, targets: [target] } }
+  for await (const { calls } of pagesOf(ofTarget, Infinity, { targets, store })) yield calls.map(callRowView)
+}
+
+async function openCalls(reader: StoreReader, target: string): Promise<ListedCall[]> {
+  const rows = await reader.rows(
+    `SELECT id, data FROM callwatch.targets CROSS JOIN callwatch.calls
+    WHERE target = number AND name = $1 AND finished IS NULL AND status < ${BASELINE_CODE}`,
+    [target],
+  )
+  return rows.map((row) => ({ target, call: callOf(row) }))
 }
 
 const HEADER = [
@@ -119,12 +130,8 @@ const HEADER = [
 /** The columns before those with numbers. */
 const TEXTS = 7
 
-function linesOf(calls: readonly CallRowView[], format: AlertCallsOptions['format']): string[] {
+function linesOf(calls: readonly CallRowView[], format: 'table' | 'json'): string[] {
   if (format === 'json') return [JSON.stringify({ calls }, undefined, 2)]
-  if (format !== 'table') {
-    const { header, line } = CALL_FORMATS[format]
-    return [header, ...calls.map(line)].filter((text) => text !== '').map((text) => text.trimEnd())
-  }
   if (calls.length === 0) return ['no calls']
   const rows = calls.map((call) => [
     call.finished === undefined ? 'in progress' : call.finished.replace('T', ' ').slice(0, 19),

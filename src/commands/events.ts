@@ -19,6 +19,7 @@ import { storeRetried } from '../store/store-retried.ts'
 import { eventJson, eventLine } from './event-lines.ts'
 import { UsageError } from './explain-error.ts'
 import { stopSignal } from './stop-signal.ts'
+import { wantedTargets } from './wanted-targets.ts'
 
 export type EventsOptions = {
   /** Continues until a signal, in place of ending with the last event. */
@@ -54,7 +55,7 @@ const FURTHER = 8
  */
 export async function events(config: Config, options: EventsOptions, output: Output): Promise<void> {
   const { follow, since, limit } = options
-  const filter = { types: options.type?.map(typeOf), targets: options.target }
+  const types = options.type?.map(typeOf)
   let cursor = options.after === undefined ? undefined : cursorOf(options.after)
   let left = limit ?? Infinity
   let isEmpty = true
@@ -69,6 +70,7 @@ export async function events(config: Config, options: EventsOptions, output: Out
   const opened = await openReader(config.store)
   const reader = { ...opened, ...shownLog(opened, () => config.events.participants) }
   const readOn = async () => {
+    const filter = { types, targets: await wantedTargets(options.target, config, reader) }
     if (cursor === undefined && since === undefined) {
       show(await newest(reader, limit ?? NEWEST, filter))
       left = follow ? Infinity : 0

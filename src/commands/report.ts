@@ -9,6 +9,7 @@ import { plainText } from '../text/plain-text.ts'
 import { UsageError } from './explain-error.ts'
 import { periodOf, type PeriodOptions } from './period-options.ts'
 import { tableLines } from './table-lines.ts'
+import { wantedTargets } from './wanted-targets.ts'
 
 export type ReportOptions = PeriodOptions & {
   by?: readonly string[]
@@ -30,7 +31,7 @@ export type ReportOutput = {
  * @throws {StoreError} when there is no store, or it cannot be read
  */
 export async function report(config: Config, options: ReportOptions, { print, warn }: ReportOutput): Promise<void> {
-  const { zone, format, target: targets } = options
+  const { zone, format } = options
   if (!isTimezone(zone)) throw new UsageError(`--zone ${zone}: expected a time zone such as Europe/Berlin, or UTC`)
   const by = keysOf(options.by ?? [])
   const now = systemClock.wall()
@@ -38,6 +39,7 @@ export async function report(config: Config, options: ReportOptions, { print, wa
   const reader = await openReader(config.store)
   try {
     const configured = config.targets.map(({ name }) => name)
+    const targets = await wantedTargets(options.target, config, reader)
     const found = await usageReport(reader, { from, to, by, zone, targets }, { configured, now })
     if (format === 'json') print(JSON.stringify(found, undefined, 2))
     else

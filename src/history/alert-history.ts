@@ -17,6 +17,10 @@ export type AlertHistoryQuery = Period & {
   targets?: readonly string[] | undefined
   /** The name of a rule. */
   alert?: string | undefined
+  /** The rule with the labels. */
+  key?: string | undefined
+  /** When they began to fire. */
+  began?: Period | undefined
   severity?: Severity | undefined
 }
 
@@ -43,7 +47,7 @@ const MAX_ALERTS = 1000
  */
 export async function alertHistory(
   store: RowReader,
-  { from, to, targets, alert, severity }: AlertHistoryQuery,
+  { from, to, targets, alert, key, began, severity }: AlertHistoryQuery,
   { configured, now }: { configured: readonly string[]; now: number },
   most = MAX_ALERTS,
 ): Promise<AlertHistory> {
@@ -54,6 +58,8 @@ export async function alertHistory(
     `(until IS NULL OR until >= ${add(from)})`,
     ...(targets === undefined ? [] : [`episode.target IN (${targets.map(add).join(', ')})`]),
     ...(alert === undefined ? [] : [`rule = ${add(alert)}`]),
+    ...(key === undefined ? [] : [`episode.alert = ${add(key)}`]),
+    ...(began === undefined ? [] : [`since >= ${add(began.from)}`, `since < ${add(began.to)}`]),
     // Of one that fires its rule says it.
     ...(severity === undefined ? [] : [`(severity = ${add(severity)} OR until IS NULL)`]),
   ]

@@ -1,14 +1,20 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { alertCalls as runAlertCalls } from '../../src/commands/alert-calls.ts'
+import { configOf } from '../../src/config/config.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { firingOf, POLL_AGE, RATIO, ruleOn } from '../alerts/sample-rules.ts'
 import { completePoll, CREATED, seen } from '../ledger/seen.ts'
+import { inPostgres } from '../postgres/in-postgres.ts'
 import { openIn } from '../store/contract/place.ts'
+import { owningStore } from '../store/postgres/daemon.ts'
 import { callwatch, configFile, emptyFolder } from './callwatch.ts'
 
 const BUSY = ruleOn({ name: 'in_progress' }, { name: 'Busy' })
 const window = { from: CREATED + 100, to: CREATED + 200 }
+const earlier = { from: CREATED, to: CREATED + 95 }
+const often = (type: 'audio' | 'video') => ({ alert: 'Often', key: `Often{type="${type}"}`, labels: { type } })
 /** A call that ended so many seconds after the set-up. */
 const over = (id: string, status: 'ended' | 'rejected', at: number) =>
   seen(id, status, { initiatedAt: CREATED + at - 5, endedAt: CREATED + at })
@@ -19,6 +25,7 @@ async function alertCalls(...args: string[]) {
   const store = openSqliteStore({ path })
   const { see } = await openIn(store, { name: 'production', fingerprint: 'x' })
   const { see: seeOther } = await openIn(store, { name: 'staging', fingerprint: 'y' })
+  const { see: seeFar } = await openIn(store, { name: "east, Ann's", fingerprint: 'z' })
   const at = CREATED + 200
   const alert = (target: string, differing: Parameters<typeof firingOf>[3] = {}, rule: Rule = RATIO) => {
     const fired = firingOf(rule, target, at, { window, ...differing })
@@ -38,9 +45,11 @@ async function alertCalls(...args: string[]) {
     {
       routedChanges: [
         alert('production'),
-        alert('production', { firingSince: at - 150, at: at - 150, window: { from: CREATED, to: CREATED + 95 } }),
+        alert('production', { firingSince: at - 150, at: at - 150, window: earlier }),
         alert('production', { key: 'Split{type="audio"}', alert: 'Split', labels: { type: 'audio' } }),
         alert('production', { key: 'Split{type="video"}', alert: 'Split', labels: { type: 'video' } }),
+        alert('production', { firingSince: at - 5000, at: at - 5000, window: earlier, ...often('audio') }),
+        ...Array.from({ length: 1001 }, (_, i) => alert('production', { firingSince: at - i, ...often('video') })),
         alert('production', {}, POLL_AGE),
         alert('production', {}, BUSY),
         alert('production', { alert: 'Freed', key: 'Freed' }, BUSY),
@@ -49,11 +58,21 @@ async function alertCalls(...args: string[]) {
     },
   )
   await seeOther(completePoll(250), { routedChanges: [alert('staging', { alert: 'Both', key: 'Both' })] })
-  await see(completePoll(260), { routedChanges: [alert('production', { alert: 'Both', key: 'Both' })] })
+  await seeFar(completePoll(30))
+  await seeFar(completePoll(250, over('far', 'rejected', 150), seen('farther', 'ongoing')), {
+    routedChanges: [
+      alert("east, Ann's", { alert: 'Both', key: 'Both', firingSince: at - 1 }),
+      alert("east, Ann's", { alert: 'Busy', key: 'Busy' }, BUSY),
+    ],
+  })
+  await see(completePoll(260), {
+    routedChanges: [alert('production', { alert: 'Both', key: 'Both', firingSince: at + 1 })],
+  })
   const config = configFile(`
 targets:
   - { name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }
   - { name: staging, base_url: 'http://127.0.0.1:2/v3', api_key: key }
+  - { name: "east, Ann's", base_url: 'http://127.0.0.1:3/v3', api_key: key }
 store: { path: '${path}' }
 `)
   const ended = await callwatch(['alerts', 'calls', '--config', config, ...args])
@@ -92,27 +111,103 @@ test('alerts calls prints them as CSV and JSON, as the API answers', async () =>
   ])
 })
 
-test('alerts calls has the calls of an earlier firing, of one set of labels, of one target and in progress', async () => {
-  expect(await idsOf('HighFailureRate', '--at', '2026-09-21T14:14:10')).toEqual(['early'])
+test('alerts calls has the calls of one set of labels, of one target and in progress', async () => {
   expect(await idsOf('Split{type="audio"}')).toEqual(['last', 'first'])
   expect(await idsOf('Split{type="video"}')).toEqual([])
   expect(await idsOf('Both', '--target', 'staging')).toEqual([])
   expect(await idsOf('Both', '--target', 'production')).toEqual(['last', 'first'])
-  expect(await idsOf('Busy')).toEqual(['open'])
+  expect(await idsOf('Busy', '--target', 'production')).toEqual(['open'])
+})
+
+test.each([
+  ['2026-09-21 14:14:10', ['early']],
+  ['2026-09-21T14:14:10', ['early']],
+  ['2026-09-21T16:14:10+02:00', ['early']],
+  ['2026-09-21 14:14', ['early']],
+  ['2026-09-21 14:16Z', ['last', 'first']],
+  ['2026-09-21', ['last', 'first']],
+])('alerts calls --at %j finds the newest alert of that second, minute or day', async (at, ids) => {
+  expect(await idsOf('HighFailureRate', '--at', at)).toEqual(ids)
+})
+
+test('alerts calls takes the newest of several alerts, and says how to name the others', async () => {
+  const { code, stdout, stderr } = await alertCalls('Both', '--format', 'ndjson')
+  expect(code).toBe(0)
+  expect(stdout.match(/"session_id":"\w+"/g)).toEqual(['"session_id":"last"', '"session_id":"first"'])
+  expect(stderr).toBe(
+    "the calls behind Both on production, the newest alert; the others: Both --target staging, Both --target 'east, Ann'\\''s'\n",
+  )
+  expect((await alertCalls('Split')).stderr).toMatch(/; the others: 'Split\{type="video"\}' --target production\n$/)
+})
+
+test('a target whose name has a comma can be named, alone and among others', async () => {
+  expect(await idsOf('Both', '--target', "east, Ann's")).toEqual(['far'])
+  expect(await idsOf('Busy', '--target', "east, Ann's")).toEqual(['farther'])
+  expect((await alertCalls('Both', '--target', 'staging, nope')).stderr).toContain('there is no target nope;')
+})
+
+test('alerts calls finds an alert that is older than a thousand of its rule', async () => {
+  expect(await idsOf('Often{type="audio"}')).toEqual(['early'])
+})
+
+test('alerts calls prints calls before it has read all of them', async () => {
+  const path = join(emptyFolder(), 'callwatch.db')
+  const store = openSqliteStore({ path })
+  const { see } = await openIn(store, { name: 'production', fingerprint: 'x' })
+  await see(completePoll(30))
+  const many = Array.from({ length: 600 }, (_, i) => over(`call-${i}`, 'rejected', 150))
+  await see(completePoll(250, ...many), {
+    routedChanges: [{ change: firingOf(RATIO, 'production', CREATED + 200, { window }), receivers: [] }],
+  })
+  const config = configOf({
+    targets: [{ name: 'production', base_url: 'http://127.0.0.1:1/v3', api_key: 'key' }],
+    store: { path },
+  })
+  // Between two parts the event loop goes on.
+  let isLater = false
+  const printed: boolean[] = []
+  const print = () => {
+    printed.push(isLater)
+    setImmediate(() => (isLater = true))
+  }
+  await runAlertCalls(config, 'HighFailureRate', { format: 'ndjson' }, { print, warn: () => {} })
+  await store.close()
+  expect([printed.length, printed[0], printed.at(-1)]).toEqual([600, false, true])
 })
 
 test.each([
   [['Nope'], 'no alert Nope fired; `callwatch alerts` lists those that did'],
   [['HighFailureRate', '--at', '2026-09-21T14:00'], 'no alert HighFailureRate fired at 2026-09-21T14:00;'],
-  [['HighFailureRate', '--at', 'then'], '--at then: expected a date such as'],
-  [['Split'], `Split is several alerts: name one of 'Split{type="audio"}' --target production, 'Split{type="video"}'`],
-  [['Both'], 'Both is several alerts: name one of Both --target production, Both --target staging'],
+  [['HighFailureRate', '--at', '2026-09-22'], 'no alert HighFailureRate fired at 2026-09-22;'],
+  [['HighFailureRate', '--at', 'then'], '--at then: expected a time in UTC such as 2026-11-20 08:00:00,'],
+  [['HighFailureRate', '--at', '7d'], '--at 7d: expected a time in UTC such as'],
   [['NoGoodPoll'], 'there is no list of the calls behind NoGoodPoll: it measures poll_age'],
   [['Freed'], 'the calls behind Freed are not known any more: it has ended, and it measured calls in progress'],
-  [['Both', '--target', 'nope'], 'there is no target nope; the targets are production, staging'],
+  [['Both', '--target', 'nope'], 'there is no target nope; the targets are production, staging,'],
   [[], "missing required argument 'alert'"],
 ])('alerts calls %j exits 2 with a sentence', async (args, sentence) => {
   const { code, stdout, stderr } = await alertCalls(...args)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(sentence)
+})
+
+inPostgres('alerts calls in PostgreSQL', ({ newDatabase }) => {
+  test('prints calls that finished and calls in progress', async () => {
+    const url = await newDatabase()
+    const { see } = await openIn(await owningStore(url), { name: 'east, west', fingerprint: 'x' })
+    await see(completePoll(30))
+    const fired = (rule: Rule) => ({ change: firingOf(rule, 'east, west', CREATED + 200, { window }), receivers: [] })
+    const busy = { ...fired(BUSY), change: { ...fired(BUSY).change, alert: 'Busy', key: 'Busy' } }
+    await see(completePoll(250, over('over', 'rejected', 150), seen('open', 'ongoing')), {
+      routedChanges: [fired(RATIO), busy],
+    })
+    const config = configFile(`
+targets: [{ name: 'east, west', base_url: 'http://127.0.0.1:1/v3', api_key: key }]
+store: { url: '${url}' }
+`)
+    const calls = async (...args: string[]) =>
+      (await callwatch(['alerts', 'calls', '--config', config, ...args, '--format', 'ndjson'])).stdout
+    expect(await calls('HighFailureRate', '--at', '2026-09-21')).toMatch(/^.*"session_id":"over".*\n$/)
+    expect(await calls('Busy', '--target', 'east, west')).toMatch(/^.*"session_id":"open".*\n$/)
+  })
 })

@@ -57,7 +57,7 @@ test('alerts prints those that fired in a period as a table, newest first', asyn
 })
 
 test('alerts prints JSON as the API answers', async () => {
-  const { stdout } = await alerts('--since', '2026-09-21', '--until', '2026-09-21T16:00:00Z', '--format', 'json')
+  const { stdout } = await alerts('--since', '2026-09-21', '--until', '2026-09-21 16:00', '--format', 'json')
   expect(JSON.parse(stdout)).toMatchObject({
     alerts: [
       {
