@@ -19,6 +19,7 @@ import {
   targets,
   whole,
 } from './commands/option-values.ts'
+import { passOptions } from './commands/pass-options.ts'
 import type { PrometheusRulesOptions } from './commands/prometheus-rules.ts'
 import type { ReportOptions } from './commands/report.ts'
 import type { SilenceEdit, SilenceOptions } from './commands/silence.ts'
@@ -168,11 +169,8 @@ export async function runProgram(args: readonly string[], surroundings: Surround
       const { events: printEvents } = await import('./commands/events.ts')
       await printEvents(await configured(options), options, { print, warn })
     })
-  // Its options are not those of what follows.
-  events.enablePositionalOptions()
 
   const webhooks = configuredCommand('webhooks', 'List the webhooks of events, and change what they get', events)
-    .enablePositionalOptions()
     .option('--json', 'print them as JSON', false)
     .action(async (options: WithConfig & { json: boolean }) => {
       const { listWebhooks } = await import('./commands/webhooks.ts')
@@ -223,8 +221,6 @@ export async function runProgram(args: readonly string[], surroundings: Surround
       const { alerts: printAlerts } = await import('./commands/alerts.ts')
       await printAlerts(await configured(options), options, { print, warn })
     })
-  // Its options are not those of what follows.
-  alerts.enablePositionalOptions()
 
   configuredCommand('calls', 'Print the calls behind an alert that fires or has fired, newest first', alerts)
     .argument('<alert>', 'its rule, or the rule with its labels as `callwatch alerts` shows it, in quotes')
@@ -248,7 +244,7 @@ export async function runProgram(args: readonly string[], surroundings: Surround
       backup(await configured(options), file, print)
     })
 
-  const stores = program.command('store').description('Manage the store of all counts')
+  const stores = configuredCommand('store', 'Manage the store of all counts')
   configuredCommand(
     'copy',
     'Copy a store with all its counts into an empty one and compare both; stop all daemons on both first',
@@ -286,13 +282,14 @@ export async function runProgram(args: readonly string[], surroundings: Surround
       const { simulate } = await import('./commands/simulate.ts')
       await simulate(options, print)
     })
+  program.hook('preAction', (_program, command) => passOptions(command))
   program.hook('preSubcommand', async (_program, command) => {
     if (command.name() !== 'simulate') return
     const { switchOptions } = await import('./commands/switch-options.ts')
     for (const option of switchOptions()) command.addOption(option)
   })
 
-  const silences = program.command('silence').description('Silence alerts for a while')
+  const silences = configuredCommand('silence', 'Silence alerts for a while')
   configuredCommand(
     'add',
     'Silence alerts; rules are still evaluated, and what still fires at the end is notified',

@@ -70,10 +70,36 @@ test.each([
   ],
   ['a switch without its value', ['simulate', '--order'], "'--order <value>' argument missing"],
   ['a seed that is a fraction', ['demo', '--seed', '1.5'], 'It must be a whole number, 0 or more.'],
+  [
+    'an option of the command above',
+    ['alerts', '--since', '1d', 'calls', 'X'],
+    '--since before `calls`: `calls` has no',
+  ],
+  [
+    'an option too early',
+    ['alerts', '--format', 'json', 'calls', 'X'],
+    '--format before `calls`: write it after `calls`',
+  ],
+  ['an option two above', ['events', '--limit', '3', 'webhooks', 'dead', 'x'], '--limit before `dead`: `dead` has no'],
+  ['--json too early', ['events', '--json', 'webhooks'], '--json before `webhooks`: write it after `webhooks`'],
+  ['two files', ['events', '--config', 'a', 'webhooks', '--config', 'b'], '--config is given twice: leave one out'],
 ])('%s is wrong usage: exit 2 with a sentence', async (_what, args, sentence) => {
   const ended = await callwatch(args)
   expect(ended.code).toBe(2)
   expectSentence(ended, sentence)
+})
+
+test.each([
+  ['alerts', 'calls', 'X'],
+  ['events', 'webhooks'],
+  ['events', 'webhooks', 'dead', 'x'],
+  ['silence', 'list'],
+  ['silence', 'end', '1'],
+  ['store', 'copy', '--to', 'x'],
+])('%s --config FILE %s reads that file', async (first, ...rest) => {
+  const ended = await callwatch([first, '--config', 'nowhere.yaml', ...rest])
+  expect(ended.code).toBe(2)
+  expectSentence(ended, '--config: the file `nowhere.yaml` does not exist')
 })
 
 test.each([
