@@ -10,7 +10,7 @@ import { runPoll } from '../target/pipeline.ts'
 import { openTarget } from '../target/target.ts'
 
 const DAY = 86_400
-/** Calls a day: with so many, 35 days are lived through in seconds. */
+/** Calls a day: 35 days of so many are polled through in seconds. */
 export const PAST_CALLS_PER_DAY = 300
 /** Seconds between two polls of the past, and while many calls fail. */
 const INTERVAL = 3600
@@ -30,6 +30,9 @@ const INCIDENTS = [
   { workdaysAgo: 1, hour: 10.4, minutes: 40, calls: 90, outcomes: { rejected: 4, canceled: 1 } },
 ]
 
+/** When the latest one is in a past that none of these days is part of, such as the day before a Sunday. */
+const LATEST_HOURS_AGO = 18
+
 export type PastOptions = {
   config: Config
   /** The path of its store. */
@@ -44,24 +47,34 @@ export type PastOptions = {
   /** Sets the service's time (UNIX seconds). */
   setTime: (time: number) => void
   log: Logger
+  /** Ends it. */
+  aborted: AbortSignal
+}
+
+/** The incidents of a past that began at a moment: at least one, the first one first (UNIX seconds). */
+export function incidentsAfter(from: number, now: number) {
+  const times = INCIDENTS.map((incident) => ({ ...incident, begin: beginOf(incident, now) }))
+  const within = times.filter(({ begin }) => begin > from)
+  const all = within.length > 0 ? within : [{ ...times.at(-1)!, begin: now - LATEST_HOURS_AGO * 3600 }]
+  return all.map((incident) => {
+    const seconds = incident.minutes * 60
+    return { ...incident, seconds, end: incident.begin + seconds }
+  })
 }
 
 /**
  * Polls the simulated service through its past, on a clock that jumps from poll to poll, with the code by which a daemon
  * polls: the store is then that of a daemon that has run all the time. Nobody is notified.
  *
- * @returns how many events it logged
+ * @returns how many events it logged; undefined if it was aborted
  * @throws {StoreError} when the store cannot be used
  */
-export async function livePast(options: PastOptions): Promise<number> {
-  const { config, rules, simulator, from, wall, setTime, log } = options
+export async function pollPast(options: PastOptions): Promise<number | undefined> {
+  const { config, rules, simulator, from, wall, setTime, log, aborted } = options
   let now = from
   const clock: Clock = { wall: () => now, monotonic: () => now - from, scheduler: asyncScheduler }
   const poll = { ...config.poll, ...POLL }
-  const incidents = INCIDENTS.map((incident) => {
-    const begin = beginOf(incident, wall())
-    return { ...incident, seconds: incident.minutes * 60, begin, end: begin + incident.minutes * 60 }
-  }).filter(({ begin }) => begin > from)
+  const incidents = incidentsAfter(from, wall())
   const upcoming = [...incidents]
   const store = openSqliteStore({ path: options.store, durable: false })
   try {
@@ -70,18 +83,20 @@ export async function livePast(options: PastOptions): Promise<number> {
     const { client, close } = connect({ target, mayAsk: () => true, log })
     const rateLimiter = { take: async () => {}, pause: () => {}, pausedFor: () => 0 }
     const requestOptions = { rateLimiter, timeout: poll.timeout, retries: poll.retries, random: Math.random }
-    const stop = { aborted: new AbortController().signal, isUnsubscribed: () => false }
+    const stop = { aborted, isUnsubscribed: () => false }
     for (;;) {
       setTime(now)
       while (upcoming[0] !== undefined && upcoming[0].begin <= now) simulator.burst(upcoming.shift()!)
       await Array.fromAsync(runPoll({ target, client, requestOptions, mask: (text) => text }, stop))
+      if (aborted.aborted) break
       const left = wall() - now
-      // What happens while the past is lived through belongs to it.
+      // What happens while the past is polled through belongs to it.
       if (left < 0.1) break
       const isClose = incidents.some(({ begin, end }) => begin - INTERVAL <= now && now < end + AFTERMATH)
       now += Math.min(left, isClose ? CLOSE_INTERVAL : INTERVAL)
     }
     await close()
+    if (aborted.aborted) return undefined
     const [last] = await store.latestEvents(0)
     return last?.total ?? 0
   } finally {

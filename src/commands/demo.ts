@@ -26,7 +26,7 @@ import { auditStore } from './audit-store.ts'
 import { compareWithSimulator, type Comparison } from './compare-with-simulator.ts'
 import { startDaemon } from '../daemon/daemon.ts'
 import type { DaemonEvent } from '../daemon/daemon-event.ts'
-import { LISTED_SECONDS, livePast, PAST_CALLS_PER_DAY } from './demo-past.ts'
+import { LISTED_SECONDS, pollPast, PAST_CALLS_PER_DAY } from './demo-past.ts'
 import { areDelivered, demoSummary, notificationLines, transitionLine, webhookLines } from './demo-lines.ts'
 import { startEventReceiver, type EventReceiver } from './event-receiver.ts'
 import { freePort } from './free-port.ts'
@@ -74,7 +74,7 @@ const FINAL_POLLS_TIMEOUT_SECONDS = 30
  * the exported series with what the simulator recorded, and the store with the service's list, call by call as `callwatch
  * audit` does. Both comparisons are of that moment.
  *
- * @returns whether both were equal, and all events of the log were delivered
+ * @returns whether both were equal, and all events of the log were delivered; true also where it is ended in its past
  * @throws {StoreError} when the temporary store cannot be created
  */
 export async function demo(options: DemoOptions, print: (line: string) => void): Promise<boolean> {
@@ -110,16 +110,24 @@ export async function demo(options: DemoOptions, print: (line: string) => void):
   const receiver = await startEventReceiver(systemClock.wall)
   const log = createLogger({ level: 'error', mask: maskSecrets([]), stream: process.stderr })
   try {
-    const config = demoConfig({ simulator, receiver, store, history, port: await freePort(FIRST_PORT) })
-    let loggedInPast = 0
+    const configAt = (port: number) => demoConfig({ simulator, receiver, store, history, port })
+    let loggedInPast: number | undefined = 0
     if (history !== undefined) {
       print(`polling through a past of ${formatSeconds(history)} with about ${PAST_CALLS_PER_DAY} calls a day …`)
       const setTime = (time: number) => void (serviceTime = time)
+      const config = configAt(FIRST_PORT)
       const rules = config.alerts.filter(({ name }) => name === PAST_RULE.name)
       const from = start - history
-      loggedInPast = await livePast({ config, store, rules, simulator, from, wall: systemClock.wall, setTime, log })
+      const aborting = new AbortController()
+      stopRequested$.subscribe(() => aborting.abort())
+      const { wall } = systemClock
+      const { signal: aborted } = aborting
+      loggedInPast = await pollPast({ config, store, rules, simulator, from, wall, setTime, log, aborted })
+      if (loggedInPast === undefined) return true
       serviceTime = undefined
     }
+    // Another process may have taken a port meanwhile.
+    const config = configAt(await freePort(FIRST_PORT))
     const freeze = () => {
       serviceTime = systemClock.wall()
       print('stopping: the service is frozen, and the daemon polls a last time')

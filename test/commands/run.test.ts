@@ -1,6 +1,8 @@
 import { readdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { freePort } from '../../src/commands/free-port.ts'
 import { drawSwitches } from '../../src/simulator/draw-switches.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import type { TargetView } from '../../src/web/target-view.ts'
@@ -199,6 +201,28 @@ test(
     expect(Number(started)).toBeGreaterThanOrEqual(all.length)
   },
 )
+
+test('Ctrl-C ends a demo that polls through its past at once', SLOW, async () => {
+  const running = start(['demo', '--history', '90d'])
+  await running.printed(/^polling through a past of /m)
+  const { code, stdout, stderr } = await endedWithin(3, running, 'SIGINT')
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).not.toContain('the page:')
+})
+
+test('demo with a past of a day has a past alert, and takes a port that is free after it', SLOW, async () => {
+  const running = start(['demo', '--history', '1d'])
+  await running.printed(/^polling through a past of /m)
+  const taken = await freePort(9464)
+  const server = createServer().listen(taken, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  const [, page] = await running.printed(/^the page: +(http:\S+)$/m, 25)
+  expect(new URL(page!).port).not.toBe(String(taken))
+  const { alerts } = JSON.parse(await (await fetch(new URL('/api/v1/alerts/history?since=2d', page))).text())
+  expect(alerts).toMatchObject([{ alert: 'LastingFailures' }])
+  const { code } = await endedWithin(10, running, 'SIGINT')
+  expect(code).toBe(0)
+})
 
 test('demo --quiet prints its addresses and its result, and no event', SLOW, async () => {
   const running = start(['demo', '--quiet', '--calls-per-minute', '3000', '--speed', '300'])
