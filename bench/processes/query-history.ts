@@ -37,7 +37,10 @@ const LONGEST = 15
 /** As the page asks. */
 const PATIENCE = 0.08
 const COMMIT_EVERY_MS = 100
+/** Calls that are in progress, of which each commit changes all. */
 const CALLS_A_COMMIT = 20
+/** In so many commits one call finishes: as many a day as the history has. */
+const COMMITS_A_FINISH = 3
 
 answer(async (): Promise<Queried> => {
   const store = await openStore(address, [])
@@ -52,7 +55,8 @@ answer(async (): Promise<Queried> => {
   const done = new AbortController()
   const committing = (async () => {
     for (let n = 0; !done.signal.aborted; n++) {
-      const calls = Array.from({ length: CALLS_A_COMMIT }, (_, i) => polledCall(`polled-${n}-${i}`))
+      const calls = Array.from({ length: CALLS_A_COMMIT }, (_, i) => polledCall(`polled-${i}`, 1 + (n % 9)))
+      if (n % COMMITS_A_FINISH === 0) calls.push(polledCall(`finished-${n}`))
       const at = { serviceTime: now, hostTime: now }
       const observation = { answers: [{ source: 'list' as const, ...at, calls, notFound: [], invalid: {} }] }
       const delta = computeDelta(ledger, observation, { lookback: 86_400, baseline: 'count', details: 'never' })!
@@ -148,22 +152,23 @@ function drawnSeries(draw: () => number): SeriesQuery {
   }
 }
 
-function polledCall(id: string) {
+/** @param joined how many are in it; undefined of one that has ended */
+function polledCall(id: string, joined?: number) {
   const nothing = { audio: undefined, video: undefined, total: undefined }
   return {
     id,
-    status: 'ended' as const,
+    status: joined === undefined ? ('ended' as const) : ('ongoing' as const),
     type: 'audio' as const,
     mode: 'call' as const,
     receiverType: 'user' as const,
     initiatedAt: now - 60,
     startedAt: now - 50,
-    endedAt: now,
+    endedAt: joined === undefined ? now : undefined,
     callMinutes: nothing,
     participantMinutes: nothing,
     hasParticipantList: true,
-    totalParticipants: 2,
-    joined: 0,
+    totalParticipants: 9,
+    joined: joined ?? 0,
     hasRecording: false,
     badValue: false,
   }

@@ -26,7 +26,9 @@ export async function simulate(options: SimulateOptions, print: (line: string) =
   print(`api key:       ${simulator.keys.fullAccess} (fullAccess), ${simulator.keys.authOnly} (authOnly)`)
   print(`event log:     ${origin}/_simulator/ledger`)
   print(`switches:      ${origin}/_simulator/switches`)
-  print(`monitor with:  CALLWATCH_BASE_URL=${simulator.url} CALLWATCH_API_KEY=${simulator.keys.fullAccess} callwatch run`)
+  print(
+    `monitor with:  CALLWATCH_BASE_URL=${simulator.url} CALLWATCH_API_KEY=${simulator.keys.fullAccess} callwatch run`,
+  )
   if (typeof options.history === 'object') {
     const lookback = Math.ceil(options.history.seconds / 86_400)
     print(

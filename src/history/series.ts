@@ -20,7 +20,7 @@ const MAX_POINTS = 300
 /** With an own step, at most. */
 const MAX_POINTS_ASKED = 1500
 /** Calls whose rows are read, at most: for more, points are a quarter of an hour apart or more. */
-const MAX_CALLS_READ = 30_000
+const MAX_CALLS_READ = 15_000
 /** With an own step, at most. */
 const MAX_CALLS_ASKED = 100_000
 
