@@ -43,7 +43,7 @@ function tile(id, name, value, note, tone = '') {
 /** @param {ReturnType<typeof mainWindow>} window */
 function ratioNote(window) {
   if (window === undefined) return ''
-  return `${window.any === undefined ? 'too few: ' : ''}${count(window.calls)} finished calls`
+  return `${window.any === undefined ? 'too few: ' : ''}${count(window.calls)} finished ${window.calls === 1 ? 'call' : 'calls'}`
 }
 
 /**
