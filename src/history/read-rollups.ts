@@ -126,24 +126,15 @@ async function readEncoded(
 ): Promise<void> {
   const length =
     Math.max(1, Math.floor((labels === undefined ? TOTALS_A_PART : ROLLUPS_A_PART) / numbers.length)) * width
-  const readPart = (from: number) => {
+  for (let { from } = period; from < period.to; from += length) {
     aborted?.throwIfAborted()
     const { args, add } = queryArguments()
-    const rows = store.rows(
+    const rows = await store.rows(
       `SELECT target, at, ${labels === undefined ? 'total' : 'data'} AS bytes FROM callwatch.rollups
       WHERE target IN (${numbers.join(', ')}) AND width = ${width}
         AND at >= ${add(from)} AND at < ${add(Math.min(period.to, from + length))}`,
       args,
     )
-    // It is awaited later, or not at all where the part before it fails.
-    rows.catch(() => undefined)
-    return rows
-  }
-  let next = readPart(period.from)
-  for (let { from } = period; from < period.to; from += length) {
-    const rows = await next
-    // The store reads the next part while this one is added up.
-    if (from + length < period.to) next = readPart(from + length)
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both schemas have bytes
     for (const { target, at, bytes } of rows) take(Number(target), Number(at), bytes as Uint8Array)
   }
