@@ -68,12 +68,13 @@ export async function readRollups(store: RowReader, query: RollupsQuery, visit: 
 
 /** What covers all quarters of a period but the stale ones, with the largest rollups up to a width: when they begin, by their width. */
 function usableRollups(period: Period, stale: ReadonlySet<number>, width: number): Map<number, number[]> {
-  const usable = new Map<number, number[]>()
+  const widths = WIDTHS.filter((of) => of <= width).toReversed()
+  const usable = new Map(widths.map((of): [number, number[]] => [of, []]))
   const cover = ({ from, to }: Period, [of, ...shorter]: readonly number[]) => {
     if (of === undefined) return
     for (let at = beginOf(from, of); at < to; at += of) {
       const isWhole = at >= from && at + of <= to && !isAnyStale(at, of)
-      if (isWhole) usable.set(of, [...(usable.get(of) ?? []), at])
+      if (isWhole) usable.get(of)!.push(at)
       else cover({ from: Math.max(from, at), to: Math.min(to, at + of) }, shorter)
     }
   }
@@ -81,7 +82,7 @@ function usableRollups(period: Period, stale: ReadonlySet<number>, width: number
     for (let quarter = at; quarter < at + of; quarter += QUARTER) if (stale.has(quarter)) return true
     return false
   }
-  cover(period, WIDTHS.filter((of) => of <= width).toReversed()) // oxfmt-ignore
+  cover(period, widths)
   return usable
 }
 
