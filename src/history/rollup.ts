@@ -30,7 +30,6 @@ export type Amounts = readonly [
   participantVideo: number,
   duration: number,
 ]
-const AMOUNTS = 7
 
 /**
  * What a call has in histograms: how long it lasted and rang, by classes of times, and at how many ends of a width it was in
@@ -39,12 +38,13 @@ const AMOUNTS = 7
  */
 export const HISTOGRAMS = { duration: 0, answerDelay: 512, crossed: 1024 } as const
 export type TimeHistogram = 'duration' | 'answerDelay'
-/** An entry is 16 bits: 672 days of quarters. */
-const MAX_CROSSED = 65_535 - HISTOGRAMS.crossed
 
 /** Takes what rollups and calls have. */
 export type RollupSink = {
-  /** @param labels and `status` by their codes (call-codes.ts, history-columns.ts); of a total all labels are 0 */
+  /**
+   * @param labels and `status` by their codes (call-codes.ts, history-columns.ts); of a total all labels are 0
+   * @param amounts to be copied: they are others afterwards
+   */
   add: (labels: number, status: number, amounts: Amounts) => void
   /** Takes the histograms of calls with these labels; undefined where they are not wanted. */
   histograms: (labels: number) => CountEntry | undefined
@@ -100,7 +100,7 @@ export function addCall(sink: RollupSink, row: ReadRow, width: number): void {
   if (duration !== null) count(HISTOGRAMS.duration + classOf(Number(duration)), 1)
   if (delay !== null) count(HISTOGRAMS.answerDelay + classOf(Number(delay)), 1)
   const crossed = Math.floor(finished / width) - Math.floor(began / width)
-  if (crossed > 0) count(HISTOGRAMS.crossed + Math.min(MAX_CROSSED, crossed), 1)
+  if (crossed > 0) count(HISTOGRAMS.crossed + crossed, 1)
 }
 
 /**
@@ -125,7 +125,7 @@ export function partOf(whole: RollupSink, width: number, part: { at: number; wid
 }
 
 /** A rollup and its total as bytes, which {@link readRollup} reads. */
-export type EncodedRollup = { data: Uint8Array; total: Uint8Array }
+export type EncodedRollup = { byLabels: Uint8Array; total: Uint8Array }
 
 /** A rollup that is added up. */
 export type Rollup = RollupSink & { encoded: () => EncodedRollup | undefined }
@@ -147,82 +147,84 @@ export function newRollup(): Rollup {
       }
     },
     encoded: () => {
-      const data = bytes()
-      return data && { data, total: total.bytes()! }
+      const byLabels = bytes()
+      return byLabels && { byLabels, total: total.bytes()! }
     },
   }
 }
 
+/** Of the calls with the same labels: amounts by status, and calls by entry of a histogram. */
+type Group = { cells: Map<number, number[]>; entries: Map<number, number> }
+
 function newSums() {
-  const cells = new Map<number, number[]>()
-  const groups = new Map<number, Map<number, number>>()
+  const groups = new Map<number, Group>()
+  const groupOf = (labels: number): Group => {
+    const group = groups.get(labels) ?? { cells: new Map<number, number[]>(), entries: new Map<number, number>() }
+    groups.set(labels, group)
+    return group
+  }
   return {
     add: (labels: number, status: number, amounts: Amounts): void => {
-      const cell = labels * STATUSES + status
-      const known = cells.get(cell)
-      if (known === undefined) cells.set(cell, [...amounts])
+      const { cells } = groupOf(labels)
+      const known = cells.get(status)
+      if (known === undefined) cells.set(status, [...amounts])
       else for (const [i, amount] of amounts.entries()) known[i]! += amount
     },
     histograms: (labels: number): CountEntry => {
-      const entries = groups.get(labels) ?? new Map<number, number>()
-      groups.set(labels, entries)
+      const { entries } = groupOf(labels)
       return (entry, calls) => void entries.set(entry, (entries.get(entry) ?? 0) + calls)
     },
-    bytes: () => (cells.size === 0 ? undefined : encode(cells, groups)),
+    bytes: () => (groups.size === 0 ? undefined : encode(groups)),
   }
 }
 
-/** More than there are codes of statuses. */
-const STATUSES = 16
-/** Larger counts are several entries. */
-const MAX_ENTRY = 65_535
-/** A cell's labels, status and calls; the other amounts follow, unless all are 0. */
-const CELL_BYTES = 6
-const AMOUNT_BYTES = 8
-const WITH_AMOUNTS = 0x80
-/** The labels of a group and how many entries follow. */
-const GROUP_BYTES = 3
-const ENTRY_BYTES = 4
+/*
+ * A rollup's bytes: for each group its labels, how many bytes follow, and how many cells. Of a cell its status, a bit for each
+ * amount but the calls that is not 0, the calls, and these amounts as 64-bit floats. Of an entry the difference from the one
+ * before, and the calls. Integers are of variable length, as in Protocol Buffers: seven bits a byte, the lowest first, and
+ * the eighth set where more follow.
+ */
 
-function encode(
-  cells: ReadonlyMap<number, readonly number[]>,
-  groups: ReadonlyMap<number, ReadonlyMap<number, number>>,
-): Uint8Array {
-  const hasAmounts = (amounts: readonly number[]) => amounts.some((amount, i) => i > 0 && amount !== 0)
-  const parts = [...groups].map(([labels, entries]) => ({ labels, entries: [...entries].flatMap(inParts) }))
-  let size = 2
-  for (const amounts of cells.values()) size += CELL_BYTES + (hasAmounts(amounts) ? (AMOUNTS - 1) * AMOUNT_BYTES : 0)
-  for (const { entries } of parts) size += GROUP_BYTES + entries.length * ENTRY_BYTES
-  const bytes = new Uint8Array(size)
-  const view = new DataView(bytes.buffer)
-  view.setUint16(0, cells.size)
-  let offset = 2
-  for (const [cell, amounts] of cells) {
-    const withAmounts = hasAmounts(amounts)
-    view.setUint8(offset, Math.floor(cell / STATUSES))
-    view.setUint8(offset + 1, (cell % STATUSES) | (withAmounts ? WITH_AMOUNTS : 0))
-    view.setUint32(offset + 2, amounts[0]!)
-    offset += CELL_BYTES
-    if (!withAmounts) continue
-    for (let i = 1; i < AMOUNTS; i++, offset += AMOUNT_BYTES) view.setFloat64(offset, amounts[i]!)
+function encode(groups: ReadonlyMap<number, Group>): Uint8Array {
+  const bytes: number[] = []
+  for (const [labels, group] of groups) {
+    const encoded = encodeGroup(group)
+    putInteger(bytes, labels)
+    putInteger(bytes, encoded.length)
+    for (const byte of encoded) bytes.push(byte)
   }
-  for (const { labels, entries } of parts) {
-    view.setUint8(offset, labels)
-    view.setUint16(offset + 1, entries.length)
-    offset += GROUP_BYTES
-    for (const [entry, calls] of entries) {
-      view.setUint16(offset, entry)
-      view.setUint16(offset + 2, calls)
-      offset += ENTRY_BYTES
+  return Uint8Array.from(bytes)
+}
+
+function encodeGroup({ cells, entries }: Group): number[] {
+  const bytes = [cells.size]
+  const float = new DataView(new ArrayBuffer(8))
+  for (const [status, [calls, ...amounts]] of cells) {
+    bytes.push(
+      status,
+      amounts.reduce((bits, amount, i) => (amount === 0 ? bits : bits | (1 << i)), 0),
+    )
+    putInteger(bytes, calls!)
+    for (const amount of amounts) {
+      if (amount === 0) continue
+      float.setFloat64(0, amount)
+      for (let i = 0; i < FLOAT_BYTES; i++) bytes.push(float.getUint8(i))
     }
+  }
+  let before = 0
+  for (const [entry, calls] of [...entries].toSorted(([a], [b]) => a - b)) {
+    putInteger(bytes, entry - before)
+    putInteger(bytes, calls)
+    before = entry
   }
   return bytes
 }
 
-function inParts([entry, calls]: readonly [number, number]): [number, number][] {
-  const parts: [number, number][] = []
-  for (let left = calls; left > 0; left -= MAX_ENTRY) parts.push([entry, Math.min(left, MAX_ENTRY)])
-  return parts
+const FLOAT_BYTES = 8
+
+function putInteger(bytes: number[], integer: number): void {
+  for (; integer >= 128; integer = Math.floor(integer / 128)) bytes.push((integer % 128) + 128)
+  bytes.push(integer)
 }
 
 /**
@@ -232,41 +234,71 @@ function inParts([entry, calls]: readonly [number, number]): [number, number][] 
  */
 export function readRollup(bytes: Uint8Array, sink: RollupSink, only?: ReadonlySet<number>): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  let offset = 2
-  for (let cells = view.getUint16(0); cells > 0; cells--) {
-    const amounts: [number, number, number, number, number, number, number] = [0, 0, 0, 0, 0, 0, 0]
-    const [labels, status] = [view.getUint8(offset), view.getUint8(offset + 1)]
-    amounts[0] = view.getUint32(offset + 2)
-    offset += CELL_BYTES
-    if ((status & WITH_AMOUNTS) !== 0)
-      for (let i = 1; i < AMOUNTS; i++, offset += AMOUNT_BYTES) amounts[i] = view.getFloat64(offset)
-    if (only?.has(labels) !== false) sink.add(labels, status & ~WITH_AMOUNTS, amounts)
+  // One array for all cells: a chart has tens of thousands.
+  const amounts: [number, number, number, number, number, number, number] = [0, 0, 0, 0, 0, 0, 0]
+  const at = { view, offset: 0 }
+  while (at.offset < bytes.byteLength) {
+    const labels = takeInteger(at)
+    const length = takeInteger(at)
+    const end = at.offset + length
+    if (only?.has(labels) === false) {
+      at.offset = end
+      continue
+    }
+    for (let cells = takeInteger(at); cells > 0; cells--) {
+      const [status, bits] = [takeInteger(at), takeInteger(at)]
+      amounts[0] = takeInteger(at)
+      for (let i = 1; i < amounts.length; i++) {
+        const isZero = (bits & (1 << (i - 1))) === 0
+        amounts[i] = isZero ? 0 : view.getFloat64(at.offset)
+        if (!isZero) at.offset += FLOAT_BYTES
+      }
+      sink.add(labels, status, amounts)
+    }
+    const count = sink.histograms(labels)
+    if (count !== undefined) {
+      for (let entry = 0; at.offset < end;) {
+        entry += takeInteger(at)
+        count(entry, takeInteger(at))
+      }
+    }
+    at.offset = end
   }
-  while (offset < bytes.byteLength) {
-    const labels = view.getUint8(offset)
-    const count = only?.has(labels) === false ? undefined : sink.histograms(labels)
-    const end = offset + GROUP_BYTES + view.getUint16(offset + 1) * ENTRY_BYTES
-    if (count !== undefined)
-      for (let at = offset + GROUP_BYTES; at < end; at += ENTRY_BYTES) count(view.getUint16(at), view.getUint16(at + 2))
-    offset = end
+}
+
+function takeInteger(at: { readonly view: DataView; offset: number }): number {
+  let integer = 0
+  for (let unit = 1; ; unit *= 128) {
+    const byte = at.view.getUint8(at.offset++)
+    if (byte < 128) return integer + byte * unit
+    integer += (byte - 128) * unit
   }
 }
 
 /** How many calls are in each class of all histograms, by entry. */
-export type Entries = ArrayLike<number>
+export type Entries = Float64Array
 
 /** How many calls have a duration, or an answer delay. */
 export function callsIn(histogram: TimeHistogram, entries: Entries): number {
+  const first = HISTOGRAMS[histogram]
   let calls = 0
-  for (let each = 0; each <= MAX_CLASS; each++) calls += entries[HISTOGRAMS[histogram] + each]!
+  for (let each = first; each <= first + MAX_CLASS; each++) calls += entries[each]!
   return calls
 }
 
-/** The time that a share of the calls do not exceed (seconds), exact to 2%; null where there is no call. */
-export function percentileOf(histogram: TimeHistogram, entries: Entries, share: number): number | null {
-  let left = Math.ceil(callsIn(histogram, entries) * share)
-  if (left === 0) return null
-  let each = -1
-  while (left > 0) left -= entries[HISTOGRAMS[histogram] + ++each]!
-  return timeOf(each)
+/** The times that these shares of the calls do not exceed (seconds), exact to 2%; null where there is no call. */
+export function percentilesOf(
+  histogram: TimeHistogram,
+  entries: Entries,
+  shares: readonly number[],
+): (number | null)[] {
+  const calls = callsIn(histogram, entries)
+  const first = HISTOGRAMS[histogram]
+  return shares.map((share) => {
+    let left = Math.ceil(calls * share)
+    if (left === 0) return null
+    let each = -1
+    while (left > 0) left -= entries[first + ++each]!
+    return timeOf(each)
+  })
 }

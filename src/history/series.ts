@@ -9,7 +9,7 @@ import { matchesLabels, queryArguments, type CallFilter } from './call-filter.ts
 import type { Period } from './days.ts'
 import { countFinished, historyScope } from './history-scope.ts'
 import { readRollups, type RollupsQuery } from './read-rollups.ts'
-import { HISTOGRAMS, percentileOf, widthFor, type RollupSink, type TimeHistogram } from './rollup.ts'
+import { HISTOGRAMS, percentilesOf, widthFor, type RollupSink, type TimeHistogram } from './rollup.ts'
 import type { UsageRow } from './usage.ts'
 
 /** How far apart the points of a series may be (seconds). */
@@ -182,10 +182,10 @@ function addTo(point: Point, status: number, amounts: Parameters<RollupSink['add
 function viewOf({ entries, ...sums }: Point, at: number, inProgress: number | null): SeriesPoint {
   const { lost: _lost, ...finished } = sums.calls
   const total = Object.values(finished).reduce((all, n) => all + n, 0)
-  const percentiles = (histogram: TimeHistogram) => ({
-    p50: entries === undefined ? null : percentileOf(histogram, entries, 0.5),
-    p95: entries === undefined ? null : percentileOf(histogram, entries, 0.95),
-  })
+  const percentiles = (histogram: TimeHistogram) => {
+    const [p50 = null, p95 = null] = entries === undefined ? [] : percentilesOf(histogram, entries, [0.5, 0.95])
+    return { p50, p95 }
+  }
   return {
     at: isoTime(at),
     ...sums,

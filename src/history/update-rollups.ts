@@ -45,11 +45,11 @@ export async function updateRollups(
   const [, all] = rollupOf(ALL_TARGETS)
   for (const rollup of own.values()) addEncoded(rollup, all)
   const others = await store.rows(
-    `SELECT data FROM callwatch.targets CROSS JOIN callwatch.rollups
+    `SELECT by_labels FROM callwatch.targets CROSS JOIN callwatch.rollups
     WHERE target = number AND width = ${QUARTER} AND at = $1 AND NOT target IN (${numbers.join(', ')})`,
     [quarter],
   )
-  for (const { data } of others) readRollup(bytesOf(data), all)
+  for (const row of others) readRollup(bytesOf(row['by_labels']), all)
 
   let parts: ReadonlyMap<number, Rollup> = new Map([...own, [ALL_TARGETS, all]])
   const rollups = savedOf(QUARTER, quarter, parts)
@@ -59,13 +59,13 @@ export async function updateRollups(
     const wholes = new Map([...parts.keys()].map(rollupOf))
     for (const [number, rollup] of parts) addEncoded(rollup, partOf(wholes.get(number)!, width, part))
     const known = await store.rows(
-      `SELECT target, at, data FROM callwatch.rollups
+      `SELECT target, at, by_labels FROM callwatch.rollups
       WHERE target IN (${[...parts.keys()].join(', ')}) AND width = ${part.width} AND at >= $1 AND at < $2 AND at <> $3`,
       [at, at + width, part.at],
     )
     for (const row of known) {
       const whole = wholes.get(Number(row['target']))!
-      readRollup(bytesOf(row['data']), partOf(whole, width, { at: Number(row['at']), width: part.width }))
+      readRollup(bytesOf(row['by_labels']), partOf(whole, width, { at: Number(row['at']), width: part.width }))
     }
     rollups.push(...savedOf(width, at, wholes))
     parts = wholes
@@ -80,7 +80,7 @@ function rollupOf(number: number): readonly [number, Rollup] {
 }
 
 function addEncoded(rollup: Rollup, to: RollupSink): void {
-  const bytes = rollup.encoded()?.data
+  const bytes = rollup.encoded()?.byLabels
   if (bytes !== undefined) readRollup(bytes, to)
 }
 

@@ -7,7 +7,7 @@ import type { RowReader } from '../store/row-reader.ts'
 import { daysOf, type Period } from './days.ts'
 import { historyScope } from './history-scope.ts'
 import { readRollups } from './read-rollups.ts'
-import { callsIn, HISTOGRAMS, percentileOf, widthFor, type Amounts } from './rollup.ts'
+import { callsIn, HISTOGRAMS, percentilesOf, widthFor, type Amounts } from './rollup.ts'
 
 /** By what a report has rows, in the order of its columns. */
 export const USAGE_KEYS = ['day', 'target', 'type', 'mode', 'receiver_type'] as const
@@ -124,6 +124,7 @@ function rowOf({ keys, calls, minutes, late, duration, entries }: UsageSum): Usa
   const counts = new Float64Array(HISTOGRAMS.crossed)
   for (const [entry, n] of entries) counts[entry] = n
   const answered = callsIn('duration', counts)
+  const [p95 = null] = percentilesOf('duration', counts, [0.95])
   return {
     ...keys,
     calls,
@@ -132,7 +133,7 @@ function rowOf({ keys, calls, minutes, late, duration, entries }: UsageSum): Usa
     failure_ratio: total < MIN_EXPORTED_CALLS ? null : failureRatio({ ...finished, total }, 'any'),
     duration_seconds: {
       mean: answered === 0 ? null : duration / answered,
-      p95: percentileOf('duration', counts, 0.95),
+      p95,
     },
     noticed_late: late,
   }

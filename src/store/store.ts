@@ -38,7 +38,7 @@ export type RollupUpdate = {
     target: number
     width: number
     at: number
-    encoded: { data: Uint8Array; total: Uint8Array } | undefined
+    encoded: { byLabels: Uint8Array; total: Uint8Array } | undefined
   }[]
 }
 

@@ -26,10 +26,10 @@ const FRESH = `
 const UNMARK = 'DELETE FROM callwatch.stale_rollups WHERE quarter = $1::bigint AND target = ANY ($2::int[])'
 
 const SAVE = `
-  INSERT INTO callwatch.rollups (target, width, at, data, total)
-  SELECT target, width, at, decode(data, 'hex'), decode(total, 'hex')
-  FROM unnest($1::int[], $2::int[], $3::bigint[], $4::text[], $5::text[]) AS given (target, width, at, data, total)
-  ON CONFLICT (target, width, at) DO UPDATE SET data = excluded.data, total = excluded.total`
+  INSERT INTO callwatch.rollups (target, width, at, by_labels, total)
+  SELECT target, width, at, decode(by_labels, 'hex'), decode(total, 'hex')
+  FROM unnest($1::int[], $2::int[], $3::bigint[], $4::text[], $5::text[]) AS given (target, width, at, by_labels, total)
+  ON CONFLICT (target, width, at) DO UPDATE SET by_labels = excluded.by_labels, total = excluded.total`
 
 const DELETE = `
   DELETE FROM callwatch.rollups USING unnest($1::int[], $2::int[], $3::bigint[]) AS given (target, width, at)
@@ -54,7 +54,7 @@ export async function saveRollups(
   ]
   await Promise.all([
     run(UNMARK, [quarter, targets]),
-    run(SAVE, [...keys(saved), saved.map(({ data }) => hex(data)), saved.map(({ total }) => hex(total))]),
+    run(SAVE, [...keys(saved), saved.map(({ byLabels }) => hex(byLabels)), saved.map(({ total }) => hex(total))]),
     run(DELETE, keys(deleted)),
   ])
 }

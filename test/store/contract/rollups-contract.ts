@@ -1,6 +1,14 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addCall, newRollup, percentileOf, readRollup, WIDTHS } from '../../../src/history/rollup.ts'
+import {
+  addCall,
+  newRollup,
+  percentilesOf,
+  readRollup,
+  WIDTHS,
+  type Amounts,
+  type RollupSink,
+} from '../../../src/history/rollup.ts'
 import { seriesOf, STEPS, type SeriesPoint } from '../../../src/history/series.ts'
 import { updateRollups, type RollupPosition } from '../../../src/history/update-rollups.ts'
 import { USAGE_KEYS, usageOf, type UsageRow } from '../../../src/history/usage.ts'
@@ -284,16 +292,31 @@ export function rollupsContract(newPlace: NewPlace): void {
       expect(await store.rows('SELECT 1 FROM callwatch.rollups WHERE target = 0', [])).toHaveLength(WIDTHS.length)
     })
 
-    test('have as many calls with the same duration as there are', () => {
-      const rollup = newRollup()
-      const row = { finished: 900, began: 0, status: 2, labels: 0, duration: 5, answer_delay: null }
-      for (let i = 0; i < 140_000; i++) addCall(rollup, row, 900)
-      const counted = new Map<number, number>()
-      readRollup(rollup.encoded()!.data, {
-        add: (_labels, _status, [calls]) => counted.set(-1, calls),
-        histograms: () => (entry, calls) => void counted.set(entry, (counted.get(entry) ?? 0) + calls),
-      })
-      expect([...counted.values()]).toEqual([140_000, 140_000, 140_000])
+    test('have what was added to them, by all labels or by some, and their totals have it without', () => {
+      const amount = fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1e9, noNaN: true }))
+      const labels = fc.constantFrom(0, 1, 35)
+      const cell = fc.tuple(
+        labels,
+        fc.nat(7),
+        fc.tuple(fc.nat(2 ** 40), amount, amount, amount, amount, amount, amount),
+      )
+      const entry = fc.tuple(labels, fc.nat(70_000), fc.integer({ min: 1, max: 2 ** 40 }))
+      fc.assert(
+        fc.property(fc.array(cell, { minLength: 1 }), fc.array(entry), (cells, entries) => {
+          const rollup = newRollup()
+          for (const each of cells) rollup.add(...each)
+          for (const [of, number, calls] of entries) rollup.histograms(of)!(number, calls)
+          const { byLabels, total } = rollup.encoded()!
+          expect(takenFrom((sink) => readRollup(byLabels, sink))).toEqual(added(cells, entries))
+          const some = [35, 7]
+          expect(takenFrom((sink) => readRollup(byLabels, sink, new Set(some)))).toEqual(
+            added(cells.filter(([of]) => some.includes(of)), entries.filter(([of]) => some.includes(of))), // oxfmt-ignore
+          )
+          expect(takenFrom((sink) => readRollup(total, sink))).toEqual(
+            added(cells.map(([, ...rest]) => [0, ...rest]), entries.map(([, ...rest]) => [0, ...rest])), // oxfmt-ignore
+          )
+        }),
+      )
     })
 
     test('have percentiles that are exact to 2%', async () => {
@@ -306,16 +329,40 @@ export function rollupsContract(newPlace: NewPlace): void {
             for (const duration of durations)
               addCall(rollup, { finished: 900, began: 900, status: 2, labels: 35, duration, answer_delay: 1e9 }, 900)
             const entries = new Float64Array(2000)
-            readRollup(rollup.encoded()!.data, {
+            readRollup(rollup.encoded()!.byLabels, {
               add: () => undefined,
               histograms: () => (entry, calls) => void (entries[entry]! += calls),
             })
             const exact = durations.toSorted((a, b) => a - b)[Math.ceil(durations.length * share) - 1]!
-            const found = percentileOf('duration', entries, share)!
-            expect(Math.abs(found / exact - 1)).toBeLessThanOrEqual(0.02)
+            const [found] = percentilesOf('duration', entries, [share])
+            expect(Math.abs(found! / exact - 1)).toBeLessThanOrEqual(0.02)
           },
         ),
       )
     })
+  })
+}
+
+type Cell = readonly [labels: number, status: number, amounts: Amounts]
+type Entry = readonly [labels: number, entry: number, calls: number]
+
+/** What a sink was given, added up: amounts by labels and status, calls by labels and entry. */
+function takenFrom(give: (sink: RollupSink) => void): Record<string, number[]> {
+  const sums: Record<string, number[]> = {}
+  const add = (key: string, amounts: readonly number[]) => {
+    const known = sums[key] ?? amounts.map(() => 0)
+    sums[key] = amounts.map((amount, i) => known[i]! + amount)
+  }
+  give({
+    add: (labels, status, amounts) => add(`${labels} ${status}`, amounts),
+    histograms: (labels) => (entry, calls) => add(`${labels} entry ${entry}`, [calls]),
+  })
+  return sums
+}
+
+function added(cells: readonly Cell[], entries: readonly Entry[]): Record<string, number[]> {
+  return takenFrom(({ add, histograms }) => {
+    for (const cell of cells) add(...cell)
+    for (const [labels, entry, calls] of entries) histograms(labels)!(entry, calls)
   })
 }

@@ -17,7 +17,7 @@ import { readCallHistory } from '../read-call-history.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 /** The versions of the schema of which stores are kept here, as the release that first had them wrote them. */
-export const KEPT_VERSIONS = [1]
+export const KEPT_VERSIONS = [1, 2]
 
 const file = (version: number, end: string) => join(import.meta.dirname, `version-${version}.${end}.gz`)
 const read = (name: string) => gunzipSync(readFileSync(name))

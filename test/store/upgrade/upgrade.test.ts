@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { updateRollups } from '../../../src/history/update-rollups.ts'
 import { newDraft } from '../../../src/ledger/delta-draft.ts'
 import { copyStore } from '../../../src/store/copy-store.ts'
 import { openCopyDestination, openCopySource, type StoreAddress } from '../../../src/store/open-store.ts'
@@ -36,8 +37,14 @@ function upgrades(version: number, restore: () => Promise<StoreAddress>): void {
     expect(await contentsOf(address)).toMatchObject(kept)
     const store = await openAll(address)
     onTestFinished(() => closeAll(store))
-    expect(await store.rows('SELECT count(*) > 0 AS n FROM callwatch.rollups', [])).not.toEqual([{ n: 0 }])
     const names = TARGETS.map(({ name }) => name)
+    expect(await rollupProblems(store, names)).toEqual([])
+    for (
+      let after = await updateRollups(store, NOW + DAY);
+      after;
+      after = await updateRollups(store, NOW + DAY, after)
+    );
+    expect(await store.rows('SELECT 1 FROM callwatch.rollups', [])).not.toEqual([])
     expect(await rollupProblems(store, names)).toEqual([])
   })
 
