@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { MIGRATIONS } from '../src/store/postgres/schema.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const VERSION = '98.7.6'
@@ -98,9 +99,9 @@ describe('a release', () => {
     expect(sentence('prepare', VERSION)).toContain('nothing below [Unreleased]')
     writeFileSync(join(clone, 'CHANGELOG.md'), changelog)
     git('commit', '--quiet', '--all', '--message', 'something new')
-    git('rm', '--quiet', 'test/store/upgrade/version-1.sql.gz')
+    git('rm', '--quiet', `test/store/upgrade/version-${MIGRATIONS.length}.sql.gz`)
     git('commit', '--quiet', '--message', 'no kept store')
-    expect(sentence('prepare', VERSION)).toContain('no store of version 1 of the schema is kept')
+    expect(sentence('prepare', VERSION)).toContain(`no store of version ${MIGRATIONS.length} of the schema is kept`)
     git('reset', '--quiet', '--hard', 'HEAD~1')
     expect(sentence('check', TAG)).toContain(`${TAG} is not the tag of version`)
     expect(sentence('notes', TAG)).toBe(`CHANGELOG.md has no section [${VERSION}]\n`)
