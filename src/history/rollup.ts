@@ -128,11 +128,15 @@ export function partOf(whole: RollupSink, width: number, part: { at: number; wid
 export type EncodedRollup = { byLabels: Uint8Array; total: Uint8Array }
 
 /** A rollup that is added up. */
-export type Rollup = RollupSink & { encoded: () => EncodedRollup | undefined }
+export type Rollup = RollupSink & {
+  encoded: () => EncodedRollup | undefined
+  /** Adds what it has. */
+  addTo: (sink: RollupSink) => void
+}
 
 /** An empty rollup, whose encoding is undefined while it is empty. */
 export function newRollup(): Rollup {
-  const { add, histograms, bytes } = newSums()
+  const { add, histograms, bytes, addTo } = newSums()
   const total = newSums()
   return {
     add: (labels, status, amounts) => {
@@ -150,16 +154,19 @@ export function newRollup(): Rollup {
       const byLabels = bytes()
       return byLabels && { byLabels, total: total.bytes()! }
     },
+    addTo,
   }
 }
 
+type AddedAmounts = [...Amounts]
+
 /** Of the calls with the same labels: amounts by status, and calls by entry of a histogram. */
-type Group = { cells: Map<number, number[]>; entries: Map<number, number> }
+type Group = { cells: Map<number, AddedAmounts>; entries: Map<number, number> }
 
 function newSums() {
   const groups = new Map<number, Group>()
   const groupOf = (labels: number): Group => {
-    const group = groups.get(labels) ?? { cells: new Map<number, number[]>(), entries: new Map<number, number>() }
+    const group = groups.get(labels) ?? { cells: new Map<number, AddedAmounts>(), entries: new Map<number, number>() }
     groups.set(labels, group)
     return group
   }
@@ -175,6 +182,13 @@ function newSums() {
       return (entry, calls) => void entries.set(entry, (entries.get(entry) ?? 0) + calls)
     },
     bytes: () => (groups.size === 0 ? undefined : encode(groups)),
+    addTo: (sink: RollupSink): void => {
+      for (const [labels, { cells, entries }] of groups) {
+        for (const [status, amounts] of cells) sink.add(labels, status, amounts)
+        const count = sink.histograms(labels)
+        if (count !== undefined) for (const [entry, calls] of entries) count(entry, calls)
+      }
+    },
   }
 }
 
@@ -204,7 +218,7 @@ function encodeGroup({ cells, entries }: Group): number[] {
       status,
       amounts.reduce((bits, amount, i) => (amount === 0 ? bits : bits | (1 << i)), 0),
     )
-    putInteger(bytes, calls!)
+    putInteger(bytes, calls)
     for (const amount of amounts) {
       if (amount === 0) continue
       float.setFloat64(0, amount)

@@ -2,7 +2,7 @@ import { QUARTER } from '../ledger/usage.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import type { RollupUpdate, Store } from '../store/store.ts'
 import { ALL_TARGETS, readCalls } from './read-rollups.ts'
-import { addCall, beginOf, newRollup, partOf, readRollup, WIDTHS, type Rollup, type RollupSink } from './rollup.ts'
+import { addCall, beginOf, newRollup, partOf, readRollup, WIDTHS, type Rollup } from './rollup.ts'
 
 /** So long after its end a quarter of an hour is added up: by then most of its calls were noticed (seconds). */
 const SETTLING = 300
@@ -43,7 +43,7 @@ export async function updateRollups(
     addCall(own.get(Number(row['target']))!, row, QUARTER),
   )
   const [, all] = rollupOf(ALL_TARGETS)
-  for (const rollup of own.values()) addEncoded(rollup, all)
+  for (const rollup of own.values()) rollup.addTo(all)
   const others = await store.rows(
     `SELECT by_labels FROM callwatch.targets CROSS JOIN callwatch.rollups
     WHERE target = number AND width = ${QUARTER} AND at = $1 AND NOT target IN (${numbers.join(', ')})`,
@@ -57,7 +57,7 @@ export async function updateRollups(
     const part = { at: beginOf(quarter, WIDTHS[i]!), width: WIDTHS[i]! }
     const at = beginOf(quarter, width)
     const wholes = new Map([...parts.keys()].map(rollupOf))
-    for (const [number, rollup] of parts) addEncoded(rollup, partOf(wholes.get(number)!, width, part))
+    for (const [number, rollup] of parts) rollup.addTo(partOf(wholes.get(number)!, width, part))
     const known = await store.rows(
       `SELECT target, at, by_labels FROM callwatch.rollups
       WHERE target IN (${[...parts.keys()].join(', ')}) AND width = ${part.width} AND at >= $1 AND at < $2 AND at <> $3`,
@@ -77,11 +77,6 @@ export async function updateRollups(
 
 function rollupOf(number: number): readonly [number, Rollup] {
   return [number, newRollup()]
-}
-
-function addEncoded(rollup: Rollup, to: RollupSink): void {
-  const bytes = rollup.encoded()?.byLabels
-  if (bytes !== undefined) readRollup(bytes, to)
 }
 
 function savedOf(width: number, at: number, rollups: ReadonlyMap<number, Rollup>): RollupUpdate['rollups'][number][] {
