@@ -19,7 +19,7 @@ export type Backup = {
  */
 export function backupStore(path: string, file: string): Backup {
   if (existsSync(file)) throw fileExists(file)
-  const db = openExisting(path, { readOnly: true })
+  const db = openExisting(path, { readOnly: true, checked: true })
   const partial = `${file}.${process.pid}.partial`
   try {
     reserve(partial, file)
@@ -62,7 +62,7 @@ function reserve(partial: string, file: string): void {
 
 /** Reads the copy back, the check of its pages included. */
 function targetsOf(copy: string): Backup['targets'] {
-  const db = openExisting(copy, { readOnly: true })
+  const db = openExisting(copy, { readOnly: true, checked: true })
   try {
     const rows = db.prepare('SELECT name, seq FROM targets ORDER BY name').all()
     return rows.map(({ name, seq }) => ({ name: String(name), seq: Number(seq) }))

@@ -23,7 +23,7 @@ import { attempting, sqliteError } from './sqlite-error.ts'
  * @throws {StoreError} refused: there is none, a daemon uses it, it is in memory, not ours, of another schema, or damaged
  */
 export function openSqliteSource(path: string): CopySource {
-  const db = openExisting(path, { readOnly: true })
+  const db = openExisting(path, { readOnly: true, checked: true })
   try {
     const release = takeLock(`${path}.lock`)
     if (release === undefined) throw inUse(path)

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../store.ts'
-import { expectSchema, migrate } from './schema.ts'
+import { expectSchema, expectUndamaged, migrate } from './schema.ts'
 import { isBusy, sqliteError } from './sqlite-error.ts'
 
 /** How long a command waits for a store that is busy (milliseconds): it is so for moments only. */
@@ -33,6 +33,7 @@ export function openOwn(path: string, durable = true): { db: DatabaseSync; relea
     }
     db = new DatabaseSync(path, { timeout: 0 })
     if (release === undefined) throw heldError(db, path)
+    expectUndamaged(db, path)
     migrate(db, path)
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`)
     const holder = `${hostname()}, process ${process.pid}`
@@ -45,12 +46,18 @@ export function openOwn(path: string, durable = true): { db: DatabaseSync; relea
   }
 }
 
+type OpenExistingOptions = {
+  readOnly: boolean
+  /** Whether all pages are checked for damage, which takes as long as to read the file. */
+  checked?: boolean
+}
+
 /**
  * Opens the database of a store beside the daemon that may be using it, without its lock.
  *
  * @throws {StoreError} refused: there is none, it is in memory, another program's, of another schema, or damaged
  */
-export function openExisting(path: string, { readOnly }: { readOnly: boolean }): DatabaseSync {
+export function openExisting(path: string, { readOnly, checked = false }: OpenExistingOptions): DatabaseSync {
   if (path === ':memory:') {
     throw new StoreError(
       'refused',
@@ -67,6 +74,7 @@ export function openExisting(path: string, { readOnly }: { readOnly: boolean }):
   try {
     db = new DatabaseSync(path, { readOnly, timeout: BUSY_TIMEOUT_MS })
     expectSchema(db, path)
+    if (checked) expectUndamaged(db, path)
     return db
   } catch (error) {
     db?.close()

@@ -227,7 +227,7 @@ export const MIGRATIONS: readonly string[] = [
 /**
  * Migrates an opened database to this program's schema, whole or not at all.
  *
- * @throws {StoreError} refused: another program's file, a newer callwatch's or a development version's, or a damaged one
+ * @throws {StoreError} refused: another program's file, a newer callwatch's or a development version's
  */
 export function migrate(db: DatabaseSync, path: string, migrations: readonly string[] = MIGRATIONS): void {
   const version = checkSchema(db, path, migrations.length)
@@ -258,11 +258,20 @@ function checkSchema(db: DatabaseSync, path: string, newest: number): number {
   const isEmpty = db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n'] === 0
   if (!isEmpty && applicationId !== APPLICATION_ID) throw notOurs(path, applicationId)
   refuseNewer(path, version, newest)
-  const damage = db.prepare('PRAGMA quick_check(1)').get()?.['quick_check']
-  if (damage !== 'ok') {
-    throw new StoreError('refused', `${path} is damaged (${String(damage)}); restore it from a backup`)
-  }
   return version
+}
+
+/**
+ * Makes sure that no page of a database is damaged. Reads all of it.
+ *
+ * @throws {StoreError} refused: one is
+ */
+export function expectUndamaged(db: DatabaseSync, path: string): void {
+  const damage = db.prepare('PRAGMA quick_check(1)').get()?.['quick_check']
+  if (damage === 'ok') return
+  // The first line says which database.
+  const what = String(damage).split('\n').at(-1)
+  throw new StoreError('refused', `${path} is damaged (${what}); restore it from a backup`)
 }
 
 function notOurs(path: string, applicationId: number): StoreError {

@@ -8,6 +8,8 @@ import { openSqliteSource, openSqliteDestination } from '../../../src/store/sqli
 import { openSqliteReader } from '../../../src/store/sqlite/open-reader.ts'
 import { openSqliteBeside } from '../../../src/store/sqlite/open-beside.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import { completePoll, seen } from '../../ledger/seen.ts'
+import { A, openIn } from '../contract/place.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 const BESIDE: Readonly<Record<string, (path: string) => unknown>> = {
@@ -16,7 +18,7 @@ const BESIDE: Readonly<Record<string, (path: string) => unknown>> = {
   beside: openSqliteBeside,
   'the source of a copy': openSqliteSource,
 }
-const ALL = {
+const ALL: typeof BESIDE = {
   ...BESIDE,
   'a daemon': (path: string) => openSqliteStore({ path }),
   'the destination of a copy': openSqliteDestination,
@@ -75,4 +77,37 @@ test.each([
     )
     expect(content() === before, opener).toBe(true)
   }
+})
+
+/** A store with pages of zeros in the table of calls. */
+async function damaged(): Promise<string> {
+  const path = newPath()
+  const store = openSqliteStore({ path })
+  const { see } = await openIn(store, A)
+  await see(completePoll(10, ...Array.from({ length: 200 }, (_, i) => seen(`call-${i}`, 'ongoing'))))
+  await store.close()
+  using db = new DatabaseSync(path)
+  const root = Number(db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'calls'").get()!['rootpage'])
+  const size = Number(db.prepare('PRAGMA page_size').get()!['page_size'])
+  writeFileSync(path, readFileSync(path).fill(0, (root - 1) * size, root * size))
+  return path
+}
+
+test.each(['a daemon', 'a backup', 'the source of a copy'])('a damaged file is refused: by %s', async (opener) => {
+  const path = await damaged()
+  const open = ALL[opener]!
+  expect(() => open(path)).toThrow(
+    expect.objectContaining({ kind: 'refused', message: expect.stringMatching(/ is damaged \(.*\); restore it from/) }),
+  )
+})
+
+test('a damaged file is opened by what reads parts of it, until one of them is damaged', async () => {
+  const path = await damaged()
+  const reader = openSqliteReader(path)
+  await expect(reader.rows('SELECT name FROM callwatch.targets', [])).resolves.toHaveLength(1)
+  await expect(reader.rows('SELECT * FROM callwatch.calls', [])).rejects.toMatchObject({
+    kind: 'refused',
+    message: expect.stringMatching(/ is damaged .*; restore it from a backup/),
+  })
+  await reader.close()
 })
