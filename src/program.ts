@@ -16,7 +16,6 @@ import {
   port,
   positive,
   share,
-  targets,
   whole,
 } from './commands/option-values.ts'
 import { passOptions } from './commands/pass-options.ts'
@@ -158,7 +157,7 @@ export async function runProgram(args: readonly string[], surroundings: Surround
         .conflicts('after'),
     )
     .option('--type <names>', 'print only events of these types, such as call.ended; repeatable', names)
-    .option('--target <names>', 'print only events of these targets; repeatable', targets)
+    .option('--target <names>', 'print only events of these targets; repeatable', names)
     .option(
       '--limit <n>',
       'print the newest n events (default: 50); with --after or --since the first n (default: all)',
@@ -204,7 +203,7 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     .option('--since <time>', 'from this date or time on, or this long ago (default: all that the store keeps)')
     .option('--until <time>', 'before this date or time (default: now)')
     .option('--by <keys>', 'a row for each day, target, type, mode or receiver_type; repeatable', names)
-    .option('--target <names>', 'only these targets; repeatable', targets)
+    .option('--target <names>', 'only these targets; repeatable', names)
     .option('--zone <name>', 'the time zone of dates and days', 'UTC')
     .addOption(new Option('--format <format>', 'how to print it').choices(['table', 'csv', 'json']).default('table'))
     .action(async (options: WithConfig & ReportOptions) => {
@@ -215,7 +214,7 @@ export async function runProgram(args: readonly string[], surroundings: Surround
   const alerts = configuredCommand('alerts', 'Print the alerts that fired in a period, newest first')
     .option('--since <time>', 'those that fired after this date or time, or this long ago', '7d')
     .option('--until <time>', 'those that fired before this date or time (default: now)')
-    .option('--target <names>', 'only of these targets; repeatable', targets)
+    .option('--target <names>', 'only of these targets; repeatable', names)
     .addOption(new Option('--format <format>', 'how to print it').choices(['table', 'json']).default('table'))
     .action(async (options: WithConfig & AlertsOptions) => {
       const { alerts: printAlerts } = await import('./commands/alerts.ts')
@@ -228,7 +227,7 @@ export async function runProgram(args: readonly string[], surroundings: Surround
       '--at <time>',
       'when it fired (UTC), as `callwatch alerts` shows it, or the minute or date of it (default: the last time)',
     )
-    .option('--target <names>', 'only of these targets; repeatable', targets)
+    .option('--target <names>', 'only of these targets; repeatable', names)
     .addOption(
       new Option('--format <format>', 'how to print them').choices(['table', 'csv', 'json', 'ndjson']).default('table'),
     )

@@ -16,7 +16,6 @@ import { UsageError } from './explain-error.ts'
 import type { ReportOutput } from './report.ts'
 import { shellQuoted } from './shell-quoted.ts'
 import { tableLines } from './table-lines.ts'
-import { wantedTargets } from './wanted-targets.ts'
 
 export type AlertCallsOptions = {
   at?: string
@@ -70,13 +69,7 @@ async function findAlert(
   if (at !== undefined && began === undefined) throw new UsageError(`--at ${at}: expected ${SPAN}`)
   const { alerts } = await alertHistory(
     reader,
-    {
-      from: 0,
-      to: Infinity,
-      targets: await wantedTargets(target, config, reader),
-      ...(alert.includes('{') ? { key: alert } : { alert }),
-      began,
-    },
+    { from: 0, to: Infinity, targets: target, ...(alert.includes('{') ? { key: alert } : { alert }), began },
     { configured: config.targets.map(({ name }) => name), now: systemClock.wall() },
   )
   const [newest] = alerts

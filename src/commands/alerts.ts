@@ -11,7 +11,6 @@ import { UsageError } from './explain-error.ts'
 import { periodOf, type PeriodOptions } from './period-options.ts'
 import type { ReportOutput } from './report.ts'
 import { tableLines } from './table-lines.ts'
-import { wantedTargets } from './wanted-targets.ts'
 
 export type AlertsOptions = PeriodOptions & {
   since: string
@@ -31,8 +30,7 @@ export async function alerts(config: Config, options: AlertsOptions, { print, wa
   const reader = await openReader(config.store)
   try {
     const configured = config.targets.map(({ name }) => name)
-    const targets = await wantedTargets(options.target, config, reader)
-    const found = await alertHistory(reader, { from, to, targets }, { configured, now })
+    const found = await alertHistory(reader, { from, to, targets: options.target }, { configured, now })
     if (options.format === 'json') print(JSON.stringify(found, undefined, 2))
     else for (const line of tableOf(found.alerts, now)) print(line)
     if (found.truncated === true) warn(`there are older ones: these are the newest ${found.alerts.length}`)

@@ -19,7 +19,6 @@ import { storeRetried } from '../store/store-retried.ts'
 import { eventJson, eventLine } from './event-lines.ts'
 import { UsageError } from './explain-error.ts'
 import { stopSignal } from './stop-signal.ts'
-import { wantedTargets } from './wanted-targets.ts'
 
 export type EventsOptions = {
   /** Continues until a signal, in place of ending with the last event. */
@@ -70,7 +69,7 @@ export async function events(config: Config, options: EventsOptions, output: Out
   const opened = await openReader(config.store)
   const reader = { ...opened, ...shownLog(opened, () => config.events.participants) }
   const readOn = async () => {
-    const filter = { types, targets: await wantedTargets(options.target, config, reader) }
+    const filter = { types, targets: options.target }
     if (cursor === undefined && since === undefined) {
       show(await newest(reader, limit ?? NEWEST, filter))
       left = follow ? Infinity : 0

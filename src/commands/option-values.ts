@@ -72,9 +72,3 @@ export function names(text: string, before: readonly string[] = []): string[] {
   if (!found.includes('')) return [...before, ...found]
   throw new InvalidArgumentError('It must be a name, or several separated by commas.')
 }
-
-/** The same, each text as it is: the name of a target may have a comma. */
-export function targets(text: string, before: readonly string[] = []): string[] {
-  names(text)
-  return [...before, text.trim()]
-}

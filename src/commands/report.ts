@@ -9,7 +9,6 @@ import { plainText } from '../text/plain-text.ts'
 import { UsageError } from './explain-error.ts'
 import { periodOf, type PeriodOptions } from './period-options.ts'
 import { tableLines } from './table-lines.ts'
-import { wantedTargets } from './wanted-targets.ts'
 
 export type ReportOptions = PeriodOptions & {
   by?: readonly string[]
@@ -39,8 +38,7 @@ export async function report(config: Config, options: ReportOptions, { print, wa
   const reader = await openReader(config.store)
   try {
     const configured = config.targets.map(({ name }) => name)
-    const targets = await wantedTargets(options.target, config, reader)
-    const found = await usageReport(reader, { from, to, by, zone, targets }, { configured, now })
+    const found = await usageReport(reader, { from, to, by, zone, targets: options.target }, { configured, now })
     if (format === 'json') print(JSON.stringify(found, undefined, 2))
     else
       for (const line of format === 'csv' ? usageCsv(found.rows, by).trimEnd().split('\r\n') : tableOf(found, by))

@@ -6,7 +6,7 @@ import { duration, longestTimer } from '../schema/duration.ts'
 import { formatDuration } from '../schema/duration-text.ts'
 import { checkReceivers } from './check-receivers.ts'
 import { alertReceiverNames, receiverNames, receivers, type ReceiverName } from './receivers.ts'
-import { eachOnce, nameOfTarget, oneOf, text, timeOfDay, timezone } from '../schema/scalars.ts'
+import { eachOnce, nameText, oneOf, text, timeOfDay, timezone } from '../schema/scalars.ts'
 import { labelMap, section } from '../schema/section.ts'
 
 const digest = section({
@@ -81,7 +81,7 @@ const mute = section(
 
 const namedReceiver = section(
   {
-    name: nameOfTarget().describe('Its name: in routes, metrics and the log; what waits for it is kept by this name'),
+    name: nameText().describe('Its name: in routes, metrics and the log; what waits for it is kept by this name'),
     ...receiverSections(alertReceiverNames),
   },
   (item, report) => {

@@ -11,9 +11,17 @@ export function text(expected: string, test: (value: string) => boolean = () => 
   return z.string({ error }).min(1, { error, abort: true }).refine(test, { error })
 }
 
-/** What an alert or a target is known by: it is in labels, in lines of the log and in commands. */
-export function nameOfTarget() {
+/** What something is known by: it is in labels, in lines of the log and in commands. */
+export function nameText() {
   return text('a name, neither blank nor with control characters', isName)
+}
+
+/** The same of a target, several of which are named with commas between them. */
+export function nameOfTarget() {
+  return text(
+    'a name without commas, neither blank nor with control characters',
+    (name) => isName(name) && !name.includes(','),
+  )
 }
 
 /** The same of a rule, without the braces that surround an alert's labels where its key is made of both. */

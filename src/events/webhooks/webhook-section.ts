@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { labelValues } from '../../alerts/rule-keys.ts'
 import { duration } from '../../schema/duration.ts'
-import { address, nameOfTarget, oneOf, someOf, text } from '../../schema/scalars.ts'
+import { address, nameText, oneOf, someOf, text } from '../../schema/scalars.ts'
 import { secret } from '../../schema/secret.ts'
 import { labelMap, section } from '../../schema/section.ts'
 import { EVENT_TYPES } from '../types.ts'
@@ -18,7 +18,7 @@ const signingSecret = () =>
 
 /** One item of `events.webhooks`. Durations are in seconds. */
 export const webhookSection = section({
-  name: nameOfTarget().describe('Name of the webhook: in metrics, in commands, and with its progress in the store'),
+  name: nameText().describe('Name of the webhook: in metrics, in commands, and with its progress in the store'),
   url: secret(address(), { of: 'the URL', about: 'Gets each event in a POST request', example: 'CRM_WEBHOOK_URL' }),
   secret: secret(signingSecret(), { of: 'the secret', about: 'Signs each request', example: 'CRM_WEBHOOK_SECRET' }),
   old_secret: secret(signingSecret(), {
