@@ -131,7 +131,7 @@ async function readEncoded(
     aborted?.throwIfAborted()
     const { args, add } = queryArguments()
     const rows = await store.rows(
-      `SELECT target, at, ${labels === undefined ? 'total' : 'by_labels'} AS bytes FROM callwatch.rollups
+      `SELECT target, at, ${labels === undefined ? 'without_labels' : 'by_labels'} AS bytes FROM callwatch.rollups
       WHERE target IN (${numbers.join(', ')}) AND width = ${width}
         AND at >= ${add(from)} AND at < ${add(Math.min(period.to, from + length))}`,
       args,

@@ -43,7 +43,7 @@ export type TimeHistogram = 'duration' | 'answerDelay'
 export type RollupSink = {
   /**
    * @param labels and `status` by their codes (call-codes.ts, history-columns.ts); of a total all labels are 0
-   * @param amounts to be copied: they are others afterwards
+   * @param amounts in an array that is used again for the next ones: a sink copies what it keeps
    */
   add: (labels: number, status: number, amounts: Amounts) => void
   /** Takes the histograms of calls with these labels; undefined where they are not wanted. */
@@ -125,7 +125,7 @@ export function partOf(whole: RollupSink, width: number, part: { at: number; wid
 }
 
 /** A rollup and its total as bytes, which {@link readRollup} reads. */
-export type EncodedRollup = { byLabels: Uint8Array; total: Uint8Array }
+export type EncodedRollup = { byLabels: Uint8Array; withoutLabels: Uint8Array }
 
 /** A rollup that is added up. */
 export type Rollup = RollupSink & {
@@ -152,7 +152,7 @@ export function newRollup(): Rollup {
     },
     encoded: () => {
       const byLabels = bytes()
-      return byLabels && { byLabels, total: total.bytes()! }
+      return byLabels && { byLabels, withoutLabels: total.bytes()! }
     },
     addTo,
   }
@@ -193,10 +193,10 @@ function newSums() {
 }
 
 /*
- * A rollup's bytes: for each group its labels, how many bytes follow, and how many cells. Of a cell its status, a bit for each
- * amount but the calls that is not 0, the calls, and these amounts as 64-bit floats. Of an entry the difference from the one
- * before, and the calls. Integers are of variable length, as in Protocol Buffers: seven bits a byte, the lowest first, and
- * the eighth set where more follow.
+ * The bytes of a rollup are its groups, one after the other. A group is: its labels; how many bytes follow; how many statuses it
+ * has; for each of these the status, which of the amounts after the calls are not 0 (bit 0 stands for the first of them), the calls, and
+ * those amounts as 64-bit floats; then, to its end, for each entry of a histogram the difference from the entry before, and the
+ * calls. All integers are varints of Protocol Buffers: seven bits a byte, the lowest first, and the eighth set where more follow.
  */
 
 function encode(groups: ReadonlyMap<number, Group>): Uint8Array {
@@ -211,11 +211,13 @@ function encode(groups: ReadonlyMap<number, Group>): Uint8Array {
 }
 
 function encodeGroup({ cells, entries }: Group): number[] {
-  const bytes = [cells.size]
+  const bytes: number[] = []
+  putInteger(bytes, cells.size)
   const float = new DataView(new ArrayBuffer(8))
   for (const [status, [calls, ...amounts]] of cells) {
-    bytes.push(
-      status,
+    putInteger(bytes, status)
+    putInteger(
+      bytes,
       amounts.reduce((bits, amount, i) => (amount === 0 ? bits : bits | (1 << i)), 0),
     )
     putInteger(bytes, calls)

@@ -38,7 +38,7 @@ export type RollupUpdate = {
     target: number
     width: number
     at: number
-    encoded: { byLabels: Uint8Array; total: Uint8Array } | undefined
+    encoded: { byLabels: Uint8Array; withoutLabels: Uint8Array } | undefined
   }[]
 }
 

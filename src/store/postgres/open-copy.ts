@@ -15,7 +15,7 @@ import { QUARTER } from '../../ledger/usage.ts'
 import { StoreError } from '../store.ts'
 import { connectForLong } from './connect-beside.ts'
 import type { Argument, Connection, Session } from './connection.ts'
-import { codeOf } from './postgres-error.ts'
+import { codeOf, LOCK_NOT_AVAILABLE } from './postgres-error.ts'
 import { ALL_EVENTS } from './events.ts'
 import { markStale } from './rollups.ts'
 import { expectSchema, LOCK, migrate } from './schema.ts'
@@ -92,8 +92,6 @@ async function connectAlone(url: string, { readOnly, prepare, check }: AloneOpti
     throw error
   }
 }
-
-const LOCK_NOT_AVAILABLE = '55P03'
 
 async function takeLock({ run, place }: Connection): Promise<void> {
   try {

@@ -33,6 +33,7 @@ const unreachable = unavailable(
 )
 
 const QUERY_CANCELED = '57014'
+export const LOCK_NOT_AVAILABLE = '55P03'
 
 /** By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html), or by Node's own code. */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
@@ -46,6 +47,9 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   '53100': unavailable((place, message) => `the disk of ${place} is full (${message}); make room there`),
   '53300': unavailable((place, message) => `${place} has no connection left (${message}); raise its max_connections`),
   [QUERY_CANCELED]: unavailable((place) => `${place} reached the timeout of a statement; check its load`),
+  [LOCK_NOT_AVAILABLE]: unavailable(
+    (place) => `another session has locked tables of ${place} for long, as pg_dump does; try again when it has ended`,
+  ),
   '57P01': unreachable,
   '57P02': unreachable,
   '57P03': unreachable,

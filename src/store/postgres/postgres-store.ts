@@ -16,7 +16,7 @@ import { saveRollups } from './rollups.ts'
 import { openPool, type Pool } from './pool.ts'
 import { isAnswer, isUnresponsive } from './postgres-error.ts'
 import { lockForReset, removeTarget } from './reset-target.ts'
-import { migrate } from './schema.ts'
+import { isMigrated, migrate } from './schema.ts'
 import { postgresSilences } from './silences.ts'
 import { transaction } from './transaction.ts'
 import { postgresWebhooks } from './webhooks.ts'
@@ -60,6 +60,9 @@ const BATCH = 200
 /** A target may have a million calls. */
 const RESET_TIMEOUT_SECONDS = 120
 
+/** A migration may rewrite tables of millions of rows. */
+const MIGRATION_DEADLINE = 600
+
 /** The default (seconds): it leaves time for two attempts to renew a lease. */
 const deadlineFor = (lease: number) => Math.max(1, Math.min(5, lease / 3))
 
@@ -99,10 +102,19 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   // A daemon that is refused must not clear the outbox.
   const members = membership(memberPool, { lease, onJoin: outbox.clear })
 
-  await pool.use(migrate).catch(async (error: unknown) => {
+  try {
+    if (!(await pool.use(isMigrated))) {
+      const connection = await connect(address, { deadline: MIGRATION_DEADLINE, clock })
+      try {
+        await migrate(connection)
+      } finally {
+        await connection.close()
+      }
+    }
+  } catch (error) {
     await pool.close()
     throw error
-  })
+  }
 
   const session: Session = {
     run: (statement, args) => pool.use(({ run }) => run(statement, args)),

@@ -26,10 +26,10 @@ const FRESH = `
 const UNMARK = 'DELETE FROM callwatch.stale_rollups WHERE quarter = $1::bigint AND target = ANY ($2::int[])'
 
 const SAVE = `
-  INSERT INTO callwatch.rollups (target, width, at, by_labels, total)
-  SELECT target, width, at, decode(by_labels, 'hex'), decode(total, 'hex')
-  FROM unnest($1::int[], $2::int[], $3::bigint[], $4::text[], $5::text[]) AS given (target, width, at, by_labels, total)
-  ON CONFLICT (target, width, at) DO UPDATE SET by_labels = excluded.by_labels, total = excluded.total`
+  INSERT INTO callwatch.rollups (target, width, at, by_labels, without_labels)
+  SELECT target, width, at, decode(by_labels, 'hex'), decode(without_labels, 'hex')
+  FROM unnest($1::int[], $2::int[], $3::bigint[], $4::text[], $5::text[]) AS given (target, width, at, by_labels, without_labels)
+  ON CONFLICT (target, width, at) DO UPDATE SET by_labels = excluded.by_labels, without_labels = excluded.without_labels`
 
 const DELETE = `
   DELETE FROM callwatch.rollups USING unnest($1::int[], $2::int[], $3::bigint[]) AS given (target, width, at)
@@ -54,7 +54,11 @@ export async function saveRollups(
   ]
   await Promise.all([
     run(UNMARK, [quarter, targets]),
-    run(SAVE, [...keys(saved), saved.map(({ byLabels }) => hex(byLabels)), saved.map(({ total }) => hex(total))]),
+    run(SAVE, [
+      ...keys(saved),
+      saved.map(({ byLabels }) => hex(byLabels)),
+      saved.map(({ withoutLabels }) => hex(withoutLabels)),
+    ]),
     run(DELETE, keys(deleted)),
   ])
 }

@@ -236,22 +236,16 @@ export const MIGRATIONS: readonly string[] = [
     until double precision NOT NULL -- UNIX seconds by the host's clock
   );
   `,
-  // Rollups of half the bytes. They are added up again; the column has another name, so that no older program reads or writes one.
+  // Rollups of half the bytes, which are added up again. Their columns have other names, so that no older program reads them. What
+  // such a program commits or adds up meanwhile is waited for: nothing that it has not committed yet would be seen.
   `
+  LOCK TABLE callwatch.stale_rollups, callwatch.rollups;
   INSERT INTO callwatch.stale_rollups AS known (quarter, target, version)
   SELECT at, target, 1 FROM callwatch.rollups WHERE width = 900 AND target <> 0
   ON CONFLICT (quarter, target) DO UPDATE SET version = known.version + 1;
-  DROP TABLE callwatch.rollups;
-
-  -- What finished in a quarter of an hour, in an hour and in three, added up: history/rollup.ts.
-  CREATE TABLE callwatch.rollups (
-    target integer NOT NULL,        -- 0: all targets together
-    width integer NOT NULL,         -- seconds
-    at bigint NOT NULL,             -- UNIX seconds
-    by_labels bytea NOT NULL,
-    total bytea NOT NULL,
-    PRIMARY KEY (target, width, at)
-  );
+  TRUNCATE callwatch.rollups;
+  ALTER TABLE callwatch.rollups RENAME COLUMN data TO by_labels;
+  ALTER TABLE callwatch.rollups RENAME COLUMN total TO without_labels;
   `,
 ]
 
@@ -260,6 +254,9 @@ const VERSION_TABLE =
 
 /** "call" in ASCII: only one daemon at a time migrates or joins. Held until the transaction ends. */
 export const LOCK = 'SELECT pg_advisory_xact_lock(1667329132)'
+
+/** So long a migration waits for a table: all that use it wait behind the migration. */
+const LOCK_TIMEOUT_MS = 10_000
 
 /**
  * Migrates a database to this program's schema, each step whole or not at all. Several daemons may do so at once.
@@ -276,13 +273,22 @@ export async function migrate(connection: Connection, migrations: readonly strin
       if (found !== from) return found
       // CREATE SCHEMA wants a privilege even where the schema is there.
       if (!(await hasSchema(session))) await session.run('CREATE SCHEMA callwatch')
-      await session.run(VERSION_TABLE)
+      await session.run(`${VERSION_TABLE}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
       await session.run(migrations[from]!)
       await session.run(`DELETE FROM callwatch.schema_version`)
       await session.run(`INSERT INTO callwatch.schema_version VALUES (${from + 1}, ${EDITION})`)
       return from + 1
     })
   }
+}
+
+/**
+ * Whether a database has this program's schema.
+ *
+ * @throws {StoreError} as {@link migrate}
+ */
+export async function isMigrated(connection: Connection): Promise<boolean> {
+  return (await checkSchema(connection, MIGRATIONS.length)) === MIGRATIONS.length
 }
 
 /**

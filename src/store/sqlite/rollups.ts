@@ -18,7 +18,9 @@ export function rollupsIn(db: DatabaseSync) {
     countSave: prepare(`${COUNT} WHERE n = ?`),
     version: prepare('SELECT version FROM stale_rollups WHERE quarter = ? AND target = ?'),
     unmark: prepare('DELETE FROM stale_rollups WHERE quarter = ? AND target = ?'),
-    save: prepare('INSERT OR REPLACE INTO rollups (target, width, at, by_labels, total) VALUES (?, ?, ?, ?, ?)'),
+    save: prepare(
+      'INSERT OR REPLACE INTO rollups (target, width, at, by_labels, without_labels) VALUES (?, ?, ?, ?, ?)',
+    ),
     delete: prepare('DELETE FROM rollups WHERE target = ? AND width = ? AND at = ?'),
   }
   return {
@@ -39,7 +41,7 @@ export function rollupsIn(db: DatabaseSync) {
       for (const { target } of versions) statements.unmark.run(quarter, target)
       for (const { target, width, at, encoded } of rollups) {
         if (encoded === undefined) statements.delete.run(target, width, at)
-        else statements.save.run(target, width, at, encoded.byLabels, encoded.total)
+        else statements.save.run(target, width, at, encoded.byLabels, encoded.withoutLabels)
       }
     },
   }

@@ -205,22 +205,14 @@ export const MIGRATIONS: readonly string[] = [
     who TEXT NOT NULL               -- the daemon that uses this store, to be named to another one
   ) STRICT, WITHOUT ROWID;
   `,
-  // Rollups of half the bytes. They are added up again; the column has another name, so that no older program reads or writes one.
+  // Rollups of half the bytes, which are added up again. Their columns have other names, so that no older program reads them.
   `
   INSERT INTO stale_rollups (quarter, target, version)
   SELECT at, target, 1 FROM rollups WHERE width = 900 AND target <> 0
   ON CONFLICT DO UPDATE SET version = version + 1;
-  DROP TABLE rollups;
-
-  -- What finished in a quarter of an hour, in an hour and in three, added up: history/rollup.ts.
-  CREATE TABLE rollups (
-    target INTEGER NOT NULL,        -- 0: all targets together
-    width INTEGER NOT NULL,         -- seconds
-    at INTEGER NOT NULL,            -- UNIX seconds
-    by_labels BLOB NOT NULL,
-    total BLOB NOT NULL,
-    PRIMARY KEY (target, width, at)
-  ) STRICT;
+  DELETE FROM rollups;
+  ALTER TABLE rollups RENAME COLUMN data TO by_labels;
+  ALTER TABLE rollups RENAME COLUMN total TO without_labels;
   `,
 ]
 

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { expect } from 'vitest'
 import { alertHistory } from '../../../src/history/alert-history.ts'
 import { updateRollups } from '../../../src/history/update-rollups.ts'
 import { USAGE_KEYS, usageOf } from '../../../src/history/usage.ts'
@@ -49,6 +50,8 @@ export async function keepStores(version: number, path: string, url: string): Pr
     // The oldest calls of ten hours, some of which are rollups of three hours. What comes after them stays to be added up.
     let after = await updateRollups(store, NOW + DAY)
     for (let i = 0; i < 30; i++) after = await updateRollups(store, NOW + DAY, after)
+    expect(await store.rows('SELECT 1 FROM callwatch.rollups', [])).not.toEqual([])
+    expect(await store.rows('SELECT 1 FROM callwatch.stale_rollups', [])).not.toEqual([])
     await closeAll(store)
     write(file(version, `${kindOf(address)}.json`), JSON.stringify(await contentsOf(address)))
   }

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { updateRollups } from '../../../src/history/update-rollups.ts'
 import { newDraft } from '../../../src/ledger/delta-draft.ts'
 import { copyStore } from '../../../src/store/copy-store.ts'
-import { openCopyDestination, openCopySource, type StoreAddress } from '../../../src/store/open-store.ts'
+import { openCopyDestination, openCopySource, openStore, type StoreAddress } from '../../../src/store/open-store.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { migrate as migrateDatabase, MIGRATIONS as DATABASE_MIGRATIONS } from '../../../src/store/postgres/schema.ts'
 import { migrate as migrateFile, MIGRATIONS as FILE_MIGRATIONS } from '../../../src/store/sqlite/schema.ts'
@@ -100,6 +100,56 @@ inPostgres('a database', ({ newDatabase }) => {
       for (const { close } of [kept, made]) onTestFinished(close)
       await migrateDatabase(made, DATABASE_MIGRATIONS.slice(0, version))
       for (const what of LAYOUT) expect(await made.run(what)).toEqual(await kept.run(what))
+    })
+  })
+
+  describe('that is migrated from version 1', () => {
+    const restore = async () => {
+      const url = await newDatabase()
+      restoreDatabase(1, url)
+      const connection = await connect(url)
+      onTestFinished(connection.close)
+      return { url, ...connection }
+    }
+
+    test('waits for what an older daemon adds up, however long that takes, and adds it up again', async () => {
+      const { url, run } = await restore()
+      const { run: beside, close } = await connect(url)
+      onTestFinished(close)
+      const [stale] = await run('SELECT quarter, target FROM callwatch.stale_rollups ORDER BY quarter LIMIT 1')
+      const key = [Number(stale!['quarter']), Number(stale!['target'])]
+      await run('BEGIN')
+      await run('DELETE FROM callwatch.stale_rollups WHERE quarter = $1::bigint AND target = $2::int', key)
+      await run("INSERT INTO callwatch.rollups (target, width, at, data, total) VALUES ($2::int, 900, $1::bigint, '', '')", key) // oxfmt-ignore
+      const opening = openStore({ url, lease: 1 }, [])
+      // Longer than a statement of a daemon with this lease may take.
+      const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+        AND clock_timestamp() > query_start + interval '1.2 s'`
+      await vi.waitFor(async () => expect(await beside(waiting)).toHaveLength(1), { timeout: 10_000 })
+      await run('COMMIT')
+      await closeAll(await opening)
+      const marks = 'SELECT 1 FROM callwatch.stale_rollups WHERE quarter = $1::bigint AND target = $2::int'
+      expect(await run(marks, key)).toHaveLength(1)
+    })
+
+    test('is read by whom it was read before', async () => {
+      const { url, run } = await restore()
+      await run('CREATE ROLE auditor; GRANT SELECT ON ALL TABLES IN SCHEMA callwatch TO auditor')
+      await closeAll(await openAll({ url }))
+      const forbidden = `SELECT relname FROM pg_class WHERE relnamespace = 'callwatch'::regnamespace AND relkind = 'r'
+        AND NOT has_table_privilege('auditor', oid, 'SELECT')`
+      expect(await run(forbidden)).toEqual([])
+    })
+
+    test('is left as it was while another session has locked its tables for long', { timeout: LONG }, async () => {
+      const { url, run } = await restore()
+      await run('BEGIN; LOCK TABLE callwatch.rollups IN ACCESS SHARE MODE')
+      await run('SET idle_in_transaction_session_timeout = 0')
+      await expect(openStore({ url, lease: 1 }, [])).rejects.toMatchObject({
+        message: expect.stringMatching(/^another session has locked tables of .* for long, as pg_dump does; try again/),
+      })
+      expect(await run('SELECT version FROM callwatch.schema_version')).toEqual([{ version: 1 }])
+      await run('ROLLBACK')
     })
   })
 
