@@ -91,6 +91,22 @@ inChromium('the views of the page', (open) => {
       await shown(() => note(page)).toMatch(/^100 calls, the newest/)
     })
 
+    test('have a filter that keeps what is being typed while the page is refreshed', async () => {
+      const page = await openView(open, '#calls')
+      await rows(page).first().waitFor()
+      const typed = page.getByLabel('Session id begins with')
+      await typed.fill('call-1')
+      const refreshed = page.waitForResponse(/\/api\/v1\/status/)
+      await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+      await refreshed
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+      expect(await typed.inputValue()).toBe('call-1')
+      await typed.press('Enter')
+      await shown(async () => new URL(page.url()).searchParams.get('session_id')).toBe('call-1')
+      await page.getByRole('link', { name: 'Clear filters' }).click()
+      await shown(() => typed.inputValue()).toBe('')
+    })
+
     test('are added until the history has no older ones, each once', async () => {
       const page = await openView(open, '?target=production#calls')
       for (const [calls, all] of [

@@ -1,6 +1,6 @@
 import { html } from '../html.js'
 import { addressOf } from '../model/address.js'
-import { IN_PROGRESS, isInProgress, loadExplorer, loadOlder, stopSearch } from '../model/explorer.js'
+import { IN_PROGRESS, isInProgress, loadExplorer, loadOlder, stopSearch, typeSessionId } from '../model/explorer.js'
 import { count, momentInZone } from '../model/format.js'
 import { STATUSES } from '../model/totals.js'
 import { changeAddress } from '../model/views.js'
@@ -31,7 +31,7 @@ const RECORDING_OPTIONS = [
  */
 export function CallsExplorer({ state }) {
   const { query, explorer } = state
-  const { request, calls, next, isLoading, asOf } = explorer
+  const { request, calls, next, isLoading, asOf, typed } = explorer
   const now = state.snapshot?.status.now ?? ''
   // Times that the reader is changing must not advance.
   const time = Date.parse(asOf || now)
@@ -71,9 +71,10 @@ export function CallsExplorer({ state }) {
         >Session id begins with
         <input
           id="session-id"
-          value=${value('session_id')}
+          value=${typed ?? value('session_id')}
           spellcheck=${false}
           autocomplete="off"
+          onInput=${onValue(typeSessionId)}
           onChange=${onValue(change('session_id'))}
         />
       </label>

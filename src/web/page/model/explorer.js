@@ -77,6 +77,13 @@ export async function loadOlder() {
   }
 }
 
+/**
+ * Keeps what is being typed, which the address has once it is complete.
+ *
+ * @param {string} typed
+ */
+export const typeSessionId = (typed) => set({ typed })
+
 /** Ends the search; what it has found stays. */
 export function stopSearch() {
   running.abort()

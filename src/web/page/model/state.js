@@ -48,6 +48,7 @@
  * @property {boolean} isLoading
  * @property {string | undefined} problem
  * @property {string} asOf The time of the first request (ISO 8601), by the clock of the server
+ * @property {string} [typed] How the session id begins that is being typed, and is not in the address yet
  */
 
 /** @typedef {{ name: string, answer: CallDetails | undefined, problem: string | undefined }} CallPage */
