@@ -97,8 +97,9 @@ if (skipped) {
       const { expr = '', textFormat = '', titleFormat = '' } = dashboard().annotations.list![0]!
       const asked = interpolate(expr)
       expect(await prometheus.query(asked)).toEqual([])
-      // No alert fires: another metric takes the place of theirs.
-      const standIn = 'label_replace(label_replace(callwatch_up, "alert", "A", "", ""), "severity", "critical", "", "")'
+      // No alert fires: another metric takes the place of theirs, as 1 also of a target that is down.
+      const standIn =
+        'label_replace(label_replace(callwatch_up >= bool 0, "alert", "A", "", ""), "severity", "critical", "", "")'
       const series = await prometheus.query(asked.replace(/callwatch_alerts\{.*?\}/, standIn))
       expect(new Set(series.map(({ labels }) => labels['target']))).toEqual(new Set(TARGETS))
       const named = [...`${titleFormat} ${textFormat}`.matchAll(/\{\{(\w+)\}\}/g)].map(([, name]) => name!)
