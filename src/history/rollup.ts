@@ -1,5 +1,6 @@
 import { QUARTER } from '../ledger/usage.ts'
 import type { ReadRow } from '../store/row-reader.ts'
+import { classOf, HISTOGRAMS } from './histograms.ts'
 
 /*
  * A rollup is what the history needs of the calls that finished in a quarter of an hour, in an hour or in three: sums by
@@ -31,14 +32,6 @@ export type Amounts = readonly [
   duration: number,
 ]
 
-/**
- * What a call has in histograms: how long it lasted and rang, by classes of times, and at how many ends of a width it was in
- * progress: a call that began and finished within the same quarter has crossed none. An entry is the offset of its histogram and
- * the class, or that number.
- */
-export const HISTOGRAMS = { duration: 0, answerDelay: 512, crossed: 1024 } as const
-export type TimeHistogram = 'duration' | 'answerDelay'
-
 /** Takes what rollups and calls have. */
 export type RollupSink = {
   /**
@@ -55,22 +48,6 @@ export type CountEntry = (entry: number, calls: number) => void
 
 /** So long after its end a call counts as noticed late (seconds). */
 const LATE_SECONDS = 300
-
-/** Classes of times: one is e^(1/26) wide, so its middle is at most 2% off. */
-const CLASSES_A_FACTOR = 26
-const SHORTEST = 0.01
-const SHORTEST_CLASS = 1 - Math.floor(Math.log(SHORTEST) * CLASSES_A_FACTOR)
-const MAX_CLASS = HISTOGRAMS.answerDelay - 1
-
-function classOf(seconds: number): number {
-  if (!(seconds > SHORTEST)) return 0
-  return Math.min(MAX_CLASS, Math.floor(Math.log(seconds) * CLASSES_A_FACTOR) + SHORTEST_CLASS)
-}
-
-/** The time that stands for those of a class (seconds). */
-function timeOf(each: number): number {
-  return each === 0 ? 0 : Number(Math.exp((each - SHORTEST_CLASS + 0.5) / CLASSES_A_FACTOR).toPrecision(4))
-}
 
 /** The columns of a call's row that rollups need. */
 export const ROLLED_COLUMNS =
@@ -161,20 +138,23 @@ export function newRollup(): Rollup {
 type AddedAmounts = [...Amounts]
 
 /** Of the calls with the same labels: amounts by status, and calls by entry of a histogram. */
-type Group = { cells: Map<number, AddedAmounts>; entries: Map<number, number> }
+type Group = { statuses: Map<number, AddedAmounts>; entries: Map<number, number> }
 
 function newSums() {
   const groups = new Map<number, Group>()
   const groupOf = (labels: number): Group => {
-    const group = groups.get(labels) ?? { cells: new Map<number, AddedAmounts>(), entries: new Map<number, number>() }
+    const group = groups.get(labels) ?? {
+      statuses: new Map<number, AddedAmounts>(),
+      entries: new Map<number, number>(),
+    }
     groups.set(labels, group)
     return group
   }
   return {
     add: (labels: number, status: number, amounts: Amounts): void => {
-      const { cells } = groupOf(labels)
-      const known = cells.get(status)
-      if (known === undefined) cells.set(status, [...amounts])
+      const { statuses } = groupOf(labels)
+      const known = statuses.get(status)
+      if (known === undefined) statuses.set(status, [...amounts])
       else for (const [i, amount] of amounts.entries()) known[i]! += amount
     },
     histograms: (labels: number): CountEntry => {
@@ -183,8 +163,8 @@ function newSums() {
     },
     bytes: () => (groups.size === 0 ? undefined : encode(groups)),
     addTo: (sink: RollupSink): void => {
-      for (const [labels, { cells, entries }] of groups) {
-        for (const [status, amounts] of cells) sink.add(labels, status, amounts)
+      for (const [labels, { statuses, entries }] of groups) {
+        for (const [status, amounts] of statuses) sink.add(labels, status, amounts)
         const count = sink.histograms(labels)
         if (count !== undefined) for (const [entry, calls] of entries) count(entry, calls)
       }
@@ -194,7 +174,7 @@ function newSums() {
 
 /*
  * The bytes of a rollup are its groups, one after the other. A group is: its labels; how many bytes follow; how many statuses it
- * has; for each of these the status, which of the amounts after the calls are not 0 (bit 0 stands for the first of them), the calls, and
+ * has; for each of these the status, which of the amounts after the calls are not 0 (bit 0 is the first of them), the calls, and
  * those amounts as 64-bit floats; then, to its end, for each entry of a histogram the difference from the entry before, and the
  * calls. All integers are varints of Protocol Buffers: seven bits a byte, the lowest first, and the eighth set where more follow.
  */
@@ -210,11 +190,11 @@ function encode(groups: ReadonlyMap<number, Group>): Uint8Array {
   return Uint8Array.from(bytes)
 }
 
-function encodeGroup({ cells, entries }: Group): number[] {
+function encodeGroup({ statuses, entries }: Group): number[] {
   const bytes: number[] = []
-  putInteger(bytes, cells.size)
+  putInteger(bytes, statuses.size)
   const float = new DataView(new ArrayBuffer(8))
-  for (const [status, [calls, ...amounts]] of cells) {
+  for (const [status, [calls, ...amounts]] of statuses) {
     putInteger(bytes, status)
     putInteger(
       bytes,
@@ -250,7 +230,7 @@ function putInteger(bytes: number[], integer: number): void {
  */
 export function readRollup(bytes: Uint8Array, sink: RollupSink, only?: ReadonlySet<number>): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  // One array for all cells: a chart has tens of thousands.
+  // One array for all: a chart reads tens of thousands.
   const amounts: [number, number, number, number, number, number, number] = [0, 0, 0, 0, 0, 0, 0]
   const at = { view, offset: 0 }
   while (at.offset < bytes.byteLength) {
@@ -261,7 +241,7 @@ export function readRollup(bytes: Uint8Array, sink: RollupSink, only?: ReadonlyS
       at.offset = end
       continue
     }
-    for (let cells = takeInteger(at); cells > 0; cells--) {
+    for (let left = takeInteger(at); left > 0; left--) {
       const [status, bits] = [takeInteger(at), takeInteger(at)]
       amounts[0] = takeInteger(at)
       for (let i = 1; i < amounts.length; i++) {
@@ -289,32 +269,4 @@ function takeInteger(at: { readonly view: DataView; offset: number }): number {
     if (byte < 128) return integer + byte * unit
     integer += (byte - 128) * unit
   }
-}
-
-/** How many calls are in each class of all histograms, by entry. */
-export type Entries = Float64Array
-
-/** How many calls have a duration, or an answer delay. */
-export function callsIn(histogram: TimeHistogram, entries: Entries): number {
-  const first = HISTOGRAMS[histogram]
-  let calls = 0
-  for (let each = first; each <= first + MAX_CLASS; each++) calls += entries[each]!
-  return calls
-}
-
-/** The times that these shares of the calls do not exceed (seconds), exact to 2%; null where there is no call. */
-export function percentilesOf(
-  histogram: TimeHistogram,
-  entries: Entries,
-  shares: readonly number[],
-): (number | null)[] {
-  const calls = callsIn(histogram, entries)
-  const first = HISTOGRAMS[histogram]
-  return shares.map((share) => {
-    let left = Math.ceil(calls * share)
-    if (left === 0) return null
-    let each = -1
-    while (left > 0) left -= entries[first + ++each]!
-    return timeOf(each)
-  })
 }

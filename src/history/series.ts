@@ -9,7 +9,8 @@ import { matchesLabels, queryArguments, type CallFilter } from './call-filter.ts
 import type { Period } from './days.ts'
 import { countFinished, historyScope } from './history-scope.ts'
 import { readRollups, type RollupsQuery } from './read-rollups.ts'
-import { HISTOGRAMS, percentilesOf, widthFor, type RollupSink, type TimeHistogram } from './rollup.ts'
+import { HISTOGRAMS, percentilesOf, type TimeHistogram } from './histograms.ts'
+import { widthFor, type RollupSink } from './rollup.ts'
 import type { UsageRow } from './usage.ts'
 
 /** How far apart the points of a series may be (seconds). */

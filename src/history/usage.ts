@@ -7,7 +7,8 @@ import type { RowReader } from '../store/row-reader.ts'
 import { daysOf, type Period } from './days.ts'
 import { historyScope } from './history-scope.ts'
 import { readRollups } from './read-rollups.ts'
-import { callsIn, HISTOGRAMS, percentilesOf, widthFor, type Amounts } from './rollup.ts'
+import { callsIn, HISTOGRAMS, percentilesOf } from './histograms.ts'
+import { widthFor, type Amounts } from './rollup.ts'
 
 /** By what a report has rows, in the order of its columns. */
 export const USAGE_KEYS = ['day', 'target', 'type', 'mode', 'receiver_type'] as const

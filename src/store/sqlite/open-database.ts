@@ -33,7 +33,6 @@ export function openOwn(path: string, durable = true): { db: DatabaseSync; relea
     }
     db = new DatabaseSync(path, { timeout: 0 })
     if (release === undefined) throw heldError(db, path)
-    expectUndamaged(db, path)
     migrate(db, path)
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`)
     const holder = `${hostname()}, process ${process.pid}`

@@ -219,10 +219,11 @@ export const MIGRATIONS: readonly string[] = [
 /**
  * Migrates an opened database to this program's schema, whole or not at all.
  *
- * @throws {StoreError} refused: another program's file, a newer callwatch's or a development version's
+ * @throws {StoreError} refused: another program's file, a newer callwatch's or a development version's, or a damaged one
  */
 export function migrate(db: DatabaseSync, path: string, migrations: readonly string[] = MIGRATIONS): void {
   const version = checkSchema(db, path, migrations.length)
+  expectUndamaged(db, path)
   if (version === migrations.length) return
   db.exec('BEGIN IMMEDIATE')
   try {
@@ -237,7 +238,7 @@ export function migrate(db: DatabaseSync, path: string, migrations: readonly str
 /**
  * Makes sure that an opened database can be read as it is.
  *
- * @throws {StoreError} refused: as for {@link migrate}, and one that this program's daemon has not migrated yet
+ * @throws {StoreError} refused: as for {@link migrate} but for damage, and one that this program's daemon has not migrated yet
  */
 export function expectSchema(db: DatabaseSync, path: string, migrations: readonly string[] = MIGRATIONS): void {
   refuseOlder(path, checkSchema(db, path, migrations.length), migrations.length)

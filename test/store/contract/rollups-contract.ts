@@ -1,14 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  addCall,
-  newRollup,
-  percentilesOf,
-  readRollup,
-  WIDTHS,
-  type Amounts,
-  type RollupSink,
-} from '../../../src/history/rollup.ts'
+import { percentilesOf } from '../../../src/history/histograms.ts'
+import { addCall, newRollup, readRollup, WIDTHS, type Amounts, type RollupSink } from '../../../src/history/rollup.ts'
 import { seriesOf, STEPS, type SeriesPoint } from '../../../src/history/series.ts'
 import { updateRollups, type RollupPosition } from '../../../src/history/update-rollups.ts'
 import { USAGE_KEYS, usageOf, type UsageRow } from '../../../src/history/usage.ts'
