@@ -1,10 +1,10 @@
 import { StoreError } from './store.ts'
 
 /**
- * Version 1 is frozen, as every version is from its release on: a change is another version (CONTRIBUTING.md, "The schema"). Before,
- * development versions had it in other editions; their stores are refused.
+ * Version 1 has editions until it is released: a change of a table is another edition, and stores of the others are refused. Once a
+ * version is released it is frozen, and a change is another version (CONTRIBUTING.md, "The schema").
  */
-export const EDITION = 9
+export const EDITION = 10
 
 /** @throws {StoreError} refused: a newer callwatch wrote the store */
 export function refuseNewer(place: string, version: number, newest: number): void {

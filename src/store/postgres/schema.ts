@@ -84,8 +84,8 @@ export const MIGRATIONS: readonly string[] = [
     target integer NOT NULL,        -- 0: all targets together
     width integer NOT NULL,         -- seconds
     at bigint NOT NULL,             -- UNIX seconds
-    data bytea NOT NULL,            -- by labels
-    total bytea NOT NULL,
+    by_labels bytea NOT NULL,
+    without_labels bytea NOT NULL,
     PRIMARY KEY (target, width, at)
   );
 
@@ -235,17 +235,6 @@ export const MIGRATIONS: readonly string[] = [
     key text PRIMARY KEY,
     until double precision NOT NULL -- UNIX seconds by the host's clock
   );
-  `,
-  // Rollups of half the bytes, which are added up again. Their columns have other names, so that no older program reads them. What
-  // such a program commits or adds up meanwhile is waited for: nothing that it has not committed yet would be seen.
-  `
-  LOCK TABLE callwatch.stale_rollups, callwatch.rollups;
-  INSERT INTO callwatch.stale_rollups AS known (quarter, target, version)
-  SELECT at, target, 1 FROM callwatch.rollups WHERE width = 900 AND target <> 0
-  ON CONFLICT (quarter, target) DO UPDATE SET version = known.version + 1;
-  TRUNCATE callwatch.rollups;
-  ALTER TABLE callwatch.rollups RENAME COLUMN data TO by_labels;
-  ALTER TABLE callwatch.rollups RENAME COLUMN total TO without_labels;
   `,
 ]
 

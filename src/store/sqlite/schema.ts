@@ -79,8 +79,8 @@ export const MIGRATIONS: readonly string[] = [
     target INTEGER NOT NULL,        -- 0: all targets together
     width INTEGER NOT NULL,         -- seconds
     at INTEGER NOT NULL,            -- UNIX seconds
-    data BLOB NOT NULL,             -- by labels
-    total BLOB NOT NULL,
+    by_labels BLOB NOT NULL,
+    without_labels BLOB NOT NULL,
     PRIMARY KEY (target, width, at)
   ) STRICT;
 
@@ -204,15 +204,6 @@ export const MIGRATIONS: readonly string[] = [
     only INTEGER PRIMARY KEY CHECK (only = 1),
     who TEXT NOT NULL               -- the daemon that uses this store, to be named to another one
   ) STRICT, WITHOUT ROWID;
-  `,
-  // Rollups of half the bytes, which are added up again. Their columns have other names, so that no older program reads them.
-  `
-  INSERT INTO stale_rollups (quarter, target, version)
-  SELECT at, target, 1 FROM rollups WHERE width = 900 AND target <> 0
-  ON CONFLICT DO UPDATE SET version = version + 1;
-  DELETE FROM rollups;
-  ALTER TABLE rollups RENAME COLUMN data TO by_labels;
-  ALTER TABLE rollups RENAME COLUMN total TO without_labels;
   `,
 ]
 

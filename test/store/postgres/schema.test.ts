@@ -61,6 +61,20 @@ inPostgres('the schema in PostgreSQL', ({ newDatabase }) => {
     expect([...(await connections[0]!.run(VERSION))]).toEqual([{ version: MIGRATIONS.length + 1 }])
   })
 
+  test('is left as it was while another session has locked its tables for long', { timeout: 60_000 }, async () => {
+    const url = await newDatabase()
+    const [migrating, locking] = [await connect(url, { deadline: 60 }), await connected(url)]
+    onTestFinished(migrating.close)
+    await migrate(migrating)
+    await locking.run('BEGIN; LOCK TABLE callwatch.rollups IN ACCESS SHARE MODE')
+    await locking.run('SET idle_in_transaction_session_timeout = 0')
+    await expect(migrate(migrating, [...MIGRATIONS, 'TRUNCATE callwatch.rollups'])).rejects.toMatchObject({
+      message: expect.stringMatching(/^another session has locked tables of .* for long, as pg_dump does; try again/),
+    })
+    expect([...(await migrating.run(VERSION))]).toEqual([{ version: MIGRATIONS.length }])
+    await locking.run('ROLLBACK')
+  })
+
   test('stands beside the tables of others in the same database', async () => {
     const connection = await connected(await newDatabase())
     await connection.run('CREATE TABLE targets (theirs text)')

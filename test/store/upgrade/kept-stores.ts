@@ -17,10 +17,13 @@ import { TARGETS } from '../copy/filled-store.ts'
 import { readCallHistory } from '../read-call-history.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
-/** The versions of the schema of which stores are kept here, as the release that first had them wrote them. */
-export const KEPT_VERSIONS = [1, 2]
+/** The versions of the schema of which stores are kept here, as the release that first had them wrote them: none before the first release. */
+export const KEPT_VERSIONS: readonly number[] = []
 
-const file = (version: number, end: string) => join(import.meta.dirname, `version-${version}.${end}.gz`)
+/** A version of the schema of which a store is kept, and the folder that has it. */
+export type KeptStore = { version: number; folder: string }
+
+const file = ({ version, folder }: KeptStore, end: string) => join(folder, `version-${version}.${end}.gz`)
 const read = (name: string) => gunzipSync(readFileSync(name))
 const write = (name: string, data: string | Uint8Array) => writeFileSync(name, gzipSync(data, { level: 9 }))
 
@@ -28,23 +31,23 @@ const write = (name: string, data: string | Uint8Array) => writeFileSync(name, g
 const kindOf = (address: StoreAddress) => ('path' in address ? 'file' : 'database')
 
 /** What a kept store had when it was written, as {@link contentsOf} reads it. */
-export function keptContents(version: number, address: StoreAddress): object {
+export function keptContents(kept: KeptStore, address: StoreAddress): object {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own file
-  return JSON.parse(read(file(version, `${kindOf(address)}.json`)).toString()) as object
+  return JSON.parse(read(file(kept, `${kindOf(address)}.json`)).toString()) as object
 }
 
-export function restoreFile(version: number, path: string): void {
-  writeFileSync(path, read(file(version, 'db')))
+export function restoreFile(kept: KeptStore, path: string): void {
+  writeFileSync(path, read(file(kept, 'db')))
 }
 
 /** @param url of an empty database */
-export function restoreDatabase(version: number, url: string): void {
-  const input = read(file(version, 'sql'))
+export function restoreDatabase(kept: KeptStore, url: string): void {
+  const input = read(file(kept, 'sql'))
   execFileSync(join(BIN, 'psql'), ['--quiet', '--no-psqlrc', '--set', 'ON_ERROR_STOP=1', url], { input, stdio: 'pipe' })
 }
 
-/** Keeps a store of this version, which is in a closed file and, the same, in a database. */
-export async function keepStores(version: number, path: string, url: string): Promise<void> {
+/** Keeps a store that is in a closed file and, the same, in a database. */
+export async function keepStores(kept: KeptStore, path: string, url: string): Promise<void> {
   for (const address of [{ path }, { url }]) {
     const store = await openAll(address)
     // The oldest calls of ten hours, some of which are rollups of three hours. What comes after them stays to be added up.
@@ -53,15 +56,15 @@ export async function keepStores(version: number, path: string, url: string): Pr
     expect(await store.rows('SELECT 1 FROM callwatch.rollups', [])).not.toEqual([])
     expect(await store.rows('SELECT 1 FROM callwatch.stale_rollups', [])).not.toEqual([])
     await closeAll(store)
-    write(file(version, `${kindOf(address)}.json`), JSON.stringify(await contentsOf(address)))
+    write(file(kept, `${kindOf(address)}.json`), JSON.stringify(await contentsOf(address)))
   }
   const whole = join(temporaryFolder(), 'whole.db')
   // With what is in its log of writes.
   using db = new DatabaseSync(path)
   db.exec(`VACUUM INTO '${whole}'`)
-  write(file(version, 'db'), readFileSync(whole))
+  write(file(kept, 'db'), readFileSync(whole))
   const dump = execFileSync(join(BIN, 'pg_dump'), ['--schema=callwatch', '--no-owner', url], { maxBuffer: 1e9 })
-  write(file(version, 'sql'), dump)
+  write(file(kept, 'sql'), dump)
 }
 
 /** A store as a daemon opens it that owns all targets. */
