@@ -1,6 +1,5 @@
 import { finalStatus, labelsOf, ownTime, type Labels, type SeenCall } from './call.ts'
 import { MEASURES, servedMinutes } from './minutes.ts'
-import { isEarlierRow } from './repeated-id.ts'
 import type { SyncState } from './state.ts'
 import type { LedgerOptions } from './compute-delta.ts'
 import { horizon } from './horizon.ts'
@@ -55,8 +54,6 @@ export function compareCall(
     if (options.baseline === 'skip' && wasFinalBefore(own, sync)) return { kind: 'baseline' }
     return difference('call', 'unknown', final)
   }
-  // Another row with the same id, which does not count.
-  if (isEarlierRow(counted, seen)) return { kind: 'ignored' }
   if (counted.phase === 'baseline') return { kind: 'baseline' }
   if (counted.finish === undefined) {
     if (final !== undefined) return difference('status', counted.phase === 'lost' ? 'lost' : counted.status, final)

@@ -53,7 +53,7 @@ export function computeDelta(
   if (observation.listTraits !== undefined) delta.sync = { ...delta.sync, listTraits: observation.listTraits }
   const oldest = horizon(delta.sync, options.lookback)
 
-  for (const { source, serviceTime, hostTime, calls, notFound, invalid } of observation.answers) {
+  for (const { source, serviceTime, hostTime, calls, confirmed, notFound, invalid } of observation.answers) {
     const answer: AnswerContext = {
       serviceTime,
       hostTime,
@@ -65,7 +65,8 @@ export function computeDelta(
       // The client found that the answer says nothing new.
       if ('phase' in seen) continue
       const before = find(seen.id)
-      const after = track(before, seen, answer)
+      const isCertain = source === 'get' || confirmed?.has(seen.id) === true
+      const after = track(before, seen, answer, isCertain)
       // An evicted call is tracked again even if the answer says nothing new.
       if (after !== undefined && after !== before) delta.calls.set(seen.id, after)
     }
@@ -95,7 +96,13 @@ export function computeDelta(
     delta.counters.size > 0
   return hasChanged ? delta : undefined
 
-  function track(tracked: TrackedCall | undefined, seen: SeenCall, answer: AnswerContext): TrackedCall | undefined {
+  /** @param isCertain the answer shows this call, whenever it began */
+  function track(
+    tracked: TrackedCall | undefined,
+    seen: SeenCall,
+    answer: AnswerContext,
+    isCertain: boolean,
+  ): TrackedCall | undefined {
     if (tracked === undefined && isExcluded(seen, oldest)) return undefined
     const isOpen = finalStatus(seen) === undefined
     const own = ownTime(seen)
@@ -112,11 +119,7 @@ export function computeDelta(
       delta.transitions.length = length
       return { ...counted, marks: counted.marks | MARK.overAtSetUp }
     }
-    if (isEarlierRow(before, seen)) {
-      const noted = noteEarlierRow(before, draft)
-      // Get Call shows a single row. If that is the other one, the service does not know this call.
-      return answer.source === 'list' ? noted : observeNotFound(noted, answer.serviceTime, draft)
-    }
+    if (!isCertain && isEarlierRow(before, seen)) return noteEarlierRow(before, draft)
     if (tracked === undefined) {
       // Listed again after its eviction: tracked for as long as any other call.
       const listedAgain = observeCall(before, seen, answer, draft)

@@ -14,6 +14,8 @@ export type ServiceAnswer = {
   /** The host's clock at that moment (UNIX seconds). */
   hostTime: number
   calls: ListedCall[]
+  /** Ids of listed calls that began earlier than the tracked ones, and are these all the same. */
+  confirmed?: ReadonlySet<string>
   /** Requested calls that the service does not know. */
   notFound: string[]
   /** Items of a list that could not be used, by reason. */

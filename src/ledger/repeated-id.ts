@@ -30,8 +30,8 @@ function compareTime(time: number | undefined, before: number | undefined): -1 |
 }
 
 /**
- * Whether an answer shows another row with the id of a tracked call, which does not count: it began earlier, and either
- * ended before the tracked call began, or two rows with this id were seen before. Else the call's times have changed.
+ * Whether a list shows what may be another row with the id of a tracked call: it began earlier, and either ended before the tracked
+ * call began, or this id was seen with two beginnings before. Else the call's times have changed.
  */
 export function isEarlierRow(
   tracked: Pick<TrackedCall, 'phase' | 'initiatedAt' | 'startedAt' | 'marks'>,
@@ -42,7 +42,7 @@ export function isEarlierRow(
   return (tracked.marks & MARK.repeatedId) !== 0 || (seen.endedAt ?? Infinity) <= began + SAME_START
 }
 
-/** Counts the anomaly of a tracked call whose id an earlier row has as well. That row is not counted. */
+/** Counts the anomaly of a tracked call whose id an earlier row has as well. */
 export function noteEarlierRow(before: TrackedCall, draft: DeltaDraft): TrackedCall {
   if ((before.marks & MARK.repeatedId) !== 0) return before
   draft.add(seriesKey(COUNTERS.anomalies, 'repeated_id'), 1)

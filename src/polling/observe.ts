@@ -54,7 +54,8 @@ const MIN_DEADLINE_SECONDS = 30
  *    - `read-open-calls.ts` reads on if that saves follow-ups
  *    - `foreground-sweep.ts` or `background-sweep.ts` sweeps it: `read-slice.ts` reads pages, `advance-sweep.ts` decides
  *      what follows each of them, and `end-sweep.ts` ends the sweep
- * 3. `status-regressions.ts` withholds calls whose listed status went back.
+ * 3. `status-regressions.ts` withholds calls whose listed status went back. `earlier-rows.ts` decides whether a row that began
+ *    earlier is another call with the same id.
  * 4. `follow-ups.ts` requests calls that the list did not show, one by one.
  * 5. `shrunk-list.ts` decides whether to accept a list that has shrunk.
  * 6. `poll-report.ts` sums the poll up.
@@ -171,6 +172,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
           serviceTime,
           hostTime,
           calls: memory.regressions.withhold(calls, ledger),
+          confirmed: memory.earlierRows.confirm(calls, ledger, clock.monotonic(), memory.list.sweptAt),
           notFound: [],
           invalid,
         }

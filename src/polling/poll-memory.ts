@@ -1,6 +1,7 @@
 import type { Clock } from '../clock/clock.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import { UNKNOWN_SKEW, type ClockSkew } from './clock-skew.ts'
+import { earlierRows, type EarlierRows } from './earlier-rows.ts'
 import type { RequestedAt } from './follow-ups.ts'
 import { newListMemory, type ListMemory } from './list-memory.ts'
 import { statusRegressions, type StatusRegressions } from './status-regressions.ts'
@@ -10,6 +11,7 @@ export type PollMemory = {
   list: ListMemory
   requestedAt: RequestedAt
   regressions: StatusRegressions
+  earlierRows: EarlierRows
   clock: ClockSkew
 }
 
@@ -22,6 +24,7 @@ export function newPollMemory({ sync }: LedgerState, clock: Clock): PollMemory {
     list: newListMemory(sync, sweptAt),
     requestedAt: new Map(),
     regressions: statusRegressions(),
+    earlierRows: earlierRows(),
     clock: UNKNOWN_SKEW,
   }
 }

@@ -98,11 +98,10 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
     const hostTime = options.wall()
     const date = serviceClock(response)
     const serviceTime = date ?? hostTime + (options.clockSkew?.() ?? 0)
-    const body = readAnswer(response, { now: serviceTime, apiKey: options.apiKey })
-    return {
-      answered: { serviceTime, isUndated: date === undefined, hostTime, remaining: rateLimitRemaining(response) },
-      body,
-    }
+    const isUndated = date === undefined
+    const answered = { serviceTime, isUndated, hostTime, remaining: rateLimitRemaining(response) }
+    if (response.status === 204) return { answered, body: NO_CONTENT }
+    return { answered, body: readAnswer(response, { now: serviceTime, isUndated, apiKey: options.apiKey }) }
   }
 
   /** The tracked call, if the item shows no change of it. */
@@ -117,7 +116,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
     listCalls: async (page, signal) => {
       const query = new URLSearchParams({ ...options.query, page: String(page), perPage: String(options.pageSize) })
       const { answered, body } = await get(`/calls?${query.toString()}`, signal)
-      const items = body['data']
+      const items = isEmpty(body['data']) ? [] : body['data']
       if (!Array.isArray(items)) {
         throw new ServiceError('invalid', 'the service answered List Calls without a `data` array')
       }
@@ -163,6 +162,14 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       return { ...answered, call: typeof read === 'object' ? read : undefined }
     },
   }
+}
+
+/** What 204 says of a list. */
+const NO_CONTENT = { data: null }
+
+/** Without an item, a list may be null, or an object, as some serializers write it. */
+function isEmpty(data: unknown): boolean {
+  return data === null || (isObject(data) && Object.keys(data).length === 0)
 }
 
 /** `.` and `..` are no names in a path, even percent-encoded (RFC 3986 §5.2.4): they would address another resource. */

@@ -116,16 +116,20 @@ function list(service: CallsService, query: string, onBehalfOf: string | undefin
     listing = indexedOf(listing, switches.indexed)
   }
   const visible = onBehalfOf === undefined ? listing : callsOfUser(listing, onBehalfOf)
-  const context = { switches, at, order: service.order, random: streams.behaviours, reached: world.reached }
+  const timeShift = drawShift(service)
+  const context = { switches, at, timeShift, order: service.order, random: streams.behaviours, reached: world.reached }
   return listCalls(visible, new URLSearchParams(query), context)
 }
 
-function getCall(
-  { world, switches, streams }: CallsService,
-  sessionId: string,
-  onBehalfOf: string | undefined,
-  at: number,
-): Reply {
+/** How far the times of the calls in an answer are ahead (seconds). */
+function drawShift({ switches: { shiftedAnswers, timeShift }, streams, world }: CallsService): number {
+  if (shiftedAnswers === 0 || !chance(streams.shifts, shiftedAnswers)) return 0
+  reach(world.reached, 'times.shifted')
+  return timeShift
+}
+
+function getCall(service: CallsService, sessionId: string, onBehalfOf: string | undefined, at: number): Reply {
+  const { world, switches, streams } = service
   const { reached } = world
   const known = entryOf(world, sessionId)
   const entry = known && switches.getCallLag > 0 ? entryBefore(known, (at - switches.getCallLag) * 1000) : known
@@ -135,7 +139,13 @@ function getCall(
     return errorReply(404, 'ERR_CALL_SESSION_NOT_FOUND', 'The call session does not exist.')
   }
   reach(reached, `get.${switches.getCall}`)
-  const call = showCall(entry, { random: streams.behaviours, reached, odd: switches.odd, operation: 'get' })
+  const call = showCall(entry, {
+    random: streams.behaviours,
+    reached,
+    odd: switches.odd,
+    timeShift: drawShift(service),
+    operation: 'get',
+  })
   return jsonReply(200, switches.getCall === 'bare' ? call : `{"data":${call}}`)
 }
 

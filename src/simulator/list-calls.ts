@@ -12,7 +12,14 @@ const MAX_PER_PAGE = 1000
 const MAX_DUPLICATES = 5
 
 /** `random` comes from a stream of the seed that nothing else uses; `at` in seconds since 1970. */
-type ListContext = { switches: Switches; order: Order; at: number; random: Random; reached: Reached }
+type ListContext = {
+  switches: Switches
+  order: Order
+  at: number
+  timeShift: number
+  random: Random
+  reached: Reached
+}
 
 /**
  * GET /calls, page by page, steered by the switches `perPage`, `deepestPage`, `deepPages`, `pastLast`, `duplicates` and
@@ -22,6 +29,7 @@ type ListContext = { switches: Switches; order: Order; at: number; random: Rando
  */
 export function listCalls(visible: Listing, query: URLSearchParams, context: ListContext): Reply {
   const { order, random, reached, switches } = context
+  if (sizeOf(visible) === 0 && switches.emptyList !== 'list') return emptyList(switches.emptyList, context)
   const asked = wholeNumber(query.get('page') ?? '1')
   const askedSize = wholeNumber(query.get('perPage') ?? String(DEFAULT_PER_PAGE))
   if (!asked || !askedSize) {
@@ -51,10 +59,16 @@ export function listCalls(visible: Listing, query: URLSearchParams, context: Lis
   reach(reached, `order.${order}`)
   if (beyond === 'empty') reach(reached, 'list.page_emptied')
   const entries = beyond === 'empty' ? [] : cut(listing, order, from - repeated, from + perPage, random)
-  const showing = { random, reached, odd: switches.odd, operation: 'list' } as const
+  const showing = { random, reached, odd: switches.odd, timeShift: context.timeShift, operation: 'list' } as const
   const items = entries.map((entry) => showCall(entry, showing))
   const pagination = JSON.stringify(paginationOf(listing, items.length, { page, perPage }, context))
   return jsonReply(200, `{"data":[${items.join(',')}],"meta":{"pagination":${pagination}}}`)
+}
+
+function emptyList(form: 'null' | 204 | 404, { reached }: ListContext): Reply {
+  reach(reached, `list.empty_${form}`)
+  if (form === 204) return { ...jsonReply(204, ''), headers: {} }
+  return form === 404 ? errorReply(404, 'ERR_NO_CALLS', 'There are no calls.') : jsonReply(200, '{"data":null}')
 }
 
 /** The size of a page where that many calls were asked for. */

@@ -83,23 +83,33 @@ export const oddityNames = Object.keys(oddities).filter((name): name is OddityNa
 /**
  * The call as JSON, as one answer shows it: with the oddities that chance gives it, most often none.
  *
- * @param context `odd`: each oddity's probability, 0 to 1, absent for 0; they are drawn independently
+ * @param context `odd`: each oddity's probability, 0 to 1, absent for 0; they are drawn independently. `timeShift`: how far its
+ * times are ahead (seconds)
  */
 export function showCall(
   entry: Entry,
-  context: Parameters<Oddity>[1] & { odd: Partial<Record<OddityName, number>>; reached: Reached },
+  context: Parameters<Oddity>[1] & { odd: Partial<Record<OddityName, number>>; timeShift: number; reached: Reached },
 ): string {
-  const { random, odd, reached } = context
+  const { random, odd, timeShift, reached } = context
   const names = oddityNames.filter((name) => {
     const probability = odd[name] ?? 0
     return probability > 0 && random() < probability
   })
-  if (names.length === 0) return wireText(entry)
+  if (names.length === 0 && timeShift === 0) return wireText(entry)
   for (const name of names) reach(reached, `odd.${name}`)
-  const wire: Wire = wireOf(entry)
+  const wire = withShiftedTimes(wireOf(entry), timeShift)
   return JSON.stringify(
     names.reduce<unknown>((shown, name) => oddities[name](isWire(shown) ? shown : wire, context), wire),
   )
+}
+
+function withShiftedTimes(wire: Wire, seconds: number): Wire {
+  const shifted = { ...wire }
+  for (const name of [...TIMES, 'endedAt']) {
+    const time = shifted[name]
+    if (typeof time === 'number' && time > 0) shifted[name] = time + seconds
+  }
+  return shifted
 }
 
 function oddValue(random: Random, name: string, wire: Wire): unknown {

@@ -22,7 +22,7 @@ export type CallsService = {
   /** Absent: any number of requests. */
   rateLimit?: RateLimit
   /** Streams of the seed, each for one purpose. */
-  streams: Record<'faults' | 'behaviours' | 'order' | 'tokens' | 'replica' | 'dates', Random>
+  streams: Record<'faults' | 'behaviours' | 'order' | 'tokens' | 'replica' | 'dates' | 'shifts', Random>
 }
 
 export type ServiceOptions = Partial<WorldOptions> & {
@@ -81,6 +81,7 @@ export function createService(options: ServiceOptions, start: number): CallsServ
       tokens: random(seed, 'tokens'),
       replica: random(seed, 'replica'),
       dates: random(seed, 'dates'),
+      shifts: random(seed, 'shifts'),
     },
   }
   setSwitches(service, options.switches ?? {})

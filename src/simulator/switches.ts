@@ -77,6 +77,8 @@ export const switchTable = {
   /** Refused, never answered, without calls, or the deepest one again. */
   deepPages: oneOf('what pages after the deepest one are', ['refused', 'hang', 'empty', 'repeated']),
   pastLast: oneOf('what a page after the last one is', ['empty', 404, 400]),
+  /** Of a list without a call. */
+  emptyList: oneOf('how List Calls answers where there is no call', ['list', 'null', 204, 404]),
   /**
    * As while an index is rebuilt; the total counts those alone, Get Call knows all. Expected: as if they were listed
    * once all of them are: a poll can still count every one then.
@@ -110,6 +112,12 @@ export const switchTable = {
   /** Beside `dateOffset`. */
   wrongDateOffset: seconds('how far a wrong Date is ahead'),
   oddDates: fraction('the probability that an answer has a wrong Date', 'a probability', 0),
+  /**
+   * As after a bad deploy, or where one of several servers is in another time zone. Expected: as if they were right, but for calls
+   * that were over before the set-up by less than the shift.
+   */
+  shiftedAnswers: fraction('the probability that the times of the calls in an answer are shifted', 'a probability', 0),
+  timeShift: seconds('how far shifted times are ahead'),
   rateLimitHeaders: oneOf("the names of the rate limit's headers", ['X-RateLimit', 'X-Rate-Limit', 'absent']),
   /** Of every call that begins. The tables of facts say what is expected. */
   facts: probabilities('anomalies of a call', factNames),

@@ -55,11 +55,11 @@ describe('the verdict on a finished call', () => {
     expect(compare(after(over), { ...over, ...change })).toEqual({ kind: 'difference', discrepancies: [discrepancy] })
   })
 
-  test('is ignored for an earlier row with the same id', () => {
-    const again = { ...over, startedAt: AFTER - 10, callMinutes: minutes(1) }
+  test('does not depend on when it began', () => {
+    const again = { ...over, startedAt: AFTER - 10 }
     const earlier = { ...over, startedAt: AFTER - 40, endedAt: AFTER - 20 }
-    expect(compare(after(again), earlier)).toEqual({ kind: 'ignored' })
-    expect(compare(after(again), again)).toEqual({ kind: 'equal' })
+    expect(compare(after(again), earlier)).toEqual({ kind: 'equal' })
+    expect(compare(after(again), { ...earlier, callMinutes: minutes(9) })).toMatchObject({ kind: 'difference' })
   })
 
   test('is a note if the ledger counted the change of status or labels as an anomaly', () => {

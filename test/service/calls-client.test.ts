@@ -223,7 +223,16 @@ describe('a page of List Calls', () => {
     expect(await list(client)).toMatchObject({ total: undefined, totalPages: undefined, items: 0 })
   })
 
-  test.each([{}, { data: null }, { data: {} }, { calls: [] }, { error: 'odd' }])(
+  test.each([{ data: null }, { data: {} }, { data: [] }])('is an empty list if the answer is %j', async (body) => {
+    expect(await list(clientOf({ body }).client)).toMatchObject({ items: 0, calls: [], total: undefined })
+  })
+
+  test('is an empty list if the answer is 204', async () => {
+    const { client } = clientOf({ status: 204, body: '' })
+    expect(await list(client)).toMatchObject({ items: 0, calls: [], total: undefined })
+  })
+
+  test.each([{}, { data: { a: 1 } }, { data: 'none' }, { calls: [] }, { error: 'odd' }])(
     'is invalid if the answer is %j',
     async (body) => {
       await expect(list(clientOf({ body }).client)).rejects.toMatchObject({

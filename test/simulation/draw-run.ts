@@ -43,6 +43,8 @@ export type DrawnRun = {
   spells: { from: number; to: number; switches: Partial<Switches> }[]
   /** Calls that begin together, seconds after the start. */
   bursts: { at: number; calls: number; seconds: number }[]
+  /** How many calls there were before the set-up, and of these how many are open then; undefined: as the simulator has it. */
+  past: { history: number; open?: number }
   /** By how much the host's clock is ahead of every other one (seconds). */
   hostAhead: number
   /** The highest intensity of what is drawn again, and whether the service may be away for hours. */
@@ -95,6 +97,7 @@ export function drawRun(
     odd: {},
     spells: [],
     bursts: [],
+    past: { history: 200 },
     hostAhead: 0,
     mostIntensity: 1,
     outages: true,

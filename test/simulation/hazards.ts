@@ -261,6 +261,40 @@ export const hazards = {
       return { spells: [{ from: 600, to: Infinity, switches: { oddDates: 0.02, wrongDateOffset } }] }
     },
   },
+  /**
+   * A bad deploy that is rolled back, more than once, or one of two servers in another time zone. Calls are shown whole in each
+   * answer: a mixture of two answers has no right duration. Twice the shift is within the lookback, and none begins close to the set-up.
+   */
+  shiftedTimes: {
+    probability: { ordinary: 0.12, troubled: 0.12 },
+    suits: ({ hazards, standing }) =>
+      !['repeatedIds', 'reusedIds', 'redated', 'trimmedHistory', 'endedAhead', 'reopened'].some((name) =>
+        hazards.includes(name),
+      ) && standing.order !== 'inserted',
+    change: (_run, stream, { seconds }) => {
+      const timeShift = pick(stream, [2, HOUR, -2, -20, -HOUR])
+      const shiftedAnswers = pick(stream, [1, 1, 0.5])
+      const lookback = always(Math.max(4 * HOUR, 3 * Math.abs(timeShift)))
+      const first = Math.max(0.15 * seconds, Math.abs(timeShift) + 10 * MINUTE)
+      const spells = [0, 1, 2].map((i) => {
+        const from = first + ((seconds - first) * i) / 4
+        const to = from + between(stream, 0.05, 0.15) * seconds
+        return { from, to, switches: { timeShift, shiftedAnswers } }
+      })
+      return { settings: { lookback }, odd: { fields: 0 }, spells, outages: false }
+    },
+  },
+  /** A new app: no call in the past, and none for a while. */
+  newApp: {
+    probability: 0.05,
+    suits: ({ hazards }) => hazards.length === 0,
+    change: (_run, stream) => ({
+      past: { history: 0, open: 0 },
+      standing: { emptyList: pick(stream, ['null', 204, 404]), imports: 0 },
+      spells: [{ from: 0, to: HOUR, switches: { arrivals: false } }],
+      outages: false,
+    }),
+  },
 } satisfies Record<string, Hazard>
 
 type HazardName = keyof typeof hazards

@@ -121,7 +121,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
       callsPerMinute: callsPerDay / 1440,
       progressSeconds: 60,
       speed: 4,
-      history: 200,
+      ...drawn.past,
       mostRecordedResponses: isCalm ? Infinity : 10,
       mostRecordedCharacters: Infinity,
       switches: { ...drawn.standing, facts: { ...drawn.pastFacts, ...drawn.standing.facts } },
