@@ -1,6 +1,8 @@
 import { once } from 'node:events'
-import type { RequestListener } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
 import { receivers } from '../../../src/notifications/receivers.ts'
 import { virtualClock } from '../../clock/virtual-clock.ts'
@@ -9,6 +11,22 @@ import { AT } from '../sample.ts'
 import { HTTP_RECEIVERS } from './http-receivers.ts'
 
 const opening = withReceivers()
+
+// Neither answer ends. Both pause after some megabytes, so that a delivery that reads them whole times out.
+
+/** A body that comes as fast as it is read. */
+function endless(response: ServerResponse, status: number): void {
+  const part = Buffer.alloc(64 * 1024, 'x')
+  response.writeHead(status)
+  Readable.from(Array.from({ length: 2048 }, () => part)).pipe(response, { end: false })
+}
+
+/** 64 MB of zeros in 64 KB. */
+function gzipBomb(response: ServerResponse, status: number): void {
+  response.writeHead(status, { 'content-encoding': 'gzip' }).write(GZIP_BOMB)
+}
+
+const GZIP_BOMB = gzipSync(Buffer.alloc(64 * 1024 * 1024))
 
 test('every receiver by HTTP keeps the contract below', () => {
   const { email: _smtp, ...byHttp } = receivers
@@ -109,14 +127,30 @@ describe.each(Object.entries(HTTP_RECEIVERS))('a delivery by HTTP to %s', (name,
   })
 
   test.each([
-    [200, reads.acceptance, undefined],
-    [400, reads.refusal, `${called} refused the message with 400`],
-    [503, reads.refusal, `${called} answered 503`],
+    [200, false, undefined],
+    [400, reads, `${called} refused the message with 400`],
+    [503, reads, `${called} answered 503`],
   ])('with %d whose body only drips waits for the rest: %s', async (status, waits, message) => {
     const delivery = await deliveringTo((_request, response) => void response.writeHead(status).write('"'))
     if (waits) await expectTimeout(delivery)
     else if (message === undefined) await delivery.deliver()
     else expect((await failure(delivery.deliver())).message).toBe(message)
+  })
+
+  test.each([
+    [200, undefined],
+    [400, `${called} refused the message with 400`],
+    [503, `${called} answered 503`],
+  ])('with %d reads a few kilobytes at most, of an endless body and of a gzip bomb: %s', async (status, message) => {
+    for (const answer of [endless, gzipBomb]) {
+      const closed = Promise.withResolvers<void>()
+      const { deliver } = await deliveringTo((_request, response) =>
+        answer(response.on('close', closed.resolve), status),
+      )
+      if (message === undefined) await deliver()
+      else expect((await failure(deliver())).message).toBe(message)
+      await closed.promise
+    }
   })
 
   test('leaves no timer, which would delay the end of the process', async () => {

@@ -16,8 +16,8 @@ export type HttpReceiver = {
   /** As problems name it. */
   called: string
   send: (url: string, clock: Clock) => Promise<void>
-  /** Whether it reads an acceptance, and a refusal; else the status is enough. */
-  reads: { acceptance: boolean; refusal: boolean }
+  /** Whether it reads a refusal; else the status is enough. */
+  reads: boolean
   /** What it repeats of a refusal, by the refusal's body. */
   reasons: readonly (readonly [body: string, reason: string])[]
 }
@@ -28,7 +28,7 @@ export const HTTP_RECEIVERS: Record<Exclude<ReceiverName, 'email'>, HttpReceiver
   slack: {
     called: 'Slack',
     send: (url, clock) => slackSend({ webhookUrl: url }, { clock })(messageOf([FIRING])),
-    reads: { acceptance: true, refusal: true },
+    reads: true,
     reasons: [
       ['invalid_blocks', 'invalid_blocks'],
       ['channel_is_archived', 'channel_is_archived'],
@@ -39,7 +39,7 @@ export const HTTP_RECEIVERS: Record<Exclude<ReceiverName, 'email'>, HttpReceiver
     called: 'Alertmanager',
     send: (url, clock) =>
       alertmanagerPost({ url, clock })([alertmanagerAlert(firingSince(AT), { now: AT, endsAt: AT })]),
-    reads: { acceptance: false, refusal: true },
+    reads: true,
     reasons: [
       ['"start time missing"\n', 'start time missing'],
       ['{"code":601,"message":"no uri"}', 'no uri'],
@@ -51,13 +51,13 @@ export const HTTP_RECEIVERS: Record<Exclude<ReceiverName, 'email'>, HttpReceiver
     called: 'the webhook',
     send: (url, clock) =>
       webhookSend({ url, format: 'callwatch', headers: {} }, { clock, name: 'webhook' })(messageOf([FIRING])),
-    reads: { acceptance: false, refusal: false },
+    reads: false,
     reasons: [['"no disk"', '']],
   },
   heartbeat: {
     called: 'the heartbeat URL',
     send: beat,
-    reads: { acceptance: false, refusal: false },
+    reads: false,
     reasons: [['"no disk"', '']],
   },
 }

@@ -5,8 +5,6 @@ import type { AlertmanagerAlert } from './alertmanager-alert.ts'
 /** Posts these alerts to Alertmanager; rejects with a DeliveryError. */
 export type PostAlerts = (alerts: readonly AlertmanagerAlert[]) => Promise<void>
 
-/** The longest response body that is read (bytes); Alertmanager's refusals are a line. */
-const MAX_ANSWER = 1024 * 1024
 /** A reason longer than this (characters) is cut. */
 const MAX_REASON_LENGTH = 300
 
@@ -14,7 +12,7 @@ const MAX_REASON_LENGTH = 300
 export function alertmanagerPost(options: { url: string; clock: Clock; version?: string | undefined }): PostAlerts {
   const { clock, version } = options
   const url = `${options.url.replace(/\/+$/, '')}/api/v2/alerts`
-  const deliver = httpSender({ receiver: 'Alertmanager', url, clock, maxAnswer: MAX_ANSWER, reasonIn })
+  const deliver = httpSender({ receiver: 'Alertmanager', url, clock, reasonIn })
   const headers = {
     'content-type': 'application/json',
     'user-agent': version === undefined ? 'callwatch' : `callwatch/${version}`,
