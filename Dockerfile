@@ -17,6 +17,8 @@ COPY LICENSE ./
 COPY --from=build /app/dist ./dist
 RUN install -d -o 1000 -g 1000 /data
 ENV CALLWATCH_STORE_PATH=/data/callwatch.db
+# In a container, loopback is reached by nobody. Without http.auth the daemon warns at the start that others reach it.
+ENV CALLWATCH_HTTP_HOST=0.0.0.0
 VOLUME /data
 # The image's user `node`, by number: Kubernetes' runAsNonRoot cannot resolve a name.
 USER 1000:1000

@@ -73,7 +73,7 @@ function checkParticipants(
   { events, http }: { events?: unknown; http?: unknown },
   report: (path: string[], message: string) => void,
 ): void {
-  const { host = '0.0.0.0', auth } = isMap(http) ? http : {}
+  const { host = '127.0.0.1', auth } = isMap(http) ? http : {}
   if (!isMap(events) || events['participants'] !== true || auth !== undefined) return
   if (typeof host === 'string' && isLoopback(host)) return
   report(

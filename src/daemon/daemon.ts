@@ -137,6 +137,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const web = await startWeb({
       ...first.http,
       ...(first.http.auth && { auth: credentialsOf(() => active) }),
+      publicUrl: () => active.http.publicUrl,
       version: VERSION,
       targets: { all: targets.all, own: targets.loaded, loading: targets.loading, others: overviews.others },
       known: () => ({ alert: active.alerts.map(({ name }) => name), target: targets.all() }),
@@ -150,7 +151,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     if (first.http.auth === undefined && !isLoopback(first.http.host)) {
       log.warn(
         `the page and the API are open to other hosts without a password (http.host ${first.http.host}): set http.auth, ` +
-          'or set http.host to 127.0.0.1',
+          'or set http.host to 127.0.0.1, or publish the port of a container on 127.0.0.1 only',
       )
     }
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { fileName, nearbyBaseAddress, text, wholeNumber } from '../schema/scalars.ts'
 import { secret } from '../schema/secret.ts'
-import { section } from '../schema/section.ts'
+import { completed, section } from '../schema/section.ts'
 import { variables } from '../schema/variables.ts'
 
 const auth = section({
@@ -20,11 +20,10 @@ const tls = section({
   key_file: fileName().describe('File with the private key of the certificate (PEM)'),
 })
 
-/** The section `http`. */
-export const httpSection = section({
+const given = section({
   host: text('a host name or an address')
-    .prefault('0.0.0.0')
-    .describe('Address where callwatch listens')
+    .optional()
+    .describe('Address where callwatch listens; default: 127.0.0.1 without auth, 0.0.0.0 with it')
     .register(variables, { name: 'CALLWATCH_HTTP_HOST' }),
   port: wholeNumber(0, 65_535)
     .prefault(9464)
@@ -36,6 +35,12 @@ export const httpSection = section({
   auth: auth.optional().describe('User and password that all but /healthz and /readyz require; default: none'),
   tls: tls.optional().describe('HTTPS in place of HTTP; a certificate that is renewed on disk is reloaded'),
 })
+
+/** The section `http`. Without a password only this machine is served, unless the file names another address. */
+export const httpSection = completed(given, ({ host, ...http }) => ({
+  ...http,
+  host: host ?? (http.auth === undefined ? '127.0.0.1' : '0.0.0.0'),
+}))
 
 /** The content of the files of `tls` (PEM): a certificate chain and its private key, which is a secret. */
 export type Certificate = { cert: string; key: string }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import helmet from '@fastify/helmet'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { KnownNames } from '../alerts/match.ts'
+import { isLoopback } from '../network/loopback.ts'
 import type { Store } from '../store/store.ts'
 import type { ShownTarget } from '../target/target.ts'
 import { alertHistoryRoute } from './alert-history-route.ts'
@@ -50,6 +51,8 @@ export type WebOptions = {
   >
   /** Required for every path except the health checks. */
   auth?: Credentials
+  /** Where users reach the page, behind a reverse proxy for example. */
+  publicUrl: () => string | undefined
   /** Serves HTTPS instead of HTTP. */
   tls?: Certificate
   /** Why this daemon can own no target, in a sentence. */
@@ -137,6 +140,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
     strictTransportSecurity: false,
   })
   answerErrors(app)
+  if (options.auth === undefined && isLoopback(host)) refuseOtherHosts(app, options.publicUrl)
   refuseOtherOrigins(app)
   if (options.auth !== undefined) await authenticate(app, { ...options, credentials: options.auth })
   await pageFiles(app)
@@ -185,6 +189,22 @@ export async function startWeb(options: WebOptions): Promise<Web> {
     },
     close: () => app.close(),
   }
+}
+
+/**
+ * Refuses requests that are not for this machine by name. Else a web page whose name its owner makes resolve to 127.0.0.1
+ * (DNS rebinding) could read what only this machine may. A browser sends that name in `Host`.
+ */
+function refuseOtherHosts(app: FastifyInstance, publicUrl: () => string | undefined): void {
+  app.addHook('onRequest', async ({ headers }, reply) => {
+    const name = URL.parse(`http://${headers.host}`)?.hostname ?? ''
+    if (isLoopback(name) || name === URL.parse(publicUrl() ?? '')?.hostname) return undefined
+    return sendProblem(
+      reply,
+      403,
+      'without `http.auth`, only requests for localhost, a loopback address and the host of `http.public_url` are answered',
+    )
+  })
 }
 
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']

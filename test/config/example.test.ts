@@ -46,10 +46,11 @@ test('the shipped example loads, and but for targets, password and channels it s
   ])
   expect(channels.slack?.dashboardUrl).toBe('https://grafana.example/d/callwatch')
   const { auth, publicUrl, ...http } = example.http
+  expect(http.host).toBe('0.0.0.0')
   expect(publicUrl).toBe('https://callwatch.example')
   expect(auth?.username).toBe('ops')
   const notify = { ...defaults.notify, groupWait }
-  expect({ ...example, http, notify, targets: defaults.targets }).toEqual(defaults)
+  expect({ ...example, http: { ...http, host: '127.0.0.1' }, notify, targets: defaults.targets }).toEqual(defaults)
 })
 
 test('without its comment signs the shipped example has a rule for each signal, and a webhook of events', () => {

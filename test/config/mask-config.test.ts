@@ -87,7 +87,7 @@ store:
   path: data/callwatch.db
   history: 35d
 http:
-  host: 0.0.0.0
+  host: 127.0.0.1
   port: 9464
 notify:
   group_wait: 10s

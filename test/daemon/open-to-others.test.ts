@@ -1,5 +1,6 @@
 import { onTestFinished, expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/simulator.ts'
+import { statusFor } from '../web/status-for.ts'
 import { daemonInProcess } from './daemon-in-process.ts'
 
 const AUTH = { username: 'ops', password: 'a long password' }
@@ -17,4 +18,13 @@ test.each([
   expect(warnings.map(({ level, msg }) => [level, msg])).toEqual(
     isWarned ? [[40, expect.stringContaining('set http.auth, or set http.host to 127.0.0.1')]] : [],
   )
+})
+
+test('the host of http.public_url is answered on loopback from when it is set, without a restart', async () => {
+  const simulator = await startSimulator()
+  onTestFinished(simulator.close)
+  const { daemon, reload } = await daemonInProcess(simulator.url)
+  expect(await statusFor('callwatch.example', daemon.url)).toBe(403)
+  await reload({ http: { host: '127.0.0.1', port: 0, publicUrl: 'https://callwatch.example' } })
+  expect(await statusFor('callwatch.example', daemon.url)).toBe(200)
 })

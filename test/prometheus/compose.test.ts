@@ -208,7 +208,7 @@ describe('the demo of compose.yaml', () => {
   })
 
   test('configures the daemon for the simulator', () => {
-    const { targets, http } = loadConfig({ env: passedOn(demo), cwd: emptyFolder() })
+    const { targets, http } = loadConfig({ env: { ...imageVariables(), ...passedOn(demo) }, cwd: emptyFolder() })
     expect(targets.map(({ baseUrl }) => baseUrl)).toEqual([`http://127.0.0.1:${simulatorPort()}/v3`])
     expect([http.host, http.port]).toEqual(['0.0.0.0', portOf('callwatch')])
   })
@@ -265,8 +265,7 @@ describe('the cluster of compose.yaml', () => {
     const env = Object.fromEntries(
       Object.entries(passedOn(variables)).map(([name, value]) => [name, interpolate(value, variables)]),
     )
-    // As in the image.
-    const { store } = loadConfig({ env: { ...env, CALLWATCH_STORE_PATH: '/data/callwatch.db' }, cwd: emptyFolder() })
+    const { store } = loadConfig({ env: { ...imageVariables(), ...env }, cwd: emptyFolder() })
     if (!('url' in store)) throw new Error('the daemons have no store.url')
     const { hosts, user, database, ...address } = readAddress(store.url)
     expect(hosts).toEqual([{ host: 'postgres', port: portOf('postgres') }])
@@ -285,6 +284,12 @@ describe('the cluster of compose.yaml', () => {
     expect(read('config/compose/cluster.env')).not.toMatch(/^CALLWATCH_DB_PASSWORD/m)
   })
 })
+
+/** The variables that the image sets. */
+function imageVariables(): Record<string, string> {
+  const set = readDockerfile(read('Dockerfile')).filter(({ name }) => name === 'ENV')
+  return Object.fromEntries(set.map(({ value }) => value.split('=')))
+}
 
 /** The variables that Compose passes to the daemon. */
 function passedOn(variables: Readonly<Record<string, string | undefined>>): Record<string, string> {

@@ -81,6 +81,9 @@ export type ServeOptions = {
   storeProblem?: string
   /** Seconds. */
   requestTimeout?: number
+  /** Loopback if left out. */
+  host?: string
+  publicUrl?: string
 }
 
 export type Served = {
@@ -98,7 +101,7 @@ export type Served = {
 /** Serves hand-made targets on a free port of loopback; closes after the test. */
 export async function serve(
   targets: ShownTarget[],
-  { history = [], others = [], webhooks = {}, storeProblem, onRead, ...options }: ServeOptions = {},
+  { history = [], others = [], webhooks = {}, storeProblem, onRead, publicUrl, ...options }: ServeOptions = {},
 ): Promise<Served> {
   const store = openSqliteStore({ path: ':memory:' })
   onTestFinished(() => store.close())
@@ -156,6 +159,7 @@ export async function serve(
       },
     },
     problem: () => storeProblem,
+    publicUrl: () => publicUrl,
     expose: metricsOf(() => targets, '1.2.3').expose,
     wall: () => now,
     onEvent: (event) => void noted.push(event),

@@ -41,7 +41,7 @@ describe('the environment alone', () => {
         statusMap: { cancelled: 'canceled', missed: 'unanswered', busy: 'rejected' },
       },
       store: { path: 'data/callwatch.db', history: 35 * 86_400 },
-      http: { host: '0.0.0.0', port: 9464 },
+      http: { host: '127.0.0.1', port: 9464 },
       notify: { groupWait: 10, receivers: [], routes: [], inhibit: [], mutes: [] },
       alerts: [
         { ...failureRate, name: 'HighFailureRate', severity: 'warning', threshold: 0.3, clear: 0.2 },

@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest'
+import { AUTH, basic, serve, shownTarget, type ServeOptions } from './serve.ts'
+import { statusFor } from './status-for.ts'
+
+async function statusOf(host: string, path: string, options: ServeOptions = {}, headers: Record<string, string> = {}) {
+  const { url } = await serve([shownTarget()], options)
+  return statusFor(host, url + path, headers)
+}
+
+describe('on loopback without a password', () => {
+  test.each([
+    '/',
+    '/metrics',
+    '/healthz',
+    '/readyz',
+    '/api/v1/status',
+    '/api/v1/events',
+    '/api/v1/openapi.json',
+    '/none',
+  ])('%s is refused to a page of another name that resolves to this machine', async (path) => {
+    expect(await statusOf('rebound.example:9464', path)).toBe(403)
+  })
+
+  test('so is the live feed', async () => {
+    const headers = { accept: 'text/event-stream' }
+    expect(await statusOf('rebound.example', '/api/v1/events', {}, headers)).toBe(403)
+    expect(await statusOf('localhost', '/api/v1/events', {}, headers)).toBe(200)
+  })
+
+  test.each(['localhost', 'LOCALHOST:9464', '127.0.0.1:9464', '127.1.2.3', '[::1]:9464'])(
+    'requests for %s are answered',
+    async (host) => {
+      expect(await statusOf(host, '/metrics')).toBe(200)
+    },
+  )
+
+  test.each(['localhost.example', '127.0.0.1.example', '[::2]', '0.0.0.0', 'a b', '192.0.2.1'])(
+    'requests for %j are refused',
+    async (host) => {
+      expect(await statusOf(host, '/metrics')).toBe(403)
+    },
+  )
+
+  test.each([
+    ['callwatch.example', 200],
+    ['callwatch.example:443', 200],
+    ['Callwatch.example', 200],
+    ['other.example', 403],
+  ])('with the page at https://callwatch.example:8443/, a request for %s gets %d', async (host, status) => {
+    const publicUrl = 'https://callwatch.example:8443'
+    expect(await statusOf(host, '/api/v1/status', { publicUrl })).toBe(status)
+  })
+})
+
+test('a password is enough, whatever the name', async () => {
+  expect(await statusOf('rebound.example', '/metrics', { auth: AUTH }, basic())).toBe(200)
+})
+
+test('a server that others reach has names that only they know', async () => {
+  expect(await statusOf('callwatch.internal:9464', '/metrics', { host: '0.0.0.0' })).toBe(200)
+})
