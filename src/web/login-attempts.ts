@@ -62,7 +62,7 @@ export function loginAttempts(clock: Clock = systemClock): LoginAttempts {
 }
 
 /** The /64 of an IPv6 address, all of which usually belongs to one client; any other address as it is. */
-function networkOf(peer: string): string {
+export function networkOf(peer: string): string {
   if (!isIPv6(peer)) return peer
   const address = ipaddr.IPv6.parse(peer)
   return address.isIPv4MappedAddress() ? peer : ipaddr.IPv6.networkAddressFromCIDR(`${peer}/64`).toString()

@@ -15,6 +15,7 @@ import { callsRoute } from './calls-route.ts'
 import { eventsRoute } from './events-route.ts'
 import { finishedPerMinuteRoute } from './finished-per-minute.ts'
 import type { Certificate } from './http-section.ts'
+import { limitConnections } from './limit-connections.ts'
 import { oneRequestPerIteration } from './one-request-per-iteration.ts'
 import { pageFiles } from './page-files.ts'
 import { api, type Described } from './api.ts'
@@ -89,7 +90,6 @@ const REQUEST_TIMEOUT_SECONDS = 10
 const TIMEOUT_CHECK_MS = 1000
 /** The longest body: only silences have one. */
 const MAX_BODY_BYTES = 64 * 1024
-const MAX_CONNECTIONS = 500
 /** Of a part of a path, such as the id of a call. */
 const MAX_PARAMETER_LENGTH = 5000
 
@@ -122,7 +122,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
       ? { http: timeouts }
       : { https: { ...timeouts, cert: options.tls.cert, key: options.tls.key } }),
   })
-  app.server.maxConnections = MAX_CONNECTIONS
+  limitConnections(app.server)
   oneRequestPerIteration(app)
   await app.register(helmet, {
     contentSecurityPolicy: {

@@ -1,0 +1,65 @@
+import type { Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { networkOf } from './login-attempts.ts'
+
+const MAX_CONNECTIONS = 500
+/** From this part of the limit on, idle connections are closed sooner. */
+const NEARLY_FULL = 0.8
+const SHORT_KEEP_ALIVE_MS = 5000
+
+/** `requests` are those that have no answer yet; undefined before the first one. */
+type Connection = { socket: Socket; network: string; requests?: number }
+
+/**
+ * Keeps at most `max` connections open and refuses none: an older one gives way instead. So no client keeps out health checks
+ * and scrapes, and a reverse proxy, whose clients all have its address, may use all connections.
+ */
+export function limitConnections(server: Server, max = MAX_CONNECTIONS): void {
+  /** By address and port of the client, which are the same above and below TLS. The one that was used last comes last. */
+  const open = new Map<string, Connection>()
+  const usualKeepAlive = server.keepAliveTimeout
+  const adaptKeepAlive = () => {
+    server.keepAliveTimeout = open.size < max * NEARLY_FULL ? usualKeepAlive : SHORT_KEEP_ALIVE_MS
+  }
+  server.on('connection', (socket: Socket) => {
+    if (open.size >= max) {
+      const [key, { socket: older }] = whatGivesWay([...open])
+      open.delete(key)
+      older.destroy()
+    }
+    const key = keyOf(socket)
+    const connection = { socket, network: networkOf(socket.remoteAddress ?? '') }
+    open.set(key, connection)
+    adaptKeepAlive()
+    socket.once('close', () => {
+      if (open.get(key) === connection) open.delete(key)
+      adaptKeepAlive()
+    })
+  })
+  server.on('request', ({ socket }: { socket: Socket }, response: ServerResponse) => {
+    const key = keyOf(socket)
+    const connection = open.get(key)
+    if (connection === undefined) return
+    connection.requests = (connection.requests ?? 0) + 1
+    response.once('close', () => {
+      connection.requests = (connection.requests ?? 1) - 1
+      if (open.get(key) !== connection) return
+      open.delete(key)
+      open.set(key, connection)
+    })
+  })
+}
+
+/**
+ * The idle connection of the client that has the most; if none is idle, the oldest connection of that client. One that
+ * has sent no request yet is not idle: it may be a health check.
+ */
+function whatGivesWay(open: [key: string, Connection][]): [key: string, Connection] {
+  const shares = [...Map.groupBy(open, ([, { network }]) => network).values()]
+  const inOrder = shares.toSorted((a, b) => b.length - a.length).flat()
+  return inOrder.find(([, { requests }]) => requests === 0) ?? inOrder[0]!
+}
+
+function keyOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`
+}
