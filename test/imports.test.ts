@@ -37,7 +37,7 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: str
   metrics: { folders: ['ledger', 'alerts'], types: ['polling', 'target'] },
   cluster: { folders: ['clock', 'store'] },
   web: {
-    folders: ['ledger', 'alerts', 'events', 'history', 'store', 'metrics', 'clock', 'schema', 'text'],
+    folders: ['ledger', 'alerts', 'events', 'history', 'store', 'metrics', 'clock', 'network', 'schema', 'text'],
     types: ['target'],
   },
   notifications: { folders: ['ledger', 'alerts', 'store', 'clock', 'network', 'text', 'schema'] },
