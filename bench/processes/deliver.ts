@@ -25,7 +25,7 @@ answer(async ({ until, seconds }: { until?: number; seconds?: number }): Promise
     store,
     clock,
     random: Math.random,
-    retention: 7 * 86_400,
+    expiredBefore: () => systemClock.wall() - 7 * 86_400,
     isLeader: () => true,
     stop$: NEVER,
   })

@@ -7,8 +7,6 @@ import {
   defer,
   EMPTY,
   endWith,
-  exhaustMap,
-  filter,
   finalize,
   ignoreElements,
   lastValueFrom,
@@ -57,6 +55,7 @@ import { reporter } from './reporter.ts'
 import { reloads } from './reload.ts'
 import { notifying } from './notifying.ts'
 import { newOverviews } from './overviews.ts'
+import { keepRetention, retentionTime } from './retention.ts'
 import { keepRollups } from './rollups.ts'
 import { VERSION } from './version.ts'
 
@@ -85,7 +84,6 @@ export type DaemonOptions = {
   resetTarget?: string | undefined
 }
 
-const RETENTION_INTERVAL = 60
 /** What lasts is looked after this often, to be logged again where that is due. */
 const LOG_CHECK_SECONDS = 5
 /** The exported windows are counted from the history after a restart (seconds). */
@@ -131,6 +129,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     await targets.open(first)
 
     const overviews = newOverviews({ sharing: store.sharing, clock, targets, ownership })
+    const retentionNow = () => {
+      const own = targets.loaded().map(({ ledger }) => ledger.sync.lastSuccess)
+      const others = overviews.others().map(({ lastSuccess }) => lastSuccess)
+      return retentionTime([...own, ...others], clock)
+    }
     const metrics = metricsOf(targets.loaded, VERSION)
     const webhooks = () => active.events.webhooks.map(({ name }) => name)
     const expose = exposer({ metrics, store, clock, targets, receivers: receivers.shown, webhooks })
@@ -215,35 +218,32 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       watched$,
       stop$,
     })
-    const webhooks$ = eventWebhooks({ ...options, config$, store, ownership }).pipe(
+    const webhooks$ = eventWebhooks({ ...options, config$, store, ownership, retentionNow }).pipe(
       map((happened): DaemonEvent => ({ kind: 'webhook', happened })),
     )
     const notified$ = merge(notifying$, webhooks$).pipe(finalize(() => sent.complete()))
     let hasFailed = false
     const retention$ = runWhile(config$.pipe(map(({ store: { history } }) => history)), (history, over$) =>
-      timer(0, RETENTION_INTERVAL * 1000, clock.scheduler).pipe(
-        takeUntil(merge(over$, stop$)),
-        // What cannot be deleted now is deleted a minute later.
-        filter(ownership.isLeader),
-        exhaustMap(() =>
-          store.deleteExpired(clock.wall() - Math.max(history, MAX_WINDOW)).then(
-            () => void (hasFailed = false),
-            (error: unknown) => {
-              if (!(error instanceof StoreError)) throw error
-              // Once, until it succeeds: what keeps it from that is logged as trouble with the store.
-              log[hasFailed ? 'debug' : 'warn'](
-                `expired rows were not deleted from the store (retried each minute): ${secrets.mask(String(error))}`,
-              )
-              hasFailed = true
-            },
-          ),
-        ),
-        ignoreElements(),
-      ),
+      keepRetention({
+        store,
+        clock,
+        ownership,
+        now: retentionNow,
+        kept: Math.max(history, MAX_WINDOW),
+        onProblem: (error) => {
+          // Once, until it succeeds: what keeps it from that is logged as trouble with the store.
+          if (error !== undefined)
+            log[hasFailed ? 'debug' : 'warn'](
+              `expired rows were not deleted from the store (retried each minute): ${secrets.mask(String(error))}`,
+            )
+          hasFailed = error !== undefined
+        },
+        stop$: merge(over$, stop$),
+      }),
     )
     const keeping$ = config$.pipe(map(({ events: { retention, participants } }) => ({ retention, participants })))
     const events$ = runWhile(keeping$, (kept, over$) =>
-      eventLog({ ...kept, store, clock, ownership, stop$: merge(over$, stop$) }),
+      eventLog({ ...kept, store, clock, ownership, retentionNow, stop$: merge(over$, stop$) }),
     )
     const time$ = timer(LOG_CHECK_SECONDS * 1000, LOG_CHECK_SECONDS * 1000, clock.scheduler).pipe(
       takeUntil(stop$),

@@ -8,8 +8,9 @@ export type EventLogOptions = {
   store: Store
   clock: Clock
   ownership: Pick<Ownership, 'isLeader'>
-  /** How long events are kept (seconds). */
+  /** How long events are kept (seconds), counted back from `retentionNow` (UNIX seconds), if that is known. */
   retention: number
+  retentionNow: () => number | undefined
   /** Whether they may have participants. */
   participants: boolean
   stop$: Observable<unknown>
@@ -25,6 +26,7 @@ export function eventLog({
   clock,
   ownership,
   retention,
+  retentionNow,
   participants,
   stop$,
 }: EventLogOptions): Observable<never> {
@@ -39,7 +41,8 @@ export function eventLog({
     each(DELETION_INTERVAL, async () => {
       // Also what another daemon has added before it reloaded the configuration.
       if (!participants) await store.eraseParticipants()
-      await store.deleteEvents(clock.wall() - retention, await neededFrom(store))
+      const now = retentionNow()
+      if (now !== undefined) await store.deleteEvents(now - retention, await neededFrom(store))
     }),
   ).pipe(ignoreElements())
 }

@@ -26,6 +26,8 @@ export type EventWebhooksOptions = {
   clock: Clock
   random: () => number
   ownership: Pick<Ownership, 'isLeader' | 'isLeader$'>
+  /** From when ages are counted (UNIX seconds); undefined while that is not known. */
+  retentionNow: () => number | undefined
   stop$: Observable<unknown>
 }
 
@@ -33,18 +35,19 @@ const UPKEEP_INTERVAL = 10
 
 /** Delivers events to all webhooks while this daemon is the leader. A reload of `events` lets what is under way end first. */
 export function eventWebhooks(options: EventWebhooksOptions): Observable<WebhookEvent> {
-  const { config$, store, clock, random, ownership, stop$ } = options
+  const { config$, store, clock, random, ownership, retentionNow, stop$ } = options
   const { isLeader } = ownership
   const part$ = combineLatest([config$.pipe(map(({ events }) => events)), ownership.isLeader$.pipe(takeUntil(stop$))])
   return runWhile(part$, ([{ webhooks, retention, participants }, leads], over$) => {
     if (!leads) return EMPTY
     const end$ = merge(over$, stop$)
+    const expiredBefore = () => (retentionNow() ?? -Infinity) - retention
     const shown = { ...store, ...shownLog(store, () => participants) }
     const names = webhooks.map(({ name }) => name)
     const upkeep$ = timer(0, UPKEEP_INTERVAL * 1000, clock.scheduler).pipe(
       takeUntil(end$),
       filter(isLeader),
-      exhaustMap(() => keepRemoved(store, names, clock.wall(), retention).catch(onlyStoreErrors(undefined))),
+      exhaustMap(() => keepRemoved(store, names, clock.wall(), expiredBefore()).catch(onlyStoreErrors(undefined))),
       ignoreElements(),
     )
     const delivered$ = defer(deliveries).pipe(
@@ -52,7 +55,7 @@ export function eventWebhooks(options: EventWebhooksOptions): Observable<Webhook
         merge(
           ...webhooks.map((webhook) => {
             const post = eventPoster(webhook, { clock })
-            return deliverEvents({ webhook, post, store: shown, clock, random, retention, isLeader, stop$: end$ })
+            return deliverEvents({ webhook, post, store: shown, clock, random, expiredBefore, isLeader, stop$: end$ })
           }),
         ),
       ),
@@ -73,12 +76,12 @@ async function keepRemoved(
   store: Pick<Store, 'webhooks' | 'saveWebhook'>,
   names: readonly string[],
   now: number,
-  retention: number,
+  expiredBefore: number,
 ): Promise<void> {
   for (const { name, revision, progress } of await store.webhooks()) {
     const { removedAt } = progress
     if (names.includes(name)) continue
     if (removedAt === undefined) await store.saveWebhook({ name, revision, progress: { ...progress, removedAt: now } })
-    else if (removedAt < now - retention) await store.saveWebhook({ name, revision, progress: undefined })
+    else if (removedAt < expiredBefore) await store.saveWebhook({ name, revision, progress: undefined })
   }
 }

@@ -177,16 +177,20 @@ export function computeDelta(
   }
 }
 
+/** So long (seconds) the service's clock must have been ahead of the host's to be believed for the horizon. */
+const STABLE_SECONDS = 3600
+
 /**
  * When a sweep began, for the horizon. If the service's clock or the host's makes a step, the earlier of the two counts, and
  * the time never moves back. So no clock step evicts a call that will be listed again.
  */
 function steadyTime(
-  { lastSweepBegan = -Infinity, clockSkew = 0 }: SyncState,
+  { lastSweepBegan = -Infinity, clockSkew = 0, clockSkewSince = -Infinity }: SyncState,
   began: number,
   hostBegan: number,
 ): number {
-  return Math.max(lastSweepBegan, Math.min(began, hostBegan + clockSkew))
+  const isStable = hostBegan - clockSkewSince >= STABLE_SECONDS
+  return Math.max(lastSweepBegan, Math.min(began, hostBegan + (isStable ? clockSkew : Math.min(0, clockSkew))))
 }
 
 /**
@@ -197,9 +201,10 @@ function steadyTime(
 function setClock(sync: SyncState, { serviceTime, hostTime }: ServiceAnswer, clockSkew: number | undefined): SyncState {
   if (sync.clockSkew !== undefined) {
     const hasStepped = clockSkew !== undefined && Math.abs(clockSkew - sync.clockSkew) >= 2
-    return hasStepped ? { ...sync, clockSkew } : sync
+    return hasStepped ? { ...sync, clockSkew, clockSkewSince: hostTime } : sync
   }
   const difference = clockSkew ?? serviceTime - hostTime
   const skew = Math.abs(difference) < 2 ? 0 : difference
-  return { ...sync, clockSkew: skew, created: Math.min(sync.created + skew, hostTime + difference) }
+  const since = skew === 0 ? {} : { clockSkewSince: hostTime }
+  return { ...sync, clockSkew: skew, ...since, created: Math.min(sync.created + skew, hostTime + difference) }
 }

@@ -32,6 +32,8 @@ export type SyncState = {
   readonly created: number
   /** By how much the service's clock is ahead of the host's (seconds). Its first value corrected `created`. */
   readonly clockSkew: number | undefined
+  /** Since when it is that, by the host's clock; undefined where the clocks have always agreed. */
+  readonly clockSkewSince?: number
   /** When the last complete sweep began; undefined before the first one, which ends the baseline. */
   readonly lastSweepBegan: number | undefined
   /** When the sweep before it began, if the last one listed invalid items: the horizon depends on that one then. */

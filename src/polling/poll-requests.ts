@@ -46,7 +46,11 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
   function checkClock({ serviceTime, hostTime, isUndated }: Dated): void {
     const inUse = ledger.sync.clockSkew
     if (inUse === undefined || isUndated === true) return
-    const { clock, isAccepted } = checkSkew(memory.clock, serviceTime - hostTime, { inUse, isCounted: hasStepped })
+    const { clock, isAccepted } = checkSkew(memory.clock, serviceTime - hostTime, {
+      inUse,
+      isCounted: hasStepped,
+      now: requestOptions.clock.monotonic(),
+    })
     memory.clock = clock
     hasStepped ||= !isAccepted
     if (!isAccepted) throw unknownClockSkew(clock)
@@ -95,6 +99,7 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
       memory.clock = addSkew(
         memory.clock,
         firstPage.isUndated === true ? undefined : firstPage.serviceTime - firstPage.hostTime,
+        requestOptions.clock.monotonic(),
       )
       return memory.clock.accepted !== undefined
     },

@@ -49,6 +49,24 @@ describe('the horizon', () => {
     expect([book.state.sync.horizon, book.state.sync.horizonSweep]).toEqual([CREATED + 4030, undefined])
   })
 
+  test('is never ahead of the host’s clock less the lookback, until the service has been ahead of it for an hour', () => {
+    const book = ledgerBook({ lookback: 1000 })
+    book.see(completePoll(100))
+    const ahead = 20_000
+    const poll = (seconds: number) => {
+      const { answers, success } = completePoll(seconds + ahead)
+      const hostTime = CREATED + seconds
+      book.see({
+        answers: answers.map((answer) => ({ ...answer, hostTime })),
+        clockSkew: ahead,
+        success: { ...success!, hostTime, beganHostTime: hostTime },
+      })
+      return book.state.sync.horizon! - CREATED
+    }
+    expect([poll(2000), poll(5000)]).toEqual([1000, 4000])
+    expect(poll(5600)).toBe(5600 + ahead - 1000)
+  })
+
   test('does not move back for a larger lookback, so that evicted calls are not new', () => {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completePoll(10, over('a', 5)))

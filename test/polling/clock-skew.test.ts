@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { addSkew, UNKNOWN_SKEW } from '../../src/polling/clock-skew.ts'
+import { addSkew, UNKNOWN_SKEW, type ClockSkew } from '../../src/polling/clock-skew.ts'
 import { CREATED, seen } from '../ledger/seen.ts'
 import { INTERVAL, running } from '../target/running.ts'
 
 const HOUR = 3600
-const CENTURY = 74 * 365 * 86_400
+const DAY = 86_400
+const CENTURY = 74 * 365 * DAY
+/** All answers come at the same moment. */
+const add = (before: ClockSkew, skew: number | undefined) => addSkew(before, skew, 0)
 
 describe('the clock skew', () => {
   const times = (count: number, difference: number) => Array.from({ length: count }, () => difference)
@@ -24,16 +27,41 @@ describe('the clock skew', () => {
     ['not accepted after nineteen that never agree', Array.from({ length: 19 }, (_, i) => 1000 * (i + 1)), undefined],
     ['the median of twenty that never agree', Array.from({ length: 20 }, (_, i) => 1000 * (i + 1)), 11_000],
   ])('is %s', (_what, differences, accepted) => {
-    const before = differences.slice(0, -1).reduce(addSkew, UNKNOWN_SKEW)
+    const before = differences.slice(0, -1).reduce(add, UNKNOWN_SKEW)
     expect(before.accepted).toBeUndefined()
-    expect(addSkew(before, differences.at(-1)).accepted).toBe(accepted)
+    expect(addSkew(before, differences.at(-1), 0).accepted).toBe(accepted)
+  })
+})
+
+describe('a service that is more than a day ahead of the host', () => {
+  /** So many answers, one in fifteen seconds. */
+  const after = (answers: number, skew: (i: number) => number | undefined) =>
+    Array.from({ length: answers }, (_, i) => skew(i)).reduce(
+      (known: ClockSkew, each, i) => addSkew(known, each, i * INTERVAL),
+      UNKNOWN_SKEW,
+    ).accepted
+
+  test.each([
+    ['25 hours', 25 * HOUR],
+    ['a year', 365 * DAY],
+  ])('is believed once its answers have agreed for an hour: %s', (_what, skew) => {
+    expect(after(240, () => skew)).toBeUndefined()
+    expect(after(241, () => skew)).toBe(skew)
+  })
+
+  test('is not believed as long as its answers do not agree', () => {
+    expect(after(1000, (i) => DAY + 10 * (i + 1))).toBeUndefined()
+  })
+
+  test('was wrong where the clocks agree again', () => {
+    expect(after(101, (i) => (i === 100 ? 0 : 25 * HOUR))).toBe(0)
   })
 })
 
 describe('answers without a Date', () => {
   /** Eleven that never agree. */
   const far = Array.from({ length: 11 }, (_, i) => 1000 * (i + 15))
-  const afterAll = (...differences: (number | undefined)[]) => differences.reduce(addSkew, UNKNOWN_SKEW).accepted
+  const afterAll = (...differences: (number | undefined)[]) => differences.reduce(add, UNKNOWN_SKEW).accepted
 
   test.each<[string, (number | undefined)[], number | undefined]>([
     ['decide no clock skew before the fifth', [undefined, undefined, undefined, undefined], undefined],
@@ -156,6 +184,29 @@ describe('until a clock skew is accepted', () => {
       expect(book.state.sync.created).toBe(CREATED)
       await clock.advance(INTERVAL)
       expect(outcomes().slice(-2)).toEqual(['complete', 'complete'])
+    })
+
+    test.each([
+      ['25 hours', 25 * HOUR],
+      ['a year', 365 * DAY],
+    ])('a service that is %s ahead for twenty minutes moves no horizon', async (_what, ahead) => {
+      const { clock, service, book, outcomes, reports } = await withAcceptedSkew()
+      service.ahead = ahead
+      await clock.advance(20 * 60)
+      expect(new Set(outcomes().slice(1))).toEqual(new Set(['failed']))
+      expect(reports().at(-1)?.problem).toContain('nothing is counted before all answers of an hour agree (80 so far)')
+      service.ahead = 0
+      service.calls = [ended('late', 30)]
+      await clock.advance(INTERVAL)
+      expect(book.finished()).toBe(1)
+      expect(book.state.sync.horizon).toBeLessThan(clock.wall() - DAY)
+    })
+
+    test('a service that is a year ahead for good is believed after an hour', async () => {
+      const { clock, service, book, outcomes } = await withAcceptedSkew()
+      service.ahead = 365 * DAY
+      await clock.advance(HOUR + 2 * INTERVAL)
+      expect([outcomes().at(-1), book.state.sync.clockSkew]).toEqual(['complete', 365 * DAY])
     })
 
     test('a smaller step is accepted at once', async () => {

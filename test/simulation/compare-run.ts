@@ -44,6 +44,7 @@ export async function compareRun(run: Run): Promise<void> {
     ...(await exactProblems(run, target)),
     ...(run.isCalm ? observedProblems(run, target) : []),
     ...(await sumProblems(run, target)),
+    ...(await retentionProblems(run)),
     ...eventProblems(log, target.ledger.counters),
     ...deliveryProblems(log, run.webhook.processed, await leftBy(run.store, 'simulated')),
     ...onceProblems(run, target),
@@ -130,6 +131,18 @@ async function sumProblems({ store, storeFile }: Run, { name, ledger }: Target):
     ...usage,
     ...charts,
   ]
+}
+
+/** No row is deleted before its time, whatever the clocks said. */
+async function retentionProblems({ store, rows, drawn, clock }: Run): Promise<string[]> {
+  const { retention = Infinity } = drawn.settings
+  if (retention === Infinity) return []
+  const left = new Set((await store.rows('SELECT id FROM callwatch.calls', [])).map(({ id }) => id))
+  return [...rows.values()].flatMap(({ id, finish }) =>
+    finish !== undefined && finish.at > clock.wall() - retention && !left.has(id)
+      ? [`call ${id} finished at ${finish.at}, and was deleted at ${clock.wall()} at the latest`]
+      : [],
+  )
 }
 
 /** What is set aside from the comparison since `endedAt` was missing counts once, or never where it was over before the set-up. */

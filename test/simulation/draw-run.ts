@@ -45,8 +45,9 @@ export type DrawnRun = {
   bursts: { at: number; calls: number; seconds: number }[]
   /** How many calls there were before the set-up, and of these how many are open then; undefined: as the simulator has it. */
   past: { history: number; open?: number }
-  /** By how much the host's clock is ahead of every other one (seconds). */
+  /** By how much the host's clock is ahead of every other one (seconds), from a moment on (seconds after the start). */
   hostAhead: number
+  hostAheadFrom: number
   /** The highest intensity of what is drawn again, and whether the service may be away for hours. */
   mostIntensity: number
   outages: boolean
@@ -99,6 +100,7 @@ export function drawRun(
     bursts: [],
     past: { history: 200 },
     hostAhead: 0,
+    hostAheadFrom: 0,
     mostIntensity: 1,
     outages: true,
   }

@@ -3,6 +3,7 @@ import { always, evicting, isReadToItsEnd, isShort, MINUTE, shortLookback, type 
 import { pageHazards } from './page-hazards.ts'
 
 const HOUR = 3600
+const DAY = 86_400
 /** So far ahead is the year 2100. */
 const IN_2100 = 4_102_444_800 - 1_790_000_000
 
@@ -282,6 +283,31 @@ export const hazards = {
         return { from, to, switches: { timeShift, shiftedAnswers } }
       })
       return { settings: { lookback }, odd: { fields: 0 }, spells, outages: false }
+    },
+  },
+  /** From the start or from some time on, while finished calls are deleted after 90 minutes: none may be deleted earlier. */
+  hostFarAhead: {
+    probability: { ordinary: 0.05, troubled: 0.05 },
+    suits: ({ hazards }) =>
+      !['wrongDates', 'oddDates', 'hostClock', 'endedAhead'].some((name) => hazards.includes(name)),
+    change: (_run, stream, { seconds }) => ({
+      settings: { ...shortLookback(stream, 30), retention: 90 * MINUTE },
+      hostAhead: 60 * DAY,
+      hostAheadFrom: chance(stream, 0.5) ? 0 : 0.5 * seconds,
+      standing: { date: 'given', dateOffset: 0 },
+    }),
+  },
+  /** The service's clock is far ahead for a while: at the start, and later. */
+  farDates: {
+    probability: { ordinary: 0.05, troubled: 0.05 },
+    suits: ({ hazards }) =>
+      !['wrongDates', 'oddDates', 'hostClock', 'endedAhead', 'hostFarAhead'].some((name) => hazards.includes(name)),
+    change: (_run, stream, { seconds }) => {
+      const dateOffset = pick(stream, [25 * HOUR, 365 * DAY])
+      const spells = [0, 0.4 * seconds].map((from) => {
+        return { from, to: from + whole(stream, 20, 20 * MINUTE), switches: { dateOffset } }
+      })
+      return { settings: shortLookback(stream), standing: { date: 'given' }, spells }
     },
   },
   /** A new app: no call in the past, and none for a while. */

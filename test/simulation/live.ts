@@ -19,7 +19,7 @@ import { webhookOf } from '../events/webhooks/any-webhook.ts'
 import { drawSettings } from './draw-run.ts'
 import { mortalProcess, type MortalProcess } from './mortal-process.ts'
 import type { Run } from './simulate-run.ts'
-import { INTERVAL, RULES } from './simulated-rules.ts'
+import { INTERVAL, RULES, START } from './simulated-rules.ts'
 import { simulatedTransport } from './simulated-transport.ts'
 
 /** How many outcomes of polls are kept. */
@@ -29,10 +29,15 @@ const RELOADS = 1
 /** Intervals after which a poll that still runs has ended, once the daemon stops. */
 const INTERVALS_TO_END = 5
 
+/** The host's clock (UNIX seconds). */
+export function hostTime({ clock, drawn: { hostAhead, hostAheadFrom } }: Pick<Run, 'clock' | 'drawn'>): number {
+  const now = clock.wall()
+  return now - START < hostAheadFrom ? now : now + hostAhead
+}
+
 /** One life of the process: until it dies, or `continues` answers that it must stop. Each begins with settings of its own. */
 export async function live(run: Run, draw: Random, risk: number, continues: () => Promise<boolean>): Promise<void> {
-  const { hostAhead } = run.drawn
-  const process = mortalProcess({ ...run.clock, wall: () => run.clock.wall() + hostAhead }, draw, risk)
+  const process = mortalProcess({ ...run.clock, wall: () => hostTime(run) }, draw, risk)
   const { clock } = process
   const store = process.store(run.store)
   const stop$ = new ReplaySubject<void>(1)
@@ -56,7 +61,7 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
     store,
     clock,
     random: run.webhook.draw,
-    retention: 30 * 86_400,
+    expiredBefore: () => clock.wall() - 30 * 86_400,
     isLeader: () => true,
     stop$,
   }).subscribe()

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { retentionTime } from '../../src/daemon/retention.ts'
 import { updateRollups } from '../../src/history/update-rollups.ts'
 import type { Evaluated } from '../../src/alerts/trigger.ts'
 import type { Notification } from '../../src/alerts/notification.ts'
@@ -20,7 +21,7 @@ import { alertOracle, type AlertOracle } from './alert-oracle.ts'
 import { compareRun } from './compare-run.ts'
 import { callsToShow, drawRun, drawSettings, LONGEST_BLIND, LONGEST_OUTAGE, type DrawnRun } from './draw-run.ts'
 import { always } from './hazard.ts'
-import { live } from './live.ts'
+import { hostTime, live } from './live.ts'
 import type { DeathPlace } from './mortal-process.ts'
 import { FAILURE_RULES, INTERVAL, START } from './simulated-rules.ts'
 import { simulatedReceiver, type SimulatedReceiver } from './simulated-receiver.ts'
@@ -234,7 +235,8 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
       const { retention } = drawn.settings
       if (retention !== undefined && clock.wall() >= nextDeletion) {
         nextDeletion = clock.wall() + DELETION_INTERVAL
-        await store.deleteExpired(clock.wall() - retention)
+        const now = retentionTime([run.target?.ledger.sync.lastSuccess], { wall: () => hostTime(run) })
+        if (now !== undefined) await store.deleteExpired(now - retention)
       }
       if (clock.wall() >= nextRollups) {
         nextRollups = clock.wall() + ROLLUP_INTERVAL

@@ -19,8 +19,8 @@ export type OpenOptions = {
   webhook: WebhookConfig
   store: Pick<Store, 'events' | 'latestEvents' | keyof WebhookBook>
   clock: Clock
-  /** How long events are kept (seconds). */
-  retention: number
+  /** Events from before then are expired (UNIX seconds by the host's clock). */
+  expiredBefore: () => number
   report: (...events: WebhookEvent[]) => void
 }
 
@@ -60,7 +60,7 @@ const ROWS = 5000
 
 /** @param stored undefined of one that is new */
 export async function openWebhook(options: OpenOptions, stored: StoredWebhook | undefined): Promise<OpenWebhook> {
-  const { webhook, store, clock, retention, report } = options
+  const { webhook, store, clock, expiredBefore, report } = options
   const { name } = webhook
   const filter = wantedBy(webhook)
   const { removedAt: _before, ...progress } = stored?.progress ?? { cursor: writeCursor(await beginningOf(options)) }
@@ -74,7 +74,6 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
   /** Undelivered events of the store after this place are not in the queue yet. */
   let rowsAfter: LogPlace | undefined = START
   let isBehind = false
-  const oldest = () => clock.wall() - retention
   const room = () =>
     progress.paused === undefined ? Math.min(CAPACITY - queue.withText(), MAX_WAITING - queue.size()) : 0
 
@@ -87,11 +86,11 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
   /** Reads a part of the log; resolves with whether that was all of it. */
   async function readOn(): Promise<boolean> {
     // Where there is no room, only what has expired is passed over.
-    const part = room() > 0 ? { limit: Math.min(PAGE, room()) } : { limit: PAGE, until: oldest() }
+    const part = room() > 0 ? { limit: Math.min(PAGE, room()) } : { limit: PAGE, until: expiredBefore() }
     const { events, next } = await readEvents(store, { cursor: readTo, filter, ...part }).catch(fromOldest)
     const isAll = writeCursor(next) === writeCursor(readTo)
     readTo = next
-    const kept = events.filter(({ foundAt }) => foundAt >= oldest())
+    const kept = events.filter(({ foundAt }) => foundAt >= expiredBefore())
     report(...counted(name, 'expired', events.length - kept.length))
     for (const event of kept) queue.add(queued(event))
     return isAll
@@ -131,7 +130,7 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
     isCurrent: (known) => !isLost && known?.revision === revision,
     hasRoomAgain: () => isBehind && queue.withText() < CAPACITY / 2 && queue.size() < MAX_WAITING / 2,
     fill: async (continues, added) => {
-      report(...counted(name, 'expired', queue.expire(oldest())))
+      report(...counted(name, 'expired', queue.expire(expiredBefore())))
       while (rowsAfter !== undefined && queue.size() <= MAX_WAITING - ROWS) rowsAfter = await readRows(rowsAfter)
       for (let isAll = rowsAfter !== undefined; !isAll && continues();) {
         isAll = await readOn()
@@ -141,7 +140,7 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
     },
     expireDead: async () => {
       const dead = (limit: number) => store.undelivered(name, { dead: true, after: START, limit })
-      const isExpired = ({ at }: { at: number }) => at < oldest()
+      const isExpired = ({ at }: { at: number }) => at < expiredBefore()
       if (!(await dead(1)).some(isExpired)) return
       const remove = (await dead(ROWS)).filter(isExpired)
       if (await change({ progress, remove })) report(...counted(name, 'expired', remove.length))

@@ -67,7 +67,7 @@ export function delivering(
       store: on,
       clock,
       random: () => 1,
-      retention: RETENTION,
+      expiredBefore: () => clock.wall() - RETENTION,
       isLeader: () => state.isLeader,
       stop$,
     }).subscribe({ next: (event) => void events.push(event), complete: () => void (ended.is = true) })

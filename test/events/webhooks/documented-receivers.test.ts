@@ -158,7 +158,7 @@ async function deliverAll(store: Store, url: string): Promise<void> {
     store,
     clock: systemClock,
     random: Math.random,
-    retention: 86_400,
+    expiredBefore: () => systemClock.wall() - 86_400,
     isLeader: () => true,
     stop$,
   }).pipe(
