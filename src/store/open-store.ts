@@ -21,17 +21,13 @@ export type DaemonStoreAddress =
  * Opens the store of a daemon.
  *
  * @param receivers all configured receivers; what waits for any other is removed
- * @throws {StoreError} refused: it is in use, damaged, not ours, of a newer callwatch, or a database that cannot be used now
+ * @throws {StoreError} refused: it is damaged, not ours, of a newer callwatch, or a database that does not let this user
+ * in; unavailable: another start may succeed, since it is in use, full or cannot be reached now
  */
 export async function openStore(address: DaemonStoreAddress, receivers: readonly string[]): Promise<Store> {
   if ('path' in address) return openSqliteThread({ path: address.path, receivers })
   const { openPostgresStore } = await import('./postgres/postgres-store.ts')
-  try {
-    return await openPostgresStore({ url: address.url, lease: address.lease, receivers })
-  } catch (error) {
-    // A running daemon waits for its database; at the start, it cannot be distinguished from a wrong address.
-    throw error instanceof StoreError ? new StoreError('refused', error.message, error) : error
-  }
+  return openPostgresStore({ url: address.url, lease: address.lease, receivers })
 }
 
 /**

@@ -78,11 +78,11 @@ export type Renewal = {
   differing: OtherSettingsError | undefined
 }
 
-/** Refused: the settings of this daemon are not those that the member `from` has declared; `how`, in words. */
+/** For as long as they differ: the settings of this daemon are not those that the member `from` has declared; `how`, in words. */
 export class OtherSettingsError extends StoreError {
   constructor(from: string, how: string) {
     super(
-      'refused',
+      'unavailable',
       `this daemon's configuration is not that of ${from}, which uses the same store: ${how}; give all daemons on it the ` +
         'same configuration, or stop the others first (one that died counts until its lease has ended)',
     )

@@ -41,7 +41,7 @@ describe('the unit for systemd', () => {
     expect(lax.status, lax.output).toBe(1)
   })
 
-  test('and the configuration of the guide make a daemon, whose wrong configuration is not tried again', () => {
+  test('and the configuration of the guide make a daemon, which is started again unless its configuration is wrong', () => {
     const guide = readFileSync(join(PROJECT, 'docs/operations.md'), 'utf8')
     const [, yaml = ''] = /^## With systemd$.*?^```yaml\n(.*?)^```/ms.exec(guide) ?? []
     const folder = temporaryFolder()
@@ -62,5 +62,21 @@ describe('the unit for systemd', () => {
       cwd: PROJECT,
     })
     expect(valuesOf('RestartPreventExitStatus')).toEqual([String(mistaken.status)])
+    const early = spawnSync(
+      process.execPath,
+      ['src/main.ts', 'run', '--config', inFolder('/etc/callwatch/callwatch.yaml')],
+      {
+        cwd: PROJECT,
+        env: {
+          PATH: process.env['PATH'],
+          ...env,
+          CALLWATCH_STORE_PATH: '',
+          CALLWATCH_STORE_URL: 'postgres://me@127.0.0.1:1/x',
+        },
+        encoding: 'utf8',
+      },
+    )
+    expect(early).toMatchObject({ status: 1, stderr: expect.stringContaining('ECONNREFUSED') })
+    expect(valuesOf('Restart')).toEqual(['on-failure'])
   })
 })

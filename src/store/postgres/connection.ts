@@ -53,17 +53,19 @@ const OLDEST_VERSION = 13
 export async function connect(url: string | PostgresAddress, options: ConnectOptions = {}): Promise<Connection> {
   const address = typeof url === 'string' ? readAddress(url) : url
   let failure: StoreError | undefined
+  let kind: StoreError['kind'] = 'refused'
   for (const host of address.hosts) {
     try {
       return await connectTo(address, host, options)
     } catch (error) {
       const failed = postgresError(error, address.place)
       if (!(failed instanceof StoreError)) throw failed
-      // Of several failures, one that needs a correction says most.
+      // Of several failures, one that needs a correction says most; but a host that is away may let this user in.
       if (failure === undefined || failed.kind === 'refused') failure = failed
+      if (failed.kind !== 'refused') kind = failed.kind
     }
   }
-  throw failure!
+  throw new StoreError(kind, failure!.message, failure!.cause)
 }
 
 async function connectTo(

@@ -54,7 +54,8 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   '57P02': unreachable,
   '57P03': unreachable,
   ERR_TLS_CERT_ALTNAME_INVALID: badCertificate,
-  CERT_HAS_EXPIRED: badCertificate,
+  // It may be renewed, or this host's clock be set, meanwhile.
+  CERT_HAS_EXPIRED: { ...badCertificate, kind: 'unavailable' },
   DEPTH_ZERO_SELF_SIGNED_CERT: badCertificate,
   SELF_SIGNED_CERT_IN_CHAIN: badCertificate,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: badCertificate,

@@ -93,7 +93,7 @@ const DELETED_AT_ONCE = 2000
 /**
  * Opens the file of a store: WAL mode, every commit on disk before it counts. One daemon a file.
  *
- * @throws {StoreError} refused: the file is in use by another daemon, damaged, or not ours
+ * @throws {StoreError} refused: the file is damaged, or not ours; unavailable: another daemon uses it
  */
 export function openSqliteEngine({ path, receivers, durable = true }: SqliteOptions): SqliteEngine {
   const { db, release } = openOwn(path, durable)

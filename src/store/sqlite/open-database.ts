@@ -13,7 +13,8 @@ const BUSY_TIMEOUT_MS = 5000
  * Opens the database of a daemon, makes it where there is none, migrates it to this program's schema, and holds its lock
  * until `release`.
  *
- * @throws {StoreError} refused: the file is held by another daemon, damaged, or not ours
+ * @throws {StoreError} refused: the file is damaged, or not ours; unavailable: another daemon holds it, or it cannot be
+ * written now
  */
 export function openOwn(path: string, durable = true): { db: DatabaseSync; release: () => void } {
   let release: (() => void) | undefined = () => undefined
@@ -114,7 +115,7 @@ function makePrivate(path: string): void {
 function heldError(db: DatabaseSync, path: string): StoreError {
   const holder = db.prepare('SELECT who FROM holder').get()?.['who'] ?? 'another process'
   return new StoreError(
-    'refused',
+    'unavailable',
     `${path} is in use by another callwatch (${String(holder)}); stop it, or name another file in store.path`,
   )
 }

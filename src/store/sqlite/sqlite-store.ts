@@ -30,7 +30,7 @@ export class EngineEnded extends StoreError {
  * The embedded store: one SQLite file. Its engine runs in this thread: everything waits while it writes. For a daemon, see
  * thread.ts.
  *
- * @throws {StoreError} refused: the file is in use by another daemon, damaged, or not ours
+ * @throws {StoreError} refused: the file is damaged, or not ours; unavailable: another daemon uses it
  */
 export function openSqliteStore(options: SqliteOptions): Store {
   const engine = openSqliteEngine(options)

@@ -46,7 +46,7 @@ type Thread = {
  * commit and nothing else. Queries that may take long run in another thread, which is there while it has some: no commit
  * waits for them.
  *
- * @throws {StoreError} refused: the file is in use by another daemon, damaged, or not ours
+ * @throws {StoreError} refused: the file is damaged, or not ours; unavailable: another daemon uses it
  */
 export async function openSqliteThread(given: SqliteOptions, clock: Clock = systemClock): Promise<Store> {
   const options = { ...given }

@@ -130,7 +130,7 @@ inPostgres('the daemons on one database', (postgres) => {
     await expect(
       second.sharing.join('second', { 'poll.lookback': '1d', baseline: 'skip' }, '{}'),
     ).rejects.toMatchObject({
-      kind: 'refused',
+      kind: 'unavailable',
       message:
         "this daemon's configuration is not that of first, which uses the same store: poll.lookback is 1d here and " +
         '3d there; give all daemons on it the same configuration, or stop the others first (one that died counts until ' +
@@ -145,7 +145,9 @@ inPostgres('the daemons on one database', (postgres) => {
     const first = await joined(url, 'first', { settings: { notify: 'slack' }, receivers: ['slack', 'webhook'] })
     await first.enqueueOnce('one', notification, ['slack', 'webhook'])
     const second = await openShared(url, { receivers: ['webhook'] })
-    await expect(second.sharing.join('second', { notify: 'other' }, '{}')).rejects.toMatchObject({ kind: 'refused' })
+    await expect(second.sharing.join('second', { notify: 'other' }, '{}')).rejects.toMatchObject({
+      kind: 'unavailable',
+    })
     expect([...(await first.countOutbox())]).toEqual([['slack', 1], ['webhook', 1]]) // oxfmt-ignore
     await second.sharing.join('second', { notify: 'slack' }, '{}')
     expect([...(await first.countOutbox())]).toEqual([['webhook', 1]])

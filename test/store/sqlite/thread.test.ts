@@ -38,10 +38,13 @@ describe('the thread of the SQLite store', () => {
     }
   })
 
-  test('refuses at the start what the engine refuses', async () => {
+  test('fails at the start with what the engine fails with', async () => {
     const path = newPath()
     await open(path)
-    await expect(open(path)).rejects.toMatchObject({ kind: 'refused', message: expect.stringContaining('in use by') })
+    await expect(open(path)).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('in use by'),
+    })
   })
 
   test('reads a target of many calls in parts', async () => {
