@@ -17,11 +17,12 @@ const { secretsMask } = await import('./log/mask-secrets.ts')
 /** Knows the secrets of every configuration that was loaded. */
 const secrets = secretsMask([])
 process.once('uncaughtException', die)
-for (const stream of [process.stdout, process.stderr]) stream.on('error', survivePipe)
 const { env, stdout, stderr } = process
+for (const stream of [stdout, stderr]) stream.on('error', surviveOutput)
 process.exitCode = await runProgram(process.argv.slice(2), { env, cwd: process.cwd(), stdout, stderr, secrets }).catch(
   die,
 )
+if (isDaemon()) await endOutput()
 
 /**
  * Keeps compiled code for the next start, in a folder of the user: in the default one, that of temporary files, another
@@ -44,15 +45,33 @@ function keepCompiled(): void {
 
 /** Ends the process after a bug: its state is not reliable any more, and a supervisor starts another one. */
 function die(error: unknown): never {
-  writeSync(process.stderr.fd, `${secrets.mask(inspect(error))}\n`)
+  try {
+    writeSync(process.stderr.fd, `${secrets.mask(inspect(error))}\n`)
+  } catch {
+    // Nobody can be told.
+  }
   process.exit(1)
 }
 
+function isDaemon(): boolean {
+  return process.argv[2] === 'run'
+}
+
 /**
- * Nothing reads the output any more, as of `callwatch check | head -1`: a command has nothing left to do and ends at
- * once, without a word; the daemon continues, since counting and alerting do not depend on its log.
+ * The daemon continues without its log, since counting and alerting do not depend on it. If nothing reads the output of a
+ * command any more, as of `callwatch check | head -1`, it has nothing left to do and ends at once, without a word.
  */
-function survivePipe(error: NodeJS.ErrnoException): void {
+function surviveOutput(error: NodeJS.ErrnoException): void {
+  if (isDaemon()) return
   if (error.code !== 'EPIPE') throw error
-  if (process.argv[2] !== 'run') process.exit()
+  process.exit()
+}
+
+/** Ends the process, though something still waits for a pipe that nobody may read: that would keep it from ending. */
+async function endOutput(): Promise<void> {
+  if (stdout.writableLength + stderr.writableLength === 0) return
+  const { sleep, systemClock } = await import('./clock/clock.ts')
+  const written = [stdout, stderr].map((stream) => new Promise((resolve) => stream.write('', resolve)))
+  await Promise.race([Promise.all(written), sleep(systemClock, 1)])
+  process.exit()
 }

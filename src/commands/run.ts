@@ -6,6 +6,7 @@ import { leftOutWarnings } from '../config/shipped-rules.ts'
 import { configReadings } from '../daemon/config-readings.ts'
 import { startDaemon } from '../daemon/daemon.ts'
 import { createLogger } from '../log/logger.ts'
+import { logOutput } from '../log/log-output.ts'
 import { secretsMask } from '../log/mask-secrets.ts'
 import { hangUpSignal, stopSignal } from './stop-signal.ts'
 import { UsageError } from './explain-error.ts'
@@ -28,10 +29,13 @@ export async function run(load: () => Config, { resetTarget }: { resetTarget: st
     throw new UsageError(`there is no target ${resetTarget} to reset; there is: ${names.join(', ')}`)
   }
   const secrets = secretsMask(secretsOf(config))
-  const log = createLogger({ level: config.log.level, mask: secrets.mask, stream: process.stdout })
+  const output = logOutput(process.stdout)
+  const log = createLogger({ level: config.log.level, mask: secrets.mask, stream: output })
   const clock = systemClock
   const readings$ = configReadings({ load, first: config, asked$, clock, stop$ })
-  const daemon = await startDaemon({ config, readings$, secrets, clock, random: Math.random, log, stop$, resetTarget })
+  const { random } = Math
+  const { dropped: droppedLines } = output
+  const daemon = await startDaemon({ config, readings$, secrets, clock, random, log, droppedLines, stop$, resetTarget })
   const shared = 'url' in config.store ? ' with other daemons' : ''
   const message = `monitoring ${names.join(', ')}${shared}; page at ${daemon.url}`
   log.info({ targets: names, url: daemon.url, version: VERSION }, message)

@@ -78,6 +78,8 @@ export type DaemonOptions = {
   /** From 0 to 1. */
   random: () => number
   log: Logger
+  /** How many lines of the log could not be written. */
+  droppedLines?: () => number
   /** Emits when the daemon must stop; must replay. */
   stop$: Observable<unknown>
   /** A target whose stored state is removed before it is polled. */
@@ -97,7 +99,7 @@ const MAX_WINDOW = Math.max(...Object.values(EXPORTED_WINDOWS))
  * @throws {Error} with a `code` when the web address cannot be listened on
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { config: first, readings$ = EMPTY, clock, log, stop$ } = options
+  const { config: first, readings$ = EMPTY, clock, log, droppedLines = () => 0, stop$ } = options
   const { secrets = secretsMask(secretsOf(first)) } = options
   let active = first
   const receivers = await activeReceivers(first, clock, log)
@@ -136,7 +138,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     }
     const metrics = metricsOf(targets.loaded, VERSION)
     const webhooks = () => active.events.webhooks.map(({ name }) => name)
-    const expose = exposer({ metrics, store, clock, targets, receivers: receivers.shown, webhooks })
+    const expose = exposer({ metrics, store, clock, targets, receivers: receivers.shown, webhooks, droppedLines })
     const web = await startWeb({
       ...first.http,
       ...(first.http.auth && { auth: credentialsOf(() => active) }),

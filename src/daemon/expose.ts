@@ -13,6 +13,8 @@ export type ExposeOptions = {
   /** The names of the receivers, and of the webhooks of events. */
   receivers: () => readonly string[]
   webhooks: () => readonly string[]
+  /** How many lines of the log could not be written. */
+  droppedLines: () => number
 }
 
 /** A scrape waits so long for the store (seconds). */
@@ -22,7 +24,7 @@ const READ_WITHIN = 0.02
  * Exposes all metrics. Gauges of what is in the store keep their values while it cannot be read; what a store that is far
  * away, or has a slow disk, answers later is in the next scrape.
  */
-export function exposer({ metrics, store, clock, targets, receivers, webhooks }: ExposeOptions) {
+export function exposer({ metrics, store, clock, targets, receivers, webhooks, droppedLines }: ExposeOptions) {
   const { operational } = metrics
 
   async function readOutbox(): Promise<void> {
@@ -48,6 +50,8 @@ export function exposer({ metrics, store, clock, targets, receivers, webhooks }:
     await lastValueFrom(race(Promise.all(readings.map((reading) => reading.catch(onlyStoreErrors(undefined)))), late$))
     operational.targets.set(targets.all().length)
     operational.targetsOwned.set(targets.loaded().length)
+    operational.logLinesDropped.reset()
+    operational.logLinesDropped.inc(droppedLines())
     return metrics.expose(format)
   }
 }

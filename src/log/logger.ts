@@ -6,7 +6,10 @@ import type { LogConfig } from './log-section.ts'
 import type { Mask } from './mask-secrets.ts'
 
 /** What is needed of a process's stream. */
-export type LogStream = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'hasColors'>
+export type LogStream = Pick<NodeJS.WriteStream, 'isTTY'> & {
+  write: (text: string) => boolean
+  hasColors: () => boolean
+}
 
 export type LoggerOptions = {
   level: LogConfig['level']

@@ -43,6 +43,11 @@ export const COUNTER_DEFINITIONS = {
     help: 'Bugs in callwatch that interrupted a target, which then restarts; please report them',
     labels: ['target'],
   },
+  logLinesDropped: {
+    name: 'callwatch_log_lines_dropped_total',
+    help: 'Lines of the log that could not be written, because the disk was full, nothing read the pipe, or the like',
+    labels: [],
+  },
   leaseLost: {
     name: 'callwatch_lease_lost_total',
     help: 'How often this daemon did not renew its lease of a shared store in time and released its targets',

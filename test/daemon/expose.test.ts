@@ -19,6 +19,7 @@ async function exposing(change: (store: Store) => Partial<Store> = () => ({})) {
     targets: { all: () => ['a', 'b'], loaded: () => [] },
     receivers: () => ['slack'],
     webhooks: () => ['crm'],
+    droppedLines: () => 3,
   })
   return async () => (await expose('prometheus')).body
 }
@@ -33,6 +34,12 @@ test('a scrape shows what waits in the store, and how large that is', async () =
   expect(body).toContain(PAUSED)
   expect(body).toContain('callwatch_targets 2')
   expect(body).toMatch(/^callwatch_store_bytes \d{5,}$/m)
+})
+
+test('each scrape shows how many lines of the log were dropped so far', async () => {
+  const scrape = await exposing()
+  await scrape()
+  expect(await scrape()).toContain('\ncallwatch_log_lines_dropped_total 3\n')
 })
 
 test('a store that answers later is waited for only shortly; the next scrape shows what it said', async () => {

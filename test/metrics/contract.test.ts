@@ -52,6 +52,7 @@ callwatch_targets                             gauge
 callwatch_targets_owned                       gauge
 callwatch_internal_errors_total               counter    target
 callwatch_lease_lost_total                    counter
+callwatch_log_lines_dropped_total             counter
 callwatch_store_bytes                         gauge
 callwatch_store_writable                      gauge
 callwatch_store_commit_duration_seconds       histogram

@@ -169,6 +169,12 @@ export function processes() {
       width: 8,
       queries: { '{{target}}': `sum by (target) (increase(callwatch_internal_errors_total{${T}}[1h]))` },
     }),
+    graph({
+      title: 'Log lines dropped, last hour',
+      about: 'Lines that a daemon could not write to its log, because the disk was full or nothing read the pipe.',
+      width: 8,
+      queries: { '{{instance}}': 'increase(callwatch_log_lines_dropped_total[1h])' },
+    }),
     list({
       title: 'Daemons',
       about: 'The callwatch processes that Prometheus scrapes.',

@@ -1,0 +1,45 @@
+import { fstatSync, writeSync } from 'node:fs'
+import type { LogStream } from './logger.ts'
+
+export type LogOutput = LogStream & {
+  /** How many lines could not be written. */
+  dropped: () => number
+}
+
+/** What waits for a pipe at most (characters): one that nobody reads would fill the memory. */
+const MAX_WAITING = 1024 * 1024
+
+/**
+ * The output of a log on which nothing else depends: a line that cannot be written is dropped and counted, whatever the
+ * error. The stream itself needs a listener for its errors.
+ */
+export function logOutput(stream: NodeJS.WriteStream & { fd: number }): LogOutput {
+  let dropped = 0
+  const drop = () => {
+    dropped += 1
+    return false
+  }
+  let isCut = false
+  /** Of a full disk the stream would not notice that it took only the beginning of a line. */
+  const writeToFile = (line: string): boolean => {
+    const bytes = Buffer.from(isCut ? `\n${line}` : line)
+    try {
+      isCut = writeSync(stream.fd, bytes) < bytes.length
+    } catch {
+      return drop()
+    }
+    return !isCut || drop()
+  }
+  const writeToStream = (line: string): boolean => {
+    if (stream.writableLength + line.length > MAX_WAITING) return drop()
+    return stream.write(line, (error) => {
+      if (error) drop()
+    })
+  }
+  return {
+    isTTY: stream.isTTY,
+    hasColors: () => stream.hasColors(),
+    write: !stream.isTTY && fstatSync(stream.fd).isFile() ? writeToFile : writeToStream,
+    dropped: () => dropped,
+  }
+}
