@@ -5,6 +5,7 @@ import { withOrigin, type Draft } from './reading/draft.ts'
 import { fillFromEnvironment, type Environment } from './reading/environment.ts'
 import { interpolate } from './reading/interpolate.ts'
 import { parseDuration } from '../schema/duration-text.ts'
+import { proxyProblems } from '../network/proxy-variables.ts'
 import { valueAt, withValue } from '../schema/path.ts'
 import { problemsOf } from './reading/problems-of.ts'
 import { readConfigFile, type ConfigFile } from './reading/read-config-file.ts'
@@ -37,7 +38,8 @@ export function loadConfig(options: LoadOptions): Config {
   const { content, name, folder } = file
   const { draft, names } = interpolate(content, env)
   const filled = fillFromEnvironment(draft, env, name, names)
-  const { draft: read, tls } = readTlsFiles(readSecretFiles(filled, { file: folder, cwd, readText }), {
+  const problems = [...filled.problems, ...proxyProblems(env)]
+  const { draft: read, tls } = readTlsFiles(readSecretFiles({ ...filled, problems }, { file: folder, cwd, readText }), {
     folder,
     readText,
   })
