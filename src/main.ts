@@ -2,7 +2,7 @@
 // Everything else takes a while to load, and a signal may arrive meanwhile.
 // oxlint-disable-next-line import/no-unassigned-import -- it is imported for what it does
 import './commands/early-signals.ts'
-import { existsSync, mkdirSync, writeSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync, writeSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
@@ -25,8 +25,8 @@ process.exitCode = await runProgram(process.argv.slice(2), { env, cwd: process.c
 if (isDaemon()) await endOutput()
 
 /**
- * Keeps compiled code for the next start, in a folder of the user: in the default one, that of temporary files, another
- * user could replace it. Without such a folder every start compiles.
+ * Keeps compiled code for the next start, in a folder of the user in which nobody else may write: another user could
+ * replace what this one runs. Without such a folder every start compiles.
  */
 function keepCompiled(): void {
   try {
@@ -35,6 +35,8 @@ function keepCompiled(): void {
     const folder = join(caches, 'callwatch')
     // Not recursively: that would create the home of a user without one, and never return below /proc.
     for (const each of [caches, folder]) if (!existsSync(each)) mkdirSync(each, { mode: 0o700 })
+    const { uid, mode } = statSync(folder)
+    if (uid !== process.getuid?.() || (mode & 0o022) !== 0) return
     enableCompileCache(folder)
     // For the thread of the store.
     process.env['NODE_COMPILE_CACHE'] = folder

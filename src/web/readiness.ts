@@ -10,7 +10,7 @@ const MAX_INITIAL_SYNC_SECONDS = 600
 
 /**
  * Whether callwatch is ready. A daemon that owns no target is ready: other daemons poll them. `/readyz` needs no
- * password, so the problems contain no text of the service or the database.
+ * password, so the problems contain no text of the service or the database, which has their hosts and users.
  *
  * @param problem why this daemon can own no target
  * @param loading the targets that it owns and has not loaded
@@ -20,7 +20,7 @@ export function readiness(
   problem: string | undefined,
   loading: readonly { problem: string | undefined }[] = [],
 ): Readiness {
-  if (problem !== undefined) return { status: 'not ready', problems: [problem] }
+  if (problem !== undefined) return { status: 'not ready', problems: [`${OWNS_NOTHING}; ${DETAILS}`] }
   const unloadable = loading.filter((target) => target.problem !== undefined).length
   // While it loads those of a daemon that died, it still has its own.
   if (unloadable > 0 || (loading.length > 0 && own.length === 0)) {
@@ -47,6 +47,8 @@ export function readiness(
 }
 
 const DETAILS = '/api/v1/status says why'
+const OWNS_NOTHING =
+  'this daemon can own no target: the store cannot be used, or other daemons have another configuration'
 
 const hasSucceeded = ({ ledger }: ShownTarget) => ledger.sync.lastSuccess !== undefined
 

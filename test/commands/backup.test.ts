@@ -1,9 +1,10 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openSqliteReader } from '../../src/store/sqlite/open-reader.ts'
 import { filledStore } from '../store/copy/filled-store.ts'
-import { callwatch, emptyFolder, start } from './callwatch.ts'
+import { callwatch, emptyFolder, MAIN, start } from './callwatch.ts'
 import { configFor, countedCalls, countedWorld, withStore } from './counted-world.ts'
 
 const SLOW = { timeout: 60_000 }
@@ -64,6 +65,19 @@ describe('backup fails with a sentence', () => {
       expect(stderr).not.toMatch(/^\s+at /m)
     }
     expect(readdirSync(folder)).toEqual(['plain'])
+  })
+
+  test('for a disk that has no room for it', async () => {
+    const store = await filledStore()
+    const file = join(emptyFolder(), 'copy.db')
+    // A limit of 40 kilobytes for each file fails as a full disk does.
+    const limited = `ulimit -f 80; exec "${process.execPath}" "${MAIN}" backup "${file}" --config "${configFor(NOBODY, store)}"`
+    const { status, stderr } = spawnSync('sh', ['-c', limited], { env: { HOME: '/dev/null' }, encoding: 'utf8' })
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: expect.stringMatching(/^the backup \S+copy\.db cannot be written: disk I\/O error\n$/),
+    })
+    expect(readdirSync(dirname(file))).toEqual([])
   })
 
   test('without a store, or with a store in memory', async () => {

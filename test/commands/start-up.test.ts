@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { emptyFolder, start, type Ended } from './callwatch.ts'
@@ -56,6 +56,27 @@ describe('compiled code', () => {
   test('is not kept for a user without a home', async () => {
     const folder = emptyFolder()
     expect(await version({ HOME: join(folder, 'nowhere') })).toMatchObject({ code: 0, stderr: '' })
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  test.each([
+    ['others may write', (folder: string) => chmodSync(folder, 0o777)],
+    ['its group may write', (folder: string) => chmodSync(folder, 0o770)],
+  ])('is neither kept nor used in a folder in which %s', async (_who, open) => {
+    const caches = emptyFolder()
+    const folder = join(caches, 'callwatch')
+    mkdirSync(folder)
+    open(folder)
+    expect(await version({ XDG_CACHE_HOME: caches })).toMatchObject({ code: 0, stderr: '' })
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  test.skipIf(process.getuid?.() !== 0)('is neither kept nor used in a folder of another user', async () => {
+    const caches = emptyFolder()
+    const folder = join(caches, 'callwatch')
+    mkdirSync(folder)
+    chownSync(folder, 1000, 0)
+    expect(await version({ XDG_CACHE_HOME: caches })).toMatchObject({ code: 0, stderr: '' })
     expect(readdirSync(folder)).toEqual([])
   })
 

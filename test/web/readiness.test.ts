@@ -133,9 +133,14 @@ test('/healthz is 200 even if all targets fail', async () => {
   expect((await fetch(`${url}/healthz`)).status).toBe(200)
 })
 
-test('/readyz of a daemon that can own no target is not ready, and says why', () => {
-  const problem = 'the database cannot be reached'
-  expect(readiness([successful()], problem)).toEqual({ status: 'not ready', problems: [problem] })
+test('/readyz of a daemon that can own no target is not ready, and names neither the database nor other daemons', () => {
+  const problem = 'the database x at db1:5432 does not let this user in (password authentication failed for user "me")'
+  expect(readiness([successful()], problem)).toEqual({
+    status: 'not ready',
+    problems: [
+      `this daemon can own no target: the store cannot be used, or other daemons have another configuration; ${WHY}`,
+    ],
+  })
 })
 
 test('/readyz of a daemon that owns no target is ready: other daemons poll them', () => {

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { openExisting } from './open-database.ts'
-import { sqliteError } from './sqlite-error.ts'
+import { isOfReading, sqliteError } from './sqlite-error.ts'
 import { StoreError } from '../store.ts'
 
 /** What a backup contains. */
@@ -37,7 +37,7 @@ function writeBackup(db: DatabaseSync, path: string, { partial, file }: { partia
   try {
     db.prepare('VACUUM INTO ?').run(partial)
   } catch (error) {
-    throw sqliteError(error, path)
+    throw isOfReading(error) ? sqliteError(error, path) : cannotWrite(error, file)
   }
   try {
     const backup = { bytes: statSync(partial).size, targets: targetsOf(partial) }

@@ -4,8 +4,7 @@ import { isBug, StoreError } from '../store.ts'
 export function sqliteError(error: unknown, path: string): Error {
   if (error instanceof StoreError || isBug(error)) return error
   const message = error instanceof Error ? error.message : String(error)
-  const code = primaryCode(error)
-  if (code === 11 || code === 26) {
+  if (isDamaged(error)) {
     return new StoreError(
       'refused',
       `${path} is damaged or no SQLite database (${message}); restore it from a backup, or name another file in store.path`,
@@ -19,6 +18,21 @@ export function sqliteError(error: unknown, path: string): Error {
 export function isBusy(error: unknown): boolean {
   const code = primaryCode(error)
   return code === 5 || code === 6
+}
+
+/** SQLITE_IOERR_READ and SQLITE_IOERR_SHORT_READ. */
+const READ_ERRORS = [266, 522]
+
+/** Whether an error is of a file that is read: it is busy, damaged, or the disk cannot read it. */
+export function isOfReading(error: unknown): boolean {
+  if (isBug(error) || isBusy(error) || isDamaged(error)) return true
+  return error instanceof Error && 'errcode' in error && READ_ERRORS.includes(Number(error.errcode))
+}
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB. */
+function isDamaged(error: unknown): boolean {
+  const code = primaryCode(error)
+  return code === 11 || code === 26
 }
 
 /** Runs work on the database of a file; what it throws becomes a {@link sqliteError}. */
