@@ -14,7 +14,7 @@ import {
 import { BASELINE_CODE } from '../../ledger/history-columns.ts'
 import { QUARTER } from '../../ledger/usage.ts'
 import { StoreError } from '../store.ts'
-import { openExisting, openOwn, takeLock } from './open-database.ts'
+import { holdStore, openExisting, openOwn } from './open-database.ts'
 import { attempting, sqliteError } from './sqlite-error.ts'
 
 /**
@@ -23,20 +23,23 @@ import { attempting, sqliteError } from './sqlite-error.ts'
  * @throws {StoreError} refused: there is none, a daemon uses it, it is in memory, not ours, of another schema, or damaged
  */
 export function openSqliteSource(path: string): CopySource {
-  const db = openExisting(path, { readOnly: true, checked: true })
+  // What is no store is not held.
+  openExisting(path, { readOnly: true }).close()
+  let release: (() => void) | undefined
   try {
-    const release = takeLock(`${path}.lock`)
+    release = holdStore(path)
     if (release === undefined) throw inUse(path)
+    const db = openExisting(path, { readOnly: true, checked: true })
     return {
       place: path,
       rows: (table) => copyRows(db, path, table),
       close: async () => {
         db.close()
-        release()
+        release?.()
       },
     }
   } catch (error) {
-    db.close()
+    release?.()
     throw sqliteError(error, path)
   }
 }

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -28,9 +28,8 @@ export function openOwn(path: string, durable = true): { db: DatabaseSync; relea
         )
       }
       mkdirSync(dirname(path), { recursive: true })
-      makePrivate(`${path}.lock`)
       makePrivate(path)
-      release = takeLock(`${path}.lock`)
+      release = holdStore(path)
     }
     db = new DatabaseSync(path, { timeout: 0 })
     if (release === undefined) throw heldError(db, path)
@@ -88,12 +87,32 @@ export function openToRead(path: string): DatabaseSync {
 }
 
 /**
- * Holds an exclusive transaction on a small file beside the store until it is released. The operating system frees it
- * however the process dies; a process number in a file would be wrong after kill -9 and in containers.
+ * Keeps every other daemon away from a store until it is released, by whatever name that one opens it: by an exclusive
+ * transaction on a small file beside it. The operating system frees it however the process dies; a process number in a
+ * file would be wrong after kill -9 and in containers.
  *
+ * @param path of an existing file
  * @returns releases it; undefined where another process holds it
  */
-export function takeLock(path: string): (() => void) | undefined {
+export function holdStore(path: string): (() => void) | undefined {
+  const lock = `${existsSync(path) ? realpathSync(path) : path}.lock`
+  if (existsSync(lock)) return takeLock(lock)
+  // A daemon whose lock file was removed still has the store open. Only then must nobody have it open: a command that
+  // reads for long must not keep a daemon from starting.
+  const store = new DatabaseSync(path, { timeout: 0 })
+  try {
+    store.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+    makePrivate(lock)
+    return takeLock(lock)
+  } catch (error) {
+    if (isBusy(error)) return undefined
+    throw error
+  } finally {
+    store.close()
+  }
+}
+
+function takeLock(path: string): (() => void) | undefined {
   const lock = new DatabaseSync(path, { timeout: 0 })
   try {
     lock.exec('BEGIN EXCLUSIVE')

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { backupStore } from '../../../src/store/sqlite/backup-store.ts'
@@ -67,6 +67,58 @@ describe('a store file is refused', () => {
     expect(() => open(path)).toThrow(new RegExp(`in use by another callwatch .*process ${process.pid}`))
     await store.close()
     open(path)
+  })
+
+  test.each<[string, (path: string) => string]>([
+    [
+      'through a link to the file',
+      (path) => {
+        const link = newPath()
+        symlinkSync(path, link)
+        return link
+      },
+    ],
+    [
+      'through a link to its folder',
+      (path) => {
+        const link = join(temporaryFolder(), 'link')
+        symlinkSync(dirname(path), link)
+        return join(link, basename(path))
+      },
+    ],
+    [
+      'whose lock file was removed',
+      (path) => {
+        rmSync(`${path}.lock`)
+        return path
+      },
+    ],
+    [
+      'through a link, after its lock file was removed',
+      (path) => {
+        rmSync(`${path}.lock`)
+        const link = newPath()
+        symlinkSync(path, link)
+        return link
+      },
+    ],
+  ])('that another daemon holds, %s, however often it is tried', async (_how, other) => {
+    const path = newPath()
+    const store = open(path)
+    await openIn(store)
+    const again = other(path)
+    for (let i = 0; i < 3; i++) expect(() => open(again)).toThrow(/in use by another callwatch/)
+    await store.close()
+    const { see } = await openIn(open(again))
+    await see(completePoll(10, seen('c1', 'ongoing')))
+    expect(() => open(path)).toThrow(/in use by another callwatch/)
+  })
+
+  test('that two daemons make through the same link to nowhere: only one of them has it', () => {
+    const link = newPath()
+    symlinkSync(newPath(), link)
+    open(link)
+    expect(() => open(link)).toThrow(/in use by another callwatch/)
   })
 
   test('that is a folder, with what to name instead', () => {
