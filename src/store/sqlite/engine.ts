@@ -19,7 +19,7 @@ import type {
 } from '../store.ts'
 import { targetLoader, type CallsPart, type OpenedTarget } from './load-target.ts'
 import { eventsIn, participantsEraser } from './events.ts'
-import { openOwn } from './open-database.ts'
+import { openOwn, placeCheck } from './open-database.ts'
 import { rowsIn } from './rows-in.ts'
 import { sqliteOutbox } from './outbox.ts'
 import { rollupsIn } from './rollups.ts'
@@ -153,7 +153,18 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
     prepare(`DELETE FROM ${table} WHERE target = (SELECT number FROM targets WHERE name = ?)`).run(target)
   }
 
-  const transaction = <T>(work: () => T): T => transactionOn(db, work)
+  const expectInPlace = placeCheck(path)
+  const transaction = <T>(work: () => T): T => {
+    expectInPlace()
+    return transactionOn(db, work)
+  }
+  const inPlace =
+    <A extends unknown[], R>(write: (...args: A) => R) =>
+    (...args: A): R => {
+      expectInPlace()
+      return write(...args)
+    }
+  const webhooks = webhooksIn(db)
 
   return {
     openTarget: (...given) => transaction(() => loader.open(...given)),
@@ -191,7 +202,10 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
         outbox.enqueueChanges(routedChanges)
         commits.logEvents(target, events)
       }),
-    ...silences,
+    silences: silences.silences,
+    addSilence: inPlace(silences.addSilence),
+    editSilence: inPlace(silences.editSilence),
+    endSilence: inPlace(silences.endSilence),
     pausedUntil: (key) => {
       const row = statements.readPause.get(key)
       return row && Number(row['until'])
@@ -221,7 +235,8 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
       )
     },
     ...eventsIn(db),
-    ...webhooksIn(db),
+    ...webhooks,
+    saveWebhook: inPlace(webhooks.saveWebhook),
     deleteEvents: (before, end) =>
       Number(statements.deleteEvents.run({ before, end, most: DELETED_AT_ONCE }).changes) === DELETED_AT_ONCE,
     eraseParticipants: participantsEraser(db),

@@ -81,6 +81,26 @@ export function openExisting(path: string, { readOnly, checked = false }: OpenEx
   }
 }
 
+/**
+ * Remembers which file has this name now. What is returned throws once it is another one, or none: what is written to the
+ * file that was opened would be gone after a restart.
+ *
+ * @throws {StoreError} unavailable
+ */
+export function placeCheck(path: string): () => void {
+  if (path === ':memory:') return () => undefined
+  const opened = statSync(path)
+  return () => {
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (found?.ino === opened.ino && found.dev === opened.dev) return
+    throw new StoreError(
+      'unavailable',
+      `${path} is not the file that callwatch has opened: it was deleted or replaced; move that one back, or ` +
+        'restart callwatch to use what is there now',
+    )
+  }
+}
+
 /** Opens the database of a store that this process has open already, to read beside its commits. */
 export function openToRead(path: string): DatabaseSync {
   return new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS })

@@ -1,4 +1,13 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -125,6 +134,50 @@ describe('a store file is refused', () => {
     const folder = temporaryFolder()
     expect(() => open(folder)).toThrow(`${folder} is a folder; store.path names a file, such as ${folder}/callwatch.db`)
   })
+})
+
+test.each<[string, (path: string) => void]>([
+  ['deleted', (path) => renameSync(path, `${path}.away`)],
+  [
+    'replaced by a backup',
+    (path) => {
+      backupStore(path, `${path}.backup`)
+      renameSync(path, `${path}.away`)
+      renameSync(`${path}.backup`, path)
+    },
+  ],
+  [
+    'replaced by a link',
+    (path) => {
+      renameSync(path, `${path}.away`)
+      writeFileSync(`${path}.other`, '')
+      symlinkSync(`${path}.other`, path)
+    },
+  ],
+])('nothing is written to a store whose file was %s, until it is back', async (_how, change) => {
+  const path = newPath()
+  const store = open(path)
+  const { see, ledger } = await openIn(store)
+  await see(completePoll(10, seen('c1', 'ongoing')))
+  change(path)
+  const writes = [
+    () => see(completePoll(11, seen('c2', 'ongoing'))),
+    () => store.claimOutbox([1], true),
+    () => store.addSilence({ match: {}, since: 1, until: 1e10, reason: '' }),
+    () => store.saveWebhook({ name: 'crm', revision: 0, progress: { cursor: '0' } }),
+  ]
+  for (const write of writes) {
+    await expect(write()).rejects.toMatchObject({
+      kind: 'unavailable',
+      message:
+        `${path} is not the file that callwatch has opened: it was deleted or replaced; move that one back, or ` +
+        'restart callwatch to use what is there now',
+    })
+  }
+  expect([...callsById(ledger.calls).keys()]).toEqual(['c1'])
+  renameSync(`${path}.away`, path)
+  await see(completePoll(12, seen('c3', 'ongoing')))
+  expect([...callsById(ledger.calls).keys()]).toEqual(['c1', 'c3'])
 })
 
 test('a reader does not keep a daemon from starting, and reads on', async () => {
