@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { explainError } from '../../src/commands/explain-error.ts'
+import { postgresError } from '../../src/store/postgres/postgres-error.ts'
 import { inPostgres } from '../postgres/in-postgres.ts'
 import { openShared } from '../store/postgres/daemon.ts'
 import { callwatch, emptyFolder, MAIN } from './callwatch.ts'
@@ -101,6 +103,17 @@ describe('a start that may succeed later ends with exit code 1:', () => {
     expect({ status, stderr }).toEqual({
       status: 1,
       stderr: expect.stringMatching(/^the store .* cannot be used: .*\n$/),
+    })
+  })
+
+  test.each([
+    ['CERT_HAS_EXPIRED', 1],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 2],
+  ])('the certificate of the database may be renewed, but not become another one: %s', (code, exitCode) => {
+    const error = postgresError(Object.assign(new Error('certificate'), { code }), 'the database x')
+    expect(explainError(error, 'run')).toEqual({
+      code: exitCode,
+      text: expect.stringContaining('the certificate of the database x is not trusted'),
     })
   })
 
