@@ -329,7 +329,7 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     })
 
   configuredCommand('prometheus-rules', 'Print the alert rules as a rule file for Prometheus')
-    .option('--runbooks <url>', 'link the runbooks of the shipped alerts on this page (default: docs/operations.md)')
+    .option('--runbooks <url>', 'the page where you keep docs/operations.md, to which the shipped alerts link')
     .action(async (options: WithConfig & PrometheusRulesOptions) => {
       const { prometheusRules } = await import('./commands/prometheus-rules.ts')
       prometheusRules(await configured(options), options, print)

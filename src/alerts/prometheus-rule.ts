@@ -30,10 +30,10 @@ export type PrometheusRule = {
  * callwatch's own windows or results. Like callwatch it knows hysteresis, too few calls and a target that cannot be polled.
  *
  * @param interval seconds between two polls
- * @param runbooks where the runbooks of the shipped alerts are
+ * @param runbooks the URL of the page with the runbooks of the shipped alerts
  * @throws {NotExpressible} where PromQL cannot express it
  */
-export function prometheusRule(rule: Rule, interval: number, runbooks = RUNBOOKS): PrometheusRule {
+export function prometheusRule(rule: Rule, interval: number, runbooks?: string): PrometheusRule {
   const { signal, severity, keepFiringFor, onlyIf } = rule
   if (onlyIf !== undefined && windowOf(signal) === undefined) {
     throw new NotExpressible(`${signal.name} has no window that only_if could compare with`)
@@ -53,8 +53,15 @@ export function prometheusRule(rule: Rule, interval: number, runbooks = RUNBOOKS
   }
 }
 
-/** The page of the runbooks, as it lies in the repository. */
-export const RUNBOOKS = 'docs/operations.md'
+/**
+ * The annotation that names a section of the runbooks.
+ *
+ * @param runbooks the URL of their page; without one it names the file, which is no URL
+ */
+export function runbookOf(section: string, runbooks: string | undefined): Record<string, string> {
+  if (runbooks === undefined) return { runbook: `docs/operations.md#${section}` }
+  return { runbook_url: literal(`${runbooks}#${section}`) }
+}
 
 /** The section of each shipped rule. */
 const SECTIONS = new Map([
@@ -73,9 +80,9 @@ const MAX_FAILOVER = 120
  * owns nothing evaluates nothing.
  *
  * @param lease seconds for which a daemon owns its targets without a renewal; undefined where it is alone
- * @param runbooks where the runbooks are
+ * @param runbooks the URL of the page with the runbooks
  */
-export function unownedTargets(lease: number | undefined, runbooks = RUNBOOKS): PrometheusRule {
+export function unownedTargets(lease: number | undefined, runbooks?: string): PrometheusRule {
   return {
     alert: 'CallwatchUnownedTargets',
     expr: `${UNOWNED} > 0`,
@@ -87,7 +94,7 @@ export function unownedTargets(lease: number | undefined, runbooks = RUNBOOKS): 
       description:
         '{{ $value }} of the targets are owned by no daemon that Prometheus scrapes: their calls are ' +
         'counted late, and their alerts do not fire.',
-      runbook_url: literal(`${runbooks}#callwatchunownedtargets`),
+      ...runbookOf('callwatchunownedtargets', runbooks),
     },
     records: [],
   }
@@ -97,14 +104,15 @@ export function unownedTargets(lease: number | undefined, runbooks = RUNBOOKS): 
  * What happened in one line, and the rule's description and runbook, as Prometheus's templates: filled in, they read as in
  * callwatch's own messages.
  */
-function annotationsOf(rule: Rule, query: PrometheusQuery, runbooks: string): Record<string, string> {
-  const { name, description } = rule
+function annotationsOf(rule: Rule, query: PrometheusQuery, runbooks: string | undefined): Record<string, string> {
+  const { name, description, runbookUrl } = rule
   const section = SECTIONS.get(name)
-  const runbookUrl = rule.runbookUrl ?? (section === undefined ? undefined : `${runbooks}#${section}`)
   return {
     summary: summaryOf(rule, query),
     ...(description === undefined ? {} : { description: templateOf(description.toWellFormed(), rule, query) }),
-    ...(runbookUrl === undefined ? {} : { runbook_url: literal(runbookUrl.toWellFormed()) }),
+    ...(runbookUrl === undefined
+      ? section !== undefined && runbookOf(section, runbooks)
+      : { runbook_url: literal(runbookUrl.toWellFormed()) }),
   }
 }
 

@@ -1,4 +1,4 @@
-import { literal, RUNBOOKS, type PrometheusRule } from './prometheus-rule.ts'
+import { runbookOf, type PrometheusRule } from './prometheus-rule.ts'
 
 /** How long an event may wait (seconds). */
 const LATE = 900
@@ -38,16 +38,16 @@ const SECTION = 'callwatchwebhookbehind-callwatchwebhookdeadletters-callwatchweb
 /**
  * Alerts about the webhooks of events. Every daemon shows their gauges, the leader counts.
  *
- * @param runbooks where the runbooks are
+ * @param runbooks the URL of the page with the runbooks
  */
-export function webhookRules(runbooks = RUNBOOKS): PrometheusRule[] {
+export function webhookRules(runbooks?: string): PrometheusRule[] {
   return WEBHOOK_ALERTS.map(({ alert, expr, severity, summary, description }) => ({
     alert,
     expr,
     for: 60,
     keepFiringFor: 0,
     labels: { severity },
-    annotations: { summary, description, runbook_url: literal(`${runbooks}#${SECTION}`) },
+    annotations: { summary, description, ...runbookOf(SECTION, runbooks) },
     records: [],
   }))
 }

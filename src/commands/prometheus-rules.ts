@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts'
 import { formatDuration } from '../schema/duration-text.ts'
 
 export type PrometheusRulesOptions = {
-  /** Where the runbooks of the shipped alerts are. */
+  /** The URL of the page with the runbooks of the shipped alerts. */
   runbooks?: string
 }
 
@@ -25,7 +25,7 @@ export function prometheusRules(
  *
  * @param interval between two polls (seconds)
  * @param lease of daemons that share a store (seconds)
- * @param runbooks where the runbooks of the shipped alerts are
+ * @param runbooks the URL of the page with the runbooks of the shipped alerts
  */
 export function ruleFileOf(rules: readonly Rule[], interval: number, lease?: number, runbooks?: string): string {
   const missing: string[] = []
@@ -73,8 +73,8 @@ function escapeOf(character: string): string {
 const HEAD = [
   "# callwatch's alert rules for Prometheus (2.42 or later), printed by `callwatch prometheus-rules`.",
   '# They use only counters and timestamps, and work without the alerting of callwatch. Each count is recorded first:',
-  '# one series of each target, which continues after a failover to another daemon. `--runbooks URL` changes where the',
-  '# runbooks are.',
+  '# one series of each target, which continues after a failover to another daemon. With `--runbooks URL` the alerts',
+  '# link to their runbooks.',
 ]
 
 function asYaml({ alert, expr, labels, annotations, ...rule }: PrometheusRule): object {

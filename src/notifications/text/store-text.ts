@@ -12,7 +12,7 @@ export function storeText({ state, problem, since, at }: StoreMessage): StoreTex
       title: 'callwatch can write to its store again',
       before: `It was not writable from ${formatTime(since)} on, for ${lasted}: `,
       problem,
-      after: '. What happened to calls meanwhile is counted now, as far back as `poll.lookback` reaches.',
+      after: '. What happened to calls meanwhile is counted now, as far as the service still lists it.',
     }
   }
   return {
@@ -21,6 +21,6 @@ export function storeText({ state, problem, since, at }: StoreMessage): StoreTex
     problem,
     after:
       '. Nothing new is counted, and no further alert is sent, until it can be written to again. ' +
-      'Nothing is lost as long as that takes less than `poll.lookback`.',
+      'No call is lost that the service still lists then.',
   }
 }
