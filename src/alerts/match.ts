@@ -64,6 +64,14 @@ export type Silence = {
   author?: string
   /** How often it was edited; absent: never. */
   edits?: number
+  /** What it matched before it was edited, and until when (UNIX seconds); the oldest first. */
+  earlier?: readonly { match: AlertMatch; until: number }[]
+}
+
+/** A silence as it was at a past moment (UNIX seconds), until it expired or matched something else; undefined where it was not active. */
+export function silenceAt(silence: Silence, at: number): Silence | undefined {
+  if (at < silence.since || at >= silence.until) return undefined
+  return { ...silence, ...silence.earlier?.find(({ until }) => at < until) }
 }
 
 /** No silence is for longer than this (seconds): what must never be notified needs no rule. */

@@ -129,9 +129,16 @@ export function silenceOf({ id, until, data }: Row): Silence {
   return { ...parse<Omit<Silence, 'id'>>(data), id: Number(id), until: Number(until) }
 }
 
-/** Whether nobody has edited a silence since the one was read from which the other was made. */
-export function isNextEdit({ edits: before = 0 }: Silence, { edits = 0 }: Pick<Silence, 'edits'>): boolean {
-  return edits === before + 1
+/** What an edit at `now` makes of a silence: what it matched until then is kept. Undefined where somebody else has edited it before. */
+export function editedSilence(
+  before: Silence,
+  edit: Omit<Silence, 'id'>,
+  now: number,
+): Omit<Silence, 'id'> | undefined {
+  const { match, edits = 0, earlier = [] } = before
+  if (edit.edits !== edits + 1) return undefined
+  const isSame = JSON.stringify(match) === JSON.stringify(edit.match)
+  return { ...edit, earlier: isSame ? earlier : [...earlier, { match, until: now }] }
 }
 
 /** The amounts of a target's rows of `settled`. */

@@ -9,13 +9,14 @@ import { compose } from './compose.ts'
 import { group } from './group.ts'
 import { inhibition, type Inhibited, type Inhibition } from './inhibition.ts'
 import { suppressionNotes } from './note.ts'
+import { pastSince } from './past.ts'
 import { backoffOn, send } from './send.ts'
 import { removeDelivered, acknowledge, type ToRemove } from './acknowledge.ts'
 import { suppress, type Mute } from './suppress.ts'
 import { wait } from './wait.ts'
 
 export type DeliverOptions = {
-  store: Pick<Store, 'outbox' | 'claimOutbox' | 'removeFromOutbox' | 'noteEpisodes' | 'silences'>
+  store: Pick<Store, 'outbox' | 'claimOutbox' | 'removeFromOutbox' | 'noteEpisodes' | 'silences' | 'rows'>
   clock: Clock
   /** How long a firing alert waits for others before it is sent (seconds). */
   groupWait: number
@@ -43,7 +44,7 @@ export function deliverOutbox(receiver: Receiver, options: DeliverOptions): Obse
   const backoff = backoffOn(clock)
   const inhibitorsAmong = inhibition({ rules: inhibit, ...(isNotified && { isNotified }) })
   const stages: readonly Stage[] = [
-    suppress({ mutes, inhibitorsAmong }, suppressionNotes(store)),
+    suppress({ mutes, inhibitorsAmong, past: pastSince(store) }, suppressionNotes(store)),
     wait(groupWait),
     compose({ inhibitorsAmong, publicUrl }),
     claim(store),

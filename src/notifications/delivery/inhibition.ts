@@ -10,10 +10,12 @@ export type Inhibition = NotifyConfig['inhibit'][number]
 export type Inhibited = Pick<
   Notification,
   'target' | 'key' | 'alert' | 'severity' | 'labels' | 'match' | 'signal' | 'breach' | 'firingSince'
->
+> & { /** When it ended (UNIX seconds); absent while it fires. */ until?: number }
 
-/** The alerts that inhibit one while they fire, among those of a moment. */
-export type Inhibitors = (alerts: readonly LiveAlert[]) => (alert: Inhibited) => readonly Inhibited[]
+/** The alerts that inhibit one while they fire, among those of a moment or of the past. */
+export type Inhibitors = (
+  alerts: readonly LiveAlert[] | readonly Inhibited[],
+) => (alert: Inhibited) => readonly Inhibited[]
 
 /**
  * An alert is inhibited by those of the same target, signal and labels with a higher severity, and by those that a rule of the
@@ -28,9 +30,12 @@ export function inhibition({
   rules: readonly Inhibition[]
   isNotified?: (alert: Inhibited) => boolean
 }): Inhibitors {
-  const known = new WeakMap<readonly LiveAlert[], (alert: Inhibited) => readonly Inhibited[]>()
-  const among = (alerts: readonly LiveAlert[]) => {
-    const sources = alerts.filter(({ instance }) => instance.state !== 'pending').map(inhibitedOf)
+  const known = new WeakMap<readonly object[], (alert: Inhibited) => readonly Inhibited[]>()
+  const among = (alerts: readonly (LiveAlert | Inhibited)[]) => {
+    const sources = alerts.flatMap((one) => {
+      if (!('instance' in one)) return one
+      return one.instance.state === 'pending' ? [] : inhibitedOf(one)
+    })
     const byTarget = Map.groupBy(sources.filter(isNotified), ({ target }) => target)
     const byRule = rules.map((rule) => ({ rule, of: sources.filter((source) => matches(rule.sourceMatch, source)) }))
     const inhibits = (source: Inhibited, alert: Inhibited) =>

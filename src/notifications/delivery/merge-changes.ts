@@ -1,4 +1,5 @@
-import { hasEnded } from '../../alerts/notification.ts'
+import { hasEnded, type Notification } from '../../alerts/notification.ts'
+import type { OutboxEntry } from '../../store/store.ts'
 import type { PassedAlert, AlertUpdate } from '../message.ts'
 import type { WaitingAlert } from './batch.ts'
 
@@ -45,4 +46,17 @@ export function mergeChanges(alert: WaitingAlert, groupWait: number): MergedChan
  */
 export function isKnown({ entries, changes }: WaitingAlert): boolean {
   return changes[0]!.kind !== 'firing' || entries[0]!.claimed
+}
+
+/** A time that an alert fired: its entries, and its end. */
+export type UnknownTime = { entries: readonly OutboxEntry[]; change: Notification }
+
+/** The times that an alert fired and ended, and that its recipients know nothing of. */
+export function unknownTimes({ entries, changes }: WaitingAlert): UnknownTime[] {
+  const all = changes.map((change, i) => ({ change, entry: entries[i]! }))
+  return [...Map.groupBy(all, ({ change }) => change.firingSince).values()].flatMap((time) => {
+    const [{ change: first }, { change }] = [time[0]!, time.at(-1)!]
+    const isUnknown = first.kind === 'firing' && hasEnded(change) && !time.some(({ entry }) => entry.claimed)
+    return isUnknown ? { entries: time.map(({ entry }) => entry), change } : []
+  })
 }

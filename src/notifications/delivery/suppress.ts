@@ -1,77 +1,110 @@
 import type { LiveAlert } from '../../alerts/alert-instance.ts'
 import type { Suppression } from '../../alerts/episode.ts'
-import { matches } from '../../alerts/match.ts'
-import { hasEnded, type Notification } from '../../alerts/notification.ts'
+import { matches, silenceAt, type AlertMatch, type Silence } from '../../alerts/match.ts'
+import type { Notification } from '../../alerts/notification.ts'
 import { lastTime } from '../../clock/calendar.ts'
 import type { NotifyConfig } from '../notify-section.ts'
-import { entriesOf, latestOf, type Moment, type Stage } from './batch.ts'
-import type { Inhibitors } from './inhibition.ts'
-import { isKnown } from './merge-changes.ts'
+import { latestOf, type Stage, type WaitingAlert } from './batch.ts'
+import type { Inhibited, Inhibitors } from './inhibition.ts'
+import { unknownTimes, type UnknownTime } from './merge-changes.ts'
 import type { Suppressed } from './note.ts'
+import type { Past } from './past.ts'
 
 /** A recurring time in which some alerts are not notified. */
 export type Mute = NotifyConfig['mutes'][number]
 
-export type SuppressOptions = { mutes: readonly Mute[]; inhibitorsAmong: Inhibitors }
+export type SuppressOptions = {
+  mutes: readonly Mute[]
+  inhibitorsAmong: Inhibitors
+  /** What may have suppressed alerts since a moment (UNIX seconds). */
+  past: (from: number) => Promise<Past>
+}
 
 /**
  * Alerts wait while a mute or a silence matches them, while the `poll_age` alert of their target fires, and while another alert
  * inhibits them (inhibition.ts).
- * Evaluation continues meanwhile; what still fires afterwards is notified then. What flapped while it was muted,
- * silenced or inhibited is discarded.
+ * Evaluation continues meanwhile; what still fires afterwards is notified then. What was muted, silenced or inhibited at every
+ * moment from its firing to its end is discarded, however late that is found.
  *
- * @param note is called with all that is suppressed, before it waits
+ * @param note is called with all that is suppressed, before it waits or is discarded
  */
-export function suppress(
-  { mutes, inhibitorsAmong }: SuppressOptions,
-  note: (all: readonly Suppressed[]) => Promise<void>,
-): Stage {
-  return async (batch, moment) => {
+export function suppress(options: SuppressOptions, note: (all: readonly Suppressed[]) => Promise<void>): Stage {
+  return async (batch, { now, silences, alerts: live }) => {
     if (batch.kind !== 'alerts') return batch
-    const suppressionsOf = suppressionsAt({ mutes, inhibitorsAmong }, moment)
-    const alerts = batch.alerts.map((alert) => ({
-      alert,
-      change: latestOf(alert),
-      by: suppressionsOf(latestOf(alert)),
-    }))
+    const active = activeAt(now, options.mutes, silences)
+    const inhibitorsOf = options.inhibitorsAmong(live)
+    const unseen = unseenTargets(live)
+    const alerts = batch.alerts.map((alert) => {
+      const change = latestOf(alert)
+      const by = suppressorsOf(change, now, active, inhibitorsOf(change)).map((suppressor) => suppressor.by)
+      const isBlind = change.signal.name !== 'poll_age' && unseen.has(change.target)
+      return { alert, change, by: isBlind ? [...by, { by: 'poll_age' as const, at: now }] : by }
+    })
     const suppressed = alerts.filter(({ by }) => by.length > 0)
-    await note(suppressed)
-    const flapped = suppressed.filter(
-      // What had fired before it was inhibited is worth a word.
-      ({ alert, change, by }) =>
-        by.some(({ by: kind, since = -Infinity }) => kind !== 'poll_age' && since <= alert.changes[0]!.at) &&
-        hasEnded(change) &&
-        !isKnown(alert),
-    )
-    if (flapped.length > 0) return { kind: 'discarded', entries: entriesOf(flapped.map(({ alert }) => alert)) }
+    const discarded = await discardedOf(batch.alerts, options)
+    await note([...discarded, ...suppressed])
+    if (discarded.length > 0) return { kind: 'discarded', entries: discarded.flatMap(({ entries }) => entries) }
     const others = alerts.filter(({ by }) => by.length === 0).map(({ alert }) => alert)
     return others.length === 0 ? undefined : { kind: 'alerts', alerts: others }
   }
 }
 
-/** What suppresses a change now. */
-function suppressionsAt(
-  { mutes, inhibitorsAmong }: SuppressOptions,
-  { now, silences, alerts }: Moment,
-): (change: Notification) => Suppression[] {
-  const active = [
+/** The times that alerts fired and ended while something suppressed them at every moment, each with what did so at first. */
+async function discardedOf(
+  alerts: readonly WaitingAlert[],
+  { mutes, inhibitorsAmong, past }: SuppressOptions,
+): Promise<(Suppressed & UnknownTime)[]> {
+  const times = alerts.flatMap(unknownTimes)
+  if (times.length === 0) return []
+  const { silences, fired } = await past(Math.min(...times.map(({ change }) => change.firingSince)))
+  const inhibitorsOf = inhibitorsAmong(fired)
+  return times.flatMap(({ entries, change }) => {
+    const own = mutes.filter(({ match }) => matches(match, change))
+    const inhibitors = inhibitorsOf(change)
+    const suppressorsAt = (at: number) => {
+      const active = activeAt(
+        at,
+        own,
+        silences.flatMap((silence) => silenceAt(silence, at) ?? []),
+      )
+      const firing = inhibitors.filter(({ firingSince, until = Infinity }) => firingSince <= at && at < until)
+      return suppressorsOf(change, at, active, firing)
+    }
+    const untilAt = (at: number) => Math.max(...suppressorsAt(at).map(({ until }) => until))
+    let until = untilAt(change.firingSince)
+    while (until > -Infinity && until < change.at) until = untilAt(until)
+    return until < change.at ? [] : { entries, change, by: suppressorsAt(change.firingSince).map(({ by }) => by) }
+  })
+}
+
+/** Something that suppresses all alerts that it matches, until a moment. */
+type Active = { match: AlertMatch; until: number } & Omit<Suppression, 'at'>
+
+/** Mutes that are active at a moment, and silences. */
+function activeAt(at: number, mutes: readonly Mute[], silences: readonly Silence[]): Active[] {
+  return [
     ...mutes.flatMap(({ match, start, timezone, duration }) => {
-      const until = (lastTime(start, timezone, now) ?? -Infinity) + duration
-      return now < until ? [{ match, by: 'mute' as const, until }] : []
+      const until = (lastTime(start, timezone, at) ?? -Infinity) + duration
+      return at < until ? [{ match, by: 'mute' as const, until }] : []
     }),
     ...silences.map(({ match, id, until, reason }) => ({ match, by: 'silence' as const, until, silence: id, reason })),
   ]
-  const unseen = unseenTargets(alerts)
-  const inhibitorsOf = inhibitorsAmong(alerts)
-  return (change) => [
-    ...active.filter(({ match }) => matches(match, change)).map(({ match: _match, ...by }) => ({ ...by, at: now })),
-    ...(change.signal.name !== 'poll_age' && unseen.has(change.target) ? [{ by: 'poll_age' as const, at: now }] : []),
-    ...inhibitorsOf(change).map(({ target, key, firingSince }) => ({
-      by: 'inhibition' as const,
-      at: now,
-      since: firingSince,
-      alert: key,
-      ...(target !== change.target && { target }),
+}
+
+/** What suppresses a change at a moment, of what is active then. */
+function suppressorsOf(
+  change: Notification,
+  at: number,
+  active: readonly Active[],
+  inhibitors: readonly Inhibited[],
+): { by: Suppression; until: number }[] {
+  return [
+    ...active
+      .filter(({ match }) => matches(match, change))
+      .map(({ match: _match, ...by }) => ({ by: { ...by, at }, until: by.until })),
+    ...inhibitors.map(({ target, key, firingSince: since, until = Infinity }) => ({
+      by: { by: 'inhibition' as const, at, since, alert: key, ...(target !== change.target && { target }) },
+      until,
     })),
   ]
 }

@@ -1,4 +1,4 @@
-import { isNextEdit, silenceOf } from '../rows.ts'
+import { editedSilence, silenceOf } from '../rows.ts'
 import type { Store } from '../store.ts'
 import type { Session } from './connection.ts'
 
@@ -21,12 +21,13 @@ export function postgresSilences({ run }: Session): Silences {
     editSilence: async ({ id, ...silence }, now) => {
       const select = 'SELECT id, until, data FROM callwatch.silences WHERE id = $1::bigint AND until > $2::float8'
       const [row] = await run(select, [id, now])
-      if (row === undefined || !isNextEdit(silenceOf(row), silence)) return false
+      const edited = row && editedSilence(silenceOf(row), silence, now)
+      if (edited === undefined) return false
       const update = `
         UPDATE callwatch.silences SET until = $1::float8, data = $2
         WHERE id = $3::bigint AND until > $4::float8 AND data = $5 RETURNING id`
-      const edited = await run(update, [silence.until, JSON.stringify(silence), id, now, String(row['data'])])
-      return edited.length === 1
+      const rows = await run(update, [edited.until, JSON.stringify(edited), id, now, String(row!['data'])])
+      return rows.length === 1
     },
     endSilence: async (id, now) => {
       const update = `

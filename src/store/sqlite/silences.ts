@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Silence } from '../../alerts/match.ts'
-import { isNextEdit, silenceOf } from '../rows.ts'
+import { editedSilence, silenceOf } from '../rows.ts'
 
 /** The silences of a database. */
 export function silencesIn(db: DatabaseSync) {
@@ -14,10 +14,11 @@ export function silencesIn(db: DatabaseSync) {
     },
     editSilence: ({ id, ...silence }: Silence, now: number): boolean => {
       const row = db.prepare('SELECT id, until, data FROM silences WHERE id = ? AND until > ?').get(id, now)
-      if (row === undefined || !isNextEdit(silenceOf(row), silence)) return false
+      const edited = row && editedSilence(silenceOf(row), silence, now)
+      if (edited === undefined) return false
       // A command may write in between.
       const update = db.prepare('UPDATE silences SET until = ?, data = ? WHERE id = ? AND until > ? AND data = ?')
-      return update.run(silence.until, JSON.stringify(silence), id, now, row['data']!).changes === 1
+      return update.run(edited.until, JSON.stringify(edited), id, now, row!['data']!).changes === 1
     },
     endSilence: (id: number, now: number): boolean =>
       db.prepare('UPDATE silences SET until = :now WHERE id = :id AND until > :now').run({ id, now }).changes === 1,

@@ -5,6 +5,7 @@ import type { Severity } from '../../../src/alerts/match.ts'
 import type { Delivery } from '../../../src/notifications/delivery/batch.ts'
 import { deliverOutbox, type DeliverOptions } from '../../../src/notifications/delivery/deliver-outbox.ts'
 import type { ToRemove } from '../../../src/notifications/delivery/acknowledge.ts'
+import type { Past } from '../../../src/notifications/delivery/past.ts'
 import type { Message } from '../../../src/notifications/message.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { StoreError, type OutboxEntry, type OutboxContent } from '../../../src/store/store.ts'
@@ -19,6 +20,9 @@ export type Receive = (message: Message, attempt: number) => Error | Promise<voi
 
 /** What a sender needs the store for. */
 export type Step = keyof DeliverOptions['store'] | 'send'
+
+/** Nothing has suppressed anything. */
+export const NO_PAST: Past = { silences: [], fired: [] }
 
 /** An alert by its name, of the target `production` and the severity `warning` unless said otherwise. */
 export type Named = { name: string; target?: string; severity?: Severity }
@@ -77,6 +81,7 @@ export function sending(options: SendingOptions = {}) {
       removeFromOutbox: (...given) => step('removeFromOutbox', isDead, () => store.removeFromOutbox(...given)),
       noteEpisodes: (notes) => step('noteEpisodes', isDead, () => store.noteEpisodes(notes)),
       silences: (now) => step('silences', isDead, () => store.silences(now)),
+      rows: (...given) => step('rows', isDead, () => store.rows(...given)),
     }
   }
 

@@ -34,8 +34,9 @@ const NOTHING = { mutes: [], inhibitorsAmong: inhibition({ rules: [] }) }
 /** What the first batch comes to that need not wait, just before it is claimed. */
 async function next(waiting: readonly OutboxEntry[], differing: Partial<Moment> = {}) {
   const moment = { now: AT, silences: [], alerts: [], ...differing }
+  const suppressing = { ...NOTHING, past: async () => ({ silences: moment.silences, fired: [] }) }
   for (const batch of group(waiting)) {
-    const end = await pass(batch, [suppress(NOTHING, async () => undefined), wait(10), compose(NOTHING)], moment)
+    const end = await pass(batch, [suppress(suppressing, async () => undefined), wait(10), compose(NOTHING)], moment)
     if (end === undefined) continue
     if (end.kind !== 'message' && end.kind !== 'discarded') throw new Error(`a batch that is ${end.kind}`)
     const ids = end.entries.map(({ id }) => id)
@@ -118,7 +119,13 @@ describe('an alert that still fires', () => {
   })
 })
 
-const silenceOf = (alert: string): Silence => ({ id: 1, match: { alert }, since: AT, until: AT + 60, reason: 'deploy' })
+const silenceOf = (alert: string): Silence => ({
+  id: 1,
+  match: { alert },
+  since: AT - 60,
+  until: AT + 60,
+  reason: 'deploy',
+})
 
 describe('a silenced alert', () => {
   const silences = [silenceOf('A')]

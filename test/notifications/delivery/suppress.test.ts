@@ -6,10 +6,11 @@ import type { Batch } from '../../../src/notifications/delivery/batch.ts'
 import { suppress, type Mute } from '../../../src/notifications/delivery/suppress.ts'
 import { inhibition, type Inhibition } from '../../../src/notifications/delivery/inhibition.ts'
 import { POLL_AGE } from '../../alerts/sample-rules.ts'
-import { AT, changeOf, liveAlert, type Named } from './outbox-sending.ts'
+import { AT, changeOf, liveAlert, NO_PAST, type Named } from './outbox-sending.ts'
 
 const A = { name: 'A' }
 const FIRED = changeOf(A, 'firing', AT)
+const past = async () => NO_PAST
 const utc = (text: string) => Date.parse(text) / 1000
 
 type Setting = {
@@ -27,7 +28,7 @@ async function waits(
 ): Promise<boolean> {
   const batch: Batch = { kind: 'alerts', alerts: [{ entries: [], changes: [change] }] }
   const at = typeof now === 'string' ? utc(now) : now
-  const next = await suppress({ mutes, inhibitorsAmong: inhibition({ rules: inhibit }) }, async () => undefined)(
+  const next = await suppress({ mutes, inhibitorsAmong: inhibition({ rules: inhibit }), past }, async () => undefined)(
     batch,
     { now: at, silences, alerts },
   )
@@ -182,7 +183,11 @@ describe('an alert is inhibited by', () => {
     const batch: Batch = { kind: 'alerts', alerts: [{ entries: [], changes: [FIRED] }] }
     const passes = (rules: readonly Inhibition[]) =>
       suppress(
-        { mutes: [], inhibitorsAmong: inhibition({ rules, isNotified: ({ severity }) => severity !== 'critical' }) },
+        {
+          mutes: [],
+          inhibitorsAmong: inhibition({ rules, isNotified: ({ severity }) => severity !== 'critical' }),
+          past,
+        },
         async () => undefined,
       )(batch, { now: AT, silences: [], alerts: [fires(A), fires(CRITICAL)] })
     expect(await passes([])).toEqual(batch)
@@ -201,6 +206,7 @@ describe('an alert is inhibited by', () => {
       {
         mutes: [],
         inhibitorsAmong: inhibition({ rules: [rule({ sourceMatch: { alert: 'B' }, targetMatch: { alert: 'A' } })] }),
+        past,
       },
       async (all) => void noted.push(...all.flatMap(({ by }) => by)),
     )

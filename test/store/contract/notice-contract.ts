@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { silenceAt } from '../../../src/alerts/match.ts'
 import { CREATED } from '../../ledger/seen.ts'
 import { openAt, type NewPlace } from './place.ts'
 
@@ -39,10 +40,22 @@ export function noticeContract(newPlace: NewPlace): void {
       const edited = { ...silence, id, author: 'ops', until: CREATED + 30, match: { alert: '=~No.*' }, edits: 1 }
       expect(await store.editSilence(edited, CREATED + 5)).toBe(true)
       expect(await store.editSilence({ ...edited, until: CREATED + 90 }, CREATED + 5)).toBe(false)
-      expect(await store.silences(CREATED + 29)).toEqual([edited])
+      expect(await store.silences(CREATED + 29)).toMatchObject([edited])
       expect(await store.editSilence({ ...edited, until: CREATED + 90, edits: 2 }, CREATED + 30)).toBe(false)
       expect(await store.silences(CREATED + 30)).toEqual([])
       expect(await store.editSilence({ ...edited, id: id + 1, edits: 1 }, CREATED)).toBe(false)
+    })
+
+    test('keeps what it matched before it was edited, whatever is edited afterwards', async () => {
+      const store = await (await newPlace()).open()
+      const { id } = await store.addSilence(silence)
+      const edited = { ...silence, id, match: { alert: 'Other' }, edits: 1 }
+      await store.editSilence(edited, CREATED + 5)
+      await store.editSilence({ ...edited, reason: 'still', edits: 2 }, CREATED + 10)
+      await store.editSilence({ ...edited, match: {}, edits: 3 }, CREATED + 20)
+      const [found] = await store.silences(CREATED + 30)
+      const matched = [0, 4, 5, 19, 20, 59, 60].map((second) => silenceAt(found!, CREATED + second)?.match.alert ?? '')
+      expect(matched).toEqual(['NoGoodPoll', 'NoGoodPoll', 'Other', 'Other', '', '', ''])
     })
 
     test('is edited by one of two at the same time', async () => {

@@ -1,0 +1,30 @@
+import type { Episode } from '../../alerts/episode.ts'
+import type { Severity, Silence } from '../../alerts/match.ts'
+import { parse } from '../../store/rows.ts'
+import type { Store } from '../../store/store.ts'
+import type { Inhibited } from './inhibition.ts'
+
+/** What may have suppressed alerts since a moment, what still does included, as far as the store keeps it. */
+export type Past = { silences: readonly Silence[]; fired: readonly Inhibited[] }
+
+/** Reads what may have suppressed alerts since a moment (UNIX seconds by the host's clock). */
+export function pastSince(store: Pick<Store, 'silences' | 'rows'>): (from: number) => Promise<Past> {
+  return async (from) => {
+    const rows = await store.rows(
+      `SELECT target, alert, since, until, rule, severity, data FROM callwatch.alert_episodes
+      WHERE until IS NULL OR until > $1`,
+      [from],
+    )
+    const fired = rows.map((row) => ({
+      ...parse<Episode>(row['data']),
+      target: String(row['target']),
+      key: String(row['alert']),
+      alert: String(row['rule']),
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was written from a notification
+      severity: row['severity'] as Severity,
+      firingSince: Number(row['since']),
+      until: Number(row['until'] ?? Infinity),
+    }))
+    return { silences: await store.silences(from), fired }
+  }
+}
