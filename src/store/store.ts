@@ -68,7 +68,7 @@ export type LoggedEvents = NewEvents & {
 /** A target as the store last committed it. */
 export type StoredTarget = { ledger: LedgerState; alerts: Map<string, AlertInstance> }
 
-/** A change of an alert, and the receivers that its route selects. An end is also sent to every recipient of the beginning. */
+/** A change of an alert, and the receivers that its route selects. An end goes to the recipients of its beginning instead. */
 export type RoutedChange = { change: Notification; receivers: readonly string[] }
 
 /** What waits to be sent by one receiver. */

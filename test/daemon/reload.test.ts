@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Config } from '../../src/config/config.ts'
 import type { TargetConfig } from '../../src/service/target-section.ts'
@@ -170,27 +171,49 @@ describe('a reloaded configuration', () => {
     await vi.waitFor(() => expect(notified.slice(4)).toEqual(['new', 'new']), WAIT)
   })
 
-  test('notifies a receiver that was added, and no longer one that was removed', async () => {
+  /** Two receivers, and what they got: who, of what, of which target. */
+  async function firstAndSecond() {
     const notified: string[] = []
     const [first, second] = await Promise.all(
       ['first', 'second'].map(async (name) => {
-        const { url } = await localServer((_request, response) => {
-          notified.push(name)
-          response.end()
+        const { url } = await localServer((request, response) => {
+          void text(request).then((body) => {
+            const { target, alerts } = JSON.parse(body)
+            notified.push(`${name}: ${alerts[0].state} ${target}`)
+            response.end()
+          })
         })
         return { name, webhook: { url, format: 'callwatch' as const, headers: {} } }
       }),
     )
+    return { notified, first: first!, second: second! }
+  }
+
+  test('notifies a receiver that was added, but not of the end of what began before; and no longer one that was removed', async () => {
+    const { notified, first, second } = await firstAndSecond()
     const notify = { groupWait: 0, routes: [], inhibit: [], mutes: [] }
-    const running = await daemonWithTwo({ alerts: [ANY_CALL], notify: { ...notify, receivers: [first!] } })
+    const running = await daemonWithTwo({ alerts: [ANY_CALL], notify: { ...notify, receivers: [first] } })
     const { reload, a, target } = running
-    await vi.waitFor(() => expect(notified).toEqual(['first', 'first']), WAIT)
-    await reload({ notify: { ...notify, receivers: [second!] } })
+    await vi.waitFor(() => expect(notified.toSorted()).toEqual(['first: firing a', 'first: firing b']), WAIT)
+    await reload({ notify: { ...notify, receivers: [second] } })
     const labels = async () => (await running.samples()).flatMap((sample) => sample.labels['notifier'] ?? [])
     await vi.waitFor(async () => expect(new Set(await labels())).toEqual(new Set(['second'])), WAIT)
-    await reload({ targets: [a, target('c', { query: {} })], notify: { ...notify, receivers: [second!] } })
-    // That b was removed, and that c fires.
-    await vi.waitFor(() => expect(notified.slice(2)).toEqual(['second', 'second']), WAIT)
+    await reload({ targets: [a, target('c', { query: {} })], notify: { ...notify, receivers: [second] } })
+    // The end of b would have come before.
+    await vi.waitFor(() => expect(notified.slice(2)).toEqual(['second: firing c']), WAIT)
+  })
+
+  test('sends the end of an alert to the receivers of its beginning alone, whichever the routes name by then', async () => {
+    const { notified, first, second } = await firstAndSecond()
+    const notifyBy = (...names: string[]) => {
+      const routes = [{ match: {}, notify: names }]
+      return { groupWait: 0, routes, inhibit: [], mutes: [], receivers: [first, second] }
+    }
+    const { reload, a, target } = await daemonWithTwo({ alerts: [ANY_CALL], notify: notifyBy('first') })
+    await vi.waitFor(() => expect(notified.toSorted()).toEqual(['first: firing a', 'first: firing b']), WAIT)
+    await reload({ targets: [a, target('c', { query: {} })], notify: notifyBy('second') })
+    // The end of b would have come before that c fires.
+    await vi.waitFor(() => expect(notified.slice(2).toSorted()).toEqual(['first: closed b', 'second: firing c']), WAIT)
   })
 
   test('requires the new password', async () => {

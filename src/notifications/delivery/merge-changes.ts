@@ -48,8 +48,8 @@ export function isKnown({ entries, changes }: WaitingAlert): boolean {
   return changes[0]!.kind !== 'firing' || entries[0]!.claimed
 }
 
-/** A time that an alert fired: its entries, and its end. */
-export type UnknownTime = { entries: readonly OutboxEntry[]; change: Notification }
+/** A time that an alert fired: its entries, since when these say so, and its end. */
+export type UnknownTime = { entries: readonly OutboxEntry[]; from: number; change: Notification }
 
 /** The times that an alert fired and ended, and that its recipients know nothing of. */
 export function unknownTimes({ entries, changes }: WaitingAlert): UnknownTime[] {
@@ -57,6 +57,6 @@ export function unknownTimes({ entries, changes }: WaitingAlert): UnknownTime[] 
   return [...Map.groupBy(all, ({ change }) => change.firingSince).values()].flatMap((time) => {
     const [{ change: first }, { change }] = [time[0]!, time.at(-1)!]
     const isUnknown = first.kind === 'firing' && hasEnded(change) && !time.some(({ entry }) => entry.claimed)
-    return isUnknown ? { entries: time.map(({ entry }) => entry), change } : []
+    return isUnknown ? { entries: time.map(({ entry }) => entry), from: first.at, change } : []
   })
 }

@@ -56,9 +56,9 @@ async function discardedOf(
 ): Promise<(Suppressed & UnknownTime)[]> {
   const times = alerts.flatMap(unknownTimes)
   if (times.length === 0) return []
-  const { silences, fired } = await past(Math.min(...times.map(({ change }) => change.firingSince)))
+  const { silences, fired } = await past(Math.min(...times.map(({ from }) => from)))
   const inhibitorsOf = inhibitorsAmong(fired)
-  return times.flatMap(({ entries, change }) => {
+  return times.flatMap(({ entries, from, change }) => {
     const own = mutes.filter(({ match }) => matches(match, change))
     const inhibitors = inhibitorsOf(change)
     const suppressorsAt = (at: number) => {
@@ -71,9 +71,9 @@ async function discardedOf(
       return suppressorsOf(change, at, active, firing)
     }
     const untilAt = (at: number) => Math.max(...suppressorsAt(at).map(({ until }) => until))
-    let until = untilAt(change.firingSince)
+    let until = untilAt(from)
     while (until > -Infinity && until < change.at) until = untilAt(until)
-    return until < change.at ? [] : { entries, change, by: suppressorsAt(change.firingSince).map(({ by }) => by) }
+    return until < change.at ? [] : { entries, from, change, by: suppressorsAt(from).map(({ by }) => by) }
   })
 }
 

@@ -6,21 +6,31 @@ import type { Session } from './connection.ts'
 
 const ENQUEUE = 'INSERT INTO callwatch.outbox (notifier, data)'
 
-/** For its receivers, in order, which are kept as recipients for its end. */
+/** For its receivers, in order, which are kept as recipients for its end. To those that were none yet it is the beginning ($5). */
 const ENQUEUE_BEGINNING = `
-  WITH kept AS (
+  WITH added AS (
     INSERT INTO callwatch.recipients (target, alert, notifier) SELECT $1, $2, unnest($3::text[]) ON CONFLICT DO NOTHING
+    RETURNING notifier
   )
-  ${ENQUEUE} SELECT notifier, $5 FROM unnest($4::text[]) WITH ORDINALITY AS given (notifier, place) ORDER BY place`
+  ${ENQUEUE}
+  SELECT notifier, CASE WHEN notifier IN (SELECT notifier FROM added) THEN $5 ELSE $4 END
+  FROM unnest($3::text[]) WITH ORDINALITY AS given (notifier, place) ORDER BY place`
 
-/** For its receivers and the recipients of its beginning, as far as these are configured ($4, or null for all). */
+/** For the recipients of its beginning, as far as these are configured ($3, or null for all). */
 const ENQUEUE_END = `
   WITH before AS (
     DELETE FROM callwatch.recipients WHERE target = $1 AND alert = $2 RETURNING notifier
   )
-  ${ENQUEUE}
-  SELECT notifier, $5 FROM (SELECT unnest($3::text[]) AS notifier UNION SELECT notifier FROM before) AS recipients
-  WHERE $4::text[] IS NULL OR notifier = ANY ($4::text[])`
+  ${ENQUEUE} SELECT notifier, $4 FROM before WHERE $3::text[] IS NULL OR notifier = ANY ($3::text[])`
+
+/** What waits for other receivers, which are no recipients of what began with it, unless that may have been sent. */
+const REMOVE_OTHERS = `
+  WITH removed AS (
+    DELETE FROM callwatch.outbox WHERE notifier <> ALL ($1::text[]) RETURNING notifier, claimed, data::json AS change
+  )
+  DELETE FROM callwatch.recipients USING removed
+  WHERE recipients.notifier = removed.notifier AND NOT claimed AND change ->> 'kind' = 'firing'
+    AND change ->> 'target' = target AND change ->> 'key' = alert`
 
 const ENQUEUE_ONCE = `
   WITH used AS (
@@ -81,9 +91,11 @@ export function postgresOutbox(receivers: readonly string[] | undefined) {
   const enqueueChange = async (session: Session, { change, receivers: recipients }: RoutedChange): Promise<void> => {
     const { target, key } = change
     const content = JSON.stringify(change)
-    if (hasEnded(change))
-      await session.run(ENQUEUE_END, [target, key, [...recipients], configuredReceivers ?? null, content])
-    else await session.run(ENQUEUE_BEGINNING, [target, key, [...new Set(recipients)], configured(recipients), content])
+    if (hasEnded(change)) await session.run(ENQUEUE_END, [target, key, configuredReceivers ?? null, content])
+    else {
+      const beginning = JSON.stringify({ ...change, kind: 'firing' })
+      await session.run(ENQUEUE_BEGINNING, [target, key, configured(recipients), content, beginning])
+    }
   }
   const keep = async (session: Session, routedChanges: readonly RoutedChange[]): Promise<void> => {
     const all = routedChanges.map(({ change }) => episodeRow(change))
@@ -106,9 +118,7 @@ export function postgresOutbox(receivers: readonly string[] | undefined) {
     notes.map(({ lines }) => lines),
   ]
   const clear = async (session: Session): Promise<void> => {
-    if (configuredReceivers !== undefined) {
-      await session.run('DELETE FROM callwatch.outbox WHERE notifier <> ALL ($1::text[])', [configuredReceivers])
-    }
+    if (configuredReceivers !== undefined) await session.run(REMOVE_OTHERS, [configuredReceivers])
   }
   return {
     /** Removes what waits for receivers that are not configured. */
@@ -117,7 +127,7 @@ export function postgresOutbox(receivers: readonly string[] | undefined) {
       configuredReceivers = names
       await clear(session)
     },
-    /** Keeps changes in the history, and enqueues them for their receivers; an end also for every recipient of its beginning. */
+    /** Keeps changes in the history, and enqueues them for their receivers; an end for the recipients of its beginning instead. */
     enqueueChanges: async (session: Session, routedChanges: readonly RoutedChange[]): Promise<void> => {
       if (routedChanges.length === 0) return
       await Promise.all([

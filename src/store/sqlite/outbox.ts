@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { episodeRow, type EpisodeNote } from '../../alerts/episode.ts'
+import { hasEnded } from '../../alerts/notification.ts'
 import { outboxEntryOf } from '../rows.ts'
 import type { RoutedChange, OutboxEntry, OutboxContent } from '../store.ts'
 
@@ -19,6 +20,11 @@ export function sqliteOutbox(db: DatabaseSync, configuredReceivers: readonly str
     claim: db.prepare('UPDATE outbox SET claimed = ? WHERE id = ?'),
     remove: db.prepare('DELETE FROM outbox WHERE id = ?'),
     removeAll: db.prepare('DELETE FROM outbox WHERE notifier = ?'),
+    // What may have been sent is claimed.
+    forgetUntold: db.prepare(`
+      DELETE FROM recipients WHERE EXISTS (
+        SELECT 1 FROM outbox WHERE outbox.notifier = recipients.notifier AND outbox.notifier = ? AND claimed = 0
+          AND data ->> 'kind' = 'firing' AND data ->> 'target' = target AND data ->> 'key' = alert)`),
     writeEpisode: db.prepare(`
       INSERT INTO alert_episodes (target, alert, since, until, rule, severity, data) VALUES (?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET
@@ -30,7 +36,9 @@ export function sqliteOutbox(db: DatabaseSync, configuredReceivers: readonly str
   const keepReceivers = (names: readonly string[]): void => {
     isConfigured = (notifier) => names.includes(notifier)
     for (const { notifier } of statements.count.all()) {
-      if (!isConfigured(String(notifier))) statements.removeAll.run(String(notifier))
+      if (isConfigured(String(notifier))) continue
+      statements.forgetUntold.run(String(notifier))
+      statements.removeAll.run(String(notifier))
     }
   }
   if (configuredReceivers !== undefined) keepReceivers(configuredReceivers)
@@ -43,18 +51,20 @@ export function sqliteOutbox(db: DatabaseSync, configuredReceivers: readonly str
     for (const { target, key, since, lines } of notes) statements.note.run(lines, target, key, since)
   }
   return {
-    /** Keeps changes in the history, and enqueues them for their receivers; an end also for every recipient of its beginning. */
+    /** Keeps changes in the history, and enqueues them for their receivers; an end for the recipients of its beginning instead. */
     enqueueChanges: (routedChanges: readonly RoutedChange[]): void => {
       for (const { change, receivers } of routedChanges) {
-        const { target, key, kind } = change
-        const recipients = new Set(receivers)
-        if (kind === 'firing' || kind === 'reminder') {
-          for (const notifier of recipients) statements.addRecipient.run(target, key, notifier)
-        } else {
-          for (const { notifier } of statements.recipients.all(target, key)) recipients.add(String(notifier))
+        const { target, key } = change
+        if (hasEnded(change)) {
+          for (const { notifier } of statements.recipients.all(target, key)) enqueue(change, [String(notifier)])
           statements.removeRecipients.run(target, key)
+        } else {
+          for (const notifier of new Set(receivers).values().filter(isConfigured)) {
+            // Since the routes were edited, a reminder may be the first that it gets.
+            const isFirst = statements.addRecipient.run(target, key, notifier).changes === 1
+            enqueue(isFirst ? { ...change, kind: 'firing' } : change, [notifier])
+          }
         }
-        enqueue(change, recipients)
         const { since, until, rule, severity, data } = episodeRow(change)
         statements.writeEpisode.run(target, key, since, until, rule, severity, data)
       }

@@ -187,6 +187,16 @@ describe('after a back-off, an alert that fired and resolved meanwhile', () => {
       ['passed A ×1'],
     ],
     [
+      'is not notified to a receiver whose beginning was a reminder, where it was silenced since that',
+      {},
+      async (run) => {
+        await run.silence({ alert: 'A' }, 60, 660)
+        const [, end] = run.fires(A, 120, 300)
+        await play(run, { second: 120, happen: () => run.fire(A, { firingSince: AT + 20 }) }, end!)
+      },
+      [],
+    ],
+    [
       'is not notified by another process either',
       {},
       async (run) => {

@@ -4,6 +4,7 @@ import type { EpisodeNote } from '../../../src/alerts/episode.ts'
 import { notificationOf } from '../../../src/alerts/notification.ts'
 import { isoTime } from '../../../src/clock/iso-time.ts'
 import { alertHistory, type AlertHistoryQuery } from '../../../src/history/alert-history.ts'
+import { pastSince } from '../../../src/notifications/delivery/past.ts'
 import type { Commit, RoutedChange, Store } from '../../../src/store/store.ts'
 import { completePoll, CREATED } from '../../ledger/seen.ts'
 import { B, commitOf, instance, NO_ALERTS, openAt, openIn, type NewPlace } from './place.ts'
@@ -68,6 +69,19 @@ export function alertHistoryContract(newPlace: NewPlace): void {
       }
       return target
     }
+
+    test('says which alerts may have inhibited others since a moment: those that fire, and those that ended later', async () => {
+      const { store, see } = await withPast([50, 60], [70, 90])
+      await see(completePoll(100), begins(firing(100)))
+      const { fired } = await pastSince(store)(CREATED + 60)
+      const { rule, labels, key } = instance
+      const { name: alert, severity, match, signal, breach } = rule
+      const whatIsKnown = { target: 'a', key, alert, severity, labels, match, signal, breach }
+      expect(fired.toSorted((one, other) => one.firingSince - other.firingSince)).toMatchObject([
+        { ...whatIsKnown, firingSince: CREATED + 70, until: CREATED + 90 },
+        { ...whatIsKnown, firingSince: CREATED + 100, until: Infinity },
+      ])
+    })
 
     test('has an alert from the commit in which it fires, with the latest values while it does', async () => {
       const { store, see } = await openAt(newPlace)

@@ -49,7 +49,7 @@ export function outboxContract(newPlace: NewPlace): void {
   })
 
   describe('the end of an alert', () => {
-    const notify = async (store: Store, kind: 'firing' | 'resolved', receivers: string[]) => {
+    const notify = async (store: Store, kind: 'firing' | 'reminder' | 'resolved', receivers: string[]) => {
       const { ledger } = await openIn(store)
       const routedChanges = [{ change: { ...notification, kind }, receivers }]
       await store.commit('a', commitOf(newDraft(ledger.sync).delta, { routedChanges }))
@@ -66,13 +66,26 @@ export function outboxContract(newPlace: NewPlace): void {
       return place.open(receivers)
     }
 
-    test('is enqueued for every recipient of its beginning, wherever the routes lead by then', async () => {
+    test('is enqueued for every recipient of its beginning and for no other, wherever the routes lead by then', async () => {
       const store = await afterFiring(['slack'], BOTH)
       await notify(store, 'resolved', ['webhook'])
-      expect(await kinds(store)).toEqual([['firing', 'resolved'], ['resolved']])
+      expect(await kinds(store)).toEqual([['firing', 'resolved'], []])
       await notify(store, 'firing', ['webhook'])
-      await notify(store, 'resolved', ['webhook'])
-      expect((await kinds(store))[0]).toHaveLength(2)
+      await notify(store, 'resolved', ['slack'])
+      expect(await kinds(store)).toEqual([
+        ['firing', 'resolved'],
+        ['firing', 'resolved'],
+      ])
+    })
+
+    test('is enqueued for a receiver to which a reminder was the first that it got: for that one it is the beginning', async () => {
+      const store = await afterFiring(['slack'], BOTH)
+      for (const _time of [1, 2]) await notify(store, 'reminder', BOTH)
+      await notify(store, 'resolved', [])
+      expect(await kinds(store)).toEqual([
+        ['firing', 'reminder', 'reminder', 'resolved'],
+        ['firing', 'reminder', 'resolved'],
+      ])
     })
 
     test('is not enqueued for a notifier that is not configured any more, and what waits for that one is removed', async () => {
@@ -81,15 +94,32 @@ export function outboxContract(newPlace: NewPlace): void {
       expect(await kinds(store)).toEqual([[], ['firing', 'resolved']])
     })
 
-    test('goes to the receivers as they are by then, if these change while the store is open', async () => {
-      const place = await newPlace()
-      const store = await place.open(['slack'])
+    test('is not enqueued for a receiver that was not configured when it began', async () => {
+      const store = await (await newPlace()).open(['slack'])
       await notify(store, 'firing', BOTH)
-      expect(await kinds(store)).toEqual([['firing'], []])
-      await store.keepReceivers(['webhook'])
-      expect(await kinds(store)).toEqual([[], []])
-      await notify(store, 'resolved', [])
-      expect(await kinds(store)).toEqual([[], ['resolved']])
+      await store.keepReceivers(BOTH)
+      await notify(store, 'resolved', BOTH)
+      expect(await kinds(store)).toEqual([['firing', 'resolved'], []])
+    })
+
+    test('is enqueued for a receiver that was removed and added again only if it had got the beginning by then', async () => {
+      const store = await afterFiring(BOTH, BOTH)
+      const [delivered] = await store.outbox('slack')
+      await store.removeFromOutbox([delivered!.id])
+      await store.keepReceivers([])
+      await store.keepReceivers(BOTH)
+      await notify(store, 'resolved', BOTH)
+      expect(await kinds(store)).toEqual([['resolved'], []])
+    })
+
+    test('is enqueued for a receiver that was removed and added again if it may have got the beginning by then', async () => {
+      const store = await afterFiring(['slack'], BOTH)
+      const [claimed] = await store.outbox('slack')
+      await store.claimOutbox([claimed!.id], true)
+      await store.keepReceivers([])
+      await store.keepReceivers(BOTH)
+      await notify(store, 'resolved', BOTH)
+      expect(await kinds(store)).toEqual([['resolved'], []])
     })
   })
 
@@ -101,7 +131,8 @@ export function outboxContract(newPlace: NewPlace): void {
 
     async function withAlert(): Promise<Store> {
       const { store, see } = await openAt(newPlace)
-      await see(completePoll(1), { alerts: { ...NO_ALERTS, changed: [instance] } })
+      const routedChanges = [{ change: notification, receivers: ['slack'] }]
+      await see(completePoll(1), { alerts: { ...NO_ALERTS, changed: [instance] }, routedChanges })
       return store
     }
 
@@ -111,14 +142,14 @@ export function outboxContract(newPlace: NewPlace): void {
       expect(await store.strayAlerts(['b'])).toMatchObject([{ target: 'a', alerts: [{ key: 'NoGoodPoll' }] }])
       await store.closeAlerts('a', [removed!])
       expect(await store.strayAlerts(['b'])).toEqual([])
-      expect((await store.outbox('slack')).map(({ content }) => content)).toEqual([removed!.change])
+      expect((await store.outbox('slack')).map(({ content }) => content)).toEqual([notification, removed!.change])
     })
 
     test('that is reset are closed with it, and the notifications of that are enqueued', async () => {
       const store = await withAlert()
       await store.resetTarget('a', [reset!])
       expect(await store.strayAlerts([])).toEqual([])
-      expect((await store.outbox('slack')).map(({ content }) => content)).toEqual([reset!.change])
+      expect((await store.outbox('slack')).map(({ content }) => content)).toEqual([notification, reset!.change])
     })
   })
 }
