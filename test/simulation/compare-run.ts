@@ -21,6 +21,7 @@ import { deliveryProblems, leftBy } from '../events/delivery-problems.ts'
 import { eventProblems, readLog } from '../events/event-problems.ts'
 import { contribution, differingSums, FAMILIES_OBSERVED_ONCE, sumsOfCounters, sumsOfRows } from './row-sums.ts'
 import { INTERVAL, RULES, START } from './simulated-rules.ts'
+import { suppressedTimes } from './suppressions.ts'
 import { episodeProblems, noticeProblems } from '../store/episode-problems.ts'
 import { reportProblems } from '../store/report-problems.ts'
 import { rollupProblems } from '../store/rollup-problems.ts'
@@ -34,11 +35,8 @@ const COUNTED = ['callwatch_minutes_corrections_total', ...exactFamilies, ...obs
 export async function compareRun(run: Run): Promise<void> {
   const { service, report, target, clock } = run
   if (target === undefined) throw new Error('the run has no target')
-  const inhibited = Object.entries(run.drawn.inhibition.inhibitors).reduce(
-    (sum, [alert, inhibitors]) => sum + inhibitedTimes(run.history.notified, alert, inhibitors).length,
-    0,
-  )
-  report.reached = new Map([...service.world.reached, ['alert.inhibited', inhibited]])
+  const suppressed = [...run.oracles.keys()].reduce((sum, alert) => sum + timesOf(run, alert).length, 0)
+  report.reached = new Map([...service.world.reached, ['alert.suppressed', suppressed]])
   const log = await readLog(run.store)
   const problems = [
     ...(await exactProblems(run, target)),
@@ -203,12 +201,9 @@ function messageProblems(run: Run, accepted: readonly AlertMessage[]): string[] 
   return problems
 }
 
-/** What a receiver was notified of one alert is what its rule implies, but for what changed only while it was inhibited. */
-function ruleProblems(
-  { oracles, isCalm, drawn, history, report }: Run,
-  alert: string,
-  accepted: readonly AlertMessage[],
-) {
+/** What a receiver was notified of one alert is what its rule implies, but for the times that it was suppressed from its firing to its end. */
+function ruleProblems(run: Run, alert: string, accepted: readonly AlertMessage[]) {
+  const { oracles, isCalm, history, report } = run
   const problems: string[] = []
   const got = changesOf(accepted, alert)
   if (isCalm && got.again > 0) problems.push(`a message of ${alert} was sent twice though the process never died`)
@@ -217,44 +212,37 @@ function ruleProblems(
   const committed = changes.map(({ kind }) => kind).join()
   if (committed !== notified.join()) problems.push(`${alert} implies ${notified.join()}, and it was ${committed}`)
   const implied = notified.map((kind) => (kind === 'firing' ? 'firing' : 'end'))
-  const inhibitors = drawn.inhibition.inhibitors[alert] ?? []
-  const [fired, paused] = (['firing', 'end'] as const).map((change) => inhibitedTimes(history.notified, alert, inhibitors, change).length) // oxfmt-ignore
-  const inhibited = 2 * (fired! + paused!)
+  const suppressed = timesOf(run, alert)
   // A message that was claimed by a process that died may have been sent: what comes next is said as if it had.
   const claimed = 2 * (report.crashes['after commit'] ?? 0)
-  const [fewest, most] = [implied.length - inhibited - claimed, implied.length]
+  const most = implied.length - 2 * suppressed.length
+  const fewest = most - claimed
+  const isSuppressed = ({ firingSince }: Notification) => suppressed.some(({ from }) => from === firingSince)
+  const unwanted = accepted
+    .flatMap(({ alerts, passed }) => [...alerts, ...passed])
+    .filter(({ notification }) => notification.alert === alert && isSuppressed(notification))
+  if (unwanted.length > claimed) {
+    const { kind, firingSince } = unwanted[0]!.notification
+    problems.push(`notified that ${alert} is ${kind} since ${firingSince}, which was suppressed to its end`)
+  }
   const isSame =
     got.changes.length >= fewest &&
     // What a dying process may have notified is counted again by the next one.
     (!isCalm || got.changes.length <= most) &&
     got.changes.every((change, i) => !isCalm || change === (i % 2 === 0 ? 'firing' : 'end')) &&
     (got.changes.at(-1) ?? 'end') === (implied.at(-1) ?? 'end')
-  const isLast = inhibited > 0 || got.lastKind === undefined || got.lastKind === notified.at(-1)
+  const isLast = suppressed.length > 0 || got.lastKind === undefined || got.lastKind === notified.at(-1)
   if (!isSame || !isLast) {
     problems.push(
-      `${alert} implies ${notified.join()}, ${inhibited / 2} times inhibited, the receiver got ${got.changes.join()} (${got.lastKind})`,
+      `${alert} implies ${notified.join()}, ${suppressed.length} times suppressed, the receiver got ${got.changes.join()} (${got.lastKind})`,
     )
   }
   return problems
 }
 
-/** When an alert fired only while another one did that inhibits it; or when it had ended, and fired again before that one ended. */
-function inhibitedTimes(
-  notified: readonly Notification[],
-  alert: string,
-  inhibitors: readonly string[],
-  change: 'firing' | 'end' = 'firing',
-) {
-  const times = (name: string, firing: boolean) => {
-    const changes = notified.filter((each) => each.alert === name && each.kind !== 'reminder')
-    return changes.flatMap(({ kind, at }, i) =>
-      (kind === 'firing') === firing ? { from: at, to: changes[i + 1]?.at ?? Infinity } : [],
-    )
-  }
-  const others = inhibitors.flatMap((name) => times(name, true))
-  return times(alert, change === 'firing').filter(({ from, to }) =>
-    others.some((other) => other.from <= from && to <= other.to),
-  )
+/** The times that an alert fired and was suppressed to its end. */
+function timesOf({ suppressions, history, drawn }: Run, alert: string) {
+  return suppressedTimes(suppressions, history.notified, alert, drawn.inhibition.inhibitors[alert] ?? [])
 }
 
 /** What the history of alerts has is what was committed, and what the receivers got. */

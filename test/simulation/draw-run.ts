@@ -1,3 +1,4 @@
+import type { Burst } from '../../src/simulator/arrivals.ts'
 import { between, chance, pick, random, type Random } from '../../src/simulator/random.ts'
 import type { Switches } from '../../src/simulator/switches.ts'
 import { always, type Hazard, type HazardChange } from './hazard.ts'
@@ -42,7 +43,9 @@ export type DrawnRun = {
   /** Switches that hold for a while only: seconds after the start. */
   spells: { from: number; to: number; switches: Partial<Switches> }[]
   /** Calls that begin together, seconds after the start. */
-  bursts: { at: number; calls: number; seconds: number }[]
+  bursts: { at: number; calls: number; seconds: number; outcomes?: Burst['outcomes'] }[]
+  /** Silences and mutes, and receivers that fail for minutes (suppressions.ts). */
+  suppresses: boolean
   /** How many calls there were before the set-up, and of these how many are open then; undefined: as the simulator has it. */
   past: { history: number; open?: number }
   /** By how much the host's clock is ahead of every other one (seconds), from a moment on (seconds after the start). */
@@ -99,6 +102,7 @@ export function drawRun(
     spells: [],
     bursts: [],
     past: { history: 200 },
+    suppresses: false,
     hostAhead: 0,
     hostAheadFrom: 0,
     mostIntensity: 1,

@@ -321,6 +321,23 @@ export const hazards = {
       outages: false,
     }),
   },
+  /** Alerts that are silenced, muted and inhibited for a part of their time or all of it, while receivers are in back-off. */
+  suppressed: {
+    probability: 0.3,
+    // Silences and mutes are by the host's clock; bursts are calls.
+    suits: ({ hazards }) => !['hostFarAhead', 'farDates', 'newApp'].some((name) => hazards.includes(name)),
+    change: (_run, stream, { seconds }) => {
+      const ats: number[] = []
+      for (let at = between(stream, 100, 600); at < seconds; at += between(stream, 15, 40) * MINUTE) ats.push(at)
+      const failing = { unanswered: 3, rejected: 1 }
+      return {
+        suppresses: true,
+        // A newest page with three misdated calls shows no order, and there are no arrivals to move them off it once all is healed.
+        facts: { near_future: 0 },
+        bursts: ats.map((at) => ({ at, calls: whole(stream, 20, 60), seconds: 90, outcomes: failing })),
+      }
+    },
+  },
 } satisfies Record<string, Hazard>
 
 type HazardName = keyof typeof hazards

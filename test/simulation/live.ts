@@ -46,9 +46,10 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
     return target ? [...target.alerts.values()].map((instance) => ({ target: target.name, instance })) : []
   }
   const inhibit = run.drawn.inhibition.rules
+  const { mutes } = run.suppressions
   const delivered$ = merge(
     ...run.receivers.map(({ notifier }) =>
-      deliverOutbox(notifier, { store, clock, groupWait: 10, mutes: [], inhibit, alerts, stop$ }),
+      deliverOutbox(notifier, { store, clock, groupWait: 10, mutes, inhibit, alerts, stop$ }),
     ),
   )
   const outbox = delivered$.subscribe(({ notifier, message, outcome }) => {
@@ -99,8 +100,14 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   webhook.unsubscribe()
 }
 
-/** Notes alerts that a receiver was notified of while another one fired that inhibits them. */
+/** Notes alerts that a receiver was notified of while they were silenced or muted, or while another one fired that inhibits them. */
 function noteInhibited(run: Run, message: AlertMessage, alerts: readonly LiveAlert[], now: number): void {
+  for (const { notification } of [...message.alerts, ...message.passed]) {
+    const { alert } = notification
+    // What has just begun, the sender did not know.
+    if (run.suppressions.times(alert, now, now).some(({ from, to }) => from < now - 1 && now < to))
+      run.report.differences.push(`at ${now} it was notified of ${alert}, which is silenced or muted`)
+  }
   for (const { notification } of message.alerts) {
     if (hasEnded(notification)) continue
     const inhibitors = run.drawn.inhibition.inhibitors[notification.alert] ?? []

@@ -25,6 +25,7 @@ import { hostTime, live } from './live.ts'
 import type { DeathPlace } from './mortal-process.ts'
 import { FAILURE_RULES, INTERVAL, START } from './simulated-rules.ts'
 import { simulatedReceiver, type SimulatedReceiver } from './simulated-receiver.ts'
+import { suppressions, type Suppressions } from './suppressions.ts'
 import { simulatedWebhook, type SimulatedWebhook } from './simulated-webhook.ts'
 
 export type RunOptions = {
@@ -80,6 +81,7 @@ export type Run = {
   store: Store
   receivers: readonly SimulatedReceiver[]
   webhook: SimulatedWebhook
+  suppressions: Suppressions
   /** By the names of their rules. */
   oracles: ReadonlyMap<string, AlertOracle>
   /** Runs without crashes, whose polls were all committed. */
@@ -162,12 +164,15 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
       }
     },
   }
+  const receivers = drawn.receivers.map((name) => simulatedReceiver(name, random(seed, name), 0.2))
+  const host = { seed, wall: () => clock.wall() + drawn.hostAhead, isDrawn: drawn.suppresses }
   const run: Run = {
     options,
     clock,
     service,
     store,
-    receivers: drawn.receivers.map((name) => simulatedReceiver(name, random(seed, name), 0.2)),
+    receivers,
+    suppressions: suppressions(host, memory, receivers),
     webhook: simulatedWebhook(random(seed, 'webhook'), 0.2),
     oracles,
     isCalm,
@@ -232,6 +237,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
           if (clock.wall() > outageUntil + LONGEST_BLIND) outageUntil = until
         }
       }
+      await run.suppressions.tick()
       const { retention } = drawn.settings
       if (retention !== undefined && clock.wall() >= nextDeletion) {
         nextDeletion = clock.wall() + DELETION_INTERVAL
@@ -250,8 +256,8 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
       for (const { switches } of spells) setSwitches(service, switches)
       setSwitches(service, { outage: clock.wall() < outageUntil })
       while (bursts.length > 0 && bursts[0]!.at <= since) {
-        const { calls, seconds } = bursts.shift()!
-        addBurst(service.world, clock.wall(), { calls, seconds, outcomes: { ended: 3, unanswered: 1 } })
+        const { calls, seconds, outcomes = { ended: 3, unanswered: 1 } } = bursts.shift()!
+        addBurst(service.world, clock.wall(), { calls, seconds, outcomes })
       }
       return clock.wall() < end
     })
