@@ -13,9 +13,7 @@ export type Inhibited = Pick<
 > & { /** When it ended (UNIX seconds); absent while it fires. */ until?: number }
 
 /** The alerts that inhibit one while they fire, among those of a moment or of the past. */
-export type Inhibitors = (
-  alerts: readonly LiveAlert[] | readonly Inhibited[],
-) => (alert: Inhibited) => readonly Inhibited[]
+export type Inhibitors = (alerts: readonly (LiveAlert | Inhibited)[]) => (alert: Inhibited) => readonly Inhibited[]
 
 /**
  * An alert is inhibited by those of the same target, signal and labels with a higher severity, and by those that a rule of the

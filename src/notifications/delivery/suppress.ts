@@ -40,9 +40,8 @@ export function suppress(options: SuppressOptions, note: (all: readonly Suppress
       const isBlind = change.signal.name !== 'poll_age' && unseen.has(change.target)
       return { alert, change, by: isBlind ? [...by, { by: 'poll_age' as const, at: now }] : by }
     })
-    const suppressed = alerts.filter(({ by }) => by.length > 0)
     const discarded = await discardedOf(batch.alerts, options)
-    await note([...discarded, ...suppressed])
+    await note([...discarded, ...alerts.filter(({ by }) => by.length > 0)])
     if (discarded.length > 0) return { kind: 'discarded', entries: discarded.flatMap(({ entries }) => entries) }
     const others = alerts.filter(({ by }) => by.length === 0).map(({ alert }) => alert)
     return others.length === 0 ? undefined : { kind: 'alerts', alerts: others }
@@ -62,13 +61,9 @@ async function discardedOf(
     const own = mutes.filter(({ match }) => matches(match, change))
     const inhibitors = inhibitorsOf(change)
     const suppressorsAt = (at: number) => {
-      const active = activeAt(
-        at,
-        own,
-        silences.flatMap((silence) => silenceAt(silence, at) ?? []),
-      )
+      const silenced = silences.flatMap((silence) => silenceAt(silence, at) ?? [])
       const firing = inhibitors.filter(({ firingSince, until = Infinity }) => firingSince <= at && at < until)
-      return suppressorsOf(change, at, active, firing)
+      return suppressorsOf(change, at, activeAt(at, own, silenced), firing)
     }
     const untilAt = (at: number) => Math.max(...suppressorsAt(at).map(({ until }) => until))
     let until = untilAt(from)

@@ -91,11 +91,9 @@ export function postgresOutbox(receivers: readonly string[] | undefined) {
   const enqueueChange = async (session: Session, { change, receivers: recipients }: RoutedChange): Promise<void> => {
     const { target, key } = change
     const content = JSON.stringify(change)
+    const beginning = JSON.stringify({ ...change, kind: 'firing' })
     if (hasEnded(change)) await session.run(ENQUEUE_END, [target, key, configuredReceivers ?? null, content])
-    else {
-      const beginning = JSON.stringify({ ...change, kind: 'firing' })
-      await session.run(ENQUEUE_BEGINNING, [target, key, configured(recipients), content, beginning])
-    }
+    else await session.run(ENQUEUE_BEGINNING, [target, key, configured(recipients), content, beginning])
   }
   const keep = async (session: Session, routedChanges: readonly RoutedChange[]): Promise<void> => {
     const all = routedChanges.map(({ change }) => episodeRow(change))

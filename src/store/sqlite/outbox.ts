@@ -36,9 +36,8 @@ export function sqliteOutbox(db: DatabaseSync, configuredReceivers: readonly str
   const keepReceivers = (names: readonly string[]): void => {
     isConfigured = (notifier) => names.includes(notifier)
     for (const { notifier } of statements.count.all()) {
-      if (isConfigured(String(notifier))) continue
-      statements.forgetUntold.run(String(notifier))
-      statements.removeAll.run(String(notifier))
+      const removing = isConfigured(String(notifier)) ? [] : [statements.forgetUntold, statements.removeAll]
+      for (const statement of removing) statement.run(String(notifier))
     }
   }
   if (configuredReceivers !== undefined) keepReceivers(configuredReceivers)
