@@ -41,7 +41,7 @@ export async function report(config: Config, options: ReportOptions, { print, wa
     const found = await usageReport(reader, { from, to, by, zone, targets: options.target }, { configured, now })
     if (format === 'json') print(JSON.stringify(found, undefined, 2))
     else
-      for (const line of format === 'csv' ? usageCsv(found.rows, by).trimEnd().split('\r\n') : tableOf(found, by))
+      for (const line of format === 'csv' ? usageCsv(found, by).trimEnd().split('\r\n') : tableOf(found, by))
         print(line)
     if (format !== 'json') for (const line of gapsOf(found)) warn(line)
   } catch (error) {
@@ -84,10 +84,17 @@ function cellText(name: string, value: ReturnType<(typeof USAGE_COLUMNS)[string]
 /** What the sums may lack, in sentences. */
 function gapsOf({ coverage: { blind_seconds: seconds, blind } }: UsageReport): string[] {
   if (blind.length === 0) return []
-  const now = blind.filter(({ kind }) => kind === 'now')
+  const ofKind = (wanted: string) => blind.filter(({ kind }) => kind === wanted)
+  const [expired, now] = [ofKind('expired'), ofKind('now')]
+  const names = (times: typeof blind) => times.map(({ target }) => target).join(', ')
+  const last = expired.map(({ until }) => until).reduce((a, b) => (a > b ? a : b), '')
   return [
     `not covered: ${formatSeconds(seconds)} in which at least one target was not polled with success ` +
-      '(calls of these times are counted once they are noticed); --format json lists them',
-    ...(now.length === 0 ? [] : [`not polled at the end of the period: ${now.map(({ target }) => target).join(', ')}`]),
+      `(calls of these times are counted once they are noticed)${expired.length > 0 ? ' or its calls have expired' : ''}; ` +
+      '--format json lists them',
+    ...(expired.length === 0
+      ? []
+      : [`expired (store.history), and missing above: calls that finished before ${last}, of ${names(expired)}`]),
+    ...(now.length === 0 ? [] : [`not polled at the end of the period: ${names(now)}`]),
   ]
 }

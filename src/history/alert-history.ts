@@ -78,7 +78,8 @@ export async function alertHistory(
     { from: Math.min(now, ...shown.map(({ since }) => Number(since))), to: Infinity },
     { targets: [...new Set(shown.map(({ target }) => String(target)))], now },
   )
-  const byTarget = Map.groupBy(blind, ({ target }) => target)
+  const unseen = blind.filter(({ kind }) => kind !== 'expired')
+  const byTarget = Map.groupBy(unseen, ({ target }) => target)
   return {
     alerts: shown
       .map((row) => pastAlert(row, byTarget.get(String(row['target'])) ?? [], now))

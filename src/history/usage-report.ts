@@ -13,7 +13,7 @@ export type CoverageView = ReturnType<typeof coverageView>
 /** {@link Coverage} for programs. */
 export function coverageView({ blindSeconds, blind }: Coverage) {
   return {
-    /** How long at least one target was not seen. */
+    /** How long the calls of at least one target are not all known. */
     blind_seconds: blindSeconds,
     blind: blind.map(({ target, kind, from, to }) => ({ target, kind, since: isoTime(from), until: isoTime(to) })),
   }
@@ -35,7 +35,7 @@ export async function usageReport(
   const { zone, targets } = query
   await expectTargets(store, targets ?? [], configured)
   const from = begin ?? Math.min(now, Math.floor((await historyScope(store, { targets }, 0)).oldest))
-  const coverage = await coverageOf(store, { from, to: to ?? Infinity }, { targets: targets ?? configured, now })
+  const coverage = await coverageOf(store, { from, to: to ?? Infinity }, { targets, configured, now })
   return {
     since: isoTime(from),
     until: isoTime(to ?? now),
@@ -81,11 +81,12 @@ export const USAGE_COLUMNS: Readonly<Record<string, (row: UsageRow) => UsageCell
   noticed_late: (row) => row.noticed_late,
 }
 
-/** The rows as CSV, with a header. */
-export function usageCsv(rows: readonly UsageRow[], by: readonly UsageKey[]): string {
+/** The rows as CSV, with a header. Each says how much of the whole period is not covered. */
+export function usageCsv({ rows, coverage }: UsageReport, by: readonly UsageKey[]): string {
   const lines = rows.map((row) => [
     ...by.map((key) => row[key]),
     ...Object.values(USAGE_COLUMNS).map((valueOf) => valueOf(row)),
+    coverage.blind_seconds,
   ])
-  return [[...by, ...Object.keys(USAGE_COLUMNS)], ...lines].map(csvLine).join('')
+  return [[...by, ...Object.keys(USAGE_COLUMNS), 'blind_seconds'], ...lines].map(csvLine).join('')
 }

@@ -36,7 +36,7 @@ const given = section(
       .describe(
         `With url: a daemon that does not renew for this long loses its targets to the others; default: ${DEFAULT_LEASE}s`,
       ),
-    history: duration().prefault('35d').describe('How long finished calls are kept'),
+    history: duration().prefault('63d').describe('How long finished calls are kept'),
   },
   ({ path, url, url_file: urlFile, lease }, report) => {
     const isShared = url !== undefined || urlFile !== undefined

@@ -327,14 +327,14 @@ const finishedPerMinute = z.object({
 }) satisfies z.ZodType<FinishedPerMinute>
 
 const coverage = z.object({
-  blind_seconds: seconds.describe('How long at least one target was not seen'),
+  blind_seconds: seconds.describe('How long the calls of at least one target are not all known'),
   blind: z.array(
     z.object({
       target: z.string(),
       kind: z
-        .enum(['before', 'ended', 'now'])
+        .enum(['before', 'expired', 'ended', 'now'])
         .describe(
-          'before: the target was not set up yet; ended: what finished meanwhile was noticed late; now: no poll has succeeded since',
+          'before: the target was not set up yet; expired: calls that finished then are not kept any more; ended: what finished meanwhile was noticed late; now: no poll has succeeded since',
         ),
       since: time,
       until: time,

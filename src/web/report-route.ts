@@ -45,9 +45,9 @@ export function reportRoute(app: FastifyInstance, { store, wall, targets }: Repo
     reply.raw.once('close', () => left.abort())
     const asked = { ...periodOf(query, now), by, zone, targets: only, aborted: left.signal }
     const found = await known(usageReport(store, asked, { configured: targets.all(), now }))
-    return format === 'json' ? found : reply.type('text/csv; charset=utf-8').send(usageCsv(found.rows, by))
+    return format === 'json' ? found : reply.type('text/csv; charset=utf-8').send(usageCsv(found, by))
   })
-  const coverage: Described = { summary: 'When targets were not seen', answers: { 200: 'Coverage' } }
+  const coverage: Described = { summary: 'Of which times not all calls are known', answers: { 200: 'Coverage' } }
   api(app).get(
     '/api/v1/coverage',
     { schema: { querystring: coverageParameters }, config: coverage },
@@ -55,7 +55,7 @@ export function reportRoute(app: FastifyInstance, { store, wall, targets }: Repo
       const [now, all] = [wall(), targets.all()]
       const { from, to = Infinity } = periodOf(query, now)
       await known(expectTargets(store, query.target ?? [], all))
-      return coverageView(await coverageOf(store, { from, to }, { targets: query.target ?? all, now }))
+      return coverageView(await coverageOf(store, { from, to }, { targets: query.target, configured: all, now }))
     },
   )
 }

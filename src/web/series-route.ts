@@ -51,6 +51,7 @@ export function seriesRoute(app: FastifyInstance, { store, wall, targets }: Repo
       throw error instanceof TooFineSteps ? new BadRequest(error.message) : error
     })
     const shown = { from: Date.parse(series.since) / 1000, to: Date.parse(series.until) / 1000 }
-    return { ...series, coverage: coverageView(await coverageOf(store, shown, { targets: target ?? all, now })) }
+    const coverage = await coverageOf(store, shown, { targets: target, configured: all, now })
+    return { ...series, coverage: coverageView(coverage) }
   })
 }

@@ -2,8 +2,13 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { completePoll, CREATED, seen } from '../ledger/seen.ts'
-import { openIn } from '../store/contract/place.ts'
+import { A, filled, openIn } from '../store/contract/place.ts'
 import { callwatch, configFile, emptyFolder } from './callwatch.ts'
+
+const target = (path: string) => `
+targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
+store: { path: '${path}' }
+`
 
 /** 2026-09-21 14:13:20 UTC, so that 10 hours later it is another day in Tokyo than in Berlin. */
 const AT = (hours: number) => CREATED + hours * 3600
@@ -31,11 +36,7 @@ async function report(...args: string[]) {
       })
     }
   }
-  const config = configFile(`
-targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
-store: { path: '${path}' }
-`)
-  const ended = await callwatch(['report', '--config', config, ...args])
+  const ended = await callwatch(['report', '--config', configFile(target(path)), ...args])
   await store.close()
   return ended
 }
@@ -77,7 +78,7 @@ test('report prints JSON with the days of a time zone', async () => {
 
 test('report without keys is one row, also where nothing finished', async () => {
   const { stdout } = await report('--since', '2026-09-01', '--until', '2026-09-02', '--format', 'csv')
-  expect(stdout.split('\n')[1]).toMatch(/^0,0,0,0,0,0,0,0,0,0,,,,0$/)
+  expect(stdout.split('\n')[1]).toMatch(/^0,0,0,0,0,0,0,0,0,0,,,,0,86400$/)
 })
 
 test('report of all that the store keeps begins with its oldest call, and says that nothing is polled any more', async () => {
@@ -85,6 +86,29 @@ test('report of all that the store keeps begins with its oldest call, and says t
   const { since, rows, coverage } = JSON.parse(stdout)
   expect([since, rows[0].day]).toEqual(['2026-09-21T14:43:20.000Z', '2026-09-21'])
   expect(coverage.blind.map(({ kind }: { kind: string }) => kind)).toEqual(['ended', 'now'])
+})
+
+test('report says in every format that a period begins before what is kept', async () => {
+  const path = join(emptyFolder(), 'callwatch.db')
+  const store = openSqliteStore({ path })
+  await filled(store, { ...A, name: 'production' }, { old: 1, older: 0.5, young: 1500 })
+  await store.deleteExpired(CREATED + 600)
+  const command = ['report', '--config', configFile(target(path)), '--since', '2026-09-21T14:00Z', '--until']
+  const reported = (format: string, until = '2026-09-21T14:40Z') => callwatch([...command, until, '--format', format])
+  const [table, csv, json] = [await reported('table'), await reported('csv'), await reported('json')]
+  await store.close()
+  const sentence =
+    'expired (store.history), and missing above: calls that finished before 2026-09-21T14:13:22.000Z, of production\n'
+  for (const { stderr } of [table, csv]) expect(stderr.endsWith(sentence)).toBe(true)
+  expect(csv.stdout.split('\n')[0]).toMatch(/,noticed_late,blind_seconds$/)
+  expect(csv.stdout.split('\n')[1]).toMatch(/,802$/)
+  expect(JSON.parse(json.stdout).coverage).toMatchObject({
+    blind_seconds: 802,
+    blind: [
+      { kind: 'before' },
+      { kind: 'expired', since: '2026-09-21T14:13:20.000Z', until: '2026-09-21T14:13:22.000Z' },
+    ],
+  })
 })
 
 test.each([

@@ -85,7 +85,7 @@ poll:
     busy: rejected
 store:
   path: data/callwatch.db
-  history: 35d
+  history: 63d
 http:
   host: 127.0.0.1
   port: 9464

@@ -119,7 +119,10 @@ const DELETE_COMMITS = deleteFrom(
 const DELETE_EVALUATIONS = deleteFrom('evaluations', 'target, hour', 'hour', 'hour < $1')
 const DELETE_EPISODES = deleteFrom('alert_episodes', 'target, alert, since', 'until', 'until < $1')
 const DELETE_SILENCES = deleteFrom('silences', 'id', 'until', 'until < $1')
-const DELETE_GAPS = deleteFrom('gaps', 'target, ended', 'ended', 'ended < $1')
+/** The calls of before its end are not known whole without it. */
+const IS_OLD_GAP =
+  'ended < $1 AND NOT EXISTS (SELECT FROM callwatch.calls WHERE calls.target = gaps.target AND finished < ended)'
+const DELETE_GAPS = deleteFrom('gaps', 'target, ended', 'ended', IS_OLD_GAP)
 const DELETE_USAGE = deleteFrom('usage', 'target, quarter', 'quarter', 'quarter < $1')
 
 /** Fewer calls at a time: their targets cannot be committed meanwhile. */
@@ -129,6 +132,10 @@ const OLD = `SELECT target, id FROM callwatch.calls WHERE NOT tracked AND finish
 const LOCK_TARGETS = `SELECT number FROM callwatch.targets WHERE number IN (SELECT target FROM (${OLD}) AS old) ORDER BY number FOR UPDATE`
 const DELETE_CALLS = `
   DELETE FROM callwatch.calls WHERE (target, id) IN (${OLD}) AND target = ANY ($2::int[]) RETURNING target, id, data, finished`
+const NOTE_EXPIRED = `
+  UPDATE callwatch.targets SET expired = greatest(expired, newest)
+  FROM (SELECT target, max(finished) AS newest FROM unnest($1::int[], $2::float8[]) AS deleted (target, finished) GROUP BY 1) AS known
+  WHERE number = target`
 const SETTLE = `
   UPDATE callwatch.settled AS sum SET value = sum.value + more
   FROM unnest($1::int[], $2::text[], $3::float8[]) AS given (target, quantity, more)
@@ -147,10 +154,12 @@ async function deleteCalls({ run }: Session, before: number): Promise<number> {
   const settled = [...byTarget].flatMap(([target, rows]) =>
     settledOf(rows.map(callOf)).map(([quantity, amount]) => ({ target, quantity, amount })),
   )
-  await run(MARK_STALE, [
-    deleted.map(({ finished }) => quarterHourOf(Number(finished))),
+  const [numbers, times] = [
     deleted.map(({ target }) => Number(target)),
-  ])
+    deleted.map(({ finished }) => Number(finished)),
+  ]
+  await run(NOTE_EXPIRED, [numbers, times])
+  await run(MARK_STALE, [times.map(quarterHourOf), numbers])
   await run(SETTLE, [
     settled.map(({ target }) => target),
     settled.map(({ quantity }) => quantity),

@@ -116,7 +116,7 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
       WHERE target = (SELECT number FROM targets WHERE name = ?) AND id = ? AND tracked = 0`),
     deleteExpired: prepare(`
       DELETE FROM calls WHERE rowid IN (
-        SELECT rowid FROM calls WHERE target = ? AND tracked = 0 AND finished < ? LIMIT ?)
+        SELECT rowid FROM calls WHERE target = ? AND tracked = 0 AND finished < ? ORDER BY finished LIMIT ?)
       RETURNING id, data, finished`),
     deleteExpiredEvaluations: prepare('DELETE FROM evaluations WHERE target = ? AND hour < ?'),
     // Only the oldest rows, whatever the clocks were, and the newest of these stays: so a reader knows what it has missed.
@@ -127,7 +127,10 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
             (SELECT position FROM events WHERE at >= :before ORDER BY position LIMIT 1), 9e15)))
         ORDER BY position LIMIT :most)`),
     deleteExpiredEpisodes: prepare('DELETE FROM alert_episodes WHERE until < ?'),
-    deleteExpiredGaps: prepare('DELETE FROM gaps WHERE target = ? AND ended < ?'),
+    noteExpired: prepare('UPDATE targets SET expired = max(ifnull(expired, 0), ?) WHERE number = ?'),
+    deleteExpiredGaps: prepare(`
+      DELETE FROM gaps WHERE target = ? AND ended < ?
+        AND NOT EXISTS (SELECT 1 FROM calls WHERE calls.target = gaps.target AND finished < ended)`),
     deleteExpiredUsage: prepare('DELETE FROM usage WHERE target = ? AND quarter < ?'),
     finishedBetween: prepare(`
       SELECT status, count(*) AS n FROM calls
@@ -252,7 +255,9 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
           const deleted = statements.deleteExpired.all(number!, before, left)
           left -= deleted.length
           commits.settle(Number(number), settledOf(deleted.map(callOf)))
-          rollups.markStale(Number(number), new Set(deleted.map(({ finished }) => quarterHourOf(Number(finished)))))
+          const times = deleted.map(({ finished }) => Number(finished))
+          if (times.length > 0) statements.noteExpired.run(Math.max(...times), number!)
+          rollups.markStale(Number(number), new Set(times.map(quarterHourOf)))
           statements.deleteExpiredGaps.run(number!, before)
           statements.deleteExpiredEvaluations.run(number!, before)
           statements.deleteExpiredUsage.run(number!, before - USAGE_KEPT)

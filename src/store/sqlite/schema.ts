@@ -18,7 +18,8 @@ export const MIGRATIONS: readonly string[] = [
     name TEXT NOT NULL UNIQUE,
     fingerprint TEXT NOT NULL,
     seq INTEGER NOT NULL,           -- of the last commit: the fence against a second writer
-    sync TEXT NOT NULL              -- JSON of ledger/state.ts SyncState
+    sync TEXT NOT NULL,             -- JSON of ledger/state.ts SyncState
+    expired REAL                    -- calls that finished up to then may be deleted; null before the first one is
   ) STRICT;
 
   -- Tracked calls and the history of evicted ones in one table: a call moves from one to the other by one column.

@@ -40,7 +40,7 @@ describe('the environment alone', () => {
         details: 'missing',
         statusMap: { cancelled: 'canceled', missed: 'unanswered', busy: 'rejected' },
       },
-      store: { path: 'data/callwatch.db', history: 35 * 86_400 },
+      store: { path: 'data/callwatch.db', history: 63 * 86_400 },
       http: { host: '127.0.0.1', port: 9464 },
       notify: { groupWait: 10, receivers: [], routes: [], inhibit: [], mutes: [] },
       alerts: [
@@ -97,7 +97,7 @@ describe('the environment alone', () => {
 
   test('CALLWATCH_STORE_URL goes before CALLWATCH_STORE_PATH, which a container has anyway', () => {
     const database = { CALLWATCH_STORE_URL: 'postgresql://callwatch@db/callwatch', CALLWATCH_STORE_PATH: '/data/c.db' }
-    const shared = { url: 'postgresql://callwatch@db/callwatch', lease: 10, history: 35 * 86_400 }
+    const shared = { url: 'postgresql://callwatch@db/callwatch', lease: 10, history: 63 * 86_400 }
     expect(loadConfig({ env: { ...byEnvironment, ...database }, cwd: folderWith({}) }).store).toEqual(shared)
     const inFile = `${target('x')}store: { url: "${shared.url}" }`
     expect(load(inFile, { CALLWATCH_STORE_PATH: '/data/c.db' }).store).toEqual(shared)

@@ -20,7 +20,7 @@ test('secrets in files of their own are read whole, without white space at the e
 test('the address of a shared store may stand in a file', () => {
   const url = 'postgres://callwatch:secret@db1,db2/callwatch'
   const cwd = folderWith({ 'callwatch.yaml': 'store: { url_file: ./url, lease: 30s }', url: `${url}\n`, other: 'x' })
-  expect(loadConfig({ env: byEnvironment, cwd }).store).toEqual({ url, lease: 30, history: 35 * 86_400 })
+  expect(loadConfig({ env: byEnvironment, cwd }).store).toEqual({ url, lease: 30, history: 63 * 86_400 })
   const both = folderWith({ 'callwatch.yaml': 'store: { url_file: ./url, path: x.db }', url })
   expect(problemsWhenLoading({ env: byEnvironment, cwd: both })).toBe(
     'callwatch.yaml:1:10: store.url_file: not accepted beside `store.path`; expected one of them: a database, or a file',

@@ -9,7 +9,7 @@ import { random, type Random } from '../../../src/simulator/random.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { asked, completePoll, CREATED, seen } from '../../ledger/seen.ts'
 import { reportProblems } from '../report-problems.ts'
-import { A, B, openIn, type NewPlace, type Place } from './place.ts'
+import { A, B, commitOf, filled, openIn, type NewPlace, type Place } from './place.ts'
 
 const STATUSES = ['ended', 'ended', 'ended', 'unanswered', 'rejected', 'canceled', 'other', 'ongoing', 'lost'] as const
 type Drawn = SeenCall & { target: string; outcome: (typeof STATUSES)[number]; finished: number; noticed: number }
@@ -224,7 +224,7 @@ export function queriesContract(newPlace: NewPlace): void {
       await see(completePoll(100), { gap: { began: CREATED + 5, ended: CREATED + 100 } })
       await see(completePoll(200), { gap: { began: CREATED + 100, ended: CREATED + 200 } })
       // Not later than now.
-      const seenBy = { targets: ['a', 'b'], now: CREATED + 600 }
+      const seenBy = { configured: ['a', 'b'], now: CREATED + 600 }
       const at = (from: number, to: number) => ({ from: CREATED + from, to: CREATED + to })
       expect(await coverageOf(store, at(-10, 700), seenBy)).toEqual({
         blindSeconds: 10 + 95 + 100 + 400,
@@ -243,12 +243,58 @@ export function queriesContract(newPlace: NewPlace): void {
         blindSeconds: 10,
         blind: [{ target: 'a', kind: 'ended', ...at(50, 60) }],
       })
-      expect(await coverageOf(store, at(50, 60), { ...seenBy, targets: ['other'] })).toEqual({
+      expect(await coverageOf(store, at(50, 60), { ...seenBy, configured: ['other'] })).toEqual({
         blindSeconds: 0,
         blind: [],
       })
       await store.deleteExpired(CREATED + 150)
       expect((await coverageOf(store, at(0, 600), seenBy)).blind.map(({ from }) => from - CREATED)).toEqual([100, 200])
+    })
+
+    test('tell up to when calls were deleted, also of a target that is not configured any more', async () => {
+      const store = await (await newPlace()).open()
+      await filled(store, A, { old: 10, older: 5, young: 60 })
+      await filled(store, B, { last: 30 })
+      const kinds = async (from: number, to: number, asked: { targets?: string[] } = {}) => {
+        const period = { from: CREATED + from, to: CREATED + to }
+        const { blindSeconds, blind } = await coverageOf(store, period, {
+          ...asked,
+          configured: ['a'],
+          now: CREATED + 3000,
+        })
+        return [blindSeconds, ...blind.map((time) => [time.target, time.kind, time.from - CREATED, time.to - CREATED])]
+      }
+      expect(await kinds(0, 100)).toEqual([0])
+      await store.deleteExpired(CREATED + 50)
+      // The whole second in which the newest of them finished is not complete any more.
+      expect(await kinds(4, 100)).toEqual([27, ['a', 'expired', 4, 11], ['b', 'expired', 4, 31]])
+      expect(await kinds(10, 100, { targets: ['a'] })).toEqual([1, ['a', 'expired', 10, 11]])
+      expect(await kinds(31, 100)).toEqual([0])
+      // What is deleted later has not finished later.
+      await store.deleteExpired(CREATED + 20)
+      expect(await kinds(0, 100, { targets: ['a'] })).toEqual([11, ['a', 'expired', 0, 11]])
+    })
+
+    test('know the times in which a target was not seen for as long as they have calls from before their end', async () => {
+      const store = await (await newPlace()).open()
+      const { see, deltaOf, ledger } = await openIn(store)
+      await see(completePoll(5))
+      const late = seen('late', 'ended', { endedAt: CREATED + 50 })
+      await see(completePoll(100, late), { gap: { began: CREATED + 5, ended: CREATED + 100 } })
+      const kinds = async () => {
+        const period = { from: CREATED, to: CREATED + 120 }
+        return (await coverageOf(store, period, { configured: ['a'], now: CREATED + 120 })).blind.map(
+          ({ kind }) => kind,
+        )
+      }
+      // Its lookback is longer than the history: it is still tracked.
+      await store.deleteExpired(CREATED + 200)
+      expect(await kinds()).toEqual(['ended'])
+      const delta = { ...deltaOf(completePoll(101, late)), evicted: [ledger.calls.get('late')!] }
+      await store.commit('a', commitOf(delta))
+      await store.deleteExpired(CREATED + 200)
+      await store.deleteExpired(CREATED + 200)
+      expect(await kinds()).toEqual(['expired'])
     })
   })
 }

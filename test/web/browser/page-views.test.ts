@@ -241,7 +241,7 @@ inChromium('the views of the page', (open) => {
         'all 273 272 0',
       ])
       expect(await page.locator('#coverage').innerText()).toContain('Not covered: 24.0 h')
-      await page.getByText('When callwatch did not see them').click()
+      await page.getByText('Which times these are').click()
       expect(await page.getByRole('table', { name: 'Times that are not covered' }).isVisible()).toBe(true)
     })
 

@@ -170,7 +170,7 @@ describe('the usage', () => {
     const usage = { request: 'since=1d', answer, problem: undefined, asOf: isoTime(NOW) }
     return render(Usage, stateOf([shownTarget({ sync: POLLED })], { view: 'usage', usage }))
   }
-  const blind = (kind: 'before' | 'ended' | 'now', seconds: number) => ({
+  const blind = (kind: 'before' | 'expired' | 'ended' | 'now', seconds: number) => ({
     blind_seconds: seconds,
     blind: [{ target: 'production', kind, since: isoTime(NOW - seconds), until: isoTime(NOW) }],
   })
@@ -187,6 +187,11 @@ describe('the usage', () => {
 
   test.each([
     ['nothing', {}, 'All targets were seen throughout this period.'],
+    [
+      'what has expired',
+      blind('expired', 600),
+      'Not covered: 10 min of this period, in which callwatch did not see or no longer has calls of production.',
+    ],
     ['an outage', blind('now', 600), 'Not covered: 10 min of this period, in which callwatch did not see production.'],
     [
       'a past outage',
