@@ -40,7 +40,7 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: str
     folders: ['ledger', 'alerts', 'events', 'history', 'store', 'metrics', 'clock', 'network', 'schema', 'text'],
     types: ['target'],
   },
-  notifications: { folders: ['ledger', 'alerts', 'store', 'clock', 'network', 'text', 'schema'] },
+  notifications: { folders: ['ledger', 'alerts', 'history', 'store', 'clock', 'network', 'text', 'schema'] },
   config: { folders: ['schema', 'network'], files: SECTIONS },
   daemon: {
     folders: [

@@ -1,6 +1,7 @@
 import { exhaustMap, ignoreElements, takeUntil, timer, type Observable } from 'rxjs'
 import { dayName, dayOf, lastTime } from '../clock/calendar.ts'
 import type { Clock } from '../clock/clock.ts'
+import { coverageOf } from '../history/coverage.ts'
 import { onlyStoreErrors, type Store } from '../store/store.ts'
 import type { DayFigures, DigestMessage } from './message.ts'
 
@@ -9,7 +10,7 @@ export type DigestOptions = {
   at: string
   timezone: string
   clock: Clock
-  store: Pick<Store, 'countFinished' | 'usedMinutes' | 'enqueueOnce'>
+  store: Pick<Store, 'countFinished' | 'usedMinutes' | 'enqueueOnce' | 'rows'>
   /** With when each was set up (UNIX seconds). */
   targets: () => readonly { name: string; created: number }[]
   /** Its recipients. */
@@ -21,21 +22,28 @@ const MINUTE_MS = 60_000
 const WEEK = 7 * 86_400
 /** A digest that could not be made for longer than this (seconds) is no news any more. */
 const LATEST = 12 * 3600
+/** Where so much of the day (seconds) was not polled yet, the digest waits for that, but not for longer than this. */
+const MISSING = 3600
+const PATIENCE = 2 * 3600
 
 /**
- * Puts a digest of the day before into the outbox, each day at its time, once: also when the daemon was away just then.
+ * Puts a digest of the day before into the outbox, each day at its time, once: also when the daemon was away just then. While
+ * an hour of the day is missing, of which polls may still show the calls, it waits for two hours.
  * Emits nothing; a store that cannot be used is asked again a minute later.
  */
 export function dailyDigest(options: DigestOptions): Observable<never> {
   const { at, timezone, clock, store, receivers, stop$ } = options
   const [hour, minute] = at.split(':').map(Number)
+  const begun = clock.wall()
   let done: number | undefined
 
   async function makeIfDue(): Promise<void> {
     const now = clock.wall()
     const due = lastTime(`${minute} ${hour} * * *`, timezone, now)
     if (due === undefined || due === done || now - due > LATEST) return
-    const digest = await digestOf(options, due)
+    const last = Math.min(Math.max(due, begun) + PATIENCE, due + LATEST - MINUTE_MS / 1000)
+    if (now < last && (await isMissing(options, due, now))) return
+    const digest = await digestOf(options, due, now)
     if (digest.targets.length > 0) {
       await store.enqueueOnce(`digest of ${digest.day}`, { kind: 'digest', digest }, receivers)
     }
@@ -49,15 +57,34 @@ export function dailyDigest(options: DigestOptions): Observable<never> {
   )
 }
 
-/** The day before the one that a moment is in (UNIX seconds). Targets that did not exist on that day are left out. */
-async function digestOf({ targets, store, timezone }: DigestOptions, moment: number): Promise<DigestMessage> {
-  const day = dayOf(dayOf(moment, timezone).from - 1, timezone)
+/** The day before the one that a moment is in (UNIX seconds). */
+const dayBefore = (moment: number, timezone: string) => dayOf(dayOf(moment, timezone).from - 1, timezone)
+
+/** Whether no poll of a target has succeeded since an hour before the end of the day. */
+async function isMissing({ targets, store, timezone }: DigestOptions, moment: number, now: number): Promise<boolean> {
+  const names = targets().map(({ name }) => name)
+  const { blind } = await coverageOf(store, dayBefore(moment, timezone), { targets: names, now })
+  return blind.some(({ kind, from, to }) => kind === 'now' && to - from >= MISSING)
+}
+
+/** How the day before a moment was. Targets that did not exist on that day are left out. */
+async function digestOf(
+  { targets, store, timezone }: DigestOptions,
+  moment: number,
+  now: number,
+): Promise<DigestMessage> {
+  const day = dayBefore(moment, timezone)
   // Noon is in the same calendar day a week before, whatever the clocks were set to meanwhile.
   const weekBefore = dayOf((day.from + day.to) / 2 - WEEK, timezone)
   const existing = targets().filter(({ created }) => created < day.to)
+  const names = existing.map(({ name }) => name)
+  const blindIn = async (period: typeof day) => (await coverageOf(store, period, { targets: names, now })).blind
+  const blind = [...(await blindIn(day)), ...(await blindIn(weekBefore))]
   const figuresOf = async (name: string, { from, to }: typeof day): Promise<DayFigures> => {
     const [counts, minutes] = [store.countFinished(name, from, to), store.usedMinutes(name, from, to)]
-    return { counts: await counts, minutes: await minutes }
+    const unseen = blind.filter((time) => time.target === name && time.from >= from && time.to <= to)
+    const blindSeconds = unseen.reduce((sum, time) => sum + time.to - time.from, 0)
+    return { counts: await counts, minutes: await minutes, blindSeconds }
   }
   return {
     kind: 'digest',

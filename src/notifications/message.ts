@@ -54,8 +54,8 @@ export type DigestMessage = {
   targets: { target: string; day: DayFigures; weekBefore: DayFigures | undefined }[]
 }
 
-/** A day of a target: how its calls ended, and the participant minutes counted. */
-export type DayFigures = { counts: FinishedCounts; minutes: number }
+/** A day of a target: how its calls ended, the participant minutes counted, and how much of it is not covered (history/coverage.ts). */
+export type DayFigures = { counts: FinishedCounts; minutes: number; blindSeconds: number }
 
 /** The store cannot be written, or can again: sent without the outbox, which is in the store. */
 export type StoreMessage = { kind: 'store'; state: 'failing' | 'recovered'; problem: string; since: number; at: number }

@@ -132,7 +132,7 @@ function many<T>(one: fc.Arbitrary<T>, maximum: number): fc.Arbitrary<T[]> {
     .map(([some, length]) => Array.from({ length }, (_, index) => some[index % some.length]!))
 }
 
-const anyFigures = fc.record({ counts: anyCounts, minutes: anyNumber, failureRatio: anyNumber }, PLAIN)
+const anyFigures = fc.record({ counts: anyCounts, minutes: anyNumber, blindSeconds: fc.nat() }, PLAIN)
 
 /** Any message, with up to 100 alerts. */
 export const anyMessage: fc.Arbitrary<Message> = fc.oneof(

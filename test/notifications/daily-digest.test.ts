@@ -1,5 +1,6 @@
 import { Subject } from 'rxjs'
 import { describe, expect, test } from 'vitest'
+import { newDraft } from '../../src/ledger/delta-draft.ts'
 import { usedBetween } from '../../src/ledger/usage.ts'
 import { countByStatus, type FinishedCounts } from '../../src/ledger/finished-calls.ts'
 import { dailyDigest, type DigestOptions } from '../../src/notifications/daily-digest.ts'
@@ -7,6 +8,7 @@ import type { DigestMessage } from '../../src/notifications/message.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError } from '../../src/store/store.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
+import { commitOf } from '../store/contract/place.ts'
 
 const utc = (text: string) => Date.parse(text) / 1000
 const DAY = 86_400
@@ -49,6 +51,7 @@ function digesting(now: string, setting: Setting = {}) {
           counted.push(target)
           return hourly(from, to)
         },
+        rows: store.rows,
         usedMinutes: async (_target, from, to) => usedBetween(usage, from, to),
         enqueueOnce: (...put) => {
           if (broken.isBusy) return Promise.reject(new StoreError('unavailable', 'the store is busy'))
@@ -63,7 +66,16 @@ function digesting(now: string, setting: Setting = {}) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       return content.digest as DigestMessage
     })
+  /** A poll of the target succeeded then; if that was long after the one before, not at once. */
+  const poll = async (at: string, after?: string) => {
+    const { ledger } = await store.openTarget({ name: 'production', fingerprint: '' }, utc('2026-01-01T00:00:00Z'), DAY)
+    const { delta } = newDraft(ledger.sync)
+    const [ended, began] = [utc(at), utc(after ?? at)]
+    delta.sync = { ...delta.sync, lastSuccess: ended, previousSuccess: ended - 15 }
+    await store.commit('production', commitOf(delta, after === undefined ? {} : { gap: { began, ended } }))
+  }
   return {
+    poll,
     clock,
     stop$,
     broken,
@@ -156,7 +168,7 @@ describe('a digest', () => {
   test('has the calls and minutes of the day, and of the same weekday before', async () => {
     const { clock, digests } = digesting('2026-11-18T08:00:00Z')
     await clock.advance(0)
-    const figures = { counts: hourly(0, DAY), minutes: 96 }
+    const figures = { counts: hourly(0, DAY), minutes: 96, blindSeconds: 0 }
     expect(await digests()).toEqual([
       {
         kind: 'digest',
@@ -207,5 +219,60 @@ describe('a digest', () => {
     const { clock, days } = digesting('2026-11-18T08:00:00Z', { created: { new: '2026-11-18T00:00:00Z' } })
     await clock.advance(600)
     expect(await days()).toEqual([])
+  })
+})
+
+describe('a digest of a day that was not seen for all of its time', () => {
+  const HOUR = 3600
+  const covered = async ({ digests }: ReturnType<typeof digesting>) =>
+    (await digests()).map(({ targets }) =>
+      targets.map(({ day, weekBefore }) => [day, weekBefore].map((of) => of?.blindSeconds)),
+    )
+
+  test('waits while its calls may still be counted, and then says what polls did not cover', async () => {
+    const digest = digesting('2026-11-18T07:59:00Z')
+    await digest.poll('2026-11-17T22:00:00Z')
+    await digest.clock.advance(HOUR)
+    expect(await digest.days()).toEqual([])
+    await digest.poll('2026-11-18T08:59:30Z', '2026-11-17T22:00:00Z')
+    await digest.clock.advance(60)
+    expect(await covered(digest)).toEqual([[[HOUR, 0]]])
+  })
+
+  test.each([
+    ['that is due', '2026-11-18T07:59:00Z', 60],
+    ['that was due hours ago, when the daemon starts', '2026-11-18T12:00:00Z', 0],
+    ['that was due half a day ago, less an hour', '2026-11-18T19:00:00Z', -HOUR - 60],
+  ])('%s, waits two hours at most, and not so long that it is not sent', async (_what, now, seconds) => {
+    const digest = digesting(now)
+    await digest.poll('2026-11-17T10:00:00Z')
+    await digest.clock.advance(2 * HOUR + seconds - 60)
+    expect(await digest.days()).toEqual([])
+    await digest.clock.advance(60)
+    expect(await covered(digest)).toEqual([[[13 * HOUR, 0]]])
+  })
+
+  test.each([
+    ['less than an hour', '2026-11-17T22:00:01Z', undefined, HOUR - 1],
+    [
+      'times of which the calls have been counted since',
+      '2026-11-17T20:00:00Z',
+      '2026-11-17T05:00:00Z',
+      15 * HOUR + 3 * HOUR,
+    ],
+  ])('does not wait for %s', async (_what, at, after, seconds) => {
+    const digest = digesting('2026-11-18T08:00:00Z')
+    await digest.poll(at, after)
+    if (after !== undefined) await digest.poll('2026-11-18T07:59:59Z', at)
+    await digest.clock.advance(0)
+    expect(await covered(digest)).toEqual([[[seconds, 0]]])
+  })
+
+  test('says it of the day with which it is compared as well', async () => {
+    const digest = digesting('2026-11-18T08:00:00Z')
+    await digest.poll('2026-11-10T20:00:00Z', '2026-11-10T18:00:00Z')
+    await digest.poll('2026-11-18T07:59:59Z')
+    await digest.clock.advance(0)
+    expect(await covered(digest)).toEqual([[[0, 2 * HOUR]]])
   })
 })

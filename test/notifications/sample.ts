@@ -158,18 +158,18 @@ export const DIGEST: DigestMessage = {
   targets: [
     {
       target: 'production',
-      day: { counts, minutes: 8310.4 },
-      weekBefore: { counts: before, minutes: 8567 },
+      day: { counts, minutes: 8310.4, blindSeconds: 0 },
+      weekBefore: { counts: before, minutes: 8567, blindSeconds: 0 },
     },
     {
       target: 'new-customer',
-      day: { counts: { ...none, ended: 1, other: 1, total: 2 }, minutes: 3.5 },
+      day: { counts: { ...none, ended: 1, other: 1, total: 2 }, minutes: 3.5, blindSeconds: 0 },
       weekBefore: undefined,
     },
     {
       target: 'staging',
-      day: { counts: none, minutes: 0 },
-      weekBefore: { counts: { ...none, ended: 4, total: 4 }, minutes: 12 },
+      day: { counts: none, minutes: 0, blindSeconds: 0 },
+      weekBefore: { counts: { ...none, ended: 4, total: 4 }, minutes: 12, blindSeconds: 0 },
     },
   ],
 }

@@ -1,7 +1,7 @@
 import { FINAL_STATUSES } from '../../ledger/call.ts'
 import { failureRatio } from '../../ledger/failure-ratio.ts'
 import type { DayFigures, DigestMessage } from '../message.ts'
-import { formatNumber, formatShare } from '../../text/format.ts'
+import { formatNumber, formatSeconds, formatShare } from '../../text/format.ts'
 
 /** A day of one target: `1,204 calls (+12%), 8,310 participant minutes (-3%), 4.2% failed (3.1% before)`. */
 export function digestLine({ day, weekBefore }: DigestMessage['targets'][number]): string {
@@ -9,7 +9,12 @@ export function digestLine({ day, weekBefore }: DigestMessage['targets'][number]
   const calls = `${formatNumber(total)} ${total === 1 ? 'call' : 'calls'}${change(total, weekBefore?.counts.total)}`
   const minutes = `${formatNumber(day.minutes, 0)} participant minutes${change(day.minutes, weekBefore?.minutes)}`
   const known = weekBefore === undefined ? '; no data a week before' : ''
-  return `${[calls, minutes, ...failures(day, weekBefore)].join(', ')}${known}`
+  const missing = `${notCovered('', day)}${notCovered(' a week before', weekBefore)}`
+  return `${[calls, minutes, ...failures(day, weekBefore)].join(', ')}${missing}${known}`
+}
+
+function notCovered(when: string, day: DayFigures | undefined): string {
+  return day === undefined || day.blindSeconds === 0 ? '' : `; not covered${when}: ${formatSeconds(day.blindSeconds)}`
 }
 
 /** How the calls of a day ended: `ended 1,153, unanswered 30, rejected 15, canceled 6`; nothing where there was none. */

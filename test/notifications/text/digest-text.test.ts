@@ -21,10 +21,22 @@ test('of no calls there is no failure rate', () => {
   )
 })
 
+test('what was not covered is said of both days', () => {
+  const { day, weekBefore } = staging!
+  const blind = { ...day, blindSeconds: 86_400 }
+  expect(digestLine({ target: 'staging', day: blind, weekBefore: undefined })).toBe(
+    '0 calls, 0 participant minutes; not covered: 1d; no data a week before',
+  )
+  expect(digestLine({ target: 'staging', day, weekBefore: { ...weekBefore!, blindSeconds: 5400 } })).toBe(
+    '0 calls (-100%), 0 participant minutes (-100%); not covered a week before: 1h 30m',
+  )
+})
+
 describe('a change', () => {
   const figures = (total: number): DayFigures => ({
     counts: { ...staging!.day.counts, total },
     minutes: total,
+    blindSeconds: 0,
   })
 
   test.each([

@@ -115,7 +115,13 @@ export type WebhookAlert = {
 }
 
 /** A day of a target: finished calls, participant minutes, and the share of the calls that failed (null of none). */
-export type WebhookDay = { calls: FinishedCounts; minutes: number | null; failure_ratio: number | null }
+export type WebhookDay = {
+  calls: FinishedCounts
+  minutes: number | null
+  failure_ratio: number | null
+  /** How much of the day is not covered. */
+  blind_seconds: number
+}
 
 /** @param now the host's clock (UNIX seconds) */
 export function webhookBody(message: Message, now: number): WebhookBody {
@@ -206,8 +212,9 @@ function contributorOf({ ofFailures, ofCalls, ...contributor }: NonNullable<Noti
   return { ...contributor, of_failures: ofFailures, of_calls: ofCalls }
 }
 
-function dayOf({ counts, minutes }: DayFigures): WebhookDay {
-  return { calls: counts, minutes: number(minutes), failure_ratio: number(failureRatio(counts, 'any')) }
+function dayOf({ counts, minutes, blindSeconds }: DayFigures): WebhookDay {
+  const ratio = number(failureRatio(counts, 'any'))
+  return { calls: counts, minutes: number(minutes), failure_ratio: ratio, blind_seconds: blindSeconds }
 }
 
 /** JSON has no NaN. */
