@@ -5,6 +5,7 @@ import { secretsOf } from '../config/secrets-of.ts'
 import { leftOutWarnings } from '../config/shipped-rules.ts'
 import { configReadings } from '../daemon/config-readings.ts'
 import { startDaemon } from '../daemon/daemon.ts'
+import { UnknownTarget } from '../history/usage-report.ts'
 import { createLogger } from '../log/logger.ts'
 import { logOutput } from '../log/log-output.ts'
 import { secretsMask } from '../log/mask-secrets.ts'
@@ -18,24 +19,24 @@ import { VERSION } from '../daemon/version.ts'
  *
  * @param load reads the configuration
  * @throws {ConfigError} when it is invalid at startup
- * @throws {UsageError} when the target to reset is not configured
+ * @throws {UsageError} when neither the configuration nor the store has the target to reset
  */
 export async function run(load: () => Config, { resetTarget }: { resetTarget: string | undefined }): Promise<void> {
   const asked$ = hangUpSignal()
   const stop$ = stopSignal()
   const config = load()
   const names = config.targets.map(({ name }) => name)
-  if (resetTarget !== undefined && !names.includes(resetTarget)) {
-    throw new UsageError(`there is no target ${resetTarget} to reset; there is: ${names.join(', ')}`)
-  }
   const secrets = secretsMask(secretsOf(config))
   const output = logOutput(process.stdout)
   const log = createLogger({ level: config.log.level, mask: secrets.mask, stream: output })
   const clock = systemClock
   const readings$ = configReadings({ load, first: config, asked$, clock, stop$ })
-  const { random } = Math
   const { dropped: droppedLines } = output
-  const daemon = await startDaemon({ config, readings$, secrets, clock, random, log, droppedLines, stop$, resetTarget })
+  const { random } = Math
+  const options = { config, readings$, secrets, clock, random, log, droppedLines, stop$, resetTarget }
+  const daemon = await startDaemon(options).catch((error: unknown) => {
+    throw error instanceof UnknownTarget ? new UsageError(error.message) : error
+  })
   const shared = 'url' in config.store ? ' with other daemons' : ''
   const message = `monitoring ${names.join(', ')}${shared}; page at ${daemon.url}`
   log.info({ targets: names, url: daemon.url, version: VERSION }, message)

@@ -26,6 +26,7 @@ import { sharedOwnership } from '../cluster/shared-ownership.ts'
 import type { Config } from '../config/config.ts'
 import type { HttpConfig } from '../web/http-section.ts'
 import { secretsOf } from '../config/secrets-of.ts'
+import { expectTargets } from '../history/usage-report.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
 import { metricsOf } from '../metrics/registry.ts'
 import { isLoopback } from '../network/loopback.ts'
@@ -96,6 +97,7 @@ const MAX_WINDOW = Math.max(...Object.values(EXPORTED_WINDOWS))
  * the parts whose settings have changed restart.
  *
  * @throws {StoreError} when the store cannot be used
+ * @throws {UnknownTarget} when neither the configuration nor the store has the target to reset
  * @throws {Error} with a `code` when the web address cannot be listened on
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
@@ -125,7 +127,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       })
     const ownership: Ownership = shared ?? ALONE
     if (shared !== undefined) closing.push(shared.leave)
-    await closeStrayAlerts(store, route, options)
+    await closeStrayTargets(store, route, options)
     const targets = lifecycle({ ...options, store, route, ownership, mask: secrets.mask, draining$: stop$ })
     closing.push(targets.close)
     await targets.open(first)
@@ -279,14 +281,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
 /**
  * Removes what is stored of a target that must be reset. Closes its alerts, and those of targets that were removed from the
- * configuration, and notifies their recipients.
+ * configuration, and notifies their recipients; the open calls of the latter are lost from now on.
  */
-async function closeStrayAlerts(
+async function closeStrayTargets(
   store: Store,
   route: Route,
   { config, resetTarget, clock, log }: DaemonOptions,
 ): Promise<void> {
-  const kept = config.targets.map(({ name }) => name).filter((name) => name !== resetTarget)
+  const configured = config.targets.map(({ name }) => name)
+  if (resetTarget !== undefined) await expectTargets(store, [resetTarget], configured)
+  const kept = configured.filter((name) => name !== resetTarget)
   const logged = alertLog({ log, clock, interval: () => config.poll.interval })
   const stray = new Map((await store.strayAlerts(kept)).map(({ target, alerts }) => [target, alerts]))
   const closing = (target: string, because: 'target reset' | 'target removed') => {
@@ -297,8 +301,10 @@ async function closeStrayAlerts(
     return [target, routedChanges, closingEvents(target, notifications, now)] as const
   }
   if (resetTarget !== undefined) await store.resetTarget(...closing(resetTarget, 'target reset'))
-  for (const target of stray.keys()) {
-    if (target !== resetTarget) await store.closeAlerts(...closing(target, 'target removed'))
+  const stored = await store.rows('SELECT name FROM callwatch.targets WHERE removed IS NULL', [])
+  const removed = new Set([...stray.keys(), ...stored.map(({ name }) => String(name))]).difference(new Set(configured))
+  for (const target of removed) {
+    if (target !== resetTarget) await store.closeAlerts(...closing(target, 'target removed'), clock.wall())
   }
   logged.flush()
 }

@@ -68,10 +68,10 @@ export async function listCalls(store: RowReader, query: CallsQuery, options: Pa
 /** One call; undefined where the store does not have it, or does not count it. */
 export async function oneCall(store: RowReader, target: string, id: string): Promise<TrackedCall | undefined> {
   const [row] = await store.rows(
-    'SELECT id, data FROM callwatch.targets CROSS JOIN callwatch.calls WHERE target = number AND name = $1 AND id = $2',
+    'SELECT id, data, finished FROM callwatch.targets CROSS JOIN callwatch.calls WHERE target = number AND name = $1 AND id = $2',
     [target, id],
   )
-  const call = row && callOf(row)
+  const call = row && shownCall(row)
   return call?.phase === 'baseline' ? undefined : call
 }
 
@@ -101,7 +101,13 @@ async function partOf(
 }
 
 function historyCallOf(row: ReadRow): HistoryCall {
-  return { target: String(row['name']), call: callOf(row), finished: Number(row['finished']) }
+  return { target: String(row['name']), call: shownCall(row), finished: Number(row['finished']) }
+}
+
+/** A call as the history shows it: an open one of a target that was removed is lost since then. */
+function shownCall(row: ReadRow): TrackedCall {
+  const [call, finished] = [callOf(row), row['finished']]
+  return call.phase === 'open' && finished !== null ? { ...call, phase: 'lost', retainUntil: Number(finished) } : call
 }
 
 /** Whether the session id selects few calls, which are found by it. */

@@ -39,8 +39,8 @@ const AT = {
   notFound: 157,
   marks: 158,
 } as const
-/** The offset of the finish's status, which is one byte long, for a store that selects calls by it. */
-export const FINISH_STATUS_AT = AT.finishStatus
+/** The offsets of the phase, which is 0 of an open call, and of the status, one byte each, for a store that reads them in SQL. */
+export const [PHASE_AT, STATUS_AT] = [AT.phase, AT.status]
 
 /** In place of the finish's status and labels, where the call has not finished. */
 const NONE = 255

@@ -17,7 +17,10 @@ type Columns = Readonly<Record<string, ColumnKind>>
  * part of it: locks, members, the latest commits, overviews.
  */
 export const COPY_TABLES = {
-  targets: { key: 1, columns: { name: 'text', fingerprint: 'text', seq: 'whole', sync: 'text', expired: 'number' } },
+  targets: {
+    key: 1,
+    columns: { name: 'text', fingerprint: 'text', seq: 'whole', sync: 'text', removed: 'number', expired: 'number' },
+  },
   calls: {
     key: 2,
     columns: {

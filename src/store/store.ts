@@ -122,8 +122,18 @@ export type Store = {
   keepReceivers: (receivers: readonly string[]) => Promise<void>
   /** Alerts of targets other than these, which were removed from the configuration. */
   strayAlerts: (targets: readonly string[]) => Promise<{ target: string; alerts: AlertInstance[] }[]>
-  /** Deletes all alerts of a target, and enqueues and logs their ends. */
-  closeAlerts: (target: string, routedChanges: readonly RoutedChange[], events?: NewEvents) => Promise<void>
+  /**
+   * Deletes all alerts of a target, and enqueues and logs their ends.
+   *
+   * @param removed the host's clock (UNIX seconds), of a target that left the configuration: its open calls are shown as lost
+   * from then on, until it is opened again
+   */
+  closeAlerts: (
+    target: string,
+    routedChanges: readonly RoutedChange[],
+    events?: NewEvents,
+    removed?: number,
+  ) => Promise<void>
   /** Silences that have not ended by then (UNIX seconds). */
   silences: (now: number) => Promise<Silence[]>
   addSilence: (silence: Omit<Silence, 'id'>) => Promise<Silence>
@@ -158,7 +168,10 @@ export type Store = {
   latestEvents: (most: number) => Promise<LoggedEvents[]>
   /** How large the store is, without copies and logs of the database (bytes). */
   size: () => Promise<number>
-  /** Deletes expired rows: evicted calls, past alerts, silences and evaluations from before `before` (UNIX seconds), and older usage. */
+  /**
+   * Deletes expired rows: evicted calls, past alerts, silences and evaluations from before `before` (UNIX seconds), older usage,
+   * and targets that were removed before then.
+   */
   deleteExpired: (before: number) => Promise<void>
   /**
    * Deletes the commits of the log from its beginning to the first one from after `before` (UNIX seconds by the host's

@@ -133,7 +133,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     order = [...new Set([...config.targets.map(({ name }) => name), ...entries.keys()])]
   }
 
-  /** Closes the alerts of a target that is not in the configuration any more, and then the target. */
+  /** Ends the alerts and open calls of a target that is not in the configuration any more, and then closes the target. */
   async function remove(name: string): Promise<TargetEvent[]> {
     const entry = entries.get(name)
     if (entry === undefined) return []
@@ -145,6 +145,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
       name,
       notifications.map((change) => ({ change, receivers: route(change) })),
       closingEvents(name, notifications, now),
+      now,
     )
     entries.delete(name)
     const other = [...entries.values()].find((one) => one.rateLimitKey === entry.rateLimitKey)

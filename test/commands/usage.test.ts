@@ -230,8 +230,10 @@ poll: { retries: 0 }
   })
 })
 
-test('run --reset-target exits 2 for an unknown target, and names the configured ones', async () => {
-  const ended = await callwatch(['run', '--reset-target', 'prodution'], { env: TARGET })
+test('run --reset-target exits 2 for an unknown target, and names those that there are', async () => {
+  const ended = await callwatch(['run', '--reset-target', 'prodution'], {
+    env: { ...TARGET, CALLWATCH_STORE_PATH: ':memory:' },
+  })
   expect(ended.code).toBe(2)
-  expectSentence(ended, 'there is no target prodution to reset; there is: 127.0.0.1:1')
+  expectSentence(ended, 'there is no target prodution; the targets are 127.0.0.1:1')
 })

@@ -3,6 +3,7 @@ import { parse } from '../rows.ts'
 import { difference, type Settings } from '../settings.ts'
 import { OtherSettingsError, type Renewal, type Sharing } from '../sharing.ts'
 import type { Row, Session } from './connection.ts'
+import { reopenedCalls } from './removed-targets.ts'
 import { codeOf } from './postgres-error.ts'
 import type { Pool } from './pool.ts'
 import { LOCK } from './schema.ts'
@@ -52,12 +53,14 @@ const LOOK = `
 
 const CLAIM = `
   WITH free AS MATERIALIZED (
-    SELECT number FROM callwatch.targets JOIN unnest($2::text[]) WITH ORDINALITY AS wanted (name, place) USING (name)
+    SELECT number, removed FROM callwatch.targets JOIN unnest($2::text[]) WITH ORDINALITY AS wanted (name, place) USING (name)
     WHERE owner IS NULL ORDER BY place LIMIT $3 FOR UPDATE OF targets SKIP LOCKED
-  )
-  UPDATE callwatch.targets SET owner = $1::uuid, epoch = epoch + 1 FROM free
-  WHERE targets.number = free.number AND EXISTS (SELECT FROM callwatch.members WHERE id = $1::uuid)
-  RETURNING name, epoch`
+  ), claimed AS (
+    UPDATE callwatch.targets SET owner = $1::uuid, epoch = epoch + 1, removed = NULL FROM free
+    WHERE targets.number = free.number AND EXISTS (SELECT FROM callwatch.members WHERE id = $1::uuid)
+    RETURNING name, epoch, free.*
+  ), ${reopenedCalls('claimed')}
+  SELECT name, epoch FROM claimed`
 
 const RELEASE = 'UPDATE callwatch.targets SET owner = NULL WHERE owner = $1::uuid AND name = ANY ($2::text[])'
 

@@ -15,6 +15,7 @@ import { postgresOutbox } from './outbox.ts'
 import { saveRollups } from './rollups.ts'
 import { openPool, type Pool } from './pool.ts'
 import { isAnswer, isUnresponsive } from './postgres-error.ts'
+import { loseOpenCalls } from './removed-targets.ts'
 import { lockForReset, removeTarget } from './reset-target.ts'
 import { isMigrated, migrate } from './schema.ts'
 import { postgresSilences } from './silences.ts'
@@ -38,6 +39,8 @@ const DISOWN = 'UPDATE callwatch.targets SET owner = NULL, epoch = epoch + 1, se
 
 /** Else a target that is added again later would show its old alerts. */
 const REMOVE_OVERVIEW = 'DELETE FROM callwatch.overviews USING callwatch.targets WHERE target = number AND name = $1'
+
+const LONG_REMOVED = 'SELECT name FROM callwatch.targets WHERE removed < $1 LIMIT 1'
 
 const SIZE = `
   SELECT sum(pg_total_relation_size(oid)) AS bytes FROM pg_catalog.pg_class
@@ -162,9 +165,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     { most: BATCH },
   )
 
-  const closeAlerts: Store['closeAlerts'] = async (target, routedChanges, events) => {
+  const closeAlerts: Store['closeAlerts'] = async (target, routedChanges, events, removed) => {
     await allOrNothing(async (closing) => {
-      const [row] = await closing.run('SELECT sync FROM callwatch.targets WHERE name = $1 FOR UPDATE', [target])
+      const [row] = await closing.run('SELECT number, sync FROM callwatch.targets WHERE name = $1 FOR UPDATE', [target])
       if (row === undefined) return
       // An owner that does not know of this yet would commit the alerts again: a sequence number that was never committed
       // makes its next commit stale.
@@ -172,6 +175,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       const seq = sync.seq + 1
       await closing.run(DISOWN, [target, seq, JSON.stringify({ ...sync, seq })])
       await removeAlerts(closing, target, routedChanges, events)
+      if (removed !== undefined) await loseOpenCalls(closing, Number(row['number']), removed + (sync.clockSkew ?? 0))
       await closing.run(REMOVE_OVERVIEW, [target])
     })
   }
@@ -194,19 +198,24 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     if (keys.size > 0) await logEvents(removing, target, events)
   }
 
+  /** A transaction that may take long. */
+  async function deleting(work: (session: Session) => Promise<void>): Promise<void> {
+    const connection = await connect(address, { deadline: RESET_TIMEOUT_SECONDS, clock })
+    try {
+      await transaction(connection, work)
+    } finally {
+      await connection.close()
+    }
+  }
+
   return {
     openTarget: (identity, created, keepFinished) => load({ identity, created, keepFinished }),
     resetTarget: async (name, routedChanges, events) => {
-      const connection = await connect(address, { deadline: RESET_TIMEOUT_SECONDS, clock })
-      try {
-        await transaction(connection, async (resetting) => {
-          await lockForReset(resetting, name, members.self())
-          await removeAlerts(resetting, name, routedChanges, events)
-          await removeTarget(resetting, name)
-        })
-      } finally {
-        await connection.close()
-      }
+      await deleting(async (resetting) => {
+        await lockForReset(resetting, name, members.self())
+        await removeAlerts(resetting, name, routedChanges, events)
+        await removeTarget(resetting, name)
+      })
       members.dropTarget(name)
     },
     evictedCalls: (target, ids) => evictedCalls(session, target, ids),
@@ -249,7 +258,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...postgresWebhooks(session, allOrNothing),
     saveRollups: (update) => allOrNothing((saving) => saveRollups(saving, update)),
     rows: (statement, args) => readPool.use(({ run }) => run(statement, args)),
-    deleteExpired: (before) => deleteExpired(session, before, clock, allOrNothing),
+    deleteExpired: async (before) => {
+      await deleteExpired(session, before, clock, allOrNothing)
+      if ((await session.run(LONG_REMOVED, [before])).length === 0) return
+      await deleting(async (expiring) => {
+        for (const { name } of await expiring.run(`${LONG_REMOVED} FOR UPDATE SKIP LOCKED`, [before]))
+          await removeTarget(expiring, String(name))
+      })
+    },
     deleteEvents: (before, end) => deleteEvents(session, before, end),
     eraseParticipants: () => eraseParticipants(allOrNothing),
     size: async () => {

@@ -25,6 +25,7 @@ export const MIGRATIONS: readonly string[] = [
     fingerprint text NOT NULL,
     seq bigint NOT NULL,            -- of the last commit
     sync text NOT NULL,             -- JSON of ledger/state.ts SyncState
+    removed double precision,       -- when it left the configuration: UNIX seconds by the service's clock; null while it is in it
     expired double precision,       -- calls that finished up to then may be deleted; null before the first one is
     owner uuid REFERENCES callwatch.members (id) ON DELETE SET NULL,
     epoch bigint NOT NULL DEFAULT 0 -- how often it was claimed: with seq the fence against earlier owners

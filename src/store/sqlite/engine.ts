@@ -20,6 +20,7 @@ import type {
 import { targetLoader, type CallsPart, type OpenedTarget } from './load-target.ts'
 import { eventsIn, participantsEraser } from './events.ts'
 import { openOwn, placeCheck } from './open-database.ts'
+import { removedTargets } from './removed-targets.ts'
 import { rowsIn } from './rows-in.ts'
 import { sqliteOutbox } from './outbox.ts'
 import { rollupsIn } from './rollups.ts'
@@ -60,7 +61,12 @@ export type SqliteEngine = {
   enqueueOnce: (key: string, content: OutboxContent, receivers: readonly string[]) => void
   keepReceivers: (receivers: readonly string[]) => void
   strayAlerts: (targets: readonly string[]) => { target: string; alerts: AlertInstance[] }[]
-  closeAlerts: (target: string, routedChanges: readonly RoutedChange[], events?: PackedEvents) => void
+  closeAlerts: (
+    target: string,
+    routedChanges: readonly RoutedChange[],
+    events: PackedEvents | undefined,
+    removed: number | undefined,
+  ) => void
   silences: (now: number) => Silence[]
   addSilence: (silence: Omit<Silence, 'id'>) => Silence
   editSilence: (silence: Silence, now: number) => boolean
@@ -102,10 +108,12 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
   const { deleteSilences, ...silences } = silencesIn(db)
   const rollups = rollupsIn(db)
   const commits = commitWriter(db, outbox, rollups)
+  const removals = removedTargets(db, rollups)
   const loader = targetLoader(db)
   const statements = {
     sequenceNumber: prepare('SELECT seq FROM targets WHERE name = ?'),
     numbers: prepare('SELECT number FROM targets'),
+    longRemoved: prepare('SELECT name FROM targets WHERE removed < ? LIMIT 1'),
     size: prepare('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size'),
     readPause: prepare('SELECT until FROM pauses WHERE key = ?'),
     writePause: prepare(`
@@ -156,6 +164,13 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
     prepare(`DELETE FROM ${table} WHERE target = (SELECT number FROM targets WHERE name = ?)`).run(target)
   }
 
+  function deleteTarget(name: string): void {
+    const number = prepare('SELECT number FROM targets WHERE name = ?').get(name)?.['number']
+    if (number !== undefined) rollups.markAllStale(Number(number))
+    for (const table of OF_TARGET) deleteOf(table, name)
+    prepare('DELETE FROM targets WHERE name = ?').run(name)
+  }
+
   const expectInPlace = placeCheck(path)
   const transaction = <T>(work: () => T): T => {
     expectInPlace()
@@ -170,14 +185,16 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
   const webhooks = webhooksIn(db)
 
   return {
-    openTarget: (...given) => transaction(() => loader.open(...given)),
+    openTarget: (identity, ...given) =>
+      transaction(() => {
+        const opened = loader.open(identity, ...given)
+        removals.restore(identity.name)
+        return opened
+      }),
     readCalls: loader.readCalls,
     resetTarget: (name, routedChanges, events) =>
       transaction(() => {
-        const number = prepare('SELECT number FROM targets WHERE name = ?').get(name)?.['number']
-        if (number !== undefined) rollups.markAllStale(Number(number))
-        for (const table of OF_TARGET) deleteOf(table, name)
-        prepare('DELETE FROM targets WHERE name = ?').run(name)
+        deleteTarget(name)
         outbox.enqueueChanges(routedChanges)
         commits.logEvents(name, events)
       }),
@@ -199,9 +216,10 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
       const rows = prepare('SELECT name, data FROM alerts JOIN targets ON target = number ORDER BY name, alert').all()
       return alertsByTarget(rows.filter(({ name }) => !targets.includes(String(name))))
     },
-    closeAlerts: (target, routedChanges, events) =>
+    closeAlerts: (target, routedChanges, events, removed) =>
       transaction(() => {
         deleteOf('alerts', target)
+        if (removed !== undefined) removals.remove(target, removed)
         outbox.enqueueChanges(routedChanges)
         commits.logEvents(target, events)
       }),
@@ -247,6 +265,7 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
       transaction(() => {
         statements.deleteExpiredEpisodes.run(before)
         deleteSilences(before)
+        for (const { name } of statements.longRemoved.all(before)) deleteTarget(String(name))
         let left = DELETED_AT_ONCE
         const targets = statements.numbers.all()
         // Each time another target comes first, so that none is never reached.

@@ -19,6 +19,7 @@ export const MIGRATIONS: readonly string[] = [
     fingerprint TEXT NOT NULL,
     seq INTEGER NOT NULL,           -- of the last commit: the fence against a second writer
     sync TEXT NOT NULL,             -- JSON of ledger/state.ts SyncState
+    removed REAL,                   -- when it left the configuration: UNIX seconds by the service's clock; null while it is in it
     expired REAL                    -- calls that finished up to then may be deleted; null before the first one is
   ) STRICT;
 

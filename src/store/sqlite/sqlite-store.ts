@@ -91,7 +91,8 @@ export function sqliteStore(
     enqueueOnce: (key, content, receivers) => invoke('enqueueOnce', [key, content, receivers]),
     keepReceivers: (receivers) => invoke('keepReceivers', [receivers]),
     strayAlerts: (targets) => invoke('strayAlerts', [targets]),
-    closeAlerts: (target, routedChanges, events) => invoke('closeAlerts', [target, routedChanges, packEvents(events)]),
+    closeAlerts: (target, routedChanges, events, removed) =>
+      invoke('closeAlerts', [target, routedChanges, packEvents(events), removed]),
     silences: (now) => invoke('silences', [now]),
     addSilence: (silence) => invoke('addSilence', [silence]),
     editSilence: (silence, now) => invoke('editSilence', [silence, now]),

@@ -10,6 +10,7 @@ import { outboxContract } from './outbox-contract.ts'
 import { participantsContract } from './participants-contract.ts'
 import type { NewPlace } from './place.ts'
 import { queriesContract } from './queries-contract.ts'
+import { removedContract } from './removed-contract.ts'
 import { rollupsContract } from './rollups-contract.ts'
 import { readerContract } from './reader-contract.ts'
 import { targetContract } from './target-contract.ts'
@@ -30,6 +31,7 @@ export function storeContract(newPlace: NewPlace): void {
   balanceContract(newPlace)
   queriesContract(newPlace)
   rollupsContract(newPlace)
+  removedContract(newPlace)
   readerContract(newPlace)
   webhooksContract(newPlace)
 }

@@ -3,7 +3,7 @@ import { connect } from '../../../src/store/postgres/connection.ts'
 import { CREATED } from '../../ledger/seen.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
 import { eventually } from '../../system/eventually.ts'
-import { DAY, instance, NO_ALERTS, notification } from '../contract/place.ts'
+import { A, DAY, instance, NO_ALERTS, notification } from '../contract/place.ts'
 import { emptied, joined, openShared, owner, replicaOf } from './daemon.ts'
 
 const named = (name: string) => ({ name, fingerprint: `of ${name}` })
@@ -238,6 +238,24 @@ inPostgres('the daemons on one database', (postgres) => {
     // A daemon that still has them in memory must open the target again.
     expect((await replicaOf(store)).ledger.sync.seq).toBe(2)
     expect((await store.sharing.renew('{}'))?.owners.size).toBe(0)
+  })
+
+  test('end the open calls of a removed target once, until one of them adds or acquires it again', async () => {
+    const url = await newDatabase()
+    const { store, sees } = await owner(url)
+    const other = await joined(url, 'other')
+    await sees('call')
+    const shown = async () =>
+      (await store.rows('SELECT finished, removed FROM callwatch.targets, callwatch.calls', []))[0]
+    for (const daemon of [store, other]) await daemon.closeAlerts('a', [], undefined, CREATED + 60)
+    await other.closeAlerts('a', [], undefined, CREATED + 90)
+    expect(await shown()).toEqual({ finished: CREATED + 60, removed: CREATED + 60 })
+    // One that has not read the new configuration yet.
+    expect(await store.sharing.acquire(['a'], 1)).toEqual(['a'])
+    expect(await shown()).toEqual({ finished: null, removed: null })
+    await store.closeAlerts('a', [], undefined, CREATED + 120)
+    await other.sharing.addTargets([A], CREATED)
+    expect(await shown()).toEqual({ finished: null, removed: null })
   })
 
   test('enqueue nothing for a reset that is refused', async () => {
