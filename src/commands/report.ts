@@ -87,14 +87,15 @@ function gapsOf({ coverage: { blind_seconds: seconds, blind } }: UsageReport): s
   const ofKind = (wanted: string) => blind.filter(({ kind }) => kind === wanted)
   const [expired, now] = [ofKind('expired'), ofKind('now')]
   const names = (times: typeof blind) => times.map(({ target }) => target).join(', ')
-  const last = expired.map(({ until }) => until).reduce((a, b) => (a > b ? a : b), '')
+  const last = expired
+    .map(({ until }) => until)
+    .toSorted()
+    .at(-1)
   return [
     `not covered: ${formatSeconds(seconds)} in which at least one target was not polled with success ` +
-      `(calls of these times are counted once they are noticed)${expired.length > 0 ? ' or its calls have expired' : ''}; ` +
+      `(calls of these times are counted once they are noticed)${last ? ' or its calls have expired' : ''}; ` +
       '--format json lists them',
-    ...(expired.length === 0
-      ? []
-      : [`expired (store.history), and missing above: calls that finished before ${last}, of ${names(expired)}`]),
+    ...(last ? [`expired (store.history): calls of ${names(expired)} that finished before ${last} are missing`] : []),
     ...(now.length === 0 ? [] : [`not polled at the end of the period: ${names(now)}`]),
   ]
 }

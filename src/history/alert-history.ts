@@ -78,8 +78,7 @@ export async function alertHistory(
     { from: Math.min(now, ...shown.map(({ since }) => Number(since))), to: Infinity },
     { targets: [...new Set(shown.map(({ target }) => String(target)))], now },
   )
-  const unseen = blind.filter(({ kind }) => kind !== 'expired')
-  const byTarget = Map.groupBy(unseen, ({ target }) => target)
+  const byTarget = Map.groupBy(blind, ({ target, kind }) => (kind === 'expired' ? undefined : target))
   return {
     alerts: shown
       .map((row) => pastAlert(row, byTarget.get(String(row['target'])) ?? [], now))

@@ -22,11 +22,7 @@ export type Coverage = {
   blind: BlindTime[]
 }
 
-export type CoverageOptions = {
-  targets?: readonly string[] | undefined
-  configured?: readonly string[]
-  now: number
-}
+export type CoverageOptions = { targets?: readonly string[] | undefined; configured?: readonly string[]; now: number }
 
 /** How long after its last successful poll a target still counts as seen (seconds), and in intervals between polls. */
 const MIN_BLIND = 300

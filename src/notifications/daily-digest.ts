@@ -42,8 +42,8 @@ export function dailyDigest(options: DigestOptions): Observable<never> {
     const due = lastTime(`${minute} ${hour} * * *`, timezone, now)
     if (due === undefined || due === done || now - due > LATEST) return
     const last = Math.min(Math.max(due, begun) + PATIENCE, due + LATEST - MINUTE_MS / 1000)
-    if (now < last && (await isMissing(options, due, now))) return
-    const digest = await digestOf(options, due, now)
+    const digest = await digestOf(options, { due, now, mayWait: now < last })
+    if (digest === undefined) return
     if (digest.targets.length > 0) {
       await store.enqueueOnce(`digest of ${digest.day}`, { kind: 'digest', digest }, receivers)
     }
@@ -57,29 +57,22 @@ export function dailyDigest(options: DigestOptions): Observable<never> {
   )
 }
 
-/** The day before the one that a moment is in (UNIX seconds). */
-const dayBefore = (moment: number, timezone: string) => dayOf(dayOf(moment, timezone).from - 1, timezone)
-
-/** Whether no poll of a target has succeeded since an hour before the end of the day. */
-async function isMissing({ targets, store, timezone }: DigestOptions, moment: number, now: number): Promise<boolean> {
-  const names = targets().map(({ name }) => name)
-  const { blind } = await coverageOf(store, dayBefore(moment, timezone), { targets: names, now })
-  return blind.some(({ kind, from, to }) => kind === 'now' && to - from >= MISSING)
-}
-
-/** How the day before a moment was. Targets that did not exist on that day are left out. */
+/**
+ * The day before the one in which it is due (UNIX seconds); undefined where it waits for polls. Targets that did not exist on
+ * that day are left out.
+ */
 async function digestOf(
   { targets, store, timezone }: DigestOptions,
-  moment: number,
-  now: number,
-): Promise<DigestMessage> {
-  const day = dayBefore(moment, timezone)
+  { due, now, mayWait }: { due: number; now: number; mayWait: boolean },
+): Promise<DigestMessage | undefined> {
+  const day = dayOf(dayOf(due, timezone).from - 1, timezone)
   // Noon is in the same calendar day a week before, whatever the clocks were set to meanwhile.
   const weekBefore = dayOf((day.from + day.to) / 2 - WEEK, timezone)
   const existing = targets().filter(({ created }) => created < day.to)
   const names = existing.map(({ name }) => name)
   const blindIn = async (period: typeof day) => (await coverageOf(store, period, { targets: names, now })).blind
   const blind = [...(await blindIn(day)), ...(await blindIn(weekBefore))]
+  if (mayWait && blind.some(({ kind, from, to }) => kind === 'now' && to - from >= MISSING)) return undefined
   const figuresOf = async (name: string, { from, to }: typeof day): Promise<DayFigures> => {
     const [counts, minutes] = [store.countFinished(name, from, to), store.usedMinutes(name, from, to)]
     const unseen = blind.filter((time) => time.target === name && time.from >= from && time.to <= to)

@@ -98,7 +98,7 @@ test('report says in every format that a period begins before what is kept', asy
   const [table, csv, json] = [await reported('table'), await reported('csv'), await reported('json')]
   await store.close()
   const sentence =
-    'expired (store.history), and missing above: calls that finished before 2026-09-21T14:13:22.000Z, of production\n'
+    'expired (store.history): calls of production that finished before 2026-09-21T14:13:22.000Z are missing\n'
   for (const { stderr } of [table, csv]) expect(stderr.endsWith(sentence)).toBe(true)
   expect(csv.stdout.split('\n')[0]).toMatch(/,noticed_late,blind_seconds$/)
   expect(csv.stdout.split('\n')[1]).toMatch(/,802$/)

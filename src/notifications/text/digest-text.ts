@@ -8,13 +8,12 @@ export function digestLine({ day, weekBefore }: DigestMessage['targets'][number]
   const { total } = day.counts
   const calls = `${formatNumber(total)} ${total === 1 ? 'call' : 'calls'}${change(total, weekBefore?.counts.total)}`
   const minutes = `${formatNumber(day.minutes, 0)} participant minutes${change(day.minutes, weekBefore?.minutes)}`
-  const known = weekBefore === undefined ? '; no data a week before' : ''
-  const missing = `${notCovered('', day)}${notCovered(' a week before', weekBefore)}`
-  return `${[calls, minutes, ...failures(day, weekBefore)].join(', ')}${missing}${known}`
+  const known = weekBefore === undefined ? '; no data a week before' : notCovered(' a week before', weekBefore)
+  return `${[calls, minutes, ...failures(day, weekBefore)].join(', ')}${notCovered('', day)}${known}`
 }
 
-function notCovered(when: string, day: DayFigures | undefined): string {
-  return day === undefined || day.blindSeconds === 0 ? '' : `; not covered${when}: ${formatSeconds(day.blindSeconds)}`
+function notCovered(when: string, { blindSeconds }: DayFigures): string {
+  return blindSeconds === 0 ? '' : `; not covered${when}: ${formatSeconds(blindSeconds)}`
 }
 
 /** How the calls of a day ended: `ended 1,153, unanswered 30, rejected 15, canceled 6`; nothing where there was none. */

@@ -133,9 +133,9 @@ const LOCK_TARGETS = `SELECT number FROM callwatch.targets WHERE number IN (SELE
 const DELETE_CALLS = `
   DELETE FROM callwatch.calls WHERE (target, id) IN (${OLD}) AND target = ANY ($2::int[]) RETURNING target, id, data, finished`
 const NOTE_EXPIRED = `
-  UPDATE callwatch.targets SET expired = greatest(expired, newest)
-  FROM (SELECT target, max(finished) AS newest FROM unnest($1::int[], $2::float8[]) AS deleted (target, finished) GROUP BY 1) AS known
-  WHERE number = target`
+  UPDATE callwatch.targets SET expired = greatest(expired,
+    (SELECT max(finished) FROM unnest($1::int[], $2::float8[]) AS deleted (target, finished) WHERE target = number))
+  WHERE number = ANY ($1::int[])`
 const SETTLE = `
   UPDATE callwatch.settled AS sum SET value = sum.value + more
   FROM unnest($1::int[], $2::text[], $3::float8[]) AS given (target, quantity, more)

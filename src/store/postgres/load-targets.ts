@@ -5,7 +5,6 @@ import { newLedger, trackRecord, type SyncState } from '../../ledger/state.ts'
 import { bytesOf, callOf, finishedSince, ledgerOf, otherTarget, parse } from '../rows.ts'
 import type { StoredTarget, TargetIdentity } from '../store.ts'
 import type { Row, Session } from './connection.ts'
-import { restoreTargets } from './removed-targets.ts'
 import { snapshot, transaction } from './transaction.ts'
 
 /** The arguments of `Store.openTarget`. */
@@ -78,10 +77,6 @@ export async function addTargets(
     const stored = new Map(rows.map(({ name, fingerprint }) => [name, fingerprint]))
     const other = identities.find(({ name, fingerprint }) => stored.get(name) !== fingerprint)
     if (other !== undefined) throw otherTarget(other.name)
-    await restoreTargets(
-      adding,
-      identities.map(({ name }) => name),
-    )
   })
 }
 

@@ -3,7 +3,7 @@ import { parse } from '../rows.ts'
 import { difference, type Settings } from '../settings.ts'
 import { OtherSettingsError, type Renewal, type Sharing } from '../sharing.ts'
 import type { Row, Session } from './connection.ts'
-import { reopenedCalls } from './removed-targets.ts'
+import { REOPEN_CALLS } from './removed-targets.ts'
 import { codeOf } from './postgres-error.ts'
 import type { Pool } from './pool.ts'
 import { LOCK } from './schema.ts'
@@ -59,7 +59,7 @@ const CLAIM = `
     UPDATE callwatch.targets SET owner = $1::uuid, epoch = epoch + 1, removed = NULL FROM free
     WHERE targets.number = free.number AND EXISTS (SELECT FROM callwatch.members WHERE id = $1::uuid)
     RETURNING name, epoch, free.*
-  ), ${reopenedCalls('claimed')}
+  ), back AS (SELECT number, removed FROM claimed WHERE removed IS NOT NULL), ${REOPEN_CALLS}
   SELECT name, epoch FROM claimed`
 
 const RELEASE = 'UPDATE callwatch.targets SET owner = NULL WHERE owner = $1::uuid AND name = ANY ($2::text[])'

@@ -15,7 +15,7 @@ import { postgresOutbox } from './outbox.ts'
 import { saveRollups } from './rollups.ts'
 import { openPool, type Pool } from './pool.ts'
 import { isAnswer, isUnresponsive } from './postgres-error.ts'
-import { loseOpenCalls } from './removed-targets.ts'
+import { LOSE_OPEN_CALLS } from './removed-targets.ts'
 import { lockForReset, removeTarget } from './reset-target.ts'
 import { isMigrated, migrate } from './schema.ts'
 import { postgresSilences } from './silences.ts'
@@ -167,7 +167,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
   const closeAlerts: Store['closeAlerts'] = async (target, routedChanges, events, removed) => {
     await allOrNothing(async (closing) => {
-      const [row] = await closing.run('SELECT number, sync FROM callwatch.targets WHERE name = $1 FOR UPDATE', [target])
+      const [row] = await closing.run('SELECT sync FROM callwatch.targets WHERE name = $1 FOR UPDATE', [target])
       if (row === undefined) return
       // An owner that does not know of this yet would commit the alerts again: a sequence number that was never committed
       // makes its next commit stale.
@@ -175,7 +175,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       const seq = sync.seq + 1
       await closing.run(DISOWN, [target, seq, JSON.stringify({ ...sync, seq })])
       await removeAlerts(closing, target, routedChanges, events)
-      if (removed !== undefined) await loseOpenCalls(closing, Number(row['number']), removed + (sync.clockSkew ?? 0))
+      if (removed !== undefined) await closing.run(LOSE_OPEN_CALLS, [target, removed + (sync.clockSkew ?? 0)])
       await closing.run(REMOVE_OVERVIEW, [target])
     })
   }

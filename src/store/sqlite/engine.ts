@@ -61,12 +61,7 @@ export type SqliteEngine = {
   enqueueOnce: (key: string, content: OutboxContent, receivers: readonly string[]) => void
   keepReceivers: (receivers: readonly string[]) => void
   strayAlerts: (targets: readonly string[]) => { target: string; alerts: AlertInstance[] }[]
-  closeAlerts: (
-    target: string,
-    routedChanges: readonly RoutedChange[],
-    events: PackedEvents | undefined,
-    removed: number | undefined,
-  ) => void
+  closeAlerts: (target: string, routedChanges: readonly RoutedChange[], events?: PackedEvents, removed?: number) => void
   silences: (now: number) => Silence[]
   addSilence: (silence: Omit<Silence, 'id'>) => Silence
   editSilence: (silence: Silence, now: number) => boolean
@@ -109,7 +104,7 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
   const rollups = rollupsIn(db)
   const commits = commitWriter(db, outbox, rollups)
   const removals = removedTargets(db, rollups)
-  const loader = targetLoader(db)
+  const loader = targetLoader(db, removals)
   const statements = {
     sequenceNumber: prepare('SELECT seq FROM targets WHERE name = ?'),
     numbers: prepare('SELECT number FROM targets'),
@@ -185,12 +180,7 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
   const webhooks = webhooksIn(db)
 
   return {
-    openTarget: (identity, ...given) =>
-      transaction(() => {
-        const opened = loader.open(identity, ...given)
-        removals.restore(identity.name)
-        return opened
-      }),
+    openTarget: (...given) => transaction(() => loader.open(...given)),
     readCalls: loader.readCalls,
     resetTarget: (name, routedChanges, events) =>
       transaction(() => {

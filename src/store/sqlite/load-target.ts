@@ -7,6 +7,7 @@ import { LOST_CODE } from '../../ledger/history-columns.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { bytesOf, finishedSince, otherTarget, parse } from '../rows.ts'
 import { StoreError, type TargetIdentity } from '../store.ts'
+import type { removedTargets } from './removed-targets.ts'
 import type { PackedCalls } from './write-commit.ts'
 
 /** A target without its calls, and a cursor for these. */
@@ -30,7 +31,7 @@ const CALLS_A_PART = 5000
 type Row = Readonly<Record<string, unknown>>
 
 /** Loads targets, each without its calls, and then these in parts. */
-export function targetLoader(db: DatabaseSync) {
+export function targetLoader(db: DatabaseSync, { restore }: Pick<ReturnType<typeof removedTargets>, 'restore'>) {
   const prepare = (sql: string) => db.prepare(sql)
   /** The parts that are still to be read, by cursor. */
   const cursors = new Map<string, Generator<CallsPart, void>>()
@@ -77,6 +78,7 @@ export function targetLoader(db: DatabaseSync) {
       const row = prepare('SELECT fingerprint, number, sync FROM targets WHERE name = ?').get(identity.name)
       if (row === undefined) return addTarget(identity, newState)
       if (row['fingerprint'] !== identity.fingerprint) throw otherTarget(identity.name)
+      restore(identity.name)
       return readTarget(row, keepFinished)
     },
     /**

@@ -115,13 +115,7 @@ export type WebhookAlert = {
 }
 
 /** A day of a target: finished calls, participant minutes, and the share of the calls that failed (null of none). */
-export type WebhookDay = {
-  calls: FinishedCounts
-  minutes: number | null
-  failure_ratio: number | null
-  /** How much of the day is not covered. */
-  blind_seconds: number
-}
+export type WebhookDay = { calls: FinishedCounts; minutes: number | null; failure_ratio: number | null }
 
 /** @param now the host's clock (UNIX seconds) */
 export function webhookBody(message: Message, now: number): WebhookBody {
@@ -212,9 +206,8 @@ function contributorOf({ ofFailures, ofCalls, ...contributor }: NonNullable<Noti
   return { ...contributor, of_failures: ofFailures, of_calls: ofCalls }
 }
 
-function dayOf({ counts, minutes, blindSeconds }: DayFigures): WebhookDay {
-  const ratio = number(failureRatio(counts, 'any'))
-  return { calls: counts, minutes: number(minutes), failure_ratio: ratio, blind_seconds: blindSeconds }
+function dayOf({ counts, minutes }: DayFigures): WebhookDay {
+  return { calls: counts, minutes: number(minutes), failure_ratio: number(failureRatio(counts, 'any')) }
 }
 
 /** JSON has no NaN. */

@@ -23,12 +23,11 @@ export function Coverage({ coverage: { blind_seconds, blind }, now }) {
   const length = (/** @type {{ since: string, until: string }} */ { since, until }) =>
     (Date.parse(until) - Date.parse(since)) / 1000
   if (blind.length === 0) return html`<p id="coverage">All targets were seen throughout this period.</p>`
-  const isExpired = blind.some(({ kind }) => kind === 'expired')
   const targets = [...new Set(blind.map(({ target }) => target))].join(', ')
   const columns = ['Target', `From (${zone(now)})`, 'Until', 'How long', 'What it means']
   return html`<p id="coverage">
       <strong class="warning">Not covered: ${duration(blind_seconds)}</strong> of this period, in which callwatch did
-      not see ${`${isExpired ? 'or no longer has calls of ' : ''}${targets}`}.
+      not see ${blind.some(({ kind }) => kind === 'expired') && 'or no longer has calls of '}${targets}.
     </p>
     <details>
       <summary>Which times these are</summary>
