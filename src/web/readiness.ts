@@ -63,9 +63,9 @@ function isFailing(target: ShownTarget): boolean {
   return isStale(target) || (!up && !isSweeping && problem !== undefined)
 }
 
-/** An initial sync that continues, however long, is not an outage. */
+/** An initial sync that continues, however long, is not an outage; but without a clock it counts nothing. */
 function isStale(target: ShownTarget): boolean {
-  const isSyncing = !hasSucceeded(target) && target.health().hasPage
+  const isSyncing = !hasSucceeded(target) && target.health().hasPage && target.ledger.sync.clockSkew !== undefined
   return !isSyncing && target.pollAge() > STALE_AFTER_INTERVALS * target.settings.poll.interval
 }
 

@@ -64,6 +64,19 @@ const unready: [what: string, targets: ShownTarget[], problems: string[]][] = [
     ],
   ],
   [
+    "when the service's clock is not accepted for longer than ten minutes",
+    [
+      shownTarget({
+        sync: BEFORE_INITIAL_SYNC,
+        problem: 'the clocks differ',
+        hasPage: true,
+        pollAge: 601,
+        polledFor: 601,
+      }),
+    ],
+    [`target production: no successful poll yet; ${WHY}`],
+  ],
+  [
     'while the store cannot be written',
     [
       successful('a'),
@@ -106,7 +119,7 @@ const ready: [what: string, targets: ShownTarget[]][] = [
     'when an initial sync takes longer than ten minutes',
     [
       shownTarget({
-        sync: BEFORE_INITIAL_SYNC,
+        sync: { clockSkew: 0 },
         problem: 'reading',
         isSweeping: true,
         pollAge: 601,
