@@ -36,14 +36,7 @@ export const oddities = {
     }
   },
   /** Times in milliseconds. Expected: the same seconds. */
-  milliseconds: (wire) => {
-    const odd = { ...wire }
-    for (const name of ['initiatedAt', 'startedAt', 'endedAt']) {
-      const time = odd[name]
-      if (typeof time === 'number') odd[name] = time * 1000
-    }
-    return odd
-  },
+  milliseconds: (wire) => withTimes(wire, (time) => time * 1000),
   /**
    * Up to three fields missing, null, or of another type: numbers as texts, objects, lists, booleans. Never the
    * session id, the status, a label or `endedAt`, without which a call would count otherwise. Expected: as if they had
@@ -97,19 +90,19 @@ export function showCall(
   })
   if (names.length === 0 && timeShift === 0) return wireText(entry)
   for (const name of names) reach(reached, `odd.${name}`)
-  const wire = withShiftedTimes(wireOf(entry), timeShift)
+  const wire = withTimes(wireOf(entry), (time) => time + timeShift)
   return JSON.stringify(
     names.reduce<unknown>((shown, name) => oddities[name](isWire(shown) ? shown : wire, context), wire),
   )
 }
 
-function withShiftedTimes(wire: Wire, seconds: number): Wire {
-  const shifted = { ...wire }
+function withTimes(wire: Wire, change: (time: number) => number): Wire {
+  const changed = { ...wire }
   for (const name of [...TIMES, 'endedAt']) {
-    const time = shifted[name]
-    if (typeof time === 'number' && time > 0) shifted[name] = time + seconds
+    const time = changed[name]
+    if (typeof time === 'number' && time > 0) changed[name] = change(time)
   }
-  return shifted
+  return changed
 }
 
 function oddValue(random: Random, name: string, wire: Wire): unknown {
