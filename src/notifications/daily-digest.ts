@@ -21,10 +21,10 @@ export type DigestOptions = {
 const MINUTE_MS = 60_000
 const WEEK = 7 * 86_400
 /** A digest that could not be made for longer than this (seconds) is no news any more. */
-const LATEST = 12 * 3600
+const MAX_LATE_SECONDS = 12 * 3600
 /** Where so much of the day (seconds) was not polled yet, the digest waits for that, but not for longer than this. */
-const MISSING = 3600
-const PATIENCE = 2 * 3600
+const MISSING_SECONDS = 3600
+const MAX_WAIT_SECONDS = 2 * 3600
 
 /**
  * Puts a digest of the day before into the outbox, each day at its time, once: also when the daemon was away just then. While
@@ -40,8 +40,8 @@ export function dailyDigest(options: DigestOptions): Observable<never> {
   async function makeIfDue(): Promise<void> {
     const now = clock.wall()
     const due = lastTime(`${minute} ${hour} * * *`, timezone, now)
-    if (due === undefined || due === done || now - due > LATEST) return
-    const last = Math.min(Math.max(due, begun) + PATIENCE, due + LATEST - MINUTE_MS / 1000)
+    if (due === undefined || due === done || now - due > MAX_LATE_SECONDS) return
+    const last = Math.min(Math.max(due, begun) + MAX_WAIT_SECONDS, due + MAX_LATE_SECONDS - MINUTE_MS / 1000)
     const digest = await digestOf(options, { due, now, mayWait: now < last })
     if (digest === undefined) return
     if (digest.targets.length > 0) {
@@ -72,7 +72,7 @@ async function digestOf(
   const names = existing.map(({ name }) => name)
   const blindIn = async (period: typeof day) => (await coverageOf(store, period, { targets: names, now })).blind
   const blind = [...(await blindIn(day)), ...(await blindIn(weekBefore))]
-  if (mayWait && blind.some(({ kind, from, to }) => kind === 'now' && to - from >= MISSING)) return undefined
+  if (mayWait && blind.some(({ kind, from, to }) => kind === 'now' && to - from >= MISSING_SECONDS)) return undefined
   const figuresOf = async (name: string, { from, to }: typeof day): Promise<DayFigures> => {
     const [counts, minutes] = [store.countFinished(name, from, to), store.usedMinutes(name, from, to)]
     const unseen = blind.filter((time) => time.target === name && time.from >= from && time.to <= to)
