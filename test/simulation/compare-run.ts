@@ -100,8 +100,8 @@ function shiftedPastSetUp(
 ): string[] {
   const shift = Math.max(0, ...spells.map(({ switches }) => switches.timeShift ?? 0))
   if (shift === 0) return []
-  return [...callsUntil(events, Infinity, created).entries()].flatMap(([id, { last }]) =>
-    last.at <= created && last.at > created - shift - 2 ? id : [],
+  return [...callsUntil(events, Infinity, created).entries()].flatMap(([id, { first, final = first }]) =>
+    final.at <= created && final.at > created - shift - 2 ? id : [],
   )
 }
 

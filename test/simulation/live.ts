@@ -5,6 +5,7 @@ import type { LiveAlert } from '../../src/alerts/alert-instance.ts'
 import { hasEnded } from '../../src/alerts/notification.ts'
 import { ALONE } from '../../src/cluster/ownership.ts'
 import { configOf, type Config } from '../../src/config/config.ts'
+import { retentionTime } from '../../src/daemon/retention.ts'
 import { deliverEvents } from '../../src/events/webhooks/deliver-events.ts'
 import { isOrderRefuted } from '../../src/ledger/list-traits.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
@@ -62,7 +63,7 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
     store,
     clock,
     random: run.webhook.draw,
-    expiredBefore: () => clock.wall() - 30 * 86_400,
+    expiredBefore: () => (retentionTime([run.target?.ledger.sync.lastSuccess], clock) ?? -Infinity) - 30 * 86_400,
     isLeader: () => true,
     stop$,
   }).subscribe()
