@@ -15,26 +15,21 @@ const MAX_WAITING = 1024 * 1024
  */
 export function logOutput(stream: NodeJS.WriteStream & { fd: number }): LogOutput {
   let dropped = 0
-  const drop = () => {
-    dropped += 1
-    return false
-  }
+  const drop = () => void (dropped += 1)
   let isCut = false
   /** Of a full disk the stream would not notice that it took only the beginning of a line. */
-  const writeToFile = (line: string): boolean => {
+  const writeToFile = (line: string): void => {
     const bytes = Buffer.from(isCut ? `\n${line}` : line)
     try {
       isCut = writeSync(stream.fd, bytes) < bytes.length
+      if (isCut) drop()
     } catch {
-      return drop()
+      drop()
     }
-    return !isCut || drop()
   }
-  const writeToStream = (line: string): boolean => {
-    if (stream.writableLength + line.length > MAX_WAITING) return drop()
-    return stream.write(line, (error) => {
-      if (error) drop()
-    })
+  const writeToStream = (line: string): void => {
+    if (stream.writableLength + line.length > MAX_WAITING) drop()
+    else stream.write(line, (error) => error && drop())
   }
   return {
     isTTY: stream.isTTY,

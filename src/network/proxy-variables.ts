@@ -6,9 +6,7 @@ const PROXIES = [
 
 /** The variables of a proxy that is none, each with what was expected. Their values may have passwords, and are not shown. */
 export function proxyProblems(env: Readonly<Record<string, string | undefined>>): { path: string; message: string }[] {
-  const used = PROXIES.map((names) => names.find((name) => env[name] !== undefined)).filter(
-    (name) => name !== undefined,
-  )
+  const used = PROXIES.flatMap((names) => names.find((name) => env[name] !== undefined) ?? [])
   const message =
     'found a value (hidden, it may have a password); expected the URL of a proxy such as ' +
     '`http://user:PASSWORD@proxy.example:3128`, with what is neither letter nor digit in user and password percent-encoded'

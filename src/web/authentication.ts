@@ -17,8 +17,8 @@ export type WebEvent = { peer: string } & (
   | { kind: 'silence ended'; user: string; id: number }
 )
 
-/** Orchestrators probe these without a password. */
-const OPEN_PATHS = ['/healthz', '/readyz']
+/** Whether orchestrators probe this path, without a password and by any name. */
+export const isOpen = ({ url }: { url: string }): boolean => ['/healthz', '/readyz'].includes(url.split('?')[0]!)
 
 export type AuthenticateOptions = {
   /** Read at each request: they may change in between. */
@@ -50,7 +50,6 @@ export async function authenticate(
       throw new Error('wrong user name or password')
     },
   })
-  const isOpen = ({ url }: { url: string }) => OPEN_PATHS.includes(url.split('?')[0]!)
   app.addHook('onRequest', async (request, reply) => {
     if (isOpen(request) || request.headers.authorization === undefined || browsers.knows(request)) return undefined
     if (await attempts.admit(request.ip)) return undefined

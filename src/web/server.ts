@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts'
 import type { ShownTarget } from '../target/target.ts'
 import { alertHistoryRoute } from './alert-history-route.ts'
 import { alertsRoute } from './alerts-route.ts'
-import { authenticate, type Credentials, type WebEvent } from './authentication.ts'
+import { authenticate, isOpen, type Credentials, type WebEvent } from './authentication.ts'
 import { callRoute } from './call-route.ts'
 import { callsRoute } from './calls-route.ts'
 import { eventsRoute } from './events-route.ts'
@@ -193,12 +193,14 @@ export async function startWeb(options: WebOptions): Promise<Web> {
 
 /**
  * Refuses requests that are not for this machine by name. Else a web page whose name its owner makes resolve to 127.0.0.1
- * (DNS rebinding) could read what only this machine may. A browser sends that name in `Host`.
+ * (DNS rebinding) could read what only this machine may. A browser always sends that name in `Host`; a health check may send none.
  */
 function refuseOtherHosts(app: FastifyInstance, publicUrl: () => string | undefined): void {
-  app.addHook('onRequest', async ({ headers }, reply) => {
-    const name = URL.parse(`http://${headers.host}`)?.hostname ?? ''
-    if (isLoopback(name) || name === URL.parse(publicUrl() ?? '')?.hostname) return undefined
+  app.addHook('onRequest', async (request, reply) => {
+    const { host } = request.headers
+    const name = URL.parse(`http://${host}`)?.hostname.replace(/\.$/, '') ?? ''
+    if (host === undefined || isOpen(request) || isLoopback(name)) return undefined
+    if (name === URL.parse(publicUrl() ?? '')?.hostname) return undefined
     return sendProblem(
       reply,
       403,

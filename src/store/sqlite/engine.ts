@@ -171,13 +171,6 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
     expectInPlace()
     return transactionOn(db, work)
   }
-  const inPlace =
-    <A extends unknown[], R>(write: (...args: A) => R) =>
-    (...args: A): R => {
-      expectInPlace()
-      return write(...args)
-    }
-  const webhooks = webhooksIn(db)
 
   return {
     openTarget: (...given) => transaction(() => loader.open(...given)),
@@ -213,10 +206,10 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
         outbox.enqueueChanges(routedChanges)
         commits.logEvents(target, events)
       }),
-    silences: silences.silences,
-    addSilence: inPlace(silences.addSilence),
-    editSilence: inPlace(silences.editSilence),
-    endSilence: inPlace(silences.endSilence),
+    ...silences,
+    addSilence: (...given) => transaction(() => silences.addSilence(...given)),
+    editSilence: (...given) => transaction(() => silences.editSilence(...given)),
+    endSilence: (...given) => transaction(() => silences.endSilence(...given)),
     pausedUntil: (key) => {
       const row = statements.readPause.get(key)
       return row && Number(row['until'])
@@ -246,8 +239,7 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
       )
     },
     ...eventsIn(db),
-    ...webhooks,
-    saveWebhook: inPlace(webhooks.saveWebhook),
+    ...webhooksIn(db, transaction),
     deleteEvents: (before, end) =>
       Number(statements.deleteEvents.run({ before, end, most: DELETED_AT_ONCE }).changes) === DELETED_AT_ONCE,
     eraseParticipants: participantsEraser(db),

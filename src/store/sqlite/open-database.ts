@@ -28,11 +28,11 @@ export function openOwn(path: string, durable = true): { db: DatabaseSync; relea
         )
       }
       mkdirSync(dirname(path), { recursive: true })
-      makePrivate(path)
       release = holdStore(path)
+      if (release === undefined) throw heldError(path)
+      makePrivate(path)
     }
     db = new DatabaseSync(path, { timeout: 0 })
-    if (release === undefined) throw heldError(db, path)
     migrate(db, path)
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`)
     const holder = `${hostname()}, process ${process.pid}`
@@ -82,22 +82,24 @@ export function openExisting(path: string, { readOnly, checked = false }: OpenEx
 }
 
 /**
- * Remembers which file has this name now. What is returned throws once it is another one, or none: what is written to the
- * file that was opened would be gone after a restart.
+ * Remembers which files a store has now, its log of writes included. What is returned throws once one is another one, or gone: what
+ * is written to those that were opened would be gone after a restart.
  *
  * @throws {StoreError} unavailable
  */
 export function placeCheck(path: string): () => void {
   if (path === ':memory:') return () => undefined
-  const opened = statSync(path)
+  const opened = [path, `${path}-wal`].map((name) => ({ name, file: statSync(name) }))
   return () => {
-    const found = statSync(path, { throwIfNoEntry: false })
-    if (found?.ino === opened.ino && found.dev === opened.dev) return
-    throw new StoreError(
-      'unavailable',
-      `${path} is not the file that callwatch has opened: it was deleted or replaced; move that one back, or ` +
-        'restart callwatch to use what is there now',
-    )
+    for (const { name, file } of opened) {
+      const found = statSync(name, { throwIfNoEntry: false })
+      if (found?.ino === file.ino && found.dev === file.dev) continue
+      throw new StoreError(
+        'unavailable',
+        `${name} is not the file that callwatch has opened: it was deleted or replaced; move that one back, or ` +
+          'restart callwatch to use what is there now',
+      )
+    }
   }
 }
 
@@ -111,12 +113,12 @@ export function openToRead(path: string): DatabaseSync {
  * transaction on a small file beside it. The operating system frees it however the process dies; a process number in a
  * file would be wrong after kill -9 and in containers.
  *
- * @param path of an existing file
  * @returns releases it; undefined where another process holds it
  */
 export function holdStore(path: string): (() => void) | undefined {
   const lock = `${existsSync(path) ? realpathSync(path) : path}.lock`
   if (existsSync(lock)) return takeLock(lock)
+  makePrivate(path)
   // A daemon whose lock file was removed still has the store open. Only then must nobody have it open: a command that
   // reads for long must not keep a daemon from starting.
   const store = new DatabaseSync(path, { timeout: 0 })
@@ -151,10 +153,22 @@ function makePrivate(path: string): void {
   } catch {}
 }
 
-function heldError(db: DatabaseSync, path: string): StoreError {
-  const holder = db.prepare('SELECT who FROM holder').get()?.['who'] ?? 'another process'
+function heldError(path: string): StoreError {
   return new StoreError(
     'unavailable',
-    `${path} is in use by another callwatch (${String(holder)}); stop it, or name another file in store.path`,
+    `${path} is in use by another callwatch (${holderOf(path)}); stop it, or name another file in store.path`,
   )
+}
+
+/** As the store names it, unless its file was deleted while that process uses it. */
+function holderOf(path: string): string {
+  let db: DatabaseSync | undefined
+  try {
+    db = new DatabaseSync(path, { readOnly: true })
+    return String(db.prepare('SELECT who FROM holder').get()?.['who'])
+  } catch {
+    return 'another process'
+  } finally {
+    db?.close()
+  }
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { storedWebhookOf, undeliveredColumns, undeliveredOf } from '../rows.ts'
-import type { StoredWebhook, UndeliveredEvent, WebhookBook, WebhookChange } from '../webhook-book.ts'
 import { transaction } from './transaction.ts'
+import type { StoredWebhook, UndeliveredEvent, WebhookBook, WebhookChange } from '../webhook-book.ts'
 
 type WebhooksIn = {
   webhooks: () => StoredWebhook[]
@@ -9,8 +9,8 @@ type WebhooksIn = {
   saveWebhook: (change: WebhookChange) => boolean
 }
 
-/** The webhooks of a database. */
-export function webhooksIn(db: DatabaseSync): WebhooksIn {
+/** The webhooks of a database, which are saved in transactions. */
+export function webhooksIn(db: DatabaseSync, inTransaction = <T>(work: () => T) => transaction(db, work)): WebhooksIn {
   function save({ name, revision, progress, put = [], remove = [], removeFrom }: WebhookChange): boolean {
     const data = JSON.stringify(progress)
     const saved =
@@ -62,6 +62,6 @@ export function webhooksIn(db: DatabaseSync): WebhooksIn {
         )
         .all(webhook, Number(dead), after.position, after.place, limit)
         .map(undeliveredOf),
-    saveWebhook: (change) => transaction(db, () => save(change)),
+    saveWebhook: (change) => inTransaction(() => save(change)),
   }
 }
